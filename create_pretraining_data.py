@@ -24,7 +24,7 @@ from absl import logging
 from command_line import cli, config_values, flags
 from command_line.beam_flags import BeamFlags
 from command_line.flags import flag, group
-from command_line.path_flags import Kind
+from command_line.path_flags import PathKind
 from data.io import records, text_files
 from data.jobs import beam_workers, workers
 from data.pretraining import instances
@@ -48,10 +48,12 @@ class Config(flags.Config):
         ...,
         "Text files to read, as comma-separated paths or patterns. The files "
         "may be packed with gzip, bzip2, xz or zstd.",
-        kind=Kind.INPUT_FILES,
+        kind=PathKind.INPUT_FILES,
     )
     output_file: str = flag(
-        ..., "TFRecord files to write, comma-separated.", kind=Kind.OUTPUT_FILES
+        ...,
+        "TFRecord files to write, comma-separated.",
+        kind=PathKind.OUTPUT_FILES,
     )
     num_processes: int | None = flag(
         None,

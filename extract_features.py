@@ -21,7 +21,7 @@ import modeling
 from command_line import cli, config_values, flags
 from command_line.flags import flag, group, like
 from command_line.groups import PRECISIONS, DeviceFlags, ModelFlags
-from command_line.path_flags import Kind
+from command_line.path_flags import PathKind
 from data.classification.features import InputExample, convert_single_example
 from data.io import text_files
 from data.text import token_windows, tokenization
@@ -43,10 +43,12 @@ class Config(flags.Config):
     model: ModelFlags = group(ModelFlags, init_checkpoint=like(default=...))
     devices: DeviceFlags = group(DeviceFlags)
     input_file: str = flag(
-        ..., "UTF-8 text file to read, one text per line.", kind=Kind.INPUT_FILE
+        ...,
+        "UTF-8 text file to read, one text per line.",
+        kind=PathKind.INPUT_FILE,
     )
     output_file: str = flag(
-        ..., "File to write the vectors to.", kind=Kind.OUTPUT_FILE
+        ..., "File to write the vectors to.", kind=PathKind.OUTPUT_FILE
     )
     layers: str = flag(
         "-1,-2,-3,-4",

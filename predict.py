@@ -37,7 +37,7 @@ from absl import logging
 from command_line import cli, flags, signals
 from command_line.beam_flags import BeamFlags
 from command_line.flags import flag, group
-from command_line.path_flags import Kind
+from command_line.path_flags import PathKind
 from command_line.progress import Progress
 from data.io import text_files
 from data.jobs import beam_workers, workers
@@ -72,7 +72,7 @@ class Config(flags.Config):
         "numbered exports, the script uses the highest number. TensorFlow is "
         "needed only if the export is a SavedModel. A SavedModel is a program "
         "that may read and write your files: load only models that you trust.",
-        kind=Kind.MODEL,
+        kind=PathKind.MODEL,
     )
     task: str | None = flag(
         None,
@@ -83,7 +83,7 @@ class Config(flags.Config):
         None,
         "Files that contain the requests, as comma-separated paths or "
         "patterns. The default is standard input.",
-        kind=Kind.INPUT_FILES,
+        kind=PathKind.INPUT_FILES,
     )
     input_format: str | None = flag(
         None,
@@ -109,7 +109,7 @@ class Config(flags.Config):
         None,
         "File to write the answers to. It appears when all requests are "
         "answered. The default is standard output.",
-        kind=Kind.OUTPUT_FILE,
+        kind=PathKind.OUTPUT_FILE,
     )
     output_format: str | None = flag(
         None,

@@ -30,10 +30,10 @@ from data.tables.tables import Table
 from modeling import kinds
 from training import task
 from training.fine_tuning_config import DataFileConfig
-from training.start import Start, read_start, suit
+from training.start import Start, read_start
+from training.table_start import adapt_to_table
 from training.tasks.classifier import ClassifierTask
 from training.tasks.embedding import EmbeddingTask
-from training.trained_rows import with_table_split
 
 if TYPE_CHECKING:
     pass
@@ -45,7 +45,7 @@ class Config(DataFileConfig):
 
     table: TableOptions = group(TableOptions)
     classifier: ClassifierOptions = group(ClassifierOptions)
-    task_name: str = flags.head(
+    task_name: str | None = flags.head(
         None,
         "csv reads your own train, dev and test files (.csv, .tsv, .jsonl, "
         ".json, .xlsx or .parquet). embedding reads pairs of texts from such "
@@ -63,7 +63,7 @@ class Config(DataFileConfig):
         prepared = super().prepare(given)
         if not self.classifier.processor:
             return prepared
-        if self.data.data_file or self.task_name not in (None, "csv"):
+        if self.data_file or self.task_name not in (None, "csv"):
             raise ValueError(
                 "set either --processor, or --task_name, or --data_file"
             )
@@ -77,6 +77,12 @@ class Config(DataFileConfig):
             "report": not self.is_embedding,
             "task_name": self.task_name or "csv",
         }
+
+    @property
+    def required_task_name(self) -> str:
+        """Value of --task_name. The flag must be set."""
+        assert self.task_name is not None  # by `start.check_required`
+        return self.task_name
 
     @property
     def is_embedding(self) -> bool:
@@ -99,7 +105,7 @@ class Config(DataFileConfig):
         if self.is_embedding and (self.fine_tuning.bilstm or self.report):
             raise ValueError("--bilstm and --report are not for embeddings")
         if self.classifier.glue_submission:
-            glue.submission_file(self.task_name)
+            glue.submission_file(self.required_task_name)
 
 
 def find_columns(
@@ -114,11 +120,9 @@ def find_columns(
         OSError: the file cannot be read.
     """
     config = parsed.config
-    if config.task_name != "csv" or not config.data.data_file:
+    if config.task_name != "csv" or not config.data_file:
         return parsed, None
-    table = Table(
-        config.data.data_file, classifier_flags.layout_of(config.table)
-    )
+    table = Table(config.data_file, classifier_flags.layout_of(config.table))
     columns = classifier_flags.find_columns(config.table, parsed.given, table)
     config = config_values.replace(config, **columns)
     return dataclasses.replace(parsed, config=config), table
@@ -145,7 +149,7 @@ def create_reader(
     if user_processor:
         return reading.ClassificationReader({"": user_processor})
     table_processor = reading.create_table_processor(
-        config.task_name,
+        config.required_task_name,
         config.fine_tuning.data_dir,
         config.data,
         config.table,
@@ -156,7 +160,7 @@ def create_reader(
         return reading.ClassificationReader({"": table_processor})
     return reading.ClassificationReader(
         glue.create_glue_processors(
-            config.task_name,
+            config.required_task_name,
             config.fine_tuning.data_dir,
             config.classifier.xnli_language,
             config.table.layout(),
@@ -199,7 +203,7 @@ def create_task(
     class_weights = read_class_weights(config, reader, labels)
     return ClassifierTask(
         start,
-        config.task_name,
+        config.required_task_name,
         config.classifier,
         reader,
         labels,
@@ -234,8 +238,7 @@ def main(parsed: flags.Parsed[Config]) -> None:
     start = read_start(parsed)
     reader = create_reader(parsed, start, table)
     if reader.table_processor:
-        start = with_table_split(start, reader.table_processor)
-        start = suit(start, reader.table_processor, parsed.given)
+        start = adapt_to_table(start, reader.table_processor, parsed.given)
     created = create_task(start, reader)
     # Import TensorFlow late, so that --help, wrong flags and wrong tables show
     # quickly.

@@ -14,9 +14,9 @@ from command_line.flags import group
 from data.ner import reading
 from modeling import kinds
 from training.fine_tuning_config import DataFileConfig
-from training.start import read_start, suit
+from training.start import read_start
+from training.table_start import adapt_to_table
 from training.tasks.ner import NerTask
-from training.trained_rows import with_table_split
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -54,9 +54,12 @@ def main(parsed: flags.Parsed[Config]) -> None:
     """Trains, evaluates, predicts and exports, as the flags request."""
     start = read_start(parsed)
     reader = create_reader(start.config)
-    start = with_table_split(start, reader)
-    if not start.config.ner.document_context:
-        start = suit(start, reader, parsed.given)
+    start = adapt_to_table(
+        start,
+        reader,
+        parsed.given,
+        may_set_flags=not start.config.ner.document_context,
+    )
     # Import TensorFlow late, so that --help, wrong flags and wrong files show
     # quickly.
     from training import fine_tuning

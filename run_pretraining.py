@@ -12,13 +12,13 @@ import functools
 
 from command_line import cli, flags
 from training.pretraining_config import PretrainingConfig as Config
-from training.pretraining_config import suit_records
+from training.pretraining_config import adapt_to_records
 from training.start import read_start
 
 
 def main(parsed: flags.Parsed[Config]) -> None:
     """Trains, evaluates and exports the model, as the flags request."""
-    start = read_start(suit_records(parsed))
+    start = read_start(adapt_to_records(parsed))
     # Import TensorFlow late, so that --help and wrong flags show quickly.
     from training import pretraining
 

@@ -13,14 +13,17 @@ from collections.abc import Sequence
 
 from command_line import cli, flags
 from command_line.flags import group, like
-from command_line.path_flags import Kind
+from command_line.path_flags import PathKind
 from data.io.split_names import Purpose
 from data.squad.decoding import DecodingOptions
 from data.squad.passage_windows import WindowOptions
 from data.squad.squad_reader import SquadReader
 from data.tables.tables import LayoutOptions
 from modeling import kinds
-from training.fine_tuning_config import FineTuningConfig, FineTuningFlags
+from training.fine_tuning_config import (
+    FineTuningConfig,
+    FineTuningFlags,
+)
 from training.start import read_start
 from training.tasks.squad import SquadTask
 from training.training_config import TrainingFlags
@@ -51,12 +54,12 @@ class Config(FineTuningConfig):
     train_file: str | None = flags.training(
         None,
         "Questions to train on, a file in SQuAD's JSON format.",
-        kind=Kind.INPUT_FILE,
+        kind=PathKind.INPUT_FILE,
     )
     predict_file: str | None = flags.decoding(
         None,
         "Questions to answer, a file in SQuAD's JSON format.",
-        kind=Kind.INPUT_FILE,
+        kind=PathKind.INPUT_FILE,
     )
     report: bool = flags.neutral(
         False,

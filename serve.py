@@ -24,8 +24,8 @@ from command_line import cli, config_values, flags
 from command_line.flags import flag, group
 from command_line.installation import install_command
 from command_line.path_flags import (
-    Kind,
     PathFlag,
+    PathKind,
     check_paths,
     expand_home,
 )
@@ -61,7 +61,7 @@ class Config(flags.Config):
     token_file: str | None = flag(
         None,
         "File that contains the bearer token that clients must send.",
-        kind=Kind.INPUT_FILE,
+        kind=PathKind.INPUT_FILE,
     )
     allow_origin: Sequence[str] = flag(
         (),
@@ -89,7 +89,7 @@ def parse_models(values: Sequence[str]) -> dict[str, str]:
                 f"--model={value}: two models are named {name}; use "
                 "--model=NAME=DIR with another name"
             )
-        models[name] = expand_home(path, Kind.MODEL)
+        models[name] = expand_home(path, PathKind.MODEL)
     return models
 
 
@@ -139,7 +139,9 @@ def find_exports(config: Config) -> dict[str, str]:
         OSError: a path does not exist, or a folder contains no export.
     """
     models = parse_models(config.model)
-    folders = [PathFlag("model", path, Kind.MODEL) for path in models.values()]
+    folders = [
+        PathFlag("model", path, PathKind.MODEL) for path in models.values()
+    ]
     check_paths([*folders, *config_values.path_flags(config)])
     return {name: str(find_export(path)) for name, path in models.items()}
 

@@ -228,7 +228,9 @@ def start_all(row, precision, missing, folder, stack):
     spec["num_texts"] = FLAGS.num_texts
     for flag in ("bert_config_file", *row.needs):
         spec[flag] = os.path.abspath(FLAGS[flag].value)
-    for name in (each for each in row.variants if each not in missing):
+    for name in row.variants:
+        if name in missing:
+            continue
         for variant in row.variants[name].get(precision, ()):
             chosen = spec | {"variant": variant}
             try:
@@ -242,18 +244,24 @@ def start_all(row, precision, missing, folder, stack):
 def time_row(row, contestants):
     """Times the contestants of a row. Yields one result for each contestant."""
     for _ in range(FLAGS.repeats or row.repeats):
-        for each in contestants:
-            each.repeat()
-    peers = [each.seconds() for each in contestants if each.name in PEERS]
-    for each in contestants:
-        seconds = each.seconds()
-        last = each.replies[-1]
-        notes = last["notes"] | each.ready["versions"]
+        for contestant in contestants:
+            contestant.repeat()
+    peers = [
+        contestant.seconds()
+        for contestant in contestants
+        if contestant.name in PEERS
+    ]
+    for contestant in contestants:
+        seconds = contestant.seconds()
+        last = contestant.replies[-1]
+        notes = last["notes"] | contestant.ready["versions"]
         yield {
-            "row": f"{row.name}_{each.spec['precision']}",
-            "contestant": f"{each.name} {each.spec['variant']}".strip(),
+            "row": f"{row.name}_{contestant.spec['precision']}",
+            "contestant": (
+                f"{contestant.name} {contestant.spec['variant']}".strip()
+            ),
             "seconds": f"{seconds / row.num_steps:.4g}",
-            "seq/s": f"{each.ready['num_sequences'] / seconds:.4g}",
+            "seq/s": f"{contestant.ready['num_sequences'] / seconds:.4g}",
             "GiB": f"{last['peak_memory_gib']:.2f}",
             "ratio": f"{min(peers) / seconds:.2f}" if peers else "",
             "notes": ", ".join(f"{name} {notes[name]}" for name in notes),
@@ -277,7 +285,7 @@ def choose_rows():
 
 def print_results(results):
     """Prints dicts as an aligned Markdown table."""
-    lines = [list(results[0]), *(list(each.values()) for each in results)]
+    lines = [list(results[0]), *(list(result.values()) for result in results)]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     lines.insert(1, ["-" * width for width in widths])
     for line in lines:

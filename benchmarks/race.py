@@ -143,8 +143,11 @@ def on_mrpc(spec, function):
 
     def repeat(num_steps):
         # Sort all texts by length, as a user would sort the texts of a file.
-        texts = [[row[c] for c in columns] for row in rows[: num_steps * size]]
-        texts.sort(key=lambda each: sum(map(len, each)))
+        texts = [
+            [row[column] for column in columns]
+            for row in rows[: num_steps * size]
+        ]
+        texts.sort(key=lambda pair: sum(map(len, pair)))
         for start in range(0, len(texts), size):
             chosen = texts[start : start + size]
             function(*map(list, zip(*chosen, strict=True)))

@@ -78,7 +78,7 @@ def is_for_beam(name: str) -> bool:
     return name == "runner" or name.startswith(("dask_", "direct_", "flink_"))
 
 
-def is_asked(arguments: Iterable[str]) -> bool:
+def is_beam_requested(arguments: Iterable[str]) -> bool:
     """Returns whether a command line contains --pipeline=beam."""
     joined = "\0".join(arguments)
     return bool(
@@ -101,10 +101,10 @@ def parse_options(
             wrong or absent, or neither Beam nor the script knows a flag. The
             message names the flag that is spelled most alike.
     """
-    for other in others:
-        if not re.match("[^=]+=", other):
+    for option in others:
+        if not re.match("[^=]+=", option):
             raise ValueError(
-                f"--beam_option={other} has no value. Write it as "
+                f"--beam_option={option} has no value. Write it as "
                 "--beam_option=NAME=VALUE, such as NAME=true"
             )
     try:
@@ -126,7 +126,9 @@ def parse_options(
         _import_runner(runner, beam.runners.create_runner)
     parser = _create_parser(kind)
     values, unknown = _parse(parser, arguments)
-    names = {name for each in parser._actions for name in each.option_strings}
+    names = {
+        name for action in parser._actions for name in action.option_strings
+    }
     if unknown:
         raise ValueError(_describe_unknown(unknown, names))
     added = [f"--{name}" for name in others]
@@ -161,8 +163,7 @@ def _import_runner(runner: str, create: Callable[[str], object]) -> None:
 def _describe_unknown(
     arguments: Sequence[str], beam_names: Iterable[str]
 ) -> str:
-    # Returns an error message about arguments of which nobody knows the first
-    # flag.
+    """Returns an error message about flags that nobody knows: the first."""
     names = [name for name in arguments if name.startswith("-")]
     if not names:
         return (
@@ -170,9 +171,14 @@ def _describe_unknown(
             f"{list(arguments)}"
         )
     name = f"--{names[0].lstrip('-').partition('=')[0]}"
-    known = {*beam_names, *(f"--{each}" for each in parsing.defined_names())}
+    all_names = {
+        *beam_names,
+        *(f"--{own_name}" for own_name in parsing.defined_names()),
+    }
     # Names with a few wrong letters. A lower cutoff suggests other flags.
-    similar = difflib.get_close_matches(name, sorted(known), n=1, cutoff=0.75)
+    similar = difflib.get_close_matches(
+        name, sorted(all_names), n=1, cutoff=0.75
+    )
     hint = f"; perhaps {similar[0]}" if similar else ""
     return (
         f"unknown flag {name}{hint}: neither this script nor Beam with this "

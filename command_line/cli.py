@@ -11,18 +11,19 @@ import types
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from absl import app, flags, logging
+from absl import app, logging
+from absl import flags as absl_flags
 
 from command_line import (
     beam_flags,
     chatter,
     config_values,
+    flags,
     help_pages,
     installation,
     parsing,
     user_errors,
 )
-from command_line import flags as script_flags
 from command_line.flags import ConfigT
 from command_line.path_flags import PathFlag, check_paths
 from files import lock
@@ -49,7 +50,7 @@ PACKAGES = (
 
 def run(
     main: Callable[..., int | None],
-    config: type[script_flags.Config],
+    config: type[flags.Config],
     takes_beam_flags: bool = False,
     takes_arguments: bool = False,
 ) -> None:
@@ -73,16 +74,16 @@ def run(
     script = sys.modules[main.__module__]
     # The flags are listed under this name.
     sys.argv[0] = _name_of(script)
-    required = parsing.define(config, sys.argv[0])
-    parsing.define(_CommonConfig, sys.argv[0])
+    required = parsing.define_flags(config, sys.argv[0])
+    parsing.define_flags(_CommonConfig, sys.argv[0])
     _install_handlers()
-    is_on_beam = takes_beam_flags and beam_flags.is_asked(sys.argv)
+    is_on_beam = takes_beam_flags and beam_flags.is_beam_requested(sys.argv)
     # Otherwise absl leaves the flags that follow `--name value` of Beam
     # unparsed.
-    flags.FLAGS.set_gnu_getopt(is_on_beam)
+    absl_flags.FLAGS.set_gnu_getopt(is_on_beam)
 
     def run_main(argv: list[str]) -> int | None:
-        options = flags.FLAGS
+        options = absl_flags.FLAGS
         rest = argv[1:]
         if not options["verbosity"].present:
             level = logging.DEBUG if options.verbose else logging.INFO
@@ -115,8 +116,11 @@ def run(
 
 
 def _name_of(script: types.ModuleType) -> str:
-    # Returns the name of the script as the user typed it, or of an installed
-    # command without its folder. `python -m` sets sys.argv[0] to a path.
+    """Returns the name of the script as the user typed it.
+
+    The name of an installed command has no folder.
+    """
+    # `python -m` sets sys.argv[0] to a path.
     if script is sys.modules["__main__"] and script.__spec__ is not None:
         return script.__spec__.name.replace(".", "/") + ".py"
     return installation.running_command() or sys.argv[0]
@@ -133,11 +137,13 @@ def _install_handlers() -> None:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class _CommonConfig(script_flags.Config):
-    debug: bool = script_flags.flag(
+class _CommonConfig(flags.Config):
+    """Flags that every script has."""
+
+    debug: bool = flags.flag(
         False, "Print the traceback of any error, and TensorFlow's logs."
     )
-    verbose: bool = script_flags.flag(
+    verbose: bool = flags.flag(
         False,
         "Also log the first examples, and every variable that is loaded.",
     )
@@ -146,37 +152,66 @@ class _CommonConfig(script_flags.Config):
 def _parse_flags(
     argv: list[str], required: Sequence[str], known_only: bool, purpose: str
 ) -> list[str]:
+    """Parses the command line, and ends the script if it is wrong.
+
+    Returns the name of the script, and the arguments that are not its flags.
+
+    Args:
+        argv: the name of the script, and its arguments.
+        required: names of the flags that the user must set.
+        known_only: whether flags that the script does not define are allowed.
+        purpose: docstring of the script, for --help.
+    """
     for name in argv:
         if name in ("-h", "-help", "--help", "--helpfull"):
             help_pages.print_help(purpose, name == "--helpfull")
             sys.exit(0)
     try:
-        rest = flags.FLAGS(argv, known_only=known_only)
-    except flags.UnrecognizedFlagError as error:
-        # absl suggests names that are spelled alike, and this longer names.
-        words = {*error.flagname.split("_")}
-        longer = [f"--{x}" for x in flags.FLAGS if words < {*x.split("_")}]
-        hint = f"; perhaps {' or '.join(longer)}" if longer else ""
-        if "pipeline" in flags.FLAGS and beam_flags.is_for_beam(error.flagname):
-            hint = "; set --pipeline=beam for the flags of Beam"
+        rest = absl_flags.FLAGS(argv, known_only=known_only)
+    except absl_flags.UnrecognizedFlagError as error:
+        hint = _similar_flags(error.flagname)
         sys.exit(_fail(f"{error}{hint} (--help lists the flags)"))
-    except (flags.Error, ValueError) as error:
+    except (absl_flags.Error, ValueError) as error:
         sys.exit(_fail(f"{error} (--help lists the flags)"))
-    values = {name: flags.FLAGS[name].value for name in flags.FLAGS}
+    _check_values(required, rest[1:])
+    return rest
+
+
+def _similar_flags(name: str) -> str:
+    """Returns a hint for an error message about a flag that does not exist."""
+    all_flags = absl_flags.FLAGS
+    if "pipeline" in all_flags and beam_flags.is_for_beam(name):
+        return "; set --pipeline=beam for the flags of Beam"
+    # absl suggests names that are spelled alike, and this longer names.
+    words = {*name.split("_")}
+    longer = [
+        f"--{other}" for other in all_flags if words < {*other.split("_")}
+    ]
+    return f"; perhaps {' or '.join(longer)}" if longer else ""
+
+
+def _check_values(required: Sequence[str], rest: Sequence[str]) -> None:
+    """Ends the script if a flag is missing, or is not a finite number.
+
+    `rest` are the arguments that are not flags of the script.
+    """
+    values = {name: absl_flags.FLAGS[name].value for name in absl_flags.FLAGS}
     missing = [f"--{name}" for name in required if values[name] is None]
     if missing:
         names = ", ".join(missing)
-        hint = f"; perhaps {missing[0]}={rest[1]}" if rest[1:] else ""
+        hint = f"; perhaps {missing[0]}={rest[0]}" if rest else ""
         sys.exit(_fail(f"missing required flags: {names}{hint} (see --help)"))
     for name, value in values.items():
         # absl accepts NaN, because NaN is not below any bound.
         if isinstance(value, float) and not math.isfinite(value):
             sys.exit(_fail(f"--{name}={value} is not a finite number"))
-    return rest
 
 
 def _is_ours_or_urgent(record: std_logging.LogRecord) -> bool:
-    # Other libraries log through absl too, Keras and TensorFlow for example.
+    """Returns whether to log a record, which may be of another library.
+
+    Keras and TensorFlow log through absl too.
+    """
     path = Path(record.pathname).resolve()
     # If the project is installed, PROJECT is the folder of all packages.
     is_ours = path.parent == PROJECT or any(
@@ -186,7 +221,7 @@ def _is_ours_or_urgent(record: std_logging.LogRecord) -> bool:
 
 
 def _guarded(
-    main: Callable[[script_flags.Parsed[ConfigT]], int | None],
+    main: Callable[[flags.Parsed[ConfigT]], int | None],
     config: type[ConfigT],
 ) -> int | None:
     """Locks the output paths, runs `main`, and prints errors in one line.
@@ -195,7 +230,7 @@ def _guarded(
     """
     path_flags: list[PathFlag] = []
     try:
-        parsed = parsing.parse(config)
+        parsed = parsing.parse_flags(config)
         prepared = parsed.config.prepare(parsed.given)
         path_flags += config_values.path_flags(prepared)
         check_paths(path_flags)
@@ -211,9 +246,9 @@ def _guarded(
         if _interrupts:
             # TensorFlow may turn Ctrl-C into another error.
             raise KeyboardInterrupt from error
-        if flags.FLAGS.debug or not user_errors.is_users(error):
+        if absl_flags.FLAGS.debug or not user_errors.is_user_error(error):
             raise
-        return _fail(user_errors.describe(error, path_flags))
+        return _fail(user_errors.describe_error(error, path_flags))
 
 
 def _interrupt(number: int, frame: types.FrameType | None) -> None:

@@ -19,7 +19,7 @@ from command_line.flags import (
 from command_line.path_flags import PathFlag
 
 
-def create(config: type[ConfigT], **values: Any) -> ConfigT:
+def create_config(config: type[ConfigT], **values: Any) -> ConfigT:
     """Creates a Config from the values of flags, whatever group they are in.
 
     Args:
@@ -30,11 +30,13 @@ def create(config: type[ConfigT], **values: Any) -> ConfigT:
         TypeError: there is no flag of this name, or a flag that the user must
             set has no value.
     """
-    defaults = {each.name: each.default for each in flags_of(config)}
+    defaults = {flag.name: flag.default for flag in flags_of(config)}
     if unknown := values.keys() - defaults.keys():
         raise TypeError(f"{sorted(unknown)} are no flags of {config}")
     values = defaults | values
-    missing = [k for k in values if values[k] is dataclasses.MISSING]
+    missing = [
+        name for name, value in values.items() if value is dataclasses.MISSING
+    ]
     if missing:
         raise TypeError(f"{missing} have no value")
     arguments = {}
@@ -42,8 +44,8 @@ def create(config: type[ConfigT], **values: Any) -> ConfigT:
         if is_flag(field):
             arguments[field.name] = values[field.name]
         elif group := group_of(field):
-            inner = {k: values[k] for k in group.names()}
-            arguments[field.name] = group.group_class(**inner)
+            of_group = {name: values[name] for name in group.names()}
+            arguments[field.name] = group.group_class(**of_group)
     return config(**arguments)
 
 
@@ -70,17 +72,19 @@ def replace(config: ConfigT, **values: Any) -> ConfigT:
     Raises:
         TypeError: there is no flag of this name.
     """
-    known = {each.name for each in flags_of(config)}
-    if unknown := values.keys() - known:
+    names = {flag.name for flag in flags_of(config)}
+    if unknown := values.keys() - names:
         raise TypeError(f"{sorted(unknown)} are no flags of {type(config)}")
     changes: dict[str, Any] = {}
     for field in dataclasses.fields(config):
         if is_flag(field) and field.name in values:
             changes[field.name] = values[field.name]
         elif group := group_of(field):
-            inner = {k: values[k] for k in group.names() & values.keys()}
+            of_group = {
+                name: values[name] for name in group.names() & values.keys()
+            }
             former = getattr(config, field.name)
-            changes[field.name] = dataclasses.replace(former, **inner)
+            changes[field.name] = dataclasses.replace(former, **of_group)
     return dataclasses.replace(config, **changes)
 
 
@@ -102,22 +106,22 @@ def fill(
     Raises:
         ValueError: a value is not valid for its flag.
     """
-    names = unset(config, given)
+    names = unset_names(config, given)
     changes: dict[str, object] = {}
-    for each in flags_of(config, *Role):
-        value = stated.get(each.name)
+    for flag in flags_of(config, *Role):
+        value = stated.get(flag.name)
         if value is None:
             continue
-        if not each.is_valid(value):
+        if not flag.is_valid(value):
             raise ValueError(
-                f"{source}: `{each.name}` must not be {value!r:.80}"
+                f"{source}: `{flag.name}` must not be {value!r:.80}"
             )
-        if each.name in names:
-            changes[each.name] = value
+        if flag.name in names:
+            changes[flag.name] = value
     return replace(config, **changes)
 
 
-def unset(config: Config, given: frozenset[str]) -> set[str]:
+def unset_names(config: Config, given: frozenset[str]) -> set[str]:
     """Returns names of flags that no user set and that have their defaults.
 
     Args:
@@ -126,9 +130,9 @@ def unset(config: Config, given: frozenset[str]) -> set[str]:
     """
     values = flat(config)
     defaults = {
-        each.name
-        for each in flags_of(config, *Role)
-        if values[each.name] == each.default
+        flag.name
+        for flag in flags_of(config, *Role)
+        if values[flag.name] == flag.default
     }
     return defaults - given
 
@@ -136,8 +140,10 @@ def unset(config: Config, given: frozenset[str]) -> set[str]:
 def path_flags(config: Config) -> list[PathFlag]:
     """Returns a PathFlag for each flag whose value is a path."""
     values = flat(config)
-    return [
-        PathFlag(each.name, values[each.name], each.meta.kind)
-        for each in flags_of(config)
-        if each.meta.kind is not None and values[each.name] is not None
-    ]
+    found_flags = []
+    for flag in flags_of(config):
+        kind = flag.properties.kind
+        value = values[flag.name]
+        if kind is not None and value is not None:
+            found_flags.append(PathFlag(flag.name, value, kind))
+    return found_flags

@@ -29,10 +29,14 @@ import functools
 import types
 import typing
 from collections.abc import Mapping, Sequence
-from typing import Any, Generic, Self, TypeVar
+from types import EllipsisType
+from typing import Any, Generic, Self, TypedDict, TypeVar, Unpack, cast
 
-from command_line.path_flags import Kind
+from command_line.path_flags import PathKind
 
+ValueT = TypeVar("ValueT")
+GroupT = TypeVar("GroupT")
+# Keys of the metadata of fields.
 _FLAG = "flag"
 _GROUP = "group"
 
@@ -62,14 +66,14 @@ class Role(enum.Enum):
 
 
 @dataclasses.dataclass(frozen=True)
-class Meta:
+class FlagProperties:
     """Properties of a flag besides its name, its type and its default.
 
     Attributes:
         help: help text of the flag.
         role: the Role, which the functions `identity`, `head`, `training`,
             `decoding` and `neutral` set.
-        kind: the Kind, if the value is a path.
+        kind: the PathKind, if the value is a path.
         at_least, at_most: the bounds of a number.
         choices: the valid values of a string.
         is_repeated: True if the value is a list and the user repeats the flag
@@ -79,7 +83,7 @@ class Meta:
 
     help: str
     role: Role | None = None
-    kind: Kind | None = None
+    kind: PathKind | None = None
     at_least: float | None = None
     at_most: float | None = None
     choices: Sequence[str] | None = None
@@ -87,45 +91,111 @@ class Meta:
     may_grow: bool = False
 
 
-def flag(default: object, help: str, **changes: Any) -> Any:  # noqa: ANN401  a field stands for a value of any type
+class OptionalProperties(TypedDict, total=False):
+    """The attributes of `FlagProperties` that few flags set."""
+
+    kind: PathKind
+    at_least: float
+    at_most: float
+    choices: Sequence[str]
+    is_repeated: bool
+    may_grow: bool
+
+
+class FlagChanges(OptionalProperties, total=False):
+    """What a script changes of a flag in a group: `like` returns it."""
+
+    default: object
+    help: str
+
+
+def flag(
+    default: ValueT | EllipsisType,
+    help: str,
+    role: Role | None = None,
+    **properties: Unpack[OptionalProperties],
+) -> ValueT:
     """Returns a dataclass field that is also a command-line flag.
+
+    To a type checker, the field's value is the default, so it rejects a default
+    that is not of the field's type.
 
     Args:
         default: default of the field and the flag. `...` = there is no default,
             so the user must set the flag.
         help: help text of the flag.
-        **changes: other attributes of `Meta`.
+        role: the Role, None for a flag that trains no model.
+        **properties: other attributes of `FlagProperties`.
     """
-    if default is ...:
-        default = dataclasses.MISSING
-    meta = {_FLAG: Meta(help, **changes)}
-    return dataclasses.field(default=default, metadata=meta)
+    metadata = {_FLAG: FlagProperties(help, role, **properties)}
+    field: Any = dataclasses.field(metadata=metadata)
+    if default is not ...:
+        field = dataclasses.field(default=default, metadata=metadata)
+    return cast(ValueT, field)
 
 
-identity = functools.partial(flag, role=Role.IDENTITY)
-head = functools.partial(flag, role=Role.HEAD)
-training = functools.partial(flag, role=Role.TRAINING)
-decoding = functools.partial(flag, role=Role.DECODING)
-neutral = functools.partial(flag, role=Role.NEUTRAL)
+def identity(
+    default: ValueT | EllipsisType,
+    help: str,
+    **properties: Unpack[OptionalProperties],
+) -> ValueT:
+    """Returns a `flag` with Role.IDENTITY."""
+    return flag(default, help, Role.IDENTITY, **properties)
 
 
-def like(**changes: Any) -> dict[str, object]:
+def head(
+    default: ValueT | EllipsisType,
+    help: str,
+    **properties: Unpack[OptionalProperties],
+) -> ValueT:
+    """Returns a `flag` with Role.HEAD."""
+    return flag(default, help, Role.HEAD, **properties)
+
+
+def training(
+    default: ValueT | EllipsisType,
+    help: str,
+    **properties: Unpack[OptionalProperties],
+) -> ValueT:
+    """Returns a `flag` with Role.TRAINING."""
+    return flag(default, help, Role.TRAINING, **properties)
+
+
+def decoding(
+    default: ValueT | EllipsisType,
+    help: str,
+    **properties: Unpack[OptionalProperties],
+) -> ValueT:
+    """Returns a `flag` with Role.DECODING."""
+    return flag(default, help, Role.DECODING, **properties)
+
+
+def neutral(
+    default: ValueT | EllipsisType,
+    help: str,
+    **properties: Unpack[OptionalProperties],
+) -> ValueT:
+    """Returns a `flag` with Role.NEUTRAL."""
+    return flag(default, help, Role.NEUTRAL, **properties)
+
+
+def like(**changes: Unpack[FlagChanges]) -> FlagChanges:
     """Returns what a script changes of a flag in a group, for `group`.
 
     Args:
-        **changes: `default`, and attributes of `Meta`, such as `help`. The
-            default `...` makes a flag that the user must set.
+        **changes: `default`, and attributes of `FlagProperties`, such as
+            `help`. The default `...` makes a flag that the user must set.
     """
     return changes
 
 
 def group(
-    group_class: type,
+    group_class: type[GroupT],
     *,
     without: Sequence[str] = (),
     shared: Sequence[str] = (),
-    **changes: Mapping[str, object],
-) -> Any:  # noqa: ANN401  a field stands for an instance of `group_class`
+    **changes: FlagChanges,
+) -> GroupT:
     """Returns a field of a Config that is a group of flags.
 
     Args:
@@ -136,8 +206,11 @@ def group(
             script, or of the script itself. They get the value of that flag.
         **changes: {name of a flag: result of `like`}.
     """
-    meta = Group(group_class, frozenset(without), frozenset(shared), changes)
-    return dataclasses.field(metadata={_GROUP: meta})
+    declared = Group(
+        group_class, frozenset(without), frozenset(shared), changes
+    )
+    field: Any = dataclasses.field(metadata={_GROUP: declared})
+    return cast(GroupT, field)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -154,7 +227,7 @@ class Group:
     group_class: type
     without: frozenset[str]
     shared: frozenset[str]
-    changes: Mapping[str, Mapping[str, object]]
+    changes: Mapping[str, FlagChanges]
 
     def own_fields(self) -> list[dataclasses.Field[Any]]:
         """Returns the fields that are flags of this group."""
@@ -179,8 +252,8 @@ def is_flag(field: dataclasses.Field[Any]) -> bool:
 
 def group_of(field: dataclasses.Field[Any]) -> Group | None:
     """Returns the group that a field of a Config is, None for other fields."""
-    found: Group | None = field.metadata.get(_GROUP)
-    return found
+    declared: Group | None = field.metadata.get(_GROUP)
+    return declared
 
 
 @dataclasses.dataclass(frozen=True)
@@ -191,37 +264,38 @@ class Flag:
         name: name of the flag and of its field.
         type: type of its value, of `str | None` only str.
         default: the default, dataclasses.MISSING if the user must set the flag.
-        meta: its other properties.
+        properties: its other properties.
     """
 
     name: str
     type: Any
     default: object
-    meta: Meta
+    properties: FlagProperties
 
     def is_valid(self, value: object) -> bool:
         """Returns whether a value of a file may be the value of the flag."""
-        if self.meta.choices:
-            return value in self.meta.choices
+        if self.properties.choices:
+            return value in self.properties.choices
         if self.type in (bool, str):
             return isinstance(value, self.type)
         if self.type in (int, float):
             return self._is_number(value)
         if not isinstance(value, list | tuple):
             return False
-        return all(isinstance(each, str) for each in value)
+        return all(isinstance(element, str) for element in value)
 
     def _is_number(self, value: object) -> bool:
+        """Returns whether a value is a number within the flag's bounds."""
         # Python takes True for a number.
         if isinstance(value, bool) or not isinstance(value, int | float):
             return False
         if self.type is int and not isinstance(value, int):
             return False
-        least = self.meta.at_least
-        most = self.meta.at_most
-        is_small = least is not None and value < least
-        is_large = most is not None and value > most
-        return not (is_small or is_large)
+        lower = self.properties.at_least
+        upper = self.properties.at_most
+        is_too_small = lower is not None and value < lower
+        is_too_large = upper is not None and value > upper
+        return not (is_too_small or is_too_large)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -246,8 +320,8 @@ class Config:
         for name, field in fields.items():
             if is_flag(field):
                 counts[name] += 1
-            elif found := group_of(field):
-                counts.update(each.name for each in found.own_fields())
+            elif declared := group_of(field):
+                counts.update(inner.name for inner in declared.own_fields())
         if twice := [name for name, count in counts.items() if count > 1]:
             raise TypeError(
                 f"{cls.__qualname__}: {twice} are flags of several groups; "
@@ -306,33 +380,39 @@ class Parsed(Generic[ConfigT]):
 
 
 # {class of a script's flags: its flags}
-_known_flags: dict[type[Config], list[Flag]] = {}
+_flags_of_class: dict[type[Config], list[Flag]] = {}
 
 
 def flags_of(config: Config | type[Config], *roles: Role) -> list[Flag]:
     """Returns the flags of a script, or only those with one of the roles."""
     config_class = config if isinstance(config, type) else type(config)
-    if config_class not in _known_flags:
-        _known_flags[config_class] = _all_flags(config_class)
-    every = _known_flags[config_class]
-    return [each for each in every if not roles or each.meta.role in roles]
+    if config_class not in _flags_of_class:
+        _flags_of_class[config_class] = _create_flags(config_class)
+    return [
+        script_flag
+        for script_flag in _flags_of_class[config_class]
+        if not roles or script_flag.properties.role in roles
+    ]
 
 
-def _all_flags(config_class: type[Config]) -> list[Flag]:
-    every = []
+def _create_flags(config_class: type[Config]) -> list[Flag]:
+    all_flags = []
     for field in dataclasses.fields(config_class):
         if is_flag(field):
-            every.append(_create_flag(config_class, field, {}))
-        elif found := group_of(field):
-            for inner in found.own_fields():
-                changes = found.changes.get(inner.name, {})
-                every.append(_create_flag(found.group_class, inner, changes))
-    return every
+            all_flags.append(_create_flag(config_class, field, {}))
+        elif declared := group_of(field):
+            for inner in declared.own_fields():
+                changes = declared.changes.get(inner.name, {})
+                all_flags.append(
+                    _create_flag(declared.group_class, inner, changes)
+                )
+    return all_flags
 
 
 def _create_flag(
-    owner: type, field: dataclasses.Field[Any], changes: Mapping[str, object]
+    owner: type, field: dataclasses.Field[Any], changes: FlagChanges
 ) -> Flag:
+    """Creates the Flag of a field of the class `owner`, with `changes`."""
     hint = _type_hints(owner)[field.name]
     if isinstance(hint, types.UnionType):
         # `int | None` is a flag of type int.
@@ -340,9 +420,12 @@ def _create_flag(
     default = changes.get("default", field.default)
     if default is ...:
         default = dataclasses.MISSING
-    others = {name: changes[name] for name in changes.keys() - {"default"}}
-    meta = dataclasses.replace(field.metadata[_FLAG], **others)
-    return Flag(name=field.name, type=hint, default=default, meta=meta)
+    other_changes = {**changes}
+    other_changes.pop("default", None)
+    properties = dataclasses.replace(field.metadata[_FLAG], **other_changes)
+    return Flag(
+        name=field.name, type=hint, default=default, properties=properties
+    )
 
 
 _type_hints = functools.cache(typing.get_type_hints)

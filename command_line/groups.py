@@ -10,7 +10,7 @@ import os
 
 from command_line import flags
 from command_line.installation import install_command
-from command_line.path_flags import Kind
+from command_line.path_flags import PathKind
 from files import json_files
 
 # {value of --mixed_precision: Keras's dtype policy}.
@@ -31,13 +31,13 @@ class ModelFlags:
         None,
         "JSON file of the model's architecture, from Google or Hugging Face "
         "(config.json). The default is the file in the folder of the weights.",
-        kind=Kind.MODEL,
+        kind=PathKind.MODEL,
     )
     vocab_file: str | None = flags.identity(
         None,
         "Vocabulary that the model was trained with. The default is the file "
         "in the folder of the weights.",
-        kind=Kind.MODEL,
+        kind=PathKind.MODEL,
     )
     do_lower_case: bool = flags.identity(
         True,
@@ -53,7 +53,7 @@ class ModelFlags:
         "or hf://OWNER/NAME[@REVISION] to download a model of the Hugging Face "
         "hub. Its folder also states the configuration, the vocabulary and the "
         "casing.",
-        kind=Kind.MODEL,
+        kind=PathKind.MODEL,
     )
 
 
@@ -65,7 +65,7 @@ class ExportFlags:
         None,
         "Export the model for serving to this folder, such as models/mrpc/1 "
         "for TensorFlow Serving, which looks for numbered folders.",
-        kind=Kind.NEW_FOLDER,
+        kind=PathKind.NEW_FOLDER,
     )
     export_format: str | None = flags.neutral(
         None,

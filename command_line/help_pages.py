@@ -2,7 +2,7 @@
 
 import sys
 
-from absl import flags
+from absl import flags as absl_flags
 
 from command_line import installation
 
@@ -60,13 +60,15 @@ def print_help(purpose: str, is_full: bool) -> None:
         is_full: whether to print all flags, in the order of the alphabet.
     """
     print(installation.as_typed(purpose))
-    own = flags.FLAGS.get_key_flags_for_module(sys.argv[0])
+    own = absl_flags.FLAGS.get_key_flags_for_module(sys.argv[0])
     if is_full or len(own) <= _FEW:
-        print(installation.as_typed(flags.FLAGS.main_module_help()))
+        print(installation.as_typed(absl_flags.FLAGS.main_module_help()))
         return
-    shown = {flag.name: flag for flag in own if section_of(flag.name) != "more"}
+    listed = {
+        flag.name: flag for flag in own if section_of(flag.name) != "more"
+    }
     for title, names in HELP_SECTIONS.items():
-        for flag in (shown[name] for name in names if name in shown):
-            flags.FLAGS.register_key_flag_for_module(title, flag)
-        print(installation.as_typed(flags.FLAGS.module_help(title)))
-    print(f"--helpfull also lists {len(own) - len(shown)} other flags.")
+        for flag in (listed[name] for name in names if name in listed):
+            absl_flags.FLAGS.register_key_flag_for_module(title, flag)
+        print(installation.as_typed(absl_flags.FLAGS.module_help(title)))
+    print(f"--helpfull also lists {len(own) - len(listed)} other flags.")

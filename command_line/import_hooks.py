@@ -20,6 +20,8 @@ def surround_import(
 
 
 class _Finder:
+    """Finder of modules that lets one package be imported in a context."""
+
     def __init__(
         self, package: str, enter: Callable[[], AbstractContextManager[None]]
     ) -> None:
@@ -38,7 +40,7 @@ class _Finder:
         # Python has asked the finders before this one. One of the others may
         # be a _Finder for the same package.
         others = sys.meta_path[sys.meta_path.index(self) + 1 :]
-        specs = (each.find_spec(name, path, target) for each in others)
+        specs = (finder.find_spec(name, path, target) for finder in others)
         spec = next(filter(None, specs), None)
         if spec is None or spec.loader is None:
             return None

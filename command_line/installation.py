@@ -70,10 +70,10 @@ def as_typed(text: str) -> str:
         return text
     for module, command in _installed_commands().items():
         path = module.replace(".", "/")
-        forms = [rf"{path}\.py"]
+        names = [rf"{path}\.py"]
         if module != path:
-            forms.append(re.escape(module))
-        pattern = rf"(python (-m )?)?(?<![\w./])({'|'.join(forms)})\b"
+            names.append(re.escape(module))
+        pattern = rf"(python (-m )?)?(?<![\w./])({'|'.join(names)})\b"
         text = re.sub(pattern, command, text)
     return text
 
@@ -85,7 +85,7 @@ def running_command() -> str | None:
 
 
 def _installer() -> str:
-    # Returns the command that adds packages to the environment of this Python.
+    """Returns the command that adds packages to this Python's environment."""
     environment = Path(sys.prefix)
     if (environment / "pipx_metadata.json").is_file():
         return f"pipx runpip {DISTRIBUTION} install"
@@ -98,8 +98,8 @@ def _installer() -> str:
 def _installed_commands() -> dict[str, str]:
     """Returns {module: its command}, {} if the project is not installed."""
     try:
-        found = metadata.distribution(DISTRIBUTION).entry_points
+        entry_points = metadata.distribution(DISTRIBUTION).entry_points
     except metadata.PackageNotFoundError:
         return {}
-    scripts = found.select(group="console_scripts")
-    return {each.module: each.name for each in scripts}
+    scripts = entry_points.select(group="console_scripts")
+    return {script.module: script.name for script in scripts}

@@ -5,21 +5,21 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from absl import flags
+from absl import flags as absl_flags
 
-from command_line.config_values import create as create_config
+from command_line.config_values import create_config
 from command_line.flags import Config, ConfigT, Parsed, flags_of
 from command_line.path_flags import expand_home
 
 _DEFINE: dict[type, Callable[..., object]] = {
-    str: flags.DEFINE_string,
-    bool: flags.DEFINE_boolean,
-    int: flags.DEFINE_integer,
-    float: flags.DEFINE_float,
+    str: absl_flags.DEFINE_string,
+    bool: absl_flags.DEFINE_boolean,
+    int: absl_flags.DEFINE_integer,
+    float: absl_flags.DEFINE_float,
 }
 
 
-def define(config: type[Config], module: str) -> list[str]:
+def define_flags(config: type[Config], module: str) -> list[str]:
     """Defines a command-line flag for each flag of a Config.
 
     Returns the names of the flags that the user must set.
@@ -29,52 +29,55 @@ def define(config: type[Config], module: str) -> list[str]:
         module: name of the module under which --help lists the flags.
     """
     required = []
-    for each in flags_of(config):
-        default = each.default
+    for flag in flags_of(config):
+        properties = flag.properties
+        default = flag.default
         mark = ""
         if default is dataclasses.MISSING:
             default = None
             mark = "(required) "
-            required.append(each.name)
+            required.append(flag.name)
         create: Callable[..., object] = _DEFINE.get(
-            each.type, flags.DEFINE_list
+            flag.type, absl_flags.DEFINE_list
         )
-        options: dict[str, object] = {"help": mark + each.meta.help}
-        if each.meta.choices:
-            create = flags.DEFINE_enum
-            options["enum_values"] = [*each.meta.choices]
+        options: dict[str, object] = {"help": mark + properties.help}
+        if properties.choices:
+            create = absl_flags.DEFINE_enum
+            options["enum_values"] = [*properties.choices]
             options["case_sensitive"] = False
-        elif each.meta.is_repeated:
-            create = flags.DEFINE_multi_string
-        elif each.type in (int, float):
-            options["lower_bound"] = each.meta.at_least
-            options["upper_bound"] = each.meta.at_most
-        create(each.name, default, module_name=module, **options)
+        elif properties.is_repeated:
+            create = absl_flags.DEFINE_multi_string
+        elif flag.type in (int, float):
+            options["lower_bound"] = properties.at_least
+            options["upper_bound"] = properties.at_most
+        create(flag.name, default, module_name=module, **options)
     return required
 
 
-def parse(config: type[ConfigT]) -> Parsed[ConfigT]:
+def parse_flags(config: type[ConfigT]) -> Parsed[ConfigT]:
     """Returns the flags of the parsed command line.
 
     Raises:
         ValueError: flags contradict each other.
     """
     values: dict[str, Any] = {
-        each.name: flags.FLAGS[each.name].value for each in flags_of(config)
+        flag.name: absl_flags.FLAGS[flag.name].value
+        for flag in flags_of(config)
     }
     command = {
-        name: flags.FLAGS[name].value
+        name: absl_flags.FLAGS[name].value
         for name in defined_names()
-        if flags.FLAGS[name].present
+        if absl_flags.FLAGS[name].present
     }
-    for each in flags_of(config):
-        value = values[each.name]
-        if each.meta.kind is not None and value is not None:
-            values[each.name] = expand_home(value, each.meta.kind)
+    for flag in flags_of(config):
+        value = values[flag.name]
+        kind = flag.properties.kind
+        if kind is not None and value is not None:
+            values[flag.name] = expand_home(value, kind)
     return Parsed(create_config(config, **values), command)
 
 
 def defined_names() -> list[str]:
     """Returns the names of the flags of the script that runs."""
-    own = flags.FLAGS.get_key_flags_for_module(sys.argv[0])
-    return [each.name for each in own]
+    own = absl_flags.FLAGS.get_key_flags_for_module(sys.argv[0])
+    return [flag.name for flag in own]

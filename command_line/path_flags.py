@@ -23,7 +23,7 @@ STATE = "state"
 _OF_RUNS = ("eval_results.txt", "history.jsonl", "model.json", ".index")
 
 
-class Kind(enum.Enum):
+class PathKind(enum.Enum):
     """Kind of a path in a flag."""
 
     INPUT_FILE = "input file"
@@ -46,9 +46,9 @@ class Kind(enum.Enum):
     NEW_FOLDER = "folder of a model"
 
 
-_OUTPUT_FOLDERS = (Kind.RUN_FOLDER, Kind.NEW_FOLDER)
-_LISTS = (Kind.INPUT_FILES, Kind.OUTPUT_FILES, Kind.RUNS)
-OUTPUTS = (Kind.OUTPUT_FILE, Kind.OUTPUT_FILES, *_OUTPUT_FOLDERS)
+_OUTPUT_FOLDERS = (PathKind.RUN_FOLDER, PathKind.NEW_FOLDER)
+_LISTS = (PathKind.INPUT_FILES, PathKind.OUTPUT_FILES, PathKind.RUNS)
+OUTPUTS = (PathKind.OUTPUT_FILE, PathKind.OUTPUT_FILES, *_OUTPUT_FOLDERS)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -57,7 +57,7 @@ class PathFlag:
 
     flag: str
     value: str
-    kind: Kind
+    kind: PathKind
 
     def __str__(self) -> str:
         """Returns the flag as the user typed it."""
@@ -66,27 +66,27 @@ class PathFlag:
     @property
     def parts(self) -> list[str]:
         """The paths in the flag's value, which may be comma-separated."""
-        if self.kind is Kind.RUNS:
+        if self.kind is PathKind.RUNS:
             return [folder for _, folder in named_folders(self.value)]
-        if self.kind is Kind.OUTPUT_FILES:
+        if self.kind is PathKind.OUTPUT_FILES:
             return [*map(str.strip, self.value.split(","))]
-        if self.kind is Kind.INPUT_FILES:
+        if self.kind is PathKind.INPUT_FILES:
             # The list may end in a comma, because shells write such lists.
             return [*filter(None, map(str.strip, self.value.split(",")))]
-        if self.kind is Kind.CODE:
+        if self.kind is PathKind.CODE:
             return [split_code(self.value)[0]]
         return [self.value]
 
     @property
     def lock_file(self) -> str | None:
         """Path of the lock file of an output folder. None for other paths."""
-        if self.kind is Kind.NEW_FOLDER:
+        if self.kind is PathKind.NEW_FOLDER:
             return f"{os.path.normpath(self.value)}.lock"
-        is_run = self.kind is Kind.RUN_FOLDER
+        is_run = self.kind is PathKind.RUN_FOLDER
         return os.path.join(self.value, STATE, ".lock") if is_run else None
 
 
-def expand_home(value: str, kind: Kind) -> str:
+def expand_home(value: str, kind: PathKind) -> str:
     """Replaces `~/` and `~USER/` at the beginning of the paths in a flag.
 
     A shell does not replace them after the `=` of --output_dir=~/run.
@@ -97,9 +97,9 @@ def expand_home(value: str, kind: Kind) -> str:
     """
     if kind not in _LISTS:
         return os.path.expanduser(value)
-    begin = r"^\s*|,\s*|=" if kind is Kind.RUNS else r"^\s*|,\s*"
+    beginning = r"^\s*|,\s*|=" if kind is PathKind.RUNS else r"^\s*|,\s*"
     return re.sub(
-        rf"({begin})(~[^/,]*)",
+        rf"({beginning})(~[^/,]*)",
         lambda match: match[1] + os.path.expanduser(match[2]),
         value,
     )
@@ -110,12 +110,12 @@ def named_folders(value: str) -> list[tuple[str, str]]:
 
     Returns (name, folder) for each. The name of a FOLDER without NAME is "".
     """
-    found = []
+    folders = []
     for part in filter(None, map(str.strip, value.split(","))):
         name, separator, folder = part.partition("=")
         is_named = separator and not os.path.exists(part)
-        found.append((name, folder) if is_named else ("", part))
-    return found
+        folders.append((name, folder) if is_named else ("", part))
+    return folders
 
 
 def split_code(value: str) -> tuple[str, str]:
@@ -140,11 +140,12 @@ def check_paths(flags: Sequence[PathFlag]) -> None:
             )
         for path in flag.parts:
             _check_output(flag, path)
-            for found in _find_places(flag, path.removeprefix("file://")):
-                places.append(_Place(flag, found, _lineage(found)))
+            for found_path in _find_places(flag, path.removeprefix("file://")):
+                lineage = _lineage(found_path)
+                places.append(_Place(flag, found_path, lineage))
     outputs = (place for place in places if place.flag.kind in OUTPUTS)
     for output, other in itertools.product(outputs, places):
-        if _harms(output, other):
+        if _may_harm(output, other):
             raise ValueError(
                 f"{output} overlaps {other}. An output must not be, "
                 "contain or lie in an input or another output; change one of "
@@ -153,9 +154,16 @@ def check_paths(flags: Sequence[PathFlag]) -> None:
 
 
 class _Place(NamedTuple):
+    """A file or folder that a flag leads to.
+
+    Attributes:
+        flag: the flag.
+        path: path of the file or folder.
+        lineage: what identifies the path, and each folder above it.
+    """
+
     flag: PathFlag
     path: str
-    # What identifies the path and each folder above it.
     lineage: list[object]
 
     def __str__(self) -> str:
@@ -164,22 +172,24 @@ class _Place(NamedTuple):
         return f"{self.flag} ({self.path})"
 
 
-def _harms(output: _Place, other: _Place) -> bool:
-    # Returns whether to write an output may change another path of the command.
+def _may_harm(output: _Place, other: _Place) -> bool:
+    """Returns whether to write an output may change another path."""
     if other is output:
         return False
     is_inside = other.lineage[0] in output.lineage[1:]
     if not is_inside and output.lineage[0] not in other.lineage:
         return False
-    read = other.flag
-    is_run = output.flag.kind is Kind.RUN_FOLDER
+    other_flag = other.flag
+    is_run = output.flag.kind is PathKind.RUN_FOLDER
     # A run reads its own weights, and writes through its links.
-    if is_run and (read is output.flag or read.kind is Kind.MODEL):
+    if is_run and (
+        other_flag is output.flag or other_flag.kind is PathKind.MODEL
+    ):
         return False
     # These folders are read by the names of their files.
-    if is_inside and read.kind is Kind.DATA_FOLDER:
+    if is_inside and other_flag.kind is PathKind.DATA_FOLDER:
         return False
-    if is_inside and read.kind is Kind.RUNS:
+    if is_inside and other_flag.kind is PathKind.RUNS:
         return output.path.endswith(_OF_RUNS)
     return True
 
@@ -205,25 +215,28 @@ def _check_output(flag: PathFlag, path: str) -> None:
 
 def _find_places(flag: PathFlag, path: str) -> Iterator[str]:
     """Yields the files and folders that a path of a flag leads to."""
-    if flag.kind is Kind.INPUT_FILES and not is_remote(path):
+    if flag.kind is PathKind.INPUT_FILES and not is_remote(path):
         yield from find_matches(path)
     elif not Path(path).is_char_device():
         # Terminals and /dev/null may be read and written.
         yield path
-    if flag.kind is Kind.MODEL and not os.path.isdir(path):
+    if flag.kind is PathKind.MODEL and not os.path.isdir(path):
         yield from glob.glob(f"{glob.escape(path)}.*")
-    if flag.kind is Kind.RUN_FOLDER and os.path.isdir(path):
+    if flag.kind is PathKind.RUN_FOLDER and os.path.isdir(path):
         # A run writes through links in its folder, to their targets.
         links = filter(os.DirEntry.is_symlink, os.scandir(path))
-        yield from (x.path for x in links if x.is_file() or x.name == STATE)
+        yield from (
+            link.path for link in links if link.is_file() or link.name == STATE
+        )
 
 
 def _lineage(path: str) -> list[object]:
     if is_remote(path):
         remote = PurePosixPath(path)
         return [remote, *remote.parents[:-1]]
-    local, found = Path(os.path.realpath(path)), list[object]()
-    for each in (local, *local.parents):
-        status = each.stat() if each.exists() else None
-        found.append((status.st_dev, status.st_ino) if status else each)
-    return found
+    local = Path(os.path.realpath(path))
+    lineage: list[object] = []
+    for place in (local, *local.parents):
+        status = place.stat() if place.exists() else None
+        lineage.append((status.st_dev, status.st_ino) if status else place)
+    return lineage

@@ -32,6 +32,10 @@ class Progress:
             examples per second. None = do not show this rate.
         label: name of the work, such as "Training".
         epochs: number of epochs in `total`. None = show no epoch.
+
+    Attributes:
+        is_terminal: whether the progress is a line on a terminal, not in a log.
+        num_shown: number of finished units that were shown last.
     """
 
     def __init__(
@@ -49,9 +53,9 @@ class Progress:
         self._examples_per_unit = examples_per_unit
         self.is_terminal = sys.stderr.isatty()
         self._interval = BAR_INTERVAL if self.is_terminal else LINE_INTERVAL
-        self.shown = initial
+        self.num_shown = initial
         self._shown_at = time.monotonic()
-        self._first = True
+        self._is_first = True
 
     def __enter__(self) -> Self:
         """Starts the line on the terminal."""
@@ -59,7 +63,7 @@ class Progress:
 
     def __exit__(self, *unused_args: object) -> None:
         """Ends the line on the terminal."""
-        if self.is_terminal and not self._first:
+        if self.is_terminal and not self._is_first:
             print(file=sys.stderr)
 
     @contextlib.contextmanager
@@ -71,16 +75,16 @@ class Progress:
         finally:
             self._shown_at += time.monotonic() - began
 
-    def due(self, done: int) -> bool:
+    def is_due(self, done: int) -> bool:
         """Returns whether it is time to call `update`.
 
         `done` is the number of finished units, including `initial`.
         """
         interval = self._interval
         if self._unit != "step":
-            interval = min(interval, FIRST_LINE) if self._first else interval
-        elif self._first or done == self._total:
-            return done != self.shown
+            interval = min(interval, FIRST_LINE) if self._is_first else interval
+        elif self._is_first or done == self._total:
+            return done != self.num_shown
         return time.monotonic() - self._shown_at >= interval
 
     def update(self, done: int, **values: float) -> None:
@@ -89,7 +93,7 @@ class Progress:
         `done` is the number of finished units, including `initial`.
         """
         now = time.monotonic()
-        rate = (done - self.shown) / max(now - self._shown_at, 1e-9)
+        rate = (done - self.num_shown) / max(now - self._shown_at, 1e-9)
         if self._examples_per_unit:
             name = "rows" if self._unit == "row" else "examples"
             values[f"{name}/s"] = rate * self._examples_per_unit
@@ -101,7 +105,7 @@ class Progress:
         parts += [f"{name} {value:.4g}" for name, value in values.items()]
         # The time up to the first update includes the program's startup, so
         # estimate the time left only from the next update on.
-        if self._total is not None and rate > 0 and not self._first:
+        if self._total is not None and rate > 0 and not self._is_first:
             left = int((self._total - done) / rate)
             parts.append(f"{datetime.timedelta(seconds=left)} left")
         line = "  ".join(parts)
@@ -113,8 +117,8 @@ class Progress:
             sys.stderr.flush()
         else:
             logging.info("%s", line)
-        self._first = False
-        self.shown, self._shown_at = done, now
+        self._is_first = False
+        self.num_shown, self._shown_at = done, now
 
 
 def track(
@@ -131,7 +135,7 @@ def track(
     with Progress(total, unit=unit, label=label) as progress:
         for done, element in enumerate(iterable, start=1):
             yield element
-            if progress.due(done):
+            if progress.is_due(done):
                 progress.update(done)
-        if progress.is_terminal and progress.shown not in (0, done):
+        if progress.is_terminal and progress.num_shown not in (0, done):
             progress.update(done)

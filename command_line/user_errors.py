@@ -18,7 +18,7 @@ _TF_ERRORS = (
 )
 
 
-def is_users(error: Exception) -> bool:
+def is_user_error(error: Exception) -> bool:
     """Returns whether an error is due to the user's input or environment."""
     # Importing TensorFlow here would take seconds.
     tf = sys.modules.get("tensorflow")
@@ -26,11 +26,11 @@ def is_users(error: Exception) -> bool:
     return isinstance(error, (ModuleNotFoundError, *_USER_ERRORS, *theirs))
 
 
-def describe(error: Exception, path_flags: Sequence[PathFlag]) -> str:
+def describe_error(error: Exception, path_flags: Sequence[PathFlag]) -> str:
     """Returns the message of an error of the user.
 
     Args:
-        error: the error, of which `is_users` is True.
+        error: the error, of which `is_user_error` is True.
         path_flags: flags of the script that name files. The message begins with
             the one that names the file in the error.
     """
@@ -56,8 +56,8 @@ def describe(error: Exception, path_flags: Sequence[PathFlag]) -> str:
 
 
 def _lost_worker(error: Exception) -> bool:
-    # Returns whether TensorFlow could not reach another worker of the training.
-    # Its message is a stack of calls.
+    """Returns whether TensorFlow could not reach another worker."""
+    # The message of such an error is a stack of calls.
     return type(error).__name__ in (
         "AbortedError",
         "UnavailableError",

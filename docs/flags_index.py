@@ -138,9 +138,9 @@ def _table(rows: Rows) -> str:
 
 
 def _row(flag: flags.Flag) -> str:
-    text = flag.meta.help
-    if flag.meta.choices:
-        choices = ", ".join(f"`{choice}`" for choice in flag.meta.choices)
+    text = flag.properties.help
+    if flag.properties.choices:
+        choices = ", ".join(f"`{choice}`" for choice in flag.properties.choices)
         text = f"{choices}. {text}"
     text = text.replace("|", "\\|")
     shown = f"`{flag.default}`"

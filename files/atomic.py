@@ -121,8 +121,8 @@ def remove_partial(path: StrPath) -> None:
     pattern = re.compile(rf"{re.escape(name)}\.partial-[0-9]+")
     # Ignore errors, because a partial file that stays does no harm.
     with contextlib.suppress(OSError):
-        for found in filter(pattern.fullmatch, os.listdir(folder)):
-            partial = os.path.join(folder, found)
+        for partial_name in filter(pattern.fullmatch, os.listdir(folder)):
+            partial = os.path.join(folder, partial_name)
             descriptor = os.open(partial, os.O_RDONLY | os.O_NONBLOCK)
             try:
                 if not try_lock(descriptor):
@@ -151,6 +151,7 @@ def try_lock(descriptor: int) -> bool | None:
 
 @contextlib.contextmanager
 def _local_open(path: str) -> Iterator[IO[bytes]]:
+    """Writes a partial file, and renames it when its bytes are on the disk."""
     partial = partial_path(path)
     os.makedirs(os.path.dirname(path), exist_ok=True)
     remove_partial(path)
@@ -173,6 +174,7 @@ def _local_open(path: str) -> Iterator[IO[bytes]]:
 
 @contextlib.contextmanager
 def _remote_open(path: str) -> Iterator[IO[bytes]]:
+    """Writes a partial file by TensorFlow, and renames it."""
     # Only remote files need TensorFlow, which loads slowly.
     from tensorflow.io import gfile
 

@@ -67,7 +67,7 @@ class RowCounter:
     def add(self, num_rows: int) -> None:
         """Counts a batch."""
         self.num_rows += num_rows
-        if self.progress and self.progress.due(self.num_rows):
+        if self.progress and self.progress.is_due(self.num_rows):
             self.progress.update(self.num_rows)
 
     def note(self, item: Item, error: ValueError) -> None:

@@ -21,7 +21,7 @@ from absl import logging
 import modeling
 from command_line import cli, flags
 from command_line.flags import flag
-from command_line.path_flags import Kind
+from command_line.path_flags import PathKind
 from data.text import tokenization, vocabulary
 from modeling import kinds
 from modeling.folders import hub, identity, presets
@@ -57,10 +57,10 @@ class Config(flags.Config):
         "Path of the checkpoint to convert: the prefix of a TF1 checkpoint, or "
         "a Hugging Face folder, .safetensors file or pytorch_model.bin, or "
         "hf://OWNER/NAME[@REVISION] of the Hugging Face hub.",
-        kind=Kind.MODEL,
+        kind=PathKind.MODEL,
     )
     output_dir: str = flag(
-        ..., "Folder to write. Created if missing.", kind=Kind.NEW_FOLDER
+        ..., "Folder to write. Created if missing.", kind=PathKind.NEW_FOLDER
     )
     output_format: str | None = flag(
         None,
@@ -73,20 +73,20 @@ class Config(flags.Config):
     bert_config_file: str | None = flag(
         None,
         "The model's configuration file, by default in --init_checkpoint.",
-        kind=Kind.MODEL,
+        kind=PathKind.MODEL,
     )
     vocab_file: str | None = flag(
         None,
         "The model's vocabulary. By default vocab.txt or tokenizer.json "
         "beside the checkpoint.",
-        kind=Kind.INPUT_FILE,
+        kind=PathKind.INPUT_FILE,
     )
     extended_vocab_file: str | None = flag(
         None,
         "Vocabulary that tools.create_vocabulary --extend wrote. The model "
         "gets an embedding for each new word: the mean of the embeddings of "
         "the WordPieces into which the old vocabulary splits the word.",
-        kind=Kind.INPUT_FILE,
+        kind=PathKind.INPUT_FILE,
     )
     do_lower_case: bool | None = flag(
         None,

@@ -24,7 +24,7 @@ from absl import logging
 
 from command_line import cli, flags, progress
 from command_line.flags import flag
-from command_line.path_flags import Kind
+from command_line.path_flags import PathKind
 from data.io import text_files
 from data.pretraining.corpus_checks import count_markup, warn_of_markup
 from data.text import tokenization, vocabulary
@@ -44,10 +44,10 @@ class Config(flags.Config):
         ...,
         "Text files to read, as comma-separated paths or patterns. The files "
         "may be packed with gzip, bzip2, xz or zstd.",
-        kind=Kind.INPUT_FILES,
+        kind=PathKind.INPUT_FILES,
     )
     output_file: str = flag(
-        ..., "Vocabulary file to write.", kind=Kind.OUTPUT_FILE
+        ..., "Vocabulary file to write.", kind=PathKind.OUTPUT_FILE
     )
     vocab_size: int = flag(
         30522,
@@ -69,7 +69,7 @@ class Config(flags.Config):
         None,
         "Vocabulary to which the tool adds words. The WordPieces that it "
         "already contains keep their ids.",
-        kind=Kind.INPUT_FILE,
+        kind=PathKind.INPUT_FILE,
     )
     num_new_words: int | None = flag(
         None,

@@ -19,7 +19,7 @@ import serving
 from command_line import cli, flags
 from command_line.flags import flag, group, like
 from command_line.groups import ExportFlags
-from command_line.path_flags import Kind
+from command_line.path_flags import PathKind
 from data.text.tokenization import FullTokenizer
 from modeling import kinds
 from modeling.folders import identity, presets
@@ -41,7 +41,7 @@ class Config(flags.Config):
         ...,
         "Folder of a model's weights, such as the --output_dir of a run, or "
         "hf://OWNER/NAME[@REVISION] of the Hugging Face hub.",
-        kind=Kind.MODEL,
+        kind=PathKind.MODEL,
     )
     task: str | None = flag(
         None,

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from command_line import cli, flags
 from command_line.flags import flag
-from command_line.path_flags import Kind, named_folders
+from command_line.path_flags import PathKind, named_folders
 from files.atomic import atomic_open
 from modeling.results import split_by_label
 from training.run import history
@@ -42,12 +42,12 @@ class Config(flags.Config):
         ...,
         "Folders of the runs to draw, comma-separated. NAME=FOLDER sets the "
         "name of a run in the image.",
-        kind=Kind.RUNS,
+        kind=PathKind.RUNS,
     )
     output: str = flag(
         ...,
         "Image to write, FILE.png or FILE.svg. Needs matplotlib.",
-        kind=Kind.OUTPUT_FILE,
+        kind=PathKind.OUTPUT_FILE,
     )
     axis: str = flag("steps", "Quantity on the x axis.", choices=list(AXES))
     consecutive: bool = flag(
@@ -127,7 +127,7 @@ def main(parsed: flags.Parsed[Config]) -> None:
     config = parsed.config
     runs, start = [], 0.0
     for name, folder in named_folders(config.runs):
-        lines = history.read(Path(folder) / history.FILE)
+        lines = history.read_history(Path(folder) / history.FILE)
         named: Sequence[Mapping[str, Any]] = lines
         places = [start + line[AXES[config.axis]] for line in named]
         runs.append((name or folder, create_curves(lines, places)))

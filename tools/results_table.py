@@ -19,7 +19,7 @@ import numpy as np
 
 from command_line import cli, flags
 from command_line.flags import flag
-from command_line.path_flags import Kind, named_folders
+from command_line.path_flags import PathKind, named_folders
 from files.atomic import write_text
 from modeling.results import split_by_label
 
@@ -34,7 +34,7 @@ class Config(flags.Config):
         ...,
         "Folders that contain runs, comma-separated. NAME=FOLDER sets the name "
         "of a folder in the table.",
-        kind=Kind.RUNS,
+        kind=PathKind.RUNS,
     )
     metrics: Sequence[str] | None = flag(
         None,
@@ -42,7 +42,7 @@ class Config(flags.Config):
         "results except losses, steps and the results for each label.",
     )
     output: str | None = flag(
-        None, "Markdown file to write the table to.", kind=Kind.OUTPUT_FILE
+        None, "Markdown file to write the table to.", kind=PathKind.OUTPUT_FILE
     )
 
 

@@ -26,7 +26,7 @@ _OURS = re.compile(
 )
 
 
-def check(start: Start[TrainingConfig]) -> None:
+def check_files(start: Start[TrainingConfig]) -> None:
     """Checks the files that the flags of a command name.
 
     Raises:
@@ -104,16 +104,16 @@ def _check_weights(
     if task.labels and (preset.is_resumed or not trains):
         # The order must not change in a resumed run or with --labels.
         is_fixed = preset.is_resumed or "labels" in start.command
-        check_labels(preset, task.output_names, is_fixed)
+        check_head_labels(preset, task.output_names, is_fixed)
 
 
-def check_labels(
-    folder: Preset, names: Sequence[Sequence[str]], is_fixed: bool = False
+def check_head_labels(
+    preset: Preset, names: Sequence[Sequence[str]], is_fixed: bool = False
 ) -> None:
     """Checks that a trained head has the labels of the task.
 
     Args:
-        folder: Preset of the weights.
+        preset: Preset of the weights.
         names: lists of possible labels, as in `modeling.load_checkpoint`.
         is_fixed: whether the order must be the same too.
 
@@ -121,19 +121,19 @@ def check_labels(
         ValueError: the labels differ.
     """
     labels = list(names[0])
-    saved = folder.labels
+    saved = preset.labels
     if not saved:
         logging.warning(
             "%s does not name its outputs. They are assumed to be %s, in this "
             "order.",
-            folder.source,
+            preset.source,
             ", ".join(labels),
         )
         return
     order = modeling.find_order(saved, names)
     if not order or (is_fixed and order != sorted(order)):
         raise ValueError(
-            f"{folder.source} was trained with the labels {saved}, in this "
+            f"{preset.source} was trained with the labels {saved}, in this "
             f"order; the task has {labels}. Use the task that the model was "
             "trained for, or train into another --output_dir"
         )
@@ -151,8 +151,9 @@ def check_loaded(report: LoadReport, needs_head: bool = True) -> None:
     Raises:
         ValueError: the checkpoint lacks the head.
     """
-    unused = (x for x in report.unused if not _OURS.search(x))
-    others = ", ".join(map(printable, unused))
+    others = ", ".join(
+        printable(name) for name in report.unused if not _OURS.search(name)
+    )
     optional = ("bert/pooler/", "cls/seq_relationship/")
     lost = [name for name in report.missing if not name.startswith(optional)]
     if lost and needs_head:

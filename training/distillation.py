@@ -45,16 +45,16 @@ def load_teacher(
         return None
     student = start.bert_config
     # Without --init_checkpoint, a run may begin with blocks of the teacher.
-    folder = start.preset
-    if not (folder and folder.flag == "--teacher"):
-        folder = presets.read(path, "--teacher")
-    bert_config = _load_config(folder)
+    preset = start.preset
+    if not (preset and preset.flag == "--teacher"):
+        preset = presets.read(path, "--teacher")
+    bert_config = _load_config(preset)
     # The teacher reads the student's records, so both need the same tokenizer.
     # Their networks may differ.
     settings = {"output_mode": output_mode} if output_mode else {}
-    identity.check(folder, bert_config, start.tokenizer, settings)
+    identity.check(preset, bert_config, start.tokenizer, settings)
     if config.distillation.distill_alpha:
-        folder.check_head(config.head)
+        preset.check_head(config.head)
     # The teacher's folder may lack the vocabulary to compare.
     if bert_config.vocab_size != student.vocab_size:
         raise ValueError(
@@ -63,18 +63,18 @@ def load_teacher(
             "vocabulary"
         )
     if labels:
-        checks.check_labels(folder, labels)
+        checks.check_head_labels(preset, labels)
     # Compare the sizes that the files state before a model of these sizes is
     # created.
-    modeling.find_checkpoint(folder, config=bert_config)
+    modeling.find_checkpoint(preset, config=bert_config)
     model = create_model(
         bert_config,
-        **folder.network,
+        **preset.network,
         unpad=config.unpads,
         dtype=PRECISIONS[config.devices.mixed_precision],
     )
-    report = modeling.load_checkpoint(model, folder, labels=labels)
-    heads = [x for x in report.missing if not x.startswith("bert/")]
+    report = modeling.load_checkpoint(model, preset, labels=labels)
+    heads = [name for name in report.missing if not name.startswith("bert/")]
     if heads and config.distillation.distill_alpha:
         raise ValueError(
             f"--teacher={path} contains no {heads[0]}, a weight of the task's "
@@ -85,11 +85,11 @@ def load_teacher(
     return model
 
 
-def _load_config(folder: Preset) -> BertConfig:
-    if not folder.config_file:
+def _load_config(preset: Preset) -> BertConfig:
+    if not preset.config_file:
         # Says which other library's weights the folder contains.
-        modeling.find_checkpoint(folder)
-    bert_config = folder.load_config()
+        modeling.find_checkpoint(preset)
+    bert_config = preset.load_config()
     if bert_config is None:
-        return modeling.load_config(folder.path)
+        return modeling.load_config(preset.path)
     return bert_config

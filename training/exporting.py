@@ -113,7 +113,7 @@ def export_task(
                 "The export is not checked, because this command does not "
                 "evaluate, or no engine can evaluate the export."
             )
-        check_scores(task, scored, results, scores)
+        check_export_scores(task, scored, results, scores)
     logging.info("Wrote the export to %s", export_dir)
 
 
@@ -136,11 +136,11 @@ def _options_of(
         formats=flags.export_formats,
         fixed_length=flags.export_seq_length,
         quantize=flags.quantize,
-        weights=trainer.folder.preset,
+        weights=trainer.folder.current_preset,
     )
 
 
-def check_scores(
+def check_export_scores(
     task: Task,
     splits: Sequence[Split],
     results: Mapping[str, float],
@@ -158,10 +158,10 @@ def check_scores(
         ValueError: a file of the export scores lower than --max_export_loss
             allows.
     """
-    for form, split in itertools.product(engines.RUNTIMES, splits):
+    for format_name, split in itertools.product(engines.RUNTIMES, splits):
         metric = f"{task.metrics[0]}{suffix_of(split.name)}"
         expected = results[metric]
-        score = scores.get(f"{form}_{metric}")
+        score = scores.get(f"{format_name}_{metric}")
         if score is None or not math.isfinite(expected):
             continue
         loss = round((expected - score) / task.hundredth, 6)
@@ -177,26 +177,31 @@ def check_scores(
                 )
             raise ValueError(
                 f"--export_dir={task.config.export.export_dir} was not "
-                f"written: its {form} file scores {metric} = {score:.4f} on "
-                f"the dev set, {loss:.2f} percentage points below the model's "
-                f"{expected:.4f}. {remedy}, or increase --max_export_loss"
+                f"written: its {format_name} file scores {metric} = "
+                f"{score:.4f} on the dev set, {loss:.2f} percentage points "
+                f"below the model's {expected:.4f}. {remedy}, or increase "
+                "--max_export_loss"
             )
         model = f"the model's is {expected:.4f}" if loss else "as the model"
-        logging.info("%s: %s %.4f, %s", form, metric, score, model)
+        logging.info("%s: %s %.4f, %s", format_name, metric, score, model)
 
 
 def _group_scores(scores: Mapping[str, float]) -> dict[str, dict[str, float]]:
-    # Returns {format: {name of a score: score}} of the result of
-    # evaluate_export.
+    """Returns {format: {name of a score: score}}.
+
+    `scores` is the result of `evaluate_export`.
+    """
     grouped = {
-        form: {
-            name.removeprefix(f"{form}_"): score
+        format_name: {
+            name.removeprefix(f"{format_name}_"): score
             for name, score in scores.items()
-            if name.startswith(f"{form}_")
+            if name.startswith(f"{format_name}_")
         }
-        for form in engines.RUNTIMES
+        for format_name in engines.RUNTIMES
     }
-    return {form: values for form, values in grouped.items() if values}
+    return {
+        format_name: values for format_name, values in grouped.items() if values
+    }
 
 
 def evaluate_export(
@@ -219,34 +224,35 @@ def evaluate_export(
     """
     scores: dict[str, float] = {}
     length = task.config.fine_tuning.max_seq_length
-    for form, runtime in engines.RUNTIMES.items():
+    for format_name, runtime in engines.RUNTIMES.items():
         if not (splits and (folder / runtime.file).is_file()):
             continue
         try:
-            engine = engines.open_engine(folder, form)
+            engine = engines.open_engine(folder, format_name)
             fixed = engine.inputs["input_ids"][-1]
             if fixed and fixed < length:
                 raise ValueError(f"it needs --max_seq_length={fixed}")
         except ValueError as error:
-            logging.warning("The %s export was not evaluated: %s", form, error)
+            logging.warning(
+                "The %s export was not evaluated: %s", format_name, error
+            )
             continue
         for split in splits:
             batches = task.pool(split, _run(task, kind, engine, split))
             for key, score in task.evaluate(split, batches).items():
-                scores[f"{form}_{key}{suffix_of(split.name)}"] = score
+                scores[f"{format_name}_{key}{suffix_of(split.name)}"] = score
     return scores
 
 
 def _run(
     task: Task, kind: str, engine: engines.Engine, split: Split
 ) -> Iterator[Batch]:
-    # Yields batches as the model itself would compute them: features and
-    # logits.
-    size = task.config.fine_tuning.max_seq_length
+    """Yields features and logits, as the model itself would compute them."""
+    max_length = task.config.fine_tuning.max_seq_length
     settings = settings_of(task)
     # Pad the inputs as serve.py does, so that serving reaches the same scores.
-    pads = kind == kinds.SPAN_LABELER and not task.config.unpads
-    lengths = engine.lengths(size, pads)
+    needs_padding = kind == kinds.SPAN_LABELER and not task.config.unpads
+    lengths = engine.lengths(max_length, needs_padding)
     num_pieces = math.prod(split.records.spec["input_ids"].shape)
     batch_size = max(engines.BUDGET // num_pieces, 1)
     if engine.needs_single_rows:
@@ -254,14 +260,14 @@ def _run(
     for batch in split.create_dataset(batch_size, trim=False):
         features = {name: np.asarray(value) for name, value in batch.items()}
         longest = features["input_mask"].sum(-1).max()
-        length = min(each for each in lengths if each >= longest)
+        length = min(size for size in lengths if size >= longest)
         outputs = engine.run(
             {name: _fit(features[name], length) for name in engines.INPUTS}
         )
         logits = head_outputs.to_logits(kind, settings, outputs)
         if isinstance(logits, dict):
             # Logits of positions are as long as the records.
-            logits = {name: _fit(logits[name], size) for name in logits}
+            logits = {name: _fit(logits[name], max_length) for name in logits}
         yield features, logits
 
 

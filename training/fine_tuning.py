@@ -33,6 +33,7 @@ from training.splits import (
 )
 from training.start import Start
 from training.task import Batches, Split, Task
+from training.training_config import NumSteps
 
 Splits = Mapping[str, Split]
 Scores = dict[str, float]
@@ -51,7 +52,7 @@ def run(task: Task, start: Start[FineTuningConfig]) -> None:
     """
     began = time.time()
     config = start.config
-    flow.connect(start)
+    flow.connect_and_check(start)
     checks.check_task(task, start)
     teacher = load_teacher(
         start,
@@ -70,6 +71,7 @@ def run(task: Task, start: Start[FineTuningConfig]) -> None:
         dev_set_checksum(task, splits),
     )
     network: Mapping[str, Any] = config.network
+    flow.set_seed_and_precision(config)
     trainer = flow.create_trainer(
         start,
         folder,
@@ -86,7 +88,9 @@ def run(task: Task, start: Start[FineTuningConfig]) -> None:
     records = [split.records for split in splits.values()]
     with tfrecords.naming_wrong_records(records):
         if num_steps:
-            train(task, trainer, splits["train"], num_steps[0], evaluate)
+            train_task(
+                task, trainer, splits["train"], num_steps.training, evaluate
+            )
         if not writes_scores:
             show_scores(task, start, trainer, splits, evaluate(trainer))
             return
@@ -94,7 +98,7 @@ def run(task: Task, start: Start[FineTuningConfig]) -> None:
     if not config.is_chief:
         # Only the chief writes files.
         return
-    flow.finish(trainer)
+    flow.store_weights(trainer)
     write_card(folder, config)
     if trainer.global_step != first_step:
         folder.warn_of_earlier_results(began)
@@ -147,12 +151,12 @@ def show_scores(
     # --data_file alone does not export again.
     if "export_dir" in start.command:
         exporting.export_task(task, start, trainer, splits, {})
-    flow.finish(trainer)
+    flow.store_weights(trainer)
 
 
 def find_num_steps(
     task: Task, config: FineTuningConfig, splits: Splits
-) -> tuple[int, int] | None:
+) -> NumSteps | None:
     """Returns the numbers of training and warmup steps, None if not training.
 
     Raises:
@@ -195,7 +199,7 @@ def find_settings(
     return resuming.settings_to_record(start.config, start.preset, settings)
 
 
-def train(
+def train_task(
     task: Task,
     trainer: Trainer,
     train_set: Split,
@@ -204,12 +208,12 @@ def train(
 ) -> None:
     """Trains, then restores the best step's weights if the flags say so."""
     config = task.config
-    flow.train(
+    flow.train_and_evaluate(
         trainer,
         train_set.records,
         num_train_steps,
         evaluate,
-        every=max(train_set.num_records // config.batch_size, 1),
+        interval=max(train_set.num_records // config.batch_size, 1),
         metric=config.fine_tuning.metric_for_best or task.metrics[0],
         patience=config.fine_tuning.early_stopping_patience,
         epochs=config.fine_tuning.num_train_epochs,
@@ -221,7 +225,7 @@ def train(
 def write_reports(task: Task, trainer: Trainer, splits: Splits) -> None:
     """Writes the task's reports on the dev splits."""
     for split in splits_of(task, splits, "eval"):
-        batches = predict(task, trainer, split, "eval", "Reporting")
+        batches = predict_split(task, trainer, split, "eval", "Reporting")
         task.write_report(split, batches, str(trainer.folder.path))
 
 
@@ -240,7 +244,7 @@ def write_predictions(
     folder = trainer.folder
     dev_scores: Scores = {}
     for split in splits_of(task, splits, "predict"):
-        batches = predict(task, trainer, split, "predict", "Predicting")
+        batches = predict_split(task, trainer, split, "predict", "Predicting")
         scores = task.write_predictions(split, batches, str(folder.path))
         if not scores:
             # The right answers are unknown.
@@ -310,7 +314,7 @@ def create_evaluation(task: Task, splits: Splits) -> flow.Evaluate:
             return evaluated[step]
         results: Scores = {"global_step": step}
         for split in splits_of(task, splits, "eval"):
-            batches = predict(task, trainer, split, "eval", "Evaluating")
+            batches = predict_split(task, trainer, split, "eval", "Evaluating")
             if task.eval_loss:
                 batches_with_loss = LossFigures(task.eval_loss, batches)
                 scores = task.evaluate(split, batches_with_loss)
@@ -319,14 +323,16 @@ def create_evaluation(task: Task, splits: Splits) -> flow.Evaluate:
             else:
                 scores = task.evaluate(split, batches)
             suffix = suffix_of(split.name)
-            results |= {f"{k}{suffix}": value for k, value in scores.items()}
+            results |= {
+                f"{name}{suffix}": score for name, score in scores.items()
+            }
         evaluated[step] = results
         return results
 
     return evaluate
 
 
-def predict(
+def predict_split(
     task: Task,
     trainer: Trainer,
     split: Split,

@@ -2,25 +2,25 @@
 
 import dataclasses
 from collections.abc import Sequence
-from typing import Self
+from typing import Self, TypeVar
 
 from command_line import config_values, flags
 from command_line.flags import group, like
-from command_line.path_flags import Kind
+from command_line.path_flags import PathKind
 from data.io.split_names import Purpose
 from data.tables.dev_split import DataFileOptions
 from modeling.folders.model_entries import NetworkOptions
-from training.training_config import TrainingConfig, TrainingFlags
+from training.training_config import NumSteps, TrainingConfig, TrainingFlags
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class FineTuningFlags:
     """Flags of all fine-tuning scripts, such as input length and epochs."""
 
-    data_dir: str = flags.training(
+    data_dir: str | None = flags.training(
         None,
         "Folder of the task's data files. Not needed if you only export.",
-        kind=Kind.DATA_FOLDER,
+        kind=PathKind.DATA_FOLDER,
     )
     max_seq_length: int = flags.head(
         128,
@@ -151,7 +151,7 @@ class FineTuningConfig(TrainingConfig):
 
     @property
     def purposes(self) -> list[Purpose]:
-        """What the command reads sets for: "train", "eval" and "predict"."""
+        """What the command reads sets for."""
         is_purpose: dict[Purpose, bool] = {
             "train": self.training.do_train,
             "eval": self.evaluates,
@@ -170,7 +170,7 @@ class FineTuningConfig(TrainingConfig):
             return self.fine_tuning.eval_batch_size
         return self.fine_tuning.predict_batch_size
 
-    def num_steps(self, num_examples: int) -> tuple[int, int]:
+    def num_steps(self, num_examples: int) -> NumSteps:
         """Returns the numbers of training and warmup steps, rounded down.
 
         Args:
@@ -188,7 +188,8 @@ class FineTuningConfig(TrainingConfig):
                 f"shorter than one training step of {size} examples; set a "
                 "smaller --train_batch_size or more epochs"
             )
-        return steps, int(steps * self.fine_tuning.warmup_proportion)
+        warmup = int(steps * self.fine_tuning.warmup_proportion)
+        return NumSteps(steps, warmup)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -208,6 +209,13 @@ class DataFileConfig(FineTuningConfig):
         return self.data.data_file
 
     @property
+    def data_source(self) -> str:
+        """Value of --data_file or --data_dir. One of them must be set."""
+        source = self.data_file or self.fine_tuning.data_dir
+        assert source is not None  # by `start.check_required`
+        return source
+
+    @property
     def task_name(self) -> str | None:
         """Name of the task among those of the script, None for a single one.
 
@@ -218,7 +226,7 @@ class DataFileConfig(FineTuningConfig):
     @property
     def required_data(self) -> tuple[str, ...]:
         """Flags that name the data which the command reads."""
-        return () if self.data.data_file else super().required_data
+        return () if self.data_file else super().required_data
 
     def prepare(self, given: frozenset[str]) -> Self:
         """Returns the flags, completed for the common job of --data_file.
@@ -229,12 +237,14 @@ class DataFileConfig(FineTuningConfig):
             ValueError: --data_dir is set too, or flags of the export contradict
                 each other.
         """
-        if not self.data.data_file:
+        if not self.data_file:
             return super().prepare(given)
         if self.fine_tuning.data_dir:
             raise ValueError("set either --data_file or --data_dir, not both")
         defaults = self.data_file_defaults()
-        changes = {k: v for k, v in defaults.items() if k not in given}
+        changes = {
+            name: value for name, value in defaults.items() if name not in given
+        }
         completed = config_values.replace(self, **changes)
         completed.export.check()
         return completed
@@ -256,5 +266,8 @@ class DataFileConfig(FineTuningConfig):
         super().check(given)
         if self.report and not self.training.do_eval:
             raise ValueError("--report needs --do_eval")
-        if self.fine_tuning.do_predict and self.data.data_file:
+        if self.fine_tuning.do_predict and self.data_file:
             raise ValueError("--do_predict needs --data_dir, not --data_file")
+
+
+DataFileConfigT = TypeVar("DataFileConfigT", bound=DataFileConfig)

@@ -22,13 +22,13 @@ from training.loop.trainer import Trainer
 from training.optimizers import optimization
 from training.run.run_folder import RunFolder
 from training.start import Start
-from training.training_config import TrainingConfig
+from training.training_config import NumSteps, TrainingConfig
 
 # A function (trainer) -> {name: score on the dev set}.
 Evaluate = Callable[[Trainer], dict[str, float]]
 
 
-def connect(start: Start[TrainingConfig]) -> None:
+def connect_and_check(start: Start[TrainingConfig]) -> None:
     """Connects the workers, and checks all that needs no slow work.
 
     Raises:
@@ -37,7 +37,19 @@ def connect(start: Start[TrainingConfig]) -> None:
     """
     # Connect the workers before TensorFlow uses a device.
     devices.strategy_of(start.config.devices)
-    checks.check(start)
+    checks.check_files(start)
+
+
+def set_seed_and_precision(config: TrainingConfig) -> None:
+    """Sets the seed and the precision of this process, for all that follows.
+
+    Call this function after `connect_and_check`, and before `create_trainer`.
+    """
+    keras.utils.set_random_seed(config.training.seed)
+    if config.training.deterministic:
+        tf.config.experimental.enable_op_determinism()
+    # Variables, losses, softmax and LayerNorm's statistics stay float32.
+    keras.config.set_dtype_policy(PRECISIONS[config.devices.mixed_precision])
 
 
 def create_trainer(
@@ -45,10 +57,12 @@ def create_trainer(
     folder: RunFolder,
     create_model: Callable[..., keras.Model],
     loss: Loss,
-    num_steps: tuple[int, int] | None,
+    num_steps: NumSteps | None,
     teacher: keras.Model | None = None,
 ) -> Trainer:
     """Creates a model with random weights, and the Trainer of its run.
+
+    The weights are those of the seed that `set_seed_and_precision` set.
 
     Args:
         start: what the run starts from.
@@ -56,7 +70,7 @@ def create_trainer(
         create_model: function (BertConfig, **options) -> the task's model.
             `options` are the arguments that every model accepts.
         loss: the task's loss.
-        num_steps: (training steps, warmup steps), None without training.
+        num_steps: numbers of the steps, None without training.
         teacher: the teacher to learn from, None without a teacher.
 
     Raises:
@@ -64,11 +78,6 @@ def create_trainer(
     """
     config = start.config
     strategy = devices.strategy_of(config.devices)
-    keras.utils.set_random_seed(config.training.seed)
-    if config.training.deterministic:
-        tf.config.experimental.enable_op_determinism()
-    # Variables, losses, softmax and LayerNorm's statistics stay float32.
-    keras.config.set_dtype_policy(PRECISIONS[config.devices.mixed_precision])
     step = None
     with strategy.scope():
         model = create_model(
@@ -99,10 +108,10 @@ def _freeze(model: keras.Model, num_blocks: int) -> None:
 
 
 def _create_optimizer(
-    start: Start[TrainingConfig], num_steps: tuple[int, int]
+    start: Start[TrainingConfig], num_steps: NumSteps
 ) -> keras.optimizers.Optimizer:
     optimizer = optimization.create_optimizer(
-        start.config.optimizer, *num_steps
+        start.config.optimizer, num_steps.training, num_steps.warmup
     )
     if start.config.devices.mixed_precision != "float16":
         return optimizer
@@ -129,13 +138,13 @@ def _with_teacher(
     return modeling.Distiller(model, teacher, loss, config.training.seed), loss
 
 
-def train(
+def train_and_evaluate(
     trainer: Trainer,
     records: tfrecords.Records,
     num_train_steps: int,
     evaluate: Evaluate,
     *,
-    every: int,
+    interval: int,
     metric: str,
     patience: int = 0,
     epochs: float | None = None,
@@ -147,7 +156,7 @@ def train(
         records: the records to train on.
         num_train_steps: number of the last step.
         evaluate: evaluates the current weights.
-        every: number of steps between two evaluations.
+        interval: number of steps between two evaluations.
         metric: name of the score that chooses the best step.
         patience: number of evaluations without improvement after which training
             stops. 0 = training never stops early.
@@ -155,7 +164,9 @@ def train(
     """
     callbacks: list[Callback] = []
     if trainer.config.keeps_best:
-        callbacks.append(BestStep(trainer, evaluate, every, metric, patience))
+        callbacks.append(
+            BestStep(trainer, evaluate, interval, metric, patience)
+        )
     trainer.fit(records, num_train_steps, callbacks, epochs)
 
 
@@ -170,7 +181,7 @@ def evaluate_at_the_end(
     return results
 
 
-def finish(trainer: Trainer) -> None:
+def store_weights(trainer: Trainer) -> None:
     """Stores the best step's weights once, and writes --export_weights.
 
     The folder --export_weights contains the files of Google's releases
@@ -185,7 +196,7 @@ def finish(trainer: Trainer) -> None:
     path = trainer.config.training.export_weights
     if path is not None:
         description: Mapping[str, str] = descriptions.describe_copy(
-            folder.preset,
+            folder.current_preset,
             trainer.model,
             cards.WEIGHTS,
             step=trainer.global_step or None,

@@ -28,6 +28,7 @@ from training.pretraining_config import PretrainingConfig
 from training.run import fingerprints, resuming
 from training.run.run_folder import RunFolder
 from training.start import Start
+from training.training_config import NumSteps
 
 
 def run(start: Start[PretrainingConfig]) -> None:
@@ -43,7 +44,7 @@ def run(start: Start[PretrainingConfig]) -> None:
     """
     began = time.time()
     config = start.config
-    flow.connect(start)
+    flow.connect_and_check(start)
     check_start(start)
     create_model = functools.partial(
         modeling.BertPretrainer, left_to_right=config.training.left_to_right
@@ -59,6 +60,7 @@ def run(start: Start[PretrainingConfig]) -> None:
         find_settings(start, records, dev_set),
         dev_set_checksum(config, dev_set),
     )
+    flow.set_seed_and_precision(config)
     trainer = flow.create_trainer(
         start,
         folder,
@@ -74,7 +76,7 @@ def run(start: Start[PretrainingConfig]) -> None:
     results: dict[str, float] = {}
     with tfrecords.naming_wrong_records([records, evaluated]):
         if num_steps:
-            train(config, trainer, records, evaluate)
+            train_pretrainer(config, trainer, records, evaluate)
         if config.training.do_eval:
             results = flow.evaluate_at_the_end(trainer, evaluate)
     if config.export.export_dir or config.training.export_weights:
@@ -87,7 +89,7 @@ def run(start: Start[PretrainingConfig]) -> None:
         return
     if config.export.export_dir:
         exporting.export_pretrainer(start, trainer)
-    flow.finish(trainer)
+    flow.store_weights(trainer)
     folder.write_card()
     if results and config.training.do_train:
         pretraining_end.warn_of_no_progress(results, counts.guess)
@@ -115,27 +117,27 @@ def check_start(start: Start[PretrainingConfig]) -> None:
         )
 
 
-def find_num_steps(config: PretrainingConfig) -> tuple[int, int] | None:
+def find_num_steps(config: PretrainingConfig) -> NumSteps | None:
     """Returns the numbers of training and warmup steps, or None."""
     if not config.training.do_train:
         return None
     flags = config.pretraining
-    return flags.num_train_steps, flags.num_warmup_steps
+    return NumSteps(flags.num_train_steps, flags.num_warmup_steps)
 
 
-def train(
+def train_pretrainer(
     config: PretrainingConfig,
     trainer: Trainer,
     records: tfrecords.Records,
     evaluate: flow.Evaluate,
 ) -> None:
     """Trains on records, and evaluates meanwhile if the flags say so."""
-    flow.train(
+    flow.train_and_evaluate(
         trainer,
         records,
         config.pretraining.num_train_steps,
         evaluate,
-        every=config.pretraining.eval_steps,
+        interval=config.pretraining.eval_steps,
         metric="loss",
     )
 
@@ -178,14 +180,20 @@ def _check_records(
     config: PretrainingConfig,
     name: str,
     recorded: Sequence[object],
-    found: Sequence[list],
+    records: Sequence[Fingerprint],
 ) -> None:
-    # Raises a ValueError if a run is resumed on other records than it began
-    # with.
-    if recorded == found:
+    """Raises a ValueError if a run is resumed on other records.
+
+    Args:
+        config: the flags.
+        name: name of the flag that names the records.
+        recorded: fingerprints of the records that the run began with.
+        records: fingerprints of the records now.
+    """
+    if recorded == records:
         return
     folder = config.training.output_dir
-    files = [entry[0] for entry in found if entry not in recorded]
+    files = [str(entry[0]) for entry in records if entry not in recorded]
     raise ValueError(
         f"--{name}: the run in {folder} began with other records than "
         f"{', '.join(files) or 'these files'}. Set another --output_dir. To "
@@ -268,8 +276,7 @@ def find_records(
 
 
 def _check_masking_flags(start: Start[PretrainingConfig], file: str) -> None:
-    # Raises a ValueError if the user set flags of masking for records with
-    # masks.
+    """Raises a ValueError if flags of masking are set for masked records."""
     masking = {field.name for field in dataclasses.fields(MaskingOptions)}
     masking &= start.command.keys()
     if masking:

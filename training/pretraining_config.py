@@ -5,7 +5,7 @@ import dataclasses
 from command_line import config_values, flags
 from command_line.flags import group, like
 from command_line.groups import ModelFlags
-from command_line.path_flags import Kind
+from command_line.path_flags import PathKind
 from data.io.text_files import expand_patterns
 from data.pretraining.options import MaskingOptions
 from data.pretraining.record_files import find_lengths
@@ -19,7 +19,7 @@ class PretrainingFlags:
     input_file: str = flags.training(
         ...,
         "TFRecord files: comma-separated paths or globs.",
-        kind=Kind.INPUT_FILES,
+        kind=PathKind.INPUT_FILES,
     )
     max_seq_length: int = flags.head(
         128,
@@ -49,7 +49,7 @@ class PretrainingFlags:
         "TFRecord files held out from training, to evaluate every --eval_steps "
         "steps and with --do_eval. By default, --do_eval uses --input_file, as "
         "in Google's code.",
-        kind=Kind.INPUT_FILES,
+        kind=PathKind.INPUT_FILES,
     )
     eval_steps: int = flags.training(
         1000, "Steps between evaluations on --eval_input_file.", at_least=1
@@ -91,7 +91,7 @@ class PretrainingConfig(TrainingConfig):
         return self.training.do_train and has_dev_set
 
 
-def suit_records(
+def adapt_to_records(
     parsed: flags.Parsed[PretrainingConfig],
 ) -> flags.Parsed[PretrainingConfig]:
     """Returns the flags with the lengths of the records.

@@ -65,6 +65,10 @@ def _write_split(
     folder: StrPath,
     sizes: tuple[int, int],
 ) -> Split:
+    """Encodes the examples of a split, and writes them as a TFRecord file.
+
+    `sizes` are the numbers of WordPieces and of types, which bound the ids.
+    """
     path = os.path.join(folder, f"{name}.tf_record")
     checksum = 0
     origins = []

@@ -10,12 +10,9 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any, Generic, Self, TypeVar
 
-from absl import logging
-
 import modeling
 from command_line import config_values, flags
 from command_line.flags import Role
-from data.tables.dev_split import SetReader
 from data.text.tokenization import FullTokenizer, load_tokenizer
 from modeling.config import BertConfig
 from modeling.folders import hub, model_json, presets
@@ -23,12 +20,10 @@ from modeling.folders.checkpoint_folders import checkpoint_steps, find_best
 from modeling.folders.model_entries import TrainingSettings
 from modeling.folders.presets import Preset
 from modeling.folders.recorded_splits import TableSplit
-from training.fine_tuning_config import DataFileConfig
 from training.run.resuming import check_resumed
 from training.training_config import TrainingConfig
 
 TrainingConfigT = TypeVar("TrainingConfigT", bound=TrainingConfig)
-DataFileConfigT = TypeVar("DataFileConfigT", bound=DataFileConfig)
 # Covariant, so that what takes a Start[TrainingConfig] accepts the Start of any
 # script.
 TrainingConfigT_co = TypeVar(
@@ -88,7 +83,7 @@ def read_start(parsed: flags.Parsed[TrainingConfigT]) -> Start[TrainingConfigT]:
     """
     preset = read_preset(parsed.config)
     config = complete(parsed, preset)
-    # `checks.check` checks the lengths, which --data_file may still change.
+    # `checks.check_files` checks the lengths, which the table may still change.
     file = config.model.bert_config_file
     assert file is not None  # by `check_required`
     bert_config = None
@@ -232,46 +227,6 @@ def check_required(
     raise ValueError(f"missing required flags: {', '.join(names)}")
 
 
-def suit(
-    start: Start[DataFileConfigT],
-    reader: SetReader[Any, Any],
-    given: frozenset[str],
-) -> Start[DataFileConfigT]:
-    """Returns the start with a length and epochs that suit --data_file.
-
-    Flags stay that the user set, or that the run began with.
-
-    Args:
-        start: what the command starts from.
-        reader: reader of --data_file.
-        given: names of the flags that the user set.
-
-    Raises:
-        ValueError: the file is malformed.
-        OSError: the file cannot be read.
-    """
-    config = start.config
-    if not (config.data_file and config.training.do_train):
-        return start
-    unset = config_values.unset(config, given)
-    suitable: dict[str, float] = {}
-    if "num_train_epochs" in unset:
-        suitable["num_train_epochs"] = reader.suitable_epochs(
-            config.training.train_batch_size,
-            config.fine_tuning.num_train_epochs,
-        )
-    if "max_seq_length" in unset:
-        assert start.tokenizer
-        suitable["max_seq_length"] = reader.suitable_length(
-            start.tokenizer, start.bert_config.max_position_embeddings
-        )
-    if not suitable:
-        return start
-    shown = "".join(f" --{name}={value:g}" for name, value in suitable.items())
-    logging.info("Set to suit most examples:%s", shown)
-    return start.with_flags(**suitable)
-
-
 def check_lengths(
     bert_config: BertConfig, file: str, **lengths: int | None
 ) -> None:
@@ -285,16 +240,17 @@ def check_lengths(
     Raises:
         ValueError: a length is above the model's number of positions.
     """
-    most = bert_config.max_position_embeddings
+    max_length = bert_config.max_position_embeddings
     for name, length in lengths.items():
-        if length is not None and length > most:
+        if length is not None and length > max_length:
             raise ValueError(
-                f"--{name}={length} is more than the model's {most} positions "
-                f"(max_position_embeddings in {file}); set a smaller --{name}"
+                f"--{name}={length} is more than the model's {max_length} "
+                f"positions (max_position_embeddings in {file}); set a smaller "
+                f"--{name}"
             )
 
 
-def describe_command(parsed: flags.Parsed[Any]) -> dict[str, object]:
+def describe_command(parsed: flags.Parsed[flags.ConfigT]) -> dict[str, object]:
     """Returns {flag that the user set: value} without folders in paths.
 
     A model of the hub keeps its name, and gets the commit that was downloaded.
@@ -305,11 +261,11 @@ def describe_command(parsed: flags.Parsed[Any]) -> dict[str, object]:
         if name not in _ADDRESSES
     }
     values = config_values.flat(parsed.config)
-    for each in flags.flags_of(parsed.config, *Role):
-        if each.meta.kind is None or each.name not in command:
+    for flag in flags.flags_of(parsed.config, *Role):
+        if flag.properties.kind is None or flag.name not in command:
             continue
-        source = hub.source_of(values[each.name] or "")
-        parts = str(command[each.name]).split(",")
-        names = [os.path.basename(part.rstrip("/")) for part in parts]
-        command[each.name] = source or ",".join(names)
+        source = hub.source_of(values[flag.name] or "")
+        paths = str(command[flag.name]).split(",")
+        names = [os.path.basename(path.rstrip("/")) for path in paths]
+        command[flag.name] = source or ",".join(names)
     return command

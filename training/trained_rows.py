@@ -20,11 +20,15 @@ from modeling.folders.recorded_splits import (
     RecordedSet,
     TableSplit,
 )
-from training.fine_tuning_config import DataFileConfig, FineTuningConfig
-from training.start import DataFileConfigT, Start
+from training.fine_tuning_config import (
+    DataFileConfig,
+    DataFileConfigT,
+    FineTuningConfig,
+)
+from training.start import Start
 
 
-def with_table_split(
+def add_table_split(
     start: Start[DataFileConfigT], reader: SetReader[Any, Any]
 ) -> Start[DataFileConfigT]:
     """Returns the start with the split of --data_file, if the flag is set.
@@ -54,10 +58,18 @@ def _find_doubt(
     fraction: float,
     key: tuple[str, ...],
 ) -> tuple[float, str] | None:
-    # Returns (clean fraction, reason) if the dev set may contain rows that the
-    # weights were trained on, and None if it contains no such row. The weights
-    # were not trained on rows below the clean fraction, which is 0.0 if nothing
-    # is known (see TableSplit.clean_fraction).
+    """Tells if the dev set may contain rows that the weights were trained on.
+
+    Returns (clean fraction, reason) if so, and None if it contains no such row.
+    The weights were not trained on rows below the clean fraction, which is 0.0
+    if nothing is known (see TableSplit.clean_fraction).
+
+    Args:
+        preset: Preset of the weights.
+        config: the flags.
+        fraction: fraction of the rows in the dev set.
+        key: names of the columns by which rows are assigned to a set.
+    """
     split = preset.table_split
     source = preset.source
     if split is None and not _learned_table(preset, config):
@@ -91,8 +103,11 @@ def _joined(names: tuple[str, ...]) -> str:
 
 
 def _learned_table(preset: Preset, config: DataFileConfig) -> bool:
-    # Returns whether weights were trained for the same kind of task on sets
-    # that the user made. They may be from the table that is now split.
+    """Returns whether weights were trained for the same kind of task.
+
+    And on sets that the user made, which may be from the table that is now
+    split.
+    """
     return (
         "train" in preset.data
         and preset.head == config.head
@@ -169,7 +184,13 @@ def may_write_scores(
 
 
 def _dev_set_of(recorded_sets: Sequence[RecordedSet]) -> RecordedSet | None:
-    return {each.name: each for each in recorded_sets}.get("eval")
+    return _by_name(recorded_sets).get("eval")
+
+
+def _by_name(
+    recorded_sets: Sequence[RecordedSet],
+) -> dict[str, RecordedSet]:
+    return {recorded.name: recorded for recorded in recorded_sets}
 
 
 def splits_table(preset: Preset) -> bool:
@@ -233,7 +254,7 @@ def check_train_set(
     recorded = preset.recorded_settings.get("train_records", records)
     if recorded == records:
         return
-    sets = {each.name: each for each in recorded_sets}
+    sets = _by_name(recorded_sets)
     now = sets["train"]
     then = preset.data.get("train", now)
     num_rows = _num_rows(sets, now, start)

@@ -6,14 +6,21 @@ with the values of the model's folder. This module imports no TensorFlow.
 
 import dataclasses
 from collections.abc import Sequence
-from typing import ClassVar, Self
+from typing import ClassVar, NamedTuple, Self
 
 from command_line import config_values, flags
 from command_line.flags import group
 from command_line.groups import DeviceFlags, ExportFlags, ModelFlags
-from command_line.path_flags import Kind
+from command_line.path_flags import PathKind
 from modeling.folders import hub
 from modeling.folders.model_entries import NetworkOptions
+
+
+class NumSteps(NamedTuple):
+    """Numbers of steps of a run: those of the training, and of its warmup."""
+
+    training: int
+    warmup: int
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -62,7 +69,7 @@ class TrainingFlags:
     output_dir: str = flags.neutral(
         ...,
         "Folder for checkpoints, records and results.",
-        kind=Kind.RUN_FOLDER,
+        kind=PathKind.RUN_FOLDER,
     )
     do_train: bool = flags.neutral(False, "Train on the train set.")
     do_eval: bool = flags.neutral(False, "Evaluate on the dev set.")
@@ -141,7 +148,7 @@ class TrainingFlags:
         None,
         "Write the weights without the optimizer's slots (a third of the size) "
         "to a folder laid out like Google's releases.",
-        kind=Kind.NEW_FOLDER,
+        kind=PathKind.NEW_FOLDER,
     )
     # Not a flag: the steps in a row without a finite loss that end a training.
     max_nonfinite_steps: int = 10
@@ -155,7 +162,7 @@ class DistillationFlags:
         None,
         "Folder of a larger model of the same task to learn from, such as a "
         "folder that --export_weights wrote.",
-        kind=Kind.MODEL,
+        kind=PathKind.MODEL,
     )
     distill_temperature: float = flags.training(
         2.0,

@@ -28,11 +28,11 @@ def export(spec):
     model.save_pretrained(folder)
     if spec["precision"] != "int8":
         return folder, "model.onnx"
-    form = onnxruntime.configuration.AutoQuantizationConfig.avx512_vnni(
+    settings = onnxruntime.configuration.AutoQuantizationConfig.avx512_vnni(
         is_static=False, per_channel=False
     )
     quantizer = onnxruntime.ORTQuantizer.from_pretrained(folder)
-    quantizer.quantize(form, save_dir=folder)
+    quantizer.quantize(settings, save_dir=folder)
     return folder, "model_quantized.onnx"
 
 

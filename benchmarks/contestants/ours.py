@@ -26,6 +26,7 @@ from serving import engines
 from training import exporting, flow, start
 from training.run.run_folder import RunFolder
 from training.splits import write_splits
+from training.training_config import NumSteps
 
 PACKAGES = ["tensorflow", "keras"]
 # Number of steps in which the learning rate falls to 0. It is so large that the
@@ -43,20 +44,21 @@ def parse(script, spec, command):
             `command`.
         command: flags of the script.
     """
-    parsing.define(script.Config, script.__name__)
+    parsing.define_flags(script.Config, script.__name__)
     command += " --output_dir={folder} --mixed_precision={precision}"
     flags.FLAGS([script.__name__, *shlex.split(command.format(**spec))])
-    return parsing.parse(script.Config)
+    return parsing.parse_flags(script.Config)
 
 
-def training(begin, dataset, create_model, loss):
+def training(run_start, dataset, create_model, loss):
     """Returns a Work that trains on the batches of an endless dataset.
 
     `begin` is the Start of a script.
     """
-    num_steps = (NUM_TRAIN_STEPS, 0)
+    num_steps = NumSteps(NUM_TRAIN_STEPS, warmup=0)
+    flow.set_seed_and_precision(run_start.config)
     trainer = flow.create_trainer(
-        begin, RunFolder(begin), create_model, loss, num_steps
+        run_start, RunFolder(run_start), create_model, loss, num_steps
     )
     # Create the iterator here, so that each repeat continues with new batches.
     batches = iter(dataset)
@@ -66,7 +68,7 @@ def training(begin, dataset, create_model, loss):
         for _ in range(num_steps):
             trainer.train_step(batches)
 
-    return race.Work(repeat, begin.config.batch_size)
+    return race.Work(repeat, run_start.config.batch_size)
 
 
 def pretrain(spec):
@@ -76,8 +78,8 @@ def pretrain(spec):
         "--max_seq_length={seq_length} --train_batch_size={batch_size} "
         "--max_predictions_per_seq={num_predictions}"
     )
-    begin = start.read_start(parse(run_pretraining, spec, command))
-    vocab_size = begin.bert_config.vocab_size
+    run_start = start.read_start(parse(run_pretraining, spec, command))
+    vocab_size = run_start.bert_config.vocab_size
     instances = race.random_inputs(spec, vocab_size, num_batches=16)
     positions = race.masked_positions(spec)
     ids = instances["input_ids"][:, positions]
@@ -89,8 +91,8 @@ def pretrain(spec):
     }
     dataset = tf.data.Dataset.from_tensor_slices(instances).repeat()
     return training(
-        begin,
-        dataset.batch(begin.config.batch_size).prefetch(2),
+        run_start,
+        dataset.batch(run_start.config.batch_size).prefetch(2),
         modeling.BertPretrainer,
         losses.PretrainingLoss(),
     )
@@ -144,11 +146,11 @@ def open_mrpc(spec, command):
         "--max_seq_length={seq_length}"
     )
     parsed = parse(run_classifier, spec, command)
-    begin = start.read_start(parsed)
-    reader = run_classifier.create_reader(parsed, begin, table=None)
-    task = run_classifier.create_task(begin, reader)
-    folder = RunFolder(begin, task.labels)
-    return begin, task, folder, write_splits(task, begin, folder.state)
+    run_start = start.read_start(parsed)
+    reader = run_classifier.create_reader(parsed, run_start, table=None)
+    task = run_classifier.create_task(run_start, reader)
+    folder = RunFolder(run_start, task.labels)
+    return run_start, task, folder, write_splits(task, run_start, folder.state)
 
 
 def mrpc(spec):
@@ -157,15 +159,15 @@ def mrpc(spec):
         "--init_checkpoint={minilm_dir} --do_train --learning_rate=5e-5 "
         "--train_batch_size={batch_size}"
     )
-    begin, task, _, splits = open_mrpc(spec, command)
+    run_start, task, _, splits = open_mrpc(spec, command)
     dataset = tfrecords.create_dataset(
         splits["train"].records,
-        begin.config.batch_size,
+        run_start.config.batch_size,
         is_training=True,
-        seed=begin.config.training.seed,
-        trim=begin.config.unpads,
+        seed=run_start.config.training.seed,
+        trim=run_start.config.unpads,
     )
-    return training(begin, dataset, task.create_model, task.loss)
+    return training(run_start, dataset, task.create_model, task.loss)
 
 
 def export_task(spec):
@@ -175,9 +177,10 @@ def export_task(spec):
         "--do_train --do_eval --export_format={variant} "
         "--export_dir={folder}/model"
     )
-    begin, task, folder, splits = open_mrpc(spec, command)
+    run_start, task, folder, splits = open_mrpc(spec, command)
+    flow.set_seed_and_precision(run_start.config)
     trainer = flow.create_trainer(
-        begin, folder, task.create_model, task.loss, num_steps=None
+        run_start, folder, task.create_model, task.loss, num_steps=None
     )
     trainer.restore_or_load()
     # No export of this untrained model is worse than these scores.
@@ -185,7 +188,7 @@ def export_task(spec):
 
     def repeat(_):
         begun = time.process_time()
-        exporting.export_task(task, begin, trainer, splits, scores)
+        exporting.export_task(task, run_start, trainer, splits, scores)
         return {"CPU seconds": time.process_time() - begun}
 
     return race.Work(repeat, 1)

@@ -8,7 +8,7 @@ from typing import Any
 from absl import logging
 
 from command_line import flags
-from command_line.path_flags import Kind
+from command_line.path_flags import PathKind
 from data.classification import metrics
 from data.tables.column_names import USUAL_NAMES, guess_columns, pair_in
 from data.tables.tables import (
@@ -107,7 +107,7 @@ class ClassifierOptions:
         "FILE.py:CLASS, a class that reads the sets of --data_dir as a "
         "DataProcessor of Google's code does. Replaces --task_name. The code "
         "in the file runs, so only name a file that you trust.",
-        kind=Kind.CODE,
+        kind=PathKind.CODE,
     )
     class_weights: str | None = flags.training(
         None,

@@ -62,7 +62,7 @@ class SplitFilesProcessor(ClassificationProcessor):
     drops_short_lines: bool = False
     output_mode: OutputMode = "classification"
     metrics: tuple[str, ...] = ("eval_accuracy",)
-    data_dir: StrPath = ""
+    data_dir: StrPath | None = ""
     layout: Layout = DEFAULT
 
     def __post_init__(self) -> None:
@@ -211,7 +211,9 @@ class XnliProcessor(SplitFilesProcessor):
 
     test_set_has_labels = True
 
-    def __init__(self, language: str = "zh", data_dir: StrPath = "") -> None:
+    def __init__(
+        self, language: str = "zh", data_dir: StrPath | None = ""
+    ) -> None:
         super().__init__(
             data_dir=data_dir,
             label_names=_NLI,
@@ -326,7 +328,7 @@ _MEANINGS = {
 
 def create_glue_processors(
     task_name: str,
-    data_dir: StrPath,
+    data_dir: StrPath | None,
     xnli_language: str,
     layout: Layout = DEFAULT,
 ) -> dict[str, ClassificationProcessor]:

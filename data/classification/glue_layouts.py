@@ -47,7 +47,7 @@ class ColumnIndices(NamedTuple):
     is_official: bool = True
 
 
-def find_file(data_dir: StrPath, name: str, file_name: str) -> str:
+def find_file(data_dir: StrPath | None, name: str, file_name: str) -> str:
     """Returns the path of the set `name`, a TSV file or another table.
 
     Raises:

@@ -52,7 +52,7 @@ class SwagExample:
 
 
 def read_set(
-    data_dir: StrPath, name: str, layout: Layout = DEFAULT
+    data_dir: StrPath | None, name: str, layout: Layout = DEFAULT
 ) -> list[SwagExample]:
     """Reads the set `name` ("train", "dev" or "test") of SWAG.
 

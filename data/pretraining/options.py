@@ -3,7 +3,7 @@
 import dataclasses
 
 from command_line import flags
-from command_line.path_flags import Kind
+from command_line.path_flags import PathKind
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -45,7 +45,7 @@ class InstanceOptions(MaskingOptions):
     """Flags for turning text into pretraining instances."""
 
     vocab_file: str = flags.flag(
-        ..., "The model's vocabulary.", kind=Kind.INPUT_FILE
+        ..., "The model's vocabulary.", kind=PathKind.INPUT_FILE
     )
     do_lower_case: bool = flags.flag(
         True,

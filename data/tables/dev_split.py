@@ -12,7 +12,7 @@ import numpy as np
 from absl import logging
 
 from command_line import flags
-from command_line.path_flags import Kind
+from command_line.path_flags import PathKind
 from data.io.set_cache import CachingReader
 from data.io.split_names import SETS, Purpose
 from data.io.text_files import find_set_file
@@ -32,7 +32,7 @@ class DataFileOptions:
         "splits it, trains, evaluates each epoch, reports, and exports the "
         "best step to OUTPUT_DIR_model, unless your flags say otherwise. By "
         "default, --do_train and --do_eval are then True.",
-        kind=Kind.INPUT_FILE,
+        kind=PathKind.INPUT_FILE,
     )
     dev_fraction: float = flags.training(
         0.2,

@@ -134,7 +134,7 @@ def _learn_by_search(
             least_count = (low + high) // 2
             pieces = learn(lower_thresh=least_count, upper_thresh=least_count)
             tokens = [token for token in pieces if _can_occur(token)]
-            if bar.due(number):
+            if bar.is_due(number):
                 bar.update(number, WordPieces=len(tokens))
             if len(tokens) < wanted:
                 high = least_count - 1

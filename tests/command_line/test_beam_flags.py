@@ -150,7 +150,7 @@ def test_options_of_beam_need_beam():
 
 
 @pytest.mark.parametrize(
-    "arguments, is_asked",
+    "arguments, is_requested",
     [
         ("--pipeline=beam", True),
         ("--a --pipeline beam --runner b", True),
@@ -161,5 +161,8 @@ def test_options_of_beam_need_beam():
         ("--a=--pipeline=beam", False),
     ],
 )
-def test_who_runs_on_beam(arguments, is_asked):
-    assert beam_flags.is_asked(["run.py", *arguments.split()]) == is_asked
+def test_who_runs_on_beam(arguments, is_requested):
+    assert (
+        beam_flags.is_beam_requested(["run.py", *arguments.split()])
+        == is_requested
+    )

@@ -33,9 +33,9 @@ class Config(flags.Config):
 
 
 def test_a_flag_may_have_another_default_in_a_script():
-    found = {each.name: each.default for each in flags.flags_of(Config)}
+    defaults = {flag.name: flag.default for flag in flags.flags_of(Config)}
     required = dataclasses.MISSING
-    assert found == {
+    assert defaults == {
         "steps": 5,
         "folder": required,
         "length": 384,
@@ -44,12 +44,12 @@ def test_a_flag_may_have_another_default_in_a_script():
 
 
 def test_flags_are_found_by_their_role():
-    names = [each.name for each in flags.flags_of(Config, flags.Role.HEAD)]
+    names = [flag.name for flag in flags.flags_of(Config, flags.Role.HEAD)]
     assert names == ["length"]
 
 
 def test_two_groups_share_the_value_of_a_flag():
-    config = config_values.create(Config, folder="x", length=9)
+    config = config_values.create_config(Config, folder="x", length=9)
     assert config.loop.length == config.windows.length == 9
     changed = config_values.replace(config, length=8, steps=7)
     assert changed.loop.length == changed.windows.length == 8
@@ -63,7 +63,7 @@ def test_two_groups_share_the_value_of_a_flag():
 
 
 def test_only_what_is_unset_is_filled():
-    config = config_values.create(Config, folder="x", length=9)
+    config = config_values.create_config(Config, folder="x", length=9)
     stated = {"steps": 3, "length": 4, "stride": 2, "folder": None}
     filled = config_values.fill(config, frozenset(), stated, "x")
     assert (filled.loop.steps, filled.loop.length) == (3, 9)
@@ -76,12 +76,12 @@ def test_only_what_is_unset_is_filled():
 def test_what_is_no_flag_has_no_value(name):
     values = {"folder": "x", name: 1}
     with pytest.raises(TypeError, match=name):
-        config_values.create(Config, **values)
+        config_values.create_config(Config, **values)
 
 
 def test_a_required_flag_needs_a_value():
     with pytest.raises(TypeError, match="folder"):
-        config_values.create(Config)
+        config_values.create_config(Config)
 
 
 def test_a_flag_is_defined_once():
@@ -99,35 +99,33 @@ def test_a_script_may_change_a_group_of_its_base_class():
             Loop, steps=like(default=2, help="Steps."), shared=("length",)
         )
 
-    (steps,) = (x for x in flags.flags_of(Other) if x.name == "steps")
-    assert (steps.default, steps.meta.help, steps.meta.at_least) == (
-        2,
-        "Steps.",
-        1,
-    )
+    (steps,) = (flag for flag in flags.flags_of(Other) if flag.name == "steps")
+    assert steps.default == 2
+    assert steps.properties.help == "Steps."
+    assert steps.properties.at_least == 1
 
 
 def test_what_the_user_set_is_no_part_of_the_flags(monkeypatch):
     values = absl_flags.FlagValues()
     monkeypatch.setattr(absl_flags, "FLAGS", values)
     monkeypatch.setattr("sys.argv", ["script"])
-    for each in flags.flags_of(Config):
+    for flag in flags.flags_of(Config):
         define = absl_flags.DEFINE_string
-        default = each.default
-        if each.type is int:
+        default = flag.default
+        if flag.type is int:
             define = absl_flags.DEFINE_integer
         if default is dataclasses.MISSING:
             default = None
         define(
-            each.name,
+            flag.name,
             default,
             "help",
             flag_values=values,
             module_name="script",
         )
     values(["script", "--folder=x", "--steps=5"])
-    parsed = parsing.parse(Config)
-    assert parsed.config == config_values.create(Config, folder="x")
+    parsed = parsing.parse_flags(Config)
+    assert parsed.config == config_values.create_config(Config, folder="x")
     assert parsed.given == {"folder", "steps"}
     assert parsed.command == {"folder": "x", "steps": 5}
 
@@ -147,6 +145,8 @@ def test_what_the_user_set_is_no_part_of_the_flags(monkeypatch):
     ],
 )
 def test_a_value_of_a_file_is_checked_as_the_flag_would_be(name, value):
-    config = config_values.create(run_classifier.Config, output_dir="run")
+    config = config_values.create_config(
+        run_classifier.Config, output_dir="run"
+    )
     with pytest.raises(ValueError, match=rf"model\.json.*{name}"):
         config_values.fill(config, frozenset(), {name: value}, "model.json")

@@ -6,20 +6,20 @@ import os
 import pytest
 
 from command_line import path_flags
-from command_line.path_flags import Kind
+from command_line.path_flags import PathKind
 
 KINDS = {
-    "input_file": Kind.INPUT_FILES,
-    "output_file": Kind.OUTPUT_FILE,
-    "output_files": Kind.OUTPUT_FILES,
-    "vocab_file": Kind.MODEL,
-    "train_file": Kind.INPUT_FILE,
-    "data_dir": Kind.DATA_FOLDER,
-    "runs": Kind.RUNS,
-    "init_checkpoint": Kind.MODEL,
-    "output_dir": Kind.RUN_FOLDER,
-    "export_weights": Kind.NEW_FOLDER,
-    "export_dir": Kind.NEW_FOLDER,
+    "input_file": PathKind.INPUT_FILES,
+    "output_file": PathKind.OUTPUT_FILE,
+    "output_files": PathKind.OUTPUT_FILES,
+    "vocab_file": PathKind.MODEL,
+    "train_file": PathKind.INPUT_FILE,
+    "data_dir": PathKind.DATA_FOLDER,
+    "runs": PathKind.RUNS,
+    "init_checkpoint": PathKind.MODEL,
+    "output_dir": PathKind.RUN_FOLDER,
+    "export_weights": PathKind.NEW_FOLDER,
+    "export_dir": PathKind.NEW_FOLDER,
 }
 FILES = """
     corpus.txt vocab.txt data/train.tsv
@@ -56,7 +56,10 @@ def folder(tmp_path, monkeypatch):
 
 def check(values):
     """Checks the paths in {flag: path}."""
-    flags = [path_flags.PathFlag(k, v, KINDS[k]) for k, v in values.items()]
+    flags = [
+        path_flags.PathFlag(name, value, KINDS[name])
+        for name, value in values.items()
+    ]
     path_flags.check_paths(flags)
 
 
@@ -145,7 +148,7 @@ TABLE = """
 
 
 @pytest.mark.parametrize(
-    "line", [x.strip() for x in TABLE.splitlines() if "=" in x]
+    "line", [line.strip() for line in TABLE.splitlines() if "=" in line]
 )
 def test_flags_that_go_together_and_others(line, folder):
     line = line.replace("MODEL", "model/bert_model.ckpt")

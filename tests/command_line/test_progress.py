@@ -9,8 +9,8 @@ def test_one_line_changes_on_a_terminal(monkeypatch, capsys):
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     monkeypatch.setattr(progress, "BAR_INTERVAL", 0.0)
     assert [*progress.track("ab", 2)] == [*"ab"]
-    shown = capsys.readouterr().err
-    assert "\r\033[Krecord 2 of 2" in shown and shown.count("\n") == 1
+    errors = capsys.readouterr().err
+    assert "\r\033[Krecord 2 of 2" in errors and errors.count("\n") == 1
 
 
 def test_a_line_of_progress_shows_values_and_a_rate(caplog):

@@ -62,12 +62,12 @@ def test_a_link_stays_and_its_target_is_replaced(tmp_path):
 def test_a_fifo_is_written_through(tmp_path):
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)
-    read = []
-    reader = threading.Thread(target=lambda: read.append(fifo.read_bytes()))
+    contents = []
+    reader = threading.Thread(target=lambda: contents.append(fifo.read_bytes()))
     reader.start()
     atomic.write_text(fifo, "through")
     reader.join(60)
-    assert read == [b"through"]
+    assert contents == [b"through"]
     assert stat.S_ISFIFO(os.stat(fifo).st_mode)
     assert os.listdir(tmp_path) == ["fifo"]
 

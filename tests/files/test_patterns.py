@@ -12,18 +12,18 @@ ODD = "50% [new] *run?* \\{b}"
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     """A folder with an odd name, with records and a checkpoint."""
-    made = tmp_path / ODD
-    (made / "run_1").mkdir(parents=True)
+    odd_folder = tmp_path / ODD
+    (odd_folder / "run_1").mkdir(parents=True)
     for name in ("rec-0", "rec-1", "rec[1]"):
-        (made / "run_1" / name).touch()
+        (odd_folder / "run_1" / name).touch()
     for ending in (".index", ".data-00000-of-00001"):
-        (made / f"model.ckpt{ending}").write_text(ending)
+        (odd_folder / f"model.ckpt{ending}").write_text(ending)
     monkeypatch.chdir(tmp_path)
-    return made
+    return odd_folder
 
 
 @pytest.mark.parametrize(
-    ("pattern", "found"),
+    ("pattern", "matches"),
     [
         ("run_1/rec-*", ["run_1/rec-0", "run_1/rec-1"]),
         ("run_*/rec-0", ["run_1/rec-0"]),
@@ -33,11 +33,11 @@ def folder(tmp_path, monkeypatch):
     ],
 )
 def test_folders_before_a_pattern_are_meant_as_they_stand(
-    folder, pattern, found
+    folder, pattern, matches
 ):
     for before in (str(folder), ODD, f"./{ODD}"):
         assert paths.find_matches(f"{before}/{pattern}") == [
-            f"{before}/{name}" for name in found
+            f"{before}/{name}" for name in matches
         ]
 
 

@@ -22,7 +22,8 @@ from serving import engines
 from tests.support import script_runner
 from tests.support.script_runner import parse_flags, read_results
 from tests.support.task_runs import run_commands
-from training import start
+from training.start import Start
+from training.table_start import adapt_to_rows
 
 TOPICS = script_runner.SAMPLES / "topics"
 
@@ -280,8 +281,8 @@ def test_pairs_and_queries_are_split_too(tmp_path, task_name):
     )
     tokenizer = SimpleNamespace(tokenize=lambda text: text.split() * 20)
 
-    def suit(longest, **begun):
-        config = config_values.create(
+    def adapt(longest, **begun):
+        config = config_values.create_config(
             run_classifier.Config,
             output_dir="",
             do_train=True,
@@ -291,15 +292,15 @@ def test_pairs_and_queries_are_split_too(tmp_path, task_name):
         bert_config = modeling.BertConfig(
             vocab_size=100, max_position_embeddings=longest
         )
-        begin = start.Start(config, None, bert_config, tokenizer)
-        suited = start.suit(begin, processor, frozenset(given)).config
-        found = suited.fine_tuning
-        return found.num_train_epochs, found.max_seq_length
+        start = Start(config, None, bert_config, tokenizer)
+        adapted = adapt_to_rows(start, processor, frozenset(given)).config
+        values = adapted.fine_tuning
+        return values.num_train_epochs, values.max_seq_length
 
-    assert suit(512) == (20, 43)
-    assert suit(40) == (20, 40)
+    assert adapt(512) == (20, 43)
+    assert adapt(40) == (20, 40)
     # A resumed run states what it began with.
-    assert suit(512, num_train_epochs=5, max_seq_length=64) == (5, 64)
+    assert adapt(512, num_train_epochs=5, max_seq_length=64) == (5, 64)
     train, dev = (processor.read(split) for split in ("train", "eval"))
     assert len(dev) == {"ranking": 44, "embedding": 41}[task_name]
     assert len(dev) + len(train) == 200

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import extract_features
-from command_line.config_values import create
+from command_line.config_values import create_config
 from command_line.flags import Parsed
 from data.text.tokenization import FullTokenizer
 from files.json_files import read_json
@@ -22,7 +22,7 @@ def run(output_file, **flags):
     """Runs the script in this process, and returns the lines that it wrote."""
     paths = ("init_checkpoint", "bert_config_file", "vocab_file", "input_file")
     flags |= {name: str(flags[name]) for name in paths}
-    config = create(
+    config = create_config(
         extract_features.Config, output_file=str(output_file), **flags
     )
     extract_features.main(Parsed(config, flags))

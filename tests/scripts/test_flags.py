@@ -81,7 +81,7 @@ def test_flags_are_the_originals(script):
 @pytest.mark.parametrize("script", script_runner.SCRIPTS)
 def test_every_flag_for_a_path_is_checked(script):
     named = re.compile(r".*_(file|dir|checkpoint)|export_weights")
-    kinds = {each.name: each.meta.kind for each in flags_of(script)}
+    kinds = {each.name: each.properties.kind for each in flags_of(script)}
     found = {k: v for k, v in kinds.items() if v or named.fullmatch(k)}
     # The kind of a flag that is not defined as a path is None.
     assert None not in found.values(), found
@@ -196,14 +196,14 @@ def test_help_may_be_cut_off():
 
 
 LISTS = {
-    path_flags.Kind.INPUT_FILES: "~/a,b/~c, ~/d-*",
-    path_flags.Kind.OUTPUT_FILES: "~/a,~/b",
-    path_flags.Kind.RUNS: "x=~/a, ~/b",
+    path_flags.PathKind.INPUT_FILES: "~/a,b/~c, ~/d-*",
+    path_flags.PathKind.OUTPUT_FILES: "~/a,~/b",
+    path_flags.PathKind.RUNS: "x=~/a, ~/b",
 }
 EXPANDED = {
-    path_flags.Kind.INPUT_FILES: ["/home/me/a", "b/~c", "/home/me/d-*"],
-    path_flags.Kind.OUTPUT_FILES: ["/home/me/a", "/home/me/b"],
-    path_flags.Kind.RUNS: ["/home/me/a", "/home/me/b"],
+    path_flags.PathKind.INPUT_FILES: ["/home/me/a", "b/~c", "/home/me/d-*"],
+    path_flags.PathKind.OUTPUT_FILES: ["/home/me/a", "/home/me/b"],
+    path_flags.PathKind.RUNS: ["/home/me/a", "/home/me/b"],
 }
 
 
@@ -217,8 +217,10 @@ def test_the_home_folder_is_found_in_every_path(script, monkeypatch):
     monkeypatch.setattr("sys.argv", ["script"])
     args = []
     for each in script_flags.flags_of(config):
-        if each.meta.kind is not None:
-            args.append(f"--{each.name}={LISTS.get(each.meta.kind, '~/a, b')}")
+        if each.properties.kind is not None:
+            args.append(
+                f"--{each.name}={LISTS.get(each.properties.kind, '~/a, b')}"
+            )
         absl_flags.DEFINE(
             absl_flags.ArgumentParser(),
             each.name,
@@ -230,7 +232,7 @@ def test_the_home_folder_is_found_in_every_path(script, monkeypatch):
         if each.default is not dataclasses.MISSING:
             values[each.name].value = each.default
     values(["script", *args])
-    given = config_values.path_flags(parsing.parse(config).config)
+    given = config_values.path_flags(parsing.parse_flags(config).config)
     assert len(given) == len(args)
     for flag in given:
         assert flag.parts == EXPANDED.get(flag.kind, ["/home/me/a, b"]), flag
@@ -238,7 +240,7 @@ def test_the_home_folder_is_found_in_every_path(script, monkeypatch):
 
 def test_only_a_beginning_is_the_home_folder(monkeypatch):
     monkeypatch.setenv("HOME", "/home/me")
-    kind = path_flags.Kind.MODEL
+    kind = path_flags.PathKind.MODEL
     for path in ("hf://a/~b", "./~/a", "a/~/b", "~nobody-here/a", "a,~/b"):
         assert path_flags.expand_home(path, kind) == path
     assert path_flags.expand_home("~", kind) == "/home/me"

@@ -41,7 +41,7 @@ def is_beyond_a_checkpoint(folder):
     steps = checkpoint_steps(folder)
     if not steps or steps[-1] < 4:
         return False
-    return history.read(folder / history.FILE)[-1]["step"] > steps[-1]
+    return history.read_history(folder / history.FILE)[-1]["step"] > steps[-1]
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +53,7 @@ def undisturbed(flags, tmp_path_factory):
 
 
 def test_a_history_shows_when_a_value_was_reached(undisturbed):
-    found = history.read(undisturbed / history.FILE)
+    found = history.read_history(undisturbed / history.FILE)
     steps = {
         kind: [line["step"] for line in found if line["kind"] == kind]
         for kind in history.KINDS
@@ -109,11 +109,11 @@ def test_training_ends_when_its_time_is_over(flags, tmp_path):
     assert "Reached --max_hours after step 1." in done.stderr
     assert checkpoint_steps(folder) == [1]
     # As if that step had taken two hours more.
-    before = [x | {"hours": x["hours"] + 2} for x in history.read(path)]
+    before = [x | {"hours": x["hours"] + 2} for x in history.read_history(path)]
     path.write_text("".join(json.dumps(line) + "\n" for line in before))
     # With more time the run resumes, and counts on from those hours.
     pretrain(folder, **short | {"max_hours": 4}).check()
-    lines = history.read(path)
+    lines = history.read_history(path)
     found = [line["step"] for line in lines if line["kind"] == "train"]
     assert found == list(range(1, 9))
     hours = [line["hours"] for line in lines]

@@ -11,7 +11,7 @@ import pytest
 
 import modeling
 import run_classifier
-from command_line.config_values import create
+from command_line.config_values import create_config
 from command_line.flags import Parsed
 from data.text.tokenization import FullTokenizer
 from files.json_files import read_json
@@ -37,7 +37,7 @@ RATES = ("precision", "recall", "f1", "support")
 
 
 def test_only_create_task_reads_the_sets_of_a_task(tmp_path):
-    config = create(
+    config = create_config(
         run_classifier.Config,
         task_name="csv",
         data_dir=str(tmp_path / "absent"),

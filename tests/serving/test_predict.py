@@ -7,7 +7,7 @@ import pytest
 
 import predict
 import serving
-from command_line.config_values import create
+from command_line.config_values import create_config
 from command_line.flags import Parsed
 from serving.tasks.base import TaskOptions
 from tests.support.checkpoints import assert_same
@@ -52,7 +52,7 @@ def ask(folder, model, lines, **flags):
             for line in lines
         )
     )
-    config = create(
+    config = create_config(
         predict.Config,
         model=str(model),
         input_file=str(folder / "in"),
@@ -112,7 +112,7 @@ PASSAGE = "The light of the harbor is kept by Anna."
 
 def answer_texts(model, *texts, **flags):
     """Runs predict.py on the texts of a command line, in this process."""
-    config = create(predict.Config, model=str(model), **flags)
+    config = create_config(predict.Config, model=str(model), **flags)
     return predict.main(Parsed(config), texts)
 
 

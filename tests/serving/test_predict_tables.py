@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import predict as script
-from command_line.config_values import create
+from command_line.config_values import create_config
 from command_line.flags import Parsed
 from serving import batch_prediction
 from tests.support import script_runner
@@ -42,7 +42,7 @@ def predict(folder, folders):
         defaults = {"text_column": "review", "batch_size": 4}
         defaults["model"] = str(folders["classifier"])
         with contextlib.chdir(folder):
-            config = create(script.Config, **defaults | flags)
+            config = create_config(script.Config, **defaults | flags)
             return script.main(Parsed(config), texts)
 
     return run
@@ -146,7 +146,7 @@ def test_what_is_wrong_is_one_error(flags, word, folder, folders, monkeypatch):
     defaults = {"input_file": "in.csv", "text_column": "review"}
     flags = {"model": "classifier", "output_file": "no.out"} | defaults | flags
     flags["model"] = str(folders[flags["model"]])
-    config = create(script.Config, **flags)
+    config = create_config(script.Config, **flags)
     with pytest.raises(ValueError, match=word):
         script.main(Parsed(config), [])
     assert not [*folder.glob("no.out*")]
@@ -154,7 +154,7 @@ def test_what_is_wrong_is_one_error(flags, word, folder, folders, monkeypatch):
 
 def test_a_missing_input_is_named(folder, folders, monkeypatch):
     monkeypatch.chdir(folder)
-    config = create(
+    config = create_config(
         script.Config,
         model=str(folders["classifier"]),
         input_file="a.csv,absent",

@@ -310,7 +310,7 @@ def interrupt(path):
     os.kill(os.getpid(), signal.SIGINT)
     sys.exit(7)
 serve.read_token = interrupt
-config = config_values.create(serve.Config, model=["m=" + sys.argv[1]])
+config = config_values.create_config(serve.Config, model=["m=" + sys.argv[1]])
 serve.main(flags.Parsed(config))
 """
     assert run(code, folders["ner"]) == ""

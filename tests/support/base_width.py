@@ -26,17 +26,17 @@ def create_model(dtype):
     return model
 
 
-def assert_close(found, expected, tolerance):
+def assert_close(actual, expected, tolerance):
     """Compares norms and entries, relative to a tensor's size.
 
     Args:
-        found: {name: array}.
+        actual: {name: array}.
         expected: {name: norm and entries}.
         tolerance: largest difference of an entry over the root mean square of
             its tensor's entries, and relative difference of the norm.
     """
-    assert found.keys() == expected.keys()
-    for name, value in found.items():
+    assert actual.keys() == expected.keys()
+    for name, value in actual.items():
         value = np.asarray(value)
         norm, *entries = record.sample(value)
         recorded, *others = expected[name]

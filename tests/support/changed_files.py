@@ -52,7 +52,7 @@ def pick(random, values):
 
 
 def _pick_json(random):
-    # A later change must not change the constants.
+    """Returns one of the values, as a copy that later changes may change."""
     return copy.deepcopy(pick(random, _VALUES))
 
 
@@ -87,6 +87,7 @@ def _places(value, path=()):
 
 
 def _change_value(value, random):
+    """Changes, adds or removes one value inside a value of JSON."""
     # Large groups, such as vocabularies, would hide the others.
     places = []
     for place in _places(value):
@@ -193,12 +194,17 @@ def _h5_values(random):
 
 
 def _change_h5(file, random):
+    """Changes one dataset, its name or its attributes in an open file."""
     names = []
     file.visit(names.append)
     sets = [name for name in names if isinstance(file[name], h5py.Dataset)]
     name = pick(random, sets)
     kind = random.integers(8)
-    others = [x for x in _NAMES if x and "\0" not in x and "\ud800" not in x]
+    others = [
+        name
+        for name in _NAMES
+        if name and "\0" not in name and "\ud800" not in name
+    ]
     if kind == 0:
         del file[name]
     elif kind == 1:
@@ -242,6 +248,7 @@ def change_h5(path, random):
 
 
 def _changed_graph(text, random):
+    """Returns a serialized graph of objects with a few changed entries."""
     if random.integers(4) == 0:
         return change_bytes(text, random)
     graph = TrackableObjectGraph.FromString(text)
@@ -250,7 +257,7 @@ def _changed_graph(text, random):
         value = pick(random, node.attributes)
         other = pick(random, pick(random, graph.nodes).attributes or [value])
         kind = random.integers(6)
-        names = [x for x in _NAMES if x != "\ud800"]
+        names = [name for name in _NAMES if name != "\ud800"]
         if kind == 0:
             value.full_name = pick(random, names)
         elif kind == 1:
@@ -286,7 +293,7 @@ def change_bundle(prefix, random):
         if change == 0:
             del values[name]
         elif change == 1:
-            names = [x for x in _NAMES if x and x != "\ud800"]
+            names = [name for name in _NAMES if name and name != "\ud800"]
             values[pick(random, names)] = values.pop(name)
         else:
             shape = pick(random, ((), (0,), (3,), (32, 32), (2, 2, 2), (1600,)))

@@ -36,25 +36,25 @@ def serve(export_dir, inputs, signature="ids"):
     return {name: value.numpy() for name, value in outputs.items()}
 
 
-def assert_same_bits(found, expected):
+def assert_same_bits(actual, expected):
     """Checks that two checkpoints contain exactly equal values."""
-    assert found.keys() == expected.keys()
+    assert actual.keys() == expected.keys()
     for name, value in expected.items():
-        np.testing.assert_array_equal(found[name], value, name)
+        np.testing.assert_array_equal(actual[name], value, name)
 
 
-def assert_same(found, expected, atol=1e-5, rtol=1e-4):
+def assert_same(actual, expected, atol=1e-5, rtol=1e-4):
     """Checks that JSON values are equal, except for rounding errors."""
-    assert type(found) is type(expected)
+    assert type(actual) is type(expected)
     if isinstance(expected, dict):
-        assert found.keys() == expected.keys()
+        assert actual.keys() == expected.keys()
         for key, value in expected.items():
-            assert_same(found[key], value, atol, rtol)
+            assert_same(actual[key], value, atol, rtol)
     elif isinstance(expected, list):
-        assert len(found) == len(expected)
-        for pair in zip(found, expected, strict=True):
+        assert len(actual) == len(expected)
+        for pair in zip(actual, expected, strict=True):
             assert_same(*pair, atol, rtol)
     elif isinstance(expected, float):
-        assert found == pytest.approx(expected, rel=rtol, abs=atol)
+        assert actual == pytest.approx(expected, rel=rtol, abs=atol)
     else:
-        assert found == expected
+        assert actual == expected

@@ -80,11 +80,11 @@ class Cluster:
 
     def _wait(self, condition):
         end = time.monotonic() + TIMEOUT
-        while not (found := condition()):
+        while not (result := condition()):
             assert time.monotonic() < end, self.log()
-            assert all(each.poll() is None for each in self._processes)
+            assert all(process.poll() is None for process in self._processes)
             time.sleep(0.05)
-        return found
+        return result
 
 
 def _read_address(file):

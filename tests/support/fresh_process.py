@@ -50,7 +50,9 @@ def run(*arguments, cwd=ROOT, text="", without=(), **environment):
         without: names of environment variables that the process does not get.
         **environment: {name: value} of variables that the process gets too.
     """
-    variables = {k: v for k, v in os.environ.items() if k not in without}
+    variables = {
+        name: value for name, value in os.environ.items() if name not in without
+    }
     done = subprocess.run(
         [sys.executable, *arguments],
         cwd=cwd,

@@ -29,8 +29,8 @@ SHARED = Path(GOLDEN_DIR).resolve().parent if GOLDEN_DIR else ROOT / "none"
 
 def folders():
     """Returns the golden folders to read, ending with the project's own."""
-    found = [Path(GOLDEN_DIR).resolve()] if GOLDEN_DIR else []
-    return [*found, ROOT / "tests" / "testdata" / "golden"]
+    other_folders = [Path(GOLDEN_DIR).resolve()] if GOLDEN_DIR else []
+    return [*other_folders, ROOT / "tests" / "testdata" / "golden"]
 
 
 def label(folder):
@@ -43,10 +43,12 @@ def _new(folder: Path, inside: Path) -> bool:
     files = [
         path.relative_to(folder) for path in inside.rglob("*") if path.is_file()
     ]
-    earlier = itertools.takewhile(lambda each: each != folder, folders())
+    earlier = itertools.takewhile(
+        lambda other_folder: other_folder != folder, folders()
+    )
     return not any(
-        filecmp.cmpfiles(folder, each, files, shallow=False)[0] == files
-        for each in earlier
+        filecmp.cmpfiles(folder, other_folder, files, shallow=False)[0] == files
+        for other_folder in earlier
     )
 
 
@@ -74,8 +76,8 @@ def cases(kind):
         path = folder / kind / "cases.json"
         if not path.is_file():
             continue
-        found = json.loads(path.read_text())
-        for case in found if isinstance(found, list) else [found]:
+        contents = json.loads(path.read_text())
+        for case in contents if isinstance(contents, list) else [contents]:
             case["folder"] = path.parent
             name = case.get("name", kind)
             params.append(pytest.param(case, id=f"{label(folder)}/{name}"))
@@ -144,11 +146,11 @@ def pretraining_gradients(
         with tf.GradientTape() as tape:
             outputs = model(features, training=form.training)
             total, _ = PretrainingLoss()(outputs, features)
-        variables = [v.value for v in model.trainable_variables]
+        variables = [variable.value for variable in model.trainable_variables]
         gradients = tape.gradient(total, variables)
         return [tf.convert_to_tensor(gradient) for gradient in gradients]
 
-    names = [original_name(v) for v in model.trainable_variables]
+    names = [original_name(variable) for variable in model.trainable_variables]
     return dict(zip(names, form.run(differentiate), strict=True))
 
 

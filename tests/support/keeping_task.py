@@ -33,6 +33,8 @@ class Keeping(toy_task.ToyTask):
     def evaluate_export(self, folder):
         """Returns the scores of an export on the task's records."""
         state = RunFolder(self.start).state
-        found = splits.write_splits(self, self.start, state)
+        written = splits.write_splits(self, self.start, state)
         kind = presets.read(folder).head
-        return exporting.evaluate_export(self, kind, folder, [*found.values()])
+        return exporting.evaluate_export(
+            self, kind, folder, [*written.values()]
+        )

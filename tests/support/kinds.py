@@ -73,7 +73,7 @@ def create_features(kind="classifier"):
         "next_sentence_labels": rng.integers(0, 2, (B, 1)),
         "label_ids": rng.integers(0, L, B),
     }
-    features = {name: v.astype("int32") for name, v in features.items()}
+    features = {name: value.astype("int32") for name, value in features.items()}
     return features | {"masked_lm_weights": np.ones((B, P), "float32")}
 
 
@@ -106,9 +106,11 @@ def outputs_and_gradients(model, training, seed=None):
             layers = [layer * mask for layer in outputs["all_encoder_layers"]]
             values = [pooled * mask[:, 0], *layers]
             # Of each output something else.
-            terms = [tf.sin(value * (3 + i)) for i, value in enumerate(values)]
+            terms = [
+                tf.sin(value * factor) for factor, value in enumerate(values, 3)
+            ]
             loss = tf.add_n([tf.reduce_sum(term) for term in terms])
-        variables = [v.value for v in model.trainable_variables]
+        variables = [variable.value for variable in model.trainable_variables]
         grads = map(tf.convert_to_tensor, tape.gradient(loss, variables))
         return values, list(grads)
 

@@ -26,7 +26,10 @@ def read(folder, name, text, **kwargs):
     (folder / name).write_bytes(text.encode())
     task = processor(folder, **kwargs)
     examples = task.read(SPLITS[name.partition(".")[0]])
-    return [(e.guid, e.text_a, e.text_b, e.label) for e in examples]
+    return [
+        (example.guid, example.text_a, example.text_b, example.label)
+        for example in examples
+    ]
 
 
 def labels_of(folder, name, text, **kwargs):

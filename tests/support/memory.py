@@ -77,6 +77,7 @@ def _status(key):
 
 
 def _create_call(path, signature):
+    """Returns a function of texts: a SavedModel's, or that of a tokenizer."""
     import tensorflow as tf
 
     if Path(path).is_dir():
@@ -91,7 +92,10 @@ def _create_call(path, signature):
             inputs[field] = texts
             if signature == "fill_mask":
                 inputs[field] = ["[MASK] " + text for text in texts]
-            return function(**{k: tf.constant(v) for k, v in inputs.items()})
+            tensors = {
+                name: tf.constant(value) for name, value in inputs.items()
+            }
+            return function(**tensors)
 
         call.model = model
         call.other_bytes = len("the boat") * (len(names) - 1)

@@ -19,5 +19,5 @@ BLOCK = re.compile(r"^( *)```(\w+)[^\n]*\n(.*?)^\1```$", re.M | re.S)
 
 def blocks(text, language):
     """Returns the code of a page's blocks of a language."""
-    found = BLOCK.findall(text)
-    return [code for _, name, code in found if name == language]
+    matches = BLOCK.findall(text)
+    return [code for _, name, code in matches if name == language]

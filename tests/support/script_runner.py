@@ -41,7 +41,7 @@ def _project_modules():
 
     Omits serving's engines, which start threads, and its server.
     """
-    found = []
+    modules = []
     for package in (
         "command_line",
         "files",
@@ -53,8 +53,8 @@ def _project_modules():
         for path in sorted((ROOT / package).rglob("*.py")):
             parts = path.relative_to(ROOT).with_suffix("").parts
             if not {"__init__", "engines", "server", "server_queue"} & {*parts}:
-                found.append(".".join(parts))
-    return found
+                modules.append(".".join(parts))
+    return modules
 
 
 # Only import these modules: TensorFlow must not start threads in the process
@@ -101,8 +101,10 @@ class Running:
     """A running script, which is killed at the end of a `with` block."""
 
     def __init__(self, script, cwd, arguments, environment, flags):
-        given = {k: v for k, v in flags.items() if v is not None}
-        arguments = [*arguments, *(f"--{k}={v}" for k, v in given.items())]
+        arguments = [*arguments]
+        for name, value in flags.items():
+            if value is not None:
+                arguments.append(f"--{name}={value}")
         self._folder = tempfile.TemporaryDirectory()
         self._streams = [
             os.path.join(self._folder.name, name) for name in ("out", "err")
@@ -163,7 +165,9 @@ class Running:
             time.sleep(0.02)
         with _ASKING:
             self._process.join()
-        texts = (Path(p).read_text(errors="replace") for p in self._streams)
+        texts = (
+            Path(path).read_text(errors="replace") for path in self._streams
+        )
         self._done = Done(self._process.exitcode, *texts)
         self._process.close()
         self._process = None
@@ -235,7 +239,8 @@ def run_each(script, folder, flags, changes):
 def read_results(folder, name="eval_results.txt"):
     """Returns {name: value} from the results file of a run."""
     lines = (folder / name).read_text().splitlines()
-    return {k: float(v) for k, v in (line.split(" = ") for line in lines)}
+    pairs = (line.split(" = ") for line in lines)
+    return {name: float(value) for name, value in pairs}
 
 
 def read_lines(path):

@@ -30,11 +30,11 @@ class ServerProcess:
         )
         end = time.monotonic() + script_runner.TIMEOUT
         ready = re.compile(r"ready: http://127\.0\.0\.1:(\d+)")
-        while not (found := ready.search(self.script.stderr())):
+        while not (match := ready.search(self.script.stderr())):
             assert self.script.is_alive(), self.script.stderr()
             assert time.monotonic() < end, self.script.stderr()
             time.sleep(0.05)
-        self.port = int(found[1])
+        self.port = int(match[1])
 
     def connect(self):
         """Returns a connection that closes at the end of a `with` block."""

@@ -55,11 +55,11 @@ def write_documents(path, number, num_lines):
 
 def digests(manifest):
     """Returns the checksum of each shard."""
-    found = []
+    checksums = []
     for shard in manifest["shards"]:
         with open(shard["path"], "rb") as file:
-            found.append(hashlib.sha256(file.read()).hexdigest())
-    return found
+            checksums.append(hashlib.sha256(file.read()).hexdigest())
+    return checksums
 
 
 def read(manifest, spec=None):
@@ -78,4 +78,6 @@ def read(manifest, spec=None):
 def warnings(caplog):
     """Returns the warnings that a test logged."""
     records = caplog.get_records("call")
-    return [each.getMessage() for each in records if each.levelname[0] == "W"]
+    return [
+        record.getMessage() for record in records if record.levelname[0] == "W"
+    ]

@@ -11,7 +11,9 @@ def write_squad(path, questions, context=""):
     qas = []
     for number, fields in enumerate(questions):
         if isinstance(fields, list):
-            answers = [{"text": t, "answer_start": s} for s, t in fields]
+            answers = [
+                {"text": text, "answer_start": start} for start, text in fields
+            ]
             fields = {"answers": answers}
         qas.append({"id": f"q{number}", "question": "q"} | fields)
     content = {"data": [{"paragraphs": [{"context": context, "qas": qas}]}]}

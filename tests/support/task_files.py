@@ -35,8 +35,13 @@ def write_regression(folder):
     for name, count in (("train", 16), ("dev", 8), ("test", 3)):
         header = ["index", "sentence1", "sentence2", "score"]
         rows = [
-            (i, WORDS["red"], WORDS["red" if i % 2 else "blue"], 5.0 * (i % 2))
-            for i in range(count)
+            (
+                index,
+                WORDS["red"],
+                WORDS["red" if index % 2 else "blue"],
+                5.0 * (index % 2),
+            )
+            for index in range(count)
         ]
         if name == "test":
             header = header[:3]
@@ -46,19 +51,22 @@ def write_regression(folder):
 
 def write_mnli(folder):
     """Writes the sets of a task in the layout of MultiNLI."""
-    header = [f"column{i}" for i in range(8)] + ["sentence1", "sentence2"]
+    header = [f"column{index}" for index in range(8)] + [
+        "sentence1",
+        "sentence2",
+    ]
     labels = ("contradiction", "entailment", "neutral")
     sizes = {"train": 12, "dev_matched": 6, "dev_mismatched": 3}
     for name, count in sizes.items():
         rows = [
-            [i, *"-------", WORDS["red"], WORDS["blue"], labels[i % 3]]
-            for i in range(count)
+            [index, *"-------", WORDS["red"], WORDS["blue"], labels[index % 3]]
+            for index in range(count)
         ]
         write_tsv(folder / f"{name}.tsv", [*header, "gold_label"], rows)
     write_tsv(
         folder / "diagnostic.tsv",
         ["index", "sentence1", "sentence2"],
-        [(i, WORDS["red"], WORDS["blue"]) for i in range(2)],
+        [(index, WORDS["red"], WORDS["blue"]) for index in range(2)],
     )
 
 
@@ -66,10 +74,10 @@ def write_table(folder):
     """Writes a multi-label task as CSV files with quotes and commas."""
     for name, count in (("train", 16), ("dev", 8), ("test", 8)):
         rows = []
-        for i in range(count):
-            colours = [list(WORDS)[i % 2]] if i % 3 else list(WORDS)
+        for index in range(count):
+            colours = [list(WORDS)[index % 2]] if index % 3 else list(WORDS)
             text = ", ".join(WORDS[colour] for colour in colours)
-            rows.append(["|".join(colours), i, f'the "{text}"'])
+            rows.append(["|".join(colours), index, f'the "{text}"'])
         header = ["colours", "id", "review"]
         write_csv(folder / f"{name}.csv", header, rows)
 
@@ -90,8 +98,8 @@ def write_long_texts(folder):
 def write_entities(path, count, with_tags=True):
     """Writes a file in CoNLL-2003's layout."""
     lines = ["-DOCSTART- -X- -X- O", ""]
-    for i in range(count):
-        for word in SENTENCES[i % 3]:
+    for index in range(count):
+        for word in SENTENCES[index % 3]:
             text, tag = word.split()
             lines.append(f"{text} NN I-NP {tag}" if with_tags else text)
         lines.append("")
@@ -108,13 +116,17 @@ def write_swag(path, count):
     """The right ending is always the second sentence's own."""
     draw = random.Random(count)
     rows = []
-    for i in range(count):
+    for index in range(count):
         order = draw.sample(range(4), 4)
-        row = [i, f"video{i}", f'He said: "{SUBJECTS[i % 4]}, there".']
-        row += [SUBJECTS[i % 4], *(ENDINGS[j] for j in order)]
-        rows.append([*row, order.index(i % 4)])
+        row = [
+            index,
+            f"video{index}",
+            f'He said: "{SUBJECTS[index % 4]}, there".',
+        ]
+        row += [SUBJECTS[index % 4], *(ENDINGS[place] for place in order)]
+        rows.append([*row, order.index(index % 4)])
     header = ["", "video-id", "sent1", "sent2"]
-    header += [f"ending{i}" for i in range(4)]
+    header += [f"ending{index}" for index in range(4)]
     write_csv(path, [*header, "label"], rows)
 
 

@@ -16,7 +16,7 @@ from training.run import history
 DIFFERS = ("events.out.", "checkpoint", "model.ckpt-", ".lock", "history.jsonl")
 
 
-def run_task_test(script, flags, metric, form="saved_model"):
+def run_task_test(script, flags, metric, export_format="saved_model"):
     """Trains, evaluates, predicts and exports, and checks the results.
 
     The export and the predictions of the test set, which is the dev set or has
@@ -26,7 +26,7 @@ def run_task_test(script, flags, metric, form="saved_model"):
         script: the script.
         flags: its flags, with `output_dir` and `export_dir`.
         metric: name of the task's main result.
-        form: format of the export.
+        export_format: format of the export.
 
     Returns:
         The Done of the script.
@@ -36,9 +36,9 @@ def run_task_test(script, flags, metric, form="saved_model"):
     done = script_runner.run(script, run.parent, **more | flags).check()
     results = read_results(run)
     exported = read_results(run, "export_eval_results.txt")
-    assert f"{form}_{metric}" in exported
+    assert f"{export_format}_{metric}" in exported
     for name, score in exported.items():
-        expected = results[name.removeprefix(f"{form}_")]
+        expected = results[name.removeprefix(f"{export_format}_")]
         assert score == pytest.approx(expected, abs=1e-4), name
     if (run / "test_eval_results.txt").exists():
         tested = read_results(run, "test_eval_results.txt")
@@ -93,22 +93,23 @@ def check_resume(script, flags, kill_when=None):
     assert restored in run().check().stderr
     step = checkpoint_steps(undisturbed)[-1]
     assert_same_bits(values(killed, step), values(undisturbed, step))
-    found, expected = read_outputs(killed), read_outputs(undisturbed)
-    assert found.keys() == expected.keys()
+    actual = read_outputs(killed)
+    expected = read_outputs(undisturbed)
+    assert actual.keys() == expected.keys()
     for name, content in expected.items():
-        assert found[name] == content, name
+        assert actual[name] == content, name
     assert read_history(killed) == read_history(undisturbed)
 
 
 def read_history(run):
     """Returns the lines of a history, without what differs from run to run."""
-    found = history.read(run / history.FILE)
-    for line in found:
+    lines = history.read_history(run / history.FILE)
+    for line in lines:
         del line["hours"]
         for name in list(line["metrics"]):
             if name.endswith(("_per_second", "_gib")):
                 del line["metrics"][name]
-    return found
+    return lines
 
 
 def read_predictions(run):

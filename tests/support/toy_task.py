@@ -29,7 +29,7 @@ def create_flags(folder, **changes):
 def parse(options):
     """Returns the flags of a command that sets `options`."""
     return flags.Parsed(
-        config_values.create(FineTuningConfig, **options), options
+        config_values.create_config(FineTuningConfig, **options), options
     )
 
 
@@ -99,8 +99,8 @@ class BertClassifier(modeling.BertClassifier):
 
     def encode(self, features, training, seed):
         words = self.bert.embeddings.word_embeddings
-        found = keras.ops.take(words, features["input_ids"], axis=0)
-        outputs = {"pooled_output": keras.ops.mean(found, axis=1)}
+        embedded = keras.ops.take(words, features["input_ids"], axis=0)
+        outputs = {"pooled_output": keras.ops.mean(embedded, axis=1)}
         return outputs, self.draw_seed(training) if seed is None else seed
 
 

@@ -91,7 +91,7 @@ class Config(TrainingConfig):
 def create_config(output_dir=None, **changes):
     """Returns a configuration that keeps all checkpoints."""
     defaults = {"keep_checkpoint_max": 0, "summary_steps": 0}
-    return config_values.create(
+    return config_values.create_config(
         Config,
         output_dir=str(output_dir or tempfile.mkdtemp(dir=_FOLDERS.name)),
         train_batch_size=BATCH_SIZE,
@@ -141,5 +141,7 @@ def batches(factors, zeros=None):
         {"factor": factors, "zero": zeros}
     )
     return dataset.map(
-        lambda batch: {name: [x] * BATCH_SIZE for name, x in batch.items()}
+        lambda batch: {
+            name: [value] * BATCH_SIZE for name, value in batch.items()
+        }
     )

@@ -91,7 +91,7 @@ def create_folders(place):
     (saved / "saved_model.pb").write_bytes(b"not read")
     for folder in place.iterdir():
         if folder.is_dir() and not any(folder.rglob("vocab*.txt")):
-            words = [f"{_VOCAB}"] + [f"w{i}\n" for i in range(40)]
+            words = [f"{_VOCAB}"] + [f"w{number}\n" for number in range(40)]
             (folder / "vocab.txt").write_text("".join(words))
 
 
@@ -138,7 +138,7 @@ def write_kerashub_shards(folder):
     with h5py.File(source) as file:
         names = []
         file.visit(names.append)
-        names = [x for x in names if isinstance(file[x], h5py.Dataset)]
+        names = [name for name in names if isinstance(file[name], h5py.Dataset)]
         for number in range(2):
             place = f"model_0000{number}.weights.h5"
             with h5py.File(folder / place, "w") as part:
@@ -162,10 +162,14 @@ def _change(folder, random):
     Returns its name.
     """
     endings = (".json", ".safetensors", ".h5", ".index", ".txt")
-    files = sorted(x for x in folder.rglob("*") if x.name.endswith(endings))
+    files = sorted(
+        path for path in folder.rglob("*") if path.name.endswith(endings)
+    )
     # Weights have most formats, and would be chosen seldom.
     weights = [
-        x for x in files if x.suffix in (".safetensors", ".h5", ".index")
+        file
+        for file in files
+        if file.suffix in (".safetensors", ".h5", ".index")
     ]
     file = changed_files.pick(random, [*files, *weights, *weights])
     if file.suffix == ".h5":
@@ -194,6 +198,7 @@ def _from_preset(folder):
 
 
 def _export(folder):
+    """Prepares an export of the weights in a folder, and writes nothing."""
     from command_line.groups import ExportFlags
     from data.text.tokenization import create_tokenizer
     from modeling.folders import identity, presets
@@ -216,6 +221,7 @@ def _export(folder):
 
 
 def _start(folder, **switches):
+    """Starts run_classifier.py with the weights in a folder, and checks it."""
     import run_classifier
     from command_line import config_values, flags
     from training import checks
@@ -230,9 +236,9 @@ def _start(folder, **switches):
         "task_name": "csv",
         **switches,
     }
-    config = config_values.create(run_classifier.Config, **given)
+    config = config_values.create_config(run_classifier.Config, **given)
     start = read_start(flags.Parsed(config, given))
-    checks.check(start)
+    checks.check_files(start)
     fingerprints.describe_start(start)
 
 
@@ -278,14 +284,16 @@ def _peak_memory():
     The figure of `getrusage` may be that of the process that started it.
     """
     status = Path("/proc/self/status").read_text()
-    (line,) = (x for x in status.splitlines() if x.startswith("VmHWM:"))
+    (line,) = (
+        line for line in status.splitlines() if line.startswith("VmHWM:")
+    )
     return int(line.split()[1]) << 10
 
 
 def run_case(place, seed, number):
     """Returns (kind of folder, changed file, what is wrong or "")."""
     random = np.random.default_rng([seed, number])
-    kinds = sorted(x.name for x in place.iterdir() if x.is_dir())
+    kinds = sorted(path.name for path in place.iterdir() if path.is_dir())
     kind = changed_files.pick(random, kinds)
     folder = place.with_name("cases") / str(number) / kind
     shutil.copytree(place / kind, folder)

@@ -31,10 +31,11 @@ def write(path, sheets, hidden=()):
             "xl/workbook.xml",
             f"<workbook {_MAIN} {_LINK}><sheets>"
             + "".join(
-                f'<sheet name="{escape(name)}" sheetId="{i}" r:id="r{i}"'
+                f'<sheet name="{escape(name)}" sheetId="{number}" '
+                f'r:id="r{number}"'
                 + (' state="hidden"' if name in hidden else "")
                 + "/>"
-                for i, name in enumerate(names, 1)
+                for number, name in enumerate(names, 1)
             )
             + "</sheets></workbook>",
         )
@@ -42,15 +43,16 @@ def write(path, sheets, hidden=()):
             "xl/_rels/workbook.xml.rels",
             f'<Relationships xmlns="{_NAME}/package/2006/relationships">'
             + "".join(
-                f'<Relationship Id="r{i}" Target="worksheets/sheet{i}.xml" '
+                f'<Relationship Id="r{number}" '
+                f'Target="worksheets/sheet{number}.xml" '
                 f'Type="{_NAME}/officeDocument/2006/relationships/worksheet"/>'
-                for i in range(1, len(names) + 1)
+                for number in range(1, len(names) + 1)
             )
             + "</Relationships>",
         )
-        for i, name in enumerate(names, 1):
+        for number, name in enumerate(names, 1):
             archive.writestr(
-                f"xl/worksheets/sheet{i}.xml",
+                f"xl/worksheets/sheet{number}.xml",
                 f"<worksheet {_MAIN}><sheetData>"
                 + "".join(map(_row, range(1, 1000), sheets[name]))
                 + "</sheetData></worksheet>",
@@ -60,7 +62,8 @@ def write(path, sheets, hidden=()):
 
 def _row(number, cells):
     written = (
-        _cell(f"{chr(65 + i)}{number}", cell) for i, cell in enumerate(cells)
+        _cell(f"{chr(65 + column)}{number}", cell)
+        for column, cell in enumerate(cells)
     )
     return f'<row r="{number}">{"".join(written)}</row>'
 

@@ -3,7 +3,7 @@
 import pytest
 
 import modeling
-from command_line.config_values import create
+from command_line.config_values import create_config
 from command_line.flags import Parsed
 from data.text.tokenization import FullTokenizer
 from files.atomic import write_json
@@ -18,14 +18,14 @@ def write(folder, create, *arguments):
     """Writes a tiny model of random weights as transformers would."""
     tokenizer = FullTokenizer(SAMPLES / "vocab.txt")
     config = tiny_config(vocab_size=len(tokenizer.tokens))
-    model = built(create(config, *arguments))
+    model = built(create_config(config, *arguments))
     modeling.save_huggingface(model, folder, tokenizer=tokenizer)
     return folder
 
 
 def run(folder, **flags):
     target = f"{folder}_export"
-    config = create(
+    config = create_config(
         export.Config, model=str(folder), export_dir=target, **flags
     )
     export.main(Parsed(config, flags))

@@ -23,10 +23,10 @@ def test_its_file_trains_evaluates_predicts_and_exports(tmp_path, tiny):
         rows = [
             {
                 "question": "is the river blue",
-                "passage": f"the river is {('red', 'blue')[i % 2]}",
-                "answer": bool(i % 2),
+                "passage": f"the river is {('red', 'blue')[number % 2]}",
+                "answer": bool(number % 2),
             }
-            for i in range(count)
+            for number in range(count)
         ]
         if name == "test":
             for row in rows:
@@ -59,9 +59,9 @@ def test_its_file_trains_evaluates_predicts_and_exports(tmp_path, tiny):
     served = tf.saved_model.load(str(folder / "served"))
     outputs = served.signatures["classify"](
         text_a=tf.constant(["is the river blue"] * 3),
-        text_b=tf.constant([f"the river is {x}" for x in ("red", "blue")] * 2)[
-            :3
-        ],
+        text_b=tf.constant(
+            [f"the river is {color}" for color in ("red", "blue")] * 2
+        )[:3],
     )
     for row, entry in zip(outputs["probabilities"], entries, strict=True):
         expected = list(entry["probabilities"].values())

@@ -8,7 +8,7 @@ import pytest
 
 import modeling
 import run_classifier
-from command_line.config_values import create
+from command_line.config_values import create_config
 from modeling.folders import model_json, presets
 from tests.support import script_runner, toy_task
 from tests.support.checkpoints import assert_same_bits, values
@@ -102,32 +102,32 @@ def test_a_teacher_keeps_its_network(options, teacher, tmp_path):
     settings = '{"settings": {"left_to_right": true}}'
     text = f'{{"version": 1, "origin": {settings}}}'
     (folder / model_json.FILE).write_text(text)
-    made = []
+    all_options = []
 
     def note(config, **options):
-        made.append(options)
+        all_options.append(options)
         return create_model(config, **options)
 
     options = options | {"teacher": str(folder)}
     config = modeling.load_config(folder)
     start = create_start(options, config)
     distillation.load_teacher(start, note)
-    assert made[0]["left_to_right"]
+    assert all_options[0]["left_to_right"]
     other = dataclasses.replace(config, vocab_size=9)
     start = create_start(options, other)
     with pytest.raises(ValueError, match="vocab_size"):
         distillation.load_teacher(start, note)
 
 
-@pytest.mark.parametrize("form", ["tf1", "hf"])
-def test_a_student_starts_from_chosen_blocks(teacher, form):
+@pytest.mark.parametrize("file_format", ["tf1", "hf"])
+def test_a_student_starts_from_chosen_blocks(teacher, file_format):
     config = modeling.load_config(teacher / "hf")
     whole = modeling.BertClassifier(config, 2)
-    modeling.load_checkpoint(whole, teacher / form)
+    modeling.load_checkpoint(whole, teacher / file_format)
     student = modeling.BertClassifier(
         dataclasses.replace(config, num_hidden_layers=3), 2
     )
-    report = modeling.load_checkpoint(student, teacher / form, [0, 3, 3])
+    report = modeling.load_checkpoint(student, teacher / file_format, [0, 3, 3])
     assert not report.missing
     assert all("layer" in name for name in report.unused)
     blocks = [model.bert.encoder.blocks for model in (student, whole)]
@@ -137,7 +137,7 @@ def test_a_student_starts_from_chosen_blocks(teacher, form):
         ):
             np.testing.assert_array_equal(one, other)
     with pytest.raises(ValueError, match="model's 3"):
-        modeling.load_checkpoint(student, teacher / form, [0, 1])
+        modeling.load_checkpoint(student, teacher / file_format, [0, 1])
 
 
 def test_flags_without_a_teacher_are_refused(options):
@@ -171,7 +171,7 @@ def test_a_teacher_with_a_head_of_another_kind_is_refused(options, tmp_path):
     options["data_dir"] = None
 
     def load(**changes):
-        flags = create(run_classifier.Config, **options, **changes)
+        flags = create_config(run_classifier.Config, **options, **changes)
         start = toy_task.create_start(flags, config)
         return distillation.load_teacher(start, create_model, [labels])
 

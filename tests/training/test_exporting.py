@@ -22,7 +22,7 @@ def check(folder, score, expected=0.9, **flags):
     config = toy_task.create_config(folder, **flags)
     start = toy_task.create_start(config, None, toy_task.load_tokenizer())
     task = toy_task.ToyTask(start)
-    exporting.check_scores(
+    exporting.check_export_scores(
         task, SPLITS, {"accuracy": expected}, {"litert_accuracy": score}
     )
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import modeling
-from command_line.config_values import create
+from command_line.config_values import create_config
 from command_line.flags import Parsed
 from data.classification import glue
 from modeling import kinds
@@ -63,14 +63,14 @@ def test_outputs_are_put_in_the_labels_order(tmp_path, save, kind):
     model = built(kind(config, 3, seed=1))
     copy = kind(config, 3, seed=2)
     modeling.named_variables(model)["output_bias"].assign([1.0, 2.0, 3.0])
-    there = ["entailment", "neutral", "contradiction"]
-    getattr(modeling, save)(model, tmp_path, labels=there)
+    saved_labels = ["entailment", "neutral", "contradiction"]
+    getattr(modeling, save)(model, tmp_path, labels=saved_labels)
     features = {"input_ids": np.arange(8)[None]}
     expected = np.asarray(model(features))
     report = modeling.load_checkpoint(copy, tmp_path, labels=[MNLI])
     assert not report.missing
-    found = np.asarray(copy(features))
-    np.testing.assert_allclose(found, expected[..., [2, 0, 1]], atol=1e-6)
+    actual = np.asarray(copy(features))
+    np.testing.assert_allclose(actual, expected[..., [2, 0, 1]], atol=1e-6)
     # Other names, and none, leave them as they are.
     for labels in ([["a", "b", "c"]], ()):
         modeling.load_checkpoint(copy, tmp_path, labels=labels)
@@ -94,11 +94,11 @@ def check_task(folder, head, labels=(), flag="--init_checkpoint", **settings):
         fine_tuning=SimpleNamespace(metric_for_best=None),
         network={},
     )
-    found = presets.read(folder, flag)
+    preset = presets.read(folder, flag)
     start = Start(
         config=config,
-        preset=found,
-        bert_config=found.load_config() or tiny_config(),
+        preset=preset,
+        bert_config=preset.load_config() or tiny_config(),
         tokenizer=None,
     )
     checks.check_task(task, start)
@@ -107,10 +107,10 @@ def check_task(folder, head, labels=(), flag="--init_checkpoint", **settings):
 @pytest.mark.parametrize("name", ["BertCrfForTagging", *kinds.ARCHITECTURES])
 def test_a_config_tells_heads_apart(tmp_path, name):
     write(tmp_path, {}, architectures=[name])
-    found = presets.read(tmp_path).head
-    assert found == kinds.ARCHITECTURES.get(name)
+    head = presets.read(tmp_path).head
+    assert head == kinds.ARCHITECTURES.get(name)
     other = "BertMultipleChoice"
-    if found in (None, "BertModel", "BertPretrainer", other):
+    if head in (None, "BertModel", "BertPretrainer", other):
         presets.read(tmp_path).check_head(other)
     else:
         with pytest.raises(ValueError, match=f"needs a {other}"):
@@ -153,7 +153,7 @@ def test_the_head_is_named_before_its_flags(tmp_path, runner):
         {"output_dir": run, "do_predict": True},
         {"output_dir": run, "do_train": True},
     ):
-        parsed = Parsed(create(config, **flags), flags)
+        parsed = Parsed(create_config(config, **flags), flags)
         with pytest.raises(ValueError, match="contains a BertOther"):
             read_start(parsed)
 

@@ -95,8 +95,9 @@ def test_odd_entries_end_in_errors_of_one_line(folder):
             inner[name] = odd
             path.write_text(json.dumps(entries))
             with contextlib.suppress(ValueError):
-                for each in ({"do_eval": True}, {"do_train": True}):
-                    toy_task.resolve_config(folder, max_seq_length=8, **each)
+                for action in ("do_eval", "do_train"):
+                    changes = {"max_seq_length": 8, action: True}
+                    toy_task.resolve_config(folder, **changes)
                 find_best(folder)
                 start_or_resume(folder, settings)
 
@@ -112,8 +113,8 @@ def test_files_of_a_run_without_a_checkpoint_are_replaced(tmp_path):
     """It was killed before its first checkpoint."""
     write(tmp_path)
     write(tmp_path, num_attention_heads=1)
-    found = json.loads((tmp_path / "bert_config.json").read_text())
-    assert found["num_attention_heads"] == 1
+    config = json.loads((tmp_path / "bert_config.json").read_text())
+    assert config["num_attention_heads"] == 1
 
 
 def test_files_of_a_run_with_a_checkpoint_stay(tmp_path):

@@ -54,19 +54,19 @@ def train(folder, trained, labels):
 
 @pytest.mark.parametrize("labels", [["a", "b", "c"], ["a", "b"]])
 def test_other_labels_start_with_a_new_head(tmp_path, trained, caplog, labels):
-    found = train(tmp_path, trained, labels)
-    assert found["output_bias"].shape == (len(labels),)
-    assert abs(found["output_bias"]).max() < 1
+    weights = train(tmp_path, trained, labels)
+    assert weights["output_bias"].shape == (len(labels),)
+    assert abs(weights["output_bias"]).max() < 1
     before = values(trained / "bert_model.ckpt")
     name = "bert/pooler/dense/kernel"
-    np.testing.assert_allclose(found[name], before[name], atol=1e-4)
+    np.testing.assert_allclose(weights[name], before[name], atol=1e-4)
     assert caplog.text.count(WARNING) == 1
     assert "labels no, yes; the task has a, b" in caplog.text
 
 
 def test_the_same_labels_keep_the_head(tmp_path, trained, caplog):
-    found = train(tmp_path, trained, ["yes", "no"])
-    np.testing.assert_allclose(found["output_bias"], [50, 40], atol=0.1)
+    weights = train(tmp_path, trained, ["yes", "no"])
+    np.testing.assert_allclose(weights["output_bias"], [50, 40], atol=0.1)
     assert WARNING not in caplog.text
 
 

@@ -77,7 +77,7 @@ def test_losses_and_gradients_are_the_same(
     records, are_masked, next_sentence, left_to_right
 ):
     loss = modeling.PretrainingLoss(next_sentence)
-    found = []
+    results = []
     for unpads in (False, True):
         batches = create_batches(records, are_masked, unpads, is_training=True)
         features = next(iter(batches))
@@ -89,10 +89,10 @@ def test_losses_and_gradients_are_the_same(
         gradients = tape.gradient(
             total, variables, unconnected_gradients="zero"
         )
-        found.append([total, parts, [*map(tf.convert_to_tensor, gradients)]])
-    for padded, packed in zip(*map(tf.nest.flatten, found), strict=True):
+        results.append([total, parts, [*map(tf.convert_to_tensor, gradients)]])
+    for padded, packed in zip(*map(tf.nest.flatten, results), strict=True):
         np.testing.assert_allclose(packed, padded, rtol=0, atol=1e-8)
-    assert max(float(tf.norm(gradient)) for gradient in found[0][2]) > 0.1
+    assert max(float(tf.norm(gradient)) for gradient in results[0][2]) > 0.1
 
 
 def test_evaluations_are_the_same(records):

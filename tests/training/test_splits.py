@@ -26,17 +26,17 @@ def test_a_dev_set_is_identified_by_all_that_its_figures_come_from(tmp_path):
     (tmp_path / "b").mkdir()
     answers = tmp_path / "dev.json"
     answers.write_text("{}")
-    found = describe(eval_files=[str(answers)])
-    assert describe("b", eval_files=[str(answers)]) == found
+    description = describe(eval_files=[str(answers)])
+    assert describe("b", eval_files=[str(answers)]) == description
     # Such as SQuAD's, where padding is left out.
     backwards = {"read_examples": lambda split: range(12)[::-1]}
-    assert describe(eval_files=[str(answers)], **backwards) == found
+    assert describe(eval_files=[str(answers)], **backwards) == description
     for changes in (
         {"eval_files": [str(answers)], "label": lambda number: number < 6},
         {"eval_files": [str(answers)], "labels": ["1", "0"]},
         {},
     ):
-        assert describe(**changes) != found, changes
+        assert describe(**changes) != description, changes
     answers.write_text("[]")
     other = describe(eval_files=[str(answers)])
-    assert other != found
+    assert other != description

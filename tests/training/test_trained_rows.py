@@ -14,7 +14,7 @@ from modeling import kinds
 from modeling.folders.presets import Preset
 from modeling.folders.recorded_splits import RecordedSet, TableSplit
 from tests.support import toy_task
-from training.trained_rows import check_train_set, with_table_split
+from training.trained_rows import add_table_split, check_train_set
 
 FRACTION = 0.2
 KEY = ("text",)
@@ -35,7 +35,7 @@ def create_start(preset):
         dev_fraction=FRACTION,
         task_name="csv",
     )
-    config = config_values.create(run_classifier.Config, **flags)
+    config = config_values.create_config(run_classifier.Config, **flags)
     start = toy_task.create_start(config, None)
     return dataclasses.replace(start, preset=preset)
 
@@ -82,7 +82,7 @@ def on_table(dev_fraction, clean_fraction, rule=RULE, key=KEY):
     ],
 )
 def test_what_no_weights_were_trained_on_is_not_in_doubt(preset, caplog):
-    start = with_table_split(create_start(preset), Reader())
+    start = add_table_split(create_start(preset), Reader())
     assert start.table_split == TableSplit(RULE, FRACTION, KEY, FRACTION)
     assert not caplog.text
 
@@ -140,7 +140,7 @@ def test_what_no_weights_were_trained_on_is_not_in_doubt(preset, caplog):
 def test_what_weights_may_have_been_trained_on_is_in_doubt(
     preset, clean_fraction, reason, caplog
 ):
-    start = with_table_split(create_start(preset), Reader())
+    start = add_table_split(create_start(preset), Reader())
     expected = TableSplit(RULE, FRACTION, KEY, clean_fraction)
     assert start.table_split == expected and expected.is_doubtful
     assert "Rows of this dev set may have been trained on" in caplog.text

@@ -22,7 +22,7 @@ class BestStep(Callback):
     Args:
         trainer: the Trainer of the run, which has restored its weights.
         evaluate: function (Trainer) -> {name of a metric: value}.
-        every: number of steps between two evaluations.
+        interval: number of steps between two evaluations.
         metric: name of the metric that chooses the best step. Lower values of
             "loss" and "eval_loss" are better, higher values of others.
         patience: number of evaluations without improvement after which training
@@ -33,11 +33,11 @@ class BestStep(Callback):
         self,
         trainer: Trainer,
         evaluate: Callable[[Trainer], Mapping[str, float]],
-        every: int,
+        interval: int,
         metric: str,
         patience: int = 0,
     ) -> None:
-        self.every = every
+        self.interval = interval
         self._trainer = trainer
         self._evaluate = evaluate
         self._metric = metric
@@ -74,8 +74,8 @@ class BestStep(Callback):
         """
         trainer = self._trainer
         # Also evaluate after the last step, even if its number is not a
-        # multiple of `every`.
-        if step % self.every and step != trainer.num_train_steps:
+        # multiple of `interval`.
+        if step % self.interval and step != trainer.num_train_steps:
             return None
         results = {**self._evaluate(trainer), "global_step": step}
         value = results[self._metric]
@@ -85,11 +85,11 @@ class BestStep(Callback):
         )
         rate = logs.get("learning_rate")
         trainer.folder.history.add("eval", step, results, rate)
-        shown = {"training loss": logs["loss"], **overall_scores(results)}
+        scores = {"training loss": logs["loss"], **overall_scores(results)}
         logging.info(
             "Evaluation after step %d: %s%s",
             step,
-            ", ".join(f"{name} {value:.4g}" for name, value in shown.items()),
+            ", ".join(f"{name} {value:.4g}" for name, value in scores.items()),
             " (the best so far)" if is_best else "",
         )
         if not is_best:
@@ -104,7 +104,7 @@ class BestStep(Callback):
         best = self._best
         if not self._patience or not best:
             return False
-        waited = (step - best["global_step"]) // self.every
+        waited = (step - best["global_step"]) // self.interval
         if waited < self._patience:
             return False
         logging.info(

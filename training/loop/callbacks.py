@@ -11,12 +11,12 @@ class Callback:
     """Base class of callbacks, which `Trainer.fit` calls in turn.
 
     Attributes:
-        every: `on_step` runs at least at each multiple of this number of steps,
-            even if the Trainer runs several steps in one call. 0 = `on_step`
-            does not need to run at particular steps.
+        interval: `on_step` runs at least at each multiple of this number of
+            steps, even if the Trainer runs several steps in one call. 0 =
+            `on_step` does not need to run at particular steps.
     """
 
-    every: int = 0
+    interval: int = 0
 
     def has_ended(self, step: int) -> bool:
         """Returns whether a run that resumes at `step` must not train more.

@@ -108,15 +108,21 @@ class Checkpointer:
         self._remove_others({*kept} | users)
         # Write the file that tf.train.latest_checkpoint reads.
         lines = [f'model_checkpoint_path: "{PREFIX}-{step}"']
-        lines += [f'all_model_checkpoint_paths: "{PREFIX}-{s}"' for s in kept]
+        lines += [
+            f'all_model_checkpoint_paths: "{PREFIX}-{kept_step}"'
+            for kept_step in kept
+        ]
         write_text(listing, "\n".join(lines) + "\n")
 
     def _find_kept(
         self, step: int, listing: Path
     ) -> tuple[list[int], set[int]]:
-        # Returns the steps of the run's checkpoints to keep after `step` was
-        # saved, and the steps of the user's. Checkpoints that the file
-        # `checkpoint` does not list are the user's.
+        """Returns which checkpoints stay after `step` was saved.
+
+        They are the steps of the run's checkpoints to keep, and the steps of
+        the user's. Checkpoints that the file `checkpoint` does not list are the
+        user's.
+        """
         listed = (
             listing.read_text(errors="replace") if listing.is_file() else ""
         )
@@ -127,9 +133,12 @@ class Checkpointer:
         return kept[-self.keep_checkpoint_max :], {*steps} - ours
 
     def _remove_others(self, staying: set[int]) -> None:
-        # Removes the checkpoints of other steps, and partial files, which a run
-        # leaves that was killed while saving. Deletes indexes first, because a
-        # data file without an index is no checkpoint.
+        """Removes the checkpoints of other steps, and partial files.
+
+        A run that was killed while saving leaves partial files.
+        """
+        # Delete indexes first, because a data file without an index is no
+        # checkpoint.
         for file in sorted(
             self.output_dir.iterdir(),
             key=lambda file: ".index" not in file.name,

@@ -52,7 +52,9 @@ def create_strategy(
     logging.info("GPUs that TensorFlow can use: %d", len(gpus))
     if name == "mirrored" or (name is None and len(gpus) > 1):
         devices = gpus or tf.config.list_logical_devices("CPU")
-        return tf.distribute.MirroredStrategy([d.name for d in devices])
+        return tf.distribute.MirroredStrategy(
+            [device.name for device in devices]
+        )
     return tf.distribute.get_strategy()
 
 

@@ -132,5 +132,7 @@ class LossFigures:
         total = 0.0 if self._parts else float("nan")
         for pairs in self._parts.values():
             sums, weights = np.array(pairs).T
+            # `Loss.means` adds Google's epsilon, for batches of the training.
+            # The mean over a set is exact, and 0 without any weight.
             total += float(sums.sum() / max(weights.sum(), 1.0))
         return {"eval_loss": total}

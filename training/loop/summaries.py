@@ -23,16 +23,16 @@ class Summaries(Callback):
         self._history = history
         self._config = config
         tenth = max(num_train_steps // 10, 1)
-        self.every = min(config.training.summary_steps, tenth)
+        self.interval = min(config.training.summary_steps, tenth)
         # Step and time of the last line.
         self._last: tuple[int, float] | None = None
 
     def on_step(self, step: int, logs: Logs) -> None:
-        """Adds losses and speed to the history at each multiple of `every`."""
+        """Adds losses and speed to the history, if a line is due at `step`."""
         if self._last is None:
             # Ignore the speed of the first step, whose time includes start-up.
             self._last = (step, time.monotonic())
-        if step % self.every:
+        if step % self.interval:
             return
         values = dict(logs)
         before, began = self._last
@@ -46,8 +46,7 @@ class Summaries(Callback):
 
 
 def _peak_memory() -> int:
-    # Returns the peak memory of the first GPU, or else of this process, in
-    # bytes.
+    """Returns the peak bytes of the first GPU, or else of this process."""
     if tf.config.list_physical_devices("GPU"):
         return tf.config.experimental.get_memory_info("GPU:0")["peak"]
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

@@ -7,7 +7,7 @@ loss and its gradient do not depend on how the batch is split.
 """
 
 import functools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import NamedTuple, Protocol, TypeVar
 
 import keras
@@ -15,10 +15,10 @@ import numpy as np
 import tensorflow as tf
 
 from modeling.features import select_features
+from modeling.ops import Features
 from modeling.task_loss import Loss
 from training.training_config import TrainingConfig
 
-Features = Mapping[str, tf.Tensor]
 ValuesT = TypeVar("ValuesT")
 # Outcomes of a step. MADE: the weights were updated. OVERFLOWED: the step was
 # skipped, because float16's loss scaling made the gradient overflow, which is
@@ -43,38 +43,48 @@ class Trainable(Protocol):
 
 
 class _Gradients(NamedTuple):
-    # Gradients and losses of a batch, or of a part of it.
+    """Gradients and losses of a batch, or of a part of it.
 
-    # {index of a trainable variable: dense gradient} for the variables that the
-    # loss depends on.
+    Attributes:
+        dense: {index of a trainable variable: dense gradient} for the variables
+            that the loss depends on.
+        squares: {index: sum of squares} for the gradients that were
+            tf.IndexedSlices.
+        losses: {name: loss}.
+    """
+
     dense: dict[int, tf.Tensor]
-    # {index: sum of squares} for the gradients that were tf.IndexedSlices.
     squares: dict[int, tf.Tensor]
-    # {name: loss}.
     losses: dict[str, tf.Tensor]
 
 
 class _Reduced(NamedTuple):
-    # What a replica knows after summing over all replicas.
+    """What a replica knows after summing over all replicas.
 
-    # {index of a trainable variable: gradient}, not clipped yet.
+    Attributes:
+        gradients: {index of a trainable variable: gradient}, not clipped yet.
+        clip_factor: factor by which to multiply the gradients to clip them.
+        norm: global norm of the gradients.
+        losses: {name: loss}.
+        outcome: MADE, OVERFLOWED or NOT_FINITE.
+    """
+
     gradients: dict[int, tf.Tensor]
-    # Factor by which to multiply the gradients to clip them.
     clip_factor: tf.Tensor
-    # Global norm of the gradients.
     norm: tf.Tensor
-    # {name: loss}.
     losses: dict[str, tf.Tensor]
-    # MADE, OVERFLOWED or NOT_FINITE.
     outcome: tf.Tensor
 
 
 class _Result(NamedTuple):
-    # What one or several steps return.
+    """What one or several steps return.
 
-    # {name: value} of the last step.
+    Attributes:
+        logs: {name: value} of the last step.
+        outcomes: outcome of each step, int [number of steps].
+    """
+
     logs: dict[str, tf.Tensor]
-    # Outcome of each step, int [number of steps].
     outcomes: tf.Tensor
 
 
@@ -140,9 +150,16 @@ class TrainStep:
             if num_steps == 1
             else self._many(batches, tf.constant(num_steps))
         )
-        return {name: float(x) for name, x in logs.items()}, outcomes.numpy()
+        return {
+            name: float(value) for name, value in logs.items()
+        }, outcomes.numpy()
 
     def _next(self, batches: Iterator[Features]) -> _Result:
+        """Runs one step, inside of a tf.function.
+
+        Every replica computes the gradients of its part of the batch, and
+        applies their sum over all replicas.
+        """
         features = next(batches)
         reduced: _Reduced = self.strategy.run(
             self._reduced_gradients, args=(features,)
@@ -170,8 +187,7 @@ class TrainStep:
         clip_factor: tf.Tensor,
         is_made: tf.Tensor,
     ) -> None:
-        # Clips the gradients, and applies them to the model if `is_made` is
-        # true.
+        """Clips the gradients, and applies them if `is_made` is true."""
         variables = [self.model.trainable_variables[index] for index in grads]
         if self._clips_in_update:
             values = [*grads.values()]
@@ -181,7 +197,9 @@ class TrainStep:
         def apply_clipped(
             grads: dict[int, tf.Tensor], factor: tf.Tensor
         ) -> None:
-            clipped = [g * tf.cast(factor, g.dtype) for g in grads.values()]
+            clipped = [
+                grad * tf.cast(factor, grad.dtype) for grad in grads.values()
+            ]
             self.optimizer.apply(clipped, variables)
 
         def apply() -> tf.Tensor:
@@ -200,8 +218,11 @@ class TrainStep:
     def _next_many(
         self, batches: Iterator[Features], num_steps: tf.Tensor
     ) -> _Result:
-        # Run several steps in one call for TPUs, where each return to the host
-        # is expensive.
+        """Runs several steps in one call, inside of a tf.function.
+
+        On TPUs, each return to the host is expensive.
+        """
+
         def make_one(
             index: tf.Tensor, outcomes: tf.TensorArray
         ) -> tuple[tf.Tensor, tf.TensorArray]:
@@ -228,7 +249,7 @@ class TrainStep:
         grads, squares, losses = _all_reduce(
             self._batch_gradients(features, weights, seed)
         )
-        dense = [g for index, g in grads.items() if index not in squares]
+        dense = [grad for index, grad in grads.items() if index not in squares]
         every_square = [*squares.values(), *map(sum_of_squares, dense)]
         # Avoid add_n: in larger graphs its order of summation differs between
         # processes.
@@ -253,10 +274,13 @@ class TrainStep:
         )
 
     def _offset_seed(self, seed: tf.Tensor, index: tf.Tensor) -> tf.Tensor:
-        # One seed is drawn per step. Each replica and accumulation step adds a
-        # different multiple of 1,000,003 to it, and each dropout call then adds
-        # its own index. A model contains fewer dropout calls, so no two calls
-        # of a step use the same seed.
+        """Returns the seed of a replica or of an accumulation step.
+
+        One seed is drawn per step. Each replica and accumulation step adds a
+        different multiple of 1,000,003 to it, and each dropout call then adds
+        its own index. A model contains fewer dropout calls, so no two calls of
+        a step use the same seed.
+        """
         return seed + tf.cast(tf.stack([index * 1_000_003, 0]), seed.dtype)
 
     def _accumulate_gradients(
@@ -322,7 +346,9 @@ class TrainStep:
             scaled = total * tf.cast(self._loss_scale(), total.dtype)
         dense: dict[int, tf.Tensor] = {}
         squares: dict[int, tf.Tensor] = {}
-        grads = tape.gradient(scaled, [v.value for v in variables])
+        grads = tape.gradient(
+            scaled, [variable.value for variable in variables]
+        )
         for index, grad in enumerate(grads):
             # As in Google's code, a variable that the loss does not depend on
             # (a span labeler's pooler) does not change, not even by weight

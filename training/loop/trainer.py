@@ -29,7 +29,8 @@ from training.training_config import TrainingConfig
 
 
 class _Ends(NamedTuple):
-    # Why the training ends after a step. All workers agree on it.
+    """Why the training ends after a step. All workers agree on it."""
+
     has_ended: bool
     is_time_over: bool
     is_stopped: bool
@@ -117,32 +118,25 @@ class Trainer(BatchPredictor):
                 checkpoint.
         """
         config = self.config
-        if (
-            prefers_best
-            and not config.training.do_train
-            and self.restore_best()
-        ):
+        may_use_best = not config.training.do_train
+        if may_use_best and prefers_best and self.restore_best():
             return
         step = self.checkpointer.restore()
-        if (
-            step is None
-            and not config.training.do_train
-            and self.restore_best()
-        ):
-            return
-        if step is None and self.folder.find_best():
-            logging.warning(
-                "%s contains a best step, but no checkpoint to resume from. "
-                "The training starts again.",
-                config.training.output_dir,
-            )
         if step is None:
+            if may_use_best and self.restore_best():
+                return
+            if self.folder.find_best():
+                logging.warning(
+                    "%s contains a best step, but no checkpoint to resume "
+                    "from. The training starts again.",
+                    config.training.output_dir,
+                )
             self._load_initial(output_names)
         self.global_step = step or 0
         self.folder.history.restore(self.global_step)
 
     def _load_initial(self, output_names: Sequence[Sequence[str]]) -> None:
-        # Loads the weights that a new run starts from, if they are not random.
+        """Loads the weights that a new run starts from, if there are any."""
         config = self.config
         if not config.initial_checkpoint:
             logging.info("No --init_checkpoint: starting from random weights.")
@@ -152,7 +146,7 @@ class Trainer(BatchPredictor):
             layers = [*map(int, config.distillation.init_layers)]
         report = modeling.load_checkpoint(
             self.model,
-            self.folder.preset or config.initial_checkpoint,
+            self.folder.current_preset or config.initial_checkpoint,
             layers,
             labels=output_names,
             best=None if config.loads_best else False,
@@ -211,39 +205,25 @@ class Trainer(BatchPredictor):
             SystemExit: a signal stopped the run after saving it.
         """
         config = self.config
-        step = self.global_step
         self.num_train_steps = num_train_steps
-        if self.config.is_chief and config.training.summary_steps:
+        if config.is_chief and config.training.summary_steps:
             summaries = Summaries(self.folder.history, config, num_train_steps)
             callbacks = [*callbacks, summaries]
-        has_ended = self._is_time_over or any(
-            callback.has_ended(step) for callback in callbacks
-        )
-        # All workers restored the same step.
-        ends = stopping.agree(self._strategy, [has_ended], is_due=True)
-        if step >= num_train_steps or any(ends):
+        if self._has_ended(callbacks):
             logging.info(
                 "Nothing left to do: the run in %s has ended at step %d.",
                 config.training.output_dir,
-                step,
+                self.global_step,
             )
             return
-        if not self.checkpointer.has_optimizer:
-            raise ValueError(
-                f"the run in --output_dir={config.training.output_dir} has "
-                "ended, and kept no state of the optimizer to train on with "
-                "(see --keep_optimizer). Set another --output_dir and --init_"
-                f"checkpoint={config.training.output_dir}"
-            )
-        count = self.model.count_params()
-        logging.info("***** Running training *****")
-        logging.info("  Batch size = %d", config.batch_size)
-        logging.info("  Steps = %d", num_train_steps)
-        # A weight, its gradient and the optimizer's m and v are 16 bytes.
-        logging.info(f"  Parameters = {count:,} ({16 * count:,} bytes)")
+        self._check_optimizer()
+        self._log_sizes()
         self.folder.begin(self.model)
         history = self.folder.history
-        with history.training(step), stopping.stop_signals() as stop:
+        with (
+            history.training(self.global_step),
+            stopping.stop_signals() as stop,
+        ):
             is_stopped = self._run_steps(records, callbacks, stop, epochs)
         if is_stopped:
             logging.warning(
@@ -252,6 +232,35 @@ class Trainer(BatchPredictor):
                 self.global_step,
             )
             raise SystemExit(stopping.INTERRUPTED_STATUS)
+
+    def _has_ended(self, callbacks: Sequence[Callback]) -> bool:
+        """Returns whether the run that was resumed must not train more."""
+        step = self.global_step
+        has_ended = self._is_time_over or any(
+            callback.has_ended(step) for callback in callbacks
+        )
+        # All workers restored the same step.
+        ends = stopping.agree(self._strategy, [has_ended], is_due=True)
+        return step >= self.num_train_steps or any(ends)
+
+    def _check_optimizer(self) -> None:
+        """Raises a ValueError if the checkpoint cannot be trained on."""
+        if self.checkpointer.has_optimizer:
+            return
+        folder = self.config.training.output_dir
+        raise ValueError(
+            f"the run in --output_dir={folder} has ended, and kept no state of "
+            "the optimizer to train on with (see --keep_optimizer). Set "
+            f"another --output_dir and --init_checkpoint={folder}"
+        )
+
+    def _log_sizes(self) -> None:
+        count = self.model.count_params()
+        logging.info("***** Running training *****")
+        logging.info("  Batch size = %d", self.config.batch_size)
+        logging.info("  Steps = %d", self.num_train_steps)
+        # A weight, its gradient and the optimizer's m and v are 16 bytes.
+        logging.info(f"  Parameters = {count:,} ({16 * count:,} bytes)")
 
     def _run_steps(
         self,
@@ -282,10 +291,10 @@ class Trainer(BatchPredictor):
                 logs, outcomes = self.train_step(batches, number)
                 self.global_step = step = step + number
                 skipped.count(step, outcomes)
-                if bar.due(step):
+                if bar.is_due(step):
                     bar.update(step, **logs)
-                every = config.training.save_checkpoints_steps
-                is_save_due |= step % every == 0
+                interval = config.training.save_checkpoints_steps
+                is_save_due |= step % interval == 0
                 with bar.paused():
                     ends = self._find_ends(callbacks, logs, stop, is_save_due)
                     is_done = step == last or any(ends)
@@ -304,7 +313,7 @@ class Trainer(BatchPredictor):
         stop: threading.Event,
         is_save_due: bool,
     ) -> _Ends:
-        # Runs the callbacks after a step, and finds out what ends the training.
+        """Runs the callbacks after a step, and finds out if training ends."""
         step = self.global_step
         wishes = [callback.on_step(step, logs) for callback in callbacks]
         is_due = (
@@ -367,12 +376,14 @@ class Trainer(BatchPredictor):
     def _num_steps_at_once(self, callbacks: Sequence[Callback]) -> int:
         """Returns the number of steps to run before something may be due."""
         step = self.global_step
-        every = [each.every for each in callbacks if each.every]
-        every.append(self.config.training.save_checkpoints_steps)
+        intervals = [
+            callback.interval for callback in callbacks if callback.interval
+        ]
+        intervals.append(self.config.training.save_checkpoints_steps)
         return min(
             self.config.steps_per_call,
             self.num_train_steps - step,
-            *(number - step % number for number in every),
+            *(interval - step % interval for interval in intervals),
         )
 
     @property

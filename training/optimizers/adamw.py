@@ -35,11 +35,13 @@ class Rates(NamedTuple):
     beta_2: float | tf.Tensor
     one_minus_beta_2: float | tf.Tensor
 
-    def where(self, made: tf.Tensor, dtype: tf.DType) -> "Rates":
-        """Returns these rates, or rates that change nothing if not `made`."""
+    def where(self, is_made: tf.Tensor, dtype: tf.DType) -> "Rates":
+        """Returns these rates if `is_made`, or rates that change nothing."""
         return Rates(
             *(
-                tf.where(made, tf.convert_to_tensor(value, dtype), unchanging)
+                tf.where(
+                    is_made, tf.convert_to_tensor(value, dtype), unchanging
+                )
                 for value, unchanging in zip(
                     self, (0.0, 1.0, 0.0, 1.0, 0.0), strict=True
                 )
@@ -177,7 +179,7 @@ class AdamWeightDecayOptimizer(keras.optimizers.Optimizer):
         grads: Sequence[tf.Tensor],
         variables: Sequence[keras.Variable],
         factor: tf.Tensor,
-        made: tf.Tensor,
+        is_made: tf.Tensor,
     ) -> None:
         """Updates variables with gradients times a factor, or skips the step.
 
@@ -191,15 +193,15 @@ class AdamWeightDecayOptimizer(keras.optimizers.Optimizer):
             grads: dense gradients of `variables`.
             variables: variables that the optimizer was built with.
             factor: number that multiplies the gradients, float [].
-            made: False to skip the step and change nothing, bool [].
+            is_made: False to skip the step and change nothing, bool [].
         """
         # Cast the rates once per dtype, because most variables use the same.
         scalars = {}
         for dtype in {variable.dtype for variable in variables}:
             rates = self._rates(tf.cast(self.learning_rate, dtype))
             scalars[dtype] = (
-                rates.where(made, dtype),
-                tf.where(made, tf.cast(factor, dtype), 0.0),
+                rates.where(is_made, dtype),
+                tf.where(is_made, tf.cast(factor, dtype), 0.0),
             )
         for gradient, variable in zip(grads, variables, strict=True):
             self._update(gradient, variable.value, *scalars[variable.dtype])
@@ -215,6 +217,7 @@ class AdamWeightDecayOptimizer(keras.optimizers.Optimizer):
         rates: Rates,
         factor: tf.Tensor | None = None,
     ) -> None:
+        """Updates one variable, and its moments, by one gradient."""
         # Keras's documentation of Optimizer tells subclasses to call this
         # private method.
         index = self._get_variable_index(variable)
@@ -254,8 +257,10 @@ class AdamWeightDecayOptimizer(keras.optimizers.Optimizer):
     def _all_reduce_sum_gradients(
         self, grads_and_vars: GradientsAndVariables
     ) -> GradientsAndVariables:
-        # Override a private method, because Keras offers no public option to
-        # leave the sum over replicas to the caller.
+        """Leaves the sum over replicas to the caller.
+
+        This overrides a private method, because Keras offers no public option.
+        """
         return grads_and_vars
 
 

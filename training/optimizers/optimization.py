@@ -41,7 +41,7 @@ def create_optimizer(
         flags.learning_rate,
         num_train_steps,
         num_warmup_steps,
-        continuous=flags.lr_schedule == "continuous",
+        is_continuous=flags.lr_schedule == "continuous",
     )
     return OPTIMIZERS[flags.optimizer](
         learning_rate=schedule,
@@ -66,14 +66,14 @@ class WarmupLinearDecay(keras.optimizers.schedules.LearningRateSchedule):
         num_warmup_steps: number of warmup steps, 0 for no warmup. As in
             Google's code, the warmup may be longer than the training. Then the
             rate stays below its peak.
-        continuous: True to begin the decay at the end of the warmup, False to
-            begin it at step 0.
+        is_continuous: True to begin the decay at the end of the warmup, False
+            to begin it at step 0.
     """
 
     initial_learning_rate: float
     num_train_steps: int
     num_warmup_steps: int = 0
-    continuous: bool = False
+    is_continuous: bool = False
 
     def __call__(self, step: tf.Tensor | int) -> tf.Tensor:
         """Returns the learning rate of the next update after `step` updates.
@@ -83,7 +83,7 @@ class WarmupLinearDecay(keras.optimizers.schedules.LearningRateSchedule):
         """
         step = tf.cast(step, tf.float64)
         peak = tf.constant(self.initial_learning_rate, tf.float64)
-        start = self.num_warmup_steps if self.continuous else 0
+        start = self.num_warmup_steps if self.is_continuous else 0
         done = (step - start) / max(self.num_train_steps - start, 1)
         decayed = peak * (1.0 - tf.clip_by_value(done, 0.0, 1.0))
         if not self.num_warmup_steps:

@@ -97,8 +97,7 @@ def fingerprint_checkpoint(path: str | Preset) -> list[Fingerprint]:
 
 
 def _files_of(file: str) -> list[str]:
-    # Returns the other files that contain weights, or say what the weights
-    # mean.
+    """Returns the other files with weights, or that say what they mean."""
     folder, name = os.path.split(file)
     if name.endswith(".index.json"):
         places = read_json(file)["weight_map"].values()

@@ -20,7 +20,15 @@ import os
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
+from types import UnionType
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Literal,
+    NotRequired,
+    TypedDict,
+    get_args,
+)
 
 from files import atomic, json_files
 from training.training_config import TrainingConfig
@@ -29,9 +37,11 @@ if TYPE_CHECKING:
     import tensorflow as tf
 
 FILE = "history.jsonl"
-KINDS = ("train", "eval", "checkpoint")
+# Kind of a line.
+LineKind = Literal["train", "eval", "checkpoint"]
+KINDS: tuple[LineKind, ...] = get_args(LineKind)
 # {entry of a line: its type}.
-_ENTRIES: dict[str, Any] = {
+_ENTRIES: dict[str, type | UnionType] = {
     "step": int,
     "hours": int | float,
     "examples": int,
@@ -43,7 +53,7 @@ _ENTRIES: dict[str, Any] = {
 class Line(TypedDict):
     """A line of history.jsonl."""
 
-    kind: str
+    kind: LineKind
     step: int
     hours: float
     examples: int
@@ -86,7 +96,7 @@ class History:
         # time.monotonic() at which the training began, None while not training.
         self._started: float | None = None
         self._writer: tf.summary.SummaryWriter | None = None
-        lines = read(self._path) if self._path.exists() else []
+        lines = read_history(self._path) if self._path.exists() else []
         self._lines = {(line["kind"], line["step"]): line for line in lines}
         saved = [step for kind, step in self._lines if kind == "checkpoint"]
         self.restore(max(saved, default=0))
@@ -127,7 +137,7 @@ class History:
 
     def add(
         self,
-        kind: str,
+        kind: LineKind,
         step: int,
         metrics: Mapping[str, float],
         learning_rate: float | None = None,
@@ -138,7 +148,7 @@ class History:
         another dev set.
 
         Args:
-            kind: kind of the line, one of KINDS.
+            kind: kind of the line.
             step: number of steps trained.
             metrics: {name: value}.
             learning_rate: learning rate of the step, None if it is unknown.
@@ -151,13 +161,13 @@ class History:
         if is_other or not self._config.is_chief:
             return
         line = self._create_line(kind, step, metrics, learning_rate)
-        known = self._lines.get((kind, step))
+        former = self._lines.get((kind, step))
         self._lines[kind, step] = line
-        is_new = line["metrics"] and known != line
+        is_new = line["metrics"] and former != line
         if is_new and self._config.training.summary_steps:
             prefix = "eval/" if kind == "eval" else ""
             self._show(prefix, step, line["metrics"])
-        if known or self._started is None:
+        if former or self._started is None:
             # A killed run may have left half a line at the end of the file.
             self._write_all()
             return
@@ -168,11 +178,16 @@ class History:
 
     def _create_line(
         self,
-        kind: str,
+        kind: LineKind,
         step: int,
         metrics: Mapping[str, float],
         learning_rate: float | None,
     ) -> Line:
+        """Returns a line with the hours trained so far.
+
+        If the step already has a line of another kind, the hours, the number of
+        examples and the learning rate are those of that line.
+        """
         line: Line = {
             "kind": kind,
             "step": step,
@@ -181,12 +196,11 @@ class History:
             "learning_rate": learning_rate,
             "metrics": {},
         }
-        # All lines of a step contain the same values.
-        for other in KINDS:
-            if known := self._lines.get((other, step)):
-                line["hours"] = known["hours"]
-                line["examples"] = known["examples"]
-                line["learning_rate"] = known["learning_rate"]
+        for other_kind in KINDS:
+            if other_line := self._lines.get((other_kind, step)):
+                line["hours"] = other_line["hours"]
+                line["examples"] = other_line["examples"]
+                line["learning_rate"] = other_line["learning_rate"]
         line["metrics"] = {
             name: float(value) if math.isfinite(value) else None
             for name, value in metrics.items()
@@ -212,6 +226,7 @@ class History:
     def _show(
         self, prefix: str, step: int, metrics: Mapping[str, float | None]
     ) -> None:
+        """Writes the metrics for TensorBoard."""
         # Import late, so that plotting a history does not load TensorFlow.
         import tensorflow as tf
 
@@ -229,7 +244,7 @@ class History:
         )
 
 
-def read(path: str | os.PathLike[str]) -> list[Line]:
+def read_history(path: str | os.PathLike[str]) -> list[Line]:
     """Reads the complete lines of a history file.
 
     Raises:
@@ -246,13 +261,14 @@ def read(path: str | os.PathLike[str]) -> list[Line]:
 
 
 def _parse(text: bytes, where: str) -> Line:
+    """Parses one line. Error messages begin with `where`."""
     line = json_files.parse_json(text, where)
     wrong = [
         name
-        for name, kind in _ENTRIES.items()
+        for name, entry_type in _ENTRIES.items()
         if name not in line
         or isinstance(line[name], bool)
-        or not isinstance(line[name], kind)
+        or not isinstance(line[name], entry_type)
     ]
     if line.get("kind") not in KINDS:
         wrong.insert(0, "kind")

@@ -52,9 +52,9 @@ def check_resumed(
         )
     now = _compared_settings(_with_flags(config, settings))
     saved = _compared_settings(preset.recorded_settings)
-    for each in flags.flags_of(config, Role.TRAINING):
-        name = f"--{each.name}"
-        if each.meta.may_grow and name in now:
+    for flag in flags.flags_of(config, Role.TRAINING):
+        name = f"--{flag.name}"
+        if flag.properties.may_grow and name in now:
             before = saved.get(name)
             value = now[name]
             is_unlimited = before is None or value is None
@@ -97,18 +97,21 @@ def _with_flags(
 
 
 def _compared_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns {setting, or flag with its dashes: value} to compare."""
+    values = {
+        f"--{name}": value for name, value in settings.get("flags", {}).items()
+    }
     # The data are for the card only. The split follows from the flags, and from
     # the start of the run.
-    known = {f"--{k}": v for k, v in settings.get("flags", {}).items()}
     names = settings.keys() - {"data", "flags", "split"}
-    return known | {name: settings[name] for name in names}
+    return values | {name: settings[name] for name in names}
 
 
 def flag_values(config: TrainingConfig, *roles: Role) -> dict[str, object]:
     """Returns {flag: value} of the flags with these roles, without paths."""
     values = config_values.flat(config)
     return {
-        each.name: values[each.name]
-        for each in flags.flags_of(config, *roles)
-        if each.meta.kind is None
+        flag.name: values[flag.name]
+        for flag in flags.flags_of(config, *roles)
+        if flag.properties.kind is None
     }

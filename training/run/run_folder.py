@@ -77,7 +77,8 @@ class RunFolder:
         labels: names of the model's outputs, in order, or None.
         tokenizer: tokenizer of the texts, or None if it is unknown.
         history: metrics, steps and hours of the run.
-        preset: Preset of the current weights, None if they are random.
+        current_preset: Preset of the current weights, None if they are random.
+            It is the Preset of the start until `begin` describes the run.
         results: what this command wrote to eval_results.txt, or None.
 
     Raises:
@@ -93,7 +94,7 @@ class RunFolder:
         self.state = self.path / STATE
         self.labels = labels
         self.tokenizer = start.tokenizer
-        self.preset = start.preset
+        self.current_preset = start.preset
         self.results: Mapping[str, float] | None = None
         self._config: TrainingConfig = start.config
         self._command = start.command
@@ -128,7 +129,7 @@ class RunFolder:
             texts |= describe_tokenizer(self.tokenizer, longest)
         if self.labels is not None:
             texts[LABELS_FILE] = format_labels(self.labels).encode()
-        description = describe(
+        description = describe_run(
             self._config, self._command, model, self._settings
         )
         # The best step is the last entry, as `set_best_step` writes it.
@@ -139,16 +140,19 @@ class RunFolder:
         _write_files(self.path, texts, description | last)
         if self._config.keeps_best:
             _write_files(self.best, texts, description)
-        self.preset = presets.of_run(str(self.path), description)
+        self.current_preset = presets.of_run(str(self.path), description)
         self.write_card(is_finished=False)
 
     @property
     def _described(self) -> ModelJson | None:
-        # Contents of the run's model.json, None if this command trains and
-        # changes them.
+        """Contents of the run's model.json, None if this command changes them.
+
+        A command that trains changes them.
+        """
         is_fixed = not self._config.training.do_train
-        if is_fixed and self.preset and self.preset.is_resumed:
-            return self.preset.described
+        preset = self.current_preset
+        if is_fixed and preset and preset.is_resumed:
+            return preset.described
         return None
 
     def find_best(self) -> str | None:
@@ -251,7 +255,7 @@ class RunFolder:
         yield from (str(path) for path in paths if path.is_file())
 
 
-def describe(
+def describe_run(
     config: TrainingConfig,
     command: Mapping[str, object],
     model: "keras.Model",
@@ -278,7 +282,8 @@ def describe(
             "settings": settings,
             "versions": {
                 "python": platform.python_version(),
-                **{n: metadata.version(n) for n in ("keras", "tensorflow")},
+                "keras": metadata.version("keras"),
+                "tensorflow": metadata.version("tensorflow"),
             },
         },
     }
@@ -297,7 +302,9 @@ def _write_files(
         listed = json_files.read_json(former).get("files")
         # The list of a run's folder contains no weights and no exports.
         weights = re.compile(r".*\.(index|safetensors|tflite|onnx)")
-        if listed is None or any(weights.fullmatch(str(n)) for n in listed):
+        if listed is None or any(
+            weights.fullmatch(str(name)) for name in listed
+        ):
             raise ValueError(
                 f"--output_dir={folder} contains a {FILE} that no run in this "
                 "folder wrote; choose another --output_dir"
@@ -326,4 +333,6 @@ def _is_same(path: Path, text: bytes) -> bool:
     former = json_files.parse_json(former_text, str(path))
     entries = json_files.parse_json(text, path.name)
     entries.pop("model_max_length", None)
-    return all(former.get(name, v) == v for name, v in entries.items())
+    return all(
+        former.get(name, value) == value for name, value in entries.items()
+    )

@@ -111,7 +111,7 @@ class NerTask(task.Task[NerExample, NerFeatures]):
             return
         right = [example.labels for example in split.examples]
         scores = scoring.score_entities(right, tags)
-        data = self.config.data_file or self.config.fine_tuning.data_dir
+        data = self.config.data_source
         report.write_entities(
             os.path.join(output_dir, "report.html"),
             report.create_heading("NER", data, scores),

@@ -36,7 +36,7 @@ def create_config(values):
     names = ("vocab_file", "bert_config_file", "data_dir", "output_dir")
     every = dict.fromkeys(names, "x")
     every |= {"task_name": "csv", "do_train": True, "max_seq_length": 16}
-    return config_values.create(run_classifier.Config, **every | values)
+    return config_values.create_config(run_classifier.Config, **every | values)
 
 
 def find(path, columns, **given):

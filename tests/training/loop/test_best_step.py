@@ -110,13 +110,15 @@ def run_later(options, accuracies, **changes):
 def used_step(folder):
     """Returns the steps whose weights were exported and whose logits are."""
     exported = values(folder / "export/exported.ckpt")
-    found = set()
+    steps = set()
     for path in (folder / "run", folder / "run/best"):
         for step in checkpoint_steps(path):
             saved = values(path, step)
-            if all(np.array_equal(exported[x], saved[x]) for x in exported):
-                found.add(step)
-    return found
+            if all(
+                np.array_equal(exported[name], saved[name]) for name in exported
+            ):
+                steps.add(step)
+    return steps
 
 
 @pytest.mark.parametrize("load_best", [True, False])
@@ -146,8 +148,8 @@ def test_one_step_is_evaluated_predicted_and_exported(
             export_dir=None,
             load_best=flag,
         )
-        found = np.load(tmp_path / "run/logits.npy")
-        assert np.allclose(found, logits, atol=1e-6) == is_same
+        actual = np.load(tmp_path / "run/logits.npy")
+        assert np.allclose(actual, logits, atol=1e-6) == is_same
 
 
 # The loss falls, because the labels of eight examples are learned by heart.
@@ -251,8 +253,8 @@ def test_an_earlier_runs_best_is_not_predicted_with(seed, options, tmp_path):
     run_later(options, [0.3])
     assert used_step(tmp_path) == {6}
     # Nor does the folder mean it, as a start or to be converted.
-    found = modeling.find_checkpoint(tmp_path / "run")
-    assert found == f"{tmp_path}/run/model.ckpt-6"
+    checkpoint = modeling.find_checkpoint(tmp_path / "run")
+    assert checkpoint == f"{tmp_path}/run/model.ckpt-6"
 
 
 def test_a_best_step_that_was_not_copied_is_warned_of(
@@ -286,16 +288,16 @@ def test_a_kill_at_the_start_of_a_resume_keeps_the_best_step(
     options, tmp_path, monkeypatch
 ):
     run_task(options, [0.5, 0.9, 0.6])
-    found = []
+    best_steps = []
     original = run_folder.write_json
 
     def write_json(path, contents):
         original(path, contents)
-        found.append(find_best(tmp_path / "run"))
+        best_steps.append(find_best(tmp_path / "run"))
 
     monkeypatch.setattr(run_folder, "write_json", write_json)
     run_task(options, [0.7, 0.9], num_train_epochs=4)
-    assert {*found} == {str(tmp_path / "run/best/model.ckpt-4")}
+    assert {*best_steps} == {str(tmp_path / "run/best/model.ckpt-4")}
 
 
 @pytest.mark.slow
@@ -333,7 +335,10 @@ def test_a_better_step_than_the_checkpoint_knows_changes_nothing(
     whole = tmp_path / "whole"
     assert_same_bits(values(tmp_path / "run/best"), values(whole / "best"))
     lines = [
-        [line | {"hours": 0} for line in history.read(run / "history.jsonl")]
+        [
+            line | {"hours": 0}
+            for line in history.read_history(run / "history.jsonl")
+        ]
         for run in (whole, tmp_path / "run")
     ]
     assert lines[0] == lines[1]
@@ -365,7 +370,9 @@ def test_the_folder_of_a_run_means_what_it_exports(
     assert not report.unused and not report.missing
     exported = values(tmp_path / "exported/bert_model.ckpt")
     variables = modeling.named_variables(model)
-    assert_same_bits({x: variables[x].numpy() for x in exported}, exported)
+    assert_same_bits(
+        {name: variables[name].numpy() for name in exported}, exported
+    )
 
 
 def test_without_its_best_step_the_folder_of_a_run_means_the_last(

@@ -20,8 +20,8 @@ def test_an_overflow_by_loss_scaling_is_no_failure(at_once, caplog):
     assert trainer.global_step == 5
     assert float(trainer.train_step.optimizer.dynamic_scale) == 2**13
     # TensorFlow may warn of functions that other tests traced.
-    ours = [each for each in caplog.records if each.name == "absl"]
-    assert not [each for each in ours if each.levelno > logging.INFO]
+    ours = [record for record in caplog.records if record.name == "absl"]
+    assert not [record for record in ours if record.levelno > logging.INFO]
 
 
 def overflow_on_all_devices():
@@ -73,7 +73,7 @@ def test_weights_that_are_not_finite_are_never_saved(at_once, tmp_path):
     flags = {"output_dir": tmp_path, "save_checkpoints_steps": 1}
     trainer = create_trainer(**flags)
     fit(trainer, batches([1]), 3)
-    before = [float(v) for v in trainer.model.trainable_variables]
+    before = [float(variable) for variable in trainer.model.trainable_variables]
     # Its first update goes beyond a float32, with a finite gradient.
     trainer = create_trainer(
         learning_rate=3e38,
@@ -86,7 +86,9 @@ def test_weights_that_are_not_finite_are_never_saved(at_once, tmp_path):
     assert checkpoint_steps(tmp_path) == [1, 2, 3]
     trainer = create_trainer(**flags)
     assert trainer.checkpointer.restore() == 3
-    assert [float(v) for v in trainer.model.trainable_variables] == before
+    assert [
+        float(variable) for variable in trainer.model.trainable_variables
+    ] == before
 
 
 def test_no_checkpoint_is_dropped_while_steps_are_skipped(tmp_path):

@@ -74,7 +74,7 @@ def test_optimizers_follow_their_formulas(kind, formula, form):
         weight_decay_rate=0.01,
         exclude_from_weight_decay=["bias"],
     )
-    found = train(optimizer, values, grads)
+    updated = train(optimizer, values, grads)
     for index, (decay, w) in enumerate(
         zip((0.01, 0.0), values.values(), strict=True)
     ):
@@ -83,7 +83,7 @@ def test_optimizers_follow_their_formulas(kind, formula, form):
             m = 0.9 * m + 0.1 * step[index]
             v = 0.999 * v + 0.001 * step[index] ** 2
             w = w - 0.1 * formula(m, v, w, number, decay)
-        np.testing.assert_allclose(found[index], w, rtol=1e-6)
+        np.testing.assert_allclose(updated[index], w, rtol=1e-6)
 
 
 @pytest.mark.parametrize("corrects", [False, True])
@@ -92,12 +92,12 @@ def test_bias_correction_makes_it_adam(corrects):
     config = OptimizerFlags(
         learning_rate=0.1, weight_decay=0.0, bias_correction=corrects
     )
-    found = train(
+    updated = train(
         optimization.create_optimizer(config, 10**9, 0), values, grads
     )
     keras_adam = keras.optimizers.Adam(0.1, epsilon=1e-6)
     for ours, theirs in zip(
-        found, train(keras_adam, values, grads), strict=True
+        updated, train(keras_adam, values, grads), strict=True
     ):
         assert np.allclose(ours, theirs, atol=1e-3) == corrects
     assert not OptimizerFlags().bias_correction
@@ -105,8 +105,8 @@ def test_bias_correction_makes_it_adam(corrects):
 
 def test_flags_reach_the_optimizer_and_its_schedule():
     config = OptimizerFlags(adam_beta_1=0.5, adam_beta_2=0.8, weight_decay=3.0)
-    found = optimization.create_optimizer(config, 4, 0)
-    assert (found.beta_1, found.beta_2, found.weight_decay_rate) == (
+    created = optimization.create_optimizer(config, 4, 0)
+    assert (created.beta_1, created.beta_2, created.weight_decay_rate) == (
         0.5,
         0.8,
         3,
@@ -120,8 +120,8 @@ def test_flags_reach_the_optimizer_and_its_schedule():
 
 def test_lamb_takes_a_zero_variable_at_ratio_one(form):
     optimizer = optimization.LAMBOptimizer(learning_rate=0.1)
-    (found,) = train(optimizer, {"kernel": np.zeros(2)}, [[np.ones(2)]])
-    np.testing.assert_allclose(found, [-0.1, -0.1], rtol=1e-4)
+    (kernel,) = train(optimizer, {"kernel": np.zeros(2)}, [[np.ones(2)]])
+    np.testing.assert_allclose(kernel, [-0.1, -0.1], rtol=1e-4)
 
 
 def train_two_alike(strategy):
@@ -215,7 +215,11 @@ def test_a_step_that_is_not_made_changes_nothing(name):
             [0, 0.25, 0.5, 0.75, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0, 0, 0],
         ),
         (
-            {"num_train_steps": 8, "num_warmup_steps": 4, "continuous": True},
+            {
+                "num_train_steps": 8,
+                "num_warmup_steps": 4,
+                "is_continuous": True,
+            },
             [0, 0.25, 0.5, 0.75, 1, 0.75, 0.5, 0.25, 0, 0, 0, 0, 0],
         ),
         # Without a warmup.
@@ -233,5 +237,5 @@ def test_a_step_that_is_not_made_changes_nothing(name):
 def test_the_rate_rises_and_falls_as_the_schedule_says(arguments, expected):
     defaults = {"initial_learning_rate": 1.0}
     schedule = optimization.WarmupLinearDecay(**defaults | arguments)
-    found = [float(schedule(step)) for step in range(len(expected))]
-    np.testing.assert_allclose(found, expected, atol=1e-12)
+    rates = [float(schedule(step)) for step in range(len(expected))]
+    np.testing.assert_allclose(rates, expected, atol=1e-12)

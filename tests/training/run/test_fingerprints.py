@@ -36,9 +36,9 @@ def describe(options, resumes=None):
     bert_config = modeling.load_config(options["bert_config_file"])
     start = toy_task.create_start(config, bert_config)
     start = dataclasses.replace(start, preset=preset)
-    found = fingerprints.describe_start(start)
-    resuming.check_resumed(config, preset, found)
-    return resuming.settings_to_record(config, preset, found)
+    settings = fingerprints.describe_start(start)
+    resuming.check_resumed(config, preset, settings)
+    return resuming.settings_to_record(config, preset, settings)
 
 
 CHANGES = [
@@ -63,7 +63,11 @@ def test_what_interprets_weights_belongs_to_them(
     with pytest.raises(ValueError, match=rf"{flag}_network\.{name}="):
         describe(options, before)
     # A run of an older version did not record it.
-    older = {k: v for k, v in before.items() if not k.endswith("_network")}
+    older = {
+        name: value
+        for name, value in before.items()
+        if not name.endswith("_network")
+    }
     assert describe(options, older)
 
 
@@ -99,7 +103,9 @@ def test_all_files_of_an_index_are_compared(tmp_path):
     file = folder / "tf_model-00002-of-00002.h5"
     with h5py.File(file, "r+") as stored:
         values = []
-        stored.visititems(lambda _, x: values.append(x))
-        weight = next(x for x in values if isinstance(x, h5py.Dataset))
+        stored.visititems(lambda _, value: values.append(value))
+        weight = next(
+            value for value in values if isinstance(value, h5py.Dataset)
+        )
         weight[...] = weight[...] + 1
     assert fingerprints.fingerprint_checkpoint(str(folder)) != before

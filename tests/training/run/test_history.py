@@ -55,7 +55,7 @@ def test_a_resume_drops_half_a_line_and_the_lines_of_later_steps(
             if step == 3:
                 first.add("checkpoint", step, {}, 0.3)
     path = tmp_path / history.FILE
-    assert history.read(path)[0] == {
+    assert history.read_history(path)[0] == {
         "kind": "train",
         "step": 1,
         "hours": 0.01,
@@ -67,7 +67,7 @@ def test_a_resume_drops_half_a_line_and_the_lines_of_later_steps(
     again = history_of(tmp_path)
     again.restore(3)
     with again.training(3):
-        steps = [line["step"] for line in history.read(path)]
+        steps = [line["step"] for line in history.read_history(path)]
     assert steps == [1, 2, 3, 3]
 
 
@@ -102,7 +102,7 @@ def test_a_line_of_another_program_is_named(change, entry, tmp_path):
     lines = [LINE, {} if change is None else LINE | change]
     path.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
     with pytest.raises(ValueError, match=rf"history\.jsonl, line 2: `{entry}`"):
-        history.read(path)
+        history.read_history(path)
     del lines[1]
     path.write_text(f"{json.dumps(LINE)}\n")
-    assert history.read(path) == lines
+    assert history.read_history(path) == lines

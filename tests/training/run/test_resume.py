@@ -21,9 +21,9 @@ def inputs(tiny, tmp_path_factory):
     """A folder with the tiny model's records in three files."""
     folder = tmp_path_factory.mktemp("inputs")
     records = list(tf.data.TFRecordDataset(tiny / "train.tfrecord"))
-    for i in range(3):
-        with tf.io.TFRecordWriter(str(folder / f"{i}.tfrecord")) as writer:
-            for record in records[i::3]:
+    for number in range(3):
+        with tf.io.TFRecordWriter(str(folder / f"{number}.tfrecord")) as writer:
+            for record in records[number::3]:
                 writer.write(record.numpy())
     # More than an epoch: the data starts anew within the run.
     assert len(records) < NUM_STEPS * BATCH_SIZE

@@ -56,7 +56,7 @@ def test_command_names_files_but_no_folders(tmp_path):
     )
     parsed = toy_task.parse(options)
     command = describe_command(parsed)
-    description = run_folder.describe(parsed.config, command, None, {})
+    description = run_folder.describe_run(parsed.config, command, None, {})
     card = cards.Card(kind=cards.WEIGHTS, description=description).text()
     assert "secret" not in card
     for flag in ("output_dir=run", "teacher=teacher", "vocab_file=vocab.txt"):
