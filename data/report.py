@@ -314,9 +314,11 @@ def _write(
     counts: Counts,
     baseline: tuple[str, float] | None,
 ) -> None:
-    # `baseline` is what a program could always answer, and the share of
-    # examples of which that is right.
-    #
+    """Writes the page of a report.
+
+    `baseline` is what a program could always answer, and the share of examples
+    of which that is right.
+    """
     # Import late, because only training writes reports.
     import jinja2
 

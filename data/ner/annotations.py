@@ -120,8 +120,10 @@ def _are(values: object, *types: type) -> bool:
 def _compare(
     row: JsonObject, where: str, name: str, sentence: Sentence
 ) -> None:
-    # Raises a ValueError if the tags `name` of a row contradict its text or its
-    # spans.
+    """Raises a ValueError if tags contradict a row's text or its spans.
+
+    The tags are those with the name `name`.
+    """
     words, tags, text = sentence
     text = text or ""
     try:

@@ -88,8 +88,10 @@ def _first_line(lines: Sequence[tuple[int, str]]) -> str:
 def _layout_of_names(
     separator: str, names: list[str], is_test: bool, is_csv: bool
 ) -> ColumnLayout | None:
-    # Returns the layout of a table, None if the cells of the first line are no
-    # names of columns.
+    """Returns the layout of a table whose first line has these cells.
+
+    None if the cells are no names of columns.
+    """
     letters = [column_names.letters_of(name) for name in names]
     sentence_at = _find_sentence_numbers(letters)
     if sentence_at is not None:
@@ -109,7 +111,7 @@ def _layout_of_names(
 
 
 def _find_sentence_numbers(letters: Sequence[str]) -> int | None:
-    # Returns the index of the first column whose name is such as sentence_id.
+    """Returns the index of the first column named such as sentence_id."""
     pattern = column_names.SENTENCE_NUMBER
     indexes = (i for i, name in enumerate(letters) if pattern.fullmatch(name))
     at = next(indexes, None)
@@ -126,8 +128,7 @@ def _find_first(known: Collection[str], letters: Sequence[str]) -> int | None:
 
 
 def _find_separator(first: str, is_csv: bool) -> str | None:
-    # Returns the separator of a file without names of columns, as its first
-    # line tells it.
+    """Returns the separator of a file without names, from its first line."""
     if "\t" in first.rstrip(_BLANKS):
         return "\t"
     if is_csv:

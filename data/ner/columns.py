@@ -127,7 +127,10 @@ def _find_sentences(
     layout: ColumnLayout,
     options: ColumnOptions,
 ) -> list[_Sentence]:
-    # Empty lines, a row each, or a column tell where a sentence ends.
+    """Parts a file into sentences.
+
+    Empty lines, a row each, or a column tell where a sentence ends.
+    """
     sentences = [*_read_sentences(path, lines, layout, options.tags_at)]
     lists_at = _find_lists(sentences, layout, options)
     if lists_at is not None:
@@ -180,7 +183,7 @@ def _is_comment(
     begins_sentence: bool,
     tags_at: int | None,
 ) -> bool:
-    # A table has no comments.
+    """Returns whether a line is a comment, which a table does not have."""
     if layout.names:
         return False
     if line.startswith("#") and len(cells) != layout.width:
@@ -197,7 +200,7 @@ def _is_comment(
 def _cut_lines(
     path: str, lines: Sequence[tuple[int, str]], layout: ColumnLayout
 ) -> Iterator[tuple[int, str, list[str]]]:
-    # Yields (number, line, its cells), and an empty line after the last one.
+    """Yields (number, line, its cells) of each line, then an empty line."""
     separator = layout.separator
     if layout.names and separator and separator != "\t":
         yield from _parse_records(path, lines, separator)
@@ -214,8 +217,10 @@ def _cut_lines(
 def _parse_records(
     path: str, lines: Sequence[tuple[int, str]], separator: str
 ) -> Iterator[tuple[int, str, list[str]]]:
-    # Yields (number, line, its cells) of a table, in which a quoted cell may
-    # contain line breaks.
+    """Yields (number, line, its cells) of a table with quoted cells.
+
+    A quoted cell may contain line breaks.
+    """
     known = dialects.KnownDialect(separator)
     ended = (f"{line}\n" for _, line in lines)
     found = dialects.find_dialect(path, ended, known, is_tsv=False)
@@ -235,7 +240,7 @@ def _parse_records(
 
 
 def _part(sentences: Sequence[_Sentence], at: int) -> Iterator[_Sentence]:
-    # Parts the lines where the column `at` begins a new sentence.
+    """Parts the lines where the column `at` begins a new sentence."""
     # pandas may write an empty cell as NaN.
     every = {cells[at] for _, lines in sentences for _, cells in lines}
     empty = {value for value in every if value.lower() in ("", "nan")}
@@ -254,9 +259,12 @@ def _part(sentences: Sequence[_Sentence], at: int) -> Iterator[_Sentence]:
 def _find_lists(
     sentences: Sequence[_Sentence], layout: ColumnLayout, options: ColumnOptions
 ) -> tuple[int, int] | None:
-    # If each row of a table contains a sentence, as its first row does, returns
-    # the indexes of the columns with the sentence's words and with its tags. If
-    # the user chose the column of the tags, each row contains a word.
+    """Returns the columns of a table whose rows contain a sentence each.
+
+    They are the indexes of the columns with the sentence's words and with its
+    tags. The first row tells whether each row contains a sentence. None if a
+    row contains a word, as it does if the user chose the column of the tags.
+    """
     words_at, tags_at = layout.words_at, layout.tags_at
     if words_at is None or tags_at is None or options.tags_at is not None:
         return None
@@ -270,7 +278,7 @@ def _find_lists(
 
 
 def _read_words(cell: str) -> list[str]:
-    # Returns the words of a cell, [] if it begins a list but cannot be read.
+    """Returns the words of a cell, [] if it is a list that cannot be read."""
     if not cell.startswith("["):
         return cell.split()
     try:
@@ -280,14 +288,14 @@ def _read_words(cell: str) -> list[str]:
 
 
 def _read_tags(cell: str) -> list[str]:
-    # A tag contains no space, comma or quote.
+    """Returns the tags of a cell, which contain no space, comma or quote."""
     return re.findall(r"[^\s,'\"\[\]]+", cell)
 
 
 def _expand(
     path: str, sentences: Sequence[_Sentence], words_at: int, tags_at: int
 ) -> Iterator[_Sentence]:
-    # Yields a sentence for each row, whose cells contain its words and tags.
+    """Yields a sentence for each row, whose cells are its words and tags."""
     for document, lines in sentences:
         for number, cells in lines:
             words = _read_words(cells[words_at])
@@ -313,8 +321,11 @@ def _find_columns(
     layout: ColumnLayout,
     options: ColumnOptions,
 ) -> tuple[int, int | None]:
-    # Returns the indexes of the columns of the words and of the tags, None in a
-    # test set without tags. What the user chose counts more than the names.
+    """Returns the indexes of the columns of the words and of the tags.
+
+    The latter is None in a test set without tags. What the user chose counts
+    more than the names.
+    """
     width = len(values)
     tags_at = _first_known(options.tags_at, layout.tags_at)
     is_test = options.name == "test"
@@ -358,8 +369,11 @@ def _is_first(values: Sequence[Sequence[str]]) -> bool:
 def _check_words(
     path: str, sentences: Sequence[_Sentence], words_at: int, width: int
 ) -> None:
-    # Checks that the column `words_at` does not contain numbers of words, or
-    # one value of each sentence, unless the user chose the column.
+    """Raises a ValueError if a column contains no words.
+
+    It contains numbers of words, or one value of each sentence. The function is
+    not called for a column that the user chose.
+    """
     if width == 1:
         return
     rows = []
@@ -382,7 +396,7 @@ def _check_words(
 
 
 def _find_language(words: Sequence[str], num_sentences: int) -> str:
-    # Returns the language that PAN-X writes before each word, such as "en:".
+    """Returns what PAN-X writes before each word: a language such as "en:"."""
     prefix = re.match("[a-z-]+:", words[0])
     if num_sentences < 2 or not prefix:
         return ""

@@ -82,8 +82,11 @@ def _is_inside(text: str, index: int) -> bool:
 
 
 def _kind(char: str) -> str:
-    # Returns "letter", "sign" for parts of an emoji, or "" for other
-    # characters and for letters of scripts without spaces.
+    """Returns "letter", "sign" for parts of an emoji, or "".
+
+    The latter is for other characters, and for letters of scripts without
+    spaces.
+    """
     code = ord(char)
     if is_cjk(code) or any(a <= code <= b for a, b in _WITHOUT_SPACES):
         return ""

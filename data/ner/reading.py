@@ -207,8 +207,10 @@ class NerProcessor(SetReader[NerExample, NerOptions]):
     def _check_known(
         self, path: str, name: str, tags: Mapping[str, str]
     ) -> None:
-        # Raises a ValueError or warns if a set contains tags that are not among
-        # the labels. `tags` is {tag: place where it first occurs}.
+        """Raises a ValueError or warns if a set contains unknown tags.
+
+        Known tags are the labels. `tags` is {tag: place where it first occurs}.
+        """
         known = self._labels
         unknown = [tag for tag in tags if known and tag not in known]
         if not unknown:
@@ -254,5 +256,5 @@ class NerProcessor(SetReader[NerExample, NerOptions]):
 
 
 def _index_of(number: int | None) -> int | None:
-    # Flags count columns from 1.
+    """Returns the index of a column, which flags count from 1."""
     return None if number is None else number - 1

@@ -138,6 +138,7 @@ def _name_tags(
 
 
 def _log(path: StrPath, counts: "_Counts", name: str) -> None:
+    """Logs which texts and spans of a file were left out or changed."""
     if counts.widened:
         logging.info(
             "%s: widened %d of %d spans to complete words, such as %s",

@@ -90,8 +90,11 @@ def _has_inside(tag: str, tags: Collection[str]) -> bool:
 
 
 def _in_capitals(tag: str, labels: Sequence[str]) -> str:
-    # b-per becomes B-PER, but b-Person B-Person, and B-per stays. B-per among
-    # the labels of a model stands for b-per too.
+    """Returns a tag with a capital prefix: B-PER for b-per.
+
+    But b-Person becomes B-Person, and B-per stays. B-per among the labels of a
+    model stands for b-per too.
+    """
     if not _LOWER_TAG.fullmatch(tag):
         return tag
     with_type = tag[0].upper() + tag[1:]

@@ -270,9 +270,11 @@ def _create_records(
     counts: Counter[str],
     lent: Sequence[Document],
 ) -> Iterator[bytes]:
-    # Creates instances from the documents of a group, which it shuffles in
-    # place, and yields their records shuffled. Counts the instances and their
-    # WordPieces. The documents in `lent` only provide random next sentences.
+    """Creates instances from a group of documents, and yields their records.
+
+    Shuffles the group in place, and the records. Counts the instances and their
+    WordPieces. The documents in `lent` only provide random next sentences.
+    """
     shuffle(group, rng)
     available = [*group, *lent]
     batch: list[bytes] = []

@@ -106,7 +106,7 @@ def list_answers(answers: object, start: object = None) -> list[JsonObject]:
 
 
 def _lists_of(answer: JsonObject) -> tuple[object, object]:
-    # Returns the text and the position of an answer, or the lists of several.
+    """Returns the text and the position of an answer, or lists of them."""
     if "text" not in answer:
         raise ValueError(f"the answer {answer!r} has no 'text'")
     start = answer.get("answer_start")
@@ -167,9 +167,11 @@ def read_cell(value: object, context: str = "") -> object:
 
 
 def _separate(text: str) -> str:
-    # numpy's str() separates the elements of an array only by blanks, and
-    # Python would join two texts. Returns the text with commas between the
-    # elements.
+    """Returns a text in numpy's notation with commas between the elements.
+
+    numpy's str() separates the elements of an array only by blanks, and Python
+    would join two texts.
+    """
     parts: list[str] = []
     is_after_literal = False
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
@@ -181,8 +183,11 @@ def _separate(text: str) -> str:
 
 
 def _value_of(node: ast.expr) -> Any:  # noqa: ANN401  a value of any type
-    # Evaluates only literals, and takes array(x), np.int64(x) and the like as
-    # x. Nothing of the cell is executed.
+    """Evaluates a cell that consists of literals.
+
+    array(x), np.int64(x) and the like count as x. Nothing of the cell is
+    executed.
+    """
     match node:
         case ast.Constant(value=value) if value is not ...:
             return value

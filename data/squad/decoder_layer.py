@@ -143,8 +143,10 @@ class SquadDecoder:
         best: Mapping[str, tf.Tensor],
         row: tf.Tensor,
     ) -> tuple[Spans, tf.Tensor]:
-        # Returns the best spans with distinct texts of a question, best first,
-        # and the score of no answer.
+        """Returns a question's best spans, and the score of no answer.
+
+        The spans have distinct texts, and the best one is first.
+        """
         bounds = tf.cast([row, row + 1], tf.int64)
         begin, end = tf.unstack(tf.searchsorted(windows.rows, bounds))
         spans = find_spans(

@@ -229,9 +229,11 @@ def _example_spans(
     result_of: Mapping[int, RawResult],
     options: DecodingOptions,
 ) -> tuple[list[Span], Span, float]:
-    # Returns the spans that may be the answer, the span of "no answer", and its
-    # score. That span contains only [CLS], in the window where [CLS] has the
-    # lowest score.
+    """Returns (possible answers, span of "no answer", its score).
+
+    The span of "no answer" contains only [CLS], in the window where [CLS] has
+    the lowest score.
+    """
     spans = []
     null = Span(None, 0, 0, 0.0, 0.0)
     null_score = NO_ANSWER_SCORE_DIFF
@@ -405,7 +407,7 @@ def find_final_text(
 def _find_tokenized(
     pred_text: str, orig_text: str, tokenized: Tokenized, verbose_logging: bool
 ) -> tuple[int, int]:
-    # `find_final_text` with `orig_text` as the tokenizer normalizes it.
+    """Finds a text as `find_final_text` does, in a text already tokenized."""
     tok_text, places = tokenized
     start = tok_text.find(pred_text)
     if start == -1:

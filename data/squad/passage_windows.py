@@ -185,9 +185,11 @@ def create_features(
 def _find_positions(
     answer: tuple[int, int] | None, start: int, stop: int, num_before: int
 ) -> tuple[int, int]:
-    # Returns the positions of an answer's first and last token in a window, 0
-    # if the window does not contain the answer. The window contains the tokens
-    # `start` to `stop` of the passage after `num_before` other tokens.
+    """Returns the positions of an answer's first and last token in a window.
+
+    They are 0 if the window does not contain the answer. The window contains
+    the tokens `start` to `stop` of the passage after `num_before` other tokens.
+    """
     if not answer or answer[0] < start or answer[1] >= stop:
         return 0, 0
     shift = num_before - start
@@ -199,7 +201,10 @@ def _tokenize_passage(
     tokenize_word: Callable[[str], list[str]],
     find_spans: Callable[[str], list[tuple[int, int]]] | None,
 ) -> _Passage:
-    # `find_spans` finds the characters of each token of a word.
+    """Splits a passage into tokens.
+
+    `find_spans` finds the characters of each token of a word.
+    """
     words = [*map(tokenize_word, example.doc_tokens)]
     lengths = [*map(len, words)]
     char_spans = None
@@ -274,20 +279,21 @@ def tokenize_with_spans(
 def _find_answer(
     example: SquadExample, passage: _Passage, tokenizer: FullTokenizer
 ) -> tuple[int, int]:
-    # Returns the indices of an answer's first and last token in a passage.
-    #
-    # Without `char_spans`, the words around the answer are searched for its
-    # WordPieces, as in Google's `_improve_answer_span`:
-    #
-    #     question:    What year was John Smith born?
-    #     answer:      1895
-    #     words:       The leader was John Smith   (1895-1943).
-    #     WordPieces:  the leader was john smith ( 1895 - 1943 ) .
-    #                                              ^^^^
-    #
-    # The word of the answer is "(1895-1943).", and its WordPieces contain the
-    # answer. But "Japan" is not among the WordPieces of "Japanese". Then all of
-    # the word is the answer.
+    """Returns the indices of an answer's first and last token in a passage.
+
+    Without `char_spans`, the words around the answer are searched for its
+    WordPieces, as in Google's `_improve_answer_span`:
+
+        question:    What year was John Smith born?
+        answer:      1895
+        words:       The leader was John Smith   (1895-1943).
+        WordPieces:  the leader was john smith ( 1895 - 1943 ) .
+                                                 ^^^^
+
+    The word of the answer is "(1895-1943).", and its WordPieces contain the
+    answer. But "Japan" is not among the WordPieces of "Japanese". Then all of
+    the word is the answer.
+    """
     text = example.orig_answer_text
     char_spans = passage.char_spans
     if char_spans is not None:

@@ -256,7 +256,7 @@ def _naming(where: str) -> Iterator[None]:
 
 
 def _is_entry(line: str) -> bool:
-    # Returns whether a line of JSON is one entry, and so is each other line.
+    """Returns whether a line of JSON is one entry, as each other line is."""
     try:
         value = parse_json(line, "", object)
     except ValueError:
@@ -320,8 +320,10 @@ def _field_error(
 
 
 def _begins_at_start(example: SquadExample) -> bool:
-    # Returns whether the passage contains the first word of the answer at
-    # `answer_start`, or after white space there.
+    """Returns whether the answer's first word is at `answer_start`.
+
+    There may be white space before it.
+    """
     answer = example.orig_answer_text
     start = example.answer_start
     text = example.context[start : start + len(answer)].lstrip()

@@ -102,8 +102,11 @@ def _read_gold_answers(
     predictions: Mapping[str, str],
     version_2_with_negative: bool,
 ) -> tuple[list[tuple[str, list[str]]], dict[str, int]]:
-    # Returns [(question id, texts of the gold answers)], and the number of
-    # skipped questions as {"num_without_gold_answers": number}, {} for none.
+    """Returns [(question id, its gold answers)], and a count of the others.
+
+    The count is {"num_without_gold_answers": number of skipped questions}, {}
+    for none.
+    """
     gold_answers = []
     num_skipped = 0
     is_labeled = False
@@ -146,8 +149,11 @@ def _read_gold_answers(
 def _score_v1(
     gold_answers: list[tuple[str, list[str]]], predictions: Mapping[str, str]
 ) -> dict[str, float]:
-    # If several questions have the same id, v1.1 counts each question, but v2.0
-    # counts only the last one.
+    """Scores answers as the script of v1.1 does.
+
+    If several questions have the same id, v1.1 counts each question, but v2.0
+    counts only the last one.
+    """
     exact = 0
     f1 = 0.0
     for qas_id, texts in gold_answers:
@@ -170,6 +176,7 @@ def _score_v1(
 def _score_v2(
     gold_answers: list[tuple[str, list[str]]], predictions: Mapping[str, str]
 ) -> dict[str, float]:
+    """Scores answers as the script of v2.0 does."""
     gold_of = dict(gold_answers)
     exact, f1 = _score_each(gold_of, predictions)
     # Use lists, not sets, because a sum of floats depends on the order.
@@ -193,7 +200,7 @@ def _score_v2(
 def _score_each(
     gold_of: Mapping[str, list[str]], predictions: Mapping[str, str]
 ) -> tuple[dict[str, float], dict[str, float]]:
-    # Returns the exact match and the F1 as {question id: score}, as in v2.0.
+    """Returns the exact match and F1 of v2.0, as {question id: score} each."""
     exact: dict[str, float] = {}
     f1: dict[str, float] = {}
     for qas_id, texts in gold_of.items():
@@ -209,10 +216,13 @@ def _find_best_thresholds(
     predictions: Mapping[str, str],
     null_odds: Mapping[str, float],
 ) -> dict[str, float]:
-    # A question is answered if its null odds are at most the threshold. The
-    # search starts without any answered question. Then it tries each question's
-    # null odds as the threshold, in ascending order, so that each step answers
-    # one more question. A threshold is 0 if it is best to answer none.
+    """Finds the best scores that a threshold of the null odds reaches.
+
+    A question is answered if its null odds are at most the threshold. The
+    search starts without any answered question. Then it tries each question's
+    null odds as the threshold, in ascending order, so that each step answers
+    one more question. A threshold is 0 if it is best to answer none.
+    """
     results = {}
     exact, f1 = _score_each(gold_of, predictions)
     for name, scores in (("exact", exact), ("f1", f1)):

@@ -35,9 +35,11 @@ WHITE_SPACE_RUN = "[ \\t\\r\\n\\x{202F}]+"
 
 @functools.cache
 def _accents() -> np.ndarray:
-    # Returns the combining marks that lower-casing drops, ascending code
-    # points. The last number is greater than all code points, so that a binary
-    # search for any code point returns a valid index.
+    """Returns the combining marks that lower-casing drops, ascending.
+
+    They are code points. The last number is greater than all code points, so
+    that a binary search for any code point returns a valid index.
+    """
     marks = [
         code_point
         for code_point in range(sys.maxunicode + 1)

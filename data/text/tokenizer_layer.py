@@ -163,6 +163,7 @@ class TokenizerLayer(keras.layers.Layer):
     def _tokenize(
         self, texts: tf.Tensor
     ) -> tuple[tf.RaggedTensor, tf.Tensor, Characters]:
+        """Computes what `tokenize_with_chars` returns."""
         # Add a line end to each text. Otherwise the last word of a text would
         # merge with the first word of the next text, and combining marks at the
         # start of a text would attach to the end of the previous text.
@@ -265,10 +266,12 @@ class TokenizerLayer(keras.layers.Layer):
 
 
 def _lower_sigmas(chars: _Normalized) -> _Normalized:
-    # Lower-cases Greek capital sigmas as `str.lower` does. A sigma becomes a
-    # final sigma if the character before it is a cased letter and the character
-    # after it is not. Case-ignorable characters around the sigma are skipped,
-    # including all characters that cleaning drops.
+    """Lower-cases Greek capital sigmas as `str.lower` does.
+
+    A sigma becomes a final sigma if the character before it is a cased letter
+    and the character after it is not. Case-ignorable characters around the
+    sigma are skipped, including all characters that cleaning drops.
+    """
     counted = ragged.where((chars.flags & unicode_tables.CASE_IGNORABLE) == 0)
     is_cased = (chars.flags & unicode_tables.CASED) > 0
     sigmas = ragged.where(chars.cps == unicode_tables.CAPITAL_SIGMA)

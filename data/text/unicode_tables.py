@@ -132,9 +132,11 @@ def _normalize(char: str, do_lower_case: bool) -> tuple[int, str]:
 
 
 def _case_flag(char: str) -> int:
-    # Finds the character's case properties, which `unicodedata` lacks, by
-    # lower-casing a capital sigma after it. The sigma becomes final after a
-    # cased letter, even if case-ignorable characters are between them.
+    """Finds the character's case properties, which `unicodedata` lacks.
+
+    It lower-cases a capital sigma after the character. The sigma becomes final
+    after a cased letter, even if case-ignorable characters are between them.
+    """
     if f"{char}\u03a3".lower().endswith("\u03c2"):
         return CASED
     if f"A{char}\u03a3".lower().endswith("\u03c2"):

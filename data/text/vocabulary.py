@@ -116,9 +116,13 @@ def _import_learner() -> Any:  # noqa: ANN401  a module of an optional package
 def _learn_by_search(
     learn: Callable[..., list[str]], counts: Mapping[str, int], wanted: int
 ) -> list[str]:
-    # A WordPiece enters the vocabulary if it occurs at least `least_count`
-    # times. Find the `least_count` for about `wanted` WordPieces. It is between
-    # the counts of the words with the ranks `wanted` and `wanted` / 4.
+    """Learns about `wanted` WordPieces.
+
+    A WordPiece enters the vocabulary if it occurs at least `least_count` times.
+    The function searches for the `least_count` that leads to `wanted` of them.
+    It is between the counts of the words with the ranks `wanted` and
+    `wanted` / 4.
+    """
     by_rank = sorted(counts.values(), reverse=True)
     low = by_rank[wanted] if wanted < len(by_rank) else 1
     high = by_rank[min(wanted // 4, len(by_rank) - 1)]
