@@ -22,6 +22,7 @@ from data import report
 from data.classification.decoding import to_probabilities
 from data.io import feature_specs, records
 from data.ner import reading, scoring, sentence_windows
+from data.ner.options import NerOptions
 from data.ner.sentence_windows import NerExample, NerFeatures
 from modeling import kinds
 from training import task
@@ -34,7 +35,7 @@ from training.trained_rows import with_table_split
 class Config(DataFileConfig):
     """Flags of the script, and the flags common to all fine-tuning scripts."""
 
-    ner: reading.NerOptions = group(reading.NerOptions)
+    ner: NerOptions = group(NerOptions)
     legal_tags: bool = flags.decoding(
         True,
         "Choose the most probable legal sequence of tags. For example, I-PER "

@@ -24,8 +24,7 @@ from command_line.path_flags import Kind
 from data import report
 from data.io import feature_specs
 from data.squad import decoding, passage_windows, reading, scoring
-from data.squad.decoding import DecodingOptions
-from data.squad.passage_windows import WindowOptions
+from data.squad.options import DecodingOptions, WindowOptions
 from data.tables.tables import LayoutOptions
 from data.text import token_windows
 from files import atomic

@@ -10,7 +10,6 @@ is a table, whose first line names its columns.
 
 import ast
 import csv
-import dataclasses
 import itertools
 import re
 from collections import Counter
@@ -24,6 +23,7 @@ from data.ner.column_layouts import (
     find_layout,
     strip_cells,
 )
+from data.ner.options import ColumnOptions
 from data.ner.sentence_windows import NerExample
 from data.ner.tag_names import is_tag, name_tags
 from data.tables import dialects, tables, workbooks
@@ -32,23 +32,6 @@ from data.tables import dialects, tables, workbooks
 _Lines = list[tuple[int, list[str]]]
 # (number of the sentence's document, its lines).
 _Sentence = tuple[int, _Lines]
-
-
-@dataclasses.dataclass(frozen=True)
-class ColumnOptions:
-    """Options for reading a file of columns. The first column is 0.
-
-    Attributes:
-        words_at: index of the column of the words, None if no flag tells it.
-        tags_at: index of the column of the tags, None if no flag tells it.
-        labels: the tags of --labels or of the model, [] if they are unknown.
-        name: "train", "dev" or "test".
-    """
-
-    words_at: int | None
-    tags_at: int | None
-    labels: Sequence[str]
-    name: str
 
 
 def read(

@@ -1,6 +1,5 @@
 """Reads sentences with tagged words, or texts with spans of named entities."""
 
-import dataclasses
 import itertools
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -8,49 +7,18 @@ from typing import ClassVar
 
 from absl import logging
 
-from command_line import flags
 from data.ner import columns, spans, tag_names
+from data.ner.options import ColumnOptions, NerOptions
 from data.ner.scoring import to_scheme
 from data.ner.sentence_windows import NerExample
 from data.tables.dev_split import DataFileOptions, SetReader
 from data.tables.row_keys import key_of
-from data.tables.tables import LayoutOptions, format_of
+from data.tables.tables import format_of
 from files.paths import StrPath
 from modeling.labels import check_labels
 
 # A longer sentence, alone in its file, is probably several sentences.
 _MOST_WORDS = 100
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class NerOptions(LayoutOptions):
-    """Options for reading tagged words: their columns and their tags."""
-
-    labels: Sequence[str] | None = flags.head(
-        None,
-        "The tags in the order of the model's outputs, comma-separated. The "
-        "default is the tags of the train set, O first. Without training, it "
-        "is the tags that the model was trained with.",
-    )
-    text_column: int | None = flags.training(
-        None,
-        "Number of the column that contains the words. The default is the "
-        "column named word or token, or 1, the first column, or 2 if the first "
-        "column contains the tags.",
-        at_least=1,
-    )
-    label_column: int | None = flags.training(
-        None,
-        "Number of the column that contains the tags. The first column is 1. "
-        "The default is the column named tag, label or ner, or the last "
-        "column, or the first column if it contains the tags.",
-        at_least=1,
-    )
-    document_context: bool = flags.head(
-        False,
-        "Use whole documents as context, as in the paper, instead of single "
-        "sentences.",
-    )
 
 
 class NerProcessor(SetReader[NerExample, NerOptions]):
@@ -160,7 +128,7 @@ class NerProcessor(SetReader[NerExample, NerOptions]):
         if format_of(path) == "jsonl":
             examples = spans.read(path, name, labels, options.encoding)
         else:
-            column_options = columns.ColumnOptions(
+            column_options = ColumnOptions(
                 words_at=_index_of(options.text_column),
                 tags_at=_index_of(options.label_column),
                 labels=labels,

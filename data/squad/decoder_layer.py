@@ -12,7 +12,8 @@ from collections.abc import Mapping
 
 import tensorflow as tf
 
-from data.squad.decoding import NO_ANSWER_SCORE_DIFF, DecodingOptions
+from data.squad.decoding import NO_ANSWER_SCORE_DIFF
+from data.squad.options import DecodingOptions
 from data.squad.spans_layer import (
     Spans,
     add_texts,

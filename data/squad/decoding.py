@@ -6,7 +6,6 @@ logits. The best pairs are then mapped back to the text of the passage.
 """
 
 import collections
-import dataclasses
 import functools
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -15,7 +14,7 @@ from typing import NamedTuple, TypedDict
 import numpy as np
 from absl import logging
 
-from command_line import flags
+from data.squad.options import DecodingOptions
 from data.squad.passage_windows import SquadFeatures
 from data.squad.reading import WORD, SquadExample
 from data.text.tokenization import BasicTokenizer
@@ -66,33 +65,6 @@ class Span(NamedTuple):
 # answer, the second the n-best lists, best entry first, and the third, only for
 # SQuAD v2.0, the score of no answer minus the best answer's score.
 Answers = tuple[dict[str, str], dict[str, list[NbestEntry]], dict[str, float]]
-
-
-@dataclasses.dataclass(frozen=True)
-class DecodingOptions:
-    """Options for choosing answers from the start and end logits."""
-
-    n_best_size: int = flags.decoding(
-        20,
-        "Number of answers to each question in nbest_predictions.json.",
-        at_least=1,
-    )
-    max_answer_length: int = flags.decoding(
-        30, "Maximum length of an answer, in WordPieces.", at_least=1
-    )
-    version_2_with_negative: bool = flags.head(
-        False, "Use SQuAD v2.0, where some questions have no answer."
-    )
-    null_score_diff_threshold: float = flags.decoding(
-        0.0,
-        "Predict no answer if the score of no answer exceeds the score of the "
-        "best answer by more than this number.",
-    )
-    verbose_logging: bool = flags.neutral(
-        False, "Log answers that cannot be mapped to the passage's spelling."
-    )
-    # Whether to ignore the logits at padding. Google's code uses them.
-    trim_padding: bool = False
 
 
 def decode_predictions(

@@ -15,8 +15,8 @@ from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 
-from command_line import flags
 from data.io import records
+from data.squad.options import WindowOptions
 from data.squad.reading import WORD, SquadExample
 from data.text.token_windows import cut_spans, most_context
 from data.text.tokenization import FullTokenizer
@@ -62,40 +62,6 @@ class SquadFeatures:
     end_position: int | None = None
     is_impossible: bool | None = None
     token_to_char_map: dict[int, tuple[int, int]] | None = None
-
-
-@dataclasses.dataclass(frozen=True)
-class WindowOptions:
-    """Options for cutting questions and passages into windows.
-
-    Raises:
-        ValueError: windows are too short to contain a question of the maximum
-            length and a WordPiece of the passage.
-    """
-
-    max_seq_length: int = flags.head(
-        384, "Length of a window (question and passage), in WordPieces."
-    )
-    doc_stride: int = flags.head(
-        128, "WordPieces between the starts of successive windows.", at_least=1
-    )
-    max_query_length: int = flags.head(
-        64, "Maximum length of the question, in WordPieces.", at_least=1
-    )
-    use_char_offsets: bool = flags.head(
-        False,
-        "Locate right and predicted answers by their characters, not by words, "
-        "for languages without spaces between words, such as Chinese.",
-    )
-
-    def __post_init__(self) -> None:
-        """Checks the length of the windows."""
-        if self.max_seq_length <= self.max_query_length + 3:
-            raise ValueError(
-                f"--max_seq_length={self.max_seq_length} must be more than "
-                f"--max_query_length={self.max_query_length} + 3, to leave "
-                "room for the passage"
-            )
 
 
 @dataclasses.dataclass(frozen=True)

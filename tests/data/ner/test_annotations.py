@@ -10,6 +10,7 @@ import pytest
 
 from data.ner import reading, spans
 from data.ner import sentence_windows as windows
+from data.ner.options import NerOptions
 from data.tables.dev_split import DataFileOptions
 
 TEXT = "Anna left Oslo."
@@ -136,7 +137,7 @@ def test_predictions_are_read_again(tmp_path, row, name):
     lines = [f"{x} {y}\n" for x, y in zip(WORDS, TAGS, strict=True)]
     path.write_text("".join(lines) if row is None else json.dumps(row))
     path = path.rename(tmp_path / path.name.replace("dev", name))
-    options = reading.NerOptions(labels=["O", "B-PER", "B-LOC"])
+    options = NerOptions(labels=["O", "B-PER", "B-LOC"])
     reader = reading.NerProcessor(tmp_path, DataFileOptions(), options)
     examples = reader.read("eval" if name == "dev" else "predict")
     # A wrong answer for a dev set, and a right one for a test set.

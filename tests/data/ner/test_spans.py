@@ -7,6 +7,7 @@ import pytest
 
 from data.ner import reading, spans
 from data.ner import sentence_windows as windows
+from data.ner.options import NerOptions
 from data.tables.dev_split import DataFileOptions
 from tests.support import golden
 
@@ -122,7 +123,7 @@ def create(tmp_path):
     read(tmp_path, {"text": "", "label": []}, FORMS["doccano"])
 
     def create(*labels):
-        options = reading.NerOptions(labels=labels or None)
+        options = NerOptions(labels=labels or None)
         return reading.NerProcessor(tmp_path, DataFileOptions(), options)
 
     return create
