@@ -1,6 +1,5 @@
 """Reads sentences with tagged words, or texts with spans of named entities."""
 
-import itertools
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
@@ -18,7 +17,7 @@ from files.paths import StrPath
 from modeling.labels import check_labels
 
 # A longer sentence, alone in its file, is probably several sentences.
-_MOST_WORDS = 100
+_MAX_SENTENCE_WORDS = 100
 
 
 class NerProcessor(SetReader[NerExample, NerOptions]):
@@ -126,7 +125,9 @@ class NerProcessor(SetReader[NerExample, NerOptions]):
         options = self._options
         labels = self._labels or []
         if format_of(path) == "jsonl":
-            examples = spans.read(path, name, labels, options.encoding)
+            examples = spans.read_annotated_texts(
+                path, name, labels, options.encoding
+            )
         else:
             column_options = ColumnOptions(
                 words_at=_index_of(options.text_column),
@@ -134,7 +135,9 @@ class NerProcessor(SetReader[NerExample, NerOptions]):
                 labels=labels,
                 name=name,
             )
-            examples = [*columns.read(path, column_options, options.layout())]
+            examples = [
+                *columns.read_columns(path, column_options, options.layout())
+            ]
             self._check_number(path, examples)
         if not examples:
             raise ValueError(f"{path} contains no sentence or annotated text")
@@ -151,11 +154,18 @@ class NerProcessor(SetReader[NerExample, NerOptions]):
             if not self._data.data_file:
                 example.guid = f"{name}-{number}"
         if name == "train":
-            of_words = [x.labels for x in examples if x.text is None]
-            tag_names.check_outside(path, Counter(itertools.chain(*of_words)))
+            counts = Counter(
+                label
+                for example in examples
+                if example.text is None
+                for label in example.labels
+            )
+            tag_names.check_outside(path, counts)
             if not self._labels:
-                tag_names.check_types(path, [x.labels for x in examples])
-        self._check_known(path, name, tags)
+                tag_names.check_types(
+                    path, [example.labels for example in examples]
+                )
+        self._check_labels(path, name, tags)
         return examples
 
     def _check_number(self, path: str, examples: Sequence[NerExample]) -> None:
@@ -166,25 +176,27 @@ class NerProcessor(SetReader[NerExample, NerOptions]):
         if len(examples) != 1:
             return
         num_words = len(examples[0].words)
-        if num_words > _MOST_WORDS or self._data.data_file:
+        if num_words > _MAX_SENTENCE_WORDS or self._data.data_file:
             raise ValueError(
                 f"{path}: one sentence of {num_words} words: put an empty line "
                 "between sentences"
             )
 
-    def _check_known(
+    def _check_labels(
         self, path: str, name: str, tags: Mapping[str, str]
     ) -> None:
         """Raises a ValueError or warns if a set contains unknown tags.
 
         Known tags are the labels. `tags` is {tag: place where it first occurs}.
         """
-        known = self._labels
-        unknown = [tag for tag in tags if known and tag not in known]
+        labels = self._labels
+        if not labels:
+            return
+        unknown = [tag for tag in tags if tag not in labels]
         if not unknown:
             return
         where = f"{path}, {tags[unknown[0]]}"
-        message = f"{where}: unknown tag {unknown[0]!r}. Known are {known}"
+        message = f"{where}: unknown tag {unknown[0]!r}. Known are {labels}"
         # A warning suffices for a dev or test set, unless all its tags except O
         # are unknown.
         if name == "train" or {*unknown} >= tags.keys() - {"O"}:
@@ -214,13 +226,15 @@ class NerProcessor(SetReader[NerExample, NerOptions]):
             return super().keys_of(examples)
         # {number of a document: its sentences}
         texts: dict[int, list[str]] = {}
-        for each in examples:
-            texts.setdefault(each.document, []).extend(self.texts_of(each))
+        for example in examples:
+            texts.setdefault(example.document, []).extend(
+                self.texts_of(example)
+            )
         keys = {
             number: key_of([" ".join(sentences)])
             for number, sentences in texts.items()
         }
-        return [keys[each.document] for each in examples]
+        return [keys[example.document] for example in examples]
 
 
 def _index_of(number: int | None) -> int | None:

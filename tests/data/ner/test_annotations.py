@@ -22,7 +22,7 @@ SPANS = [[0, 4, "PER"], [10, 14, "LOC"]]
 def read(folder, *rows, name="train", labels=()):
     path = folder / f"{name}.jsonl"
     path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-    return spans.read(path, name, labels)
+    return spans.read_annotated_texts(path, name, labels)
 
 
 @pytest.mark.parametrize(
@@ -150,7 +150,7 @@ def test_predictions_are_read_again(tmp_path, row, name):
     (example,) = reader.read("train")
     assert (example.words, example.labels) == (WORDS, TAGS)
     # Its own predictions have the names of the first ones.
-    (example,) = spans.read(made, "dev")
+    (example,) = spans.read_annotated_texts(made, "dev")
     windows.write_predictions(
         tmp_path / "again", [example], [TAGS], [np.ones(4)], "predicted_"
     )
