@@ -23,7 +23,7 @@ from data.classification.features import (
 )
 from data.ner.scoring import find_entities
 from data.ner.sentence_windows import NerExample
-from data.squad.reading import SquadFile, field
+from data.squad.reading import SquadFile, read_field
 from data.squad.scoring import compute_exact, compute_f1
 from data.text.tokenization import FullTokenizer
 from files import atomic
@@ -229,11 +229,11 @@ def write_answers(
     judged = []
     num_without = 0
     for context, qa, where in file.questions:
-        guess = predictions.get(field(qa, "id", str, where))
-        answers = field(qa, "answers", list, where)
+        guess = predictions.get(read_field(qa, "id", str, where))
+        answers = read_field(qa, "answers", list, where)
         if guess is None or not (answers or version_2_with_negative):
             continue
-        texts = {field(one, "text", str, where) for one in answers} or {""}
+        texts = {read_field(one, "text", str, where) for one in answers} or {""}
         f1 = max(compute_f1(text, guess) for text in texts)
         is_right = any(compute_exact(text, guess) for text in texts)
         wrong = "wrong" if guess else "missed"
@@ -246,7 +246,7 @@ def write_answers(
         ]
         places = [one.span() for one in re.finditer(re.escape(guess), context)]
         places.sort(key=lambda span: span not in right)  # a right one first
-        question = field(qa, "question", str, where)
+        question = read_field(qa, "question", str, where)
         golds = " | ".join(sorted(texts)) or "none"
         verdict = f"{question} Right: {golds}. Predicted: {guess or 'none'}."
         badness = 0 if is_right else 2 - f1

@@ -2,12 +2,9 @@
 
 import dataclasses
 from collections.abc import Sequence
-from typing import Literal, TypeAlias
 
 from command_line import flags
 from data.tables.tables import LayoutOptions
-
-SetName: TypeAlias = Literal["train", "dev", "test"]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -49,10 +46,10 @@ class ColumnOptions:
         words_at: index of the column of the words, None if no flag tells it.
         tags_at: index of the column of the tags, None if no flag tells it.
         labels: the tags of --labels or of the model, [] if they are unknown.
-        name: name of the set.
+        name: "train", "dev" or "test".
     """
 
     words_at: int | None
     tags_at: int | None
     labels: Sequence[str]
-    name: SetName
+    name: str

@@ -26,7 +26,6 @@ from data.ner.annotations import (
     read_span,
     without_answers,
 )
-from data.ner.options import SetName
 from data.ner.sentence_windows import NerExample
 from data.ner.tag_names import name_tags
 from data.ner.words import find_words, split_words
@@ -37,7 +36,7 @@ from files.paths import StrPath
 
 def read_annotated_texts(
     path: StrPath,
-    name: SetName,
+    name: str,
     labels: Sequence[str] = (),
     encoding: str | None = None,
 ) -> list[NerExample]:
@@ -86,7 +85,7 @@ def _read_row(
     path: StrPath,
     guid: str,
     row: object,
-    name: SetName,
+    name: str,
     counts: "_FileCounts",
 ) -> tuple[NerExample | None, bool]:
     """Returns (example or None, whether the row contains tags)."""
@@ -142,7 +141,7 @@ def _name_tags(
         example.labels = [names[tag] for tag in example.labels]
 
 
-def _log_counts(path: StrPath, counts: "_FileCounts", name: SetName) -> None:
+def _log_counts(path: StrPath, counts: "_FileCounts", name: str) -> None:
     """Logs which texts and spans of a file were left out or changed."""
     if counts.widened:
         logging.info(

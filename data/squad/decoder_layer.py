@@ -149,9 +149,9 @@ class SquadDecoder:
         The spans have distinct texts, and the best one is first.
         """
         bounds = tf.cast([row, row + 1], tf.int64)
-        begin, end = tf.unstack(tf.searchsorted(windows.rows, bounds))
+        start, end = tf.unstack(tf.searchsorted(windows.rows, bounds))
         spans = find_spans(
-            begin=begin,
+            start=start,
             end=end,
             windows=windows,
             passages=passages,
@@ -164,10 +164,10 @@ class SquadDecoder:
         num_best = self.options.n_best_size
 
         def add_spans(
-            begin: tf.Tensor, nbest: Spans
+            num_read: tf.Tensor, nbest: Spans
         ) -> tuple[tf.Tensor, Spans]:
-            following = tf.minimum(begin + num_best, num_spans)
-            more = spans.gather(tf.range(begin, following))
+            following = tf.minimum(num_read + num_best, num_spans)
+            more = spans.gather(tf.range(num_read, following))
             context = passages.contexts[row]
             nbest = nbest.concat(
                 add_texts(more, context, self.use_char_offsets)
@@ -176,10 +176,10 @@ class SquadDecoder:
             return following, nbest.gather(firsts)
 
         # Create few texts at a time, until there are enough distinct ones.
-        null, null_score = find_null(best, begin, end)
+        null, null_score = find_null(best, start, end)
         _, nbest = tf.while_loop(
-            lambda begin, nbest: (
-                (begin < num_spans) & (tf.size(nbest.texts) < num_best)
+            lambda num_read, nbest: (
+                (num_read < num_spans) & (tf.size(nbest.texts) < num_best)
             ),
             add_spans,
             (0, null.gather(tf.range(0))),

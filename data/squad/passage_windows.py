@@ -97,14 +97,14 @@ def create_features(
     # Cache the WordPieces of each word, because words repeat. The tokenizer's
     # own cache saves less time, because it is used only after text is cleaned.
     tokenize_word = functools.lru_cache(maxsize=2**17)(tokenizer.tokenize)
-    find_spans = None
+    find_char_spans = None
     if options.use_char_offsets:
-        find_spans = functools.lru_cache(maxsize=2**16)(
+        find_char_spans = functools.lru_cache(maxsize=2**16)(
             lambda word: tokenize_with_spans(word, tokenizer)[1]
         )
     unique_ids = itertools.count(_FIRST_UNIQUE_ID)
     for example_index, example in enumerate(examples):
-        passage = _tokenize_passage(example, tokenize_word, find_spans)
+        passage = _tokenize_passage(example, tokenize_word, find_char_spans)
         answer = None
         if is_training and not example.is_impossible:
             answer = _find_answer(example, passage, tokenizer)
@@ -165,20 +165,20 @@ def _find_positions(
 def _tokenize_passage(
     example: SquadExample,
     tokenize_word: Callable[[str], list[str]],
-    find_spans: Callable[[str], list[tuple[int, int]]] | None,
+    find_char_spans: Callable[[str], list[tuple[int, int]]] | None,
 ) -> _Passage:
     """Splits a passage into tokens.
 
-    `find_spans` finds the characters of each token of a word.
+    `find_char_spans` finds the characters of each token of a word.
     """
     words = [*map(tokenize_word, example.doc_tokens)]
     lengths = [*map(len, words)]
     char_spans = None
-    if find_spans:
+    if find_char_spans:
         char_spans = [
             (word.start() + start, word.start() + end)
             for word in WORD.finditer(example.context)
-            for start, end in find_spans(word.group())
+            for start, end in find_char_spans(word.group())
         ]
     return _Passage(
         tokens=[*itertools.chain.from_iterable(words)],
@@ -190,8 +190,8 @@ def _tokenize_passage(
 
 def encode_squad_features(feature: SquadFeatures) -> bytes:
     """Serializes SquadFeatures as a tf.train.Example."""
-    values: dict[str, list] = {}
-    if feature.start_position is not None:
+    values: dict[str, records.Values] = {}
+    if feature.start_position is not None and feature.end_position is not None:
         values["start_positions"] = [feature.start_position]
         values["end_positions"] = [feature.end_position]
         values["is_impossible"] = [int(bool(feature.is_impossible))]
@@ -218,8 +218,8 @@ def tokenize_with_spans(
     # the same string once the tokens are joined. So `origin` can list, for each
     # character of the joined tokens, the index of its source in `text`.
     origin = [
-        i
-        for i, char in enumerate(text)
+        index
+        for index, char in enumerate(text)
         for _ in itertools.chain.from_iterable(basic.tokenize(char))
     ]
     tokens = []
@@ -264,9 +264,9 @@ def _find_answer(
     char_spans = passage.char_spans
     if char_spans is not None:
         # Choose all tokens that overlap the answer's characters.
-        begin = example.answer_start
-        stop = begin + len(text)
-        first = bisect.bisect_right(char_spans, begin, key=lambda span: span[1])
+        start = example.answer_start
+        stop = start + len(text)
+        first = bisect.bisect_right(char_spans, start, key=lambda span: span[1])
         after = bisect.bisect_left(char_spans, stop, key=lambda span: span[0])
         return first, after - 1
     input_start = passage.first_tokens[example.start_position]

@@ -6,7 +6,7 @@ import dataclasses
 import os
 import re
 from collections.abc import Iterator, Sequence
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from absl import logging
 
@@ -55,6 +55,20 @@ class SquadExample:
     answer_start: int = -1
 
 
+class Question(NamedTuple):
+    """A question as a file contains it.
+
+    Attributes:
+        context: the passage, the same object for all its questions.
+        qa: the question's dict, in SQuAD's layout.
+        where: the file and the question's place in it, for messages.
+    """
+
+    context: str
+    qa: JsonObject
+    where: str
+
+
 class SquadFile:
     """The questions of a SQuAD file, which is read once.
 
@@ -64,8 +78,7 @@ class SquadFile:
 
     Attributes:
         path: path of the file.
-        questions: (passage, dict of the question, its place in the file for
-            messages) of each question, in the order of the file.
+        questions: the questions, in the order of the file.
 
     Raises:
         OSError: the file cannot be read.
@@ -112,13 +125,13 @@ def read_squad_examples(
             doc_tokens = [word.group() for word in words]
             word_starts = [word.start() for word in words]
         example = SquadExample(
-            field(qa, "id", str, where),
-            field(qa, "question", str, where),
-            doc_tokens,
+            qas_id=read_field(qa, "id", str, where),
+            question_text=read_field(qa, "question", str, where),
+            doc_tokens=doc_tokens,
             context=context,
         )
         if is_training and version_2_with_negative:
-            example.is_impossible = field(qa, "is_impossible", bool, where)
+            example.is_impossible = read_field(qa, "is_impossible", bool, where)
         if is_training and not example.is_impossible:
             if not _read_answer(
                 example, qa, where, word_starts, use_char_offsets
@@ -150,8 +163,8 @@ def _warn_of_answers(
 ) -> None:
     """Warns of answers that are not at `answer_start`.
 
-    `num_examples` and `num_moved` do not count the skipped questions, whose
-    places are given.
+    `num_examples` and `num_moved` do not count the questions that were skipped.
+    `skipped` contains their places.
     """
     if num_moved:
         logging.warning(
@@ -175,12 +188,8 @@ def _warn_of_answers(
 
 def read_questions(
     input_file: StrPath, layout: tables.Layout = tables.DEFAULT
-) -> Iterator[tuple[str, JsonObject, str]]:
-    """Yields (context, qa, where) of each question of a SQuAD file.
-
-    `context` is the passage, the same object for all its questions. `qa` is the
-    question's dict. `where` names the file and the question's place in it, for
-    error messages.
+) -> Iterator[Question]:
+    """Yields each question of a SQuAD file.
 
     Other layouts are accepted too. An entry may contain `context` and `qas`
     without `paragraphs`, as in KorQuAD. It may be one question with its
@@ -193,23 +202,26 @@ def read_questions(
         OSError: the file cannot be read.
         ValueError: the file is not valid JSON, or not in SQuAD's layout.
     """
-    for place, entry in _read_entries(os.fspath(input_file), layout):
-        paragraphs = [(place, entry)]
-        if "context" not in entry or "paragraphs" in entry:
+    for place, article in _read_entries(os.fspath(input_file), layout):
+        paragraphs = [(place, article)]
+        if "context" not in article or "paragraphs" in article:
             paragraphs = [
-                (f"{place}.paragraphs[{i}]", paragraph)
-                for i, paragraph in enumerate(
-                    field(entry, "paragraphs", list, place)
+                (f"{place}.paragraphs[{index}]", paragraph)
+                for index, paragraph in enumerate(
+                    read_field(article, "paragraphs", list, place)
                 )
             ]
         for where, paragraph in paragraphs:
-            context = field(paragraph, "context", str, where)
+            context = read_field(paragraph, "context", str, where)
             if "qas" not in paragraph:
-                yield context, _in_squad_form(paragraph, where), where
+                qa = _in_squad_layout(paragraph, where)
+                yield Question(context, qa, where)
                 continue
-            for i, qa in enumerate(field(paragraph, "qas", list, where)):
-                qa_where = f"{where}.qas[{i}]"
-                yield context, _in_squad_form(qa, qa_where), qa_where
+            entries = read_field(paragraph, "qas", list, where)
+            for index, entry in enumerate(entries):
+                qa_where = f"{where}.qas[{index}]"
+                qa = _in_squad_layout(entry, qa_where)
+                yield Question(context, qa, qa_where)
 
 
 def _read_entries(
@@ -228,8 +240,9 @@ def _read_entries(
     if text and not (is_json and _is_entry(text.lstrip().partition("\n")[0])):
         entries = parse_json(text, path, object)
         if not isinstance(entries, list):
-            entries = field(entries, "data", list, path)
-        yield from ((f"{path}: data[{i}]", x) for i, x in enumerate(entries))
+            entries = read_field(entries, "data", list, path)
+        for index, entry in enumerate(entries):
+            yield f"{path}: data[{index}]", entry
         return
     needed = [] if file_format == "jsonl" else ["question", "context"]
     for where, row in tables.read_table(tables.Table(path, layout), needed):
@@ -264,7 +277,7 @@ def _is_entry(line: str) -> bool:
     return isinstance(value, dict) and not isinstance(value.get("data"), list)
 
 
-def _in_squad_form(qa: object, where: str) -> JsonObject:
+def _in_squad_layout(qa: object, where: str) -> JsonObject:
     """Converts a question from another layout to SQuAD's layout.
 
     An id that is a number becomes a string, as in the prediction files of
@@ -293,7 +306,7 @@ def _in_squad_form(qa: object, where: str) -> JsonObject:
     return qa
 
 
-def field(
+def read_field(
     mapping: object, key: str, value_type: type[_ValueT], where: str
 ) -> _ValueT:
     """Returns the value of `key` in a JSON object.
@@ -342,7 +355,7 @@ def _read_answer(
     Returns False if the passage does not contain the answer at its position.
     `word_starts` contains the index of each word's first character.
     """
-    answers = field(qa, "answers", list, where)
+    answers = read_field(qa, "answers", list, where)
     if len(answers) != 1:
         hint = "" if answers else "; for v2.0, set --version_2_with_negative"
         raise ValueError(
@@ -350,7 +363,9 @@ def _read_answer(
             f"answer. Received: {len(answers)}{hint}"
         )
     where = f"{where}.answers[0]"
-    example.orig_answer_text = answer = field(answers[0], "text", str, where)
+    example.orig_answer_text = answer = read_field(
+        answers[0], "text", str, where
+    )
     if answers[0].get("answer_start") is None:
         start = example.context.find(answer)
         if start < 0 or example.context.find(answer, start + 1) >= 0:
@@ -360,7 +375,7 @@ def _read_answer(
                 "Correct it, or set `answer_start` to its first character"
             )
     else:
-        start = field(answers[0], "answer_start", int, where)
+        start = read_field(answers[0], "answer_start", int, where)
     example.answer_start = start
     end = start + len(answer) - 1
     # An answer that contains no word, or that is outside the passage, counts as
