@@ -121,7 +121,7 @@ def create_windows(
         for code_point in _WHITE_SPACE:
             is_space |= chars.decoded == code_point
         changes = tf.concat([[True], is_space[1:] != is_space[:-1]], 0)
-        word_edges = ragged.where(changes)
+        word_edges = ragged.true_indices(changes)
     with tf.control_dependencies([word_edges]):
         is_unknown = ids.flat_values == tokenizer.id_of("[UNK]")
         begun = tf.cumsum(tf.cast(is_unknown, tf.int32))
@@ -151,4 +151,4 @@ def _find_ends(chars: Characters) -> tf.Tensor:
         chars.source[:, None],
         tf.fill([tf.size(chars.source)], False),
     )
-    return ragged.where(tf.concat([~is_dropped, [True]], 0)[1:])
+    return ragged.true_indices(tf.concat([~is_dropped, [True]], 0)[1:])
