@@ -122,53 +122,45 @@ class NerProcessor(SetReader[NerExample, NerOptions]):
                 is no sentence. The message names the file.
         """
         path = str(path)
-        options = self._options
-        labels = self._labels or []
-        if format_of(path) == "jsonl":
-            examples = spans.read_annotated_texts(
-                path, name, labels, options.encoding
-            )
-        else:
-            column_options = ColumnOptions(
-                words_at=_index_of(options.text_column),
-                tags_at=_index_of(options.label_column),
-                labels=labels,
-                name=name,
-            )
-            examples = [
-                *columns.read_columns(path, column_options, options.layout())
-            ]
-            self._check_number(path, examples)
+        examples = self._read_examples(path, name)
         if not examples:
             raise ValueError(f"{path} contains no sentence or annotated text")
-        if options.document_context and not examples[-1].document:
+        if self._options.document_context and not examples[-1].document:
             raise ValueError(
                 f"--document_context needs lines -DOCSTART-. {path} has none"
             )
-        # {tag: place where it first occurs}
-        tags: dict[str, str] = {}
-        for number, example in enumerate(examples, start=1):
+        for example in examples:
             example.labels = to_scheme(example.labels, self._labels or ())
-            for tag in example.labels:
-                tags.setdefault(tag, example.guid)
-            if not self._data.data_file:
-                example.guid = f"{name}-{number}"
         if name == "train":
-            counts = Counter(
-                label
-                for example in examples
-                if example.text is None
-                for label in example.labels
-            )
-            tag_names.check_outside(path, counts)
-            if not self._labels:
-                tag_names.check_types(
-                    path, [example.labels for example in examples]
-                )
-        self._check_labels(path, name, tags)
+            self._check_train_tags(path, examples)
+        self._check_labels(path, name, examples)
+        if not self._data.data_file:
+            for number, example in enumerate(examples, start=1):
+                example.guid = f"{name}-{number}"
         return examples
 
-    def _check_number(self, path: str, examples: Sequence[NerExample]) -> None:
+    def _read_examples(self, path: str, name: str) -> list[NerExample]:
+        """Reads a file of spans or of columns, by the ending of its name."""
+        options = self._options
+        labels = self._labels or []
+        if format_of(path) == "jsonl":
+            return spans.read_annotated_texts(
+                path, name, labels, options.encoding
+            )
+        column_options = ColumnOptions(
+            words_at=_index_of(options.text_column),
+            tags_at=_index_of(options.label_column),
+            labels=labels,
+            name=name,
+        )
+        examples = columns.read_columns(path, column_options, options.layout())
+        sentences = [*examples]
+        self._check_sentence_ends(path, sentences)
+        return sentences
+
+    def _check_sentence_ends(
+        self, path: str, examples: Sequence[NerExample]
+    ) -> None:
         """Raises a ValueError if a file of columns has no empty lines.
 
         A test set, or a folder's, may well contain a single sentence.
@@ -182,16 +174,37 @@ class NerProcessor(SetReader[NerExample, NerOptions]):
                 "between sentences"
             )
 
+    def _check_train_tags(
+        self, path: str, examples: Sequence[NerExample]
+    ) -> None:
+        """Raises a ValueError or warns if tags come from a wrong column."""
+        counts = Counter(
+            label
+            for example in examples
+            if example.text is None
+            for label in example.labels
+        )
+        tag_names.check_outside(path, counts)
+        if not self._labels:
+            tag_names.check_types(
+                path, [example.labels for example in examples]
+            )
+
     def _check_labels(
-        self, path: str, name: str, tags: Mapping[str, str]
+        self, path: str, name: str, examples: Sequence[NerExample]
     ) -> None:
         """Raises a ValueError or warns if a set contains unknown tags.
 
-        Known tags are the labels. `tags` is {tag: place where it first occurs}.
+        Known tags are the labels.
         """
         labels = self._labels
         if not labels:
             return
+        # {tag: place where it first occurs}
+        tags: dict[str, str] = {}
+        for example in examples:
+            for tag in example.labels:
+                tags.setdefault(tag, example.guid)
         unknown = [tag for tag in tags if tag not in labels]
         if not unknown:
             return

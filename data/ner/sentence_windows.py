@@ -37,11 +37,11 @@ class NerExample:
     """A sentence with tagged words, or a text with annotated spans.
 
     Attributes:
-        guid: str, name of the example.
-        words: list of str, the words of the sentence or text.
-        labels: list of str, the words' tags.
-        document: int, number of the document that contains the sentence.
-        text: str, the text, or None if the file contains words in columns.
+        guid: name of the example.
+        words: the words of the sentence or text.
+        labels: the words' tags.
+        document: number of the document that contains the sentence.
+        text: the text, or None if the file contains words in columns.
         row: {name: value} of the example in the file, without annotations in a
             test set. None in a train set.
     """
@@ -73,14 +73,14 @@ class NerFeatures:
     """Features of one window.
 
     Attributes:
-        tokens: list of str, the WordPieces without padding.
-        input_ids: list of int, [max_seq_length].
-        input_mask: list of int, [max_seq_length], 1 = a real token.
-        segment_ids: list of int, [max_seq_length], all 0.
-        label_ids: list of int, [max_seq_length], index of the tag of the word
-            that begins at each position, 0 where `label_weights` is 0.
-        label_weights: list of float, [max_seq_length], 1 = the first WordPiece
-            of each word in `words` whose right tag is known. Otherwise 0.
+        tokens: the WordPieces without padding.
+        input_ids: [max_seq_length], ids of the WordPieces.
+        input_mask: [max_seq_length], 1 = a real token.
+        segment_ids: [max_seq_length], all 0.
+        label_ids: [max_seq_length], index of the tag of the word that begins at
+            each position, 0 where `label_weights` is 0.
+        label_weights: [max_seq_length], 1 = the first WordPiece of each word in
+            `words` whose right tag is known. Otherwise 0.
         words: place of each word whose tag is learned and predicted in this
             window, and in no other window.
     """
@@ -186,7 +186,7 @@ def choose_tags(
         ids = legal_tags.decode_tags(
             legal_tags.to_scores(rows), labels, only_legal
         )
-        tags.append([labels[i] for i in ids])
+        tags.append([labels[label_id] for label_id in ids])
         of_tags.append(rows[np.arange(len(ids)), ids])
     return tags, of_tags
 

@@ -38,10 +38,10 @@ class SquadFeatures:
             its word in the passage}.
         token_is_max_context: {position of a passage token in the window:
             whether no other window contains more context around the token}.
-        input_ids: list of int, [max_seq_length].
-        input_mask: list of int, [max_seq_length], 1 = a real token.
-        segment_ids: list of int, [max_seq_length], 1 = token of the passage, or
-            the [SEP] after it.
+        input_ids: [max_seq_length], ids of the WordPieces.
+        input_mask: [max_seq_length], 1 = a real token.
+        segment_ids: [max_seq_length], 1 = token of the passage, or the [SEP]
+            after it.
         start_position, end_position: in training: positions of the answer's
             first and last token, or 0 if the window does not contain it.
         is_impossible: whether the passage does not answer the question.

@@ -3,10 +3,11 @@
 import bisect
 import contextlib
 import dataclasses
+import itertools
 import os
 import re
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple, TypeVar
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, TypeVar
 
 from absl import logging
 
@@ -28,19 +29,19 @@ class SquadExample:
     """A question about a passage.
 
     Attributes:
-        qas_id: str, the question's id in the file.
-        question_text: str, the question.
-        doc_tokens: list of str, the passage's words. All questions about the
-            passage share the list.
-        orig_answer_text: str, in training: the answer as in the file, "" for no
+        qas_id: the question's id in the file.
+        question_text: the question.
+        doc_tokens: the passage's words. All questions about the passage share
+            the list.
+        orig_answer_text: in training: the answer as in the file, "" for no
             answer.
-        start_position: int, in training: index of the answer's first word in
+        start_position: in training: index of the answer's first word in
             `doc_tokens`, -1 for no answer.
-        end_position: int, in training: index of the answer's last word in
+        end_position: in training: index of the answer's last word in
             `doc_tokens`, -1 for no answer.
         is_impossible: True if the passage does not answer the question.
-        context: str, the unchanged passage.
-        answer_start: int, in training: index of the answer's first character in
+        context: the unchanged passage.
+        answer_start: in training: index of the answer's first character in
             `context`, -1 for no answer.
     """
 
@@ -115,32 +116,37 @@ def read_squad_examples(
             has no answer or several answers.
     """
     examples = []
-    num_moved = 0
     skipped = []
-    tokenized = None
-    for context, qa, where in file.questions:
-        if context != tokenized:
-            tokenized = context
-            words = list(WORD.finditer(context))
-            doc_tokens = [word.group() for word in words]
-            word_starts = [word.start() for word in words]
-        example = SquadExample(
-            qas_id=read_field(qa, "id", str, where),
-            question_text=read_field(qa, "question", str, where),
-            doc_tokens=doc_tokens,
-            context=context,
-        )
-        if is_training and version_2_with_negative:
-            example.is_impossible = read_field(qa, "is_impossible", bool, where)
-        if is_training and not example.is_impossible:
-            if not _read_answer(
+    for context, questions in itertools.groupby(
+        file.questions, key=lambda question: question.context
+    ):
+        words = [*WORD.finditer(context)]
+        doc_tokens = [word.group() for word in words]
+        word_starts = [word.start() for word in words]
+        for _, qa, where in questions:
+            example = SquadExample(
+                qas_id=read_field(qa, "id", str, where),
+                question_text=read_field(qa, "question", str, where),
+                doc_tokens=doc_tokens,
+                context=context,
+            )
+            if is_training and version_2_with_negative:
+                example.is_impossible = read_field(
+                    qa, "is_impossible", bool, where
+                )
+            has_answer = is_training and not example.is_impossible
+            if has_answer and not _read_answer(
                 example, qa, where, word_starts, use_char_offsets
             ):
                 skipped.append(where)
-                continue
-            if not _begins_at_start(example):
-                num_moved += 1
-        examples.append(example)
+            else:
+                examples.append(example)
+    num_moved = sum(
+        is_training
+        and not example.is_impossible
+        and not _begins_at_start(example)
+        for example in examples
+    )
     _warn_of_answers(file.path, len(examples), num_moved, skipped)
     if not examples:
         raise ValueError(f"{file.path} contains no question that can be used")
@@ -244,19 +250,29 @@ def _read_entries(
         for index, entry in enumerate(entries):
             yield f"{path}: data[{index}]", entry
         return
-    needed = [] if file_format == "jsonl" else ["question", "context"]
+    is_table = file_format != "jsonl"
+    needed = ["question", "context"] if is_table else []
     for where, row in tables.read_table(tables.Table(path, layout), needed):
-        # The number of the line.
-        qas_id = where.rpartition(" ")[2]
-        if not needed:
-            yield where, {"id": qas_id} | row
-            continue
-        with _naming(where):
-            answers = cells.answers_of_row(row)
-        if row.get("id") not in (None, ""):
-            qas_id = row["id"]
-        texts = {name: row[name] for name in needed}
-        yield where, {"id": qas_id, **texts, **answers}
+        line_number = where.rpartition(" ")[2]
+        if is_table:
+            yield where, _entry_of_row(row, where, line_number)
+        else:
+            yield where, {"id": line_number} | row
+
+
+def _entry_of_row(
+    row: Mapping[str, Any], where: str, line_number: str
+) -> JsonObject:
+    """Converts a table's row to a question with its passage and answers."""
+    with _naming(where):
+        answers = cells.answers_of_row(row)
+    has_id = row.get("id") not in (None, "")
+    return {
+        "id": row["id"] if has_id else line_number,
+        "question": row["question"],
+        "context": row["context"],
+        **answers,
+    }
 
 
 @contextlib.contextmanager
@@ -355,27 +371,8 @@ def _read_answer(
     Returns False if the passage does not contain the answer at its position.
     `word_starts` contains the index of each word's first character.
     """
-    answers = read_field(qa, "answers", list, where)
-    if len(answers) != 1:
-        hint = "" if answers else "; for v2.0, set --version_2_with_negative"
-        raise ValueError(
-            f"{where}: to train, each answerable question needs exactly one "
-            f"answer. Received: {len(answers)}{hint}"
-        )
-    where = f"{where}.answers[0]"
-    example.orig_answer_text = answer = read_field(
-        answers[0], "text", str, where
-    )
-    if answers[0].get("answer_start") is None:
-        start = example.context.find(answer)
-        if start < 0 or example.context.find(answer, start + 1) >= 0:
-            number = "not" if start < 0 else "more than once"
-            raise ValueError(
-                f"{where}: the answer {answer!r} is {number} in the passage. "
-                "Correct it, or set `answer_start` to its first character"
-            )
-    else:
-        start = read_field(answers[0], "answer_start", int, where)
+    answer, start = _find_answer(example.context, qa, where)
+    example.orig_answer_text = answer
     example.answer_start = start
     end = start + len(answer) - 1
     # An answer that contains no word, or that is outside the passage, counts as
@@ -389,3 +386,30 @@ def _read_answer(
         return True
     words = example.doc_tokens[first : last + 1]
     return " ".join(answer.split()) in " ".join(words)
+
+
+def _find_answer(context: str, qa: JsonObject, where: str) -> tuple[str, int]:
+    """Returns the text of the only answer, and its first character.
+
+    Raises a ValueError if there are more or fewer answers, or if the answer has
+    no position, and the passage does not contain its text once.
+    """
+    answers = read_field(qa, "answers", list, where)
+    if len(answers) != 1:
+        hint = "" if answers else "; for v2.0, set --version_2_with_negative"
+        raise ValueError(
+            f"{where}: to train, each answerable question needs exactly one "
+            f"answer. Received: {len(answers)}{hint}"
+        )
+    where = f"{where}.answers[0]"
+    answer = read_field(answers[0], "text", str, where)
+    if answers[0].get("answer_start") is not None:
+        return answer, read_field(answers[0], "answer_start", int, where)
+    start = context.find(answer)
+    if start < 0 or context.find(answer, start + 1) >= 0:
+        number = "not" if start < 0 else "more than once"
+        raise ValueError(
+            f"{where}: the answer {answer!r} is {number} in the passage. "
+            "Correct it, or set `answer_start` to its first character"
+        )
+    return answer, start
