@@ -12,6 +12,7 @@ import functools
 from command_line import cli, flags
 from command_line.flags import group
 from data.ner import reading
+from data.ner.options import NerOptions
 from modeling import kinds
 from training.fine_tuning_config import DataFileConfig
 from training.start import read_start
@@ -23,7 +24,7 @@ from training.tasks.ner import NerTask
 class Config(DataFileConfig):
     """Flags of the script, and the flags common to all fine-tuning scripts."""
 
-    ner: reading.NerOptions = group(reading.NerOptions)
+    ner: NerOptions = group(NerOptions)
     legal_tags: bool = flags.decoding(
         True,
         "Choose the most probable legal sequence of tags. For example, I-PER "

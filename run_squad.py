@@ -15,8 +15,7 @@ from command_line import cli, flags
 from command_line.flags import group, like
 from command_line.path_flags import PathKind
 from data.io.split_names import Purpose
-from data.squad.decoding import DecodingOptions
-from data.squad.passage_windows import WindowOptions
+from data.squad.options import DecodingOptions, WindowOptions
 from data.squad.squad_reader import SquadReader
 from data.tables.tables import LayoutOptions
 from modeling import kinds

@@ -23,16 +23,18 @@ from data.classification.features import (
 )
 from data.ner.scoring import find_entities
 from data.ner.sentence_windows import NerExample
-from data.squad.reading import SquadFile, field
+from data.squad.reading import SquadFile, read_field
 from data.squad.scoring import compute_exact, compute_f1
 from data.text.tokenization import FullTokenizer
 from files import atomic
 from files.paths import StrPath
+from modeling.folders.model_entries import OutputMode
 from modeling.results import overall_scores, split_by_label
 
 T = TypeVar("T")
 
-Counts = collections.Counter[tuple[str, str]]
+# Counts of (label or entity type, outcome), such as ("PER", "missed").
+OutcomeCounts = collections.Counter[tuple[str, str]]
 # A normal variable is at most this many deviations from its mean in 95% of all
 # cases.
 _DEVIATIONS_95 = 1.96
@@ -54,7 +56,7 @@ class Heading(TypedDict):
     errors: NotRequired[dict[str, float]]
 
 
-class Judged(NamedTuple):
+class JudgedPrediction(NamedTuple):
     """A prediction for a text."""
 
     badness: float  # Above 0 if the prediction is wrong, largest for the worst.
@@ -73,7 +75,9 @@ class Judged(NamedTuple):
             marks = [
                 mark
                 for mark, spans in self.marks.items()
-                if any(a <= start and end <= b for a, b in spans)
+                if any(
+                    first <= start and end <= after for first, after in spans
+                )
             ]
             if start < len(text):
                 yield " ".join(marks), text[start:end]
@@ -103,7 +107,7 @@ def write_labels(
     `outputs` are the model's: float [examples, labels], or [examples, 1] in
     regression. The table counts which label was taken for which.
     """
-    counts = Counts()
+    counts = OutcomeCounts()
     judged = []
     golds: list[Label] = []
     guesses = decoder.labels(outputs)
@@ -114,31 +118,51 @@ def write_labels(
         assert right is not None, "a dev set has labels"
         golds.append(right)
         badness, verdict = _judge_label(right, guess, probabilities, decoder)
-        if decoder.output_mode == "classification":
-            name = str(right)
-            counts.update([(name, f"as {guess}"), (name, "support")])
-        elif decoder.output_mode == "multilabel":
-            names = names_of(right)
-            outcomes = _compare(names, names_of(guess))
-            counts.update((name, outcome) for outcome, name in outcomes)
-            counts.update((name, "support") for name in {*names})
-        text = ""
-        unread = []
-        for read, rest in split_texts(example, max_seq_length, tokenizer):
-            if text:
-                text += " | "
-            text += read + rest
-            if rest:
-                unread.append((len(text) - len(rest), len(text)))
-        marks = {"unread": unread}
-        judged.append(Judged(badness, verdict, text, example.guid, marks))
+        _count_labels(counts, right, guess, decoder.output_mode)
+        text, unread = _join_texts(example, max_seq_length, tokenizer)
+        judged.append(
+            JudgedPrediction(
+                badness, verdict, text, example.guid, {"unread": unread}
+            )
+        )
     baseline = None
     if decoder.output_mode == "regression":
         heading = {**heading, "errors": _mean_errors(golds, guesses)}
     else:
-        every = (sorted({*names_of(label)}) for label in golds)
-        baseline = _most_frequent([", ".join(x) or "none" for x in every])
-    _write(output_file, heading, judged, counts, baseline)
+        label_names = (sorted({*names_of(label)}) for label in golds)
+        baseline = _most_frequent(
+            [", ".join(names) or "none" for names in label_names]
+        )
+    _write_page(output_file, heading, judged, counts, baseline)
+
+
+def _count_labels(
+    counts: OutcomeCounts, right: Label, guess: Label, output_mode: OutputMode
+) -> None:
+    """Counts the outcome of a prediction for each label. Not in regression."""
+    if output_mode == "classification":
+        name = str(right)
+        counts.update([(name, f"as {guess}"), (name, "support")])
+    elif output_mode == "multilabel":
+        names = names_of(right)
+        outcomes = _compare(names, names_of(guess))
+        counts.update((name, outcome) for outcome, name in outcomes)
+        counts.update((name, "support") for name in {*names})
+
+
+def _join_texts(
+    example: InputExample, max_seq_length: int, tokenizer: FullTokenizer
+) -> tuple[str, list[tuple[int, int]]]:
+    """Returns an example's texts as one, and the spans that no model reads."""
+    text = ""
+    unread = []
+    for beginning, rest in split_texts(example, max_seq_length, tokenizer):
+        if text:
+            text += " | "
+        text += beginning + rest
+        if rest:
+            unread.append((len(text) - len(rest), len(text)))
+    return text, unread
 
 
 def _most_frequent(answers: Sequence[str]) -> tuple[str, float] | None:
@@ -225,38 +249,43 @@ def write_answers(
     `predictions` is {question id: answer}. The report skips questions without a
     prediction, and without right answers.
     """
-    counts = Counts()
+    counts = OutcomeCounts()
     judged = []
     num_without = 0
     for context, qa, where in file.questions:
-        guess = predictions.get(field(qa, "id", str, where))
-        answers = field(qa, "answers", list, where)
+        guess = predictions.get(read_field(qa, "id", str, where))
+        answers = read_field(qa, "answers", list, where)
         if guess is None or not (answers or version_2_with_negative):
             continue
-        texts = {field(one, "text", str, where) for one in answers} or {""}
+        texts = {
+            read_field(answer, "text", str, where) for answer in answers
+        } or {""}
         f1 = max(compute_f1(text, guess) for text in texts)
         is_right = any(compute_exact(text, guess) for text in texts)
         wrong = "wrong" if guess else "missed"
         counts["answers", "right" if is_right else wrong] += 1
         counts["answers", "support"] += 1
         right = [
-            (start, start + len(one["text"]))
-            for one in answers
-            if type(start := one.get("answer_start")) is int
+            (start, start + len(answer["text"]))
+            for answer in answers
+            if type(start := answer.get("answer_start")) is int
         ]
-        places = [one.span() for one in re.finditer(re.escape(guess), context)]
+        matches = re.finditer(re.escape(guess), context)
+        places = [match.span() for match in matches]
         places.sort(key=lambda span: span not in right)  # a right one first
-        question = field(qa, "question", str, where)
+        question = read_field(qa, "question", str, where)
         golds = " | ".join(sorted(texts)) or "none"
         verdict = f"{question} Right: {golds}. Predicted: {guess or 'none'}."
         badness = 0 if is_right else 2 - f1
         marks = {"right": right, "predicted": places[:1]}
-        judged.append(Judged(badness, verdict, context, qa["id"], marks))
+        judged.append(
+            JudgedPrediction(badness, verdict, context, qa["id"], marks)
+        )
         num_without += "" in texts
     baseline = None
     if version_2_with_negative and judged:
         baseline = "no answer", num_without / len(judged)
-    _write(output_file, heading, judged, counts, baseline)
+    _write_page(output_file, heading, judged, counts, baseline)
 
 
 def write_entities(
@@ -266,35 +295,50 @@ def write_entities(
     predicted_tags: Sequence[Sequence[str]],
 ) -> None:
     """Reports a tagger's entities, the sentences with most errors first."""
-    counts = Counts()
+    counts = OutcomeCounts()
     judged = []
     num_without = 0
     for example, tags in zip(examples, predicted_tags, strict=True):
         text = " ".join(example.words)
-        starts = [0, *itertools.accumulate(len(w) + 1 for w in example.words)]
-        right, predicted = (
-            [(kind, starts[a], starts[b] - 1) for kind, a, b in entities]
-            for entities in map(find_entities, (example.labels, tags))
-        )
+        right = _entity_spans(example.words, example.labels)
+        predicted = _entity_spans(example.words, tags)
         outcomes = _compare(right, predicted)
-        counts.update((one[0] or "all", name) for name, one in outcomes)
-        counts.update((kind or "all", "support") for kind, _, _ in right)
+        counts.update(
+            (entity_type or "all", outcome)
+            for outcome, (entity_type, _, _) in outcomes
+        )
+        counts.update(
+            (entity_type or "all", "support") for entity_type, _, _ in right
+        )
         errors = [
-            f"{name}: {text[start:end]} ({kind or 'entity'})"
-            for name, (kind, start, end) in outcomes
-            if name != "right"
+            f"{outcome}: {text[start:end]} ({entity_type or 'entity'})"
+            for outcome, (entity_type, start, end) in outcomes
+            if outcome != "right"
         ]
         marks = {
             "right": [(start, end) for _, start, end in right],
             "predicted": [(start, end) for _, start, end in predicted],
         }
         verdict = "; ".join(errors) or "right"
-        judged.append(Judged(len(errors), verdict, text, example.guid, marks))
+        judged.append(
+            JudgedPrediction(len(errors), verdict, text, example.guid, marks)
+        )
         num_without += not right
     baseline = None
     if judged:
         baseline = "no entity", num_without / len(judged)
-    _write(output_file, heading, judged, counts, baseline)
+    _write_page(output_file, heading, judged, counts, baseline)
+
+
+def _entity_spans(
+    words: Sequence[str], tags: Sequence[str]
+) -> list[tuple[str, int, int]]:
+    """Returns (type, start, end) of entities, in characters of the sentence."""
+    starts = [0, *itertools.accumulate(len(word) + 1 for word in words)]
+    return [
+        (entity_type, starts[first], starts[after] - 1)
+        for entity_type, first, after in find_entities(tags)
+    ]
 
 
 def _compare(right: Iterable[T], predicted: Iterable[T]) -> list[tuple[str, T]]:
@@ -302,25 +346,30 @@ def _compare(right: Iterable[T], predicted: Iterable[T]) -> list[tuple[str, T]]:
     right = dict.fromkeys(right)
     predicted = dict.fromkeys(predicted)
     return [
-        *(("right" if one in right else "wrong", one) for one in predicted),
-        *(("missed", one) for one in right if one not in predicted),
+        *(
+            ("right" if answer in right else "wrong", answer)
+            for answer in predicted
+        ),
+        *(("missed", answer) for answer in right if answer not in predicted),
     ]
 
 
-def _write(
+def _write_page(
     file: StrPath,
     heading: Heading,
-    judged: list[Judged],
-    counts: Counts,
+    judged: list[JudgedPrediction],
+    counts: OutcomeCounts,
     baseline: tuple[str, float] | None,
 ) -> None:
-    # `baseline` is what a program could always answer, and the share of
-    # examples of which that is right.
-    #
+    """Writes the page of a report.
+
+    `baseline` is what a program could always answer, and the share of examples
+    of which that is right.
+    """
     # Import late, because only training writes reports.
     import jinja2
 
-    num_right = sum(one.badness <= 0 for one in judged)
+    num_right = sum(prediction.badness <= 0 for prediction in judged)
     template = Path(__file__).with_suffix(".html").read_text("utf-8")
     page = jinja2.Template(template, autoescape=True).render(
         **heading,
@@ -328,8 +377,13 @@ def _write(
         baseline=baseline,
         num_right=num_right,
         interval=interval_of(num_right, len(judged)) if judged else None,
-        used={mark for one in judged for mark in one.marks if one.marks[mark]},
-        judged=sorted(judged, key=lambda one: -one.badness),
+        used={
+            mark
+            for prediction in judged
+            for mark, spans in prediction.marks.items()
+            if spans
+        },
+        judged=sorted(judged, key=lambda prediction: -prediction.badness),
     )
     # JSON can contain a lone surrogate, which UTF-8 cannot encode.
     atomic.write_bytes(file, page.encode(errors="replace"))

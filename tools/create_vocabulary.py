@@ -141,7 +141,9 @@ def extend_and_report(
     """
     vocab = vocabulary.extend_vocabulary(old, counts, num_new_words)
     num_added = len(vocab) - len(old)
-    num_replaced = sum(a != b for a, b in zip(old, vocab, strict=False))
+    num_replaced = sum(
+        before != after for before, after in zip(old, vocab, strict=False)
+    )
     _, before = vocabulary.count_pieces(old, counts)
     _, after = vocabulary.count_pieces(vocab, counts)
     print(

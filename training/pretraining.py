@@ -54,7 +54,7 @@ def run(start: Start[PretrainingConfig]) -> None:
     records, evaluated = find_all_records(start)
     dev_set: list[Fingerprint] = []
     if config.pretraining.eval_input_file:
-        dev_set = record_files.identify(evaluated.files)
+        dev_set = record_files.identify_files(evaluated.files)
     num_steps = find_num_steps(config)
     folder.record(
         find_settings(start, records, dev_set),
@@ -162,7 +162,7 @@ def find_settings(
     if not config.training.do_train:
         return start.recorded_settings
     settings: dict[str, Any] = {**fingerprints.describe_start(start)}
-    settings["input_file"] = record_files.identify(records.files)
+    settings["input_file"] = record_files.identify_files(records.files)
     if config.keeps_best:
         settings["eval_input_file"] = dev_set
     stated: Mapping[str, object] = (
@@ -269,7 +269,7 @@ def find_records(
     tfrecords.check_records(files, spec)
     if not config.training.do_train:
         # TensorFlow crashes if a record is shorter than its header says. In
-        # training, `record_files.identify` checks all records.
+        # training, `record_files.identify_files` checks all records.
         flags = config.pretraining
         count_records(files, flags.max_eval_steps * flags.eval_batch_size)
     return tfrecords.Records(files, spec, dynamic_masking)

@@ -1,9 +1,10 @@
 """Finds the spans, or the tags, in a row of an annotation tool's file.
 
-docs/named_entities.md shows the forms of the tools.
+docs/named_entities.md shows the formats of the tools.
 """
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from data.ner.scoring import find_entities, to_scheme
 from data.ner.tag_names import is_tag
@@ -20,10 +21,28 @@ _ANSWERS = (
     "probabilities",
     "correct",
 )
-# A part of a text: (first character, character after the last one, label).
-Span = tuple[int, int, str]
-# A sentence: (its words, their tags, its text or None).
-Sentence = tuple[list[str], list[str], str | None]
+
+
+class LabeledSpan(NamedTuple):
+    """A named entity in a text.
+
+    Attributes:
+        start: index of the first character.
+        end: index after the last character.
+        label: type of the entity.
+    """
+
+    start: int
+    end: int
+    label: str
+
+
+class TaggedSentence(NamedTuple):
+    """The words of a sentence, their tags, and its text if a row has one."""
+
+    words: list[str]
+    tags: list[str]
+    text: str | None
 
 
 def without_answers(row: JsonObject) -> JsonObject:
@@ -35,7 +54,7 @@ def without_answers(row: JsonObject) -> JsonObject:
 
 def find_sentence(
     row: JsonObject, where: str, needs_tags: bool
-) -> Sentence | None:
+) -> TaggedSentence | None:
     """Returns the words and tags of a row, or None if it is no such row.
 
     Args:
@@ -50,112 +69,123 @@ def find_sentence(
     text = row.get("text")
     if not isinstance(text, str):
         text = None
-    key = _find_words(row, text)
-    if key is None:
+    word_key = _find_word_key(row, text)
+    if word_key is None:
         return None
-    words: list[str] = row[key]
-    with_spans = any(has_spans(row.get(name)) for name in SPANS)
-    names = _find_tags(row, words, with_spans)
-    if not names:
-        return None if needs_tags or text else (words, ["O"] * len(words), None)
-    tags = [str(tag) for tag in row[names[0]]]
+    words: list[str] = row[word_key]
+    has_any_span = any(has_spans(row.get(key)) for key in SPANS)
+    tag_keys = _find_tag_keys(row, words, has_any_span)
+    if not tag_keys:
+        if needs_tags or text:
+            return None
+        return TaggedSentence(words, ["O"] * len(words), None)
+    tags = [str(tag) for tag in row[tag_keys[0]]]
     if len(tags) != len(words):
-        if with_spans:
+        if has_any_span:
             return None
         raise ValueError(
-            f"{where}: `{key}` contains {len(words)} words, but `{names[0]}` "
-            f"{len(tags)} tags"
+            f"{where}: `{word_key}` contains {len(words)} words, but "
+            f"`{tag_keys[0]}` {len(tags)} tags"
         )
-    _compare_tags(row, where, names, words)
+    _check_other_tags(row, where, tag_keys, words)
     if text is not None:
-        _compare(row, where, names[0], (words, tags, text))
-    return words, tags, text
+        _check_text_and_spans(row, where, tag_keys[0], words, tags, text)
+    return TaggedSentence(words, tags, text)
 
 
-def _find_words(row: JsonObject, text: str | None) -> str | None:
-    """Returns the name of the words, None if a row has none."""
-    for name in WORD_LISTS:
+def _find_word_key(row: JsonObject, text: str | None) -> str | None:
+    """Returns the key of a row's words, None if it has none."""
+    for key in WORD_LISTS:
         # spaCy writes `tokens`: [] beside a text.
-        if _are(row.get(name), str) and (row[name] or text is None):
-            return name
+        if _is_list_of(row.get(key), str) and (row[key] or text is None):
+            return key
     return None
 
 
-def _find_tags(
-    row: JsonObject, words: Sequence[str], with_spans: bool
+def _find_tag_keys(
+    row: JsonObject, words: Sequence[str], has_any_span: bool
 ) -> list[str]:
-    """Returns the names of lists of tags.
+    """Returns the keys of a row's lists of tags.
 
     Those of the words' length are first.
     """
-    names = [name for name in TAG_LISTS if _are(row.get(name), str, int)]
+    keys = [key for key in TAG_LISTS if _is_list_of(row.get(key), str, int)]
     # An empty list is spans. Beside spans, a list may be a text's classes.
-    names = [name for name in names if row[name] or not words]
-    if with_spans:
-        names = [x for x in names if all(is_tag(str(tag)) for tag in row[x])]
-    return sorted(names, key=lambda name: len(row[name]) != len(words))
+    keys = [key for key in keys if row[key] or not words]
+    if has_any_span:
+        keys = [
+            key for key in keys if all(is_tag(str(tag)) for tag in row[key])
+        ]
+    return sorted(keys, key=lambda key: len(row[key]) != len(words))
 
 
-def _compare_tags(
-    row: JsonObject, where: str, names: Sequence[str], words: Sequence[str]
+def _check_other_tags(
+    row: JsonObject, where: str, tag_keys: Sequence[str], words: Sequence[str]
 ) -> None:
     """Raises a ValueError if two lists of tags contradict each other.
 
     The hub's `ner_tags` may be beside tags of other tasks.
     """
-    first, *others = names
+    first, *others = tag_keys
     if first == "ner_tags":
         return
-    for name in others:
-        if len(row[name]) == len(words) and row[name] != row[first]:
+    for key in others:
+        if len(row[key]) == len(words) and row[key] != row[first]:
             tags = [str(tag) for tag in row[first]]
-            raise _contradict(where, first, tags, name, row[name])
+            raise _contradiction(where, first, tags, key, row[key])
 
 
-def _are(values: object, *types: type) -> bool:
+def _is_list_of(values: object, *types: type) -> bool:
     """Returns whether a JSON value is a list of values of these types."""
-    return isinstance(values, list) and all(type(x) in types for x in values)
+    return isinstance(values, list) and all(
+        type(value) in types for value in values
+    )
 
 
-def _compare(
-    row: JsonObject, where: str, name: str, sentence: Sentence
+def _check_text_and_spans(
+    row: JsonObject,
+    where: str,
+    tag_key: str,
+    words: Sequence[str],
+    tags: Sequence[str],
+    text: str,
 ) -> None:
-    # Raises a ValueError if the tags `name` of a row contradict its text or its
-    # spans.
-    words, tags, text = sentence
-    text = text or ""
+    """Raises a ValueError if words or tags contradict a row's text or spans.
+
+    `tag_key` is the key of `tags` in the row.
+    """
     try:
         word_spans = find_words(text, words)
     except ValueError:
-        raise _contradict(where, "words", words, "text", text) from None
+        raise _contradiction(where, "words", words, "text", text) from None
     if any(tag.isdigit() for tag in tags):
         return
     # The tags of adjacent entities can be read in two ways.
     readings = [
         {
-            (word_spans[i][0], word_spans[j - 1][1], entity_type)
-            for entity_type, i, j in find_entities(each)
+            (word_spans[first][0], word_spans[after - 1][1], entity_type)
+            for entity_type, first, after in find_entities(read_tags)
         }
-        for each in (tags, to_scheme(tags))
+        for read_tags in (tags, to_scheme(tags))
     ]
-    for other in _keys_of_spans(row, where):
-        if other == name or not _is_list_of_spans(row.get(other)):
+    for key in _find_span_keys(row, where):
+        if key == tag_key or not _is_list_of_spans(row.get(key)):
             continue
-        if {parse(value) for value in row[other]} not in readings:
-            raise _contradict(where, name, tags, other, row[other])
+        if {parse_span(value) for value in row[key]} not in readings:
+            raise _contradiction(where, tag_key, tags, key, row[key])
 
 
-def _contradict(
-    where: str, name: str, value: object, other: str, other_value: object
+def _contradiction(
+    where: str, key: str, value: object, other_key: str, other_value: object
 ) -> ValueError:
     return ValueError(
-        f"{where}: `{name}` and `{other}` contradict each other: "
+        f"{where}: `{key}` and `{other_key}` contradict each other: "
         f"{repr(value)[:200]} and {repr(other_value)[:200]}. Remove the one "
         "that is wrong"
     )
 
 
-def find_spans(
+def find_text_and_spans(
     row: JsonObject, where: str, needs_spans: bool
 ) -> tuple[str, list[object] | None]:
     """Returns the text and the spans of a row.
@@ -176,7 +206,7 @@ def find_spans(
     if isinstance(row.get("data"), dict) and is_task:
         row = _from_label_studio(row, where)
 
-    keys = _keys_of_spans(row, where)
+    keys = _find_span_keys(row, where)
     values = row[keys[0]] if keys else None
     text = row.get("text", 0)
     if text is None or (isinstance(text, str) and not text.strip()):
@@ -193,7 +223,7 @@ def find_spans(
     return text, values if isinstance(values, list | None) else [values]
 
 
-def _keys_of_spans(row: JsonObject, where: str) -> list[str]:
+def _find_span_keys(row: JsonObject, where: str) -> list[str]:
     """Returns the keys of `SPANS` in a row.
 
     The first one contains spans, if any does, because tools may also write
@@ -210,14 +240,14 @@ def _keys_of_spans(row: JsonObject, where: str) -> list[str]:
         is_empty = not row[key] and "ents" in row
         if is_empty or not _is_list_of_spans(row[key]):
             continue
-        if {*map(parse, row[key])} != {*map(parse, first)}:
-            raise _contradict(where, keys[0], first, key, row[key])
+        if {*map(parse_span, row[key])} != {*map(parse_span, first)}:
+            raise _contradiction(where, keys[0], first, key, row[key])
     return keys
 
 
 def has_spans(value: object) -> bool:
     """Returns whether a JSON value is a list that begins with a span."""
-    return isinstance(value, list) and any(map(parse, value[:1]))
+    return isinstance(value, list) and any(map(parse_span, value[:1]))
 
 
 def _is_list_of_spans(value: object) -> bool:
@@ -229,34 +259,53 @@ def _from_label_studio(task: JsonObject, where: str) -> JsonObject:
 
     The entities are None if the text was not annotated.
     """
-    every = task.get("annotations") or []
-    done = [each for each in every if not each.get("was_cancelled")]
-    done = [each for each in done if each.get("ground_truth")] or done
-    # Skip results of other kinds, such as a text's class.
-    spans = [
-        [
-            part["value"]
-            for part in each["result"]
-            if {"labels", "hypertextlabels"} & part.get("value", {}).keys()
-        ]
-        for each in done
-    ]
-    if len({frozenset(map(parse, each)) for each in spans}) > 1:
+    annotations = _finished_annotations(task)
+    spans = [*map(_spans_of_annotation, annotations)]
+    if len({frozenset(map(parse_span, values)) for values in spans}) > 1:
         raise ValueError(
-            f"{where}: the {len(done)} annotations of this text differ; keep "
+            f"{where}: the {len(spans)} annotations of this text differ; keep "
             "only one of them, or mark one as ground truth in Label Studio"
         )
-    texts = [each for each in task["data"].values() if isinstance(each, str)]
-    data = {"text": texts[0]} if len(texts) == 1 else {}
+    data = task["data"]
+    texts = [value for value in data.values() if isinstance(value, str)]
+    row = {"text": texts[0]} if len(texts) == 1 else {}
     # A task's data may contain the answers of a model, which the annotation
     # corrects.
-    data |= {k: v for k, v in task["data"].items() if k not in SPANS}
+    row |= {key: data[key] for key in data if key not in SPANS}
     if "text" in task:
-        data.setdefault("text", task["text"])
-    return data | {"entities": spans[0] if spans else None}
+        row.setdefault("text", task["text"])
+    return row | {"entities": spans[0] if spans else None}
 
 
-def parse(value: object) -> Span | None:
+def _finished_annotations(task: JsonObject) -> list[JsonObject]:
+    """Returns the annotations of a task, only the ground truth if it has one.
+
+    Those that were cancelled are left out.
+    """
+    annotations = [
+        annotation
+        for annotation in task.get("annotations") or []
+        if not annotation.get("was_cancelled")
+    ]
+    ground_truth = [
+        annotation
+        for annotation in annotations
+        if annotation.get("ground_truth")
+    ]
+    return ground_truth or annotations
+
+
+def _spans_of_annotation(annotation: JsonObject) -> list[JsonObject]:
+    """Returns the spans of Label Studio's annotation, as it writes them."""
+    # Skip results of other kinds, such as a text's class.
+    return [
+        result["value"]
+        for result in annotation["result"]
+        if {"labels", "hypertextlabels"} & result.get("value", {}).keys()
+    ]
+
+
+def parse_span(value: object) -> LabeledSpan | None:
     """Returns the span that a JSON value is, or None if it is no span."""
     if isinstance(value, dict):
         names = ("label", "type", "labels", "hypertextlabels")
@@ -271,16 +320,18 @@ def parse(value: object) -> Span | None:
     if isinstance(label, list) and len(label) == 1:
         label = label[0]
     is_span = type(start) is type(end) is int and is_label(label)
-    return (start, end, label) if is_span else None
+    return LabeledSpan(start, end, label) if is_span else None
 
 
-def read_span(value: object, text: str, where: str) -> Span:
+def read_span(value: object, text: str, where: str) -> LabeledSpan:
     """Returns a span. Raises a ValueError if it does not fit the text."""
-    span = parse(value)
+    span = parse_span(value)
     start, end, _ = span or (0, 0, "")
-    own = value.get("text") if isinstance(value, dict) else None
-    # Label Studio changes white space in the texts that it records for spans.
-    words = own.replace("\\n", "\n").split() if isinstance(own, str) else None
+    span_text = value.get("text") if isinstance(value, dict) else None
+    words = None
+    if isinstance(span_text, str):
+        # Label Studio changes white space in the texts of spans.
+        words = span_text.replace("\\n", "\n").split()
     marked = text[start:end]
     is_inside = 0 <= start < end <= len(text)
     if span is None or not is_inside or words not in (None, marked.split()):

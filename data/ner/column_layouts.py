@@ -64,12 +64,14 @@ def find_layout(
         # A CSV file may have a single column, and no separator.
         if separator in first or is_csv:
             layout = _layout_of_names(
-                separator, cut(first, separator), is_test, is_csv
+                separator, cut_line(first, separator), is_test, is_csv
             )
             if layout:
                 return layout
-    found = _find_separator(first, is_csv)
-    return ColumnLayout(found, width=len(cut(first, found)))
+    columns_separator = _find_separator(first, is_csv)
+    return ColumnLayout(
+        columns_separator, width=len(cut_line(first, columns_separator))
+    )
 
 
 def _first_line(lines: Sequence[tuple[int, str]]) -> str:
@@ -88,8 +90,10 @@ def _first_line(lines: Sequence[tuple[int, str]]) -> str:
 def _layout_of_names(
     separator: str, names: list[str], is_test: bool, is_csv: bool
 ) -> ColumnLayout | None:
-    # Returns the layout of a table, None if the cells of the first line are no
-    # names of columns.
+    """Returns the layout of a table whose first line has these cells.
+
+    None if the cells are no names of columns.
+    """
     letters = [column_names.letters_of(name) for name in names]
     sentence_at = _find_sentence_numbers(letters)
     if sentence_at is not None:
@@ -109,9 +113,11 @@ def _layout_of_names(
 
 
 def _find_sentence_numbers(letters: Sequence[str]) -> int | None:
-    # Returns the index of the first column whose name is such as sentence_id.
+    """Returns the index of the first column named such as sentence_id."""
     pattern = column_names.SENTENCE_NUMBER
-    indexes = (i for i, name in enumerate(letters) if pattern.fullmatch(name))
+    indexes = (
+        index for index, name in enumerate(letters) if pattern.fullmatch(name)
+    )
     at = next(indexes, None)
     # A column named sentence contains the words if no other column does.
     if at is not None and letters[at] == "sentence":
@@ -120,22 +126,23 @@ def _find_sentence_numbers(letters: Sequence[str]) -> int | None:
     return at
 
 
-def _find_first(known: Collection[str], letters: Sequence[str]) -> int | None:
-    """Returns the index of the first known name that a table has."""
-    return next((letters.index(x) for x in known if x in letters), None)
+def _find_first(names: Collection[str], letters: Sequence[str]) -> int | None:
+    """Returns the index of the first of `names` that a table has."""
+    return next(
+        (letters.index(name) for name in names if name in letters), None
+    )
 
 
 def _find_separator(first: str, is_csv: bool) -> str | None:
-    # Returns the separator of a file without names of columns, as its first
-    # line tells it.
+    """Returns the separator of a file without names, from its first line."""
     if "\t" in first.rstrip(_BLANKS):
         return "\t"
     if is_csv:
-        return next((x for x in ",;|" if x in first), None)
+        return next((char for char in ",;|" if char in first), None)
     return None
 
 
-def cut(line: str, separator: str | None) -> list[str]:
+def cut_line(line: str, separator: str | None) -> list[str]:
     """Cuts a line into columns. Returns [] if all of them are empty.
 
     Without a separator, any number of spaces and tabs separates the columns.

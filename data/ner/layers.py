@@ -113,13 +113,13 @@ def decode_legal(
 
 
 # Words of one place in each text: (values of their tags, number of the place).
-_Words = tuple[tf.Tensor, tf.Tensor]
+_PlaceWords = tuple[tf.Tensor, tf.Tensor]
 
 
 def _search_legal(
     probabilities: tf.RaggedTensor, labels: Sequence[str]
 ) -> tf.Tensor:
-    """Searches for `decode_legal` in the two passes of `legal_tags.decode`."""
+    """Searches in the two passes of `legal_tags.decode_tags`."""
     start, between, end = legal_tags.find_penalties(tuple(labels))
     lengths = tf.cast(probabilities.row_lengths(), tf.int32)
     num_texts = tf.size(lengths)
@@ -136,8 +136,8 @@ def _search_legal(
     numbers = tf.reshape(tf.range(num_blocks * size), [num_blocks, size])
 
     def scan(
-        step: Callable[[tf.Tensor, _Words], tf.Tensor],
-        words: _Words,
+        step: Callable[[tf.Tensor, _PlaceWords], tf.Tensor],
+        words: _PlaceWords,
         first: tf.Tensor,
         edge: int,
     ) -> tf.Tensor:
@@ -153,13 +153,13 @@ def _search_legal(
             reverse=not edge,
         )
 
-    def add_word(total: tf.Tensor, word: _Words) -> tf.Tensor:
+    def add_word(total: tf.Tensor, word: _PlaceWords) -> tf.Tensor:
         # Returns the score of the best sequence that ends in each tag.
         paths = total[:, :, None] + between
         best = tf.reduce_max(paths, 1) - tf.reduce_max(paths, [1, 2])[:, None]
         return tf.where(word[1] == 0, start, best) + word[0]
 
-    def choose(next_tag: tf.Tensor, word: _Words) -> tf.Tensor:
+    def choose(next_tag: tf.Tensor, word: _PlaceWords) -> tf.Tensor:
         # Returns the best tag before a tag, or at the end of a text. The tags
         # of the padding after it do not matter.
         is_last = (word[1] + 1 == lengths)[:, None]

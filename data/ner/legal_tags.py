@@ -10,6 +10,7 @@ L = number of tags.
 
 import functools
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,10 +23,22 @@ _MAY_CONTINUE = {*"BIM"}  # any word after which the entity may continue
 _ENDS = {*"EL"}  # the last word of an entity of several words
 
 
+class Penalties(NamedTuple):
+    """Penalties for tags, float32: 0 for a legal tag, else PENALTY.
+
+    Attributes:
+        start: [L], for a sentence's first tag.
+        between: [L, L], for each tag (column) after each tag (row).
+        end: [L], for a sentence's last tag.
+    """
+
+    start: np.ndarray
+    between: np.ndarray
+    end: np.ndarray
+
+
 @functools.lru_cache(maxsize=16)
-def find_penalties(
-    labels: tuple[str, ...],
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def find_penalties(labels: tuple[str, ...]) -> Penalties:
     """Returns the penalties for illegal tags, such as I-PER after O.
 
     Args:
@@ -33,31 +46,35 @@ def find_penalties(
             entity may begin with a tag that also continues entities, so every
             sequence is legal.
 
-    Returns:
-        (start, between, end), float32 arrays that contain 0 for a legal tag and
-        PENALTY for an illegal tag. `start` [L] is for a sentence's first tag,
-        `between` [L, L] for each tag (column) after each tag (row), and `end`
-        [L] for a sentence's last tag.
     """
     prefixes, types = zip(
         *(label.partition("-")[::2] for label in labels), strict=True
     )
     continues = np.array([prefix in _CONTINUES for prefix in prefixes])
-    begins = {k for k, p in zip(types, prefixes, strict=True) if p == "B"}
-    if not begins.issuperset(np.array(types)[continues]):
+    types_with_begin = {
+        entity_type
+        for entity_type, prefix in zip(types, prefixes, strict=True)
+        if prefix == "B"
+    }
+    if not types_with_begin.issuperset(np.array(types)[continues]):
         continues[:] = False
     may_continue = np.array([prefix in _MAY_CONTINUE for prefix in prefixes])
     # If the scheme marks last words, no entity may end at B, I or M.
-    is_open = may_continue & continues.any() & any(p in _ENDS for p in prefixes)
+    marks_ends = any(prefix in _ENDS for prefix in prefixes)
+    is_open = may_continue & continues.any() & marks_ends
     is_same_type = np.equal.outer(types, types)
     after = np.where(
         continues, may_continue[:, None] & is_same_type, ~is_open[:, None]
     )
-    start, between, end = (
-        np.where(is_legal, np.float32(0), np.float32(PENALTY))
-        for is_legal in (~continues, after, ~is_open)
+    return Penalties(
+        start=_penalize(~continues),
+        between=_penalize(after),
+        end=_penalize(~is_open),
     )
-    return start, between, end
+
+
+def _penalize(is_legal: np.ndarray) -> np.ndarray:
+    return np.where(is_legal, np.float32(0), np.float32(PENALTY))
 
 
 def to_scores(probabilities: np.ndarray) -> np.ndarray:
@@ -65,7 +82,7 @@ def to_scores(probabilities: np.ndarray) -> np.ndarray:
     return np.log(np.maximum(probabilities, np.finfo(np.float32).tiny))
 
 
-def decode(
+def decode_tags(
     scores: np.ndarray, labels: Sequence[str], only_legal: bool
 ) -> np.ndarray:
     """Chooses the tag of each word of a sentence.

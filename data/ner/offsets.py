@@ -26,51 +26,68 @@ _WITHOUT_SPACES = (
 )
 
 
-class Fit(NamedTuple):
+class SpanFit(NamedTuple):
     """How a span fits the words of its text.
 
     Attributes:
         is_start_wrong: whether the span begins inside a word, or with space.
         is_end_wrong: whether the span ends inside a word, or with space.
         may_move: whether its place depends on the unit.
-        shown: the span and its text, for a message.
+        description: the span and its text, for a message.
     """
 
     is_start_wrong: bool
     is_end_wrong: bool
     may_move: bool
-    shown: str
+    description: str
 
 
-def fit(text: str, start: int, end: int, where: str) -> Fit:
-    """Returns how a span fits the words of its text."""
+def fit_span(text: str, start: int, end: int, where: str) -> SpanFit:
+    """Returns how a span fits the words of its text.
+
+    Args:
+        text: the text.
+        start: index of the span's first character.
+        end: index after the span's last character.
+        where: place of the text, for messages.
+    """
     before = text[:end]
-    return Fit(
-        _is_inside(text, start) or text[start].isspace(),
-        _is_inside(text, end) or text[end - 1].isspace(),
-        not before.isascii() or "\r\n" in before,
-        f"{where}: the span [{start}, {end}], {text[start:end]!r}, begins or "
-        f"ends inside a word of {text[:80]!r}",
+    return SpanFit(
+        is_start_wrong=_is_inside(text, start) or text[start].isspace(),
+        is_end_wrong=_is_inside(text, end) or text[end - 1].isspace(),
+        may_move=not before.isascii() or "\r\n" in before,
+        description=(
+            f"{where}: the span [{start}, {end}], {text[start:end]!r}, begins "
+            f"or ends inside a word of {text[:80]!r}"
+        ),
     )
 
 
-def check(spans: Sequence[Fit]) -> None:
+def check_units(spans: Sequence[SpanFit]) -> None:
     """Raises a ValueError if most spans of a file fit no words.
 
     Or if most spans do whose places depend on the unit.
     """
-    movable = [each for each in spans if each.may_move]
-    for some, fewest in (spans, 2), (movable, 3):
-        starts = [each for each in some if each.is_start_wrong]
-        ends = [each for each in some if each.is_end_wrong]
-        wrong = [x for x in some if x.is_start_wrong or x.is_end_wrong]
-        is_both = 4 * min(len(starts), len(ends)) >= len(wrong)
-        if is_both and len(wrong) >= max(fewest, len(some) // 2 + 1):
-            raise ValueError(
-                f"{wrong[0].shown}. So do {len(wrong)} of {len(some)} spans. "
-                "Positions count characters (Unicode code points), not bytes, "
-                "UTF-16 units or words"
-            )
+    _check_most(spans, fewest=2)
+    _check_most([span for span in spans if span.may_move], fewest=3)
+
+
+def _check_most(spans: Sequence[SpanFit], fewest: int) -> None:
+    """Raises a ValueError if most spans fit no words.
+
+    They must be at least `fewest`, and some of them must begin at a wrong
+    place, and some must end at one.
+    """
+    num_wrong_starts = sum(span.is_start_wrong for span in spans)
+    num_wrong_ends = sum(span.is_end_wrong for span in spans)
+    wrong = [span for span in spans if span.is_start_wrong or span.is_end_wrong]
+    is_both = 4 * min(num_wrong_starts, num_wrong_ends) >= len(wrong)
+    if is_both and len(wrong) >= max(fewest, len(spans) // 2 + 1):
+        raise ValueError(
+            f"{wrong[0].description}. So do {len(wrong)} of {len(spans)} "
+            "spans. Positions count characters (Unicode code points), not "
+            "bytes, UTF-16 units or words"
+        )
 
 
 def _is_inside(text: str, index: int) -> bool:
@@ -82,10 +99,15 @@ def _is_inside(text: str, index: int) -> bool:
 
 
 def _kind(char: str) -> str:
-    # Returns "letter", "sign" for parts of an emoji, or "" for other
-    # characters and for letters of scripts without spaces.
+    """Returns "letter", "sign" for parts of an emoji, or "".
+
+    The latter is for other characters, and for letters of scripts without
+    spaces.
+    """
     code = ord(char)
-    if is_cjk(code) or any(a <= code <= b for a, b in _WITHOUT_SPACES):
+    if is_cjk(code) or any(
+        low <= code <= high for low, high in _WITHOUT_SPACES
+    ):
         return ""
     category = unicodedata.category(char)
     if category[0] in "LNM":

@@ -1,56 +1,23 @@
 """Reads sentences with tagged words, or texts with spans of named entities."""
 
-import dataclasses
-import itertools
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from absl import logging
 
-from command_line import flags
 from data.ner import columns, spans, tag_names
+from data.ner.options import ColumnOptions, NerOptions
 from data.ner.scoring import to_scheme
 from data.ner.sentence_windows import NerExample
 from data.tables.dev_split import DataFileOptions, SetReader
 from data.tables.row_keys import key_of
-from data.tables.tables import LayoutOptions, format_of
+from data.tables.tables import format_of
 from files.paths import StrPath
 from modeling.labels import check_labels
 
 # A longer sentence, alone in its file, is probably several sentences.
-_MOST_WORDS = 100
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class NerOptions(LayoutOptions):
-    """Options for reading tagged words: their columns and their tags."""
-
-    labels: Sequence[str] | None = flags.head(
-        None,
-        "The tags in the order of the model's outputs, comma-separated. The "
-        "default is the tags of the train set, O first. Without training, it "
-        "is the tags that the model was trained with.",
-    )
-    text_column: int | None = flags.training(
-        None,
-        "Number of the column that contains the words. The default is the "
-        "column named word or token, or 1, the first column, or 2 if the first "
-        "column contains the tags.",
-        at_least=1,
-    )
-    label_column: int | None = flags.training(
-        None,
-        "Number of the column that contains the tags. The first column is 1. "
-        "The default is the column named tag, label or ner, or the last "
-        "column, or the first column if it contains the tags.",
-        at_least=1,
-    )
-    document_context: bool = flags.head(
-        False,
-        "Use whole documents as context, as in the paper, instead of single "
-        "sentences.",
-    )
+_MAX_SENTENCE_WORDS = 100
 
 
 class NerProcessor(SetReader[NerExample, NerOptions]):
@@ -155,42 +122,45 @@ class NerProcessor(SetReader[NerExample, NerOptions]):
                 is no sentence. The message names the file.
         """
         path = str(path)
-        options = self._options
-        labels = self._labels or []
-        if format_of(path) == "jsonl":
-            examples = spans.read(path, name, labels, options.encoding)
-        else:
-            column_options = columns.ColumnOptions(
-                words_at=_index_of(options.text_column),
-                tags_at=_index_of(options.label_column),
-                labels=labels,
-                name=name,
-            )
-            examples = [*columns.read(path, column_options, options.layout())]
-            self._check_number(path, examples)
+        examples = self._read_examples(path, name)
         if not examples:
             raise ValueError(f"{path} contains no sentence or annotated text")
-        if options.document_context and not examples[-1].document:
+        if self._options.document_context and not examples[-1].document:
             raise ValueError(
                 f"--document_context needs lines -DOCSTART-. {path} has none"
             )
-        # {tag: place where it first occurs}
-        tags: dict[str, str] = {}
-        for number, example in enumerate(examples, start=1):
+        for example in examples:
             example.labels = to_scheme(example.labels, self._labels or ())
-            for tag in example.labels:
-                tags.setdefault(tag, example.guid)
-            if not self._data.data_file:
-                example.guid = f"{name}-{number}"
         if name == "train":
-            of_words = [x.labels for x in examples if x.text is None]
-            tag_names.check_outside(path, Counter(itertools.chain(*of_words)))
-            if not self._labels:
-                tag_names.check_types(path, [x.labels for x in examples])
-        self._check_known(path, name, tags)
+            self._check_train_tags(path, examples)
+        self._check_labels(path, name, examples)
+        if not self._data.data_file:
+            for number, example in enumerate(examples, start=1):
+                example.guid = f"{name}-{number}"
         return examples
 
-    def _check_number(self, path: str, examples: Sequence[NerExample]) -> None:
+    def _read_examples(self, path: str, name: str) -> list[NerExample]:
+        """Reads a file of spans or of columns, by the ending of its name."""
+        options = self._options
+        labels = self._labels or []
+        if format_of(path) == "jsonl":
+            return spans.read_annotated_texts(
+                path, name, labels, options.encoding
+            )
+        column_options = ColumnOptions(
+            words_at=_index_of(options.text_column),
+            tags_at=_index_of(options.label_column),
+            labels=labels,
+            name=name,
+        )
+        examples = columns.read_columns(path, column_options, options.layout())
+        sentences = [*examples]
+        self._check_sentence_ends(path, sentences)
+        return sentences
+
+    def _check_sentence_ends(
+        self, path: str, examples: Sequence[NerExample]
+    ) -> None:
         """Raises a ValueError if a file of columns has no empty lines.
 
         A test set, or a folder's, may well contain a single sentence.
@@ -198,23 +168,48 @@ class NerProcessor(SetReader[NerExample, NerOptions]):
         if len(examples) != 1:
             return
         num_words = len(examples[0].words)
-        if num_words > _MOST_WORDS or self._data.data_file:
+        if num_words > _MAX_SENTENCE_WORDS or self._data.data_file:
             raise ValueError(
                 f"{path}: one sentence of {num_words} words: put an empty line "
                 "between sentences"
             )
 
-    def _check_known(
-        self, path: str, name: str, tags: Mapping[str, str]
+    def _check_train_tags(
+        self, path: str, examples: Sequence[NerExample]
     ) -> None:
-        # Raises a ValueError or warns if a set contains tags that are not among
-        # the labels. `tags` is {tag: place where it first occurs}.
-        known = self._labels
-        unknown = [tag for tag in tags if known and tag not in known]
+        """Raises a ValueError or warns if tags come from a wrong column."""
+        counts = Counter(
+            label
+            for example in examples
+            if example.text is None
+            for label in example.labels
+        )
+        tag_names.check_outside(path, counts)
+        if not self._labels:
+            tag_names.check_types(
+                path, [example.labels for example in examples]
+            )
+
+    def _check_labels(
+        self, path: str, name: str, examples: Sequence[NerExample]
+    ) -> None:
+        """Raises a ValueError or warns if a set contains unknown tags.
+
+        Known tags are the labels.
+        """
+        labels = self._labels
+        if not labels:
+            return
+        # {tag: place where it first occurs}
+        tags: dict[str, str] = {}
+        for example in examples:
+            for tag in example.labels:
+                tags.setdefault(tag, example.guid)
+        unknown = [tag for tag in tags if tag not in labels]
         if not unknown:
             return
         where = f"{path}, {tags[unknown[0]]}"
-        message = f"{where}: unknown tag {unknown[0]!r}. Known are {known}"
+        message = f"{where}: unknown tag {unknown[0]!r}. Known are {labels}"
         # A warning suffices for a dev or test set, unless all its tags except O
         # are unknown.
         if name == "train" or {*unknown} >= tags.keys() - {"O"}:
@@ -244,15 +239,17 @@ class NerProcessor(SetReader[NerExample, NerOptions]):
             return super().keys_of(examples)
         # {number of a document: its sentences}
         texts: dict[int, list[str]] = {}
-        for each in examples:
-            texts.setdefault(each.document, []).extend(self.texts_of(each))
+        for example in examples:
+            texts.setdefault(example.document, []).extend(
+                self.texts_of(example)
+            )
         keys = {
             number: key_of([" ".join(sentences)])
             for number, sentences in texts.items()
         }
-        return [keys[each.document] for each in examples]
+        return [keys[example.document] for example in examples]
 
 
 def _index_of(number: int | None) -> int | None:
-    # Flags count columns from 1.
+    """Returns the index of a column, which flags count from 1."""
     return None if number is None else number - 1

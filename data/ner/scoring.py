@@ -14,13 +14,25 @@ type: `B`, `I`, `O`. The schemes tag two adjacent entities as follows:
 
 import collections
 from collections.abc import Callable, Sequence
-
-# An entity: (type, index of the first word, index after the last word).
-Entity = tuple[str, int, int]
+from typing import NamedTuple
 
 # Pairs of prefixes. If two neighboring tags of one type have these prefixes,
 # conlleval.pl begins a new entity at the second tag.
 _CONLLEVAL_BEGINS = {"BB", "IB", "EE", "EI"}
+
+
+class Entity(NamedTuple):
+    """A named entity in a sentence.
+
+    Attributes:
+        entity_type: its type, "" if the tags name none.
+        start: index of the first word.
+        end: index after the last word.
+    """
+
+    entity_type: str
+    start: int
+    end: int
 
 
 def find_entities(tags: Sequence[str]) -> list[Entity]:
@@ -35,7 +47,7 @@ def find_entities(tags: Sequence[str]) -> list[Entity]:
     contains no rules for the prefixes S, L and U, so it joins adjacent entities
     of one type that are tagged with them. `to_scheme` separates these entities.
     """
-    return _find(
+    return _find_all(
         tags, lambda previous, prefix: previous + prefix in _CONLLEVAL_BEGINS
     )
 
@@ -59,7 +71,7 @@ def to_scheme(tags: Sequence[str], labels: Sequence[str] = ()) -> list[str]:
         first, middle, last, lone = "BILU"
     if "M" in prefixes:
         first, middle, last, lone = "BMES"
-    entities = _find(
+    entities = _find_all(
         tags, lambda previous, prefix: previous in "ESLU" or prefix in "BSU"
     )
     result = ["O"] * len(tags)
@@ -71,7 +83,7 @@ def to_scheme(tags: Sequence[str], labels: Sequence[str] = ()) -> list[str]:
     return result
 
 
-def _find(
+def _find_all(
     tags: Sequence[str], begins_anew: Callable[[str, str], bool]
 ) -> list[Entity]:
     """Returns the entities in a sentence's tags.
@@ -83,7 +95,7 @@ def _find(
     previous = "O"
     previous_type = ""
     start = 0
-    for i, tag in enumerate([*tags, "O"]):
+    for index, tag in enumerate([*tags, "O"]):
         prefix, has_type, entity_type = tag.partition("-")
         if len(tag) > 1 and not has_type:
             # Models of other projects may predict only types: PER, not B-PER.
@@ -95,9 +107,9 @@ def _find(
             or begins_anew(previous, prefix)
         )
         if previous != "O" and (begins or prefix == "O"):
-            entities.append((previous_type, start, i))
+            entities.append(Entity(previous_type, start, index))
         if begins:
-            start = i
+            start = index
         previous, previous_type = prefix, entity_type
     return entities
 
@@ -123,12 +135,14 @@ def score_entities(
     # Types of the entities that are right, that are predicted, and both.
     counts = [collections.Counter[str]() for _ in range(3)]
     for tags, predicted in zip(right_tags, predicted_tags, strict=True):
-        are_right += (a == b for a, b in zip(tags, predicted, strict=True))
+        are_right += (
+            tag == guess for tag, guess in zip(tags, predicted, strict=True)
+        )
         entities = {*find_entities(tags)}
         guesses = {*find_entities(predicted)}
         sets = entities, guesses, entities & guesses
-        for counter, some in zip(counts, sets, strict=True):
-            counter.update(entity_type for entity_type, _, _ in some)
+        for counter, members in zip(counts, sets, strict=True):
+            counter.update(entity.entity_type for entity in members)
 
     scores = {"accuracy": sum(are_right) / max(len(are_right), 1)}
     for entity_type in ("", *filter(None, sorted(counts[0] | counts[1]))):

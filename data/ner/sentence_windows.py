@@ -16,6 +16,7 @@ import dataclasses
 import itertools
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from absl import logging
@@ -36,11 +37,11 @@ class NerExample:
     """A sentence with tagged words, or a text with annotated spans.
 
     Attributes:
-        guid: str, name of the example.
-        words: list of str, the words of the sentence or text.
-        labels: list of str, the words' tags.
-        document: int, number of the document that contains the sentence.
-        text: str, the text, or None if the file contains words in columns.
+        guid: name of the example.
+        words: the words of the sentence or text.
+        labels: the words' tags.
+        document: number of the document that contains the sentence.
+        text: the text, or None if the file contains words in columns.
         row: {name: value} of the example in the file, without annotations in a
             test set. None in a train set.
     """
@@ -53,22 +54,35 @@ class NerExample:
     row: Mapping[str, object] | None = None
 
 
+class WordPlace(NamedTuple):
+    """Where a window contains the first WordPiece of a word.
+
+    Attributes:
+        position: index of the WordPiece in the window.
+        example_index: index of the example that contains the word.
+        word_index: index of the word in the example.
+    """
+
+    position: int
+    example_index: int
+    word_index: int
+
+
 @dataclasses.dataclass(slots=True)
 class NerFeatures:
     """Features of one window.
 
     Attributes:
-        tokens: list of str, the WordPieces without padding.
-        input_ids: list of int, [max_seq_length].
-        input_mask: list of int, [max_seq_length], 1 = a real token.
-        segment_ids: list of int, [max_seq_length], all 0.
-        label_ids: list of int, [max_seq_length], index of the tag of the word
-            that begins at each position, 0 where `label_weights` is 0.
-        label_weights: list of float, [max_seq_length], 1 = the first WordPiece
-            of each word in `words` whose right tag is known. Otherwise 0.
-        words: list of (position in the window, index of the example, index of
-            the word in the example) of each word whose tag is learned and
-            predicted in this window, and in no other window.
+        tokens: the WordPieces without padding.
+        input_ids: [max_seq_length], ids of the WordPieces.
+        input_mask: [max_seq_length], 1 = a real token.
+        segment_ids: [max_seq_length], all 0.
+        label_ids: [max_seq_length], index of the tag of the word that begins at
+            each position, 0 where `label_weights` is 0.
+        label_weights: [max_seq_length], 1 = the first WordPiece of each word in
+            `words` whose right tag is known. Otherwise 0.
+        words: place of each word whose tag is learned and predicted in this
+            window, and in no other window.
     """
 
     tokens: list[str]
@@ -77,7 +91,7 @@ class NerFeatures:
     segment_ids: list[int]
     label_ids: list[int]
     label_weights: list[float]
-    words: list[tuple[int, int, int]]
+    words: list[WordPlace]
 
 
 def create_features(
@@ -93,7 +107,7 @@ def create_features(
     sentences. `max_seq_length` is at least 3.
     """
     max_tokens = max_seq_length - 2
-    label_ids = {label: i for i, label in enumerate(label_list)}
+    label_ids = {label: index for index, label in enumerate(label_list)}
     numbered = enumerate(examples)
     for _, text in itertools.groupby(
         numbered, lambda pair: pair[1].document if document_context else pair[0]
@@ -122,16 +136,18 @@ def create_features(
                 words=[],
             )
             is_best = best_windows[start : start + length] == doc_span_index
-            for i in np.flatnonzero(is_best).tolist():
-                if start + i not in words:
+            for offset in np.flatnonzero(is_best).tolist():
+                if start + offset not in words:
                     continue
-                example_index, word_index = words[start + i]
+                example_index, word_index = words[start + offset]
                 label = examples[example_index].labels[word_index]
-                # Add 1 to i, because the window begins with [CLS].
+                position = offset + 1  # The window begins with [CLS].
                 if label in label_ids:
-                    feature.label_ids[i + 1] = label_ids[label]
-                    feature.label_weights[i + 1] = 1.0
-                feature.words.append((i + 1, example_index, word_index))
+                    feature.label_ids[position] = label_ids[label]
+                    feature.label_weights[position] = 1.0
+                feature.words.append(
+                    WordPlace(position, example_index, word_index)
+                )
             yield feature
 
 
@@ -167,8 +183,10 @@ def choose_tags(
     tags = []
     of_tags = []
     for rows in of_words:
-        ids = legal_tags.decode(legal_tags.to_scores(rows), labels, only_legal)
-        tags.append([labels[i] for i in ids])
+        ids = legal_tags.decode_tags(
+            legal_tags.to_scores(rows), labels, only_legal
+        )
+        tags.append([labels[label_id] for label_id in ids])
         of_tags.append(rows[np.arange(len(ids)), ids])
     return tags, of_tags
 
@@ -226,14 +244,15 @@ def write_predictions(
             word_spans = find_words(text, words)
             entities = find_entities(labels)
             spans = [
-                [word_spans[i][0], word_spans[j - 1][1], entity_type]
-                for entity_type, i, j in entities
+                [word_spans[first][0], word_spans[after - 1][1], entity_type]
+                for entity_type, first, after in entities
             ]
             answer: JsonObject = {
                 f"{prefix}labels": labels,
                 f"{prefix}entities": spans,
                 "probabilities": [
-                    round(float(min(of_tags[i:j])), 6) for _, i, j in entities
+                    round(float(min(of_tags[first:after])), 6)
+                    for _, first, after in entities
                 ],
             }
             if is_known:

@@ -22,7 +22,7 @@ from data.io import packed_files, text_files
 from data.ner import offsets
 from data.ner.annotations import (
     find_sentence,
-    find_spans,
+    find_text_and_spans,
     read_span,
     without_answers,
 )
@@ -34,7 +34,7 @@ from files.json_files import parse_json
 from files.paths import StrPath
 
 
-def read(
+def read_annotated_texts(
     path: StrPath,
     name: str,
     labels: Sequence[str] = (),
@@ -64,25 +64,29 @@ def read(
             keys of a row contradict each other, the labels of spans are tags
             such as B-PER, or most spans begin or end inside words.
     """
-    counts = _Counts()
+    counts = _FileCounts()
     examples = []
-    # Sentences of the file with tags.
-    tagged = []
+    tagged_sentences = []
     for guid, row in _read_entries(path, encoding):
         counts.num_texts += 1
         example, has_tags = _read_row(path, guid, row, name, counts)
         if example is not None:
             examples.append(example)
-            tagged += [example] if has_tags else []
-    _name_tags(path, tagged, labels, name == "train")
+            if has_tags:
+                tagged_sentences.append(example)
+    _name_tags(path, tagged_sentences, labels, name == "train")
     _check_labels(path, counts)
-    offsets.check(counts.spans)
-    _log(path, counts, name)
+    offsets.check_units(counts.spans)
+    _log_counts(path, counts, name)
     return examples
 
 
 def _read_row(
-    path: StrPath, guid: str, row: object, name: str, counts: "_Counts"
+    path: StrPath,
+    guid: str,
+    row: object,
+    name: str,
+    counts: "_FileCounts",
 ) -> tuple[NerExample | None, bool]:
     """Returns (example or None, whether the row contains tags)."""
     is_test = name == "test"
@@ -90,17 +94,17 @@ def _read_row(
     if isinstance(row, list) and [*map(type, row)] == [str, dict]:
         row = {**row[1], "text": row[0]}  # spaCy's training data
     row = without_answers(row) if isinstance(row, dict) else {}
-    shown = row
+    output_row = row
     if is_test:
-        hidden = {*SPANS, *TAG_LISTS, "annotations"}
-        shown = {key: row[key] for key in row if key not in hidden}
+        annotations = {*SPANS, *TAG_LISTS, "annotations"}
+        output_row = {key: row[key] for key in row if key not in annotations}
     is_rejected = row.get("answer") in ("reject", "ignore")
     sentence = find_sentence(row, where, not is_test)
     if sentence:
         words, tags, text = sentence
         tags = ["O"] * len(words) if is_rejected else tags
     else:
-        text, values = find_spans(row, where, not is_test)
+        text, values = find_text_and_spans(row, where, not is_test)
         is_rejected |= values is None
         words = split_words(text)
         tags = _tag_words(
@@ -112,7 +116,7 @@ def _read_row(
     if not is_test and (is_empty or is_rejected):
         return None, False
     document = counts.num_texts
-    example = NerExample(guid, words, tags, document, text, shown)
+    example = NerExample(guid, words, tags, document, text, output_row)
     return example, bool(sentence) and not is_rejected
 
 
@@ -137,7 +141,8 @@ def _name_tags(
         example.labels = [names[tag] for tag in example.labels]
 
 
-def _log(path: StrPath, counts: "_Counts", name: str) -> None:
+def _log_counts(path: StrPath, counts: "_FileCounts", name: str) -> None:
+    """Logs which texts and spans of a file were left out or changed."""
     if counts.widened:
         logging.info(
             "%s: widened %d of %d spans to complete words, such as %s",
@@ -165,8 +170,8 @@ def _log(path: StrPath, counts: "_Counts", name: str) -> None:
 
 
 @dataclasses.dataclass
-class _Counts:
-    """What `read` counts in a file, to check the file at its end.
+class _FileCounts:
+    """What is counted in a file, to check the file at its end.
 
     Attributes:
         num_texts: number of texts.
@@ -182,7 +187,7 @@ class _Counts:
     num_unknown: int = 0
     labels: list[str] = dataclasses.field(default_factory=list)
     widened: list[str] = dataclasses.field(default_factory=list)
-    spans: list[offsets.Fit] = dataclasses.field(default_factory=list)
+    spans: list[offsets.SpanFit] = dataclasses.field(default_factory=list)
 
 
 def _tag_words(
@@ -190,46 +195,50 @@ def _tag_words(
     words: Sequence[str],
     values: Sequence[object],
     where: str,
-    counts: _Counts,
+    counts: _FileCounts,
 ) -> list[str]:
     """Returns the tags of a text's words, and adds its spans to `counts`.
 
     `values` are the spans in the file.
     """
     word_spans = find_words(text, words)
+    # {span: its value in the file}
     spans = {read_span(value, text, where): value for value in values}
     tags = ["O"] * len(word_spans)
-    for start, end, label in sorted(spans):
-        shown = f"{[start, end, label]} {text[start:end]!r}"
+    for span, value in sorted(spans.items(), key=lambda item: item[0]):
+        start, end, label = span
+        description = f"{[start, end, label]} {text[start:end]!r}"
         first = bisect.bisect_right(word_spans, start, key=lambda span: span[1])
         after = bisect.bisect_left(word_spans, end, key=lambda span: span[0])
         if {*tags[first:after]} != {"O"}:
             raise ValueError(
-                f"{where}: the span {shown} contains no word, or overlaps "
-                f"the words of another span. Text: {text[:80]!r}"
+                f"{where}: the span {description} contains no word, or "
+                f"overlaps the words of another span. Text: {text[:80]!r}"
             )
         tags[first:after] = [f"I-{label}"] * (after - first)
         tags[first] = f"B-{label}"
         counts.labels.append(label)
         complete = text[word_spans[first][0] : word_spans[after - 1][1]]
-        value = spans[start, end, label]
-        has_text = isinstance(value, dict) and "text" in value
-        fit = offsets.fit(text, start, end, where)
+        fit = offsets.fit_span(text, start, end, where)
         if complete == text[start:end].strip():
             fit = fit._replace(is_start_wrong=False, is_end_wrong=False)
         else:
-            counts.widened.append(f"{shown} to {complete!r}")
-        if has_text:
+            counts.widened.append(f"{description} to {complete!r}")
+        if isinstance(value, dict) and "text" in value:
             # The text of the span has confirmed its place.
             fit = fit._replace(is_start_wrong=False, is_end_wrong=False)
         counts.spans.append(fit)
     return tags
 
 
-def _check_labels(path: StrPath, counts: _Counts) -> None:
+def _check_labels(path: StrPath, counts: _FileCounts) -> None:
     """Raises a ValueError if the spans are words, labeled with tags."""
     labels = {*counts.labels}
-    tags = [x for x in labels if x[:2] == "B-" and f"I{x[1:]}" in labels]
+    tags = [
+        label
+        for label in labels
+        if label[:2] == "B-" and f"I{label[1:]}" in labels
+    ]
     if tags:
         raise ValueError(
             f"{path}: the labels of spans are tags of words, such as "
@@ -245,8 +254,11 @@ def _read_entries(
     Only a .json file can contain one list of texts, instead of a text in a
     line.
     """
-    numbered = text_files.read_numbered(path, encoding)
-    lines = [each for each in numbered if each[1].strip()]
+    lines = [
+        (number, line)
+        for number, line in text_files.read_numbered(path, encoding)
+        if line.strip()
+    ]
     text = "\n".join(line for _, line in lines)
     is_list = packed_files.name_without_packing(path).endswith(".json")
     if is_list and text.lstrip().startswith("["):

@@ -25,7 +25,7 @@ _OTHER_B = re.compile("^B(?=[_.:/])|(?<=[-_.:/])B$")
 # What stands for O in files of other projects.
 _OUTSIDE = ("0", "o")
 # Numbers of types that only a wrong column has, see `check_types`.
-_MOST_TYPES = 100
+_MAX_TYPES = 100
 _MANY_TYPES = 20
 
 
@@ -62,14 +62,14 @@ def name_tags(
     if wrong := [tag for tag in _OUTSIDE if tag in counts]:
         raise ValueError(
             f"{path}: words outside of entities are tagged O, not {wrong[0]}. "
-            f"The tags are {_show(counts)}. Replace {wrong[0]} by O"
+            f"The tags are {_describe_tags(counts)}. Replace {wrong[0]} by O"
         )
     if is_train and "O" not in counts and not labels:
         raise ValueError(
             f"{path}: no word is tagged O, as words outside of entities are. "
-            f"The tags are {_show(counts)}. Set --label_column to the column "
-            "of the tags, or if every word is in an entity, name the tags with "
-            "--labels"
+            f"The tags are {_describe_tags(counts)}. Set --label_column to the "
+            "column of the tags, or if every word is in an entity, name the "
+            "tags with --labels"
         )
     types = counts.keys() - {"O"}
     if all(map(is_tag, types)):
@@ -90,8 +90,11 @@ def _has_inside(tag: str, tags: Collection[str]) -> bool:
 
 
 def _in_capitals(tag: str, labels: Sequence[str]) -> str:
-    # b-per becomes B-PER, but b-Person B-Person, and B-per stays. B-per among
-    # the labels of a model stands for b-per too.
+    """Returns a tag with a capital prefix: B-PER for b-per.
+
+    But b-Person becomes B-Person, and B-per stays. B-per among the labels of a
+    model stands for b-per too.
+    """
     if not _LOWER_TAG.fullmatch(tag):
         return tag
     with_type = tag[0].upper() + tag[1:]
@@ -120,13 +123,13 @@ def _name_numbers(
 
 def check_outside(path: StrPath, tags: Counter[str]) -> None:
     """Warns if O is not the most frequent tag of a train set's words."""
-    ((most, count),) = tags.most_common(1) or [("O", 0)]
+    ((most_frequent, count),) = tags.most_common(1) or [("O", 0)]
     if 0 < tags["O"] < count:
         logging.warning(
             "%s: most words outside of entities are tagged O, but here %s (%d) "
             "is more frequent than O (%d). Check the column of the tags",
             path,
-            most,
+            most_frequent,
             count,
             tags["O"],
         )
@@ -149,7 +152,7 @@ def check_types(path: StrPath, sentences: Sequence[Sequence[str]]) -> None:
     )
     rare = [entity_type for entity_type, count in counts.items() if count == 1]
     is_wrong = len(counts) > _MANY_TYPES and 2 * len(rare) >= len(counts)
-    if is_wrong or len(counts) > _MOST_TYPES:
+    if is_wrong or len(counts) > _MAX_TYPES:
         raise ValueError(
             f"{path}: {len(counts)} types of entities, of which {len(rare)} "
             f"occur once, such as {first_labels(rare or [*counts])}. If they "
@@ -158,7 +161,9 @@ def check_types(path: StrPath, sentences: Sequence[Sequence[str]]) -> None:
         )
 
 
-def _show(counts: Mapping[str, int]) -> str:
+def _describe_tags(counts: Mapping[str, int]) -> str:
     """Returns the most frequent tags and their numbers of words."""
-    shown = [f"{tag} ({n})" for tag, n in Counter(counts).most_common(10)]
-    return first_labels(shown) + (" ..." if len(counts) > 10 else "")
+    tags = [
+        f"{tag} ({count})" for tag, count in Counter(counts).most_common(10)
+    ]
+    return first_labels(tags) + (" ..." if len(counts) > 10 else "")

@@ -29,12 +29,13 @@ def split_words(text: str) -> list[str]:
     """
     words: list[str] = []
     for chunk in re.sub(BETWEEN_WORDS, r" \1 ", text).split():
-        begin, end = 0, len(chunk)
-        while begin < end and _is_punctuation(chunk[begin]):
-            begin += 1
-        while begin < end and _is_punctuation(chunk[end - 1]):
+        start = 0
+        end = len(chunk)
+        while start < end and _is_punctuation(chunk[start]):
+            start += 1
+        while start < end and _is_punctuation(chunk[end - 1]):
             end -= 1
-        words += filter(None, (chunk[:begin], chunk[begin:end], chunk[end:]))
+        words += filter(None, (chunk[:start], chunk[start:end], chunk[end:]))
     return words
 
 

@@ -103,7 +103,7 @@ class TextReader:
 
 
 def _read_lines(blocks: Iterable[Block], counts: Counter[str]) -> Iterator[str]:
-    # Yields the stripped lines of blocks, and "" if a block ends a document.
+    """Yields the stripped lines of blocks, "" where a block ends a document."""
     for block in blocks:
         dropped: Counter[str] = Counter()
         lines = text_files.read_lines(

@@ -184,8 +184,10 @@ def _create_instance(
     options: InstanceOptions,
     counts: Counter[str],
 ) -> bytes:
-    # Joins two segments, masks WordPieces unless the option `dynamic_masking`
-    # is on, and returns the record.
+    """Joins two segments, masks WordPieces, and returns the record.
+
+    If the option `dynamic_masking` is on, no WordPiece is masked.
+    """
     sep = vocabulary["[SEP]"]
     first = [vocabulary["[CLS]"], *tokens_a, sep]
     tokens = [*first, *tokens_b, sep]
@@ -306,8 +308,7 @@ def _choose_words(
     num_to_predict: int,
     rng: random.Random,
 ) -> list[int]:
-    # Chooses whole words to predict, and returns their positions.
-    #
+    """Chooses whole words to predict, and returns their positions."""
     # For each word, the positions of its WordPieces.
     words: list[list[int]] = []
     for index in candidates:

@@ -180,12 +180,12 @@ def _create_tasks(
     return [
         ShardTask(
             options,
-            dict(some),
+            dict(parts),
             paths,
             output.result_file(task),
             is_evaluation=bool(options.eval_fraction) and task == 0,
         )
-        for task, (some, paths) in enumerate(shares)
+        for task, (parts, paths) in enumerate(shares)
     ]
 
 
@@ -210,7 +210,7 @@ def write_shards(task: ShardTask) -> None:
     options = task.options
     counts: Counter[str] = Counter()
     # Only training instances are counted.
-    made = Counter() if task.is_evaluation else counts
+    instance_counts = Counter() if task.is_evaluation else counts
     reader = _create_reader(options)
 
     def is_wanted(checksum: int) -> bool:
@@ -239,7 +239,12 @@ def write_shards(task: ShardTask) -> None:
                 # group before it.
                 lent = previous if len(group) == 1 else []
                 for record in _create_records(
-                    group, reader.vocabulary, options, rng, made, lent
+                    group,
+                    reader.vocabulary,
+                    options,
+                    rng,
+                    instance_counts,
+                    lent,
                 ):
                     writer.write(record)
                 previous = group
@@ -270,9 +275,11 @@ def _create_records(
     counts: Counter[str],
     lent: Sequence[Document],
 ) -> Iterator[bytes]:
-    # Creates instances from the documents of a group, which it shuffles in
-    # place, and yields their records shuffled. Counts the instances and their
-    # WordPieces. The documents in `lent` only provide random next sentences.
+    """Creates instances from a group of documents, and yields their records.
+
+    Shuffles the group in place, and the records. Counts the instances and their
+    WordPieces. The documents in `lent` only provide random next sentences.
+    """
     shuffle(group, rng)
     available = [*group, *lent]
     batch: list[bytes] = []

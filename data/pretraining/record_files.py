@@ -42,14 +42,16 @@ def find_lengths(files: Sequence[str]) -> tuple[bool, dict[str, int]]:
         except ValueError as error:
             raise ValueError(f"{path}, record 0: {error}") from error
         flags = _read_manifest(_find_manifest(path)).get("flags", {})
-        found = {
+        flag_lengths = {
             "max_seq_length": lengths.get("input_ids"),
             "max_predictions_per_seq": lengths.get(
                 "masked_lm_positions", flags.get("max_predictions_per_seq")
             ),
         }
-        known = {name: length for name, length in found.items() if length}
-        return "masked_lm_positions" in lengths, known
+        has_masks = "masked_lm_positions" in lengths
+        return has_masks, {
+            name: length for name, length in flag_lengths.items() if length
+        }
     return False, {}
 
 
@@ -74,7 +76,7 @@ def _read_manifest(file: str | None) -> JsonObject:
         return parse_json(reader.read(), file)
 
 
-def identify(files: Iterable[str]) -> list[Fingerprint]:
+def identify_files(files: Iterable[str]) -> list[Fingerprint]:
     """Returns what tells files of records from others of the same name.
 
     Name, size and time are not enough, because archives, images and copies set
@@ -90,7 +92,7 @@ def identify(files: Iterable[str]) -> list[Fingerprint]:
         OSError: a file cannot be read.
         ValueError: a file is truncated or does not contain records.
     """
-    found = []
+    fingerprints: list[Fingerprint] = []
     # {path of a manifest: {name of a file: its entry}}
     manifests: dict[str | None, JsonObject] = {}
     for path in files:
@@ -103,8 +105,8 @@ def identify(files: Iterable[str]) -> list[Fingerprint]:
             values = [entry["crc32c"], *_read_ends(path, size)]
         else:
             values = _read_all(path)
-        found.append([name, size, *values])
-    return found
+        fingerprints.append([name, size, *values])
+    return fingerprints
 
 
 def _list_entries(manifest: JsonObject) -> JsonObject:
@@ -132,11 +134,11 @@ def _read_all(path: str) -> list[str]:
     """
     checksum = google_crc32c.Checksum()
     ends = ["", ""]
-    read = progress.track(
+    tracked_records = progress.track(
         records.read_records(path),
         label=f"Reading {os.path.basename(path)} for its checksum:",
     )
-    for record in read:
+    for record in tracked_records:
         framed = records.frame(record)
         checksum.update(framed)
         ends[1] = framed[-_FOOTER_SIZE:].hex()

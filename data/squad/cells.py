@@ -90,7 +90,7 @@ def list_answers(answers: object, start: object = None) -> list[JsonObject]:
             another type.
     """
     if isinstance(answers, dict):
-        answers, start = _lists_of(answers)
+        answers, start = _text_and_start_of(answers)
     if answers is None or answers == "":
         return []
     texts = answers if isinstance(answers, list) else [answers]
@@ -105,8 +105,8 @@ def list_answers(answers: object, start: object = None) -> list[JsonObject]:
     return [*map(_answer_of, texts, starts)]
 
 
-def _lists_of(answer: JsonObject) -> tuple[object, object]:
-    # Returns the text and the position of an answer, or the lists of several.
+def _text_and_start_of(answer: JsonObject) -> tuple[object, object]:
+    """Returns the text and the position of an answer, or lists of them."""
     if "text" not in answer:
         raise ValueError(f"the answer {answer!r} has no 'text'")
     start = answer.get("answer_start")
@@ -167,9 +167,11 @@ def read_cell(value: object, context: str = "") -> object:
 
 
 def _separate(text: str) -> str:
-    # numpy's str() separates the elements of an array only by blanks, and
-    # Python would join two texts. Returns the text with commas between the
-    # elements.
+    """Returns a text in numpy's notation with commas between the elements.
+
+    numpy's str() separates the elements of an array only by blanks, and Python
+    would join two texts.
+    """
     parts: list[str] = []
     is_after_literal = False
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
@@ -181,8 +183,11 @@ def _separate(text: str) -> str:
 
 
 def _value_of(node: ast.expr) -> Any:  # noqa: ANN401  a value of any type
-    # Evaluates only literals, and takes array(x), np.int64(x) and the like as
-    # x. Nothing of the cell is executed.
+    """Evaluates a cell that consists of literals.
+
+    array(x), np.int64(x) and the like count as x. Nothing of the cell is
+    executed.
+    """
     match node:
         case ast.Constant(value=value) if value is not ...:
             return value
@@ -190,7 +195,7 @@ def _value_of(node: ast.expr) -> Any:  # noqa: ANN401  a value of any type
             return -_value_of(number)
         case ast.Name(id=name) if name in _NAMES:
             return _NAMES[name]
-        case ast.Call(func=name, args=[inner, *_]) if _is_known(name):
+        case ast.Call(func=name, args=[inner, *_]) if _is_array_call(name):
             return _value_of(inner)
         case ast.List(elts=elements) | ast.Tuple(elts=elements):
             return [_value_of(element) for element in elements]
@@ -200,5 +205,5 @@ def _value_of(node: ast.expr) -> Any:  # noqa: ANN401  a value of any type
     raise ValueError(ast.dump(node))
 
 
-def _is_known(function: ast.expr) -> bool:
+def _is_array_call(function: ast.expr) -> bool:
     return bool(_CALLS.fullmatch(ast.unparse(function)))

@@ -12,7 +12,8 @@ from collections.abc import Mapping
 
 import tensorflow as tf
 
-from data.squad.decoding import NO_ANSWER_SCORE_DIFF, DecodingOptions
+from data.squad.decoding import NO_ANSWER_SCORE_DIFF
+from data.squad.options import DecodingOptions
 from data.squad.spans_layer import (
     Spans,
     add_texts,
@@ -143,12 +144,14 @@ class SquadDecoder:
         best: Mapping[str, tf.Tensor],
         row: tf.Tensor,
     ) -> tuple[Spans, tf.Tensor]:
-        # Returns the best spans with distinct texts of a question, best first,
-        # and the score of no answer.
+        """Returns a question's best spans, and the score of no answer.
+
+        The spans have distinct texts, and the best one is first.
+        """
         bounds = tf.cast([row, row + 1], tf.int64)
-        begin, end = tf.unstack(tf.searchsorted(windows.rows, bounds))
+        start, end = tf.unstack(tf.searchsorted(windows.rows, bounds))
         spans = find_spans(
-            begin=begin,
+            start=start,
             end=end,
             windows=windows,
             passages=passages,
@@ -161,10 +164,10 @@ class SquadDecoder:
         num_best = self.options.n_best_size
 
         def add_spans(
-            begin: tf.Tensor, nbest: Spans
+            num_read: tf.Tensor, nbest: Spans
         ) -> tuple[tf.Tensor, Spans]:
-            following = tf.minimum(begin + num_best, num_spans)
-            more = spans.gather(tf.range(begin, following))
+            following = tf.minimum(num_read + num_best, num_spans)
+            more = spans.gather(tf.range(num_read, following))
             context = passages.contexts[row]
             nbest = nbest.concat(
                 add_texts(more, context, self.use_char_offsets)
@@ -173,10 +176,10 @@ class SquadDecoder:
             return following, nbest.gather(firsts)
 
         # Create few texts at a time, until there are enough distinct ones.
-        null, null_score = find_null(best, begin, end)
+        null, null_score = find_null(best, start, end)
         _, nbest = tf.while_loop(
-            lambda begin, nbest: (
-                (begin < num_spans) & (tf.size(nbest.texts) < num_best)
+            lambda num_read, nbest: (
+                (num_read < num_spans) & (tf.size(nbest.texts) < num_best)
             ),
             add_spans,
             (0, null.gather(tf.range(0))),

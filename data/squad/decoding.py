@@ -2,20 +2,23 @@
 
 Each window contributes its n best starts and n best ends. All valid pairs of a
 start and an end, from all windows of a question, are sorted by the sum of their
-logits. The best pairs are then mapped back to the text of the passage.
+logits. final_text.py finds the best pairs in the text of the passage.
 """
 
 import collections
-import dataclasses
 import functools
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple, TypedDict
 
 import numpy as np
-from absl import logging
 
-from command_line import flags
+from data.squad.final_text import (
+    PassageWords,
+    find_in_tokenized,
+    read_words,
+)
+from data.squad.options import DecodingOptions
 from data.squad.passage_windows import SquadFeatures
 from data.squad.reading import WORD, SquadExample
 from data.text.tokenization import BasicTokenizer
@@ -43,7 +46,7 @@ class NbestEntry(TypedDict):
 NO_ANSWER_SCORE_DIFF = 1000000.0
 
 
-class Span(NamedTuple):
+class TokenSpan(NamedTuple):
     """The tokens of a window that may be the answer.
 
     Attributes:
@@ -62,37 +65,19 @@ class Span(NamedTuple):
     end_logit: float
 
 
-# Three dicts whose keys are question ids. The first contains the text of each
-# answer, the second the n-best lists, best entry first, and the third, only for
-# SQuAD v2.0, the score of no answer minus the best answer's score.
-Answers = tuple[dict[str, str], dict[str, list[NbestEntry]], dict[str, float]]
+class Answers(NamedTuple):
+    """The answers to questions, in dicts whose keys are question ids.
 
+    Attributes:
+        texts: text of each answer.
+        nbest: n-best list of each question, best entry first.
+        score_diffs: score of no answer minus the best answer's score, only for
+            SQuAD v2.0.
+    """
 
-@dataclasses.dataclass(frozen=True)
-class DecodingOptions:
-    """Options for choosing answers from the start and end logits."""
-
-    n_best_size: int = flags.decoding(
-        20,
-        "Number of answers to each question in nbest_predictions.json.",
-        at_least=1,
-    )
-    max_answer_length: int = flags.decoding(
-        30, "Maximum length of an answer, in WordPieces.", at_least=1
-    )
-    version_2_with_negative: bool = flags.head(
-        False, "Use SQuAD v2.0, where some questions have no answer."
-    )
-    null_score_diff_threshold: float = flags.decoding(
-        0.0,
-        "Predict no answer if the score of no answer exceeds the score of the "
-        "best answer by more than this number.",
-    )
-    verbose_logging: bool = flags.neutral(
-        False, "Log answers that cannot be mapped to the passage's spelling."
-    )
-    # Whether to ignore the logits at padding. Google's code uses them.
-    trim_padding: bool = False
+    texts: dict[str, str]
+    nbest: dict[str, list[NbestEntry]]
+    score_diffs: dict[str, float]
 
 
 def decode_predictions(
@@ -113,28 +98,23 @@ def decode_predictions(
         tokenizer: BasicTokenizer of the model. `find_final_text` uses it to map
             answers to the passage's spelling, if there are no character
             offsets.
-
-    Returns:
-        the three dicts that the comment on `Answers` describes.
     """
     result_of = {result.unique_id: result for result in all_results}
     features_of = collections.defaultdict(list)
     for feature in all_features:
         features_of[feature.example_index].append(feature)
 
-    predictions = {}
-    all_nbest = {}
-    score_diffs = {}
+    answers = Answers({}, {}, {})
     for example_index, example in enumerate(all_examples):
         features = features_of.pop(example_index, [])
         answer = decode_question(
             example, features, result_of, options, tokenizer
         )
-        predictions[example.qas_id] = answer.nbest[answer.chosen].text
+        answers.texts[example.qas_id] = answer.nbest[answer.chosen].text
         if options.version_2_with_negative:
-            score_diffs[example.qas_id] = answer.score_diff
-        all_nbest[example.qas_id] = with_probabilities(answer.nbest)
-    return predictions, all_nbest, score_diffs
+            answers.score_diffs[example.qas_id] = answer.score_diff
+        answers.nbest[example.qas_id] = with_probabilities(answer.nbest)
+    return answers
 
 
 class Candidate(NamedTuple):
@@ -184,62 +164,93 @@ def decode_question(
         options: options for choosing answers from the logits.
         tokenizer: BasicTokenizer, as in `decode_predictions`.
     """
-    is_v2 = options.version_2_with_negative
-    spans, null, null_score = _example_spans(features, result_of, options)
-    if is_v2:
+    spans, null, null_score = _find_spans(features, result_of, options)
+    if options.version_2_with_negative:
         spans.append(null)
     spans.sort(key=_score, reverse=True)
+    nbest = _create_nbest(spans, example, options, tokenizer)
+    has_null = any(not candidate.text for candidate in nbest)
+    if options.version_2_with_negative and not has_null:
+        nbest.append(Candidate("", -1, -1, null.start_logit, null.end_logit))
+    nbest = nbest or [Candidate("empty", -1, -1, 0.0, 0.0)]
+    return _choose_answer(nbest, null_score, options)
+
+
+def _create_nbest(
+    spans: Iterable[TokenSpan],
+    example: SquadExample,
+    options: DecodingOptions,
+    tokenizer: BasicTokenizer,
+) -> list[Candidate]:
+    """Returns the best spans with distinct texts, at most `n_best_size`.
+
+    `spans` are sorted, best first.
+    """
     word_starts = [word.start() for word in WORD.finditer(example.context)]
 
     # Of a word of many characters, thousands of spans may be candidates.
     @functools.lru_cache(maxsize=64)
-    def read_words(first: int, last: int) -> Words:
-        return _read_words(example, word_starts, first, last, tokenizer)
+    def read_cached(first: int, last: int) -> PassageWords:
+        return read_words(example, word_starts, first, last, tokenizer)
 
     nbest: list[Candidate] = []
     for span in spans:
         candidate = _create_candidate(
-            span, example, read_words, options.verbose_logging
+            span, example, read_cached, options.verbose_logging
         )
         # Skip a text that is already in the list. Always add "no answer".
-        is_new = all(candidate.text != each.text for each in nbest)
+        is_new = all(candidate.text != listed.text for listed in nbest)
         if candidate.start < 0 or is_new:
             nbest.append(candidate)
             if len(nbest) >= options.n_best_size:
                 break
-    if is_v2 and all(each.text for each in nbest):
-        nbest.append(Candidate("", -1, -1, null.start_logit, null.end_logit))
-    nbest = nbest or [Candidate("empty", -1, -1, 0.0, 0.0)]
+    return nbest
+
+
+def _choose_answer(
+    nbest: list[Candidate], null_score: float, options: DecodingOptions
+) -> Answer:
+    """Chooses between the best answer and "no answer".
+
+    `null_score` is the score of no answer.
+    """
     # These values remain if "no answer" is the only candidate. Google's code
     # fails in this case.
     chosen = 0
     score_diff = NO_ANSWER_SCORE_DIFF
-    for index, each in enumerate(nbest):
-        if each.text and each.start >= 0:
+    for index, candidate in enumerate(nbest):
+        if candidate.text and candidate.start >= 0:
             chosen = index
-            score_diff = null_score - each.start_logit - each.end_logit
+            score_diff = (
+                null_score - candidate.start_logit - candidate.end_logit
+            )
             break
-    if is_v2 and score_diff > options.null_score_diff_threshold:
-        chosen = next(i for i, each in enumerate(nbest) if not each.text)
+    threshold = options.null_score_diff_threshold
+    if options.version_2_with_negative and score_diff > threshold:
+        texts = [candidate.text for candidate in nbest]
+        chosen = texts.index("")
     return Answer(nbest, chosen, score_diff)
 
 
-def _example_spans(
+def _find_spans(
     features: list[SquadFeatures],
     result_of: Mapping[int, RawResult],
     options: DecodingOptions,
-) -> tuple[list[Span], Span, float]:
-    # Returns the spans that may be the answer, the span of "no answer", and its
-    # score. That span contains only [CLS], in the window where [CLS] has the
-    # lowest score.
+) -> tuple[list[TokenSpan], TokenSpan, float]:
+    """Returns (possible answers, span of "no answer", its score).
+
+    The span of "no answer" contains only [CLS], in the window where [CLS] has
+    the lowest score.
+    """
     spans = []
-    null = Span(None, 0, 0, 0.0, 0.0)
+    null = TokenSpan(None, 0, 0, 0.0, 0.0)
     null_score = NO_ANSWER_SCORE_DIFF
     for feature in features:
         result = result_of[feature.unique_id]
         length = len(feature.tokens) if options.trim_padding else None
         start_logits, end_logits = (
-            np.asarray(logits[:length], np.float64) for logits in result[1:]
+            np.asarray(logits[:length], np.float64)
+            for logits in (result.start_logits, result.end_logits)
         )
         # Find the positions of the highest logits, best first. Of two equal
         # logits, the earlier one comes first.
@@ -250,7 +261,7 @@ def _example_spans(
         start_logits = start_logits.tolist()
         end_logits = end_logits.tolist()
         spans += [
-            Span(feature, start, end, start_logits[start], end_logits[end])
+            TokenSpan(feature, start, end, start_logits[start], end_logits[end])
             for start in starts
             # If several windows contain a token, let answers start at it only
             # in the window with the most context around it.
@@ -259,14 +270,14 @@ def _example_spans(
             if end in feature.token_to_orig_map
             and start <= end < start + options.max_answer_length
         ]
-        cls = Span(feature, 0, 0, start_logits[0], end_logits[0])
+        cls = TokenSpan(feature, 0, 0, start_logits[0], end_logits[0])
         if _score(cls) < null_score:
             null = cls
             null_score = _score(cls)
     return spans, null, null_score
 
 
-def _score(answer: Span | Candidate) -> float:
+def _score(answer: TokenSpan | Candidate) -> float:
     return answer.start_logit + answer.end_logit
 
 
@@ -280,71 +291,19 @@ def with_probabilities(nbest: list[Candidate]) -> list[NbestEntry]:
     total = sum(exponentials)
     return [
         {
-            "text": each.text,
+            "text": candidate.text,
             "probability": exponential / total,
-            "start_logit": each.start_logit,
-            "end_logit": each.end_logit,
+            "start_logit": candidate.start_logit,
+            "end_logit": candidate.end_logit,
         }
-        for each, exponential in zip(nbest, exponentials, strict=True)
+        for candidate, exponential in zip(nbest, exponentials, strict=True)
     ]
-
-
-class Tokenized(NamedTuple):
-    """A text as the tokenizer normalizes it.
-
-    Attributes:
-        text: the words, joined by spaces.
-        places: for each character of `text` but spaces, its index in the
-            original text. None if their numbers of characters differ.
-    """
-
-    text: str
-    places: list[int] | None
-
-
-class Words(NamedTuple):
-    """Successive words of a passage.
-
-    Attributes:
-        text: the words, joined by spaces.
-        tokenized: the same words as the tokenizer normalizes them.
-        places: for each character of `text`, its index in the passage. A space
-            follows each word.
-    """
-
-    text: str
-    tokenized: Tokenized
-    places: list[int]
-
-
-def _read_words(
-    example: SquadExample,
-    word_starts: Sequence[int],
-    first: int,
-    last: int,
-    tokenizer: BasicTokenizer,
-) -> Words:
-    """Returns the words from index `first` to `last`.
-
-    `word_starts` contains the index of each word's first character in the
-    passage.
-    """
-    words = example.doc_tokens[first : last + 1]
-    text = " ".join(words)
-    places = [
-        index
-        for word, begin in zip(
-            words, word_starts[first : last + 1], strict=True
-        )
-        for index in range(begin, begin + len(word) + 1)
-    ]
-    return Words(text, _tokenize(text, tokenizer), places)
 
 
 def _create_candidate(
-    span: Span,
+    span: TokenSpan,
     example: SquadExample,
-    read_words: Callable[[int, int], Words],
+    read_words: Callable[[int, int], PassageWords],
     verbose_logging: bool,
 ) -> Candidate:
     """Finds the text of a span."""
@@ -357,70 +316,12 @@ def _create_candidate(
         return Candidate(example.context[first:stop], first, stop, *logits)
     tok_text = " ".join(feature.tokens[start : end + 1])
     tok_text = tok_text.replace(" ##", "").replace("##", "")
-    text, tokenized, places = read_words(
+    text, tokenized, sources = read_words(
         feature.token_to_orig_map[start], feature.token_to_orig_map[end]
     )
-    first, stop = _find_tokenized(
+    first, stop = find_in_tokenized(
         " ".join(tok_text.split()), text, tokenized, verbose_logging
     )
     return Candidate(
-        text[first:stop], places[first], places[stop - 1] + 1, *logits
+        text[first:stop], sources[first], sources[stop - 1] + 1, *logits
     )
-
-
-def _tokenize(orig_text: str, tokenizer: BasicTokenizer) -> Tokenized:
-    tok_text = " ".join(tokenizer.tokenize(orig_text))
-    places = [i for i, char in enumerate(orig_text) if char != " "]
-    is_same = len(tok_text) - tok_text.count(" ") == len(places)
-    return Tokenized(tok_text, places if is_same else None)
-
-
-def find_final_text(
-    pred_text: str,
-    orig_text: str,
-    tokenizer: BasicTokenizer,
-    verbose_logging: bool = False,
-) -> tuple[int, int]:
-    """Finds a predicted text in the passage's own spelling (get_final_text).
-
-    For example, if "steve smith" is predicted and the passage contains "Steve
-    Smith's", the result is the place of "Steve Smith". The function matches the
-    characters of the tokenized words one to one with the characters of the
-    passage, ignoring spaces. If this fails, the result is all of `orig_text`.
-
-    Args:
-        pred_text: predicted WordPieces joined to words, with single spaces
-            between the words.
-        orig_text: words of the passage that contain these WordPieces.
-        tokenizer: tokenizer that normalizes words as in `pred_text`.
-        verbose_logging: whether to log texts that cannot be matched.
-
-    Returns:
-        (start, end) in `orig_text`, in characters.
-    """
-    tokenized = _tokenize(orig_text, tokenizer)
-    return _find_tokenized(pred_text, orig_text, tokenized, verbose_logging)
-
-
-def _find_tokenized(
-    pred_text: str, orig_text: str, tokenized: Tokenized, verbose_logging: bool
-) -> tuple[int, int]:
-    # `find_final_text` with `orig_text` as the tokenizer normalizes it.
-    tok_text, places = tokenized
-    start = tok_text.find(pred_text)
-    if start == -1:
-        failure = "Unable to find text"
-    elif places is None:
-        failure = "Length not equal after stripping spaces"
-    # Only characters other than spaces have a position in `orig_text`, so the
-    # prediction must begin and end with such a character.
-    elif not pred_text or pred_text != pred_text.strip(" "):
-        failure = "Couldn't map start or end position"
-    else:
-        end = start + len(pred_text) - 1
-        first = start - tok_text.count(" ", 0, start)
-        last = end - tok_text.count(" ", 0, end)
-        return places[first], places[last] + 1
-    if verbose_logging:
-        logging.info("%s: '%s' in '%s'", failure, pred_text, orig_text)
-    return 0, len(orig_text)

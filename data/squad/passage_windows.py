@@ -15,8 +15,8 @@ from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 
-from command_line import flags
 from data.io import records
+from data.squad.options import WindowOptions
 from data.squad.reading import WORD, SquadExample
 from data.text.token_windows import cut_spans, most_context
 from data.text.tokenization import FullTokenizer
@@ -38,10 +38,10 @@ class SquadFeatures:
             its word in the passage}.
         token_is_max_context: {position of a passage token in the window:
             whether no other window contains more context around the token}.
-        input_ids: list of int, [max_seq_length].
-        input_mask: list of int, [max_seq_length], 1 = a real token.
-        segment_ids: list of int, [max_seq_length], 1 = token of the passage, or
-            the [SEP] after it.
+        input_ids: [max_seq_length], ids of the WordPieces.
+        input_mask: [max_seq_length], 1 = a real token.
+        segment_ids: [max_seq_length], 1 = token of the passage, or the [SEP]
+            after it.
         start_position, end_position: in training: positions of the answer's
             first and last token, or 0 if the window does not contain it.
         is_impossible: whether the passage does not answer the question.
@@ -62,40 +62,6 @@ class SquadFeatures:
     end_position: int | None = None
     is_impossible: bool | None = None
     token_to_char_map: dict[int, tuple[int, int]] | None = None
-
-
-@dataclasses.dataclass(frozen=True)
-class WindowOptions:
-    """Options for cutting questions and passages into windows.
-
-    Raises:
-        ValueError: windows are too short to contain a question of the maximum
-            length and a WordPiece of the passage.
-    """
-
-    max_seq_length: int = flags.head(
-        384, "Length of a window (question and passage), in WordPieces."
-    )
-    doc_stride: int = flags.head(
-        128, "WordPieces between the starts of successive windows.", at_least=1
-    )
-    max_query_length: int = flags.head(
-        64, "Maximum length of the question, in WordPieces.", at_least=1
-    )
-    use_char_offsets: bool = flags.head(
-        False,
-        "Locate right and predicted answers by their characters, not by words, "
-        "for languages without spaces between words, such as Chinese.",
-    )
-
-    def __post_init__(self) -> None:
-        """Checks the length of the windows."""
-        if self.max_seq_length <= self.max_query_length + 3:
-            raise ValueError(
-                f"--max_seq_length={self.max_seq_length} must be more than "
-                f"--max_query_length={self.max_query_length} + 3, to leave "
-                "room for the passage"
-            )
 
 
 @dataclasses.dataclass(frozen=True)
@@ -131,14 +97,14 @@ def create_features(
     # Cache the WordPieces of each word, because words repeat. The tokenizer's
     # own cache saves less time, because it is used only after text is cleaned.
     tokenize_word = functools.lru_cache(maxsize=2**17)(tokenizer.tokenize)
-    find_spans = None
+    find_char_spans = None
     if options.use_char_offsets:
-        find_spans = functools.lru_cache(maxsize=2**16)(
+        find_char_spans = functools.lru_cache(maxsize=2**16)(
             lambda word: tokenize_with_spans(word, tokenizer)[1]
         )
     unique_ids = itertools.count(_FIRST_UNIQUE_ID)
     for example_index, example in enumerate(examples):
-        passage = _tokenize_passage(example, tokenize_word, find_spans)
+        passage = _tokenize_passage(example, tokenize_word, find_char_spans)
         answer = None
         if is_training and not example.is_impossible:
             answer = _find_answer(example, passage, tokenizer)
@@ -185,9 +151,11 @@ def create_features(
 def _find_positions(
     answer: tuple[int, int] | None, start: int, stop: int, num_before: int
 ) -> tuple[int, int]:
-    # Returns the positions of an answer's first and last token in a window, 0
-    # if the window does not contain the answer. The window contains the tokens
-    # `start` to `stop` of the passage after `num_before` other tokens.
+    """Returns the positions of an answer's first and last token in a window.
+
+    They are 0 if the window does not contain the answer. The window contains
+    the tokens `start` to `stop` of the passage after `num_before` other tokens.
+    """
     if not answer or answer[0] < start or answer[1] >= stop:
         return 0, 0
     shift = num_before - start
@@ -197,17 +165,20 @@ def _find_positions(
 def _tokenize_passage(
     example: SquadExample,
     tokenize_word: Callable[[str], list[str]],
-    find_spans: Callable[[str], list[tuple[int, int]]] | None,
+    find_char_spans: Callable[[str], list[tuple[int, int]]] | None,
 ) -> _Passage:
-    # `find_spans` finds the characters of each token of a word.
+    """Splits a passage into tokens.
+
+    `find_char_spans` finds the characters of each token of a word.
+    """
     words = [*map(tokenize_word, example.doc_tokens)]
     lengths = [*map(len, words)]
     char_spans = None
-    if find_spans:
+    if find_char_spans:
         char_spans = [
             (word.start() + start, word.start() + end)
             for word in WORD.finditer(example.context)
-            for start, end in find_spans(word.group())
+            for start, end in find_char_spans(word.group())
         ]
     return _Passage(
         tokens=[*itertools.chain.from_iterable(words)],
@@ -219,8 +190,8 @@ def _tokenize_passage(
 
 def encode_squad_features(feature: SquadFeatures) -> bytes:
     """Serializes SquadFeatures as a tf.train.Example."""
-    values: dict[str, list] = {}
-    if feature.start_position is not None:
+    values: dict[str, records.Values] = {}
+    if feature.start_position is not None and feature.end_position is not None:
         values["start_positions"] = [feature.start_position]
         values["end_positions"] = [feature.end_position]
         values["is_impossible"] = [int(bool(feature.is_impossible))]
@@ -247,8 +218,8 @@ def tokenize_with_spans(
     # the same string once the tokens are joined. So `origin` can list, for each
     # character of the joined tokens, the index of its source in `text`.
     origin = [
-        i
-        for i, char in enumerate(text)
+        index
+        for index, char in enumerate(text)
         for _ in itertools.chain.from_iterable(basic.tokenize(char))
     ]
     tokens = []
@@ -274,27 +245,28 @@ def tokenize_with_spans(
 def _find_answer(
     example: SquadExample, passage: _Passage, tokenizer: FullTokenizer
 ) -> tuple[int, int]:
-    # Returns the indices of an answer's first and last token in a passage.
-    #
-    # Without `char_spans`, the words around the answer are searched for its
-    # WordPieces, as in Google's `_improve_answer_span`:
-    #
-    #     question:    What year was John Smith born?
-    #     answer:      1895
-    #     words:       The leader was John Smith   (1895-1943).
-    #     WordPieces:  the leader was john smith ( 1895 - 1943 ) .
-    #                                              ^^^^
-    #
-    # The word of the answer is "(1895-1943).", and its WordPieces contain the
-    # answer. But "Japan" is not among the WordPieces of "Japanese". Then all of
-    # the word is the answer.
+    """Returns the indices of an answer's first and last token in a passage.
+
+    Without `char_spans`, the words around the answer are searched for its
+    WordPieces, as in Google's `_improve_answer_span`:
+
+        question:    What year was John Smith born?
+        answer:      1895
+        words:       The leader was John Smith   (1895-1943).
+        WordPieces:  the leader was john smith ( 1895 - 1943 ) .
+                                                 ^^^^
+
+    The word of the answer is "(1895-1943).", and its WordPieces contain the
+    answer. But "Japan" is not among the WordPieces of "Japanese". Then all of
+    the word is the answer.
+    """
     text = example.orig_answer_text
     char_spans = passage.char_spans
     if char_spans is not None:
         # Choose all tokens that overlap the answer's characters.
-        begin = example.answer_start
-        stop = begin + len(text)
-        first = bisect.bisect_right(char_spans, begin, key=lambda span: span[1])
+        start = example.answer_start
+        stop = start + len(text)
+        first = bisect.bisect_right(char_spans, start, key=lambda span: span[1])
         after = bisect.bisect_left(char_spans, stop, key=lambda span: span[0])
         return first, after - 1
     input_start = passage.first_tokens[example.start_position]

@@ -3,10 +3,11 @@
 import bisect
 import contextlib
 import dataclasses
+import itertools
 import os
 import re
-from collections.abc import Iterator, Sequence
-from typing import TypeVar
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, TypeVar
 
 from absl import logging
 
@@ -28,19 +29,19 @@ class SquadExample:
     """A question about a passage.
 
     Attributes:
-        qas_id: str, the question's id in the file.
-        question_text: str, the question.
-        doc_tokens: list of str, the passage's words. All questions about the
-            passage share the list.
-        orig_answer_text: str, in training: the answer as in the file, "" for no
+        qas_id: the question's id in the file.
+        question_text: the question.
+        doc_tokens: the passage's words. All questions about the passage share
+            the list.
+        orig_answer_text: in training: the answer as in the file, "" for no
             answer.
-        start_position: int, in training: index of the answer's first word in
+        start_position: in training: index of the answer's first word in
             `doc_tokens`, -1 for no answer.
-        end_position: int, in training: index of the answer's last word in
+        end_position: in training: index of the answer's last word in
             `doc_tokens`, -1 for no answer.
         is_impossible: True if the passage does not answer the question.
-        context: str, the unchanged passage.
-        answer_start: int, in training: index of the answer's first character in
+        context: the unchanged passage.
+        answer_start: in training: index of the answer's first character in
             `context`, -1 for no answer.
     """
 
@@ -55,6 +56,20 @@ class SquadExample:
     answer_start: int = -1
 
 
+class Question(NamedTuple):
+    """A question as a file contains it.
+
+    Attributes:
+        context: the passage, the same object for all its questions.
+        qa: the question's dict, in SQuAD's layout.
+        where: the file and the question's place in it, for messages.
+    """
+
+    context: str
+    qa: JsonObject
+    where: str
+
+
 class SquadFile:
     """The questions of a SQuAD file, which is read once.
 
@@ -64,8 +79,7 @@ class SquadFile:
 
     Attributes:
         path: path of the file.
-        questions: (passage, dict of the question, its place in the file for
-            messages) of each question, in the order of the file.
+        questions: the questions, in the order of the file.
 
     Raises:
         OSError: the file cannot be read.
@@ -102,32 +116,37 @@ def read_squad_examples(
             has no answer or several answers.
     """
     examples = []
-    num_moved = 0
     skipped = []
-    tokenized = None
-    for context, qa, where in file.questions:
-        if context != tokenized:
-            tokenized = context
-            words = list(WORD.finditer(context))
-            doc_tokens = [word.group() for word in words]
-            word_starts = [word.start() for word in words]
-        example = SquadExample(
-            field(qa, "id", str, where),
-            field(qa, "question", str, where),
-            doc_tokens,
-            context=context,
-        )
-        if is_training and version_2_with_negative:
-            example.is_impossible = field(qa, "is_impossible", bool, where)
-        if is_training and not example.is_impossible:
-            if not _read_answer(
+    for context, questions in itertools.groupby(
+        file.questions, key=lambda question: question.context
+    ):
+        words = [*WORD.finditer(context)]
+        doc_tokens = [word.group() for word in words]
+        word_starts = [word.start() for word in words]
+        for _, qa, where in questions:
+            example = SquadExample(
+                qas_id=read_field(qa, "id", str, where),
+                question_text=read_field(qa, "question", str, where),
+                doc_tokens=doc_tokens,
+                context=context,
+            )
+            if is_training and version_2_with_negative:
+                example.is_impossible = read_field(
+                    qa, "is_impossible", bool, where
+                )
+            has_answer = is_training and not example.is_impossible
+            if has_answer and not _read_answer(
                 example, qa, where, word_starts, use_char_offsets
             ):
                 skipped.append(where)
-                continue
-            if not _begins_at_start(example):
-                num_moved += 1
-        examples.append(example)
+            else:
+                examples.append(example)
+    num_moved = sum(
+        is_training
+        and not example.is_impossible
+        and not _begins_at_start(example)
+        for example in examples
+    )
     _warn_of_answers(file.path, len(examples), num_moved, skipped)
     if not examples:
         raise ValueError(f"{file.path} contains no question that can be used")
@@ -150,8 +169,8 @@ def _warn_of_answers(
 ) -> None:
     """Warns of answers that are not at `answer_start`.
 
-    `num_examples` and `num_moved` do not count the skipped questions, whose
-    places are given.
+    `num_examples` and `num_moved` do not count the questions that were skipped.
+    `skipped` contains their places.
     """
     if num_moved:
         logging.warning(
@@ -175,12 +194,8 @@ def _warn_of_answers(
 
 def read_questions(
     input_file: StrPath, layout: tables.Layout = tables.DEFAULT
-) -> Iterator[tuple[str, JsonObject, str]]:
-    """Yields (context, qa, where) of each question of a SQuAD file.
-
-    `context` is the passage, the same object for all its questions. `qa` is the
-    question's dict. `where` names the file and the question's place in it, for
-    error messages.
+) -> Iterator[Question]:
+    """Yields each question of a SQuAD file.
 
     Other layouts are accepted too. An entry may contain `context` and `qas`
     without `paragraphs`, as in KorQuAD. It may be one question with its
@@ -193,23 +208,26 @@ def read_questions(
         OSError: the file cannot be read.
         ValueError: the file is not valid JSON, or not in SQuAD's layout.
     """
-    for place, entry in _read_entries(os.fspath(input_file), layout):
-        paragraphs = [(place, entry)]
-        if "context" not in entry or "paragraphs" in entry:
+    for place, article in _read_entries(os.fspath(input_file), layout):
+        paragraphs = [(place, article)]
+        if "context" not in article or "paragraphs" in article:
             paragraphs = [
-                (f"{place}.paragraphs[{i}]", paragraph)
-                for i, paragraph in enumerate(
-                    field(entry, "paragraphs", list, place)
+                (f"{place}.paragraphs[{index}]", paragraph)
+                for index, paragraph in enumerate(
+                    read_field(article, "paragraphs", list, place)
                 )
             ]
         for where, paragraph in paragraphs:
-            context = field(paragraph, "context", str, where)
+            context = read_field(paragraph, "context", str, where)
             if "qas" not in paragraph:
-                yield context, _in_squad_form(paragraph, where), where
+                qa = _in_squad_layout(paragraph, where)
+                yield Question(context, qa, where)
                 continue
-            for i, qa in enumerate(field(paragraph, "qas", list, where)):
-                qa_where = f"{where}.qas[{i}]"
-                yield context, _in_squad_form(qa, qa_where), qa_where
+            entries = read_field(paragraph, "qas", list, where)
+            for index, entry in enumerate(entries):
+                qa_where = f"{where}.qas[{index}]"
+                qa = _in_squad_layout(entry, qa_where)
+                yield Question(context, qa, qa_where)
 
 
 def _read_entries(
@@ -228,22 +246,33 @@ def _read_entries(
     if text and not (is_json and _is_entry(text.lstrip().partition("\n")[0])):
         entries = parse_json(text, path, object)
         if not isinstance(entries, list):
-            entries = field(entries, "data", list, path)
-        yield from ((f"{path}: data[{i}]", x) for i, x in enumerate(entries))
+            entries = read_field(entries, "data", list, path)
+        for index, entry in enumerate(entries):
+            yield f"{path}: data[{index}]", entry
         return
-    needed = [] if file_format == "jsonl" else ["question", "context"]
+    is_table = file_format != "jsonl"
+    needed = ["question", "context"] if is_table else []
     for where, row in tables.read_table(tables.Table(path, layout), needed):
-        # The number of the line.
-        qas_id = where.rpartition(" ")[2]
-        if not needed:
-            yield where, {"id": qas_id} | row
-            continue
-        with _naming(where):
-            answers = cells.answers_of_row(row)
-        if row.get("id") not in (None, ""):
-            qas_id = row["id"]
-        texts = {name: row[name] for name in needed}
-        yield where, {"id": qas_id, **texts, **answers}
+        line_number = where.rpartition(" ")[2]
+        if is_table:
+            yield where, _entry_of_row(row, where, line_number)
+        else:
+            yield where, {"id": line_number} | row
+
+
+def _entry_of_row(
+    row: Mapping[str, Any], where: str, line_number: str
+) -> JsonObject:
+    """Converts a table's row to a question with its passage and answers."""
+    with _naming(where):
+        answers = cells.answers_of_row(row)
+    has_id = row.get("id") not in (None, "")
+    return {
+        "id": row["id"] if has_id else line_number,
+        "question": row["question"],
+        "context": row["context"],
+        **answers,
+    }
 
 
 @contextlib.contextmanager
@@ -256,7 +285,7 @@ def _naming(where: str) -> Iterator[None]:
 
 
 def _is_entry(line: str) -> bool:
-    # Returns whether a line of JSON is one entry, and so is each other line.
+    """Returns whether a line of JSON is one entry, as each other line is."""
     try:
         value = parse_json(line, "", object)
     except ValueError:
@@ -264,7 +293,7 @@ def _is_entry(line: str) -> bool:
     return isinstance(value, dict) and not isinstance(value.get("data"), list)
 
 
-def _in_squad_form(qa: object, where: str) -> JsonObject:
+def _in_squad_layout(qa: object, where: str) -> JsonObject:
     """Converts a question from another layout to SQuAD's layout.
 
     An id that is a number becomes a string, as in the prediction files of
@@ -293,7 +322,7 @@ def _in_squad_form(qa: object, where: str) -> JsonObject:
     return qa
 
 
-def field(
+def read_field(
     mapping: object, key: str, value_type: type[_ValueT], where: str
 ) -> _ValueT:
     """Returns the value of `key` in a JSON object.
@@ -320,8 +349,10 @@ def _field_error(
 
 
 def _begins_at_start(example: SquadExample) -> bool:
-    # Returns whether the passage contains the first word of the answer at
-    # `answer_start`, or after white space there.
+    """Returns whether the answer's first word is at `answer_start`.
+
+    There may be white space before it.
+    """
     answer = example.orig_answer_text
     start = example.answer_start
     text = example.context[start : start + len(answer)].lstrip()
@@ -340,25 +371,8 @@ def _read_answer(
     Returns False if the passage does not contain the answer at its position.
     `word_starts` contains the index of each word's first character.
     """
-    answers = field(qa, "answers", list, where)
-    if len(answers) != 1:
-        hint = "" if answers else "; for v2.0, set --version_2_with_negative"
-        raise ValueError(
-            f"{where}: to train, each answerable question needs exactly one "
-            f"answer. Received: {len(answers)}{hint}"
-        )
-    where = f"{where}.answers[0]"
-    example.orig_answer_text = answer = field(answers[0], "text", str, where)
-    if answers[0].get("answer_start") is None:
-        start = example.context.find(answer)
-        if start < 0 or example.context.find(answer, start + 1) >= 0:
-            number = "not" if start < 0 else "more than once"
-            raise ValueError(
-                f"{where}: the answer {answer!r} is {number} in the passage. "
-                "Correct it, or set `answer_start` to its first character"
-            )
-    else:
-        start = field(answers[0], "answer_start", int, where)
+    answer, start = _find_answer(example.context, qa, where)
+    example.orig_answer_text = answer
     example.answer_start = start
     end = start + len(answer) - 1
     # An answer that contains no word, or that is outside the passage, counts as
@@ -372,3 +386,30 @@ def _read_answer(
         return True
     words = example.doc_tokens[first : last + 1]
     return " ".join(answer.split()) in " ".join(words)
+
+
+def _find_answer(context: str, qa: JsonObject, where: str) -> tuple[str, int]:
+    """Returns the text of the only answer, and its first character.
+
+    Raises a ValueError if there are more or fewer answers, or if the answer has
+    no position, and the passage does not contain its text once.
+    """
+    answers = read_field(qa, "answers", list, where)
+    if len(answers) != 1:
+        hint = "" if answers else "; for v2.0, set --version_2_with_negative"
+        raise ValueError(
+            f"{where}: to train, each answerable question needs exactly one "
+            f"answer. Received: {len(answers)}{hint}"
+        )
+    where = f"{where}.answers[0]"
+    answer = read_field(answers[0], "text", str, where)
+    if answers[0].get("answer_start") is not None:
+        return answer, read_field(answers[0], "answer_start", int, where)
+    start = context.find(answer)
+    if start < 0 or context.find(answer, start + 1) >= 0:
+        number = "not" if start < 0 else "more than once"
+        raise ValueError(
+            f"{where}: the answer {answer!r} is {number} in the passage. "
+            "Correct it, or set `answer_start` to its first character"
+        )
+    return answer, start

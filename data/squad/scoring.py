@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from absl import logging
 
 from data.squad.decoding import NbestEntry
-from data.squad.reading import SquadFile, field
+from data.squad.reading import SquadFile, read_field
 
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
 _NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
@@ -59,13 +59,17 @@ def score_predictions(
         # The search for the best threshold needs each question's best answer,
         # even if --null_score_diff_threshold rejects the answer.
         best_answers = {
-            qas_id: next((each["text"] for each in entries if each["text"]), "")
+            qas_id: next((text for text in map(_text_of, entries) if text), "")
             for qas_id, entries in nbest.items()
         }
         scores |= _find_best_thresholds(
             dict(gold_answers), best_answers, null_odds
         )
     return scores | counts
+
+
+def _text_of(entry: NbestEntry) -> str:
+    return entry["text"]
 
 
 def normalize_answer(text: str) -> str:
@@ -102,16 +106,19 @@ def _read_gold_answers(
     predictions: Mapping[str, str],
     version_2_with_negative: bool,
 ) -> tuple[list[tuple[str, list[str]]], dict[str, int]]:
-    # Returns [(question id, texts of the gold answers)], and the number of
-    # skipped questions as {"num_without_gold_answers": number}, {} for none.
+    """Returns [(question id, its gold answers)], and a count of the others.
+
+    The count is {"num_without_gold_answers": number of skipped questions}, {}
+    for none.
+    """
     gold_answers = []
     num_skipped = 0
     is_labeled = False
     for _, qa, where in file.questions:
-        qas_id = field(qa, "id", str, where)
+        qas_id = read_field(qa, "id", str, where)
         texts = [
-            field(answer, "text", str, where)
-            for answer in field(qa, "answers", list, where)
+            read_field(answer, "text", str, where)
+            for answer in read_field(qa, "answers", list, where)
         ]
         # A file for prediction contains no answers, and often lacks
         # is_impossible. Its questions do not count as unanswerable.
@@ -146,8 +153,11 @@ def _read_gold_answers(
 def _score_v1(
     gold_answers: list[tuple[str, list[str]]], predictions: Mapping[str, str]
 ) -> dict[str, float]:
-    # If several questions have the same id, v1.1 counts each question, but v2.0
-    # counts only the last one.
+    """Scores answers as the script of v1.1 does.
+
+    If several questions have the same id, v1.1 counts each question, but v2.0
+    counts only the last one.
+    """
     exact = 0
     f1 = 0.0
     for qas_id, texts in gold_answers:
@@ -170,8 +180,9 @@ def _score_v1(
 def _score_v2(
     gold_answers: list[tuple[str, list[str]]], predictions: Mapping[str, str]
 ) -> dict[str, float]:
+    """Scores answers as the script of v2.0 does."""
     gold_of = dict(gold_answers)
-    exact, f1 = _score_each(gold_of, predictions)
+    exact, f1 = _score_questions(gold_of, predictions)
     # Use lists, not sets, because a sum of floats depends on the order.
     has_answer = [qas_id for qas_id in exact if gold_of[qas_id]]
     no_answer = [qas_id for qas_id in exact if not gold_of[qas_id]]
@@ -183,17 +194,21 @@ def _score_v2(
     ):
         if total := len(qas_ids):
             scores |= {
-                f"{prefix}exact": 100 * sum(exact[i] for i in qas_ids) / total,
-                f"{prefix}f1": 100 * sum(f1[i] for i in qas_ids) / total,
+                f"{prefix}exact": (
+                    100 * sum(exact[qas_id] for qas_id in qas_ids) / total
+                ),
+                f"{prefix}f1": (
+                    100 * sum(f1[qas_id] for qas_id in qas_ids) / total
+                ),
                 f"{prefix}total": total,
             }
     return scores
 
 
-def _score_each(
+def _score_questions(
     gold_of: Mapping[str, list[str]], predictions: Mapping[str, str]
 ) -> tuple[dict[str, float], dict[str, float]]:
-    # Returns the exact match and the F1 as {question id: score}, as in v2.0.
+    """Returns the exact match and F1 of v2.0, as {question id: score} each."""
     exact: dict[str, float] = {}
     f1: dict[str, float] = {}
     for qas_id, texts in gold_of.items():
@@ -209,12 +224,15 @@ def _find_best_thresholds(
     predictions: Mapping[str, str],
     null_odds: Mapping[str, float],
 ) -> dict[str, float]:
-    # A question is answered if its null odds are at most the threshold. The
-    # search starts without any answered question. Then it tries each question's
-    # null odds as the threshold, in ascending order, so that each step answers
-    # one more question. A threshold is 0 if it is best to answer none.
+    """Finds the best scores that a threshold of the null odds reaches.
+
+    A question is answered if its null odds are at most the threshold. The
+    search starts without any answered question. Then it tries each question's
+    null odds as the threshold, in ascending order, so that each step answers
+    one more question. A threshold is 0 if it is best to answer none.
+    """
     results = {}
-    exact, f1 = _score_each(gold_of, predictions)
+    exact, f1 = _score_questions(gold_of, predictions)
     for name, scores in (("exact", exact), ("f1", f1)):
         score: float = sum(not gold_of[qas_id] for qas_id in scores)
         best = score

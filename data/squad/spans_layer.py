@@ -56,7 +56,7 @@ class Spans(NamedTuple):
 
 
 def find_spans(
-    begin: tf.Tensor,
+    start: tf.Tensor,
     end: tf.Tensor,
     windows: Windows,
     passages: Passages,
@@ -66,7 +66,7 @@ def find_spans(
 ) -> Spans:
     """Combines the best starts and ends of windows into possible answers.
 
-    Reads the windows from `begin` to before `end` in `windows` and `best`, the
+    Reads the windows from `start` to before `end` in `windows` and `best`, the
     result of `SquadDecoder.find_best` for all windows. Unless
     `use_char_offsets` is true, a span that contains [UNK] reaches to the ends
     of its words, as in Google's code.
@@ -75,8 +75,8 @@ def find_spans(
         Spans, without texts. They are sorted by window, then from the highest
         to the lowest start logit, then by the end logit.
     """
-    best = {name: values[begin:end] for name, values in best.items()}
-    part = windows.slice(begin, end)
+    best = {name: values[start:end] for name, values in best.items()}
+    part = windows.slice(start, end)
     first_tokens = part.starts[:, None]
     lengths = part.lengths[:, None]
     shift = part.first_places[:, None]
@@ -86,7 +86,7 @@ def find_spans(
     # If several windows contain a token, let answers start at it only in the
     # window with the most context around it.
     tokens = first_tokens + tf.where(is_start, starts, 0)
-    numbers = tf.range(tf.cast(begin, tf.int64), tf.cast(end, tf.int64))
+    numbers = tf.range(tf.cast(start, tf.int64), tf.cast(end, tf.int64))
     is_start &= windows.most_context(tokens) == numbers[:, None]
     # For each pair of a start and an end in a window, count the WordPieces
     # after the start, up to the end.
@@ -172,17 +172,17 @@ def add_texts(spans: Spans, context: tf.Tensor, keeps_space: bool) -> Spans:
 
 
 def find_null(
-    best: Mapping[str, tf.Tensor], begin: tf.Tensor, end: tf.Tensor
+    best: Mapping[str, tf.Tensor], start: tf.Tensor, end: tf.Tensor
 ) -> tuple[Spans, tf.Tensor]:
     """Returns the span of "no answer" to one question, and its score.
 
     This span contains only [CLS], in the window where [CLS] has the lowest
-    score. The windows of the question are `begin` to before `end`. The result
+    score. The windows of the question are `start` to before `end`. The result
     is (Spans [1], score, float64).
     """
     # Append the values that are the result for a question without windows.
     start_logits, end_logits = (
-        tf.concat([tf.cast(logits[begin:end], tf.float64), [0.0]], 0)
+        tf.concat([tf.cast(logits[start:end], tf.float64), [0.0]], 0)
         for logits in (best["null_start_logits"], best["null_end_logits"])
     )
     scores = (start_logits + end_logits)[:-1]

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 import tensorflow as tf
 
-from data.squad.passage_windows import WindowOptions
+from data.squad.options import WindowOptions
 from data.text import ragged
 from data.text.packing_layer import Windows, cut_windows
 from data.text.tokenizer_layer import (
@@ -35,9 +35,11 @@ WHITE_SPACE_RUN = "[ \\t\\r\\n\\x{202F}]+"
 
 @functools.cache
 def _accents() -> np.ndarray:
-    # Returns the combining marks that lower-casing drops, ascending code
-    # points. The last number is greater than all code points, so that a binary
-    # search for any code point returns a valid index.
+    """Returns the combining marks that lower-casing drops, ascending.
+
+    They are code points. The last number is greater than all code points, so
+    that a binary search for any code point returns a valid index.
+    """
     marks = [
         code_point
         for code_point in range(sys.maxunicode + 1)
@@ -119,7 +121,7 @@ def create_windows(
         for code_point in _WHITE_SPACE:
             is_space |= chars.decoded == code_point
         changes = tf.concat([[True], is_space[1:] != is_space[:-1]], 0)
-        word_edges = ragged.where(changes)
+        word_edges = ragged.true_indices(changes)
     with tf.control_dependencies([word_edges]):
         is_unknown = ids.flat_values == tokenizer.id_of("[UNK]")
         begun = tf.cumsum(tf.cast(is_unknown, tf.int32))
@@ -149,4 +151,4 @@ def _find_ends(chars: Characters) -> tf.Tensor:
         chars.source[:, None],
         tf.fill([tf.size(chars.source)], False),
     )
-    return ragged.where(tf.concat([~is_dropped, [True]], 0)[1:])
+    return ragged.true_indices(tf.concat([~is_dropped, [True]], 0)[1:])

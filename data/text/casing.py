@@ -19,11 +19,14 @@ from modeling.folders.tokenizer_files import read_tokenizer
 _RELEASE = re.compile(
     r"((wwm_|multi_)?(un)?cased|multilingual|chinese)_L-\d+_H-\d+_A-\d+"
 )
+# Matches special tokens such as [CLS], [unused5] and the Chinese vocabulary's
+# <S>.
+_SPECIAL = re.compile(r"\[.*\]|<.*>")
 # If lower-casing would change more of a vocabulary's words, it looks cased.
 _CHANGED_SHARE = 0.01
 
 
-class Vocabulary(Protocol):
+class CasedVocabulary(Protocol):
     """The attributes of a FullTokenizer that show its casing."""
 
     vocab_file: StrPath
@@ -32,7 +35,7 @@ class Vocabulary(Protocol):
 
 
 def find_casing(
-    tokenizer: Vocabulary, flag: bool | None, preset: Preset | None = None
+    tokenizer: CasedVocabulary, flag: bool | None, preset: Preset | None = None
 ) -> bool:
     """Returns whether to lower-case the text.
 
@@ -45,28 +48,8 @@ def find_casing(
         ValueError: the flag, a file and a release's name do not agree, or
             nothing states the casing of a vocabulary that looks cased.
     """
-    vocab_file = tokenizer.vocab_file
-    tokens = tokenizer.tokens
-    stated: list[StatedCasing] = [
-        {"do_lower_case": tokenizer.stated_casing, "file": vocab_file}
-    ]
-    folder = os.path.dirname(vocab_file) or "."
-    # The Preset states what the files in its own folder say.
-    folders = [folder, preset.path] if preset else [folder]
-    if len({*map(os.path.realpath, folders)}) == len(folders):
-        stated.append(read_tokenizer(folder))
-    if preset:
-        stated.append(preset.tokenizer)
-        # The path of a release is NAME/bert_model.ckpt or the folder NAME.
-        release = re.sub(r"/*(/bert_model\.ckpt.*)?$", "", preset.weights)
-        release = os.path.basename(release)
-        if _RELEASE.fullmatch(release):
-            is_cased = re.search("(?<!un)cased", release)
-            stated.append(
-                {"do_lower_case": not is_cased, "file": preset.weights}
-            )
     source: StrPath = "--do_lower_case"
-    for statement in stated:
+    for statement in _find_statements(tokenizer, preset):
         casing = statement.get("do_lower_case")
         if casing is None:
             continue
@@ -80,20 +63,48 @@ def find_casing(
                 "wrong one"
             )
     if flag is None:
-        # Ignore special tokens such as [CLS], [unused5] and the Chinese
-        # vocabulary's <S>.
-        special = re.compile(r"\[.*\]|<.*>")
-        changed = [
-            token
-            for token in tokens
-            if strip_accents(token.lower()) != token
-            and not special.match(token)
-        ]
-        if len(changed) > _CHANGED_SHARE * len(tokens):
-            raise ValueError(
-                f"{vocab_file}: lower-casing would change {len(changed)} of "
-                f"{len(tokens)} words, such as {changed[0]!r}. Set "
-                "--do_lower_case=False if the model is cased, else "
-                "--do_lower_case=True"
-            )
+        _check_looks_uncased(tokenizer)
     return flag is not False
+
+
+def _find_statements(
+    tokenizer: CasedVocabulary, preset: Preset | None
+) -> list[StatedCasing]:
+    """Returns what files and the name of a release state about the casing."""
+    vocab_file = tokenizer.vocab_file
+    statements: list[StatedCasing] = [
+        {"do_lower_case": tokenizer.stated_casing, "file": vocab_file}
+    ]
+    folder = os.path.dirname(vocab_file) or "."
+    # The Preset states what the files in its own folder say.
+    folders = [folder, preset.path] if preset else [folder]
+    if len({*map(os.path.realpath, folders)}) == len(folders):
+        statements.append(read_tokenizer(folder))
+    if preset:
+        statements.append(preset.tokenizer)
+        # The path of a release is NAME/bert_model.ckpt or the folder NAME.
+        release = re.sub(r"/*(/bert_model\.ckpt.*)?$", "", preset.weights)
+        release = os.path.basename(release)
+        if _RELEASE.fullmatch(release):
+            is_cased = re.search("(?<!un)cased", release)
+            statements.append(
+                {"do_lower_case": not is_cased, "file": preset.weights}
+            )
+    return statements
+
+
+def _check_looks_uncased(tokenizer: CasedVocabulary) -> None:
+    """Raises a ValueError if lower-casing would change a vocabulary's words."""
+    tokens = tokenizer.tokens
+    changed = [
+        token
+        for token in tokens
+        if strip_accents(token.lower()) != token and not _SPECIAL.match(token)
+    ]
+    if len(changed) > _CHANGED_SHARE * len(tokens):
+        raise ValueError(
+            f"{tokenizer.vocab_file}: lower-casing would change {len(changed)} "
+            f"of {len(tokens)} words, such as {changed[0]!r}. Set "
+            "--do_lower_case=False if the model is cased, else "
+            "--do_lower_case=True"
+        )

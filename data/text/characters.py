@@ -46,7 +46,7 @@ def clean_character(char: str) -> str:
     return f" {char} " if is_cjk(ord(char)) else char
 
 
-class _Table(dict):
+class _Table(dict[int, str]):
     """Table for str.translate, which computes an entry at its first use."""
 
     def __init__(self, function: Callable[[str], str]) -> None:
@@ -59,8 +59,10 @@ class _Table(dict):
 
 
 _CLEAN = _Table(clean_character)
-_MARKS = _Table(lambda c: "" if unicodedata.category(c) == "Mn" else c)
-_PUNCTUATION = _Table(lambda c: f"\n{c}\n" if is_punctuation(c) else c)
+_MARKS = _Table(lambda char: "" if unicodedata.category(char) == "Mn" else char)
+_PUNCTUATION = _Table(
+    lambda char: f"\n{char}\n" if is_punctuation(char) else char
+)
 
 
 def clean_text(text: str) -> str:

@@ -6,7 +6,7 @@ all texts.
 """
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import keras
 import numpy as np
@@ -14,6 +14,9 @@ import tensorflow as tf
 
 from data.text.ragged import row_ids, with_row_splits
 from data.text.tokenizer_layer import TokenizerLayer
+
+# How a pair that is too long is cut.
+Truncation: TypeAlias = Literal["round_robin", "waterfall"]
 
 
 class PackingLayer(keras.layers.Layer):
@@ -51,7 +54,7 @@ class PackingLayer(keras.layers.Layer):
         self,
         tokenizer: TokenizerLayer,
         max_seq_length: int,
-        truncate: str = "round_robin",
+        truncate: Truncation = "round_robin",
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
@@ -149,14 +152,15 @@ def _join_parts(
     """
     special = [tokenizer.id_of(name) for name in ("[CLS]", "[SEP]")]
     values = tf.concat([special, *(part.flat_values for part in parts)], 0)
-    one = tf.ones_like(parts[0].row_lengths())
-    starts = [0 * one]
-    lengths = [one]
-    begin = tf.constant(2, tf.int64)
-    for part, end in zip(parts, (one, one * ends_second), strict=False):
-        starts += [part.row_starts() + begin, one]
-        lengths += [part.row_lengths(), end]
-        begin += tf.size(part.flat_values, tf.int64)
+    ones = tf.ones_like(parts[0].row_lengths())
+    # `values` begins with [CLS] and [SEP], which an input contains at 0 and 1.
+    starts = [0 * ones]
+    lengths = [ones]
+    part_start = tf.constant(2, tf.int64)
+    for part, num_ends in zip(parts, (ones, ones * ends_second), strict=False):
+        starts += [part.row_starts() + part_start, ones]
+        lengths += [part.row_lengths(), num_ends]
+        part_start += tf.size(part.flat_values, tf.int64)
     first = tf.reshape(tf.stack(starts, 1), [-1])
     number = tf.stack(lengths, 1)
     places = tf.ragged.range(first, first + tf.reshape(number, [-1]))
@@ -223,12 +227,12 @@ class Windows(NamedTuple):
             return tf.ones_like(self.rows)
         return tf.gather(self.query.row_lengths(), self.rows) + 2
 
-    def slice(self, begin: tf.Tensor, end: tf.Tensor) -> "Windows":
-        """Returns the windows with the indices `begin` to `end` - 1."""
+    def slice(self, start: tf.Tensor, end: tf.Tensor) -> "Windows":
+        """Returns the windows with the indices `start` to `end` - 1."""
         return self._replace(
-            rows=self.rows[begin:end],
-            starts=self.starts[begin:end],
-            lengths=self.lengths[begin:end],
+            rows=self.rows[start:end],
+            starts=self.starts[start:end],
+            lengths=self.lengths[start:end],
         )
 
     def pack(
@@ -280,9 +284,9 @@ class Windows(NamedTuple):
         ) -> tuple[tf.Tensor, tf.Tensor]:
             # The loop visits the windows in reverse order. If two scores are
             # equal, choose the earlier window.
-            each = tf.maximum(window, 0)
-            best = tf.where(score(each) >= score(best), each, best)
-            return window - 1, best
+            earlier = tf.maximum(window, 0)
+            is_better = score(earlier) >= score(best)
+            return window - 1, tf.where(is_better, earlier, best)
 
         last = tf.searchsorted(
             self.starts, tf.reshape(tokens, [-1]), "right", tf.int64

@@ -10,8 +10,8 @@ import keras
 import tensorflow as tf
 
 from data.text import text_lists
-from data.text.packing_layer import PackingLayer
-from data.text.text_lists import Texts
+from data.text.packing_layer import PackingLayer, Truncation
+from data.text.text_lists import TextsLike
 from data.text.tokenization import FullTokenizer
 from data.text.tokenizer_layer import TokenizerLayer
 from files.json_files import JsonObject
@@ -75,7 +75,7 @@ class BertTextClassifierPreprocessor(keras.layers.Layer):
         self,
         tokenizer: FullTokenizer | TokenizerLayer,
         sequence_length: int = 512,
-        truncate: str = "round_robin",
+        truncate: Truncation = "round_robin",
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
@@ -135,7 +135,7 @@ class BertTextClassifierPreprocessor(keras.layers.Layer):
 
     def __call__(
         self,
-        x: Texts | tuple[Texts, ...],
+        x: TextsLike | tuple[TextsLike, ...],
         y: object = None,
         sample_weight: object = None,
         **_: Any,  # such as `training`, which functional models pass
@@ -148,7 +148,7 @@ class BertTextClassifierPreprocessor(keras.layers.Layer):
 
     def call(
         self,
-        x: Texts | tuple[Texts, ...],
+        x: TextsLike | tuple[TextsLike, ...],
         y: object = None,
         sample_weight: object = None,
     ) -> Any:  # noqa: ANN401  as `__call__`
@@ -173,7 +173,7 @@ class BertTextClassifierPreprocessor(keras.layers.Layer):
                 "texts as a tuple: dataset.map(lambda a, b: preprocessor((a, "
                 "b)))"
             )
-        texts = [_to_tensor(each) for each in _segments(x)]
+        texts = [_to_tensor(segment) for segment in _segments(x)]
         shapes = [text.shape for text in texts]
         if (
             len({str(shape) for shape in shapes if shape.is_fully_defined()})
@@ -193,8 +193,8 @@ class BertTextClassifierPreprocessor(keras.layers.Layer):
         if not tf.executing_eagerly() or len(texts[0]) <= _NUM_ROWS:
             return self.packing.call(*texts)
         parts = [
-            self.packing.call(*(each[i : i + _NUM_ROWS] for each in texts))
-            for i in range(0, len(texts[0]), _NUM_ROWS)
+            self.packing.call(*(text[row : row + _NUM_ROWS] for text in texts))
+            for row in range(0, len(texts[0]), _NUM_ROWS)
         ]
         return {
             name: tf.concat([part[name] for part in parts], 0)
@@ -235,7 +235,9 @@ class BertTextClassifierPreprocessor(keras.layers.Layer):
         return super().from_config({**config, "tokenizer": tokenizer})
 
 
-def _segments(x: Texts | tuple[Texts, ...]) -> tuple:
+def _segments(
+    x: TextsLike | tuple[TextsLike, ...],
+) -> tuple[Any, ...]:
     """Returns the first texts, and of pairs the second texts too."""
     if isinstance(x, (tuple, list)) and x and hasattr(x[0], "dtype"):
         # Keras makes lists of the tuples in a model that it loads.
@@ -261,10 +263,12 @@ def _segments(x: Texts | tuple[Texts, ...]) -> tuple:
     return x
 
 
-def _to_tensor(texts: Texts) -> tf.Tensor:
+def _to_tensor(texts: TextsLike) -> tf.Tensor:
     """Returns texts as a string tensor of the shape [N], or [] of a scalar."""
     if not tf.is_tensor(texts):
-        rows = [t.encode("utf-8", "ignore") for t in text_lists.to_list(texts)]
+        rows = [
+            text.encode("utf-8", "ignore") for text in text_lists.to_list(texts)
+        ]
         return tf.constant(rows, tf.string, [len(rows)])
     tensor: tf.Tensor = texts
     shape = tensor.shape

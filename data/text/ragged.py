@@ -35,7 +35,7 @@ def with_row_splits(
     )
 
 
-def where(condition: tf.Tensor) -> tf.Tensor:
+def true_indices(condition: tf.Tensor) -> tf.Tensor:
     """Returns the indices, int32, at which `condition`, bool [C], is true."""
     # Cast to int32, which needs half the memory of the int64 of tf.where.
     return tf.cast(tf.reshape(tf.where(condition), [-1]), tf.int32)

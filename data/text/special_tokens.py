@@ -11,24 +11,24 @@ from collections.abc import Callable, Collection
 WORDS = ("[PAD]", "[CLS]", "[SEP]", "[MASK]", "[UNK]")
 
 
-def pattern(words: Collection[str]) -> str:
+def pattern_of(words: Collection[str]) -> str:
     """Returns the regular expression, a group, that matches the words."""
     return f"({'|'.join(map(re.escape, words))})"
 
 
-def tokenize(
-    text: str, words: Collection[str], function: Callable[[str], list[str]]
+def split_around(
+    text: str, words: Collection[str], tokenize: Callable[[str], list[str]]
 ) -> list[str]:
     """Returns the tokens of a text, in which `words` are tokens.
 
     Args:
         text: the text.
         words: the special tokens.
-        function: function from the text between two of them to its tokens.
+        tokenize: function from the text between two of them to its tokens.
     """
     if not words:
-        return function(text)
+        return tokenize(text)
     tokens: list[str] = []
-    for part in re.split(pattern(words), text):
-        tokens += [part] if part in words else function(part)
+    for part in re.split(pattern_of(words), text):
+        tokens += [part] if part in words else tokenize(part)
     return tokens

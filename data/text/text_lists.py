@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 
 # A text or several: str or UTF-8 as bytes, in a list, an array or a tensor.
-Texts = str | bytes | Sequence[str] | Sequence[bytes] | np.ndarray | Any
+TextsLike = str | bytes | Sequence[str] | Sequence[bytes] | np.ndarray | Any
 
 
-def to_list(texts: Texts) -> list[str]:
+def to_list(texts: TextsLike) -> list[str]:
     """Returns the texts of a list, an array or a tensor. One text is a list.
 
     Bytes that are not UTF-8 are dropped.

@@ -11,15 +11,14 @@ import re
 import zlib
 from codecs import BOM_UTF8
 from collections.abc import Collection, Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
-from absl import logging
 
 from data.io import packed_files, text_files
-from data.text import casing, special_tokens, text_lists
+from data.text import casing, special_tokens, text_lists, vocabulary_checks
 from data.text.characters import clean_text
-from data.text.text_lists import Texts
+from data.text.text_lists import TextsLike
 from data.text.token_windows import pack_tokens
 from data.text.words import BasicTokenizer, WordCache, WordpieceTokenizer
 from modeling.folders.model_entries import TokenizerIdentity
@@ -31,11 +30,25 @@ if TYPE_CHECKING:
     from data.text.tokenizer_layer import TokenizerLayer
 
 # Number of characters that `tokenize_beginning` tokenizes at a time.
-_CHUNK = 8192
+_CHUNK_LENGTH = 8192
 # Matches white space or an ideograph: a word always ends before them.
 _BORDER = re.compile("[ \t\n\r\u3400-\u4dbf\u4e00-\u9fff]")
 
 SPECIAL_TOKENS = ("[CLS]", "[SEP]", "[MASK]", "[UNK]")
+
+
+class PaddedInput(TypedDict):
+    """The network's input for one text or pair, [max_seq_length] each.
+
+    Attributes:
+        input_ids: ids of the WordPieces.
+        input_mask: 1 = a real token.
+        segment_ids: 0 or 1, number of the text.
+    """
+
+    input_ids: list[int]
+    input_mask: list[int]
+    segment_ids: list[int]
 
 
 class FullTokenizer:
@@ -180,41 +193,9 @@ class FullTokenizer:
             ValueError: a special token is missing, the file contains more lines
                 than `vocab_size`, or its words are not WordPieces.
         """
-        path = self.vocab_file
-        num_tokens = len(self.tokens)
-        # SentencePiece marks the beginning of a word with U+2581, and GPT-2 a
-        # space with U+0120. Every word would become [UNK].
-        num_foreign = sum(x[:1] in ("\u2581", "\u0120") for x in self.tokens)
-        if num_foreign > num_tokens // 20:
-            raise ValueError(
-                f"{path}: {num_foreign} words begin with \u2581 or \u0120, so "
-                "this is the vocabulary of SentencePiece or GPT-2. Use a "
-                "vocabulary of WordPieces"
-            )
-        missing = [name for name in special_tokens if name not in self.vocab]
-        if missing:
-            raise ValueError(
-                f"{path}: {', '.join(missing)} not found in {num_tokens} "
-                "lines; use a BERT vocabulary, one WordPiece a line"
-            )
-        # Ignore empty lines at the end, which editors may add.
-        while (
-            num_tokens > (vocab_size or 0) and not self.tokens[num_tokens - 1]
-        ):
-            num_tokens -= 1
-        rows_left = 0 if vocab_size is None else vocab_size - num_tokens
-        if rows_left < 0:
-            raise ValueError(
-                f"{path} is larger than the model: {num_tokens} WordPieces, "
-                f"but vocab_size is {vocab_size}; use the vocabulary that the "
-                "model was trained with"
-            )
-        if rows_left:
-            logging.warning(
-                f"{path} is smaller than the model: {num_tokens} WordPieces, "
-                f"but vocab_size is {vocab_size}; the model's last {rows_left} "
-                "embeddings stay unused"
-            )
+        vocabulary_checks.check_tokens(
+            self.vocab_file, self.tokens, special_tokens, vocab_size
+        )
 
     def check_same_words(self, other: str, source: str = "") -> None:
         """Checks that another file contains the same WordPieces.
@@ -232,8 +213,8 @@ class FullTokenizer:
         if os.path.realpath(other) == os.path.realpath(self.vocab_file):
             return
         others = FullTokenizer(other, None).tokens
-        words = zip(others, self.tokens, strict=False)
-        for row, (theirs, ours) in enumerate(words, start=1):
+        pairs = zip(others, self.tokens, strict=False)
+        for row, (theirs, ours) in enumerate(pairs, start=1):
             if theirs != ours and not theirs.startswith("[unused"):
                 raise ValueError(
                     f"--vocab_file={self.vocab_file} is not the vocabulary of "
@@ -244,8 +225,8 @@ class FullTokenizer:
 
     def __call__(
         self,
-        texts: Texts,
-        text_pairs: Texts | None = None,
+        texts: TextsLike,
+        text_pairs: TextsLike | None = None,
         max_length: int = 128,
     ) -> dict[str, np.ndarray]:
         """Converts texts to the features of a model.
@@ -281,21 +262,22 @@ class FullTokenizer:
             self.create_inputs(tokens, first_length, width)
             for tokens, first_length, _ in rows
         ]
+        features = {
+            "input_ids": [row["input_ids"] for row in inputs],
+            "input_mask": [row["input_mask"] for row in inputs],
+            "segment_ids": [row["segment_ids"] for row in inputs],
+        }
         return {
-            name: np.array([each[name] for each in inputs], np.int32).reshape(
-                len(rows), width
-            )
-            for name in ("input_ids", "input_mask", "segment_ids")
+            name: np.array(values, np.int32).reshape(len(rows), width)
+            for name, values in features.items()
         }
 
     def create_inputs(
         self, tokens: Sequence[str], first_length: int, max_seq_length: int
-    ) -> dict[str, Any]:
+    ) -> PaddedInput:
         """Converts tokens to the network's input, padded with zeros.
 
-        Returns:
-            `input_ids`, `input_mask` and `segment_ids`, [max_seq_length] each.
-            The first `first_length` tokens are in segment 0.
+        The first `first_length` tokens are in segment 0.
         """
         padding = [0] * (max_seq_length - len(tokens))
         segment_ids = [0] * first_length + [1] * (len(tokens) - first_length)
@@ -311,7 +293,7 @@ class FullTokenizer:
 
     def tokenize_around(self, text: str, words: Collection[str]) -> list[str]:
         """Returns the WordPieces of a text, in which `words` stay whole."""
-        return special_tokens.tokenize(text, words, self._tokenize_plain)
+        return special_tokens.split_around(text, words, self._tokenize_plain)
 
     def _tokenize_plain(self, text: str) -> list[str]:
         return self._word_pieces.of_all(clean_text(text).split())
@@ -328,12 +310,12 @@ class FullTokenizer:
         """
         words = self.special_words if words is None else words
         tokens: list[str] = []
-        begin = 0
-        while begin < len(text) and len(tokens) < num_tokens:
-            border = _BORDER.search(text, begin + _CHUNK)
+        start = 0
+        while start < len(text) and len(tokens) < num_tokens:
+            border = _BORDER.search(text, start + _CHUNK_LENGTH)
             end = border.start() if border else len(text)
-            tokens += self.tokenize_around(text[begin:end], words)
-            begin = end
+            tokens += self.tokenize_around(text[start:end], words)
+            start = end
         return tokens
 
     def tokenize_word(self, word: str) -> list[str]:
@@ -403,9 +385,7 @@ def create_tokenizer(
     """
     tokenizer = FullTokenizer(vocab_file, None)
     tokenizer.check_vocab()
-    num_tokens = len(tokenizer.tokens)
-    while num_tokens and not tokenizer.tokens[num_tokens - 1]:
-        num_tokens -= 1
+    num_tokens = vocabulary_checks.count_tokens(tokenizer.tokens)
     # Without weights, the vocabulary prescribes the size. One that is a little
     # smaller may be Google's.
     is_right = not vocab_size or num_tokens <= vocab_size <= 2 * num_tokens

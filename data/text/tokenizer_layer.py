@@ -44,7 +44,7 @@ class _Normalized(NamedTuple):
     Attributes:
         cps: int32 [K], code points. Until `_expand` is called, a character that
             becomes several code points is represented by the index of its row
-            in `Tables.several`.
+            in `UnicodeTables.several`.
         flags: int32 [K], the flags of unicode_tables.py.
         source: int32 [K], index of the decoded code point that a code point
             came from, from 0 to D - 1.
@@ -130,7 +130,7 @@ class TokenizerLayer(keras.layers.Layer):
         # The tokenizer drops it, and the one that stands for it in the texts.
         texts = tf.strings.regex_replace(texts, "\1", "\2")
         texts = tf.strings.regex_replace(
-            texts, special_tokens.pattern(words), "\1\\1\1"
+            texts, special_tokens.pattern_of(words), "\1\\1\1"
         )
         parts = tf.strings.split(texts, "\1")
         is_word = parts.flat_values[:, None] == tf.constant([*words])
@@ -163,6 +163,7 @@ class TokenizerLayer(keras.layers.Layer):
     def _tokenize(
         self, texts: tf.Tensor
     ) -> tuple[tf.RaggedTensor, tf.Tensor, Characters]:
+        """Computes what `tokenize_with_chars` returns."""
         # Add a line end to each text. Otherwise the last word of a text would
         # merge with the first word of the next text, and combining marks at the
         # start of a text would attach to the end of the previous text.
@@ -184,7 +185,7 @@ class TokenizerLayer(keras.layers.Layer):
         # Run this step after `split`, so that the two steps do not need memory
         # at the same time. TensorFlow skips it if only the ids are used.
         with tf.control_dependencies([ends]):
-            kept = ragged.where(chars.cps != ord(" "))
+            kept = ragged.true_indices(chars.cps != ord(" "))
         return (
             ragged.with_row_splits(ids, tf.searchsorted(ends, row_splits)),
             tf.concat([[0], tf.searchsorted(kept, ends)], 0),
@@ -210,8 +211,8 @@ class TokenizerLayer(keras.layers.Layer):
         )
 
     def _expand(self, chars: _Normalized) -> _Normalized:
-        """Replaces each index of a row of `Tables.several` by the row."""
-        places = ragged.where((chars.flags & unicode_tables.SEVERAL) > 0)
+        """Replaces indices of rows of `UnicodeTables.several` by the rows."""
+        places = ragged.true_indices((chars.flags & unicode_tables.SEVERAL) > 0)
         rows = tf.gather(self._tables.several, tf.gather(chars.cps, places))
         is_cp = rows >= 0
         num_added = tf.math.count_nonzero(is_cp, axis=1, dtype=tf.int32) - 1
@@ -240,10 +241,12 @@ class TokenizerLayer(keras.layers.Layer):
         flags of all decoded code points.
         """
         marks, classes = self._tables.combining_classes
-        places = ragged.where((chars.flags & unicode_tables.REORDERED) > 0)
+        places = ragged.true_indices(
+            (chars.flags & unicode_tables.REORDERED) > 0
+        )
         sought = tf.gather(chars.cps, places)
         index = tf.minimum(tf.searchsorted(marks, sought), len(marks) - 1)
-        is_mark = ragged.where(tf.gather(marks, index) == sought)
+        is_mark = ragged.true_indices(tf.gather(marks, index) == sought)
         places = tf.gather(places, is_mark)
         is_starter = (decoded_flags & unicode_tables.STARTER) > 0
         runs = tf.cumsum(tf.cast(is_starter, tf.int32))
@@ -265,13 +268,17 @@ class TokenizerLayer(keras.layers.Layer):
 
 
 def _lower_sigmas(chars: _Normalized) -> _Normalized:
-    # Lower-cases Greek capital sigmas as `str.lower` does. A sigma becomes a
-    # final sigma if the character before it is a cased letter and the character
-    # after it is not. Case-ignorable characters around the sigma are skipped,
-    # including all characters that cleaning drops.
-    counted = ragged.where((chars.flags & unicode_tables.CASE_IGNORABLE) == 0)
+    """Lower-cases Greek capital sigmas as `str.lower` does.
+
+    A sigma becomes a final sigma if the character before it is a cased letter
+    and the character after it is not. Case-ignorable characters around the
+    sigma are skipped, including all characters that cleaning drops.
+    """
+    counted = ragged.true_indices(
+        (chars.flags & unicode_tables.CASE_IGNORABLE) == 0
+    )
     is_cased = (chars.flags & unicode_tables.CASED) > 0
-    sigmas = ragged.where(chars.cps == unicode_tables.CAPITAL_SIGMA)
+    sigmas = ragged.true_indices(chars.cps == unicode_tables.CAPITAL_SIGMA)
     at = tf.searchsorted(counted, sigmas)
     after = (at > 0) & tf.gather(
         is_cased, tf.gather(counted, tf.maximum(at - 1, 0))

@@ -14,7 +14,7 @@ import tensorflow as tf
 
 from data.text import characters
 
-# Flags of a code point: the low 8 bits of its entry in `Tables`.
+# Flags of a code point: the low 8 bits of its entry in `UnicodeTables`.
 DROPPED = 1  # a control character, or a combining mark that is stripped
 BORDER = 2  # a space, or a separate word: punctuation or a CJK ideograph
 SEVERAL = 4  # the character becomes several code points
@@ -29,7 +29,7 @@ _VALUE_SHIFT = 8
 _PAGE_SHIFT = 8
 
 
-class Tables(NamedTuple):
+class UnicodeTables(NamedTuple):
     """Flags and replacements of all code points.
 
     A page contains the entries of 256 successive code points. Equal pages are
@@ -66,7 +66,7 @@ class Tables(NamedTuple):
 
 
 @functools.cache
-def create_tables(do_lower_case: bool) -> Tables:
+def create_tables(do_lower_case: bool) -> UnicodeTables:
     """Creates tables that normalize as `BasicTokenizer(do_lower_case)` does."""
     several: list[list[int]] = []
     classes: dict[int, int] = {}
@@ -96,7 +96,7 @@ def create_tables(do_lower_case: bool) -> Tables:
         for page in entries.reshape(-1, 1 << _PAGE_SHIFT)
     ]
     marks = sorted(mark for mark in classes.items() if mark[1])
-    return Tables(
+    return UnicodeTables(
         np.array(pages, np.int32),
         np.frombuffer(b"".join(blocks), np.int32),
         np.array(several or [[-1] * 3], np.int32),
@@ -132,9 +132,11 @@ def _normalize(char: str, do_lower_case: bool) -> tuple[int, str]:
 
 
 def _case_flag(char: str) -> int:
-    # Finds the character's case properties, which `unicodedata` lacks, by
-    # lower-casing a capital sigma after it. The sigma becomes final after a
-    # cased letter, even if case-ignorable characters are between them.
+    """Finds the character's case properties, which `unicodedata` lacks.
+
+    It lower-cases a capital sigma after the character. The sigma becomes final
+    after a cased letter, even if case-ignorable characters are between them.
+    """
     if f"{char}\u03a3".lower().endswith("\u03c2"):
         return CASED
     if f"A{char}\u03a3".lower().endswith("\u03c2"):

@@ -78,9 +78,9 @@ def learn_vocabulary(
         raise ValueError("no words in the input; use files with text")
     learner = _import_learner()
     reserved = reserved_tokens(num_unused)
-    wanted = vocab_size - len(reserved)
+    num_wanted = vocab_size - len(reserved)
     num_characters = _num_covering_characters(counts)
-    if wanted < 2 * num_characters:
+    if num_wanted < 2 * num_characters:
         raise ValueError(
             f"--vocab_size={vocab_size} is too small: {len(reserved)} entries "
             f"are reserved, and each of {num_characters} characters needs two; "
@@ -89,12 +89,12 @@ def learn_vocabulary(
     learn = functools.partial(
         learner.learn,
         sorted(counts.items()),
-        vocab_size=wanted,
+        vocab_size=num_wanted,
         reserved_tokens=[],
         max_token_length=_MAX_WORD_LENGTH,
         max_unique_chars=num_characters,
     )
-    learned = _learn_by_search(learn, counts, wanted)
+    learned = _learn_by_search(learn, counts, num_wanted)
     return [*reserved, *learned][:vocab_size]
 
 
@@ -114,14 +114,18 @@ def _import_learner() -> Any:  # noqa: ANN401  a module of an optional package
 
 
 def _learn_by_search(
-    learn: Callable[..., list[str]], counts: Mapping[str, int], wanted: int
+    learn: Callable[..., list[str]], counts: Mapping[str, int], num_wanted: int
 ) -> list[str]:
-    # A WordPiece enters the vocabulary if it occurs at least `least_count`
-    # times. Find the `least_count` for about `wanted` WordPieces. It is between
-    # the counts of the words with the ranks `wanted` and `wanted` / 4.
+    """Learns about `num_wanted` WordPieces.
+
+    A WordPiece enters the vocabulary if it occurs at least `least_count` times.
+    The function searches for the `least_count` that leads to `num_wanted` of
+    them. It is between the counts of the words with the ranks `num_wanted` and
+    `num_wanted` / 4.
+    """
     by_rank = sorted(counts.values(), reverse=True)
-    low = by_rank[wanted] if wanted < len(by_rank) else 1
-    high = by_rank[min(wanted // 4, len(by_rank) - 1)]
+    low = by_rank[num_wanted] if num_wanted < len(by_rank) else 1
+    high = by_rank[min(num_wanted // 4, len(by_rank) - 1)]
     learned: list[str] = []
     # Each trial halves the range of counts. The last ones are seldom needed.
     num_trials = max(high - low + 1, 1).bit_length()
@@ -129,14 +133,14 @@ def _learn_by_search(
         num_trials, unit="trial", label="Learning the vocabulary:"
     ) as bar:
         for number in range(1, num_trials + 1):
-            if low > high or wanted <= len(learned) <= 1.05 * wanted:
+            if low > high or num_wanted <= len(learned) <= 1.05 * num_wanted:
                 break
             least_count = (low + high) // 2
             pieces = learn(lower_thresh=least_count, upper_thresh=least_count)
             tokens = [token for token in pieces if _can_occur(token)]
             if bar.is_due(number):
                 bar.update(number, WordPieces=len(tokens))
-            if len(tokens) < wanted:
+            if len(tokens) < num_wanted:
                 high = least_count - 1
                 learned = max(learned, tokens, key=len)
             else:
@@ -188,7 +192,9 @@ def _num_covering_characters(counts: Mapping[str, int]) -> int:
                 characters[char] += count
     totals = list(itertools.accumulate(sorted(characters.values())[::-1]))
     enough = _CHARACTER_COVERAGE * totals[-1]
-    return next(i for i, total in enumerate(totals, 1) if total >= enough)
+    return next(
+        number for number, total in enumerate(totals, 1) if total >= enough
+    )
 
 
 def extend_vocabulary(
@@ -214,7 +220,9 @@ def extend_vocabulary(
         ValueError: the corpus contains no word to add, or `num_new_words` is
             None and the vocabulary contains no [unusedN] entries.
     """
-    unused = [i for i, token in enumerate(vocab) if _UNUSED.fullmatch(token)]
+    unused = [
+        number for number, token in enumerate(vocab) if _UNUSED.fullmatch(token)
+    ]
     if num_new_words is None:
         num_new_words = len(unused)
     tokenizer = tokenization.WordpieceTokenizer(set(vocab))

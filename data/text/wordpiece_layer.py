@@ -92,10 +92,10 @@ class WordpieceTable:
             (ids, ends), int32 [P] each: the ids of the WordPieces, and for each
             WordPiece the index in `cps` after its last character.
         """
-        bounds = ragged.where(begins)
+        bounds = ragged.true_indices(begins)
         starts = tf.boolean_mask(bounds, tf.gather(cps, bounds) != ord(" "))
         too_long = bounds[1:] - bounds[:-1] > _MAX_LENGTH
-        too_long = tf.gather(bounds, ragged.where(too_long))
+        too_long = tf.gather(bounds, ragged.true_indices(too_long))
         marked = tf.where(begins, cps + _BEGIN, cps)
         tokens, ends = self._read(_put(marked, too_long, _NO_CHARACTER), starts)
         pieces = tf.math.unsorted_segment_sum(tokens, ends, tf.size(cps))
@@ -107,7 +107,7 @@ class WordpieceTable:
         inside = tf.ragged.range(tf.gather(bounds, word - 1) + 1, word_ends)
         pieces = _put(pieces, inside.flat_values, 0)
         pieces = _put(pieces, word_ends, self._unknown + 1)
-        ends = ragged.where(pieces > 0)
+        ends = ragged.true_indices(pieces > 0)
         return tf.gather(pieces, ends) - 1, ends
 
     def _read(
@@ -132,12 +132,12 @@ class WordpieceTable:
             count: tf.Tensor,
             tokens: tf.TensorArray,
             ends: tf.TensorArray,
-        ) -> tuple:
+        ) -> tuple[tf.Tensor | tf.TensorArray, ...]:
             rows = tf.gather(self._offsets, nodes) + tf.gather(cps, places)
             rows = tf.minimum(rows, len(self._parents) - 1)
             is_read = tf.gather(self._parents, rows) == nodes
             nodes = tf.where(is_read, rows, nodes)
-            (place, read), (node, row) = (
+            (place, read_place), (node, row) = (
                 tf.dynamic_partition(values, tf.cast(is_read, tf.int32), 2)
                 for values in (places, nodes)
             )
@@ -148,7 +148,7 @@ class WordpieceTable:
             )
             more, starts = starts[:_NUM_WORDS], starts[_NUM_WORDS:]
             return (
-                tf.concat([read + 1, rest, more], 0),
+                tf.concat([read_place + 1, rest, more], 0),
                 tf.concat([row, tf.ones_like(rest), tf.zeros_like(more)], 0),
                 starts,
                 count + 1,
@@ -156,15 +156,15 @@ class WordpieceTable:
                 ends.write(count, end),
             )
 
-        some = tf.TensorShape([None])
-        arrays = [_create_array(some) for _ in range(2)]
+        any_length = tf.TensorShape([None])
+        arrays = [_create_array(any_length) for _ in range(2)]
         *_, tokens, ends = tf.while_loop(
             lambda places, _, starts, *__: (
                 tf.size(places) + tf.size(starts) > 0
             ),
             step,
             (starts[:0], starts[:0], starts, 0, *arrays),
-            (some, some, some, *[None] * 3),
+            (any_length, any_length, any_length, *[None] * 3),
         )
         return tokens.concat(), ends.concat()
 

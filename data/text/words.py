@@ -2,25 +2,28 @@
 
 import itertools
 from collections.abc import Callable, Collection, Iterable
+from typing import TypeVar
 
 from data.text.characters import clean_text, split_on_punctuation, strip_accents
+
+T = TypeVar("T")
 
 # Maximum number of words in a cache, and of characters in a cached word.
 _MAX_CACHED_WORDS = 1 << 17
 _MAX_CACHED_LENGTH = 64
 
 
-class WordCache(dict):
+class WordCache(dict[str, list[T]]):
     """Caches the tokens of each word, because words repeat in natural text.
 
     `cache[word]` returns `function(word)`.
     """
 
-    def __init__(self, function: Callable[[str], list]) -> None:
+    def __init__(self, function: Callable[[str], list[T]]) -> None:
         super().__init__()
         self._function = function
 
-    def __missing__(self, word: str) -> list:
+    def __missing__(self, word: str) -> list[T]:
         """Computes and caches the tokens of a word."""
         result = self._function(word)
         if len(word) <= _MAX_CACHED_LENGTH:
@@ -31,7 +34,7 @@ class WordCache(dict):
             self[word] = result
         return result
 
-    def of_all(self, words: Iterable[str]) -> list:
+    def of_all(self, words: Iterable[str]) -> list[T]:
         """Returns the tokens of all words, concatenated to one list."""
         return list(itertools.chain.from_iterable(map(self.__getitem__, words)))
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from data.squad import decoding, passage_windows
+from data.squad.options import DecodingOptions, WindowOptions
 from data.squad.reading import WORD, SquadExample
 from serving.engines import Input
 from serving.tasks.base import (
@@ -17,9 +18,7 @@ from serving.tasks.base import (
     TextTask,
 )
 
-Settings = TypeVar(
-    "Settings", passage_windows.WindowOptions, decoding.DecodingOptions
-)
+Settings = TypeVar("Settings", WindowOptions, DecodingOptions)
 # The question, and its windows.
 Context = tuple[SquadExample, list[passage_windows.SquadFeatures]]
 
@@ -38,7 +37,7 @@ def _encode(model: Model, request: Request) -> Encoded[Context]:
         doc_tokens=WORD.findall(request["context"]),
         context=request["context"],
     )
-    options = _read(passage_windows.WindowOptions, model)
+    options = _read(WindowOptions, model)
     features = [
         *passage_windows.create_features(
             [example], model.tokenizer, options, is_training=False
@@ -69,7 +68,7 @@ def _decode(
         example,
         features,
         results,
-        _read(decoding.DecodingOptions, model),
+        _read(DecodingOptions, model),
         model.tokenizer.basic_tokenizer,
     )
     entries = decoding.with_probabilities(answer.nbest)
@@ -106,7 +105,7 @@ ANSWER = TextTask(
     reads_all=True,
     settings=[
         field.name
-        for kind in (passage_windows.WindowOptions, decoding.DecodingOptions)
+        for kind in (WindowOptions, DecodingOptions)
         for field in dataclasses.fields(kind)
     ],
 )

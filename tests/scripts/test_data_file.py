@@ -230,7 +230,9 @@ def test_entities_of_a_test_set_are_those_of_the_dev_set(entities):
     done = script_runner.run("run_ner.py", folder, **parse_flags(flags))
     assert done.check().stderr.endswith("\n  again/predictions.jsonl\n")
     path = folder / "again/predictions.jsonl"
-    labels = [example.labels for example in spans.read(path, "dev")]
+    labels = [
+        example.labels for example in spans.read_annotated_texts(path, "dev")
+    ]
     found = script_runner.read_lines(path)
     assert labels == [one["labels"] for one in found]
     assert [one["id"] for one in found] == [*range(len(entities.rows))]

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from data.squad import decoding, passage_windows, reading
+from data.squad import passage_windows, reading
+from data.squad.options import DecodingOptions, WindowOptions
 from data.text import tokenization
 from tests.support import golden
 
@@ -10,13 +11,13 @@ CASES = golden.cases("squad")
 
 
 def window_options(case):
-    return passage_windows.WindowOptions(
+    return WindowOptions(
         case["max_seq_length"], case["doc_stride"], case["max_query_length"]
     )
 
 
 def decoding_options(case):
-    return decoding.DecodingOptions(
+    return DecodingOptions(
         case["n_best_size"],
         case["max_answer_length"],
         case["version_2_with_negative"],

@@ -3,11 +3,10 @@
 import dataclasses
 
 from data.squad import passage_windows, reading
+from data.squad.options import WindowOptions
 from tests.support.squad_files import write_squad
 
-OPTIONS = passage_windows.WindowOptions(
-    max_seq_length=12, doc_stride=4, max_query_length=4
-)
+OPTIONS = WindowOptions(max_seq_length=12, doc_stride=4, max_query_length=4)
 
 
 def read_examples(folder, questions, context, training=True, **options):

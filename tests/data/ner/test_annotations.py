@@ -10,6 +10,7 @@ import pytest
 
 from data.ner import reading, spans
 from data.ner import sentence_windows as windows
+from data.ner.options import NerOptions
 from data.tables.dev_split import DataFileOptions
 
 TEXT = "Anna left Oslo."
@@ -21,7 +22,7 @@ SPANS = [[0, 4, "PER"], [10, 14, "LOC"]]
 def read(folder, *rows, name="train", labels=()):
     path = folder / f"{name}.jsonl"
     path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-    return spans.read(path, name, labels)
+    return spans.read_annotated_texts(path, name, labels)
 
 
 @pytest.mark.parametrize(
@@ -136,7 +137,7 @@ def test_predictions_are_read_again(tmp_path, row, name):
     lines = [f"{x} {y}\n" for x, y in zip(WORDS, TAGS, strict=True)]
     path.write_text("".join(lines) if row is None else json.dumps(row))
     path = path.rename(tmp_path / path.name.replace("dev", name))
-    options = reading.NerOptions(labels=["O", "B-PER", "B-LOC"])
+    options = NerOptions(labels=["O", "B-PER", "B-LOC"])
     reader = reading.NerProcessor(tmp_path, DataFileOptions(), options)
     examples = reader.read("eval" if name == "dev" else "predict")
     # A wrong answer for a dev set, and a right one for a test set.
@@ -149,7 +150,7 @@ def test_predictions_are_read_again(tmp_path, row, name):
     (example,) = reader.read("train")
     assert (example.words, example.labels) == (WORDS, TAGS)
     # Its own predictions have the names of the first ones.
-    (example,) = spans.read(made, "dev")
+    (example,) = spans.read_annotated_texts(made, "dev")
     windows.write_predictions(
         tmp_path / "again", [example], [TAGS], [np.ones(4)], "predicted_"
     )

@@ -6,6 +6,7 @@ Tests column_layouts.py and tag_names.py.
 import pytest
 
 from data.ner import reading
+from data.ner.options import NerOptions
 from data.tables.dev_split import DataFileOptions
 from tests.support import workbooks
 
@@ -61,7 +62,7 @@ TABLES = {
 def read(folder, text, name="train.csv", split="train", labels=None, **columns):
     """Writes a file, and returns its examples."""
     (folder / name).write_bytes(text.encode())
-    options = reading.NerOptions(labels=labels, **columns)
+    options = NerOptions(labels=labels, **columns)
     reader = reading.NerProcessor(folder, DataFileOptions(), options)
     return reader.read(split)
 
@@ -218,7 +219,7 @@ def test_a_file_without_empty_lines_is_refused(tmp_path):
             read(tmp_path, text, f"{name}.txt", split, ["O", "B-PER"])
     (tmp_path / "train.txt").write_text("Anna B-PER\nleft O\n")
     one = DataFileOptions(data_file=str(tmp_path / "train.txt"))
-    reader = reading.NerProcessor(None, one, reading.NerOptions())
+    reader = reading.NerProcessor(None, one, NerOptions())
     with pytest.raises(ValueError, match="one sentence of 2 words: put"):
         reader.read("train")
     # A test set may be one sentence.
@@ -254,7 +255,7 @@ def test_the_encoding_is_told(tmp_path):
         "J\xf6rg B-PER\nging O\n\nAnna B-PER\nging O\n".encode("cp1252")
     )
     for encoding in (None, "cp1252"):
-        options = reading.NerOptions(encoding=encoding)
+        options = NerOptions(encoding=encoding)
         reader = reading.NerProcessor(tmp_path, DataFileOptions(), options)
         if encoding is None:
             with pytest.raises(ValueError, match="--encoding=cp1252"):
@@ -296,7 +297,7 @@ SHEETS = {
 def test_sheets_of_excel_are_read(tmp_path, name, caplog):
     pytest.importorskip("python_calamine")
     path = workbooks.write(tmp_path / "train.xlsx", {"s": SHEETS[name]})
-    options = reading.NerOptions()
+    options = NerOptions()
     reader = reading.NerProcessor(tmp_path, DataFileOptions(), options)
     examples = reader.read_file(path, "train")
     assert [each.words for each in examples] == WORDS
@@ -308,7 +309,7 @@ def test_a_row_of_a_sheet_without_a_word_is_named(tmp_path):
     pytest.importorskip("python_calamine")
     rows = [["Word", "Tag"], ["Anna", "B-PER"], [], [None, "O"]]
     path = workbooks.write(tmp_path / "train.xlsx", {"s": rows})
-    options = reading.NerOptions()
+    options = NerOptions()
     reader = reading.NerProcessor(tmp_path, DataFileOptions(), options)
     with pytest.raises(ValueError, match="line 4: the word is ''"):
         reader.read_file(path, "train")

@@ -49,8 +49,8 @@ def test_decoding_finds_the_best_legal_sequence(scheme):
     for length in (1, 3, 0, 5, 2, 4):
         rows.append(rng.dirichlet(np.ones(len(labels)), length))
         scores = legal_tags.to_scores(rows[-1])
-        decoded.append(legal_tags.decode(scores, labels, True).tolist())
-        free.append(legal_tags.decode(scores, labels, False).tolist())
+        decoded.append(legal_tags.decode_tags(scores, labels, True).tolist())
+        free.append(legal_tags.decode_tags(scores, labels, False).tolist())
         assert free[-1] == rows[-1].argmax(-1).tolist()
         legal = [
             ids
@@ -83,7 +83,7 @@ def test_the_graph_decodes_texts_of_many_words_as_python_does():
             )
         )
         expected = [
-            legal_tags.decode(legal_tags.to_scores(row), labels, True)
+            legal_tags.decode_tags(legal_tags.to_scores(row), labels, True)
             for row in rows
         ]
         assert found.numpy().tolist() == [*itertools.chain(*expected)]
@@ -93,6 +93,6 @@ def test_a_long_text_is_not_rounded_away():
     labels = ["O", "B-A", "I-A"]
     scores = np.tile(np.float32([-20, -20.5, -21]), (20000, 1))
     scores[0] = [-9, -1.5, 0]
-    best = legal_tags.decode(scores, labels, True)
+    best = legal_tags.decode_tags(scores, labels, True)
     assert best[0] == 1
     assert not best[1:].any()

@@ -72,10 +72,10 @@ def write(folder, texts, unit=len):
 @pytest.mark.parametrize("unit", UNITS)
 def test_spans_in_another_unit_are_refused(tmp_path, unit):
     path = write(tmp_path, TEXTS[unit])
-    assert len(spans.read(path, "train")) == len(TEXTS[unit])
+    assert len(spans.read_annotated_texts(path, "train")) == len(TEXTS[unit])
     path = write(tmp_path, TEXTS[unit], UNITS[unit])
     with pytest.raises(ValueError, match=r"line \d: the span"):
-        spans.read(path, "train")
+        spans.read_annotated_texts(path, "train")
 
 
 @pytest.mark.parametrize(
@@ -111,13 +111,15 @@ def test_spans_in_another_unit_are_refused(tmp_path, unit):
 )
 def test_right_spans_in_words_are_widened(tmp_path, texts, caplog):
     caplog.set_level("INFO")
-    assert len(spans.read(write(tmp_path, texts), "train")) == len(texts)
+    assert len(
+        spans.read_annotated_texts(write(tmp_path, texts), "train")
+    ) == len(texts)
 
 
 def test_a_few_wrong_spans_are_widened(tmp_path, caplog):
     caplog.set_level("INFO")
     texts = ["<Anna> l\u00e4uft", "d<e>r B<e>rg", "<Nils> \u00f6ffnet <Oslo>"]
-    assert len(spans.read(write(tmp_path, texts), "train")) == 3
+    assert len(spans.read_annotated_texts(write(tmp_path, texts), "train")) == 3
     assert "widened 2 of 5 spans" in caplog.text
 
 
@@ -125,4 +127,6 @@ def test_text_of_a_span_confirms_its_place(tmp_path):
     found = [{"start": 1, "end": 3, "label": "X", "text": "nn"}]
     row = json.dumps({"text": "Anna l\u00e4uft", "entities": found})
     (tmp_path / "train.jsonl").write_text(f"{row}\n" * 4)
-    assert len(spans.read(tmp_path / "train.jsonl", "train")) == 4
+    assert (
+        len(spans.read_annotated_texts(tmp_path / "train.jsonl", "train")) == 4
+    )

@@ -11,6 +11,7 @@ import pytest
 from data.io.split_names import SETS
 from data.ner import layers, reading, scoring, words
 from data.ner import sentence_windows as windows
+from data.ner.options import NerOptions
 from data.tables.dev_split import DataFileOptions
 from tests.support import golden
 
@@ -32,7 +33,7 @@ LABELS = ["O", "B-LOC", "B-PER", "I-PER"]
 
 def create(folder, *labels, **options):
     """Creates the NerProcessor of a folder."""
-    options = reading.NerOptions(labels=labels or None, **options)
+    options = NerOptions(labels=labels or None, **options)
     return reading.NerProcessor(folder, DataFileOptions(), options)
 
 

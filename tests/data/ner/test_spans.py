@@ -7,6 +7,7 @@ import pytest
 
 from data.ner import reading, spans
 from data.ner import sentence_windows as windows
+from data.ner.options import NerOptions
 from data.tables.dev_split import DataFileOptions
 from tests.support import golden
 
@@ -27,7 +28,7 @@ def read(folder, *records, name="train.jsonl", needs_spans=True):
     if name.endswith(".json"):
         text = json.dumps([*records], indent=2)
     path.write_text(text, encoding="utf-8")
-    return spans.read(path, "dev" if needs_spans else "test")
+    return spans.read_annotated_texts(path, "dev" if needs_spans else "test")
 
 
 @pytest.mark.parametrize("name", ["train.jsonl", "train.json"])
@@ -113,7 +114,7 @@ def test_a_damaged_line_is_named_by_its_number(tmp_path, line):
     path = tmp_path / "dev.jsonl"
     path.write_bytes(b'{"text": "a", "entities": []}\n' + line)
     with pytest.raises(ValueError, match=r"dev\.jsonl, line 2"):
-        spans.read(path, "dev")
+        spans.read_annotated_texts(path, "dev")
 
 
 @pytest.fixture
@@ -122,7 +123,7 @@ def create(tmp_path):
     read(tmp_path, {"text": "", "label": []}, FORMS["doccano"])
 
     def create(*labels):
-        options = reading.NerOptions(labels=labels or None)
+        options = NerOptions(labels=labels or None)
         return reading.NerProcessor(tmp_path, DataFileOptions(), options)
 
     return create

@@ -41,13 +41,13 @@ def test_records_of_equal_name_size_and_time_are_told_apart(tmp_path, changed):
     path = tmp_path / "made.tfrecord"
     write(path, range(20))
     os.utime(path, (1, 1))
-    before = record_files.identify([str(path)])
-    assert record_files.identify([str(path)]) == before
+    before = record_files.identify_files([str(path)])
+    assert record_files.identify_files([str(path)]) == before
     numbers = [*range(20)]
     numbers[changed] = 99
     write(path, numbers)
     os.utime(path, (1, 1))
-    after = record_files.identify([str(path)])
+    after = record_files.identify_files([str(path)])
     assert after[0][:2] == before[0][:2]
     assert after != before
 
@@ -57,9 +57,9 @@ def test_a_manifest_takes_the_place_of_reading(shards, tmp_path, monkeypatch):
     copies.mkdir()
     copied = [shutil.copy(path, copies) for path in shards]
     # A copy without its manifest is the same.
-    expected = record_files.identify(copied)
+    expected = record_files.identify_files(copied)
     monkeypatch.setattr(record_files, "_read_all", None)
-    assert record_files.identify(shards) == expected
+    assert record_files.identify_files(shards) == expected
     assert [each[0] for each in expected] == [
         "made-00000-of-00002",
         "made-00001-of-00002",
@@ -69,29 +69,31 @@ def test_a_manifest_takes_the_place_of_reading(shards, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("changed", [0, 19])
 def test_other_records_beside_the_manifest_are_found(shards, changed):
-    before = record_files.identify(shards)
+    before = record_files.identify_files(shards)
     numbers = [*range(20)]
     numbers[changed] = 99
     write(shards[0], numbers)
-    after = record_files.identify(shards)
+    after = record_files.identify_files(shards)
     assert after[0][:2] == before[0][:2]
     assert after != before and after[1:] == before[1:]
 
 
 def test_a_file_of_another_size_than_listed_is_read(shards):
-    before = record_files.identify(shards)
+    before = record_files.identify_files(shards)
     write(shards[0], range(21))
-    after = record_files.identify(shards)
+    after = record_files.identify_files(shards)
     assert after[0][1] > before[0][1] and after[0][2] != before[0][2]
     os.truncate(shards[0], after[0][1] - 3)
     with pytest.raises(ValueError, match="truncated"):
-        record_files.identify(shards)
+        record_files.identify_files(shards)
 
 
 def test_empty_shards_are_files_too(shards, tmp_path):
     write(tmp_path / "empty", [])
     path = str(tmp_path / "empty")
-    assert record_files.identify([path]) == [["empty", 0, "00000000", "", ""]]
+    assert record_files.identify_files([path]) == [
+        ["empty", 0, "00000000", "", ""]
+    ]
     lengths = {"max_seq_length": 8, "max_predictions_per_seq": 2}
     assert record_files.find_lengths([path, *shards]) == (True, lengths)
     assert record_files.find_lengths([path]) == (False, {})
@@ -112,4 +114,4 @@ def test_a_manifest_that_is_not_json_is_named(shards):
     with open(manifest, "w") as file:
         json.dump([1], file)
     with pytest.raises(ValueError, match=r"made\.manifest\.json"):
-        record_files.identify(shards)
+        record_files.identify_files(shards)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from data.squad import decoding
+from data.squad.options import DecodingOptions
 from data.text import tokenization
 from tests.support.squad_passages import create_windows
 
@@ -24,7 +25,7 @@ def decode(examples, features, best, tokenizer=TOKENIZER, **kwargs):
             if token in feature.tokens:
                 logits[i, feature.tokens.index(token)] = value
         results.append(decoding.RawResult(feature.unique_id, *logits))
-    options = decoding.DecodingOptions(n_best_size=3, max_answer_length=5)
+    options = DecodingOptions(n_best_size=3, max_answer_length=5)
     options = dataclasses.replace(options, **kwargs)
     return decoding.decode_predictions(
         examples, features, results, options, tokenizer

@@ -11,7 +11,8 @@ import pytest
 import tensorflow as tf
 
 from data.squad import decoder_layer, decoding, reading, windows_layer
-from data.squad.passage_windows import WindowOptions, create_features
+from data.squad.options import DecodingOptions, WindowOptions
+from data.squad.passage_windows import create_features
 from data.text import tokenization
 from tests.support import golden
 from tests.support.squad_answers import check_bytes
@@ -236,7 +237,7 @@ def test_odd_text_is_answered_alike(
     # Few values, so that many are equal.
     rng = np.random.default_rng(seed)
     logits = rng.integers(0, 9, [2, len(features), 32]).astype(np.float32)
-    options = decoding.DecodingOptions(
+    options = DecodingOptions(
         n_best_size=6,
         max_answer_length=8,
         version_2_with_negative=version_2_with_negative,
@@ -261,7 +262,7 @@ def test_odd_text_is_answered_alike(
 
 
 def test_bytes_are_those_of_the_passage_as_given():
-    decoder = decoder_layer.SquadDecoder(decoding.DecodingOptions())
+    decoder = decoder_layer.SquadDecoder(DecodingOptions())
     context = b" \xff the\xe2\x82\r\n light \xc3"
     windows, passages = windows_of(context)
     first_places = windows.first_places
@@ -276,7 +277,7 @@ def test_bytes_are_those_of_the_passage_as_given():
 
 def test_logits_that_are_not_numbers_answer_nothing():
     """One broken window does not fail the whole request."""
-    options = decoding.DecodingOptions(version_2_with_negative=True)
+    options = DecodingOptions(version_2_with_negative=True)
     decoder = decoder_layer.SquadDecoder(options)
     made = windows_of("the light", "the light")
     logits = tf.constant([[np.nan] * 32, [0.0] * 32])

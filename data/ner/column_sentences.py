@@ -1,0 +1,255 @@
+"""Parts the lines of a file of columns into sentences.
+
+Empty lines, the rows of a table, or a column tell where a sentence ends.
+columns.py finds out which columns contain the words and their tags.
+"""
+
+import ast
+import csv
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from data.ner.column_layouts import (
+    DOCUMENT,
+    ColumnLayout,
+    cut_line,
+    strip_cells,
+)
+from data.ner.tag_names import is_tag
+from data.tables import dialects
+
+
+class Line(NamedTuple):
+    """A word of a sentence, as a file contains it.
+
+    Attributes:
+        number: number of the line in the file.
+        cells: the columns of the line.
+    """
+
+    number: int
+    cells: list[str]
+
+
+class SentenceLines(NamedTuple):
+    """The lines of a sentence.
+
+    Attributes:
+        document: number of the document that contains the sentence.
+        lines: a line for each word.
+    """
+
+    document: int
+    lines: list[Line]
+
+
+def find_sentences(
+    path: str,
+    lines: Sequence[tuple[int, str]],
+    layout: ColumnLayout,
+    tags_at: int | None,
+) -> list[SentenceLines]:
+    """Parts a file into sentences.
+
+    If a row of a table contains a sentence, the row becomes a line for each of
+    the sentence's words.
+
+    Args:
+        path: path of the file, for messages.
+        lines: (number, text) of each line.
+        layout: separator and columns of the file.
+        tags_at: index of the column of the tags, None if no flag tells it.
+
+    Raises:
+        ValueError: a line is malformed.
+    """
+    sentences = [*_read_sentences(path, lines, layout, tags_at)]
+    list_columns = _find_list_columns(sentences, layout, tags_at)
+    if list_columns is not None:
+        return [*_expand_rows(path, sentences, *list_columns)]
+    if layout.sentence_at is not None:
+        return [*_part_by_column(sentences, layout.sentence_at)]
+    return sentences
+
+
+def _read_sentences(
+    path: str,
+    lines: Sequence[tuple[int, str]],
+    layout: ColumnLayout,
+    tags_at: int | None,
+) -> Iterator[SentenceLines]:
+    """Yields the lines between empty lines."""
+    document = 0
+    sentence: list[Line] = []
+    for number, text, cells in _cut_lines(path, lines, layout):
+        # Check all columns, because the first one need not contain the words.
+        is_document = any(cell.startswith(DOCUMENT) for cell in cells)
+        if is_document or not cells:
+            if sentence:
+                yield SentenceLines(document, sentence)
+                sentence = []
+            if is_document:
+                document += 1
+        elif layout.names and cells == layout.names:
+            # Files that were joined repeat the names.
+            continue
+        elif _is_comment(text, cells, layout, not sentence, tags_at):
+            continue
+        elif len(cells) != layout.width:
+            raise ValueError(
+                f"{path}, line {number}: the line has {len(cells)} columns, "
+                f"but the first line has {layout.width}. Received: "
+                f"{text[:80]!r}"
+            )
+        else:
+            sentence.append(Line(number, cells))
+
+
+def _is_comment(
+    text: str,
+    cells: Sequence[str],
+    layout: ColumnLayout,
+    begins_sentence: bool,
+    tags_at: int | None,
+) -> bool:
+    """Returns whether a line is a comment, which a table does not have."""
+    if layout.names:
+        return False
+    if text.startswith("#") and len(cells) != layout.width:
+        return True
+    # A line that starts with "# " or "## " may precede a sentence as a comment.
+    # It may have as many columns as a word's line, but contains no tag.
+    if not begins_sentence or layout.width < 2:
+        return False
+    last = len(cells) - 1
+    tag = cells[last if tags_at is None else min(tags_at, last)]
+    return bool(re.match("#+( |$)", cells[0])) and not is_tag(tag)
+
+
+def _cut_lines(
+    path: str, lines: Sequence[tuple[int, str]], layout: ColumnLayout
+) -> Iterator[tuple[int, str, list[str]]]:
+    """Yields (number, text, cells) of each line, then an empty line."""
+    separator = layout.separator
+    if layout.names and separator and separator != "\t":
+        yield from _parse_records(path, lines, separator)
+    else:
+        for number, text in lines:
+            cells = cut_line(text, separator)
+            if layout.names and cells:
+                # `cut_line` leaves out empty cells at the end.
+                cells += [""] * (layout.width - len(cells))
+            yield number, text, cells
+    yield 0, "", []
+
+
+def _parse_records(
+    path: str, lines: Sequence[tuple[int, str]], separator: str
+) -> Iterator[tuple[int, str, list[str]]]:
+    """Yields (number, text, cells) of each row of a table.
+
+    A quoted cell may contain line breaks.
+    """
+    ended_lines = (f"{text}\n" for _, text in lines)
+    dialect_file = dialects.find_dialect(
+        path, ended_lines, dialects.KnownDialect(separator), is_tsv=False
+    )
+    reader = dialects.records_of(dialect_file.lines, dialect_file.dialect)
+    while True:
+        number = reader.line_num + 1
+        try:
+            cells = next(reader, None)
+        except csv.Error as error:
+            raise ValueError(f"{path}, line {number}: {error}") from None
+        if cells is None:
+            return
+        if dialect_file.dialect.escapes:
+            cells = dialects.show_escaped(cells)
+        cells = strip_cells(cells)
+        yield number, separator.join(cells), cells if any(cells) else []
+
+
+def _part_by_column(
+    sentences: Sequence[SentenceLines], sentence_at: int
+) -> Iterator[SentenceLines]:
+    """Parts the lines where the column `sentence_at` begins a new sentence."""
+    values = {
+        line.cells[sentence_at] for _, lines in sentences for line in lines
+    }
+    # pandas may write an empty cell as NaN.
+    empty_values = {value for value in values if value.lower() in ("", "nan")}
+    for document, lines in sentences:
+        part: list[Line] = []
+        for line in lines:
+            value = line.cells[sentence_at]
+            is_filled = value not in empty_values
+            # If some cells are empty, each filled one begins a sentence.
+            if part and is_filled:
+                is_other = value != part[-1].cells[sentence_at]
+                if empty_values or is_other:
+                    yield SentenceLines(document, part)
+                    part = []
+            part.append(line)
+        yield SentenceLines(document, part)
+
+
+def _find_list_columns(
+    sentences: Sequence[SentenceLines],
+    layout: ColumnLayout,
+    tags_at: int | None,
+) -> tuple[int, int] | None:
+    """Returns the columns of a table whose rows contain a sentence each.
+
+    They are the indexes of the columns with the sentence's words and with its
+    tags. The first row tells whether each row contains a sentence. None if a
+    row contains a word, as it does if the user chose the column of the tags.
+    """
+    if layout.words_at is None or layout.tags_at is None:
+        return None
+    if tags_at is not None or not sentences:
+        return None
+    first_row = sentences[0].lines[0].cells
+    tag_cell = first_row[layout.tags_at]
+    num_words = len(first_row[layout.words_at].split())
+    num_tags = len(_split_tags(tag_cell))
+    is_list = tag_cell.startswith("[") or num_tags == num_words > 1
+    return (layout.words_at, layout.tags_at) if is_list else None
+
+
+def _split_words(cell: str) -> list[str]:
+    """Returns the words of a cell, [] if it is a list that cannot be read."""
+    if not cell.startswith("["):
+        return cell.split()
+    try:
+        return [*map(str, ast.literal_eval(cell))]
+    except (SyntaxError, ValueError):
+        return []
+
+
+def _split_tags(cell: str) -> list[str]:
+    """Returns the tags of a cell, which contain no space, comma or quote."""
+    return re.findall(r"[^\s,'\"\[\]]+", cell)
+
+
+def _expand_rows(
+    path: str, sentences: Sequence[SentenceLines], words_at: int, tags_at: int
+) -> Iterator[SentenceLines]:
+    """Yields a sentence for each row, whose cells are its words and tags."""
+    for document, lines in sentences:
+        for number, cells in lines:
+            words = _split_words(cells[words_at])
+            tags = _split_tags(cells[tags_at])
+            if len(words) != len(tags):
+                raise ValueError(
+                    f"{path}, line {number}: {len(tags)} tags do not fit the "
+                    f"words {cells[words_at][:120]!r}. Write a word and its "
+                    "tag per line, or JSON lines with `tokens` and `ner_tags`"
+                )
+            sentence = []
+            for word, tag in zip(words, tags, strict=True):
+                row = [*cells]
+                row[words_at], row[tags_at] = word, tag
+                sentence.append(Line(number, row))
+            if sentence:
+                yield SentenceLines(document, sentence)

@@ -1,0 +1,55 @@
+"""Defines the flags for reading tagged words, and their columns."""
+
+import dataclasses
+from collections.abc import Sequence
+
+from command_line import flags
+from data.tables.tables import LayoutOptions
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class NerOptions(LayoutOptions):
+    """Options for reading tagged words: their columns and their tags."""
+
+    labels: Sequence[str] | None = flags.head(
+        None,
+        "The tags in the order of the model's outputs, comma-separated. The "
+        "default is the tags of the train set, O first. Without training, it "
+        "is the tags that the model was trained with.",
+    )
+    text_column: int | None = flags.training(
+        None,
+        "Number of the column that contains the words. The default is the "
+        "column named word or token, or 1, the first column, or 2 if the first "
+        "column contains the tags.",
+        at_least=1,
+    )
+    label_column: int | None = flags.training(
+        None,
+        "Number of the column that contains the tags. The first column is 1. "
+        "The default is the column named tag, label or ner, or the last "
+        "column, or the first column if it contains the tags.",
+        at_least=1,
+    )
+    document_context: bool = flags.head(
+        False,
+        "Use whole documents as context, as in the paper, instead of single "
+        "sentences.",
+    )
+
+
+@dataclasses.dataclass(frozen=True)
+class ColumnOptions:
+    """Options for reading a file of columns. The first column is 0.
+
+    Attributes:
+        words_at: index of the column of the words, None if no flag tells it.
+        tags_at: index of the column of the tags, None if no flag tells it.
+        labels: the tags of --labels or of the model, [] if they are unknown.
+        name: "train", "dev" or "test".
+    """
+
+    words_at: int | None
+    tags_at: int | None
+    labels: Sequence[str]
+    name: str

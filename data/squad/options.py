@@ -1,0 +1,66 @@
+"""Defines the flags for reading windows and for choosing answers."""
+
+import dataclasses
+
+from command_line import flags
+
+
+@dataclasses.dataclass(frozen=True)
+class WindowOptions:
+    """Options for cutting questions and passages into windows.
+
+    Raises:
+        ValueError: windows are too short to contain a question of the maximum
+            length and a WordPiece of the passage.
+    """
+
+    max_seq_length: int = flags.head(
+        384, "Length of a window (question and passage), in WordPieces."
+    )
+    doc_stride: int = flags.head(
+        128, "WordPieces between the starts of successive windows.", at_least=1
+    )
+    max_query_length: int = flags.head(
+        64, "Maximum length of the question, in WordPieces.", at_least=1
+    )
+    use_char_offsets: bool = flags.head(
+        False,
+        "Locate right and predicted answers by their characters, not by words, "
+        "for languages without spaces between words, such as Chinese.",
+    )
+
+    def __post_init__(self) -> None:
+        """Checks the length of the windows."""
+        if self.max_seq_length <= self.max_query_length + 3:
+            raise ValueError(
+                f"--max_seq_length={self.max_seq_length} must be more than "
+                f"--max_query_length={self.max_query_length} + 3, to leave "
+                "room for the passage"
+            )
+
+
+@dataclasses.dataclass(frozen=True)
+class DecodingOptions:
+    """Options for choosing answers from the start and end logits."""
+
+    n_best_size: int = flags.decoding(
+        20,
+        "Number of answers to each question in nbest_predictions.json.",
+        at_least=1,
+    )
+    max_answer_length: int = flags.decoding(
+        30, "Maximum length of an answer, in WordPieces.", at_least=1
+    )
+    version_2_with_negative: bool = flags.head(
+        False, "Use SQuAD v2.0, where some questions have no answer."
+    )
+    null_score_diff_threshold: float = flags.decoding(
+        0.0,
+        "Predict no answer if the score of no answer exceeds the score of the "
+        "best answer by more than this number.",
+    )
+    verbose_logging: bool = flags.neutral(
+        False, "Log answers that cannot be mapped to the passage's spelling."
+    )
+    # Whether to ignore the logits at padding. Google's code uses them.
+    trim_padding: bool = False
