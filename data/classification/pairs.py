@@ -92,7 +92,8 @@ def _score_query(
     ideal = np.sort(gains)[::-1][:_DEPTH]
     discounts = 1 / np.log2(np.arange(len(ideal)) + 2)
     reciprocal_rank = 1 / (relevant[0] + 1) if len(relevant) else 0
-    return reciprocal_rank, gains[order] @ discounts / (ideal @ discounts)
+    ndcg = gains[order] @ discounts / (ideal @ discounts)
+    return float(reciprocal_rank), float(ndcg)
 
 
 class PairProcessor(TableProcessor):
