@@ -57,7 +57,7 @@ def check_is_narrow(head: bytes, path: StrPath) -> None:
         )
 
 
-def check(line: str, encoding: str | None = None) -> str:
+def check_text(line: str, encoding: str | None = None) -> str:
     """Returns a decoded line. Raises a ValueError if it was wrongly encoded.
 
     Args:

@@ -83,7 +83,7 @@ def open_text(
 
     LF, CR LF or CR ends a line. A mark of UTF-8 or UTF-16 is skipped. Bytes
     that are not in the encoding become lone surrogates, which
-    `encodings.check` finds.
+    `encodings.check_text` finds.
 
     Args:
         path: path of the file.
@@ -198,7 +198,7 @@ def read_numbered(
     with open_text(path, encoding) as lines:
         for number, line in enumerate(lines, 1):
             try:
-                text = encodings.check(line, encoding)
+                text = encodings.check_text(line, encoding)
             except ValueError as error:
                 raise ValueError(f"{path}, line {number}: {error}") from None
             yield number, text.rstrip("\r\n")

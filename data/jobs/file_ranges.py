@@ -154,7 +154,7 @@ def find_kind(path: str, layout: Layout) -> str | None:
     with text_files.open_text(path) as lines:
         if file_format == "text":
             return file_format
-        _, kind = json_tables.find_kind(
+        _, kind = json_tables.find_text_kind(
             enumerate(lines, 1), file_format, layout.columns
         )
     return kind if kind != "list" else None
@@ -238,7 +238,11 @@ def read_rows(file_range: FileRange, layout: Layout) -> Iterator[Row]:
         )
     else:
         is_text = file_range.kind == "text"
-        read = table_formats.read_text if is_text else json_tables.read_lines
+        read = (
+            table_formats.read_text_rows
+            if is_text
+            else json_tables.read_json_lines
+        )
         with _open_lines(file_range) as lines:
             yield from read(enumerate(lines, file_range.first))
 

@@ -114,7 +114,7 @@ def _lines_of_sheet(path: str, sheet: str | None) -> Iterator[tuple[int, str]]:
     An empty row ends a sentence, as an empty line does.
     """
     last = 0
-    for number, cells in workbooks.read(path, sheet, empty_is_gap=True):
+    for number, cells in workbooks.read_sheet(path, sheet, empty_is_gap=True):
         if number > last + 1:
             yield number - 1, ""
         last = number
@@ -216,10 +216,10 @@ def _parse_records(
 ) -> Iterator[tuple[int, str, list[str]]]:
     # Yields (number, line, its cells) of a table, in which a quoted cell may
     # contain line breaks.
-    known = dialects.KnownDialect(separator)
+    chosen = dialects.ChosenDialect(separator)
     ended = (f"{line}\n" for _, line in lines)
-    found = dialects.find_dialect(path, ended, known, is_tsv=False)
-    reader = dialects.records_of(found.lines, found.dialect)
+    found = dialects.find_dialect(path, ended, chosen, is_tsv=False)
+    reader = dialects.csv_reader(found.lines, found.dialect)
     while True:
         number = reader.line_num + 1
         try:

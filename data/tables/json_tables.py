@@ -20,7 +20,7 @@ _JSON = re.compile(r"\s*(\{|\[\s*([\"{]|$))")
 _Row = tuple[int, JsonObject | ValueError]
 
 
-def find_kind(
+def find_text_kind(
     lines: Iterator[tuple[int, str]],
     file_format: str | None,
     columns: Collection[str] = (),
@@ -59,13 +59,13 @@ def _until_filled(
             return
 
 
-def read_lines(
+def read_json_lines(
     lines: Iterable[tuple[int, str]], encoding: str | None = None
 ) -> Iterator[_Row]:
     """Yields (number, row or error) of each numbered line that is not blank."""
     for number, line in lines:
         try:
-            encodings.check(line, encoding)
+            encodings.check_text(line, encoding)
             if line.strip():
                 row = parse_json(line, "the row", may_be_infinite=True)
                 yield number, without_nan(row)
@@ -73,7 +73,7 @@ def read_lines(
             yield number, error
 
 
-def read_list(
+def read_json_list(
     path: StrPath, text: str, columns: Collection[str] = ()
 ) -> Iterator[_Row]:
     """Yields (number, row or error) of each entry of a list.
@@ -152,7 +152,7 @@ def _wrapped_list(
     texts = (value[name] for name in others if isinstance(value[name], str))
     if (
         len(lists) != 1
-        or any(headers.is_usual(name, columns) for name in others)
+        or any(headers.is_usual_name(name, columns) for name in others)
         or any(len(text.split()) > _MOST_WORDS for text in texts)
     ):
         return None

@@ -23,7 +23,7 @@ _CELL = re.compile(rb"<c\b([^>]*)(?<!/)>(?:(?!</c>).)*?<f\b.*?</c>", re.DOTALL)
 _VALUE = re.compile(rb"<v[^>/]*>[^<]")
 
 
-def read(
+def read_sheet(
     path: StrPath, sheet: str | None, empty_is_gap: bool = False
 ) -> Iterator[tuple[int, list[str]]]:
     """Yields (number of the row in the sheet, cells), without empty rows.
