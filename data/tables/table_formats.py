@@ -31,7 +31,7 @@ FORMATS = tuple(dict.fromkeys(ENDINGS.values()))
 
 # A row: (number of its first line, {column: cell}). If the row is malformed, a
 # ValueError replaces the dict.
-Row = tuple[int, JsonObject | ValueError]
+Row = json_tables.NumberedRow
 
 
 class Repeated(str):
