@@ -86,8 +86,8 @@ class SplitFilesProcessor(ClassificationProcessor):
         name = SETS[split]
         is_train = name == "train"
         file = self.train_file if is_train else self.other_files.format(name)
-        path = glue_layouts.find_file(self.data_dir, name, file)
-        lines = [*glue_layouts.read_lines(path, self.layout)]
+        path = glue_layouts.find_table(self.data_dir, name, file)
+        lines = [*glue_layouts.read_cells(path, self.layout)]
         # Empty lines at the end, which editors may add, are no examples.
         while lines and lines[-1][1] == [""]:
             lines.pop()

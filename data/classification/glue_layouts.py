@@ -51,7 +51,7 @@ class ColumnIndices(NamedTuple):
     is_official: bool = True
 
 
-def find_file(data_dir: StrPath, name: str, file_name: str) -> str:
+def find_table(data_dir: StrPath, name: str, file_name: str) -> str:
     """Returns the path of the set `name`, a TSV file or another table.
 
     Raises:
@@ -68,7 +68,7 @@ def find_file(data_dir: StrPath, name: str, file_name: str) -> str:
     return find_set_file(data_dir, name, [file_name, *others])
 
 
-def read_lines(
+def read_cells(
     path: str, layout: tables.Layout = tables.DEFAULT
 ) -> Iterator[tuple[int, list[str]]]:
     """Yields (number of the line, cells) of a file.
@@ -204,13 +204,13 @@ def translate_label(
         return label
     # pandas writes 1.0 for 1 if a cell of the column is empty.
     number = label.removesuffix(".0")
-    if is_number(number) and int(number) < len(hub_labels):
+    if is_hub_number(number) and int(number) < len(hub_labels):
         return hub_labels[int(number)]
     word = words.get(label.strip().lower().replace(" ", "_"), number)
     return word if word in labels else label
 
 
-def is_number(label: str) -> bool:
+def is_hub_number(label: str) -> bool:
     """Returns whether a label is a number of the hub, such as 1 or 1.0."""
     return label.removesuffix(".0").isdecimal()
 
@@ -226,7 +226,7 @@ def log_numbers(
         hub_labels: the labels in the order of their numbers on the hub, [] if
             GLUE's own labels are numbers.
     """
-    if hub_labels and any(map(is_number, labels)):
+    if hub_labels and any(map(is_hub_number, labels)):
         meaning = ", ".join(
             f"{number} as {name}" for number, name in enumerate(hub_labels)
         )

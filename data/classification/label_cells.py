@@ -106,7 +106,9 @@ def read_label(
     return label_text(value[0], where) if value else None
 
 
-def read_labels(cell: object, separator: str, where: str) -> list[str] | None:
+def read_label_list(
+    cell: object, separator: str, where: str
+) -> list[str] | None:
     """Returns the labels in a cell, None if the cell is null.
 
     Args:

@@ -112,7 +112,7 @@ class LabelSet:
     ) -> Label | None:
         """Converts cells to a label, which `names` need not contain."""
         if self._output_mode == "multilabel" and len(cells) == 1:
-            return label_cells.read_labels(cells[0], self._separator, where)
+            return label_cells.read_label_list(cells[0], self._separator, where)
         if any(map(label_cells.is_empty, cells)):
             return None
         if self._output_mode == "regression":

@@ -156,7 +156,7 @@ def find_score_unit(examples: Iterable[InputExample]) -> float:
     return _LARGEST_SCORE if max(_scores(examples), default=0) > 1 else 1.0
 
 
-def check_scores(
+def check_scale(
     split: str, examples: Iterable[InputExample], unit: float
 ) -> None:
     """Checks that the labels of a split are on a scale.

@@ -227,7 +227,7 @@ class RecordedProcessor(ClassificationProcessor):
         )
 
 
-def find(
+def find_processor(
     value: str | None, data_dir: StrPath | None, preset: Preset | None
 ) -> ClassificationProcessor | None:
     """Returns the processor of --processor, or of the model of such a run.

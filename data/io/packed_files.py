@@ -65,7 +65,7 @@ def check_is_text(head: bytes, path: StrPath) -> None:
             raise ValueError(f"{path} is {name}")
 
 
-def buffer(file: IO[bytes]) -> io.BufferedReader:
+def buffer_file(file: IO[bytes]) -> io.BufferedReader:
     """Returns a file whose first bytes `packing_of` can see."""
     if isinstance(file, io.BufferedReader):
         return file
@@ -73,13 +73,13 @@ def buffer(file: IO[bytes]) -> io.BufferedReader:
     return io.BufferedReader(_Raw(file))
 
 
-def unpack(file: IO[bytes], path: StrPath) -> io.BufferedReader:
+def unpack_file(file: IO[bytes], path: StrPath) -> io.BufferedReader:
     """Returns a file that reads the unpacked bytes of `file`.
 
     Raises:
         ValueError: unpacking needs a package that is not installed.
     """
-    file = buffer(file)
+    file = buffer_file(file)
     packing = packing_of(file)
     if not packing:
         return file

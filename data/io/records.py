@@ -152,7 +152,7 @@ def _masked_crc(data: bytes) -> int:
     return ((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF
 
 
-def frame(record: bytes) -> bytes:
+def frame_record(record: bytes) -> bytes:
     """Adds the header and footer of a TFRecord: its length and checksums."""
     footer = struct.pack("<I", _masked_crc(record))
     return b"%b%b%b" % (_header(len(record)), record, footer)
@@ -192,7 +192,9 @@ class RecordWriter(contextlib.ExitStack):
 
     def write(self, record: bytes) -> None:
         """Writes one serialized record."""
-        self._files[self.num_records % len(self._files)].write(frame(record))
+        self._files[self.num_records % len(self._files)].write(
+            frame_record(record)
+        )
         self.num_records += 1
 
     def describe(self) -> list[ShardEntry]:

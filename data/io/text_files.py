@@ -66,13 +66,15 @@ def open_binary(path: StrPath) -> Iterator[io.BufferedReader]:
         ValueError: zstd needs a package that is not installed.
     """
     with named_errors(path), _open_raw(path) as file:
-        yield packed_files.unpack(file, path)
+        yield packed_files.unpack_file(file, path)
 
 
 def is_packed(path: StrPath) -> bool:
     """Returns whether the bytes of a file are unpacked to read it."""
     with named_errors(path), _open_raw(path) as file:
-        return packed_files.packing_of(packed_files.buffer(file)) is not None
+        return (
+            packed_files.packing_of(packed_files.buffer_file(file)) is not None
+        )
 
 
 @contextlib.contextmanager
@@ -127,7 +129,7 @@ def _open_raw(path: StrPath) -> IO[bytes]:
     return open(path, "rb")
 
 
-def size(path: StrPath) -> int:
+def file_size(path: StrPath) -> int:
     """Returns the number of bytes of a file."""
     if is_remote(path):
         return _gfile().stat(path).length
@@ -141,7 +143,7 @@ def is_file(path: StrPath) -> bool:
     return os.path.isfile(path)
 
 
-def read_lines(
+def read_corpus_lines(
     path: StrPath,
     dropped: Counter[str] | None = None,
     start: int = 0,

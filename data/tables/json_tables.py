@@ -203,9 +203,10 @@ def _is_list(head: str, columns: Collection[str]) -> bool | None:
     if not isinstance(row, dict):
         return False
     data = row.get("data")
-    is_list = isinstance(data, list)
-    if is_list and all(isinstance(entry, dict) for entry in data):
-        return True
+    if isinstance(data, list):
+        is_of_objects = all(isinstance(entry, dict) for entry in data)
+        if is_of_objects:
+            return True
     may_be_list = _is_of_pandas(row) or _wrapped_list(row, columns)
     return None if may_be_list else False
 
