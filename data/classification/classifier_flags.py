@@ -189,14 +189,19 @@ def find_columns(
     check_columns(str(table.path), columns, column_of.values())
     if column_of:
         chosen = named | column_of
-        shown = [f"--{flag}={column}" for flag, column in chosen.items()]
-        logging.info("%s: %s", table.path, " ".join(shown))
+        settings = [f"--{flag}={column}" for flag, column in chosen.items()]
+        logging.info("%s: %s", table.path, " ".join(settings))
     return column_of
 
 
 def _columns_of(file: str, table: Table) -> list[str]:
-    # A file of lines of text has the single column text.
+    """Returns the columns of a table.
+
+    Raises:
+        ValueError: the file contains lines of text, or no rows.
+    """
     columns = table.columns()
+    # A file of lines of text has the single column text.
     if format_of(table.path) in (None, "text") and columns == ["text"]:
         raise ValueError(
             f"{file} must end in .csv, .tsv, .jsonl, .json, .xlsx or .parquet"
@@ -228,7 +233,10 @@ def options_of_pairs(
         columns: the columns of the two texts and of the number, unless the user
             set the flags.
     """
-    fields = ("text_column", "text_b_column", "label_column")
-    usual = zip(fields, columns, strict=True)
-    changes: dict[str, Any] = {k: v for k, v in usual if k not in given}
+    flag_names = ("text_column", "text_b_column", "label_column")
+    changes: dict[str, Any] = {
+        name: column
+        for name, column in zip(flag_names, columns, strict=True)
+        if name not in given
+    }
     return dataclasses.replace(options, output_mode="regression", **changes)

@@ -119,7 +119,9 @@ def pool_batches(
     names = {"label_ids", "is_real_example"} & features[0].keys()
     yield (
         {
-            name: np.concatenate([each[name] for each in features])[starts]
+            name: np.concatenate(
+                [batch_features[name] for batch_features in features]
+            )[starts]
             for name in names
         },
         pool(np.concatenate(logits), starts).astype(np.float32),

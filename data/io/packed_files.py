@@ -27,7 +27,7 @@ _PACKINGS = {
 # First bytes of .xls, and of .xlsx with a password.
 OLD_WORKBOOK = rb"\xd0\xcf\x11\xe0"
 # {first bytes: what cannot be read}.
-_OTHERS = {
+_UNREADABLE = {
     rb"PK\x03\x04": "a zip archive or an Excel workbook. Unpack the archive. "
     "Save the sheet as CSV UTF-8, or under a name in .xlsx",
     OLD_WORKBOOK: "an old or encrypted Excel workbook. Save it as .xlsx "
@@ -60,7 +60,7 @@ def packing_of(file: io.BufferedReader) -> str | None:
 
 def check_is_text(head: bytes, path: StrPath) -> None:
     """Raises a ValueError if the first bytes are those of something else."""
-    for pattern, name in _OTHERS.items():
+    for pattern, name in _UNREADABLE.items():
         if re.match(pattern, head):
             raise ValueError(f"{path} is {name}")
 

@@ -102,9 +102,11 @@ _INTS = 3
 
 @functools.lru_cache(maxsize=1 << 16)
 def _entry(name: str, kind: int, length: int) -> bytes:
-    # Returns the bytes that precede the packed values of a feature, which are
-    # `length` bytes. A message begins with its length, so build the innermost
-    # message first.
+    """Returns the bytes that precede the packed values of a feature.
+
+    The values are `length` bytes.
+    """
+    # A message begins with its length, so build the innermost message first.
     key = _field(1, name.encode())
     packed = b"\n" + encode_varint(length)
     feature = (
@@ -133,13 +135,14 @@ def _varint_table() -> list[bytes]:
 
 
 def _varints(name: str, values: Sequence[int]) -> bytes:
-    low, high = min(values, default=0), max(values, default=0)
-    if low < 0:
-        raise ValueError(f"'{name}' must be at least 0. Received: {low}")
-    if high < 128:
+    lowest = min(values, default=0)
+    highest = max(values, default=0)
+    if lowest < 0:
+        raise ValueError(f"'{name}' must be at least 0. Received: {lowest}")
+    if highest < 128:
         return bytes(values)
     table = _varint_table()
-    encode = table.__getitem__ if high < len(table) else encode_varint
+    encode = table.__getitem__ if highest < len(table) else encode_varint
     return b"".join(map(encode, values))
 
 
@@ -269,8 +272,8 @@ def _record_length(path: StrPath, position: int, header: bytes) -> int:
                 f"{path} is not a TFRecord file. Create records from a text "
                 "with create_pretraining_data.py"
             )
-        kind = "corrupt (wrong checksum of the length)"
-        raise _damaged(path, position, kind)
+        damage = "corrupt (wrong checksum of the length)"
+        raise _damaged(path, position, damage)
     if length >= _MAX_LENGTH:
         raise _damaged(path, position, f"corrupt ({length} bytes long)")
     return length
@@ -319,7 +322,8 @@ def _read_fields(message: bytes) -> Iterator[tuple[int, bytes]]:
 
     def read_varint() -> tuple[int, bytes]:
         nonlocal position
-        start, value = position, 0
+        start = position
+        value = 0
         while True:
             byte = message[position]
             value |= (byte & 127) << 7 * (position - start)
@@ -329,15 +333,15 @@ def _read_fields(message: bytes) -> Iterator[tuple[int, bytes]]:
 
     while position < len(message):
         key, _ = read_varint()
-        wire = key & 7
-        if wire == 0:
+        wire_type = key & 7
+        if wire_type == 0:
             yield key >> 3, read_varint()[1]
             continue
-        size = {1: 8, 5: 4}.get(wire)
+        size = {1: 8, 5: 4}.get(wire_type)
         if size is None:
             size, _ = read_varint()
         position += size
-        if wire not in (1, 2, 5) or position > len(message):
+        if wire_type not in (1, 2, 5) or position > len(message):
             raise IndexError
         yield key >> 3, message[position - size : position]
 

@@ -29,6 +29,7 @@ def suffix_of(split: str) -> str:
 
 
 def _gfile() -> types.ModuleType:
+    """Imports tf.io.gfile."""
     # Only remote files need TensorFlow, which loads slowly.
     from tensorflow.io import gfile
 
@@ -241,9 +242,9 @@ def find_set_file(
     for file_name in file_names:
         folder, wanted = os.path.split(os.path.join(data_dir, file_name))
         existing += [
-            os.path.join(folder, each)
-            for each in sorted(_files_in(folder))
-            if packed_files.name_without_packing(each) == wanted.lower()
+            os.path.join(folder, file)
+            for file in sorted(_files_in(folder))
+            if packed_files.name_without_packing(file) == wanted.lower()
         ]
     if not existing:
         raise FileNotFoundError(
@@ -260,4 +261,4 @@ def _files_in(folder: StrPath) -> list[str]:
     if not os.path.isdir(folder):
         return []
     with os.scandir(folder) as entries:
-        return [each.name for each in entries if each.is_file()]
+        return [entry.name for entry in entries if entry.is_file()]
