@@ -179,9 +179,8 @@ def find_columns(
     if not {"text_column", "text_b_column"} & {*named}:
         _ask_for_pair(file, free)
     missing = [flag for flag in USUAL_NAMES if flag not in named]
-    guessed = guess_columns(free, missing)
     column_of: dict[str, str] = {}
-    for flag, column in guessed.items():
+    for flag, column in guess_columns(free, missing).items():
         if column is None:
             names = ", ".join(columns)
             raise ValueError(f"{file}: set --{flag} to one of {names}")
@@ -212,6 +211,7 @@ def _columns_of(file: str, table: Table) -> list[str]:
 
 
 def _ask_for_pair(file: str, columns: Sequence[str]) -> None:
+    """Raises a ValueError if two columns may be the texts of pairs."""
     if pair := pair_in(columns):
         text, text_b = pair
         raise ValueError(

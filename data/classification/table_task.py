@@ -80,11 +80,7 @@ class TableProcessor(
         self._table = table
         # The flag has no other choices.
         self.output_mode = cast("OutputMode", options.output_mode)
-        self._label_columns = [*filter(None, [options.label_column])]
-        if self.output_mode != "regression" and "," in options.label_column:
-            self._label_columns = label_columns_of(
-                options.label_column, self._first_columns()
-            )
+        self._label_columns = self._find_label_columns()
         if len(self._label_columns) > 1:
             self.output_mode = "multilabel"
         self.metrics = self.own_metrics or metrics.OF_MODE[self.output_mode]
@@ -101,14 +97,22 @@ class TableProcessor(
             options, self.output_mode, self._label_columns
         )
 
+    def _find_label_columns(self) -> list[str]:
+        """Returns the columns that --label_column names, [] without one."""
+        label_column = self._options.label_column
+        if self.output_mode != "regression" and "," in label_column:
+            return label_columns_of(label_column, self._first_columns())
+        return [label_column] if label_column else []
+
     def _first_columns(self) -> list[str]:
         """Returns the columns of the first set that exists, [] without one."""
         if self._table is not None:
             return self._table.columns()
         for name, file_names in self.file_names.items():
             with contextlib.suppress(OSError, ValueError):
-                path = self._data.data_file
-                path = path or find_set_file(self._source, name, file_names)
+                path = self._data.data_file or find_set_file(
+                    self._source, name, file_names
+                )
                 return Table(path, layout_of(self._options)).columns()
         return []
 

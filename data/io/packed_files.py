@@ -6,7 +6,7 @@ import io
 import lzma
 import re
 from collections.abc import Callable
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, Protocol
 
 from command_line.installation import install_command
 from files.paths import StrPath
@@ -96,7 +96,7 @@ def unpack_file(file: IO[bytes], path: StrPath) -> io.BufferedReader:
     return io.BufferedReader(_Raw(unpacked, name), 1 << 16)
 
 
-def _zstd_decoder(path: StrPath) -> Callable[[], Any]:
+def _zstd_decoder(path: StrPath) -> Callable[[], "_ZstdDecoder"]:
     try:
         # An optional package.
         import zstandard
@@ -140,15 +140,32 @@ class _Raw(io.RawIOBase):
         return int(self._file.tell())
 
 
+class _ZstdDecoder(Protocol):
+    """Unpacks one frame of zstd, as a decoder of `zstandard` does."""
+
+    @property
+    def eof(self) -> bool:
+        """Whether the frame has ended."""
+
+    @property
+    def unused_data(self) -> bytes:
+        """The bytes after the frame."""
+
+    def decompress(self, data: bytes) -> bytes:
+        """Returns the unpacked bytes of the next packed ones."""
+
+
 class _ZstdFile:
     """Reads zstd. The library's own reader accepts a file that is cut off."""
 
     def __init__(
-        self, file: io.BufferedReader, create_decoder: Callable[[], Any]
+        self,
+        file: io.BufferedReader,
+        create_decoder: Callable[[], _ZstdDecoder],
     ) -> None:
         self._file = file
         self._create_decoder = create_decoder
-        self._decoder: Any = None
+        self._decoder: _ZstdDecoder | None = None
         self._packed = b""
         self._unpacked = io.BytesIO()
 

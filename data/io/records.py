@@ -26,6 +26,9 @@ _HEADER_SIZE = 12  # 8 bytes of length, 4 bytes of its checksum
 _FOOTER_SIZE = 4
 # A longer record is damaged: protocol buffers are smaller than 2 GiB.
 _MAX_LENGTH = 1 << 31
+# Field numbers in tf.train.Feature.
+_FLOATS = 2
+_INTS = 3
 
 # The values of a feature.
 Values = Sequence[int] | Sequence[float] | np.ndarray
@@ -45,19 +48,20 @@ def encode_example(features: Mapping[str, Values]) -> bytes:
     """
     entries: list[bytes] = []
     for name, values in features.items():
-        kind = _FLOATS
-        if isinstance(values, bytes):
-            kind = _INTS
-            packed = values
-        elif isinstance(values, np.ndarray):
-            packed = values.astype(np.float32).tobytes()
-        elif values and isinstance(values[0], float):
-            packed = struct.pack(f"<{len(values)}f", *values)
-        else:
-            kind = _INTS
-            packed = _varints(name, cast("Sequence[int]", values))
+        kind, packed = _pack_values(name, values)
         entries += [_entry(name, kind, len(packed)), packed]
     return _field(1, b"".join(entries))
+
+
+def _pack_values(name: str, values: Values) -> tuple[int, bytes]:
+    """Returns the kind of a feature, and its values as packed bytes."""
+    if isinstance(values, bytes):
+        return _INTS, values
+    if isinstance(values, np.ndarray):
+        return _FLOATS, values.astype(np.float32).tobytes()
+    if values and isinstance(values[0], float):
+        return _FLOATS, struct.pack(f"<{len(values)}f", *values)
+    return _INTS, _pack_integers(name, cast("Sequence[int]", values))
 
 
 class FileSize(TypedDict):
@@ -95,11 +99,6 @@ def encode_inputs(inputs: ModelInput, more: Mapping[str, Values]) -> bytes:
     return encode_example({**features, **more})
 
 
-# Field numbers in tf.train.Feature.
-_FLOATS = 2
-_INTS = 3
-
-
 @functools.lru_cache(maxsize=1 << 16)
 def _entry(name: str, kind: int, length: int) -> bytes:
     """Returns the bytes that precede the packed values of a feature.
@@ -134,7 +133,7 @@ def _varint_table() -> list[bytes]:
     return [*map(encode_varint, range(1 << 17))]
 
 
-def _varints(name: str, values: Sequence[int]) -> bytes:
+def _pack_integers(name: str, values: Sequence[int]) -> bytes:
     lowest = min(values, default=0)
     highest = max(values, default=0)
     if lowest < 0:

@@ -210,7 +210,7 @@ class _Sample:
 
 
 def _has_wrong_bytes(line: str) -> bool:
-    # Lone surrogates stand for wrong bytes.
+    """Returns whether lone surrogates stand for wrong bytes in a line."""
     return bool(re.search("[\udc80-\udcff]", line))
 
 

@@ -270,7 +270,10 @@ class _RowBuilder:
         )
 
     def _learn_width(self, width: int) -> None:
-        # A pipe may not have more rows yet.
+        """Counts a row, and sets the width after the first rows.
+
+        A pipe may not have more rows yet.
+        """
         self._first_widths.append(width)
         if len(self._first_widths) == _NUM_FIRST_ROWS:
             self._width = dialects.common_width(self._first_widths)
@@ -356,6 +359,7 @@ def _parse_records(
 
 
 def _unclosed_quote(error: csv.Error) -> ValueError:
+    """Returns the error for a row in which csv found a wrong quote."""
     # A table of one column has no delimiter that can be shown.
     reason = str(error).replace(f"'{dialects.NO_DELIMITER}'", "a line end")
     return ValueError(

@@ -10,7 +10,7 @@ import dataclasses
 import difflib
 import itertools
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from absl import logging
 
@@ -52,7 +52,7 @@ __all__ = [
 DECISIONS = ("accept", "reject", "ignore")
 
 # A tuple whose last element is a row, {column: cell}.
-Placed = TypeVar("Placed", bound=tuple)
+PlacedRow = TypeVar("PlacedRow", bound=tuple[Any, ...])
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -232,9 +232,9 @@ def check_columns(
 
 def accepted_rows(
     path: StrPath,
-    rows: Iterable[Placed],
+    rows: Iterable[PlacedRow],
     columns_of_flags: Collection[str] = (),
-) -> Iterator[Placed]:
+) -> Iterator[PlacedRow]:
     """Yields the rows that an annotator accepted in Prodigy.
 
     Prodigy writes its decision into the column `answer`. If its cells are

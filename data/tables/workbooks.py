@@ -44,6 +44,16 @@ def read_sheet(
         ValueError: the workbook is damaged, there is no such sheet, a formula
             has no value, or the package is not installed.
     """
+    with text_files.open_binary(path) as packed:
+        data = packed.read()
+    rows = _sheet_rows(path, data, sheet)
+    yield from _without_empty(path, rows, empty_is_gap)
+
+
+def _sheet_rows(
+    path: StrPath, data: bytes, sheet: str | None
+) -> Sequence[Sequence[object]]:
+    """Returns all rows of a sheet, and raises the errors of `read_sheet`."""
     try:
         # An optional package.
         import python_calamine
@@ -53,48 +63,60 @@ def read_sheet(
             f"{install_command('python_calamine')}. Or save the sheet as CSV "
             "UTF-8"
         ) from None
-    with text_files.open_binary(path) as packed:
-        data = packed.read()
-        # .xlsx itself is one of the kinds that are no text.
-        if re.match(packed_files.OLD_WORKBOOK, data):
-            packed_files.check_is_text(data, path)
-        file = io.BytesIO(data)
-        try:
-            book = python_calamine.CalamineWorkbook.from_filelike(file)
-            visible_names = [
-                metadata.name
-                for metadata in book.sheets_metadata
-                if metadata.typ == python_calamine.SheetTypeEnum.WorkSheet
-                and metadata.visible == python_calamine.SheetVisibleEnum.Visible
-            ]
-            if sheet and sheet not in book.sheet_names:
-                raise ValueError(
-                    f"{path}: there is no sheet {sheet!r}; the sheets are "
-                    f"{', '.join(map(repr, book.sheet_names))}"
-                )
-            name = sheet or _first_filled(
-                book, visible_names or book.sheet_names
-            )
-            table = book.get_sheet_by_name(name)
-            _check_formulas(path, file, book.sheet_names.index(name), name)
-            if not sheet and len(visible_names) > 1:
-                logging.info(
-                    "%s: read the sheet %r. --sheet reads another one",
-                    path,
-                    name,
-                )
-            rows = table.to_python(skip_empty_area=False)
-        except (
-            python_calamine.CalamineError,
-            zipfile.BadZipFile,
-            ElementTree.ParseError,
-            KeyError,
-            IndexError,
-        ) as error:
-            raise ValueError(
-                f"{path} is a damaged Excel workbook, or none: {error}"
-            ) from error
-    yield from _without_empty(path, rows, empty_is_gap)
+    # .xlsx itself is one of the kinds that are no text.
+    if re.match(packed_files.OLD_WORKBOOK, data):
+        packed_files.check_is_text(data, path)
+    file = io.BytesIO(data)
+    try:
+        book = python_calamine.CalamineWorkbook.from_filelike(file)
+        name = _choose_sheet(path, book, sheet)
+        _check_formulas(path, file, book.sheet_names.index(name), name)
+        return book.get_sheet_by_name(name).to_python(skip_empty_area=False)
+    except (
+        python_calamine.CalamineError,
+        zipfile.BadZipFile,
+        ElementTree.ParseError,
+        KeyError,
+        IndexError,
+    ) as error:
+        raise ValueError(
+            f"{path} is a damaged Excel workbook, or none: {error}"
+        ) from error
+
+
+def _choose_sheet(
+    path: StrPath,
+    book: "python_calamine.CalamineWorkbook",
+    sheet: str | None,
+) -> str:
+    """Returns the name of the sheet to read.
+
+    Without the name of a `sheet`, it is the first visible one with cells.
+
+    Raises:
+        ValueError: there is no sheet of that name.
+    """
+    import python_calamine
+
+    if sheet and sheet not in book.sheet_names:
+        raise ValueError(
+            f"{path}: there is no sheet {sheet!r}; the sheets are "
+            f"{', '.join(map(repr, book.sheet_names))}"
+        )
+    if sheet:
+        return sheet
+    visible_names = [
+        metadata.name
+        for metadata in book.sheets_metadata
+        if metadata.typ == python_calamine.SheetTypeEnum.WorkSheet
+        and metadata.visible == python_calamine.SheetVisibleEnum.Visible
+    ]
+    name = _first_filled(book, visible_names or book.sheet_names)
+    if len(visible_names) > 1:
+        logging.info(
+            "%s: read the sheet %r. --sheet reads another one", path, name
+        )
+    return name
 
 
 def _first_filled(
