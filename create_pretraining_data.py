@@ -116,10 +116,10 @@ def create_at_scale(
         instance_options = dataclasses.replace(
             instance_options, vocab_file=absolute(instance_options.vocab_file)
         )
-        run = functools.partial(beam_workers.run, options=options)
+        run = functools.partial(beam_workers.run_on_beam, options=options)
     else:
         number = 1 if config.num_processes is None else config.num_processes
-        run = functools.partial(workers.run, num_processes=number)
+        run = functools.partial(workers.run_in_processes, num_processes=number)
     manifest, is_new = create_shards(
         instance_options,
         input_files,

@@ -83,7 +83,7 @@ def read_examples(input_file: str) -> Iterator[InputExample]:
 
     A line contains one text, or two texts separated by ` ||| `.
     """
-    for index, line in enumerate(text_files.read_lines(input_file)):
+    for index, line in enumerate(text_files.read_corpus_lines(input_file)):
         line = line.strip()
         pair = re.match(r"^(.*) \|\|\| (.*)$", line)
         text_a, text_b = pair.groups() if pair else (line, None)

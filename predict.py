@@ -351,9 +351,11 @@ def answer_in_bulk(
             "files: set --input_file, and --output_file to a local path"
         )
     number = 1 if config.num_processes is None else config.num_processes
-    run: RunTasks = functools.partial(workers.run, num_processes=number)
+    run: RunTasks = functools.partial(
+        workers.run_in_processes, num_processes=number
+    )
     if beam_options is not None:
-        run = functools.partial(beam_workers.run, options=beam_options)
+        run = functools.partial(beam_workers.run_on_beam, options=beam_options)
     engine = config.engine
     model = load_once(config.model, engine.num_threads or 1, engine.engine)
     settings = AnswerSettings(

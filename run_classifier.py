@@ -141,7 +141,7 @@ def create_reader(
     """
     config = start.config
     names_data = parsed.given & {"task_name", "data_file"}
-    user_processor = processor_file.find(
+    user_processor = processor_file.find_processor(
         config.classifier.processor,
         config.fine_tuning.data_dir,
         None if names_data else start.preset,

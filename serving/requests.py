@@ -192,7 +192,7 @@ def _read_file(
     path = file_range.path
     file_format = layout.format or tables.format_of(path)
     is_table = file_format not in ("jsonl", "text", None)
-    rows = file_ranges.read_rows(file_range, layout)
+    rows = file_ranges.read_range(file_range, layout)
     with named_errors(path):
         for number, row in rows:
             if isinstance(row, ValueError):

@@ -103,11 +103,11 @@ def count_words_of_files(
     """Counts the words of text files. Warns if bytes are not UTF-8.
 
     Raises:
-        OSError, ValueError: as `text_files.read_lines` raises them.
+        OSError, ValueError: as `text_files.read_corpus_lines` raises them.
     """
     dropped: collections.Counter[str] = collections.Counter()
     lines = itertools.chain.from_iterable(
-        text_files.read_lines(path, dropped) for path in input_files
+        text_files.read_corpus_lines(path, dropped) for path in input_files
     )
     markup: collections.Counter[str] = collections.Counter()
 

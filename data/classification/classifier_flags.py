@@ -179,9 +179,8 @@ def find_columns(
     if not {"text_column", "text_b_column"} & {*named}:
         _ask_for_pair(file, free)
     missing = [flag for flag in USUAL_NAMES if flag not in named]
-    guessed = guess_columns(free, missing)
     column_of: dict[str, str] = {}
-    for flag, column in guessed.items():
+    for flag, column in guess_columns(free, missing).items():
         if column is None:
             names = ", ".join(columns)
             raise ValueError(f"{file}: set --{flag} to one of {names}")
@@ -189,14 +188,19 @@ def find_columns(
     check_columns(str(table.path), columns, column_of.values())
     if column_of:
         chosen = named | column_of
-        shown = [f"--{flag}={column}" for flag, column in chosen.items()]
-        logging.info("%s: %s", table.path, " ".join(shown))
+        settings = [f"--{flag}={column}" for flag, column in chosen.items()]
+        logging.info("%s: %s", table.path, " ".join(settings))
     return column_of
 
 
 def _columns_of(file: str, table: Table) -> list[str]:
-    # A file of lines of text has the single column text.
+    """Returns the columns of a table.
+
+    Raises:
+        ValueError: the file contains lines of text, or no rows.
+    """
     columns = table.columns()
+    # A file of lines of text has the single column text.
     if format_of(table.path) in (None, "text") and columns == ["text"]:
         raise ValueError(
             f"{file} must end in .csv, .tsv, .jsonl, .json, .xlsx or .parquet"
@@ -207,6 +211,7 @@ def _columns_of(file: str, table: Table) -> list[str]:
 
 
 def _ask_for_pair(file: str, columns: Sequence[str]) -> None:
+    """Raises a ValueError if two columns may be the texts of pairs."""
     if pair := pair_in(columns):
         text, text_b = pair
         raise ValueError(
@@ -228,7 +233,10 @@ def options_of_pairs(
         columns: the columns of the two texts and of the number, unless the user
             set the flags.
     """
-    fields = ("text_column", "text_b_column", "label_column")
-    usual = zip(fields, columns, strict=True)
-    changes: dict[str, Any] = {k: v for k, v in usual if k not in given}
+    flag_names = ("text_column", "text_b_column", "label_column")
+    changes: dict[str, Any] = {
+        name: column
+        for name, column in zip(flag_names, columns, strict=True)
+        if name not in given
+    }
     return dataclasses.replace(options, output_mode="regression", **changes)

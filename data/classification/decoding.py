@@ -15,7 +15,7 @@ from files.paths import StrPath
 from modeling.folders.model_entries import OutputMode
 
 # (features, logits or values) of a batch.
-Batch = tuple[Mapping[str, np.ndarray], np.ndarray]
+LogitsBatch = tuple[Mapping[str, np.ndarray], np.ndarray]
 
 
 def to_probabilities(logits: np.ndarray, output_mode: OutputMode) -> np.ndarray:
@@ -88,7 +88,7 @@ class LabelDecoder:
         return [self.label_list[index] for index in outputs.argmax(-1)]
 
 
-def concatenate(batches: Iterable[Batch]) -> np.ndarray:
+def concatenate(batches: Iterable[LogitsBatch]) -> np.ndarray:
     """Concatenates the outputs of all batches."""
     return np.concatenate([outputs for _, outputs in batches])
 
@@ -109,8 +109,8 @@ def pool(logits: np.ndarray, starts: Sequence[int]) -> np.ndarray:
 
 
 def pool_batches(
-    batches: Iterable[Batch], starts: Sequence[int]
-) -> Iterator[Batch]:
+    batches: Iterable[LogitsBatch], starts: Sequence[int]
+) -> Iterator[LogitsBatch]:
     """Yields a single batch, which contains the pooled logits of all texts.
 
     `starts` is as in `pool`.
@@ -119,7 +119,9 @@ def pool_batches(
     names = {"label_ids", "is_real_example"} & features[0].keys()
     yield (
         {
-            name: np.concatenate([each[name] for each in features])[starts]
+            name: np.concatenate(
+                [batch_features[name] for batch_features in features]
+            )[starts]
             for name in names
         },
         pool(np.concatenate(logits), starts).astype(np.float32),

@@ -248,7 +248,7 @@ def encode_features(
     """Yields serialized features, then logs how many texts were truncated."""
     counted = token_windows.count_cut(
         features,
-        lambda each: each.is_cut,
+        lambda text_features: text_features.is_cut,
         f"texts were longer than --max_seq_length={max_seq_length} and were "
         "cut",
     )

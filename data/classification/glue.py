@@ -86,8 +86,8 @@ class SplitFilesProcessor(ClassificationProcessor):
         name = SETS[purpose]
         is_train = name == "train"
         file = self.train_file if is_train else self.other_files.format(name)
-        path = glue_layouts.find_file(self.data_dir, name, file)
-        lines = [*glue_layouts.read_lines(path, self.layout)]
+        path = glue_layouts.find_table(self.data_dir, name, file)
+        lines = [*glue_layouts.read_cells(path, self.layout)]
         # Empty lines at the end, which editors may add, are no examples.
         while lines and lines[-1][1] == [""]:
             lines.pop()
@@ -107,14 +107,14 @@ class SplitFilesProcessor(ClassificationProcessor):
         name: str,
         indices: glue_layouts.ColumnIndices,
     ) -> Iterator[InputExample]:
-        for i, (number, line) in enumerate(lines):
-            if i == 0 and indices.has_header:
+        for index, (number, line) in enumerate(lines):
+            if index == 0 and indices.has_header:
                 continue
             try:
-                example = self._create_example(i, line, name, indices)
+                example = self._create_example(index, line, name, indices)
             except IndexError:
-                error = glue_layouts.short_line(line)
-                raise ValueError(f"{path}, line {number}: {error}") from None
+                short = glue_layouts.short_line_error(line)
+                raise ValueError(f"{path}, line {number}: {short}") from None
             except ValueError as error:
                 raise ValueError(f"{path}, line {number}: {error}") from error
             if example:
@@ -127,7 +127,7 @@ class SplitFilesProcessor(ClassificationProcessor):
         name: str,
         indices: glue_layouts.ColumnIndices,
     ) -> None:
-        # Says how labels in numbers are read, and what becomes of short lines.
+        """Logs how numbers are read as labels, and what short lines become."""
         if name != "test":
             column = indices.columns[-1]
             cells = (line[column] for _, line in lines if len(line) > column)
@@ -135,14 +135,17 @@ class SplitFilesProcessor(ClassificationProcessor):
         longest = max(indices.columns)
         num_short = sum(len(line) <= longest for _, line in lines)
         if self.drops_short_lines and num_short:
-            done = "skipped" if name != "test" else "added empty texts to"
+            action = "skipped" if name != "test" else "added empty texts to"
             message = "%s: %s %d lines with too few columns"
-            logging.warning(message, path, done, num_short)
+            logging.warning(message, path, action, num_short)
 
     def _find_indices(
         self, path: str, header: list[str], name: str
     ) -> glue_layouts.ColumnIndices:
-        """Returns where the texts and the labels of the set `name` are."""
+        """Returns where the texts and the labels of the set `name` are.
+
+        `header` are the cells of the first line.
+        """
         columns = self.text_columns
         if name == "test" and not self.has_header:
             # GLUE's test set has a header line, but other columns.
@@ -159,11 +162,23 @@ class SplitFilesProcessor(ClassificationProcessor):
 
     def _create_example(
         self,
-        i: int,
+        index: int,
         line: list[str],
         name: str,
         indices: glue_layouts.ColumnIndices,
     ) -> InputExample | None:
+        """Returns the example of a line, None if the line is skipped.
+
+        Args:
+            index: number of the line, counted from 0.
+            line: cells of the line.
+            name: name of the set.
+            indices: where the texts and the label are.
+
+        Raises:
+            IndexError: the line has too few columns.
+            ValueError: the label is unknown.
+        """
         columns = indices.columns
         if self.drops_short_lines and len(line) <= max(columns):
             if name != "test":
@@ -172,19 +187,26 @@ class SplitFilesProcessor(ClassificationProcessor):
         is_pair = len(self.text_columns) == 2
         text_a = line[columns[0]]
         text_b = line[columns[1]] if is_pair else None
-        is_known = name != "test" or self.test_set_has_labels
-        label = self._label(line, columns[-1] if is_known else None)
-        number: int | str = i
+        has_label = name != "test" or self.test_set_has_labels
+        label = (
+            self._read_label(line, columns[-1])
+            if has_label
+            else self._placeholder()
+        )
+        number: int | str = index
         if self.guid_column is not None and indices.is_official:
             number = line[self.guid_column]
         set_type = self.dev_guid if name == "dev" else name
         return InputExample(f"{set_type}-{number}", text_a, text_b, label)
 
-    def _label(self, line: list[str], column: int | None) -> str | float:
+    def _placeholder(self) -> str | float:
+        """Returns the label of test examples in Google's code."""
         labels = self.labels()
-        if column is None:
-            # A placeholder in a test set, as in Google's code.
-            return labels[0] if labels else 0.0
+        return labels[0] if labels else 0.0
+
+    def _read_label(self, line: list[str], column: int) -> str | float:
+        """Returns GLUE's own name of the label in a column, or a number."""
+        labels = self.labels()
         label = line[column]
         where = f"column {column % len(line) + 1}"
         if labels is None:
@@ -230,7 +252,7 @@ class XnliProcessor(SplitFilesProcessor):
 
     def _create_example(
         self,
-        i: int,
+        index: int,
         line: list[str],
         name: str,
         indices: glue_layouts.ColumnIndices,
@@ -240,7 +262,7 @@ class XnliProcessor(SplitFilesProcessor):
         column = indices.columns[-1]
         if line[column] == "contradictory":
             line[column] = "contradiction"
-        return super()._create_example(i, line, name, indices)
+        return super()._create_example(index, line, name, indices)
 
 
 _NLI = ("contradiction", "entailment", "neutral")

@@ -14,7 +14,7 @@ from data.io.text_files import find_set_file, read_numbered
 from data.tables import tables
 from files.paths import StrPath
 
-# Names of the columns of a pair and of a single text, in lower case.
+# Names of the columns of a pair in mirrors, in lower case.
 _PAIRS: tuple[tuple[str, ...], ...] = (
     ("sentence1", "sentence2"),
     ("premise", "hypothesis"),
@@ -23,6 +23,10 @@ _PAIRS: tuple[tuple[str, ...], ...] = (
     ("text1", "text2"),
     ("text_a", "text_b"),
 )
+# Names of the columns of a question and a sentence. Nothing tells which one of
+# `sentence1` and `sentence2` is the question.
+_QUESTIONS: tuple[tuple[str, ...], ...] = (("text1", "text2"),)
+# Names of the column of a single text.
 _SINGLE_TEXTS: tuple[tuple[str, ...], ...] = (("sentence",), ("text",))
 _LABELS = ("label", "gold_label", "is_duplicate", "quality", "score")
 # Endings of tables that are read if there is no TSV file.
@@ -37,9 +41,9 @@ class ColumnIndices(NamedTuple):
 
     Attributes:
         columns: index of each text's column, and then of the label's if the
-            file has labels.
+            labels are read.
         has_header: whether the first line names the columns.
-        is_official: whether these are GLUE's own columns.
+        is_official: whether the file has GLUE's own columns, not a mirror's.
     """
 
     columns: list[int]
@@ -47,7 +51,7 @@ class ColumnIndices(NamedTuple):
     is_official: bool = True
 
 
-def find_file(data_dir: StrPath | None, name: str, file_name: str) -> str:
+def find_table(data_dir: StrPath | None, name: str, file_name: str) -> str:
     """Returns the path of the set `name`, a TSV file or another table.
 
     Raises:
@@ -64,7 +68,7 @@ def find_file(data_dir: StrPath | None, name: str, file_name: str) -> str:
     return find_set_file(data_dir, name, [file_name, *others])
 
 
-def read_lines(
+def read_cells(
     path: str, layout: tables.Layout = tables.DEFAULT
 ) -> Iterator[tuple[int, list[str]]]:
     """Yields (number of the line, cells) of a file.
@@ -111,43 +115,54 @@ def find_indices(
         ValueError: a column is missing. The message names it.
     """
     names = [cell.strip().lower() for cell in header]
-    texts = _find_texts(names, text_columns)
-    label = _find_label(names, label_column)
-    is_numbered = isinstance(text_columns[0], int)
+    texts = _find_text_columns(names, text_columns)
+    label = _find_label_column(names, label_column)
     # Texts of GLUE's CoLA, which names no columns, may be such names.
-    is_named = texts is not None and (has_header or label is not None)
-    if is_numbered and (not is_named or texts == [*text_columns]):
-        numbers = [*text_columns]
-        if label_column is not None:
-            numbers.append(label_column)
-        return ColumnIndices([int(number) for number in numbers], has_header)
+    names_columns = texts is not None and (has_header or label is not None)
+    is_mirror = names_columns and texts != [*text_columns]
+    if isinstance(text_columns[0], int) and not is_mirror:
+        return _official_indices(text_columns, label_column, has_header)
     if texts is None:
-        wanted = next(x for x in text_columns if str(x).lower() not in names)
-        raise _missing(wanted, header)
+        missing = next(
+            column
+            for column in text_columns
+            if str(column).lower() not in names
+        )
+        raise _missing_column(missing, header)
     if label_column is None:
         return ColumnIndices(texts, is_official=False)
     if label is None:
-        wanted = label_column if isinstance(label_column, str) else "label"
-        raise _missing(wanted, header)
+        is_name = isinstance(label_column, str)
+        raise _missing_column(label_column if is_name else "label", header)
     return ColumnIndices([*texts, label], is_official=label_column in header)
 
 
-def _find_texts(
+def _official_indices(
+    text_columns: Sequence[str | int],
+    label_column: str | int | None,
+    has_header: bool,
+) -> ColumnIndices:
+    columns = [int(column) for column in text_columns]
+    if label_column is not None:
+        columns.append(int(label_column))
+    return ColumnIndices(columns, has_header)
+
+
+def _find_text_columns(
     names: Sequence[str], text_columns: Sequence[str | int]
 ) -> list[int] | None:
-    # Returns the indices of the columns of the texts, None if there are none.
-    own = tuple(str(column) for column in text_columns)
-    known = _PAIRS if len(own) == 2 else _SINGLE_TEXTS
-    if own == ("question", "sentence"):
-        # Nothing tells which of two sentences is the question.
-        known = (("text1", "text2"),)
-    for columns in (own, *known):
+    """Returns the indices of the texts' columns, None if no names are usual."""
+    official = tuple(str(column) for column in text_columns)
+    in_mirrors = _PAIRS if len(official) == 2 else _SINGLE_TEXTS
+    if official == ("question", "sentence"):
+        in_mirrors = _QUESTIONS
+    for columns in (official, *in_mirrors):
         if all(column in names for column in columns):
             return [names.index(column) for column in columns]
     return None
 
 
-def _find_label(
+def _find_label_column(
     names: Sequence[str], label_column: str | int | None
 ) -> int | None:
     for name in (label_column, *_LABELS):
@@ -156,14 +171,14 @@ def _find_label(
     return None
 
 
-def _missing(column: str | int, header: Sequence[str]) -> ValueError:
+def _missing_column(column: str | int, header: Sequence[str]) -> ValueError:
     return ValueError(
         f"there is no column {column!r}; the columns are "
         f"{', '.join(map(repr, header))[:200]}. {_ADVICE}"
     )
 
 
-def short_line(line: Sequence[str]) -> ValueError:
+def short_line_error(line: Sequence[str]) -> ValueError:
     """Returns the error of a line without all of GLUE's columns."""
     return ValueError(
         f"the line has too few columns ({len(line)}) for GLUE's own file, and "
@@ -189,26 +204,30 @@ def translate_label(
         return label
     # pandas writes 1.0 for 1 if a cell of the column is empty.
     number = label.removesuffix(".0")
-    if is_number(number) and int(number) < len(hub_labels):
+    if is_hub_number(number) and int(number) < len(hub_labels):
         return hub_labels[int(number)]
     word = words.get(label.strip().lower().replace(" ", "_"), number)
     return word if word in labels else label
 
 
-def is_number(label: str) -> bool:
+def is_hub_number(label: str) -> bool:
     """Returns whether a label is a number of the hub, such as 1 or 1.0."""
     return label.removesuffix(".0").isdecimal()
 
 
-def log_numbers(path: str, labels: Iterable[str], hub: Sequence[str]) -> None:
+def log_numbers(
+    path: str, labels: Iterable[str], hub_labels: Sequence[str]
+) -> None:
     """Logs the meaning of a file's labels if they are numbers.
 
     Args:
         path: path of the file.
         labels: the labels in the file.
-        hub: the labels in the order of their numbers, [] if GLUE's own labels
-            are numbers.
+        hub_labels: the labels in the order of their numbers on the hub, [] if
+            GLUE's own labels are numbers.
     """
-    if hub and any(map(is_number, labels)):
-        meaning = ", ".join(f"{i} as {name}" for i, name in enumerate(hub))
+    if hub_labels and any(map(is_hub_number, labels)):
+        meaning = ", ".join(
+            f"{number} as {name}" for number, name in enumerate(hub_labels)
+        )
         logging.info("%s: read the labels %s, as on the hub", path, meaning)

@@ -11,17 +11,23 @@ from collections.abc import Collection, Sequence
 from files.json_files import parse_json
 from modeling.labels import is_label, normal_label
 
-# A quoted text or a number in the notation of JSON, Python or NumPy.
-_ITEM = r"""
+# Pattern of a quoted text or a number in the notation of JSON, Python or NumPy.
+_ITEM_PATTERN = r"""
     (?: [uUbB]? (?: "(?:[^"\\]|\\.)*" | '(?:[^'\\]|\\.)*' )
     | [-+]? (?: \d+ (?:\.\d*)? | \.\d+ ) (?: [eE] [-+]? \d+ )?
     | [Tt]rue | [Ff]alse )
 """
 _FLAGS = re.VERBOSE | re.DOTALL
+_ITEM = re.compile(_ITEM_PATTERN, _FLAGS)
+# Matches what is between the brackets of a list of such items.
 _ITEMS = re.compile(
-    rf"\s* (?: {_ITEM} (?: (?:\s*,\s*|\s+) {_ITEM} )* \s* ,? \s* )?", _FLAGS
+    rf"""
+        \s*
+        (?: {_ITEM_PATTERN} (?: (?:\s*,\s*|\s+) {_ITEM_PATTERN} )*
+            \s* ,? \s* )?
+    """,
+    _FLAGS,
 )
-_EACH = re.compile(_ITEM, _FLAGS)
 # Matches array(['a', 'b'], dtype=object) and set().
 _CALL = re.compile(
     r"(?:(?:np|numpy)\.)?(?:array|frozenset|list|set|tuple)"
@@ -32,6 +38,7 @@ _CALL = re.compile(
 _SCALAR = re.compile(r"\b(?:np|numpy)\.\w+\(([^()]*)\)")
 # Matches a 0 or 1 for each label, without brackets.
 _VECTOR = re.compile(r"[01](?:\s+[01])+")
+# {opening bracket: its closing one}.
 _CLOSING = {"[": "]", "(": ")", "{": "}"}
 
 
@@ -68,39 +75,40 @@ def label_text(value: object, where: str) -> str:
 
 
 def read_label(
-    cell: object, where: str, known: Collection[str] = ()
+    cell: object, where: str, labels: Collection[str] = ()
 ) -> str | None:
     """Returns the label in a cell, None if the cell is empty.
 
     Args:
         cell: the cell. A list of one label is that label.
         where: the place of the cell, for the error.
-        known: labels of the task. One of them may look like a list.
+        labels: labels of the task. One of them may look like a list.
 
     Raises:
         ValueError: the cell contains several labels, or no label.
     """
-    received = cell
-    cell = _choices(cell, where)
-    if is_empty(cell):
+    value = _unwrap_choices(cell, where)
+    if is_empty(value):
         return None
-    if isinstance(cell, str):
-        if normal_label(cell) in known:
-            return normal_label(cell)
-        listed = parse_list(cell)
-        cell = cell if listed is None else listed
-    if not isinstance(cell, list):
-        return label_text(cell, where)
-    if len(cell) > 1:
+    if isinstance(value, str):
+        if normal_label(value) in labels:
+            return normal_label(value)
+        items = parse_list(value)
+        value = value if items is None else items
+    if not isinstance(value, list):
+        return label_text(value, where)
+    if len(value) > 1:
         raise ValueError(
-            f"{where}: the cell contains {len(cell)} labels. Set "
+            f"{where}: the cell contains {len(value)} labels. Set "
             "--output_mode=multilabel to learn several labels for a text. "
-            f"Received: {received!r:.200}"
+            f"Received: {cell!r:.200}"
         )
-    return label_text(cell[0], where) if cell else None
+    return label_text(value[0], where) if value else None
 
 
-def read_labels(cell: object, separator: str, where: str) -> list[str] | None:
+def read_label_list(
+    cell: object, separator: str, where: str
+) -> list[str] | None:
     """Returns the labels in a cell, None if the cell is null.
 
     Args:
@@ -113,21 +121,20 @@ def read_labels(cell: object, separator: str, where: str) -> list[str] | None:
         ValueError: the cell cannot be read as a list, or contains a 0 or 1 for
             each label.
     """
-    received = cell
-    cell = _choices(cell, where)
-    if isinstance(cell, str):
-        cell = [] if is_empty(cell) else _split(cell, separator)
-    elif is_empty(cell):
+    value = _unwrap_choices(cell, where)
+    if isinstance(value, str):
+        value = [] if is_empty(value) else _split_text(value, separator)
+    elif is_empty(value):
         return None
-    if not isinstance(cell, list):
+    if not isinstance(value, list):
         raise ValueError(
             f"{where}: the labels must be a list in JSON, or names with "
             f"{separator!r} between them, without brackets and quotes. "
-            f"Received: {received!r}"
+            f"Received: {cell!r}"
         )
-    names = [label_text(value, where) for value in cell]
+    names = [label_text(item, where) for item in value]
     if len({*names}) < len(names) and {"0", "1"}.issuperset(names):
-        raise vector_error(where, received)
+        raise vector_error(where, cell)
     # The same name in two spellings is one label.
     return [*dict.fromkeys(names)]
 
@@ -140,8 +147,12 @@ def vector_error(where: str, cell: object) -> ValueError:
     )
 
 
-def _choices(cell: object, where: str) -> object:
-    # Label Studio writes one label as text, and several as {"choices": []}.
+def _unwrap_choices(cell: object, where: str) -> object:
+    """Returns the list in {"choices": []}, and any other cell as it is.
+
+    Label Studio writes one label as text, and several as such an object. A
+    tuple becomes a list.
+    """
     if isinstance(cell, str) and cell.startswith('{"choices"'):
         cell = parse_json(cell, where)
     if isinstance(cell, dict) and "choices" in cell:
@@ -149,18 +160,18 @@ def _choices(cell: object, where: str) -> object:
     return [*cell] if isinstance(cell, tuple) else cell
 
 
-def _split(text: str, separator: str) -> list[str] | None:
+def _split_text(text: str, separator: str) -> list[str] | None:
     """Reads the list in a cell, or splits the cell at the separator.
 
     Returns None if nothing tells what the labels are.
     """
     text = text.strip()
-    listed = parse_list(text, separator)
-    if listed is not None:
+    items = parse_list(text, separator)
+    if items is not None:
         # `[open sea]` may be one name or two.
         is_quoted = "'" in text or '"' in text
-        is_odd = len(listed) == 1 and " " in listed[0] and not is_quoted
-        return None if is_odd else listed
+        is_ambiguous = len(items) == 1 and " " in items[0] and not is_quoted
+        return None if is_ambiguous else items
     if _VECTOR.fullmatch(text):
         return text.split()
     parts = [part for part in text.split(separator) if part.strip()]
@@ -179,22 +190,24 @@ def _has_halves(text: str, parts: Sequence[str]) -> bool:
 
 
 def _is_unread_list(text: str) -> bool:
-    # Returns whether a text is a list that parse_list cannot read, or a dict.
+    """Returns whether a text is a list that `parse_list` cannot read."""
+    # A dict too is in brackets.
     is_list = text[0] in "[{" and text[-1] == _CLOSING[text[0]]
     return is_list and _is_balanced(text[1:-1])
 
 
 def _is_balanced(text: str) -> bool:
     """Returns whether each bracket and each double quote has a partner."""
-    open_ones = []
+    # The brackets that have to close, the last one first.
+    expected: list[str] = []
     for character in text:
         if character in _CLOSING:
-            open_ones.append(_CLOSING[character])
+            expected.append(_CLOSING[character])
         elif character in _CLOSING.values() and (
-            not open_ones or open_ones.pop() != character
+            not expected or expected.pop() != character
         ):
             return False
-    return not open_ones and text.count('"') % 2 == 0
+    return not expected and text.count('"') % 2 == 0
 
 
 def parse_list(text: str, separator: str = ",") -> list[str] | None:
@@ -207,7 +220,7 @@ def parse_list(text: str, separator: str = ",") -> list[str] | None:
     Returns:
         the elements. None if the text is no such list.
     """
-    text = _unwrap(text)
+    text = _unwrap_call(text)
     opening, inner, closing = text[:1], text[1:-1], text[-1:]
     if _CLOSING.get(opening) != closing:
         return None
@@ -216,8 +229,11 @@ def parse_list(text: str, separator: str = ",") -> list[str] | None:
     return _parse_names(opening, inner, separator)
 
 
-def _unwrap(text: str) -> str:
-    # Returns the list in a call such as array([1, 2]), and 5 for np.int64(5).
+def _unwrap_call(text: str) -> str:
+    """Returns the list in a call such as array([1, 2]).
+
+    A number inside, such as np.int64(5), becomes 5.
+    """
     text = _SCALAR.sub(r"\1", text.strip())
     call = _CALL.fullmatch(text)
     return call[1].strip() or "[]" if call else text
@@ -230,7 +246,7 @@ def _parse_items(opening: str, inner: str) -> list[str] | None:
     """
     if opening == "(" and inner and not re.search("[,'\"]", inner):
         return None
-    return [_unquote(item[0]) for item in _EACH.finditer(inner)]
+    return [_unquote(item[0]) for item in _ITEM.finditer(inner)]
 
 
 def _parse_names(opening: str, inner: str, separator: str) -> list[str] | None:
@@ -239,10 +255,11 @@ def _parse_names(opening: str, inner: str, separator: str) -> list[str] | None:
     Returns None if it is another list: a nested one, one with a broken quote,
     or one with a label that is missing.
     """
-    odd = '[](){}"' + (":" if opening == "{" else "")
-    if opening == "(" or any(character in odd for character in inner):
+    marks_of_other_lists = '[](){}"' + (":" if opening == "{" else "")
+    if opening == "(" or not {*inner}.isdisjoint(marks_of_other_lists):
         return None
-    names = [x.strip() for x in inner.replace(separator, ",").split(",")]
+    parts = inner.replace(separator, ",").split(",")
+    names = [part.strip() for part in parts]
     if not names[-1]:
         names.pop()
     if any(name[:1] in ("", "'") or name.endswith("'") for name in names):
@@ -252,6 +269,7 @@ def _parse_names(opening: str, inner: str, separator: str) -> list[str] | None:
 
 
 def _unquote(item: str) -> str:
+    """Returns the text between quotes, or a number as text."""
     text = item.lstrip("uUbB")
     if text[0] not in "'\"":
         # NumPy shows 1.0 as `1.`.

@@ -1,4 +1,4 @@
-"""Knows the labels of a user's own task, and the weights of their classes.
+"""Reads and finds the labels of a user's own task, and weighs their classes.
 
 The labels are those of --labels, or those of the rows.
 """
@@ -23,13 +23,13 @@ from modeling.folders.model_entries import OutputMode
 from modeling.labels import check_labels, first_labels, misspelled_labels
 
 # A label with fewer rows is hardly learned.
-_FEW = 5
+_MIN_ROWS_OF_LABEL = 5
 # More labels than this, each of fewer than three rows on average, are none.
-_MOST = 10
+_MAX_RARE_LABELS = 10
 # {cell in a column for one label: whether the text has this label}.
 _ONE_HOT = {"0": False, "1": True, "false": False, "true": True}
 # {output mode: the least number of labels}.
-_FEWEST: dict[OutputMode, int] = {
+_MIN_LABELS: dict[OutputMode, int] = {
     "classification": 2,
     "multilabel": 1,
     "regression": 0,
@@ -37,7 +37,9 @@ _FEWEST: dict[OutputMode, int] = {
 
 
 class LabelSet:
-    """The labels of a task, which --labels or the rows of its train set name.
+    """Reads the label of each row, and finds the labels of the task.
+
+    The flags or the rows of the train set name the labels of a task.
 
     Args:
         options: flags of the table.
@@ -46,8 +48,9 @@ class LabelSet:
             and their names are the labels unless --labels is set.
 
     Attributes:
-        names: the labels in the order of the model's outputs. None = `infer`
-            was not called yet, or the task is a regression.
+        named_by_flags: the labels that --labels or several label columns name,
+            in the order of the model's outputs. None = the rows name them (see
+            `infer`), or the task is a regression.
 
     Raises:
         ValueError: --labels names too few labels, or repeats one.
@@ -62,19 +65,26 @@ class LabelSet:
         self._output_mode = output_mode
         self._column = options.label_column
         self._separator = options.label_separator
-        self.names: list[str] | None = None
+        self.named_by_flags: list[str] | None = None
         labels = options.labels
         if len(label_columns) > 1:
             labels = labels or label_columns
         if labels is not None:
-            names = [label_cells.label_text(x, "--labels") for x in labels]
-            self._set_names(names, "--labels")
+            names = [
+                label_cells.label_text(label, "--labels") for label in labels
+            ]
+            self._check_number(names, "--labels")
+            self.named_by_flags = names
 
-    def _set_names(self, names: list[str], where: str) -> None:
-        check_labels(names, where, fewest=_FEWEST[self._output_mode])
-        self.names = names
+    def _check_number(self, names: list[str], where: str) -> None:
+        check_labels(names, where, fewest=_MIN_LABELS[self._output_mode])
 
-    def read(self, cells: Sequence[object], where: str) -> Label | None:
+    def read_label(
+        self,
+        cells: Sequence[object],
+        where: str,
+        names: Sequence[str] | None = None,
+    ) -> Label | None:
         """Converts the cells of a row's label columns to its label.
 
         In multi-label classification an empty cell is an empty list of labels,
@@ -83,50 +93,48 @@ class LabelSet:
         Args:
             cells: the cells, one or more.
             where: the place of the cells, for the error.
+            names: the labels of the task, None = the rows of this set name
+                them.
 
         Returns:
             the label, or None if it is unknown.
 
         Raises:
-            ValueError: a cell contains no label.
+            ValueError: a cell contains no label, or one that is not in `names`.
         """
+        label = self._convert(cells, where, names or ())
+        if label is not None and names is not None:
+            _check_is_known(label, where, names)
+        return label
+
+    def _convert(
+        self, cells: Sequence[object], where: str, names: Sequence[str]
+    ) -> Label | None:
+        """Converts cells to a label, which `names` need not contain."""
         if self._output_mode == "multilabel" and len(cells) == 1:
-            return label_cells.read_labels(cells[0], self._separator, where)
+            return label_cells.read_label_list(cells[0], self._separator, where)
         if any(map(label_cells.is_empty, cells)):
             return None
         if self._output_mode == "regression":
             return regression_label(cells[0], where)
         if len(cells) == 1:
-            return label_cells.read_label(cells[0], where, self.names or ())
-        flags = [_ONE_HOT.get(label_cells.label_text(x, where)) for x in cells]
-        if None in flags:
+            return label_cells.read_label(cells[0], where, names)
+        has_label = [
+            _ONE_HOT.get(label_cells.label_text(cell, where)) for cell in cells
+        ]
+        if None in has_label:
             raise ValueError(
                 f"{where}: each of these columns must contain 0 or 1. "
                 f"Received: {cells}"
             )
-        return [*itertools.compress(self.names or (), flags)]
-
-    def check_known(self, label: Label, where: str) -> None:
-        """Raises a ValueError if a label is not one of `names`.
-
-        Args:
-            label: the label, or the list of labels, of a row.
-            where: the place of the label, for the error.
-        """
-        for each in names_of(label):
-            if self.names is not None and each not in self.names:
-                raise ValueError(
-                    f"{where}: unknown label {each!r}; the labels are "
-                    f"{first_labels(self.names)}. Correct the line, or add "
-                    "the label to --labels or to the train set"
-                )
+        return [*itertools.compress(names, has_label)]
 
     def check_column(
         self, where: StrPath, examples: Sequence[InputExample]
     ) -> None:
         """Checks that the column of a train set contains labels.
 
-        If `names` are known, or in regression, there is nothing to check.
+        If flags name the labels, or in regression, there is nothing to check.
 
         Args:
             where: the file, for the error.
@@ -136,22 +144,23 @@ class LabelSet:
             ValueError: the column looks like texts, numbers, vectors of 0 and
                 1, or like a column whose first line is its name.
         """
-        if self.names is not None or self._output_mode == "regression":
+        if self.named_by_flags is not None or self._output_mode == "regression":
             return
-        counts = _count(examples)
-        widths = {len(x.label) for x in examples if isinstance(x.label, list)}
+        counts = _count_labels(examples)
+        labels = (example.label for example in examples)
+        widths = {len(label) for label in labels if isinstance(label, list)}
         is_vector = len(widths - {0}) == 1 and max(widths) > 1
         if is_vector and {"0", "1"}.issuperset(counts):
             raise label_cells.vector_error(str(where), examples[0].label)
-        if len(counts) > max(_MOST, len(examples) / 3):
-            some = ", ".join(map(repr, itertools.islice(counts, 3)))
+        if len(counts) > max(_MAX_RARE_LABELS, len(examples) / 3):
+            first_names = ", ".join(map(repr, itertools.islice(counts, 3)))
             raise ValueError(
                 f"{where}: --label_column={self._column} "
                 f"contains {len(counts)} labels in {len(examples)} rows, such "
-                f"as {some}. Choose the column of the labels, or set --labels, "
-                "or for numbers --output_mode=regression"
+                f"as {first_names}. Choose the column of the labels, or set "
+                "--labels, or for numbers --output_mode=regression"
             )
-        for name in _count(examples[:1]):
+        for name in _count_labels(examples[:1]):
             if counts[name] == 1 and name.casefold() in column_names.LABELS:
                 raise ValueError(
                     f"{where}: line 1 contains the label {name!r}. If the "
@@ -165,8 +174,8 @@ class LabelSet:
         train: Iterable[InputExample],
         dev: Iterable[InputExample] = (),
         log_counts: bool = True,
-    ) -> None:
-        """Sets `names` to the labels of examples, in alphabetical order.
+    ) -> list[str]:
+        """Returns the labels of examples, in alphabetical order.
 
         Warns of labels with few examples, and of labels that look misspelled
         or joined.
@@ -180,21 +189,24 @@ class LabelSet:
         Raises:
             ValueError: the examples contain too few labels.
         """
-        counts = _count(train)
-        dev_counts = _count(dev)
+        counts = _count_labels(train)
+        dev_counts = _count_labels(dev)
         names = counts | dev_counts
         labels = sorted(names)
-        self._set_names(labels, where)
+        self._check_number(labels, where)
         if log_counts:
-            shown = [f"{name} {counts[name]}" for name in labels]
-            logging.info("Labels of the train set: %s", first_labels(shown))
+            descriptions = [f"{name} {counts[name]}" for name in labels]
+            logging.info(
+                "Labels of the train set: %s", first_labels(descriptions)
+            )
         # A warning of the split names labels without a row.
-        if few := [name for name in names if 0 < counts[name] < _FEW]:
+        rare = [name for name in names if 0 < counts[name] < _MIN_ROWS_OF_LABEL]
+        if rare:
             logging.warning(
                 "%d labels have fewer than %d rows to train on: %s",
-                len(few),
-                _FEW,
-                first_labels(few),
+                len(rare),
+                _MIN_ROWS_OF_LABEL,
+                first_labels(rare),
             )
         if typos := misspelled_labels(counts + dev_counts):
             logging.warning(
@@ -204,6 +216,7 @@ class LabelSet:
             )
         if self._output_mode == "multilabel":
             self._warn_of_joined(where, labels)
+        return labels
 
     def _warn_of_joined(self, where: str, labels: list[str]) -> None:
         """Warns if a label consists of other labels.
@@ -225,8 +238,21 @@ class LabelSet:
                 return
 
 
-def _count(examples: Iterable[InputExample]) -> collections.Counter[str]:
-    labels = (each.label for each in examples)
+def _check_is_known(label: Label, where: str, names: Sequence[str]) -> None:
+    """Raises a ValueError if a row's label, or one of them, is no name."""
+    for name in names_of(label):
+        if name not in names:
+            raise ValueError(
+                f"{where}: unknown label {name!r}; the labels are "
+                f"{first_labels(names)}. Correct the line, or add "
+                "the label to --labels or to the train set"
+            )
+
+
+def _count_labels(
+    examples: Iterable[InputExample],
+) -> collections.Counter[str]:
+    labels = (example.label for example in examples)
     names = (names_of(label) for label in labels if label is not None)
     return collections.Counter(itertools.chain.from_iterable(names))
 
@@ -245,6 +271,6 @@ def balance_classes(
         name: counts.total() / (len(labels) * max(counts[name], 1))
         for name in labels
     }
-    shown = first_labels([f"{k} {weights[k]:.3f}" for k in weights])
-    logging.info("Class weights: %s", shown)
+    descriptions = [f"{name} {weight:.3f}" for name, weight in weights.items()]
+    logging.info("Class weights: %s", first_labels(descriptions))
     return weights

@@ -23,6 +23,7 @@ OF_MODE: dict[OutputMode, tuple[str, ...]] = {
 
 @functools.cache
 def _metrics() -> dict[str, Callable[..., float]]:
+    """Returns {name: function (labels, predictions)} of all metrics."""
     # Import SciPy and scikit-learn late, because they need seconds to load,
     # and --help should not wait for them.
     from scipy import stats
@@ -45,9 +46,12 @@ def _metrics() -> dict[str, Callable[..., float]]:
 def _correlation(
     function: Callable[..., Any], labels: np.ndarray, predictions: np.ndarray
 ) -> float:
-    # If all labels or all predictions are equal, the correlation is undefined,
-    # and the result is 0. For a single example, or if a number is not finite,
-    # the result is NaN.
+    """Computes a correlation with a function of SciPy.
+
+    If all labels or all predictions are equal, the correlation is undefined,
+    and the result is 0. For a single example, or if a number is not finite, the
+    result is NaN.
+    """
     if len(labels) < 2 or not np.all(np.isfinite([labels, predictions])):
         return np.nan
     with warnings.catch_warnings():
@@ -135,17 +139,17 @@ def score_known(
         labels are unknown, `num_without_label` is the number of such examples.
     """
     pairs = zip(examples, predicted, strict=True)
-    known = [pair for pair in pairs if pair[0].label is not None]
-    if not known:
+    labeled_pairs = [pair for pair in pairs if pair[0].label is not None]
+    if not labeled_pairs:
         return {}
-    some, predicted_labels = zip(*known, strict=True)
-    right_labels = [example.label for example in some]
+    labeled, predicted_labels = zip(*labeled_pairs, strict=True)
+    right_labels = [example.label for example in labeled]
     scores = score(
-        some,
+        labeled,
         decoder.label_ids(right_labels),
         decoder.label_ids(predicted_labels),
     )
-    if num_unknown := len(examples) - len(known):
+    if num_unknown := len(examples) - len(labeled_pairs):
         scores["num_without_label"] = num_unknown
         logging.warning(
             "%d of %d test examples have no label and are not scored",

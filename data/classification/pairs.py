@@ -3,7 +3,7 @@
 A pair is a query and a passage to rank, or two texts that may be similar.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 import numpy as np
 from absl import logging
@@ -19,13 +19,14 @@ from data.classification.features import (
 from data.classification.table_task import TableProcessor
 from data.io.split_names import Purpose
 from data.text.tokenization import FullTokenizer
+from files.paths import StrPath
 
 # MRR@10 and nDCG@10 consider only the 10 best-ranked passages of a query.
 _DEPTH = 10
 # The largest score of STS-B's scale from 0 to 5.
 _LARGEST_SCORE = 5.0
-
-
+# Number of pairs that `recall_1` compares with all others in one product.
+_ROWS_AT_ONCE = 1024
 # The usual columns of the two texts, and of the number.
 RANKING_COLUMNS = ("query", "passage", "relevance")
 PAIR_COLUMNS = ("text", "text_b", "score")
@@ -62,29 +63,38 @@ class RankingProcessor(TableProcessor):
         the relevance is negative, as in trec_eval. The metrics are NaN if no
         query has a relevant passage.
         """
-        groups: dict[str, list[int]] = {}
+        rows_of_query: dict[str, list[int]] = {}
         for row, example in enumerate(examples):
-            groups.setdefault(example.text_a, []).append(row)
+            rows_of_query.setdefault(example.text_a, []).append(row)
         scores = []
-        for rows in groups.values():
+        for rows in rows_of_query.values():
             gains = np.maximum(labels[rows], 0)
-            if not gains.any():
-                continue
-            order = np.lexsort((gains, -predictions[rows]))[:_DEPTH]
-            relevant = np.flatnonzero(gains[order])
-            best = np.sort(gains)[::-1][:_DEPTH]
-            discounts = 1 / np.log2(np.arange(len(best)) + 2)
-            reciprocal_rank = 1 / (relevant[0] + 1) if len(relevant) else 0
-            ndcg = gains[order] @ discounts / (best @ discounts)
-            scores.append([reciprocal_rank, ndcg])
-        if len(scores) < len(groups):
+            if gains.any():
+                scores.append(_score_query(gains, predictions[rows]))
+        if len(scores) < len(rows_of_query):
             logging.warning(
                 "%d of %d queries have no relevant passage. They are skipped",
-                len(groups) - len(scores),
-                len(groups),
+                len(rows_of_query) - len(scores),
+                len(rows_of_query),
             )
         means = np.mean(scores, axis=0) if scores else np.full(2, np.nan)
         return dict(zip(self.metrics, means.tolist(), strict=True))
+
+
+def _score_query(
+    gains: np.ndarray, predictions: np.ndarray
+) -> tuple[float, float]:
+    """Returns RR@10 and nDCG@10 of the passages of a query.
+
+    `gains` are at least 0, one of them above 0. Both arrays are [passages].
+    """
+    order = np.lexsort((gains, -predictions))[:_DEPTH]
+    relevant = np.flatnonzero(gains[order])
+    ideal = np.sort(gains)[::-1][:_DEPTH]
+    discounts = 1 / np.log2(np.arange(len(ideal)) + 2)
+    reciprocal_rank = 1 / (relevant[0] + 1) if len(relevant) else 0
+    ndcg = gains[order] @ discounts / (ideal @ discounts)
+    return float(reciprocal_rank), float(ndcg)
 
 
 class PairProcessor(TableProcessor):
@@ -104,29 +114,36 @@ class PairProcessor(TableProcessor):
         """Returns whether a set, which is read, contains similarity scores."""
         return self.read(purpose)[0].label is not None
 
-    def load(self, purpose: Purpose) -> list[InputExample]:
-        """Reads the set for a purpose from its table.
+    def check_set(
+        self,
+        path: StrPath,
+        name: str,
+        columns: Collection[str],
+        examples: Sequence[InputExample],
+    ) -> None:
+        """Checks that no column can contain scores if the rows have none.
 
-        In a test set, some scores may be missing. In the other sets, rows
-        without a score are left out if other rows have one.
+        Args:
+            path: path of the table.
+            name: name of the set, "train", "dev" or "test".
+            columns: columns of the table.
+            examples: the examples of the set. Rows without a score are left
+                out if other rows have one, except in a test set.
 
         Raises:
-            OSError: the table cannot be read.
-            ValueError: a row is malformed, or the table lacks the column
-                "score", but other columns may contain scores.
+            ValueError: the table lacks the column "score", but other columns
+                may contain scores.
         """
-        examples = super().load(purpose)
-        is_scored = any(each.label is not None for each in examples)
-        if is_scored or purpose == "predict":
-            return examples
-        other_columns = {*self._columns} - {*self.text_columns}
+        is_scored = any(example.label is not None for example in examples)
+        if is_scored or name == "test":
+            return
+        other_columns = {*columns} - {*self.text_columns}
         if self._options.label_column and other_columns:
             raise ValueError(
                 f"{self._source}: set --label_column to the column of the "
                 "scores, or to nothing if the two texts of each row are "
                 f"similar. The other columns are {sorted(other_columns)}"
             )
-        return examples
 
 
 def find_score_unit(examples: Iterable[InputExample]) -> float:
@@ -137,7 +154,7 @@ def find_score_unit(examples: Iterable[InputExample]) -> float:
     return _LARGEST_SCORE if max(_scores(examples), default=0) > 1 else 1.0
 
 
-def check_scores(
+def check_scale(
     split: str, examples: Iterable[InputExample], unit: float
 ) -> None:
     """Checks that the labels of a split are on a scale.
@@ -178,13 +195,19 @@ def create_pair_features(
         the two texts one after another, as lists of int, [2 * max_seq_length].
         label_id is (label of the pair) / `unit`, or None if the label is None.
     """
-    groups = (
-        (
-            [InputExample(x.guid, text or "") for text in (x.text_a, x.text_b)],
-            None if x.label is None else number_of(x.label) / unit,
-        )
-        for x in examples
-    )
+
+    def inputs_of(
+        pair: InputExample,
+    ) -> tuple[list[InputExample], float | None]:
+        texts = [
+            InputExample(pair.guid, pair.text_a),
+            InputExample(pair.guid, pair.text_b or ""),
+        ]
+        if pair.label is None:
+            return texts, None
+        return texts, number_of(pair.label) / unit
+
+    groups = map(inputs_of, examples)
     return create_joined_features(groups, max_seq_length, tokenizer)
 
 
@@ -229,8 +252,8 @@ def recall_1(vectors: np.ndarray, partners: Sequence[str | None]) -> float:
     _, numbers = np.unique(np.array(partners, str), return_inverse=True)
     own = cosines(vectors)
     hits = 0
-    for begin in range(0, len(vectors), 1024):
-        rows = slice(begin, begin + 1024)
+    for start in range(0, len(vectors), _ROWS_AT_ONCE):
+        rows = slice(start, start + _ROWS_AT_ONCE)
         similarities = vectors[rows, 0] @ vectors[:, 1].T
         similarities[numbers[rows, None] == numbers] = -np.inf
         # Require a margin, because equal cosines may differ by rounding errors.

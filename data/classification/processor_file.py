@@ -157,7 +157,10 @@ class UserProcessor(ClassificationProcessor):
     def _convert(
         self, example: object, number: int, purpose: Purpose
     ) -> features.InputExample:
-        # The user's class of examples may be another one than ours.
+        """Converts an example of the user's class, which need not be ours.
+
+        `number` is its place in the set, for an example without a guid.
+        """
         guid = getattr(example, "guid", number)
         name = self._method(f"get_{SETS[purpose]}_examples")
         where = f"{name}, example {guid}"
@@ -193,7 +196,9 @@ class UserProcessor(ClassificationProcessor):
             raise
         except Exception as error:
             frames = traceback.extract_tb(error.__traceback__)
-            lines = [x.lineno for x in frames if x.filename == self._path]
+            lines = [
+                frame.lineno for frame in frames if frame.filename == self._path
+            ]
             if isinstance(error, SyntaxError):
                 lines.append(error.lineno)
             where = f"{self._file}, line {lines[-1]}" if lines else self._file
@@ -228,7 +233,7 @@ class RecordedProcessor(ClassificationProcessor):
         )
 
 
-def find(
+def find_processor(
     value: str | None, data_dir: StrPath | None, preset: Preset | None
 ) -> ClassificationProcessor | None:
     """Returns the processor of --processor, or of the model of such a run.
@@ -287,7 +292,9 @@ def _google_modules(folder: str) -> Iterator[None]:
     script = types.ModuleType("run_classifier")
     vars(script).update(_google_names())
     modules = {"run_classifier": script, "tokenization": _tokenization()}
-    former = {k: sys.modules[k] for k in modules if k in sys.modules}
+    former = {
+        name: sys.modules[name] for name in modules if name in sys.modules
+    }
     sys.modules.update(modules)
     sys.path.append(folder)
     try:
@@ -300,7 +307,7 @@ def _google_modules(folder: str) -> Iterator[None]:
 
 
 def _label_text(label: object) -> str:
-    # Labels may be numbers.
+    """Returns a label as text. Labels may be numbers."""
     return convert_to_unicode(label if isinstance(label, bytes) else str(label))
 
 
@@ -315,9 +322,8 @@ def _describe(error: Exception) -> str:
         instead = "write tf.io.gfile.GFile, or the name in lower case"
     if instead is None and hasattr(former, name):
         instead = f"write tf.compat.v1.{name}"
-    return f"TensorFlow 2 has no tf.{name}" + (
-        f"; {instead}" if instead else ""
-    )
+    message = f"TensorFlow 2 has no tf.{name}"
+    return f"{message}; {instead}" if instead else message
 
 
 def _missing_in_tensorflow(error: Exception) -> str | None:

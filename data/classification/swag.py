@@ -22,9 +22,9 @@ from data.text.tokenization import FullTokenizer
 from files.paths import StrPath
 
 NUM_CHOICES = 4
-LABELS = [str(i) for i in range(NUM_CHOICES)]
+LABELS = [str(number) for number in range(NUM_CHOICES)]
 
-_ENDINGS = tuple(f"ending{i}" for i in range(NUM_CHOICES))
+_ENDINGS = tuple(f"ending{number}" for number in range(NUM_CHOICES))
 _SET_FILES = {
     name: [
         f"{file}{ending}"
@@ -99,11 +99,13 @@ def create_features(
         the choices one after another, as lists of int, [choices *
         max_seq_length]. label_id is 0 if the right choice is unknown.
     """
-    groups = (
-        (
-            [InputExample(x.guid, x.context_sentence, y) for y in x.endings],
-            LABELS.index(x.label or LABELS[0]),
-        )
-        for x in examples
-    )
+
+    def choices_of(example: SwagExample) -> tuple[list[InputExample], int]:
+        choices = [
+            InputExample(example.guid, example.context_sentence, ending)
+            for ending in example.endings
+        ]
+        return choices, LABELS.index(example.label or LABELS[0])
+
+    groups = map(choices_of, examples)
     return create_joined_features(groups, max_seq_length, tokenizer)

@@ -2,8 +2,10 @@
 
 import collections
 import contextlib
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, ClassVar, cast
+import dataclasses
+import functools
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import ClassVar, NamedTuple, cast
 
 from absl import logging
 
@@ -20,6 +22,7 @@ from data.io.text_files import find_set_file
 from data.tables.dev_split import DataFileOptions, SetReader
 from data.tables.row_keys import is_blank, split_fraction_of
 from data.tables.tables import Table, accepted_rows, read_table
+from files.json_files import JsonObject
 from files.paths import StrPath
 from modeling.folders.model_entries import OutputMode
 from modeling.labels import normal_label
@@ -33,7 +36,8 @@ class TableProcessor(
     """Reads the sets of a user's own task from tables.
 
     The files are named `train`, `dev` and `test`, with one of the EXTENSIONS.
-    The train set is read before the others, unless --labels names the labels.
+    The labels of the other sets are read once --labels or the train set names
+    all labels.
 
     In a test set, the label column may be missing or contain empty cells. The
     example's label is then None. In the other sets, rows without a label are
@@ -76,11 +80,7 @@ class TableProcessor(
         self._table = table
         # The flag has no other choices.
         self.output_mode = cast("OutputMode", options.output_mode)
-        self._label_columns = [*filter(None, [options.label_column])]
-        if self.output_mode != "regression" and "," in options.label_column:
-            self._label_columns = label_columns_of(
-                options.label_column, self._first_columns()
-            )
+        self._label_columns = self._find_label_columns()
         if len(self._label_columns) > 1:
             self.output_mode = "multilabel"
         self.metrics = self.own_metrics or metrics.OF_MODE[self.output_mode]
@@ -91,21 +91,28 @@ class TableProcessor(
                 f"--label_column={options.label_column} must not be the same "
                 "column as --text_column or --text_b_column"
             )
-        self._train_keys: set[float] = set()
-        # The columns of the table that was read last.
-        self._columns: list[str] = []
+        # {"train" or "dev", once the set was read: its table and its keys}.
+        self._set_keys: dict[str, _SetKeys] = {}
         self._label_set = LabelSet(
             options, self.output_mode, self._label_columns
         )
 
+    def _find_label_columns(self) -> list[str]:
+        """Returns the columns that --label_column names, [] without one."""
+        label_column = self._options.label_column
+        if self.output_mode != "regression" and "," in label_column:
+            return label_columns_of(label_column, self._first_columns())
+        return [label_column] if label_column else []
+
     def _first_columns(self) -> list[str]:
-        # Returns the columns of the first set that exists, [] without a set.
+        """Returns the columns of the first set that exists, [] without one."""
         if self._table is not None:
             return self._table.columns()
         for name, file_names in self.file_names.items():
             with contextlib.suppress(OSError, ValueError):
-                path = self._data.data_file
-                path = path or find_set_file(self._source, name, file_names)
+                path = self._data.data_file or find_set_file(
+                    self._source, name, file_names
+                )
                 return Table(path, layout_of(self._options)).columns()
         return []
 
@@ -118,18 +125,16 @@ class TableProcessor(
             OSError: --labels is not set, and the train set does not exist.
             ValueError: the train set is malformed or contains too few labels.
         """
-        if self.output_mode == "regression":
-            return None
-        self._infer_labels()
-        return self._label_set.names
+        return self._label_names
 
-    def _infer_labels(self) -> None:
-        # Reads the train set, unless the labels are known, or in regression.
-        is_known = self._label_set.names is not None
-        if is_known or self.output_mode == "regression":
-            return
+    @functools.cached_property
+    def _label_names(self) -> list[str] | None:
+        """The labels of --labels or of the train set, None in regression."""
+        named_by_flags = self._label_set.named_by_flags
+        if named_by_flags is not None or self.output_mode == "regression":
+            return named_by_flags
         is_split = bool(self._data.data_file)
-        self._label_set.infer(
+        return self._label_set.infer(
             f"the train set in {self._source}",
             self.read("train"),
             dev=self.read("eval") if is_split else (),
@@ -165,120 +170,175 @@ class TableProcessor(
         table = self._table
         if table is None or table.path != path:
             table = Table(path, layout_of(self._options))
-        self._columns = table.columns()
-        has_labels = {*self._label_columns} <= {*self._columns}
-        if name == "dev" or (name == "test" and has_labels):
-            self._infer_labels()
-        examples: list[InputExample] = []
-        left_out: collections.Counter[str] = collections.Counter()
-        num_changed = 0
-        for row_number, where, row in self._read_rows(table, name):
-            texts = [row[column] for column in self.text_columns]
-            if name != "test" and all(map(is_blank, texts)):
-                left_out["text"] += 1
-                continue
-            cells = [row.get(column) for column in self._label_columns]
-            label = self._find_label(cells, where)
-            if label is None and cells and not self._may_be_unknown(name):
-                left_out["a label"] += 1
-                continue
-            num_changed += any(map(_is_changed, cells))
-            guid = f"{name}-{len(examples) + 1}"
-            if self._data.data_file:
-                guid = f"row {row_number}"
-            text_a, *others = texts
-            keeps_row = name != "train" or self._data.data_file
-            examples.append(
-                InputExample(
-                    guid=guid,
-                    text_a=text_a,
-                    text_b=others[0] if others else None,
-                    label=label,
-                    row=row if keeps_row else None,
-                )
-            )
-        examples = self._with_labels(name, examples, left_out)
-        _log_changes(path, left_out, num_changed)
+        columns = table.columns()
+        counts = _RowCounts()
+        examples = [*self._read_examples(table, name, counts)]
+        if name != "test":
+            examples = _leave_out_unlabeled(examples, counts)
+        _log_changes(path, counts)
         self._warn_of_repeats(path, name, examples)
         if not examples:
             raise ValueError(f"{path} contains no example")
-        if name == "train":
-            self._label_set.check_column(path, examples)
+        self.check_set(path, name, columns, examples)
         return examples
 
-    def _with_labels(
+    def check_set(
         self,
+        path: StrPath,
         name: str,
-        examples: list[InputExample],
-        left_out: collections.Counter[str],
-    ) -> list[InputExample]:
-        # If the labels may be missing in all rows, but some rows have one,
-        # returns these rows, and counts the others.
-        labeled = [each for each in examples if each.label is not None]
-        if name == "test" or not labeled or len(labeled) == len(examples):
-            return examples
-        left_out["a label"] += len(examples) - len(labeled)
-        return labeled
+        columns: Collection[str],
+        examples: Sequence[InputExample],
+    ) -> None:
+        """Checks that the labels of a set suit the task.
+
+        Args:
+            path: path of the table.
+            name: name of the set, "train", "dev" or "test".
+            columns: columns of the table.
+            examples: the examples of the set, at least one.
+
+        Raises:
+            ValueError: the label column of a train set contains no labels.
+        """
+        if name == "train":
+            self._label_set.check_column(path, examples)
+
+    def _read_examples(
+        self, table: Table, name: str, counts: "_RowCounts"
+    ) -> Iterator[InputExample]:
+        """Yields the examples of a set, and counts the rows without one."""
+        keeps_row = name != "train" or bool(self._data.data_file)
+        num_examples = 0
+        for row_number, where, row in self._read_rows(table, name):
+            texts = [row[column] for column in self.text_columns]
+            if name != "test" and all(map(is_blank, texts)):
+                counts.left_out["text"] += 1
+                continue
+            cells = [row.get(column) for column in self._label_columns]
+            label = self._read_label(name, cells, where)
+            if label is None and cells and not self._may_be_unknown(name):
+                counts.left_out["a label"] += 1
+                continue
+            counts.num_respelled += any(map(_is_respelled, cells))
+            num_examples += 1
+            guid = f"{name}-{num_examples}"
+            if self._data.data_file:
+                guid = f"row {row_number}"
+            text_a, *other_texts = texts
+            yield InputExample(
+                guid=guid,
+                text_a=text_a,
+                text_b=other_texts[0] if other_texts else None,
+                label=label,
+                row=row if keeps_row else None,
+            )
 
     def _read_rows(
         self, table: Table, name: str
-    ) -> Iterator[tuple[int, str, dict[str, Any]]]:
+    ) -> Iterator[tuple[int, str, JsonObject]]:
         """Yields (number of the row, place in the file, row)."""
         needed = [] if self._may_be_unknown(name) else self._label_columns
         rows = read_table(table, self.text_columns, needed, may_lack=True)
         # As in a spreadsheet, where the names of the columns are row 1.
-        first = 2 if table.names_columns else 1
-        numbered = (
+        first_number = 2 if table.names_columns else 1
+        numbered_rows = (
             (number, where, row)
-            for number, (where, row) in enumerate(rows, first)
+            for number, (where, row) in enumerate(rows, first_number)
         )
-        named = [*self.text_columns, *self._label_columns]
-        yield from accepted_rows(table.path, numbered, named)
+        columns_of_flags = [*self.text_columns, *self._label_columns]
+        yield from accepted_rows(table.path, numbered_rows, columns_of_flags)
 
     def _may_be_unknown(self, name: str) -> bool:
         """Returns whether the set may lack the label of an example."""
         return name == "test" or self.may_lack_labels
 
-    def _find_label(self, cells: Sequence[object], where: str) -> Label | None:
-        # Converts the cells of a row's label columns to its label, or to None
-        # if the label is unknown.
+    def _read_label(
+        self, name: str, cells: Sequence[object], where: str
+    ) -> Label | None:
+        """Converts the cells of a row's label columns to its label.
+
+        Returns None if the label is unknown.
+        """
+        if all(cell is None for cell in cells):
+            return None
+        # The rows of the train set themselves may name the labels.
+        is_train = name == "train"
+        names = (
+            self._label_set.named_by_flags if is_train else self._label_names
+        )
         where = f"{where}, column {self._options.label_column!r}"
-        label = self._label_set.read(cells, where) if cells else None
-        if label is not None:
-            self._label_set.check_known(label, where)
-        return label
+        return self._label_set.read_label(cells, where, names)
 
     def _warn_of_repeats(
         self, path: StrPath, name: str, examples: list[InputExample]
     ) -> None:
         """Warns of texts of the dev set that are in the train set too.
 
-        Numbers take less memory than texts.
+        The train set may be read before or after the dev set, or not at all.
         """
+        if name == "test":
+            return
+        # Numbers take less memory than texts.
         keys = {split_fraction_of(key) for key in self.keys_of(examples)}
-        if name == "train":
-            self._train_keys = keys
-        elif name == "dev" and (both := len(keys & self._train_keys)):
-            logging.warning("%s: %d texts are in the train set too", path, both)
+        self._set_keys[name] = _SetKeys(path, keys)
+        if len(self._set_keys) < 2:
+            return
+        train, dev = self._set_keys["train"], self._set_keys["dev"]
+        if num_repeated := len(train.keys & dev.keys):
+            logging.warning(
+                "%s: %d texts are in the train set too", dev.path, num_repeated
+            )
 
 
-def _log_changes(
-    path: StrPath, left_out: Mapping[str, int], num_changed: int
-) -> None:
-    """Logs what became of rows.
+class _SetKeys(NamedTuple):
+    """The table of a set, and a number for the texts of each of its rows."""
 
-    `left_out` is {what a row lacks: number of rows that are left out}.
+    path: StrPath
+    keys: set[float]
+
+
+@dataclasses.dataclass
+class _RowCounts:
+    """What became of the rows of a table, for the log.
+
+    Attributes:
+        left_out: {what a row lacks: number of rows that are left out}.
+        num_respelled: number of rows whose labels were brought to one spelling.
     """
-    if left_out:
-        counted = [f"{n} rows without {x}" for x, n in left_out.items()]
-        logging.warning("%s: %s left out", path, " left out, ".join(counted))
-    if num_changed:
+
+    left_out: collections.Counter[str] = dataclasses.field(
+        default_factory=collections.Counter
+    )
+    num_respelled: int = 0
+
+
+def _leave_out_unlabeled(
+    examples: list[InputExample], counts: _RowCounts
+) -> list[InputExample]:
+    """Returns the examples with a label, or all if none has one."""
+    labeled = [example for example in examples if example.label is not None]
+    if not labeled or len(labeled) == len(examples):
+        return examples
+    counts.left_out["a label"] += len(examples) - len(labeled)
+    return labeled
+
+
+def _log_changes(path: StrPath, counts: _RowCounts) -> None:
+    if counts.left_out:
+        descriptions = [
+            f"{number} rows without {lack}"
+            for lack, number in counts.left_out.items()
+        ]
+        logging.warning(
+            "%s: %s left out", path, " left out, ".join(descriptions)
+        )
+    if counts.num_respelled:
         logging.info(
             "%s: %d labels brought to one spelling of blanks and accents",
             path,
-            num_changed,
+            counts.num_respelled,
         )
 
 
-def _is_changed(cell: object) -> bool:
+def _is_respelled(cell: object) -> bool:
     return isinstance(cell, str) and cell != normal_label(cell)

@@ -57,7 +57,7 @@ def check_is_narrow(head: bytes, path: StrPath) -> None:
         )
 
 
-def check(line: str, encoding: str | None = None) -> str:
+def check_text(line: str, encoding: str | None = None) -> str:
     """Returns a decoded line. Raises a ValueError if it was wrongly encoded.
 
     Args:
@@ -79,13 +79,13 @@ def _advice(data: bytes) -> str:
     words = re.findall(rb"[^\s,;|\"]*[\x80-\xff][^\s,;|\"]*", data)
     scores = {name: _score(b" ".join(words), name) for name in _LIKELY}
     # A word with other letters is easy to recognize.
-    word = next((x for x in words if re.search(rb"[A-Za-z]", x)), words[0])
-    likely = sorted(_LIKELY, key=scores.__getitem__, reverse=True)
-    shown: dict[str, str] = {}
-    for name in likely:
+    mixed_words = (word for word in words if re.search(rb"[A-Za-z]", word))
+    word = next(mixed_words, words[0])
+    encoding_of: dict[str, str] = {}
+    for name in sorted(_LIKELY, key=scores.__getitem__, reverse=True):
         # Other encodings of the same word tell the reader nothing.
-        shown.setdefault(word.decode(name, "replace"), name)
-    (first, best), (second, other), *_ = shown.items()
+        encoding_of.setdefault(word.decode(name, "replace"), name)
+    (first, best), (second, other), *_ = encoding_of.items()
     return (
         f"The first such word is {first[:40]!r} in {best} and {second[:40]!r} "
         f"in {other}. Set --encoding={best}, or convert the file with iconv -f "
@@ -94,7 +94,7 @@ def _advice(data: bytes) -> str:
 
 
 def _score(data: bytes, encoding: str) -> float:
-    # Rates how much decoded text looks like words of one script.
+    """Rates how much decoded text looks like words of one script."""
     text = data.decode(encoding, "replace")
     total = 0.0
     count = 0
@@ -108,6 +108,10 @@ def _score(data: bytes, encoding: str) -> float:
 
 
 def _score_letter(letter: str, before: str) -> float:
+    """Rates a letter that is not ASCII, and stands after another letter.
+
+    The highest number is for letters that texts contain.
+    """
     category = unicodedata.category(letter)
     if category in ("Cc", "Cn", "Co", "So") or letter == "\ufffd":
         return -4

@@ -6,7 +6,7 @@ import io
 import lzma
 import re
 from collections.abc import Callable
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, Protocol
 
 from command_line.installation import install_command
 from files.paths import StrPath
@@ -27,7 +27,7 @@ _PACKINGS = {
 # First bytes of .xls, and of .xlsx with a password.
 OLD_WORKBOOK = rb"\xd0\xcf\x11\xe0"
 # {first bytes: what cannot be read}.
-_OTHERS = {
+_UNREADABLE = {
     rb"PK\x03\x04": "a zip archive or an Excel workbook. Unpack the archive. "
     "Save the sheet as CSV UTF-8, or under a name in .xlsx",
     OLD_WORKBOOK: "an old or encrypted Excel workbook. Save it as .xlsx "
@@ -60,12 +60,12 @@ def packing_of(file: io.BufferedReader) -> str | None:
 
 def check_is_text(head: bytes, path: StrPath) -> None:
     """Raises a ValueError if the first bytes are those of something else."""
-    for pattern, name in _OTHERS.items():
+    for pattern, name in _UNREADABLE.items():
         if re.match(pattern, head):
             raise ValueError(f"{path} is {name}")
 
 
-def buffer(file: IO[bytes]) -> io.BufferedReader:
+def buffer_file(file: IO[bytes]) -> io.BufferedReader:
     """Returns a file whose first bytes `packing_of` can see."""
     if isinstance(file, io.BufferedReader):
         return file
@@ -73,13 +73,13 @@ def buffer(file: IO[bytes]) -> io.BufferedReader:
     return io.BufferedReader(_Raw(file))
 
 
-def unpack(file: IO[bytes], path: StrPath) -> io.BufferedReader:
+def unpack_file(file: IO[bytes], path: StrPath) -> io.BufferedReader:
     """Returns a file that reads the unpacked bytes of `file`.
 
     Raises:
         ValueError: unpacking needs a package that is not installed.
     """
-    file = buffer(file)
+    file = buffer_file(file)
     packing = packing_of(file)
     if not packing:
         return file
@@ -96,7 +96,7 @@ def unpack(file: IO[bytes], path: StrPath) -> io.BufferedReader:
     return io.BufferedReader(_Raw(unpacked, name), 1 << 16)
 
 
-def _zstd_decoder(path: StrPath) -> Callable[[], Any]:
+def _zstd_decoder(path: StrPath) -> Callable[[], "_ZstdDecoder"]:
     try:
         # An optional package.
         import zstandard
@@ -140,15 +140,32 @@ class _Raw(io.RawIOBase):
         return int(self._file.tell())
 
 
+class _ZstdDecoder(Protocol):
+    """Unpacks one frame of zstd, as a decoder of `zstandard` does."""
+
+    @property
+    def eof(self) -> bool:
+        """Whether the frame has ended."""
+
+    @property
+    def unused_data(self) -> bytes:
+        """The bytes after the frame."""
+
+    def decompress(self, data: bytes) -> bytes:
+        """Returns the unpacked bytes of the next packed ones."""
+
+
 class _ZstdFile:
     """Reads zstd. The library's own reader accepts a file that is cut off."""
 
     def __init__(
-        self, file: io.BufferedReader, create_decoder: Callable[[], Any]
+        self,
+        file: io.BufferedReader,
+        create_decoder: Callable[[], _ZstdDecoder],
     ) -> None:
         self._file = file
         self._create_decoder = create_decoder
-        self._decoder: Any = None
+        self._decoder: _ZstdDecoder | None = None
         self._packed = b""
         self._unpacked = io.BytesIO()
 

@@ -26,6 +26,9 @@ _HEADER_SIZE = 12  # 8 bytes of length, 4 bytes of its checksum
 _FOOTER_SIZE = 4
 # A longer record is damaged: protocol buffers are smaller than 2 GiB.
 _MAX_LENGTH = 1 << 31
+# Field numbers in tf.train.Feature.
+_FLOATS = 2
+_INTS = 3
 
 # The values of a feature.
 Values = Sequence[int] | Sequence[float] | np.ndarray
@@ -45,19 +48,20 @@ def encode_example(features: Mapping[str, Values]) -> bytes:
     """
     entries: list[bytes] = []
     for name, values in features.items():
-        kind = _FLOATS
-        if isinstance(values, bytes):
-            kind = _INTS
-            packed = values
-        elif isinstance(values, np.ndarray):
-            packed = values.astype(np.float32).tobytes()
-        elif values and isinstance(values[0], float):
-            packed = struct.pack(f"<{len(values)}f", *values)
-        else:
-            kind = _INTS
-            packed = _varints(name, cast("Sequence[int]", values))
+        kind, packed = _pack_values(name, values)
         entries += [_entry(name, kind, len(packed)), packed]
     return _field(1, b"".join(entries))
+
+
+def _pack_values(name: str, values: Values) -> tuple[int, bytes]:
+    """Returns the kind of a feature, and its values as packed bytes."""
+    if isinstance(values, bytes):
+        return _INTS, values
+    if isinstance(values, np.ndarray):
+        return _FLOATS, values.astype(np.float32).tobytes()
+    if values and isinstance(values[0], float):
+        return _FLOATS, struct.pack(f"<{len(values)}f", *values)
+    return _INTS, _pack_integers(name, cast("Sequence[int]", values))
 
 
 class FileSize(TypedDict):
@@ -95,16 +99,13 @@ def encode_inputs(inputs: ModelInput, more: Mapping[str, Values]) -> bytes:
     return encode_example({**features, **more})
 
 
-# Field numbers in tf.train.Feature.
-_FLOATS = 2
-_INTS = 3
-
-
 @functools.lru_cache(maxsize=1 << 16)
 def _entry(name: str, kind: int, length: int) -> bytes:
-    # Returns the bytes that precede the packed values of a feature, which are
-    # `length` bytes. A message begins with its length, so build the innermost
-    # message first.
+    """Returns the bytes that precede the packed values of a feature.
+
+    The values are `length` bytes.
+    """
+    # A message begins with its length, so build the innermost message first.
     key = _field(1, name.encode())
     packed = b"\n" + encode_varint(length)
     feature = (
@@ -132,14 +133,15 @@ def _varint_table() -> list[bytes]:
     return [*map(encode_varint, range(1 << 17))]
 
 
-def _varints(name: str, values: Sequence[int]) -> bytes:
-    low, high = min(values, default=0), max(values, default=0)
-    if low < 0:
-        raise ValueError(f"'{name}' must be at least 0. Received: {low}")
-    if high < 128:
+def _pack_integers(name: str, values: Sequence[int]) -> bytes:
+    lowest = min(values, default=0)
+    highest = max(values, default=0)
+    if lowest < 0:
+        raise ValueError(f"'{name}' must be at least 0. Received: {lowest}")
+    if highest < 128:
         return bytes(values)
     table = _varint_table()
-    encode = table.__getitem__ if high < len(table) else encode_varint
+    encode = table.__getitem__ if highest < len(table) else encode_varint
     return b"".join(map(encode, values))
 
 
@@ -152,7 +154,7 @@ def _masked_crc(data: bytes) -> int:
     return ((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF
 
 
-def frame(record: bytes) -> bytes:
+def frame_record(record: bytes) -> bytes:
     """Adds the header and footer of a TFRecord: its length and checksums."""
     footer = struct.pack("<I", _masked_crc(record))
     return b"%b%b%b" % (_header(len(record)), record, footer)
@@ -192,7 +194,9 @@ class RecordWriter(contextlib.ExitStack):
 
     def write(self, record: bytes) -> None:
         """Writes one serialized record."""
-        self._files[self.num_records % len(self._files)].write(frame(record))
+        self._files[self.num_records % len(self._files)].write(
+            frame_record(record)
+        )
         self.num_records += 1
 
     def describe(self) -> list[ShardEntry]:
@@ -267,8 +271,8 @@ def _record_length(path: StrPath, position: int, header: bytes) -> int:
                 f"{path} is not a TFRecord file. Create records from a text "
                 "with create_pretraining_data.py"
             )
-        kind = "corrupt (wrong checksum of the length)"
-        raise _damaged(path, position, kind)
+        damage = "corrupt (wrong checksum of the length)"
+        raise _damaged(path, position, damage)
     if length >= _MAX_LENGTH:
         raise _damaged(path, position, f"corrupt ({length} bytes long)")
     return length
@@ -317,7 +321,8 @@ def _read_fields(message: bytes) -> Iterator[tuple[int, bytes]]:
 
     def read_varint() -> tuple[int, bytes]:
         nonlocal position
-        start, value = position, 0
+        start = position
+        value = 0
         while True:
             byte = message[position]
             value |= (byte & 127) << 7 * (position - start)
@@ -327,15 +332,15 @@ def _read_fields(message: bytes) -> Iterator[tuple[int, bytes]]:
 
     while position < len(message):
         key, _ = read_varint()
-        wire = key & 7
-        if wire == 0:
+        wire_type = key & 7
+        if wire_type == 0:
             yield key >> 3, read_varint()[1]
             continue
-        size = {1: 8, 5: 4}.get(wire)
+        size = {1: 8, 5: 4}.get(wire_type)
         if size is None:
             size, _ = read_varint()
         position += size
-        if wire not in (1, 2, 5) or position > len(message):
+        if wire_type not in (1, 2, 5) or position > len(message):
             raise IndexError
         yield key >> 3, message[position - size : position]
 

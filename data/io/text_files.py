@@ -22,6 +22,7 @@ STDIN = "<stdin>"
 
 
 def _gfile() -> types.ModuleType:
+    """Imports tf.io.gfile."""
     # Only remote files need TensorFlow, which loads slowly.
     from tensorflow.io import gfile
 
@@ -59,13 +60,15 @@ def open_binary(path: StrPath) -> Iterator[io.BufferedReader]:
         ValueError: zstd needs a package that is not installed.
     """
     with named_errors(path), _open_raw(path) as file:
-        yield packed_files.unpack(file, path)
+        yield packed_files.unpack_file(file, path)
 
 
 def is_packed(path: StrPath) -> bool:
     """Returns whether the bytes of a file are unpacked to read it."""
     with named_errors(path), _open_raw(path) as file:
-        return packed_files.packing_of(packed_files.buffer(file)) is not None
+        return (
+            packed_files.packing_of(packed_files.buffer_file(file)) is not None
+        )
 
 
 @contextlib.contextmanager
@@ -76,7 +79,7 @@ def open_text(
 
     LF, CR LF or CR ends a line. A mark of UTF-8 or UTF-16 is skipped. Bytes
     that are not in the encoding become lone surrogates, which
-    `encodings.check` finds.
+    `encodings.check_text` finds.
 
     Args:
         path: path of the file.
@@ -120,7 +123,7 @@ def _open_raw(path: StrPath) -> IO[bytes]:
     return open(path, "rb")
 
 
-def size(path: StrPath) -> int:
+def file_size(path: StrPath) -> int:
     """Returns the number of bytes of a file."""
     if is_remote(path):
         return _gfile().stat(path).length
@@ -134,7 +137,7 @@ def is_file(path: StrPath) -> bool:
     return os.path.isfile(path)
 
 
-def read_lines(
+def read_corpus_lines(
     path: StrPath,
     dropped: Counter[str] | None = None,
     start: int = 0,
@@ -191,7 +194,7 @@ def read_numbered(
     with open_text(path, encoding) as lines:
         for number, line in enumerate(lines, 1):
             try:
-                text = encodings.check(line, encoding)
+                text = encodings.check_text(line, encoding)
             except ValueError as error:
                 raise ValueError(f"{path}, line {number}: {error}") from None
             yield number, text.rstrip("\r\n")
@@ -232,9 +235,9 @@ def find_set_file(
     for file_name in file_names:
         folder, wanted = os.path.split(os.path.join(data_dir, file_name))
         existing += [
-            os.path.join(folder, each)
-            for each in sorted(_files_in(folder))
-            if packed_files.name_without_packing(each) == wanted.lower()
+            os.path.join(folder, file)
+            for file in sorted(_files_in(folder))
+            if packed_files.name_without_packing(file) == wanted.lower()
         ]
     if not existing:
         raise FileNotFoundError(
@@ -251,4 +254,4 @@ def _files_in(folder: StrPath) -> list[str]:
     if not os.path.isdir(folder):
         return []
     with os.scandir(folder) as entries:
-        return [each.name for each in entries if each.is_file()]
+        return [entry.name for entry in entries if entry.is_file()]

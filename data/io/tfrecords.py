@@ -18,7 +18,7 @@ from data.io.records import count_records, read_records
 
 _OUT_OF_RANGE = "a record has a value out of its range"
 # TensorFlow's errors about a wrong record contain one of these texts: the
-# message of `decode`, or the name of the operation that parses records.
+# message of `decode_batch`, or the name of the operation that parses records.
 _WRONG_RECORD = (_OUT_OF_RANGE, "ParseExample")
 # Number of records to check at the start of each file.
 _NUM_CHECKED = 16
@@ -66,12 +66,12 @@ def are_masked(files: Sequence[str]) -> bool:
     Records that create_pretraining_data.py wrote with --dynamic_masking contain
     no masks. The function reads only the first record.
     """
-    every = itertools.chain.from_iterable(map(read_records, files))
-    record = next(every, b"")
+    all_records = itertools.chain.from_iterable(map(read_records, files))
+    record = next(all_records, b"")
     return b"masked_lm_positions" in record or b"input_ids" not in record
 
 
-def decode(serialized: tf.Tensor, spec: Spec) -> dict[str, tf.Tensor]:
+def decode_batch(serialized: tf.Tensor, spec: Spec) -> dict[str, tf.Tensor]:
     """Parses a batch of serialized `tf.train.Example`s, string [B].
 
     Returns:
@@ -190,7 +190,7 @@ def create_dataset(
             longest sequence.
 
     Returns:
-        tf.data.Dataset of dicts {name: tensor [B, ...]} from `decode`.
+        tf.data.Dataset of dicts {name: tensor [B, ...]} from `decode_batch`.
 
     Raises:
         ValueError: a file is truncated or corrupt. Only training with
@@ -213,7 +213,7 @@ def create_dataset(
     def parse(
         serialized: tf.Tensor, draws: tf.Tensor | None = None
     ) -> dict[str, tf.Tensor]:
-        features = decode(serialized, spec)
+        features = decode_batch(serialized, spec)
         if dynamic_masking is not None and draws is not None:
             features = dynamic_masking(features, draws)
         return trim_padding(features) if trim else features
@@ -266,8 +266,8 @@ def check_records(
 ) -> None:
     """Checks the first records of each file, or all if `limit` is None.
 
-    This function finds a wrong file before the model is built. Later, `decode`
-    checks each record.
+    This function finds a wrong file before the model is built. Later,
+    `decode_batch` checks each record.
 
     Raises:
         ValueError: all files are empty, a file is truncated or corrupt, its
@@ -276,8 +276,8 @@ def check_records(
     """
     is_empty = True
     for path in files:
-        some = itertools.islice(read_records(path), limit)
-        for number, record in enumerate(some):
+        first_records = itertools.islice(read_records(path), limit)
+        for number, record in enumerate(first_records):
             is_empty = False
             problem = ""
             try:
@@ -300,11 +300,13 @@ def check_records(
 
 
 @contextlib.contextmanager
-def naming_wrong_records(read: Iterable[Records]) -> Iterator[None]:
+def naming_wrong_records(
+    records_read: Iterable[Records],
+) -> Iterator[None]:
     """Adds the file and the record's number to errors about wrong records.
 
-    TensorFlow's errors do not name them. `read` lists the Records that the code
-    in the `with` block reads.
+    TensorFlow's errors do not name them. `records_read` lists the Records that
+    the code in the `with` block reads.
 
     Raises:
         ValueError: the block raised tf.errors.DataLossError or
@@ -318,7 +320,7 @@ def naming_wrong_records(read: Iterable[Records]) -> Iterator[None]:
         # the search reads all files and is slow.
         if is_corrupt or any(text in error.message for text in _WRONG_RECORD):
             logging.info("Searching all files for the record that is wrong")
-            for files, spec, _ in read:
+            for files, spec, _ in records_read:
                 check_records(files, spec, None)
         if is_corrupt:
             raise ValueError(str(error)) from error

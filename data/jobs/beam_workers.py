@@ -19,7 +19,7 @@ _TRACEBACK = "Traceback (most recent call last):\n"
 _STEP = re.compile(r"\s*\[while running .*?\]", re.DOTALL)
 
 
-def run(
+def run_on_beam(
     function: Callable[..., object],
     tasks: Sequence[tuple[object, ...]],
     options: "PipelineOptions",
@@ -57,7 +57,7 @@ def run(
                 | beam.MapTuple(function)
             )
     except Exception as error:
-        raise explain(error) from error
+        raise explain_failure(error) from error
     finally:
         # Beam leaves the client of Dask open. A task that still runs after an
         # error ends with it.
@@ -67,7 +67,7 @@ def run(
     yield from [None] * len(tasks)
 
 
-def explain(error: BaseException) -> ValueError | OSError:
+def explain_failure(error: BaseException) -> ValueError | OSError:
     """Returns an error for the user, whose message is the cause.
 
     If the error was raised in another process, its message contains the
@@ -82,12 +82,12 @@ def explain(error: BaseException) -> ValueError | OSError:
             *_, error = _causes(error)
         name = type(error).__name__
         message = _STEP.sub("", str(error))
-    kind = getattr(builtins, name, Exception)
-    if issubclass(kind, ValueError):
+    error_class = getattr(builtins, name, Exception)
+    if issubclass(error_class, ValueError):
         return ValueError(message)
-    if not issubclass(kind, OSError):
+    if not issubclass(error_class, OSError):
         message = f"{name}: {message}" if message else name
-    if issubclass(kind, ModuleNotFoundError):
+    if issubclass(error_class, ModuleNotFoundError):
         message += (
             ". Install this project on every worker, and where Dask's "
             "scheduler runs"
@@ -103,9 +103,11 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
 
 
 def _read_traceback(text: str) -> tuple[str, str]:
-    # Returns the name of the class and the message of the exception with which
-    # the last traceback of a text ends. They begin in the first line that is
-    # not indented.
+    """Returns the name and the message of an exception in another process.
+
+    The last traceback of the text ends with them. They begin in the first line
+    that is not indented.
+    """
     lines = text.rpartition(_TRACEBACK)[2].splitlines()
     lines = [*itertools.dropwhile(lambda line: line.startswith(" "), lines)]
     # An empty line, or the Java stack of the runner, ends the message.

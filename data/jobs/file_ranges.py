@@ -9,7 +9,7 @@ beginning.
 import contextlib
 import io
 from collections.abc import Iterator, Sequence
-from typing import IO, TYPE_CHECKING, NamedTuple
+from typing import IO, TYPE_CHECKING, Literal, NamedTuple
 
 from data.io import encodings, text_files
 from data.tables import json_tables, table_formats
@@ -31,6 +31,10 @@ _MOST_SHARES = 10_000
 _CHUNK = 1 << 20
 
 
+# What a range of a file contains.
+RangeKind = Literal["jsonl", "text", "parquet"]
+
+
 class FileRange(NamedTuple):
     """A file, or a part of its rows.
 
@@ -44,13 +48,13 @@ class FileRange(NamedTuple):
     """
 
     path: str
-    kind: str | None = None
+    kind: RangeKind | None = None
     start: int = 0
     end: int = 0
     first: int = 1
 
 
-def split(
+def split_files(
     paths: Sequence[str], layout: Layout, num_shares: int = 0
 ) -> list[list[FileRange]]:
     """Cuts files into shares of about the same size, in order.
@@ -71,7 +75,7 @@ def split(
         OSError: a file cannot be read.
         ValueError: a file is an archive, or a package is missing.
     """
-    sizes = [text_files.size(path) for path in paths]
+    sizes = [text_files.file_size(path) for path in paths]
     total = sum(sizes)
     grid = _Grid(total, num_shares or _count_shares(total))
     shares: list[list[FileRange]] = []
@@ -126,7 +130,7 @@ def _cut(
     """
     kind = None
     if size and grid.border(0) < size:
-        kind = find_kind(path, layout)
+        kind = find_range_kind(path, layout)
     if kind == "parquet":
         yield from _cut_parquet(path, size, grid)
     elif kind:
@@ -135,14 +139,14 @@ def _cut(
         yield FileRange(path), size
 
 
-def find_kind(path: str, layout: Layout) -> str | None:
+def find_range_kind(path: str, layout: Layout) -> RangeKind | None:
     """Returns the kind of the ranges of a file, None if it cannot be cut.
 
-    Raises the errors of `split`.
+    Raises the errors of `split_files`.
     """
     file_format = layout.format or table_formats.format_of(path)
     if file_format == "parquet":
-        return file_format
+        return "parquet"
     if file_format not in ("jsonl", "text", None) or layout.encoding:
         return None
     if text_files.is_packed(path):
@@ -153,23 +157,24 @@ def find_kind(path: str, layout: Layout) -> str | None:
         return None
     with text_files.open_text(path) as lines:
         if file_format == "text":
-            return file_format
-        _, kind = json_tables.find_kind(
+            return "text"
+        _, kind = json_tables.find_text_kind(
             enumerate(lines, 1), file_format, layout.columns
         )
     return kind if kind != "list" else None
 
 
 def _cut_lines(
-    path: str, kind: str, size: int, grid: _Grid
+    path: str, kind: RangeKind, size: int, grid: _Grid
 ) -> Iterator[tuple[FileRange, int]]:
-    start, first = 0, 1
+    start = 0
+    first_number = 1
     with text_files.open_binary(path) as file:
         while start < size:
             end = _find_line_end(file, grid.border(start), size)
-            yield FileRange(path, kind, start, end, first), end
+            yield FileRange(path, kind, start, end, first_number), end
             if end < size:
-                first += _count_lines(file, start, end)
+                first_number += _count_lines(file, start, end)
             start = end
 
 
@@ -186,7 +191,10 @@ def _find_line_end(file: IO[bytes], position: int, size: int) -> int:
 
 
 def _count_lines(file: IO[bytes], start: int, end: int) -> int:
-    # LF, CR LF or CR ends a line, as in `text_files.open_text`.
+    """Returns the number of lines between two offsets.
+
+    LF, CR LF or CR ends a line, as in `text_files.open_text`.
+    """
     file.seek(start)
     count = 0
     while start < end and (chunk := file.read(min(_CHUNK, end - start))):
@@ -202,6 +210,7 @@ def _count_lines(file: IO[bytes], start: int, end: int) -> int:
 def _cut_parquet(
     path: str, size: int, grid: _Grid
 ) -> Iterator[tuple[FileRange, int]]:
+    """Yields ranges of groups of rows, each with an offset as its end."""
     with table_formats.open_parquet(path) as table:
         metadata = table.metadata
         counts = [
@@ -210,16 +219,25 @@ def _cut_parquet(
         ]
     # Take each row for an equal part of the bytes.
     num_rows = max(sum(counts), 1)
-    group, row, end, start = 0, 0, 0, 0
-    for number, count in enumerate(counts, start=1):
-        end += count
-        offset = -(-end * size // num_rows) if number < len(counts) else size
-        if offset >= min(grid.border(start), size):
-            yield FileRange(path, "parquet", group, number, row + 1), offset
-            group, row, start = number, end, offset
+    first_group = 0
+    first_row = 1
+    start = 0
+    num_rows_read = 0
+    for end_group, count in enumerate(counts, start=1):
+        num_rows_read += count
+        is_last = end_group == len(counts)
+        end = size if is_last else -(-num_rows_read * size // num_rows)
+        if end >= min(grid.border(start), size):
+            groups = FileRange(
+                path, "parquet", first_group, end_group, first_row
+            )
+            yield groups, end
+            first_group = end_group
+            first_row = num_rows_read + 1
+            start = end
 
 
-def read_rows(file_range: FileRange, layout: Layout) -> Iterator[Row]:
+def read_range(file_range: FileRange, layout: Layout) -> Iterator[Row]:
     """Yields the rows of a range as `table_formats.read_rows` does.
 
     Args:
@@ -237,15 +255,17 @@ def read_rows(file_range: FileRange, layout: Layout) -> Iterator[Row]:
             file_range.path, groups, file_range.first
         )
     else:
-        is_text = file_range.kind == "text"
-        read = table_formats.read_text if is_text else json_tables.read_lines
         with _open_lines(file_range) as lines:
-            yield from read(enumerate(lines, file_range.first))
+            numbered = enumerate(lines, file_range.first)
+            if file_range.kind == "text":
+                yield from table_formats.read_text_rows(numbered)
+            else:
+                yield from json_tables.read_json_lines(numbered)
 
 
 @contextlib.contextmanager
 def _open_lines(file_range: FileRange) -> Iterator[IO[str]]:
-    # Opens a part of a text in UTF-8, as `text_files.open_text` opens a file.
+    """Opens a part of a text in UTF-8, as `text_files.open_text` a file."""
     with text_files.open_binary(file_range.path) as file:
         file.seek(file_range.start)
         part = _Part(file, file_range.end - file_range.start)

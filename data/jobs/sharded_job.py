@@ -21,8 +21,8 @@ from data.io import records
 from files.atomic import remove_partial, write_json
 from files.json_files import JsonObject, read_json
 
-# Type of functions such as workers.run. They receive another function and the
-# arguments of each of its calls.
+# Type of functions such as workers.run_in_processes. They receive another
+# function and the arguments of each of its calls.
 RunTasks = Callable[
     [Callable[..., object], Sequence[tuple[object, ...]]], Generator[object]
 ]
@@ -56,8 +56,8 @@ def run_tasks(
         tasks: tasks of the job.
         write_shards: function that writes the shards and the result file of
             the task that it receives.
-        run: function that calls `write_shards` for each task, as `workers.run`
-            does.
+        run: function that calls `write_shards` for each task, as
+            `workers.run_in_processes` does.
         label: name of the work for the progress.
 
     Raises:
@@ -67,8 +67,8 @@ def run_tasks(
     """
     left = [(task,) for task in tasks if not is_done(task)]
     try:
-        with contextlib.closing(run(write_shards, left)) as done:
-            for _ in progress.track(done, len(left), "task", label):
+        with contextlib.closing(run(write_shards, left)) as results:
+            for _ in progress.track(results, len(left), "task", label):
                 pass
     except signals.Stopped as stopped:
         num_done = sum(os.path.exists(task.result_file) for task in tasks)
@@ -149,10 +149,10 @@ class Output:
 
     def check_tasks(self, tasks: Iterable[JobTask]) -> None:
         """Raises a ValueError if a shard of a task would replace an input."""
-        written = [path for task in tasks for path in task.shards]
-        written = [*map(os.path.realpath, [*written, self.manifest_file])]
-        inputs = map(os.path.realpath, self._inputs)
-        if replaced := {*written}.intersection(inputs):
+        shards = [path for task in tasks for path in task.shards]
+        outputs = {*map(os.path.realpath, [*shards, self.manifest_file])}
+        inputs = {*map(os.path.realpath, self._inputs)}
+        if replaced := outputs & inputs:
             raise ValueError(
                 f"--output_file={self.output_file} would replace "
                 f"{replaced.pop()}, which is an input; use another "
@@ -172,9 +172,9 @@ class Output:
         # the files together with the manifest.
         entries = [*manifest["shards"]]
         paths = self.shard_paths(len(entries))
-        for name, path in self._apart.items():
-            if name in manifest:
-                entries += manifest[name]
+        for entry_name, path in self._apart.items():
+            if entry_name in manifest:
+                entries += manifest[entry_name]
                 paths.append(path)
         is_intact = all(map(records.is_whole, paths, entries))
         return manifest if is_intact else None
@@ -187,23 +187,28 @@ class Output:
             return None
         if {**contents, **self._description} == contents:
             return contents
+        raise ValueError(
+            f"{path} was written with {self._describe_changes(contents)}; use "
+            f"another --output_file, or remove {self.manifest_file} and "
+            f"{self._work_dir} to start again"
+        )
+
+    def _describe_changes(self, contents: JsonObject) -> str:
+        """Names what a manifest of an earlier job has that this job has not."""
         flags = contents.get("flags", {})
-        changed = [
+        changes = [
             f"--{name}={flags.get(name)}"
             for name, value in self._description["flags"].items()
             if flags.get(name) != value
         ]
-        changed += [
+        changes += [
             f"another {name}"
-            for name in self._more
-            if contents.get(name) != self._more[name]
+            for name, value in self._more.items()
+            if contents.get(name) != value
         ]
-        unnamed = "other input files, or another version of this script"
-        raise ValueError(
-            f"{path} was written with {', '.join(changed) or unnamed}; use "
-            f"another --output_file, or remove {self.manifest_file} and "
-            f"{self._work_dir} to start again"
-        )
+        if changes:
+            return ", ".join(changes)
+        return "other input files, or another version of this script"
 
     def check_begun(self) -> None:
         """Checks the unfinished work in OUTPUT.work, if there is any.

@@ -10,7 +10,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from multiprocessing import connection, resource_tracker
 from multiprocessing.process import BaseProcess
 from typing import Any, NoReturn, TypeVar
@@ -18,7 +18,7 @@ from typing import Any, NoReturn, TypeVar
 T = TypeVar("T")
 
 
-def run(
+def run_in_processes(
     function: Callable[..., T],
     tasks: Sequence[tuple[object, ...]],
     num_processes: int,
@@ -45,30 +45,12 @@ def run(
     # Workers end when this process closes `writer` or dies.
     reader, writer = multiprocessing.Pipe(duplex=False)
     # {pipe of a process: the process}
-    processes: dict[Any, BaseProcess] = {}
+    processes: dict[connection.Connection, BaseProcess] = {}
     try:
         for _ in tasks[:num_processes]:
             pipe, process = _start(function, reader)
             processes[pipe] = process
-        left = iter(tasks)
-        idle: Any = [*processes]
-        busy: set[Any] = set()
-        while idle:
-            for pipe, arguments in zip(idle, left, strict=False):
-                # If the process was killed, its answer below says so.
-                with contextlib.suppress(BrokenPipeError):
-                    pipe.send(arguments)
-                busy.add(pipe)
-            idle = connection.wait(busy) if busy else []
-            for pipe in idle:
-                try:
-                    error, result = pipe.recv()
-                except (EOFError, OSError):
-                    _raise_death(processes[pipe])
-                if error is not None:
-                    raise error
-                busy.remove(pipe)
-                yield result
+        yield from _distribute(tasks, processes)
     finally:
         # This ends the workers, even if they are busy.
         writer.close()
@@ -79,6 +61,33 @@ def run(
         for process in processes.values():
             process.join()
         reader.close()
+
+
+def _distribute(
+    tasks: Sequence[tuple[object, ...]],
+    processes: Mapping[connection.Connection, BaseProcess],
+) -> Generator[Any]:
+    """Sends the tasks to worker processes, and yields the results."""
+    tasks_left = iter(tasks)
+    idle = [*processes]
+    busy: set[connection.Connection] = set()
+    while idle:
+        for pipe, arguments in zip(idle, tasks_left, strict=False):
+            # If the process was killed, its answer below says so.
+            with contextlib.suppress(BrokenPipeError):
+                pipe.send(arguments)
+            busy.add(pipe)
+        answered = connection.wait(busy) if busy else ()
+        idle = [pipe for pipe in busy if pipe in answered]
+        for pipe in idle:
+            try:
+                error, result = pipe.recv()
+            except (EOFError, OSError):
+                _raise_death(processes[pipe])
+            if error is not None:
+                raise error
+            busy.remove(pipe)
+            yield result
 
 
 def _start(
@@ -96,10 +105,10 @@ def _start(
     resource_tracker.ensure_running()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
-        pipe, theirs = context.Pipe()
-        with theirs:
+        pipe, pipe_of_worker = context.Pipe()
+        with pipe_of_worker:
             process = context.Process(
-                target=_work, args=(function, theirs, reader)
+                target=_work, args=(function, pipe_of_worker, reader)
             )
             process.start()
     finally:
@@ -122,8 +131,10 @@ def _work(
     pipe: connection.Connection,
     reader: connection.Connection,
 ) -> None:
-    # Calls the function in a worker process, for each message from the parent,
-    # and answers (error, result).
+    """Calls the function in a worker process, for each message from the parent.
+
+    Answers (error, result).
+    """
     signal.signal(signal.SIGTERM, _end)
     threading.Thread(
         target=_end_with_parent, args=(reader,), daemon=True

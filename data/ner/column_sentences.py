@@ -153,9 +153,9 @@ def _parse_records(
     """
     ended_lines = (f"{text}\n" for _, text in lines)
     dialect_file = dialects.find_dialect(
-        path, ended_lines, dialects.KnownDialect(separator), is_tsv=False
+        path, ended_lines, dialects.ChosenDialect(separator), is_tsv=False
     )
-    reader = dialects.records_of(dialect_file.lines, dialect_file.dialect)
+    reader = dialects.csv_reader(dialect_file.lines, dialect_file.dialect)
     while True:
         number = reader.line_num + 1
         try:

@@ -101,7 +101,7 @@ def _lines_of_sheet(path: str, sheet: str | None) -> Iterator[tuple[int, str]]:
     An empty row ends a sentence, as an empty line does.
     """
     last = 0
-    for number, cells in workbooks.read(path, sheet, empty_is_gap=True):
+    for number, cells in workbooks.read_sheet(path, sheet, empty_is_gap=True):
         if number > last + 1:
             yield number - 1, ""
         last = number

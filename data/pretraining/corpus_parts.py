@@ -50,7 +50,7 @@ def split_to_parts(input_files: Sequence[str]) -> list[Part]:
     Returns:
         list of at least one part. Each part is a list of Blocks.
     """
-    sizes = [text_files.size(path) for path in input_files]
+    sizes = [text_files.file_size(path) for path in input_files]
     total = sum(sizes)
     num_parts = max(
         total // _PART_BYTES, min(total // _LEAST_PART_BYTES, _LEAST_PARTS), 1

@@ -106,7 +106,7 @@ def _read_lines(blocks: Iterable[Block], counts: Counter[str]) -> Iterator[str]:
     """Yields the stripped lines of blocks, "" where a block ends a document."""
     for block in blocks:
         dropped: Counter[str] = Counter()
-        lines = text_files.read_lines(
+        lines = text_files.read_corpus_lines(
             block.path, dropped, block.start, block.end
         )
         for line in map(str.strip, lines):

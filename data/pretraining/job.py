@@ -85,7 +85,7 @@ def create_shards(
         num_shards: number of shards, not counting the shard of held-out
             documents. 0 = the size of the corpus determines the number.
         run: function that calls another function for each task, as
-            `workers.run` does.
+            `workers.run_in_processes` does.
 
     Returns:
         (manifest as a dict, True if this call wrote any file).
@@ -166,7 +166,9 @@ def _create_tasks(
     """
     numbered = [*enumerate(corpus_parts.split_to_parts(input_files))]
     if not num_shards:
-        num_bytes = options.dupe_factor * sum(map(text_files.size, input_files))
+        num_bytes = options.dupe_factor * sum(
+            map(text_files.file_size, input_files)
+        )
         num_shards = max(num_bytes // _SHARD_BYTES, _FEW_SHARDS)
         num_shards = min(num_shards, len(numbered))
     shards = output.shard_paths(num_shards)

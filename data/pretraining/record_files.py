@@ -96,7 +96,7 @@ def identify_files(files: Iterable[str]) -> list[Fingerprint]:
     # {path of a manifest: {name of a file: its entry}}
     manifests: dict[str | None, JsonObject] = {}
     for path in files:
-        name, size = os.path.basename(path), text_files.size(path)
+        name, size = os.path.basename(path), text_files.file_size(path)
         manifest = _find_manifest(path)
         if manifest not in manifests:
             manifests[manifest] = _list_entries(_read_manifest(manifest))
@@ -123,7 +123,7 @@ def _read_ends(path: str, size: int) -> list[str]:
     with text_files.open_binary(path) as file:
         file.seek(size - _FOOTER_SIZE)
         last = file.read()
-    return [records.frame(first)[-_FOOTER_SIZE:].hex(), last.hex()]
+    return [records.frame_record(first)[-_FOOTER_SIZE:].hex(), last.hex()]
 
 
 def _read_all(path: str) -> list[str]:
@@ -139,7 +139,7 @@ def _read_all(path: str) -> list[str]:
         label=f"Reading {os.path.basename(path)} for its checksum:",
     )
     for record in tracked_records:
-        framed = records.frame(record)
+        framed = records.frame_record(record)
         checksum.update(framed)
         ends[1] = framed[-_FOOTER_SIZE:].hex()
         ends[0] = ends[0] or ends[1]

@@ -242,7 +242,7 @@ def _read_entries(
     text = ""
     if is_json or file_format in (None, "text"):
         with text_files.open_text(path, layout.encoding) as lines:
-            text = encodings.check(lines.read(), layout.encoding)
+            text = encodings.check_text(lines.read(), layout.encoding)
     if text and not (is_json and _is_entry(text.lstrip().partition("\n")[0])):
         entries = parse_json(text, path, object)
         if not isinstance(entries, list):

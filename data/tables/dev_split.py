@@ -5,7 +5,7 @@ import collections
 import dataclasses
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import ClassVar, Generic, Protocol, TypeVar
 
 import numpy as np
@@ -20,6 +20,9 @@ from data.tables.row_keys import key_of, split_fraction_of
 from data.text.tokenization import FullTokenizer
 from files.paths import StrPath
 from modeling.labels import first_labels
+
+# Number of examples whose lengths tell the lengths of a set.
+_MAX_TOKENIZED = 10_000
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -117,8 +120,8 @@ class SetReader(CachingReader[ExampleT], Generic[ExampleT, OptionsT]):
         for example, key in zip(examples, self.keys_of(examples), strict=True):
             is_dev = split_fraction_of(key) < fraction
             (dev if is_dev else train).append(example)
-        for name, of_set in (("train", train), ("dev", dev)):
-            if not of_set:
+        for name, set_examples in (("train", train), ("dev", dev)):
+            if not set_examples:
                 raise ValueError(
                     f"{path}: with --dev_fraction={fraction:g}, none of the "
                     f"{len(examples)} rows is in the {name} set. Add rows, set "
@@ -140,26 +143,26 @@ class SetReader(CachingReader[ExampleT], Generic[ExampleT, OptionsT]):
         train_set: Sequence[ExampleT],
         dev_set: Sequence[ExampleT],
     ) -> None:
-        # Logs how many rows of each label are in the two sets, and warns of
-        # labels that one of them lacks.
-        train, dev = (
-            collections.Counter(
-                itertools.chain.from_iterable(map(self.labels_of, examples))
-            )
-            for examples in (train_set, dev_set)
-        )
-        names = sorted(train | dev)
-        if not names:
+        """Logs how many rows of each label are in the two sets.
+
+        Warns of labels that one of the sets lacks.
+        """
+        train = self._count_labels(train_set)
+        dev = self._count_labels(dev_set)
+        labels = sorted(train | dev)
+        if not labels:
             return
-        shown = [f"{name} {train[name]} + {dev[name]}" for name in names]
+        counts = [f"{label} {train[label]} + {dev[label]}" for label in labels]
         logging.info(
-            "Labels to train on and in the dev set: %s", first_labels(shown)
+            "Labels to train on and in the dev set: %s", first_labels(counts)
         )
         lacks = []
-        for where, counts in (("dev", dev), ("train", train)):
-            if lost := [name for name in names if not counts[name]]:
-                some = first_labels(lost)
-                lacks.append(f"the {where} set has none of {some}")
+        for name, set_counts in (("dev", dev), ("train", train)):
+            missing = [label for label in labels if not set_counts[label]]
+            if missing:
+                lacks.append(
+                    f"the {name} set has none of {first_labels(missing)}"
+                )
         if lacks:
             logging.warning(
                 "%s: %s. Add rows of these labels, or make the sets yourself "
@@ -167,6 +170,12 @@ class SetReader(CachingReader[ExampleT], Generic[ExampleT, OptionsT]):
                 path,
                 ", and ".join(lacks),
             )
+
+    def _count_labels(
+        self, examples: Iterable[ExampleT]
+    ) -> collections.Counter[str]:
+        labels = map(self.labels_of, examples)
+        return collections.Counter(itertools.chain.from_iterable(labels))
 
     def suitable_epochs(self, batch_size: int, fewest: float) -> float:
         """Returns the number of epochs that suits the train set.
@@ -184,9 +193,13 @@ class SetReader(CachingReader[ExampleT], Generic[ExampleT, OptionsT]):
         512 and `longest`, the model's number of positions.
         """
         train = self.read("train")
+        step = -(-len(train) // _MAX_TOKENIZED)
         lengths = [
-            sum(len(tokenizer.tokenize(x)) + 1 for x in self.texts_of(each))
-            for each in train[:: -(-len(train) // 10_000)]
+            sum(
+                len(tokenizer.tokenize(text)) + 1
+                for text in self.texts_of(example)
+            )
+            for example in train[::step]
         ]
         length = max(int(np.percentile(lengths, 95)) + 1, 8)
         return min(length, longest, 512)

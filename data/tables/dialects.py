@@ -10,7 +10,7 @@ import itertools
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple, Protocol
 
 from data.io import encodings
 from data.tables import headers, table_checks
@@ -27,8 +27,8 @@ _ESCAPED = re.compile(r'\\([\\"])')
 _DOUBLED = re.compile(r'"(?=.*"").*"', re.DOTALL)
 # Excel takes the delimiter from a line such as sep=; above the names.
 _HINT = re.compile(r'"?sep=(.)"?\s*', re.IGNORECASE)
-_MOST_RECORDS = 200
-_MOST_CHARACTERS = 1 << 20
+_MAX_RECORDS = 200
+_MAX_CHARACTERS = 1 << 20
 
 
 class Dialect(NamedTuple):
@@ -47,8 +47,8 @@ class Dialect(NamedTuple):
     is_spaced: bool = False
 
 
-class KnownDialect(NamedTuple):
-    """The properties of a table that the user set. None = find them out.
+class ChosenDialect(NamedTuple):
+    """The properties of a table that the user chose. None = find them out.
 
     Attributes:
         delimiter: character between cells, None = unknown.
@@ -65,8 +65,22 @@ class KnownDialect(NamedTuple):
     encoding: str | None = None
 
 
-def records_of(lines: Iterable[str], dialect: Dialect) -> Any:  # noqa: ANN401  csv's class is private
-    """Returns csv's reader of lines, whose `line_num` counts the lines."""
+class RecordReader(Protocol):
+    """A reader of csv, whose own class is private."""
+
+    @property
+    def line_num(self) -> int:
+        """Number of lines that were read so far."""
+
+    def __iter__(self) -> Iterator[list[str]]:
+        """Iterates over the records."""
+
+    def __next__(self) -> list[str]:
+        """Returns the cells of the next record."""
+
+
+def csv_reader(lines: Iterable[str], dialect: Dialect) -> RecordReader:
+    """Returns csv's reader of the records of lines in a dialect."""
     # A cell may be a whole document, longer than csv's 131,072 characters.
     csv.field_size_limit(2**31 - 1)
     if dialect.escapes:
@@ -81,6 +95,8 @@ def records_of(lines: Iterable[str], dialect: Dialect) -> Any:  # noqa: ANN401  
 
 
 def _hide_escaped(line: str) -> str:
+    r"""Replaces each `\"` by _QUOTE, and each `\\` by a backslash."""
+
     def hide(match: re.Match[str]) -> str:
         return _QUOTE if match[1] == '"' else "\\"
 
@@ -108,63 +124,79 @@ def is_swallowed(row: Sequence[str], delimiter: str) -> bool:
 
 
 class _Sample:
-    """The first lines of a table, of which no more are read than needed."""
+    """The first lines of a table, of which no more are read than needed.
+
+    Attributes:
+        lines_read: the lines that were read so far.
+    """
 
     def __init__(self, lines: Iterator[str]) -> None:
         self._lines = lines
         self._size = 0
-        self.seen: list[str] = []
+        self.lines_read: list[str] = []
 
     def __iter__(self) -> Iterator[str]:
-        yield from self.seen
-        while self._size <= _MOST_CHARACTERS:
+        yield from self.lines_read
+        while self._size <= _MAX_CHARACTERS:
             line = next(self._lines, None)
             if line is None:
                 return
             self._size += len(line)
-            self.seen.append(line)
+            self.lines_read.append(line)
             yield line
 
-    def records(self, dialect: Dialect) -> tuple[list[list[str]], bool]:
-        """Returns the first records, and whether they have one width."""
+    def records(self, dialect: Dialect) -> list[list[str]]:
+        """Returns the first records, up to a malformed one."""
+        return self.read_records(dialect)[0]
+
+    def read_records(self, dialect: Dialect) -> tuple[list[list[str]], bool]:
+        """Returns the first records, and whether the dialect fits them.
+
+        If it fits, no record is malformed, and all have one width.
+        """
         records: list[list[str]] = []
-        reader = filter(None, records_of(self, dialect))
+        reader = filter(None, csv_reader(self, dialect))
         # A spreadsheet writes empty cells for empty rows above a table.
-        filled = itertools.dropwhile(headers.is_empty, reader)
+        filled = itertools.dropwhile(headers.is_empty_row, reader)
         try:
-            records.extend(itertools.islice(filled, _MOST_RECORDS))
+            records.extend(itertools.islice(filled, _MAX_RECORDS))
         except csv.Error:
             return records, False
         has_one_width = len({*map(len, records)}) == 1
-        if has_one_width and not dialect.quoting:
-            cells = itertools.chain.from_iterable(records)
-            has_one_width = not any(map(_DOUBLED.fullmatch, cells))
-        return records, has_one_width
+        if dialect.quoting:
+            return records, has_one_width
+        cells = itertools.chain.from_iterable(records)
+        has_doubled_quotes = any(map(_DOUBLED.fullmatch, cells))
+        return records, has_one_width and not has_doubled_quotes
 
     def take_hint(self) -> str | None:
         """Empties a line that only tells the delimiter, and returns that."""
         match = _HINT.fullmatch(next(iter(self), ""))
         if not match or match[1] not in DELIMITER_CHARACTERS.values():
             return None
-        self.seen[0] = "\n"
+        self.lines_read[0] = "\n"
         return match[1]
 
     def check_encoding(self, path: str, encoding: str | None) -> None:
         """Raises a ValueError if a line read so far was wrongly encoded."""
-        lines = enumerate(self.seen, 1)
-        wrong = next((n for n, line in lines if _is_wrong(line)), None)
-        if wrong:
+        lines = enumerate(self.lines_read, 1)
+        wrong_numbers = (
+            number for number, line in lines if _has_wrong_bytes(line)
+        )
+        if wrong_number := next(wrong_numbers, None):
             # Many words tell the likely encodings better than one.
             try:
-                encodings.check("".join(self.seen), encoding)
+                encodings.check_text("".join(self.lines_read), encoding)
             except ValueError as error:
-                raise ValueError(f"{path}, line {wrong}: {error}") from None
+                raise ValueError(
+                    f"{path}, line {wrong_number}: {error}"
+                ) from None
 
-    def num_stray(self, dialect: Dialect) -> int:
+    def count_stray_quotes(self, dialect: Dialect) -> int:
         """Returns how many quotes in the lines read so far quote no cell."""
         if not dialect.quoting:
             return 0
-        text = "".join(self.seen)
+        text = "".join(self.lines_read)
         if dialect.escapes:
             text = _hide_escaped(text)
         delimiter = re.escape(dialect.delimiter)
@@ -177,8 +209,8 @@ class _Sample:
         return re.sub(quoted, "", text, flags=re.MULTILINE).count('"')
 
 
-def _is_wrong(line: str) -> bool:
-    # Lone surrogates stand for wrong bytes.
+def _has_wrong_bytes(line: str) -> bool:
+    """Returns whether lone surrogates stand for wrong bytes in a line."""
     return bool(re.search("[\udc80-\udcff]", line))
 
 
@@ -200,33 +232,35 @@ class FoundDialect(NamedTuple):
 
 
 def find_dialect(
-    path: str, lines: Iterator[str], known: KnownDialect, is_tsv: bool
+    path: str, lines: Iterator[str], chosen: ChosenDialect, is_tsv: bool
 ) -> FoundDialect:
     """Finds the dialect of a table, and whether it has a header.
 
     Args:
         path: path of the file, for messages.
         lines: lines of the file with their ends.
-        known: what the user set.
+        chosen: what the user chose.
         is_tsv: whether the file's name says that tabs separate the cells.
 
     Raises:
         ValueError: nothing tells the delimiter or the header, or the first line
             is a title. The message names the flag to set.
     """
-    delimiter, quoting, has_header = known[:3]
-    if delimiter and quoting is not None and has_header is not None:
-        return FoundDialect(Dialect(delimiter, quoting), has_header, lines)
+    is_complete = chosen.quoting is not None and chosen.has_header is not None
+    if chosen.delimiter and is_complete:
+        dialect = Dialect(chosen.delimiter, bool(chosen.quoting))
+        return FoundDialect(dialect, bool(chosen.has_header), lines)
     sample = _Sample(lines)
     hint = sample.take_hint()
-    known = known._replace(delimiter=known.delimiter or hint)
+    chosen = chosen._replace(delimiter=chosen.delimiter or hint)
     try:
-        found = _find_in_sample(path, sample, known, is_tsv)
+        found_dialect = _find_in_sample(path, sample, chosen, is_tsv)
     except ValueError:
         # In another encoding, nothing is what it seems to be.
-        sample.check_encoding(path, known.encoding)
+        sample.check_encoding(path, chosen.encoding)
         raise
-    return found._replace(lines=itertools.chain(sample.seen, lines))
+    all_lines = itertools.chain(sample.lines_read, lines)
+    return found_dialect._replace(lines=all_lines)
 
 
 def common_width(widths: Sequence[int]) -> int:
@@ -236,28 +270,40 @@ def common_width(widths: Sequence[int]) -> int:
 
 
 def _find_in_sample(
-    path: str, sample: _Sample, known: KnownDialect, is_tsv: bool
+    path: str, sample: _Sample, chosen: ChosenDialect, is_tsv: bool
 ) -> FoundDialect:
+    """Finds the dialect and the header by the first lines of a table.
+
+    The result does not contain the lines.
+    """
     head = [*itertools.islice(sample, 3)]
     table_checks.check_head(path, head)
-    dialect = _choose_dialect(path, sample, known, is_tsv)
-    records = sample.records(dialect)[0]
-    if known.quoting is not False:
+    dialect = _choose_dialect(path, sample, chosen, is_tsv)
+    records = sample.records(dialect)
+    if chosen.quoting is not False:
         table_checks.check_quotes(path, records)
         table_checks.check_apostrophes(path, records)
-    if not known.delimiter:
-        if not any(any(row[1:]) for row in records):
-            blanks = sample.records(Dialect(" "))[0]
-            table_checks.check_blanks(path, sample.seen, blanks)
-        table_checks.check_one_column(path, records)
-    has_header = known.has_header
+    if not chosen.delimiter:
+        _check_delimiter(path, sample, records)
+    has_header = chosen.has_header
     if has_header is not False:
         headers.check_title(path, records)
         table_checks.check_second_names(path, records, head)
     if has_header is None and records:
-        has_header = headers.find_header(path, records, known.columns)
+        has_header = headers.find_header(path, records, chosen.columns)
     width = common_width([*map(len, records)]) if records else None
     return FoundDialect(dialect, bool(has_header), iter(()), width)
+
+
+def _check_delimiter(
+    path: str, sample: _Sample, records: Sequence[Sequence[str]]
+) -> None:
+    """Raises a ValueError if a mark that is no delimiter parts the cells."""
+    has_one_column = not any(any(row[1:]) for row in records)
+    if has_one_column:
+        records_by_blanks = sample.records(Dialect(" "))
+        table_checks.check_blanks(path, sample.lines_read, records_by_blanks)
+    table_checks.check_one_column(path, records)
 
 
 class _FittingDialect(NamedTuple):
@@ -273,62 +319,77 @@ class _FittingDialect(NamedTuple):
 
 
 def _choose_dialect(
-    path: str, sample: _Sample, known: KnownDialect, is_tsv: bool
+    path: str, sample: _Sample, chosen: ChosenDialect, is_tsv: bool
 ) -> Dialect:
-    # The user's delimiter counts most, then the file's name, then the
-    # strictest fit.
-    if known.delimiter:
-        fit = _fit_delimiter(sample, known.delimiter, known)
-        return fit.dialect if fit else _usual_dialect(known.delimiter, known)
-    text = "".join(itertools.islice(sample, _MOST_RECORDS))
-    delimiters = [x for x in DELIMITER_CHARACTERS.values() if x in text]
-    fits = {
-        delimiter: _fit_delimiter(sample, delimiter, known)
-        for delimiter in delimiters
-    }
-    fitting = {delimiter: fit for delimiter, fit in fits.items() if fit}
-    if is_tsv and "\t" in fitting:
-        return fitting["\t"].dialect
-    if is_tsv and not fitting:
-        return _usual_dialect("\t", known)
-    if not fitting:
-        return _dialect_of_malformed(path, sample, delimiters, known)
-    strictest = _strictest(fitting.values())
+    """Chooses a dialect by the user's delimiter, else by the first lines.
+
+    The file's name tells the delimiter if it fits the first lines, or if no
+    delimiter fits them. Otherwise the strictest dialect that fits is chosen.
+
+    Raises:
+        ValueError: nothing tells the delimiter.
+    """
+    if chosen.delimiter:
+        fit = _fit_delimiter(sample, chosen.delimiter, chosen)
+        return fit.dialect if fit else _usual_dialect(chosen.delimiter, chosen)
+    text = "".join(itertools.islice(sample, _MAX_RECORDS))
+    delimiters = [
+        delimiter
+        for delimiter in DELIMITER_CHARACTERS.values()
+        if delimiter in text
+    ]
+    fits: dict[str, _FittingDialect] = {}
+    for delimiter in delimiters:
+        if fit := _fit_delimiter(sample, delimiter, chosen):
+            fits[delimiter] = fit
+    if is_tsv and "\t" in fits:
+        return fits["\t"].dialect
+    if is_tsv and not fits:
+        return _usual_dialect("\t", chosen)
+    if not fits:
+        return _dialect_of_malformed(path, sample, delimiters, chosen)
+    strictest = _strictest(fits.values())
     if is_tsv or len(strictest) > 1:
         raise _unknown_delimiter(path, sample)
     return strictest[0]
 
 
 def _strictest(fits: Collection[_FittingDialect]) -> list[Dialect]:
+    """Returns the strictest dialect, or several that are equally strict."""
     lowest = min((fit.num_stray, fit.level) for fit in fits)
     return [fit.dialect for fit in fits if (fit.num_stray, fit.level) == lowest]
 
 
 def _dialect_of_malformed(
-    path: str, sample: _Sample, delimiters: Sequence[str], known: KnownDialect
+    path: str, sample: _Sample, delimiters: Sequence[str], chosen: ChosenDialect
 ) -> Dialect:
-    # Without a dialect that fits, some rows are malformed, and each of them
-    # will be an error. The delimiter is the only one between names of columns.
+    """Returns a dialect that does not fit. Each malformed row is an error.
+
+    Its delimiter is the only one in the first record, between names of columns.
+
+    Raises:
+        ValueError: the first record contains several delimiters, or is a title.
+    """
     records_by_delimiter = {
-        delimiter: sample.records(_usual_dialect(delimiter, known))[0]
+        delimiter: sample.records(_usual_dialect(delimiter, chosen))
         for delimiter in delimiters
     }
-    in_head = [
+    between_names = [
         delimiter
         for delimiter, records in records_by_delimiter.items()
         if records and len(records[0]) > 1
     ]
-    if len(in_head) == 1:
-        return _usual_dialect(in_head[0], known)
-    if in_head:
+    if len(between_names) == 1:
+        return _usual_dialect(between_names[0], chosen)
+    if between_names:
         raise _unknown_delimiter(path, sample)
     for records in records_by_delimiter.values():
-        headers.check_title(path, records, known.columns)
-    return Dialect(NO_DELIMITER, known.quoting is not False)
+        headers.check_title(path, records, chosen.columns)
+    return Dialect(NO_DELIMITER, chosen.quoting is not False)
 
 
 def _unknown_delimiter(path: str, sample: _Sample) -> ValueError:
-    first_lines = itertools.islice(sample, _MOST_RECORDS)
+    first_lines = itertools.islice(sample, _MAX_RECORDS)
     head = next(filter(str.strip, first_lines), "")
     return ValueError(
         f"{path}: set --delimiter to the character between the cells, one of "
@@ -337,24 +398,23 @@ def _unknown_delimiter(path: str, sample: _Sample) -> ValueError:
 
 
 def _fit_delimiter(
-    sample: _Sample, delimiter: str, known: KnownDialect
+    sample: _Sample, delimiter: str, chosen: ChosenDialect
 ) -> _FittingDialect | None:
-    # Returns the strictest dialect of a delimiter, None if none of them fits.
+    """Returns the strictest dialect of a delimiter that fits, or None."""
     fits: list[_FittingDialect] = []
-    for level, dialect in enumerate(_dialects(delimiter, known.quoting)):
+    for level, dialect in enumerate(_dialects(delimiter, chosen.quoting)):
         # Try backslashes only if quotes are not written twice.
         if dialect.escapes and any(not fit.dialect.escapes for fit in fits):
             continue
-        records, has_one_width = sample.records(dialect)
-        if has_one_width and (len(records[0]) > 1 or known.delimiter):
-            fits.append(
-                _FittingDialect(sample.num_stray(dialect), level, dialect)
-            )
+        records, does_fit = sample.read_records(dialect)
+        if does_fit and (len(records[0]) > 1 or chosen.delimiter):
+            num_stray = sample.count_stray_quotes(dialect)
+            fits.append(_FittingDialect(num_stray, level, dialect))
     return min(fits, default=None)
 
 
-def _usual_dialect(delimiter: str, known: KnownDialect) -> Dialect:
-    return _dialects(delimiter, known.quoting)[0]
+def _usual_dialect(delimiter: str, chosen: ChosenDialect) -> Dialect:
+    return _dialects(delimiter, chosen.quoting)[0]
 
 
 def _dialects(delimiter: str, quoting: bool | None) -> list[Dialect]:
@@ -366,11 +426,10 @@ def _dialects(delimiter: str, quoting: bool | None) -> list[Dialect]:
     plain = Dialect(delimiter, quoting=False)
     if quoting is not None:
         return [Dialect(delimiter) if quoting else plain]
-    more = [plain] if delimiter in "\t|" else []
-    return [
+    quoted = [
         Dialect(delimiter),
         Dialect(delimiter, escapes=True),
         Dialect(delimiter, is_spaced=True),
         Dialect(delimiter, escapes=True, is_spaced=True),
-        *more,
     ]
+    return [*quoted, plain] if delimiter in "\t|" else quoted

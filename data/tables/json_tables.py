@@ -6,25 +6,29 @@ is the only one and seems to be a list that a service or pandas wrapped.
 
 import re
 from collections.abc import Collection, Iterable, Iterator
-from typing import Any
+from typing import Literal
 
 from data.io import encodings
 from data.tables import headers
 from files.json_files import JsonObject, parse_json
 from files.paths import StrPath
 
-_MOST_WORDS = 4
+# More words than a field beside a wrapped list usually has.
+_MAX_WORDS_OF_FIELD = 4
 # Matches the first line of JSON lines, and of a file that is one JSON list.
 # Does not match a text that begins with [MASK].
 _JSON = re.compile(r"\s*(\{|\[\s*([\"{]|$))")
-_Row = tuple[int, JsonObject | ValueError]
+# What a text contains. A "list" must be read as a whole.
+TextKind = Literal["text", "jsonl", "list"]
+# A row: (number, {column: cell}, or a ValueError if the row is malformed).
+NumberedRow = tuple[int, JsonObject | ValueError]
 
 
-def find_kind(
+def find_text_kind(
     lines: Iterator[tuple[int, str]],
     file_format: str | None,
     columns: Collection[str] = (),
-) -> tuple[list[tuple[int, str]], str]:
+) -> tuple[list[tuple[int, str]], TextKind]:
     """Returns what the first lines that are not blank tell of a text.
 
     Args:
@@ -33,20 +37,19 @@ def find_kind(
         columns: names of columns that the user chose, which tell a row.
 
     Returns:
-        (the lines that were read, kind). The kind is "text", "jsonl", or "list"
-        if the text must be read as a whole.
+        (the lines that were read, what the text contains).
     """
-    first = [*_until_filled(lines)]
-    head = first[-1][1] if first else ""
+    lines_read = [*_until_filled(lines)]
+    head = lines_read[-1][1] if lines_read else ""
     if file_format is None and not _JSON.match(head):
-        return first, "text"
+        return lines_read, "text"
     is_list = _is_list(head, columns)
     if is_list is None:
         # An object of one list is a row if other rows follow it.
-        more = [*_until_filled(lines)]
-        first += more
-        is_list = not any(line.strip() for _, line in more)
-    return first, "list" if is_list else "jsonl"
+        next_lines = [*_until_filled(lines)]
+        lines_read += next_lines
+        is_list = not any(line.strip() for _, line in next_lines)
+    return lines_read, "list" if is_list else "jsonl"
 
 
 def _until_filled(
@@ -59,13 +62,13 @@ def _until_filled(
             return
 
 
-def read_lines(
+def read_json_lines(
     lines: Iterable[tuple[int, str]], encoding: str | None = None
-) -> Iterator[_Row]:
+) -> Iterator[NumberedRow]:
     """Yields (number, row or error) of each numbered line that is not blank."""
     for number, line in lines:
         try:
-            encodings.check(line, encoding)
+            encodings.check_text(line, encoding)
             if line.strip():
                 row = parse_json(line, "the row", may_be_infinite=True)
                 yield number, without_nan(row)
@@ -73,9 +76,9 @@ def read_lines(
             yield number, error
 
 
-def read_list(
+def read_json_list(
     path: StrPath, text: str, columns: Collection[str] = ()
-) -> Iterator[_Row]:
+) -> Iterator[NumberedRow]:
     """Yields (number, row or error) of each entry of a list.
 
     Args:
@@ -86,30 +89,30 @@ def read_list(
     Raises:
         ValueError: the list is malformed, or the file contains no rows.
     """
-    objects = _objects_in(text)
+    objects = _split_objects(text)
     if objects:
-        for number, each in enumerate(objects, 1):
+        for number, json_object in enumerate(objects, 1):
             where = f"{path}, object {number}"
-            row = parse_json(each, where, may_be_infinite=True)
+            row = parse_json(json_object, where, may_be_infinite=True)
             yield number, without_nan(row)
         return
     value = parse_json(text, str(path), object, may_be_infinite=True)
-    rows = _rows_in(path, value, columns)
-    for number, row in enumerate(rows, 1):
-        if isinstance(row, dict):
-            yield number, without_nan(row)
-            continue
-        yield (
-            number,
-            ValueError(
-                f"the entry must be a JSON object. Received: {repr(row)[:80]}"
-            ),
-        )
+    for number, entry in enumerate(_list_in(path, value, columns), 1):
+        if isinstance(entry, dict):
+            yield number, without_nan(entry)
+        else:
+            message = "the entry must be a JSON object. Received: "
+            yield number, ValueError(f"{message}{repr(entry)[:80]}")
 
 
-def _rows_in(
+def _list_in(
     path: StrPath, value: object, columns: Collection[str]
-) -> Iterable[Any]:
+) -> list[object]:
+    """Returns a list, or the list that an object wraps.
+
+    Raises:
+        ValueError: there is no such list.
+    """
     if isinstance(value, dict):
         if _is_of_pandas(value):
             raise ValueError(
@@ -129,31 +132,40 @@ def _rows_in(
 
 
 def _is_of_pandas(value: JsonObject) -> bool:
-    # to_json writes {column: {index: cell}}, or if told so, {"columns": names,
-    # "index": [...], "data": [cells of a row]}.
+    """Returns whether pandas wrote an object, whose entries are columns.
+
+    to_json writes {column: {index: cell}}, or if told so, {"columns": names,
+    "index": [...], "data": [cells of a row]}.
+    """
     if value.keys() == {"columns", "index", "data"}:
         return True
     columns = [*value.values()]
-    if not columns or not all(isinstance(each, dict) for each in columns):
+    if not columns or not all(isinstance(column, dict) for column in columns):
         return False
-    indexes = {tuple(each) for each in columns}
-    first = [*columns[0]]
-    return len(indexes) == 1 and first != [] and all(map(str.isdecimal, first))
+    first_index = tuple(columns[0])
+    is_same_in_all = {tuple(column) for column in columns} == {first_index}
+    is_numbered = first_index != () and all(map(str.isdecimal, first_index))
+    return is_same_in_all and is_numbered
 
 
 def _wrapped_list(
     value: JsonObject, columns: Collection[str]
 ) -> list[JsonObject] | None:
-    # Returns the only list of objects in an object, as services answer, with
-    # a count or the address of the next page beside it. A row contains a text,
-    # or the usual name of a column.
-    lists = {name: x for name, x in value.items() if _is_of_objects(x)}
-    others = [name for name in value if name not in lists]
-    texts = (value[name] for name in others if isinstance(value[name], str))
+    """Returns the only list of objects in an object, None if it is a row.
+
+    Services answer with such an object, in which a count or the address of the
+    next page may be beside the list. A row contains a text, or the usual name
+    of a column.
+    """
+    lists = {
+        name: field for name, field in value.items() if _is_of_objects(field)
+    }
+    others = {name: value[name] for name in value if name not in lists}
+    texts = [field for field in others.values() if isinstance(field, str)]
     if (
         len(lists) != 1
-        or any(headers.is_usual(name, columns) for name in others)
-        or any(len(text.split()) > _MOST_WORDS for text in texts)
+        or any(headers.is_usual_name(name, columns) for name in others)
+        or any(len(text.split()) > _MAX_WORDS_OF_FIELD for text in texts)
     ):
         return None
     return next(iter(lists.values()))
@@ -163,20 +175,24 @@ def _is_of_objects(value: object) -> bool:
     return (
         isinstance(value, list)
         and bool(value)
-        and all(isinstance(each, dict) for each in value)
+        and all(isinstance(entry, dict) for entry in value)
     )
 
 
-def _objects_in(text: str) -> list[str]:
-    # Returns the objects over several lines that follow each other, as jq
-    # writes them, [] if the text is anything else.
+def _split_objects(text: str) -> list[str]:
+    """Returns the objects over several lines that follow each other.
+
+    jq writes such a text. Returns [] if the text is anything else.
+    """
     parts = re.split(r"(?<=\n\})\s*\n(?=\{\s*\n)", text.strip())
     return parts if len(parts) > 1 else []
 
 
 def _is_list(head: str, columns: Collection[str]) -> bool | None:
-    # Returns whether a file is one list, and not an object in each line, None
-    # if it may be both. `head` is its first line.
+    """Returns whether a file is one list, and not an object in each line.
+
+    Returns None if it may be both. `head` is its first line.
+    """
     if head.lstrip().startswith("["):
         return True
     try:
@@ -187,12 +203,16 @@ def _is_list(head: str, columns: Collection[str]) -> bool | None:
     if not isinstance(row, dict):
         return False
     data = row.get("data")
-    if isinstance(data, list) and all(isinstance(x, dict) for x in data):
-        return True
+    if isinstance(data, list):
+        is_of_objects = all(isinstance(entry, dict) for entry in data)
+        if is_of_objects:
+            return True
     may_be_list = _is_of_pandas(row) or _wrapped_list(row, columns)
     return None if may_be_list else False
 
 
 def without_nan(row: JsonObject) -> JsonObject:
     """Returns a row, in which NaN is an empty cell, None, as in pandas."""
-    return {k: v if v == v else None for k, v in row.items()}
+    return {
+        column: cell if cell == cell else None for column, cell in row.items()
+    }

@@ -33,10 +33,10 @@ def normal_form(text: str) -> str:
     # its neighbors are dropped. Then compose the letters that NFKC composes.
     decomposed = unicodedata.normalize("NFKD", text).casefold()
     kept = filter(_is_kept, unicodedata.normalize("NFKD", decomposed))
-    form = unicodedata.normalize("NFC", "".join(kept))
+    composed = unicodedata.normalize("NFC", "".join(kept))
     # In Turkish, I is the capital of the dotless i. The capital of i has a dot,
     # which was dropped.
-    return form.replace("\N{LATIN SMALL LETTER DOTLESS I}", "i")
+    return composed.replace("\N{LATIN SMALL LETTER DOTLESS I}", "i")
 
 
 def is_blank(text: str) -> bool:
@@ -46,8 +46,11 @@ def is_blank(text: str) -> bool:
 
 @functools.lru_cache(maxsize=1 << 16)
 def _is_kept(char: str) -> bool:
-    # Unassigned characters are kept, because another version of Unicode may
-    # assign them.
+    """Returns whether a normal form contains a character.
+
+    Unassigned characters are kept, because another version of Unicode may
+    assign them.
+    """
     if char in _BLANK_LETTERS or char.isspace():
         return False
     category = unicodedata.category(char)

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from data.tables import headers
 
 # {beginning of a file: what it is, and what to do}.
-_OTHERS = {
+_FORMATS_OF_OTHERS = {
     r"<(!doctype\s+html|html)\b": "is a web page, and no table. Download the "
     "file that the page shows",
     r'\[?\{\s*"': "contains JSON. Give it a name that ends in .jsonl or .json",
@@ -34,7 +34,8 @@ _SHORT_KINDS = frozenset("cdst")
 _ROLE = re.compile(r"(class|meta|ignore|weight|[cim])?( ?\w+=\S+)*")
 # Marks that separate no cells here, and that a text seldom contains.
 _OTHER_MARKS = ("[\x01-\x08\x1c-\x1f]", r"\^", "~", "::", r"(?<=\S) {2,}(?=\S)")
-_FEW_ROWS = 3
+# So many cells of a column tell that apostrophes stand for quotes.
+_MIN_CELLS = 3
 _BLANK_AND_QUOTED = re.compile(r'\s+".*"\s*', re.DOTALL)
 _IN_APOSTROPHES = re.compile(r"\s*'.*'\s*", re.DOTALL)
 
@@ -46,7 +47,7 @@ def check_head(path: str, head: Sequence[str]) -> None:
         path: path of the file, for messages.
         head: the first three lines.
     """
-    for pattern, name in _OTHERS.items():
+    for pattern, name in _FORMATS_OF_OTHERS.items():
         if re.match(pattern, "".join(head).lstrip(), re.IGNORECASE):
             raise ValueError(f"{path} {name}")
     for line in head:
@@ -75,56 +76,72 @@ def check_second_names(
         return
     names, second, *rest = records
     third = rest[0] if rest else []
-    every = [*second, *third]
-    shown = next(filter(_SECOND_NAME.fullmatch, every), None)
-    is_gap = len(head) == 3 and not head[2].strip()
-    if not shown and (
-        _are_kinds(second, third, is_gap) or _is_lower_level(names, second)
+    second_names = filter(_SECOND_NAME.fullmatch, [*second, *third])
+    cell = next(second_names, None)
+    has_gap = len(head) == 3 and not head[2].strip()
+    if not cell and (
+        _are_kinds(second, third, has_gap) or _is_lower_level(names, second)
     ):
-        shown = next(filter(None, second))
-    if shown:
+        cell = next(filter(None, second))
+    if cell:
         raise ValueError(
-            f"{path}: the cell {shown[:80]!r} belongs to a second line of "
+            f"{path}: the cell {cell[:80]!r} belongs to a second line of "
             "names. Remove all lines of names but the first"
         )
 
 
 def _are_kinds(
-    second: Sequence[str], third: Sequence[str], is_gap: bool
+    second: Sequence[str], third: Sequence[str], has_gap: bool
 ) -> bool:
-    # Orange writes kinds, such as `d` and `string`, and below them roles, such
-    # as `class`, or an empty line.
-    kinds = [cell.strip().casefold() for cell in second]
-    every = [kind for kind in kinds if kind]
-    are_kinds = len(every) > 1 and {*every} <= _KINDS | _SHORT_KINDS
-    if are_kinds and not _KINDS.isdisjoint(every):
+    """Returns whether a second record tells the kinds of the columns.
+
+    Orange writes kinds, such as `d` and `string`, and below them roles, such as
+    `class`, or an empty line.
+
+    Args:
+        second: the cells below the names.
+        third: the cells below `second`, [] if there are none.
+        has_gap: whether the third line of the file is empty.
+    """
+    cells = [cell.strip().casefold() for cell in second]
+    kinds = [cell for cell in cells if cell]
+    are_kinds = len(kinds) > 1 and {*kinds} <= _KINDS | _SHORT_KINDS
+    if are_kinds and not _KINDS.isdisjoint(kinds):
         return True
-    if are_kinds and (is_gap or (third and not any(third))):
+    if are_kinds and (has_gap or (third and not any(third))):
         return True
     # Single letters may be answers, but hardly beside an empty cell.
     roles = [cell.strip() for cell in third]
     are_letters = all(len(cell) == 1 for cell in roles)
-    is_role = all(map(_ROLE.fullmatch, roles)) and any(roles)
-    has_kind = not (_KINDS | _SHORT_KINDS).isdisjoint(every)
-    return has_kind and is_role and not are_letters
+    are_roles = all(map(_ROLE.fullmatch, roles)) and any(roles)
+    has_kind = not (_KINDS | _SHORT_KINDS).isdisjoint(kinds)
+    return has_kind and are_roles and not are_letters
 
 
 def _is_lower_level(names: Sequence[str], second: Sequence[str]) -> bool:
-    # pandas writes columns of two levels: `,reviews,reviews` and `,text,label`.
+    """Returns whether a second record is the lower level of the names.
+
+    pandas writes columns of two levels: `,reviews,reviews` and `,text,label`.
+    """
     filled = [name for name in names if name]
-    is_beside = not (names[0] or second[0]) and len(names) == len(second)
-    is_repeated = len({*filled}) < len(filled)
-    return is_beside and is_repeated and all(second[1:])
+    has_index = not (names[0] or second[0]) and len(names) == len(second)
+    has_repeated_name = len({*filled}) < len(filled)
+    return has_index and has_repeated_name and all(second[1:])
+
+
+def _filled_columns(records: Sequence[Sequence[str]]) -> list[list[str]]:
+    """Returns the cells of each column that are not empty."""
+    columns = itertools.zip_longest(*records)
+    return [[cell for cell in cells if cell] for cells in columns]
 
 
 def check_quotes(path: str, records: Sequence[Sequence[str]]) -> None:
     """Raises a ValueError if blanks precede the quotes of most cells."""
-    columns = [[*filter(None, x)] for x in itertools.zip_longest(*records)]
-    for cells in columns:
-        blank = [*filter(_BLANK_AND_QUOTED.fullmatch, cells)]
-        if 2 * len(blank) > len(cells):
+    for cells in _filled_columns(records):
+        spaced = [*filter(_BLANK_AND_QUOTED.fullmatch, cells)]
+        if 2 * len(spaced) > len(cells):
             raise ValueError(
-                f"{path}: the cell {blank[0][:80]!r} has a blank before its "
+                f"{path}: the cell {spaced[0][:80]!r} has a blank before its "
                 "quotes. Remove such blanks, or set --noquoting if quotes are "
                 "ordinary characters in this table"
             )
@@ -137,11 +154,11 @@ def check_apostrophes(path: str, records: Sequence[Sequence[str]]) -> None:
     """
     first, *rest = records or [[]]
     names = [*filter(None, first)]
-    columns = [[*filter(None, x)] for x in itertools.zip_longest(*rest)]
-    every = [cells for cells in columns if len(cells) >= _FEW_ROWS]
+    columns = _filled_columns(rest)
+    lists = [cells for cells in columns if len(cells) >= _MIN_CELLS]
     if len(names) > 1:
-        every.insert(0, names)
-    for cells in every:
+        lists.insert(0, names)
+    for cells in lists:
         if all(map(_IN_APOSTROPHES.fullmatch, cells)):
             raise ValueError(
                 f"{path}: apostrophes stand around the cell {cells[0][:80]} "
@@ -151,16 +168,16 @@ def check_apostrophes(path: str, records: Sequence[Sequence[str]]) -> None:
 
 
 def check_blanks(
-    path: str, lines: Sequence[str], blanks: Sequence[Sequence[str]]
+    path: str, lines: Sequence[str], records: Sequence[Sequence[str]]
 ) -> None:
     """Raises a ValueError if single blanks seem to separate the cells.
 
     Args:
         path: path of the file, for messages.
         lines: the first lines.
-        blanks: the first records, if blanks separate their cells.
+        records: the first records, if blanks separate their cells.
     """
-    names, *rest = blanks or [[]]
+    names, *rest = records or [[]]
     widths = {*map(len, rest)}
     width = max(widths, default=0)
     # R does not name the column of row names.
@@ -182,22 +199,15 @@ def check_one_column(path: str, records: Sequence[Sequence[str]]) -> None:
     Either another mark separates the cells, or each line is quoted as a whole.
     """
     first, *rest = records or [[]]
-    if len(rest) < _FEW_ROWS - 1 or any(any(row[1:]) for row in rest):
+    if len(rest) < 2 or any(any(row[1:]) for row in rest):
         return
     lines = [row[0] for row in rest]
-    width = len([cell for cell in first if cell])
-    if width < 2:
+    num_names = len([cell for cell in first if cell])
+    if num_names < 2:
         lines.insert(0, first[0])
-    for pattern in _OTHER_MARKS if width < 2 else ():
-        marks = [re.findall(pattern, line) for line in lines]
-        if len({*map(len, marks)}) == 1 and marks[0]:
-            raise ValueError(
-                f"{path}: {marks[0][0]!r} seems to be the mark between the "
-                "cells. Replace it by a tab in the whole file, or set "
-                "--delimiter=tab if there is one column"
-            )
+        _check_other_marks(path, lines)
     for delimiter in ",;\t":
-        if _is_whole(lines, delimiter, width):
+        if _are_quoted_records(lines, delimiter, num_names):
             raise ValueError(
                 f"{path}: each line is quoted as a whole, so that the table "
                 "seems to have one column. Remove the quotes around the lines, "
@@ -206,15 +216,30 @@ def check_one_column(path: str, records: Sequence[Sequence[str]]) -> None:
             )
 
 
-def _is_whole(lines: Sequence[str], delimiter: str, width: int) -> bool:
-    """Returns whether each line, read once more, has one number of cells.
+def _check_other_marks(path: str, lines: Sequence[str]) -> None:
+    """Raises a ValueError if each line has the same number of another mark."""
+    for pattern in _OTHER_MARKS:
+        marks = [re.findall(pattern, line) for line in lines]
+        if len({*map(len, marks)}) == 1 and marks[0]:
+            raise ValueError(
+                f"{path}: {marks[0][0]!r} seems to be the mark between the "
+                "cells. Replace it by a tab in the whole file, or set "
+                "--delimiter=tab if there is one column"
+            )
 
-    After a comma within a text there is a blank.
+
+def _are_quoted_records(
+    lines: Sequence[str], delimiter: str, num_names: int
+) -> bool:
+    """Returns whether lines without their quotes are records of one width.
+
+    They have `num_names` cells if there are several names. After a comma within
+    a text there is a blank.
     """
     try:
         rows = [*csv.reader(lines, delimiter=delimiter, strict=True)]
     except csv.Error:
         return False
-    widths = {*map(len, rows), *([width] if width > 1 else [])}
+    widths = {*map(len, rows), *([num_names] if num_names > 1 else [])}
     has_blank = any(cell.startswith(" ") for row in rows for cell in row[1:])
     return len(widths) == 1 and widths != {1} and not has_blank

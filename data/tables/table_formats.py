@@ -31,7 +31,7 @@ FORMATS = tuple(dict.fromkeys(ENDINGS.values()))
 
 # A row: (number of its first line, {column: cell}). If the row is malformed, a
 # ValueError replaces the dict.
-Row = tuple[int, JsonObject | ValueError]
+Row = json_tables.NumberedRow
 
 
 class Repeated(str):
@@ -49,9 +49,10 @@ class Repeated(str):
     def __new__(cls, name: str, taken: Collection[str]) -> "Repeated":
         """Creates the first key `name.1`, `name.2` that is not in `taken`."""
         keys = (f"{name}.{number}" for number in itertools.count(1))
-        key = super().__new__(cls, next(x for x in keys if x not in taken))
-        key.name = name
-        return key
+        free_key = next(key for key in keys if key not in taken)
+        column = super().__new__(cls, free_key)
+        column.name = name
+        return column
 
 
 class ColumnNumber(str):
@@ -91,7 +92,7 @@ class Layout(NamedTuple):
 DEFAULT = Layout()
 
 # So many rows tell the width of a table without a header if the user told all.
-_FIRST_ROWS = 3
+_NUM_FIRST_ROWS = 3
 
 
 def format_of(path: StrPath) -> str | None:
@@ -133,18 +134,18 @@ def read_rows(path: StrPath, layout: Layout = DEFAULT) -> Iterator[Row]:
             if file_format in ("csv", "tsv"):
                 yield from _read_separated(path, lines, layout, file_format)
             elif file_format == "text":
-                yield from read_text(enumerate(lines, 1), layout.encoding)
+                yield from read_text_rows(enumerate(lines, 1), layout.encoding)
             else:
                 yield from _read_json(path, lines, file_format, layout)
 
 
-def read_text(
+def read_text_rows(
     lines: Iterable[tuple[int, str]], encoding: str | None = None
 ) -> Iterator[Row]:
     """Yields a row for each numbered line of a plain text."""
     for number, line in lines:
         try:
-            text = encodings.check(line, encoding).rstrip("\r\n")
+            text = encodings.check_text(line, encoding).rstrip("\r\n")
         except ValueError as error:
             yield number, error
         else:
@@ -155,24 +156,35 @@ def _read_json(
     path: StrPath, lines: IO[str], file_format: str | None, layout: Layout
 ) -> Iterator[Row]:
     numbered = enumerate(lines, 1)
-    first, kind = json_tables.find_kind(numbered, file_format, layout.columns)
-    every = itertools.chain(first, numbered)
+    first_lines, kind = json_tables.find_text_kind(
+        numbered, file_format, layout.columns
+    )
+    all_lines = itertools.chain(first_lines, numbered)
     if kind == "text":
-        yield from read_text(every, layout.encoding)
+        yield from read_text_rows(all_lines, layout.encoding)
     elif kind == "jsonl":
-        yield from json_tables.read_lines(every, layout.encoding)
+        yield from json_tables.read_json_lines(all_lines, layout.encoding)
     else:
-        text = "".join(line for _, line in every)
-        text = encodings.check(text, layout.encoding)
-        yield from json_tables.read_list(path, text, layout.columns)
+        text = "".join(line for _, line in all_lines)
+        text = encodings.check_text(text, layout.encoding)
+        yield from json_tables.read_json_list(path, text, layout.columns)
 
 
-class _Header:
-    """The names of the columns, and the rows below them.
+class _RowBuilder:
+    """Builds the rows of a table from cells, and finds malformed ones.
 
-    Before `set`, it `is_open`, unless the table has no header. Then `width` is
-    the number of cells of a row, 0 = rows differ, None = the first rows tell.
-    If they `may_be_wider`, some rows have further cells, as in STS benchmarks.
+    A table without a header has no names of columns. Then most rows must have
+    the same width, its number of cells.
+
+    Args:
+        has_header: whether the first record names the columns.
+        width: number of cells of a row without names, 0 = rows differ, None =
+            the first rows tell.
+        may_be_wider: whether some rows without names have further cells, as in
+            STS benchmarks.
+
+    Attributes:
+        needs_names: whether `set_names` has to be called before `build`.
     """
 
     def __init__(
@@ -181,48 +193,31 @@ class _Header:
         width: int | None = None,
         may_be_wider: bool = False,
     ) -> None:
-        self.is_open = has_header
+        self.needs_names = has_header
         self._width = width
         self._may_be_wider = may_be_wider
-        self._widths: list[int] = []
-        self._most = 0
+        self._first_widths: list[int] = []
+        self._max_width = 0
         self._names: list[str] = []
         self._keys: list[str] = []
 
-    def set(self, names: list[str]) -> None:
+    def set_names(self, names: list[str]) -> None:
         # The file was saved twice with UTF-8's mark.
         names[0] = names[0].removeprefix("\ufeff")
         self._names = names
-        self._keys = _unique(names)
-        self.is_open = False
+        self._keys = _unique_keys(names)
+        self.needs_names = False
 
-    def row(
+    def build(
         self, cells: list[str], is_swallowed: bool = False
     ) -> JsonObject | ValueError:
-        names = self._names
-        if not names:
-            return self._row_without_names(cells)
-        problem = None
-        if len(cells) != len(names):
-            problem = (
-                f"the line has {len(cells)} columns, but the first line has "
-                f"{len(names)}"
-            )
-        elif cells[0].endswith(names[0]) and headers.repeats(cells, names):
-            problem = "the line repeats the names of the columns. Remove it"
-        elif is_swallowed:
-            problem = (
-                "a quoted cell contains the next lines of the table. If quotes "
-                "are ordinary characters here, set --noquoting. Otherwise "
-                "replace the tabs in the cell by spaces"
-            )
-        if problem:
-            return ValueError(f"{problem}. Received: {cells}"[:300])
-        return dict(zip(self._keys, cells, strict=True))
+        """Returns a row, {column: cell}, or what is wrong with it.
 
-    def _row_without_names(self, cells: list[str]) -> JsonObject | ValueError:
-        problem = None
-        if len(cells) != self._width:
+        `is_swallowed` tells that a cell contains the next lines of the table.
+        """
+        if self._names:
+            problem = self._problem_under_names(cells, is_swallowed)
+        else:
             problem = self._problem_of_width(cells)
         if problem:
             return ValueError(f"{problem}. Received: {cells}"[:300])
@@ -230,32 +225,61 @@ class _Header:
             self._keys = [*map(ColumnNumber, range(1, len(cells) + 1))]
         return dict(zip(self._keys, cells, strict=True))
 
+    def _problem_under_names(
+        self, cells: list[str], is_swallowed: bool
+    ) -> str | None:
+        """Returns what is wrong with a row of a table with a header."""
+        names = self._names
+        if len(cells) != len(names):
+            return (
+                f"the line has {len(cells)} columns, but the first line has "
+                f"{len(names)}"
+            )
+        # Compare the first cell first, because it differs in nearly all rows.
+        if cells[0].endswith(names[0]) and headers.repeats_names(cells, names):
+            return "the line repeats the names of the columns. Remove it"
+        if is_swallowed:
+            return (
+                "a quoted cell contains the next lines of the table. If quotes "
+                "are ordinary characters here, set --noquoting. Otherwise "
+                "replace the tabs in the cell by spaces"
+            )
+        return None
+
     def _problem_of_width(self, cells: Sequence[str]) -> str | None:
-        """Returns what is wrong with a row that has not the usual width."""
+        """Returns what is wrong with the width of a row without names."""
         width = len(cells)
-        self._most = max(self._most, width, self._width or 0)
+        if width == self._width:
+            return None
+        self._max_width = max(self._max_width, width, self._width or 0)
         # MySQL writes a backslash before a line break in a cell.
-        if width < self._most and cells[-1].endswith("\\"):
+        if width < self._max_width and cells[-1].endswith("\\"):
             return (
                 f"the line ends in a backslash and has {width} columns, but "
-                f"other lines have {self._most}. Replace the line breaks in "
-                "cells by blanks"
+                f"other lines have {self._max_width}. Replace the line breaks "
+                "in cells by blanks"
             )
         if self._width is None:
             self._learn_width(width)
-        usual = self._width or width
-        if width == usual or (width > usual and self._may_be_wider):
+        usual_width = self._width or width
+        is_wider = width > usual_width and self._may_be_wider
+        if width == usual_width or is_wider:
             return None
-        return f"the line has {width} columns, but other lines have {usual}"
+        return (
+            f"the line has {width} columns, but other lines have {usual_width}"
+        )
 
     def _learn_width(self, width: int) -> None:
-        # A pipe may not have more rows yet.
-        self._widths.append(width)
-        if len(self._widths) == _FIRST_ROWS:
-            self._width = dialects.common_width(self._widths)
+        """Counts a row, and sets the width after the first rows.
+
+        A pipe may not have more rows yet.
+        """
+        self._first_widths.append(width)
+        if len(self._first_widths) == _NUM_FIRST_ROWS:
+            self._width = dialects.common_width(self._first_widths)
 
 
-def _unique(names: Sequence[str]) -> list[str]:
+def _unique_keys(names: Sequence[str]) -> list[str]:
     """Replaces each name that an earlier column has by a Repeated.
 
     A dict keeps the order, and finds a name in a table of many columns fast.
@@ -270,68 +294,72 @@ def _unique(names: Sequence[str]) -> list[str]:
 def _read_separated(
     path: StrPath, lines: IO[str], layout: Layout, file_format: str
 ) -> Iterator[Row]:
+    """Yields the rows of CSV or TSV."""
     delimiter = "\t" if layout.delimiter == "tab" else layout.delimiter
-    known = dialects.KnownDialect(
-        delimiter,
-        layout.quoting,
-        layout.has_header,
-        layout.columns,
-        layout.encoding,
+    table = dialects.find_dialect(
+        str(path),
+        lines,
+        dialects.ChosenDialect(
+            delimiter,
+            layout.quoting,
+            layout.has_header,
+            layout.columns,
+            layout.encoding,
+        ),
+        is_tsv=file_format == "tsv" and not delimiter,
     )
-    is_tsv = file_format == "tsv" and not delimiter
-    found = dialects.find_dialect(str(path), lines, known, is_tsv)
-    dialect = found.dialect
-    # A text may contain commas, but hardly tabs.
-    is_tabs = dialect.delimiter == "\t"
-    header = _Header(found.has_header, found.width, may_be_wider=is_tabs)
-    for number, row in _parse_records(path, found.lines, dialect, header):
-        if isinstance(row, ValueError):
-            yield number, row
+    builder = _RowBuilder(
+        table.has_header,
+        table.width,
+        # A text may contain commas, but hardly tabs.
+        may_be_wider=table.dialect.delimiter == "\t",
+    )
+    for number, cells in _parse_records(path, table, builder):
+        if isinstance(cells, ValueError):
+            yield number, cells
             continue
-        text = " ".join(row)
+        text = " ".join(cells)
         wrong = None if text.isascii() else _wrong_bytes(text, layout.encoding)
-        if header.is_open:
+        if builder.needs_names:
             if wrong:
                 raise ValueError(f"{path}, line {number}: {wrong}")
-            header.set(row)
+            builder.set_names(cells)
             continue
         is_swallowed = "\n" in text and dialects.is_swallowed(
-            row, dialect.delimiter
+            cells, table.dialect.delimiter
         )
-        yield number, wrong or header.row(row, is_swallowed)
+        yield number, wrong or builder.build(cells, is_swallowed)
 
 
 def _parse_records(
-    path: StrPath,
-    lines: Iterable[str],
-    dialect: dialects.Dialect,
-    header: _Header,
+    path: StrPath, table: dialects.FoundDialect, builder: _RowBuilder
 ) -> Iterator[tuple[int, list[str] | ValueError]]:
     """Yields the cells of each record, or the error of a malformed one."""
-    reader = dialects.records_of(lines, dialect)
+    reader = dialects.csv_reader(table.lines, table.dialect)
     while True:
         # A quoted cell may span lines. Number the row by its first line.
         number = reader.line_num + 1
         try:
             cells = next(reader, None)
         except csv.Error as error:
-            unclosed = _unclosed(error)
+            unclosed = _unclosed_quote(error)
             # Stop if the malformed row spans several lines, because an unclosed
             # quote hides where the next row begins.
-            if reader.line_num > number or header.is_open:
+            if reader.line_num > number or builder.needs_names:
                 raise ValueError(f"{path}, line {number}: {unclosed}") from None
             yield number, unclosed
             continue
         if cells is None:
             return
-        if not cells or (header.is_open and headers.is_empty(cells)):
+        if not cells or (builder.needs_names and headers.is_empty_row(cells)):
             continue
-        if dialect.escapes:
+        if table.dialect.escapes:
             cells = dialects.show_escaped(cells)
         yield number, cells
 
 
-def _unclosed(error: csv.Error) -> ValueError:
+def _unclosed_quote(error: csv.Error) -> ValueError:
+    """Returns the error for a row in which csv found a wrong quote."""
     # A table of one column has no delimiter that can be shown.
     reason = str(error).replace(f"'{dialects.NO_DELIMITER}'", "a line end")
     return ValueError(
@@ -342,29 +370,30 @@ def _unclosed(error: csv.Error) -> ValueError:
 
 
 def _wrong_bytes(text: str, encoding: str | None) -> ValueError | None:
+    """Returns the error of a text that was wrongly encoded, or None."""
     try:
-        encodings.check(text, encoding)
+        encodings.check_text(text, encoding)
     except ValueError as error:
         return error
     return None
 
 
 def _read_workbook(path: StrPath, layout: Layout) -> Iterator[Row]:
-    rows = workbooks.read(path, layout.sheet)
-    first = [*itertools.islice(rows, 200)]
-    records = [row for _, row in first]
+    rows = workbooks.read_sheet(path, layout.sheet)
+    first_rows = [*itertools.islice(rows, 200)]
+    records = [cells for _, cells in first_rows]
     has_header = layout.has_header
     if has_header is not False:
         headers.check_title(str(path), records)
         table_checks.check_second_names(str(path), records)
     if has_header is None and records:
         has_header = headers.find_header(str(path), records, layout.columns)
-    header = _Header(bool(has_header))
-    for number, row in itertools.chain(first, rows):
-        if header.is_open:
-            header.set(row)
+    builder = _RowBuilder(bool(has_header))
+    for number, cells in itertools.chain(first_rows, rows):
+        if builder.needs_names:
+            builder.set_names(cells)
         else:
-            yield number, header.row(row)
+            yield number, builder.build(cells)
 
 
 def read_parquet(
@@ -383,7 +412,7 @@ def read_parquet(
     with open_parquet(path) as table:
         number = first - 1
         for batch in table.iter_batches(256, row_groups):
-            keys = _unique(batch.schema.names)
+            keys = _unique_keys(batch.schema.names)
             columns = [_parquet_cells(column) for column in batch.columns]
             for cells in zip(*columns, strict=True):
                 number += 1
@@ -421,16 +450,21 @@ def describe_parquet(path: StrPath) -> JsonObject:
     """
     with open_parquet(path) as table:
         schema = table.schema_arrow
-        kinds = [schema.field(number).type for number in range(len(schema))]
-        return {
-            key: {each.name: None for each in kind} or None
-            if str(kind).startswith("struct<")
-            else None
-            for key, kind in zip(_unique(schema.names), kinds, strict=True)
-        }
+        types = [schema.field(number).type for number in range(len(schema))]
+        cells = map(_describe_empty_cell, types)
+        return dict(zip(_unique_keys(schema.names), cells, strict=True))
+
+
+def _describe_empty_cell(
+    cell_type: "pyarrow.DataType",
+) -> dict[str, None] | None:
+    if not str(cell_type).startswith("struct<"):
+        return None
+    return {field.name: None for field in cell_type} or None
 
 
 def _parquet_cells(column: "pyarrow.Array") -> list[object]:
+    """Returns the cells of a column, as text if Python lacks their values."""
     try:
         return column.to_pylist()
     except (ValueError, OverflowError):

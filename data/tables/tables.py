@@ -10,7 +10,7 @@ import dataclasses
 import difflib
 import itertools
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from absl import logging
 
@@ -52,7 +52,7 @@ __all__ = [
 DECISIONS = ("accept", "reject", "ignore")
 
 # A tuple whose last element is a row, {column: cell}.
-Placed = TypeVar("Placed", bound=tuple)
+PlacedRow = TypeVar("PlacedRow", bound=tuple[Any, ...])
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -155,7 +155,9 @@ class Table:
             ValueError: the first row is malformed.
         """
         is_separated = format_of(self.path) in ("csv", "tsv", "xlsx")
-        is_numbered = any(isinstance(x, ColumnNumber) for x in self.columns())
+        is_numbered = any(
+            isinstance(column, ColumnNumber) for column in self.columns()
+        )
         return is_separated and not is_numbered
 
     def read(self) -> Iterator[Row]:
@@ -183,12 +185,12 @@ def read_table(
         ValueError: a row is malformed or lacks a column, a text is no string,
             or the table cannot be read (see `read_rows`).
     """
-    known: set[str] = set()
+    columns_of_first: set[str] = set()
     for number, row in table.read():
         where = f"{table.path}, line {number}"
         if isinstance(row, ValueError):
             raise ValueError(f"{where}: {row}")
-        for column in known:
+        for column in columns_of_first:
             row.setdefault(column, None)
         check_columns(where, row, text_columns)
         check_columns(where, row, columns)
@@ -201,7 +203,7 @@ def read_table(
                     f"Received: {str(row[column])[:80]}"
                 )
         if may_lack:
-            known = {*text_columns, *columns}
+            columns_of_first = {*text_columns, *columns}
         yield where, row
 
 
@@ -229,8 +231,10 @@ def check_columns(
 
 
 def accepted_rows(
-    path: StrPath, rows: Iterable[Placed], named: Collection[str] = ()
-) -> Iterator[Placed]:
+    path: StrPath,
+    rows: Iterable[PlacedRow],
+    columns_of_flags: Collection[str] = (),
+) -> Iterator[PlacedRow]:
     """Yields the rows that an annotator accepted in Prodigy.
 
     Prodigy writes its decision into the column `answer`. If its cells are
@@ -241,28 +245,30 @@ def accepted_rows(
     Args:
         path: the file, for the log.
         rows: tuples that end with a row, {column: cell}.
-        named: columns that the flags name, which keep their own meaning.
+        columns_of_flags: columns that the flags name, which keep their own
+            meaning.
     """
     rows = iter(rows)
-    first = [*itertools.islice(rows, 1)]
-    rows = itertools.chain(first, rows)
-    if "answer" in named or not all("answer" in x[-1] for x in first):
+    first_rows = [*itertools.islice(rows, 1)]
+    rows = itertools.chain(first_rows, rows)
+    has_answers = all("answer" in placed[-1] for placed in first_rows)
+    if "answer" in columns_of_flags or not has_answers:
         yield from rows
         return
-    every = [*rows]
-    answers = [each[-1].get("answer") for each in every]
-    is_prodigy = all(x in (None, "", *DECISIONS) for x in answers)
-    left_out = 0
-    for each, answer in zip(every, answers, strict=True):
+    all_rows = [*rows]
+    answers = [placed[-1].get("answer") for placed in all_rows]
+    is_prodigy = all(answer in (None, "", *DECISIONS) for answer in answers)
+    num_left_out = 0
+    for placed, answer in zip(all_rows, answers, strict=True):
         if is_prodigy and answer in ("reject", "ignore"):
-            left_out += 1
+            num_left_out += 1
         else:
-            yield each
-    if left_out:
+            yield placed
+    if num_left_out:
         logging.warning(
             "%s: %d rows left out, because their `answer` is not accept",
             path,
-            left_out,
+            num_left_out,
         )
 
 
@@ -280,12 +286,13 @@ def add_answer(
     def is_taken(name: str) -> bool:
         return name in row or name in columns
 
-    def has(name: str, value: object) -> bool:
+    def is_any_taken(name: str, value: object) -> bool:
         # In CSV, {"a": {"b": 1}} is the column a.b.
-        inner = value if isinstance(value, dict) else ()
-        return is_taken(name) or any(is_taken(f"{name}.{x}") for x in inner)
+        inner_names = value if isinstance(value, dict) else ()
+        names = [name, *(f"{name}.{inner}" for inner in inner_names)]
+        return any(map(is_taken, names))
 
     return {**row} | {
-        f"predicted_{name}" if has(name, value) else name: value
+        f"predicted_{name}" if is_any_taken(name, value) else name: value
         for name, value in answer.items()
     }

@@ -23,7 +23,7 @@ _CELL = re.compile(rb"<c\b([^>]*)(?<!/)>(?:(?!</c>).)*?<f\b.*?</c>", re.DOTALL)
 _VALUE = re.compile(rb"<v[^>/]*>[^<]")
 
 
-def read(
+def read_sheet(
     path: StrPath, sheet: str | None, empty_is_gap: bool = False
 ) -> Iterator[tuple[int, list[str]]]:
     """Yields (number of the row in the sheet, cells), without empty rows.
@@ -44,6 +44,16 @@ def read(
         ValueError: the workbook is damaged, there is no such sheet, a formula
             has no value, or the package is not installed.
     """
+    with text_files.open_binary(path) as packed:
+        data = packed.read()
+    rows = _sheet_rows(path, data, sheet)
+    yield from _without_empty(path, rows, empty_is_gap)
+
+
+def _sheet_rows(
+    path: StrPath, data: bytes, sheet: str | None
+) -> Sequence[Sequence[object]]:
+    """Returns all rows of a sheet, and raises the errors of `read_sheet`."""
     try:
         # An optional package.
         import python_calamine
@@ -53,52 +63,69 @@ def read(
             f"{install_command('python_calamine')}. Or save the sheet as CSV "
             "UTF-8"
         ) from None
-    with text_files.open_binary(path) as packed:
-        data = packed.read()
-        # .xlsx itself is one of the kinds that are no text.
-        if re.match(packed_files.OLD_WORKBOOK, data):
-            packed_files.check_is_text(data, path)
-        file = io.BytesIO(data)
-        try:
-            book = python_calamine.CalamineWorkbook.from_filelike(file)
-            names = [
-                each.name
-                for each in book.sheets_metadata
-                if each.typ == python_calamine.SheetTypeEnum.WorkSheet
-                and each.visible == python_calamine.SheetVisibleEnum.Visible
-            ]
-            if sheet and sheet not in book.sheet_names:
-                raise ValueError(
-                    f"{path}: there is no sheet {sheet!r}; the sheets are "
-                    f"{', '.join(map(repr, book.sheet_names))}"
-                )
-            name = sheet or _first_filled(book, names or book.sheet_names)
-            table = book.get_sheet_by_name(name)
-            _check_formulas(path, file, book.sheet_names.index(name), name)
-            if not sheet and len(names) > 1:
-                logging.info(
-                    "%s: read the sheet %r. --sheet reads another one",
-                    path,
-                    name,
-                )
-            rows = table.to_python(skip_empty_area=False)
-        except (
-            python_calamine.CalamineError,
-            zipfile.BadZipFile,
-            ElementTree.ParseError,
-            KeyError,
-            IndexError,
-        ) as error:
-            raise ValueError(
-                f"{path} is a damaged Excel workbook, or none: {error}"
-            ) from error
-    yield from _without_empty(path, rows, empty_is_gap)
+    # .xlsx itself is one of the kinds that are no text.
+    if re.match(packed_files.OLD_WORKBOOK, data):
+        packed_files.check_is_text(data, path)
+    file = io.BytesIO(data)
+    try:
+        book = python_calamine.CalamineWorkbook.from_filelike(file)
+        name = _choose_sheet(path, book, sheet)
+        _check_formulas(path, file, book.sheet_names.index(name), name)
+        return book.get_sheet_by_name(name).to_python(skip_empty_area=False)
+    except (
+        python_calamine.CalamineError,
+        zipfile.BadZipFile,
+        ElementTree.ParseError,
+        KeyError,
+        IndexError,
+    ) as error:
+        raise ValueError(
+            f"{path} is a damaged Excel workbook, or none: {error}"
+        ) from error
+
+
+def _choose_sheet(
+    path: StrPath,
+    book: "python_calamine.CalamineWorkbook",
+    sheet: str | None,
+) -> str:
+    """Returns the name of the sheet to read.
+
+    Without the name of a `sheet`, it is the first visible one with cells.
+
+    Raises:
+        ValueError: there is no sheet of that name.
+    """
+    import python_calamine
+
+    if sheet and sheet not in book.sheet_names:
+        raise ValueError(
+            f"{path}: there is no sheet {sheet!r}; the sheets are "
+            f"{', '.join(map(repr, book.sheet_names))}"
+        )
+    if sheet:
+        return sheet
+    visible_names = [
+        metadata.name
+        for metadata in book.sheets_metadata
+        if metadata.typ == python_calamine.SheetTypeEnum.WorkSheet
+        and metadata.visible == python_calamine.SheetVisibleEnum.Visible
+    ]
+    name = _first_filled(book, visible_names or book.sheet_names)
+    if len(visible_names) > 1:
+        logging.info(
+            "%s: read the sheet %r. --sheet reads another one", path, name
+        )
+    return name
 
 
 def _first_filled(
     book: "python_calamine.CalamineWorkbook", names: list[str]
 ) -> str:
-    # Templates keep the first sheet for a cover without cells.
+    """Returns the first sheet with cells.
+
+    Templates keep the first sheet for a cover without cells.
+    """
     for name in names:
         if book.get_sheet_by_name(name).to_python(nrows=1):
             return name
@@ -108,21 +135,26 @@ def _first_filled(
 def _without_empty(
     path: StrPath, rows: Sequence[Sequence[object]], empty_is_gap: bool
 ) -> Iterator[tuple[int, list[str]]]:
-    empty: list[int] = []
-    last = 0
+    """Yields (number, cells) of each row that is not empty.
+
+    Unless `empty_is_gap`, logs how many empty rows are between the others.
+    """
+    empty_numbers: list[int] = []
+    last_filled = 0
     for number, row in enumerate(rows, 1):
         cells = [*map(_to_text, row)]
         if any(cells):
             # Empty rows above the table or below it are no gaps.
-            empty += range(last + 1, number) if last else ()
-            last = number
+            if last_filled:
+                empty_numbers += range(last_filled + 1, number)
+            last_filled = number
             yield number, cells
-    if empty and not empty_is_gap:
+    if empty_numbers and not empty_is_gap:
         logging.warning(
             "%s: %d empty rows left out, the first is row %d",
             path,
-            len(empty),
-            empty[0],
+            len(empty_numbers),
+            empty_numbers[0],
         )
 
 
@@ -139,17 +171,17 @@ def _to_text(cell: object) -> str:
 def _check_formulas(
     path: StrPath, file: IO[bytes], index: int, sheet: str
 ) -> None:
-    # Raises an error if a cell contains a formula without a value, which the
-    # library reads as an empty cell.
-    with zipfile.ZipFile(file) as archive:
-        book = ElementTree.fromstring(archive.read("xl/workbook.xml"))
-        links = ElementTree.fromstring(
-            archive.read("xl/_rels/workbook.xml.rels")
-        )
-        sheets = [each for each in book.iter() if _tag(each) == "sheet"]
-        key = next(v for k, v in sheets[index].items() if k.endswith("}id"))
-        target = next(x.get("Target", "") for x in links if x.get("Id") == key)
-        data = archive.read(f"xl/{target}" if target[0] != "/" else target[1:])
+    """Raises a ValueError if a cell contains a formula without a value.
+
+    The library reads such a formula as an empty cell.
+
+    Args:
+        path: path of the workbook, for the error.
+        file: the workbook.
+        index: number of the sheet in the workbook, counted from 0.
+        sheet: name of the sheet, for the error.
+    """
+    data = _read_sheet_xml(file, index)
     for cell in _CELL.finditer(data) if b"<f" in data else ():
         if b't="str"' not in cell[1] and not _VALUE.search(cell[0]):
             place = re.search(rb'\br="(\w+)"', cell[1])
@@ -159,6 +191,30 @@ def _check_formulas(
                 "has no value. Open the workbook in Excel or LibreOffice and "
                 "save it, or save the sheet as CSV UTF-8"
             )
+
+
+def _read_sheet_xml(file: IO[bytes], index: int) -> bytes:
+    """Returns the XML of a sheet, to which the workbook refers by a link."""
+    with zipfile.ZipFile(file) as archive:
+        book = ElementTree.fromstring(archive.read("xl/workbook.xml"))
+        links = ElementTree.fromstring(
+            archive.read("xl/_rels/workbook.xml.rels")
+        )
+        sheets = [
+            element for element in book.iter() if _tag(element) == "sheet"
+        ]
+        link_id = next(
+            value
+            for name, value in sheets[index].items()
+            if name.endswith("}id")
+        )
+        target = next(
+            link.get("Target", "")
+            for link in links
+            if link.get("Id") == link_id
+        )
+        is_absolute = target[0] == "/"
+        return archive.read(target[1:] if is_absolute else f"xl/{target}")
 
 
 def _tag(element: ElementTree.Element) -> str:

@@ -64,7 +64,7 @@ def answer_files(
         num_shards: maximum number of shards. 0 = the size of the input
             determines the number.
         run: function that calls another function for each task, as
-            `workers.run` does.
+            `workers.run_in_processes` does.
 
     Returns:
         (numbers of rows, text for the log that names the written files). The
@@ -116,7 +116,7 @@ def _create_tasks(
     num_shards: int,
 ) -> list[AnswerTask]:
     layout = settings.table_layout()
-    shares = file_ranges.split(paths, layout, num_shards)
+    shares = file_ranges.split_files(paths, layout, num_shards)
     names_files = len(paths) > 1
     columns = find_columns(settings, paths)
     schema = create_schema(settings, columns, names_files)

@@ -53,7 +53,7 @@ def find_columns(
     _, task = settings.load()
     columns = InputColumns({}, set(), {*task.fields, "words"})
     for path in paths:
-        kind = file_ranges.find_kind(path, settings.table_layout())
+        kind = file_ranges.find_range_kind(path, settings.table_layout())
         most: int | None = None
         if kind == "parquet":
             columns.add(table_formats.describe_parquet(path))

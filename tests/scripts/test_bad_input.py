@@ -51,11 +51,13 @@ def files(tmp_path_factory, tiny):
     changed = whole[:size] + bytes([whole[size] ^ 1]) + whole[size + 1 :]
     (folder / "changed.tfrecord").write_bytes(changed)
     # TensorFlow's reader crashes there.
-    framed = map(records.frame, records.read_records(tiny / "train.tfrecord"))
+    framed = map(
+        records.frame_record, records.read_records(tiny / "train.tfrecord")
+    )
     lies = b"".join([*itertools.islice(framed, 20), records._header(1 << 30)])
     (folder / "lies.tfrecord").write_bytes(lies)
     squad = records.encode_example({"unique_ids": [1]})
-    (folder / "other.tfrecord").write_bytes(records.frame(squad))
+    (folder / "other.tfrecord").write_bytes(records.frame_record(squad))
     tf1.write_checkpoint(folder / "cut.ckpt", {"global_step": tf.Variable(0)})
     os.truncate(folder / "cut.ckpt.data-00000-of-00001", 1)
     return folder

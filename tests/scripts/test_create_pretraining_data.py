@@ -42,7 +42,7 @@ def test_records_are_those_of_the_original(case, tmp_path):
         case["max_seq_length"], case["max_predictions_per_seq"]
     )
     for index, path in enumerate(output_files):
-        read = tfrecords.decode(list(records.read_records(path)), spec)
+        read = tfrecords.decode_batch(list(records.read_records(path)), spec)
         assert set(read) == set(recorded)
         for name in recorded:
             # Record i is in file i mod 2.

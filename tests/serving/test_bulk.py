@@ -349,7 +349,7 @@ def test_tasks_that_run_twice_or_elsewhere_write_the_same(
 
     def twice(function, tasks, num_processes=1):
         tasks = [task for task in tasks for _ in range(2)]
-        return workers.run(function, tasks, num_processes)
+        return workers.run_in_processes(function, tasks, num_processes)
 
     def elsewhere(function, tasks):
         """Runs in another folder, as workers of a cluster may."""
@@ -362,7 +362,10 @@ def test_tasks_that_run_twice_or_elsewhere_write_the_same(
         found, _ = job.answer_files(settings, paths, name, 6, run)
         counts.append(found)
 
-    write("once.jsonl", functools.partial(workers.run, num_processes=1))
+    write(
+        "once.jsonl",
+        functools.partial(workers.run_in_processes, num_processes=1),
+    )
     write("twice.jsonl", functools.partial(twice, num_processes=2))
     write("else.jsonl", elsewhere)
     once = shards_of(tmp_path, "once")

@@ -123,7 +123,7 @@ def test_a_pickled_model_answers_in_beam(model, tmp_path, monkeypatch):
     options = parse_options(
         ["--direct_num_workers=2", "--direct_running_mode=multi_processing"]
     )
-    [*beam_workers.run(write, [*enumerate(TEXTS)], options)]
+    [*beam_workers.run_on_beam(write, [*enumerate(TEXTS)], options)]
     for number, text in enumerate(TEXTS):
         path = tmp_path / f"{number}.json"
         pid, found = json.loads(path.read_text())

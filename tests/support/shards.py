@@ -39,7 +39,9 @@ def create(tmp_path, input_files=CORPUS, num_processes=1, **options):
         [*map(str, input_files)],
         str(tmp_path / "out"),
         num_shards,
-        functools.partial(workers.run, num_processes=num_processes),
+        functools.partial(
+            workers.run_in_processes, num_processes=num_processes
+        ),
     )
     return manifest
 
@@ -69,7 +71,7 @@ def read(manifest, spec=None):
         for shard in manifest["shards"]
         for record in records.read_records(shard["path"])
     ]
-    features = tfrecords.decode(
+    features = tfrecords.decode_batch(
         serialized, spec or feature_specs.pretraining_features(64, 10)
     )
     return {name: value.numpy() for name, value in features.items()}

@@ -86,7 +86,7 @@ class EmbeddingTask(task.Task[features.InputExample, None]):
     ) -> Iterator[tuple[bytes, None]]:
         """Yields the text pairs of a split as TFRecords, without origins."""
         unit = self.score_unit or pairs.find_score_unit(examples)
-        pairs.check_scores(split, examples, unit)
+        pairs.check_scale(split, examples, unit)
         created = pairs.create_pair_features(
             examples, self.max_seq_length, self.tokenizer, unit
         )

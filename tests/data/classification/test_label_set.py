@@ -20,9 +20,9 @@ def examples(*labels):
 
 def test_rows_name_the_labels(caplog):
     labels = label_set()
-    assert labels.names is None
-    labels.infer("train.csv", examples(*"yyyyyxn"), examples("m"))
-    assert labels.names == [*"mnxy"]
+    assert labels.named_by_flags is None
+    names = labels.infer("train.csv", examples(*"yyyyyxn"), examples("m"))
+    assert names == [*"mnxy"]
     # A label that only the dev set has is not one of few rows to train on.
     assert "2 labels have fewer than 5 rows to train on: x, n" in caplog.text
 
@@ -33,27 +33,29 @@ def test_too_few_labels_are_an_error():
     with pytest.raises(ValueError, match="--labels must name 2"):
         label_set(labels=["x"])
     one = label_set("multilabel")
-    one.infer("train.csv", examples(["x"], []))
-    assert one.names == ["x"]
+    assert one.infer("train.csv", examples(["x"], [])) == ["x"]
 
 
 def test_an_unknown_label_is_an_error():
-    labels = label_set(labels=["x", "y"])
-    labels.check_known("x", "dev.csv, line 2")
-    labels.check_known(["x", "y"], "dev.csv, line 2")
-    for label in ("z", ["x", "z"]):
+    where = "dev.csv, line 2"
+    one, many = label_set(), label_set("multilabel")
+    names = ["x", "y"]
+    assert one.read_label(["x"], where, names) == "x"
+    assert many.read_label(["y,x"], where, names) == ["y", "x"]
+    for labels, cell in ((one, "z"), (many, "x,z")):
+        assert labels.read_label([cell], where) is not None
         with pytest.raises(ValueError, match="line 2: unknown label 'z'"):
-            labels.check_known(label, "dev.csv, line 2")
+            labels.read_label([cell], where, names)
 
 
 def test_several_columns_are_the_labels():
     columns = ["toxic", "insult"]
     labels = label_set("multilabel", columns, label_column="toxic,insult")
-    assert labels.names == columns
-    assert labels.read(["0", "true"], "line 2") == ["insult"]
-    assert labels.read(["0", ""], "line 2") is None
+    assert labels.named_by_flags == columns
+    assert labels.read_label(["0", "true"], "line 2", columns) == ["insult"]
+    assert labels.read_label(["0", ""], "line 2", columns) is None
     with pytest.raises(ValueError, match="line 2: each of these columns"):
-        labels.read(["0", "2"], "line 2")
+        labels.read_label(["0", "2"], "line 2", columns)
 
 
 def test_a_column_of_texts_is_an_error():

@@ -143,7 +143,7 @@ def test_features_are_of_both_texts(scores, expected):
         InputExample(i, "the boat", "a", x) for i, x in enumerate(scores)
     ]
     unit = pairs.find_score_unit(examples)
-    pairs.check_scores("train", examples, unit)
+    pairs.check_scale("train", examples, unit)
     features = [*pairs.create_pair_features(examples, 5, tokenizer, unit)]
     assert [each.label_id for each in features] == expected
     ids = np.array(features[0].input_ids).reshape(2, 5)
@@ -159,11 +159,11 @@ def test_all_sets_have_their_scores_on_the_scale_of_the_first():
     )
     unit = pairs.find_score_unit(many)
     assert unit == 5
-    pairs.check_scores("eval", few, unit)
+    pairs.check_scale("eval", few, unit)
     unit = pairs.find_score_unit(few)
     assert unit == 1
     with pytest.raises(ValueError, match="eval set"):
-        pairs.check_scores("eval", many, unit)
+        pairs.check_scale("eval", many, unit)
 
 
 def test_recall_counts_who_finds_the_partner():

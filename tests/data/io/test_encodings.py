@@ -22,7 +22,7 @@ from data.tables.tables import Layout, Table, read_rows, read_table
 def test_the_likeliest_encodings_show_the_word(encoding, text, word):
     line = text.encode(encoding).decode("utf-8", "surrogateescape")
     with pytest.raises(ValueError, match="not UTF-8") as error:
-        encodings.check(line)
+        encodings.check_text(line)
     shown = str(error.value)
     assert f"in {encoding}" in shown
     assert f"--encoding={encoding}" in shown or f"{encoding}. Set" in shown

@@ -66,7 +66,7 @@ def test_a_corpus_is_unpacked_and_not_cut(tmp_path, kind):
     lines = [f"Line {i} of the corpus." for i in range(5)]
     path = tmp_path / "corpus.txt"
     path.write_bytes(PACK[kind]("\n".join(lines).encode()))
-    assert [*text_files.read_lines(path)] == lines
+    assert [*text_files.read_corpus_lines(path)] == lines
     ((block,),) = corpus_parts.split_to_parts([str(path)])
     assert block.end is None
 
@@ -98,7 +98,7 @@ def test_archives_are_one_sentence(tmp_path):
         for ending in (".csv", ".jsonl", ".txt"):
             path = tmp_path / f"a{ending}"
             path.write_bytes(data)
-            for read in (read_rows, text_files.read_lines):
+            for read in (read_rows, text_files.read_corpus_lines):
                 with pytest.raises(ValueError, match=f"is a {name}"):
                     [*read(path)]
 
@@ -125,7 +125,7 @@ def test_a_file_without_a_buffer_is_unpacked():
             return True
 
     packed = Remote(PACK["xz"](TEXT.encode()))
-    assert packed_files.unpack(packed, "gs://a/b").read() == TEXT.encode()
+    assert packed_files.unpack_file(packed, "gs://a/b").read() == TEXT.encode()
 
 
 def test_sets_are_found_in_any_case_and_packing(tmp_path):

@@ -106,11 +106,11 @@ def test_gzip_is_unpacked_and_damage_named(tmp_path):
     path = tmp_path / "a.txt.gz"
     # As in the original, carriage returns and zeros are within lines.
     path.write_bytes(gzip.compress("a\rb\0c\r\nd\u2028\n\n".encode() * 999))
-    lines = list(text_files.read_lines(path))
+    lines = list(text_files.read_corpus_lines(path))
     assert lines[:3] == ["a\rb\0c\r", "d\u2028", ""]
     path.write_bytes(path.read_bytes()[:40])
     with pytest.raises(OSError, match=r"a\.txt\.gz"):
-        list(text_files.read_lines(path))
+        list(text_files.read_corpus_lines(path))
 
 
 def test_lengths_of_features_are_those_of_tensorflow():

@@ -39,7 +39,7 @@ MISSING = "ModuleNotFoundError: No module named 'data'"
 def explain(error, cause=None):
     """Returns the class of the error that users see, and its message."""
     error.__cause__ = cause
-    explained = beam_workers.explain(error)
+    explained = beam_workers.explain_failure(error)
     return type(explained), str(explained)
 
 
@@ -85,7 +85,7 @@ def test_errors_keep_their_kind(kind):
     options = parse_options(["--runner=DirectRunner"])
     expected = ValueError if kind is ValueError else OSError
     with pytest.raises(expected) as caught:
-        [*beam_workers.run(fail, [(7,)], options)]
+        [*beam_workers.run_on_beam(fail, [(7,)], options)]
     assert "7 is wrong" in str(caught.value)
     assert "while running" not in str(caught.value)
 
@@ -99,7 +99,7 @@ def test_each_worker_of_dask_gets_tasks(tmp_path):
         # Each task writes the id of its worker's process.
         command = ["sh", "-c", f"echo $PPID >> {tmp_path}/pids; sleep 0.2"]
         tasks = [(command,)] * 10
-        run = beam_workers.run(subprocess.check_call, tasks, options)
+        run = beam_workers.run_on_beam(subprocess.check_call, tasks, options)
         assert [*run] == [None] * 10
         pids = (tmp_path / "pids").read_text().split()
         assert len(pids) == 10

@@ -20,7 +20,7 @@ def read(ranges, layout=tables.DEFAULT):
     return [
         (number, str(row) if isinstance(row, ValueError) else row)
         for file_range in ranges
-        for number, row in file_ranges.read_rows(file_range, layout)
+        for number, row in file_ranges.read_range(file_range, layout)
     ]
 
 
@@ -30,7 +30,7 @@ def check(paths, layout=tables.DEFAULT, most=40):
     whole = read(map(FileRange, paths), layout)
     counts = []
     for number in range(1, most):
-        shares = file_ranges.split(paths, layout, number)
+        shares = file_ranges.split_files(paths, layout, number)
         assert len(shares) <= number
         assert all(shares)
         counts.append(len(shares))
@@ -76,12 +76,12 @@ def test_lines_are_read_once_and_keep_their_numbers(tmp_path, name, seed):
 def test_other_files_are_whole(tmp_path, name, contents):
     path = tmp_path / name
     path.write_bytes(contents)
-    shares = file_ranges.split([str(path)] * 3, tables.DEFAULT, 20)
+    shares = file_ranges.split_files([str(path)] * 3, tables.DEFAULT, 20)
     assert shares == [[FileRange(str(path))]] * 3
     # Several small files are one share.
-    shares = file_ranges.split([str(path)] * 3, tables.DEFAULT)
+    shares = file_ranges.split_files([str(path)] * 3, tables.DEFAULT)
     assert shares == [[FileRange(str(path))] * 3]
-    assert file_ranges.split([], tables.DEFAULT) == [[]]
+    assert file_ranges.split_files([], tables.DEFAULT) == [[]]
 
 
 def test_an_encoding_is_read_from_the_beginning(tmp_path):
@@ -111,7 +111,7 @@ def test_the_size_of_the_input_determines_the_shares(tmp_path):
     counts = []
     for megabytes in (0.1, 0.6, 2, 9, 40):
         path.write_bytes(b"the harbor\n" * int(megabytes * 2**20 / 11))
-        shares = file_ranges.split([str(path)], tables.DEFAULT)
+        shares = file_ranges.split_files([str(path)], tables.DEFAULT)
         counts.append(len(shares))
     assert counts == [1, 2, 7, 8, 9]
 

@@ -19,7 +19,7 @@ def square(number):
 @pytest.mark.parametrize("num_processes", [0, 1, 2])
 def test_each_task_is_done_in_other_processes(num_processes):
     tasks = [(i,) for i in range(1500)]
-    found = list(workers.run(square, tasks, num_processes))
+    found = list(workers.run_in_processes(square, tasks, num_processes))
     assert {value for _, value in found} == {i * i for i in range(1500)}
     is_here = {pid == os.getpid() for pid, _ in found}
     if num_processes:
@@ -32,7 +32,7 @@ def fail(number):
 
 def test_errors_come_through():
     with pytest.raises(ValueError, match="0 is wrong"):
-        list(workers.run(fail, [(0,), (0,)], 2))
+        list(workers.run_in_processes(fail, [(0,), (0,)], 2))
 
 
 PARENT = """
@@ -43,7 +43,7 @@ from tests.data.jobs import test_workers
 
 if __name__ == "__main__":
     tasks = [(), ()]
-    list(workers.run(test_workers.say_pid, tasks, 2))
+    list(workers.run_in_processes(test_workers.say_pid, tasks, 2))
 """
 
 
@@ -82,7 +82,9 @@ def fail_late(number, end):
 def test_a_death_is_noticed_while_the_oldest_task_works(tmp_path):
     end = tmp_path / "end_of_task_0"
     with pytest.raises(ChildProcessError, match="SIGKILL"):
-        list(workers.run(fail_late, [(i, end) for i in range(6)], 2))
+        list(
+            workers.run_in_processes(fail_late, [(i, end) for i in range(6)], 2)
+        )
     assert not end.exists()
 
 
@@ -95,7 +97,9 @@ def test_a_process_killed_at_any_time_is_noticed():
     """Before it reads a task, and while it sends a long result, too."""
 
     def kill_each():
-        for pid, _ in workers.run(work, [(i,) for i in range(100)], 2):
+        for pid, _ in workers.run_in_processes(
+            work, [(i,) for i in range(100)], 2
+        ):
             os.kill(pid, signal.SIGKILL)
 
     with pytest.raises(ChildProcessError, match="SIGKILL"):

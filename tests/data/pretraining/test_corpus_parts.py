@@ -19,7 +19,7 @@ def test_parts_give_each_document_once(tmp_path, monkeypatch):
     def read(blocks):
         text = ""
         for block in blocks:
-            lines = text_files.read_lines(block.path, None, *block[1:3])
+            lines = text_files.read_corpus_lines(block.path, None, *block[1:3])
             text += "\n".join(map(str.strip, lines)) + "\n\n"
         return [each.strip() for each in text.split("\n\n") if each.strip()]
 

@@ -80,6 +80,6 @@ def test_a_row_is_read_before_the_next_one_is_there():
         raise AssertionError
 
     numbered = enumerate(wait(), 1)
-    first, kind = json_tables.find_kind(numbered, None)
+    first, kind = json_tables.find_text_kind(numbered, None)
     assert kind == "jsonl"
-    assert [*json_tables.read_lines(first)] == [(1, {"text": "a"})]
+    assert [*json_tables.read_json_lines(first)] == [(1, {"text": "a"})]
