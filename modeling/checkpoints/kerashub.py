@@ -51,11 +51,19 @@ _TASKS = ("MaskedLM", "TextClassifier", "TextEmbedder")
 
 
 class _Target(NamedTuple):
-    # Where a dataset belongs.
-    name: str  # Google's name.
-    stored: tuple[int, ...]  # Shape in the file.
-    shape: tuple[int, ...]  # Shape in the model.
-    transposed: bool = False
+    """The variable to which a dataset belongs.
+
+    Attributes:
+        name: Google's name of the variable.
+        stored: shape in the file.
+        shape: shape in the model.
+        is_transposed: whether the axes of the two have the opposite order.
+    """
+
+    name: str
+    stored: tuple[int, ...]
+    shape: tuple[int, ...]
+    is_transposed: bool = False
 
 
 def find(path: StrPath) -> str | None:
@@ -118,12 +126,15 @@ def open_entries(path: str) -> Mapping[str, Entry]:
 
 
 def _open(path: str) -> dict[str, Entry]:
-    # Returns {name without the scope: Entry} of the weights in a file, or in
-    # all files of an index.
-    read = _open_shards if path.endswith(INDEX_FILE) else open_datasets
+    """Returns {name without the scope: Entry} of the weights at a path.
+
+    The path is of a file, or of the index of several.
+    """
+    is_index = path.endswith(INDEX_FILE)
+    datasets = _open_shards(path) if is_index else open_datasets(path)
     return {
         _SCOPE.sub("", name, count=1): entry
-        for name, entry in read(path).items()
+        for name, entry in datasets.items()
         if not _STATE.match(name)
     }
 
@@ -146,8 +157,11 @@ def read_shards(path: str) -> list[tuple[str, str]]:
 
 
 def _open_shards(path: str) -> dict[str, Entry]:
-    # An index lists a group of datasets with the file or the files that contain
-    # it. Another file may contain an older dataset with the same name.
+    """Returns {name: Entry} of the datasets in all files of an index.
+
+    An index lists a group of datasets with the file or the files that contain
+    it. Another file may contain an older dataset with the same name.
+    """
     files: dict[str, dict[str, Entry]] = {}
     entries: dict[str, Entry] = {}
     for group, file in read_shards(path):
@@ -167,8 +181,11 @@ def _open_shards(path: str) -> dict[str, Entry]:
 def _match(
     path: str, stored: Mapping[str, Entry], targets: Mapping[str, _Target]
 ) -> dict[str, Entry]:
-    # Returns {Google's name: Entry} of a file that must contain all targets,
-    # and nothing else.
+    """Returns {Google's name: Entry} of the datasets in a file.
+
+    Raises:
+        ValueError: the file lacks a target, or contains anything else.
+    """
     for name, entry in stored.items():
         target = targets.get(name)
         if target is None:
@@ -197,7 +214,7 @@ def _match(
 def _convert(entry: Entry, target: _Target) -> Entry:
     def read() -> np.ndarray:
         value = entry.read().reshape(target.stored)
-        if target.transposed:
+        if target.is_transposed:
             value = value.T
         return value.reshape(target.shape)
 
@@ -309,13 +326,13 @@ def _check_form(model: keras.Model, leave_out: Collection[str]) -> None:
 def _write(
     model: keras.Model, path: str, targets: Mapping[str, _Target]
 ) -> None:
-    # Writes the weights of a model that are the targets of a file's datasets.
+    """Writes a file with the weights of a model that are its targets."""
     weights = {original_name(weight): weight for weight in model.weights}
     try:
         with h5py.File(path, "w") as file:
             for name, target in targets.items():
                 value = np.asarray(weights[target.name], "float32")
-                if target.transposed:
+                if target.is_transposed:
                     value = value.T
                 file[f"layers/{name}"] = value.reshape(target.stored)
     except (OSError, RuntimeError) as error:
@@ -324,10 +341,8 @@ def _write(
         raise OSError(number, os.strerror(number)) from error
 
 
-# The following functions return {name in the file: _Target}.
-
-
 def _network(config: BertConfig) -> dict[str, _Target]:
+    """Returns {name in the file: its _Target} of an encoder."""
     width = config.hidden_size
     tables = {
         "reversible_embedding": ("word", config.vocab_size),
@@ -346,6 +361,7 @@ def _network(config: BertConfig) -> dict[str, _Target]:
 
 
 def _block(config: BertConfig, index: int) -> dict[str, _Target]:
+    """Returns {name in the file: its _Target} of a block of the encoder."""
     width = config.hidden_size
     wide = config.intermediate_size
     num_heads = config.num_attention_heads
@@ -383,19 +399,21 @@ def _block(config: BertConfig, index: int) -> dict[str, _Target]:
 
 
 def _classifier(config: BertConfig, num_labels: int) -> dict[str, _Target]:
+    """Returns {name in the file: its _Target} of a classifier's head."""
     width = config.hidden_size
     return {
         "dense/vars/0": _Target(
             "output_weights",
             (width, num_labels),
             (num_labels, width),
-            transposed=True,
+            is_transposed=True,
         ),
         "dense/vars/1": _same("output_bias", num_labels),
     }
 
 
 def _masked_lm(config: BertConfig) -> dict[str, _Target]:
+    """Returns {name in the file: its _Target} of the head for masked LM."""
     width = config.hidden_size
     name = "cls/predictions"
     head = "masked_lm_head"

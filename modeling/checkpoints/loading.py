@@ -248,8 +248,10 @@ def _reorder_outputs(
     labels: Sequence[Sequence[str]],
     report: LoadReport,
 ) -> None:
-    # Gives the loaded outputs the order of the labels if the folder lists the
-    # same labels in another order.
+    """Gives the loaded outputs the order of the labels.
+
+    Does nothing unless the folder lists the same labels in another order.
+    """
     order = find_order(preset.labels or (), labels)
     if not order or order == sorted(order):
         return
@@ -267,8 +269,11 @@ def _find_new_head(
     labels: Sequence[Sequence[str]],
     best: bool | None,
 ) -> Sequence[str]:
-    # Returns the names of the head's weights if the folder's head is of no use
-    # for the model, else nothing. Logs why.
+    """Returns the names of the head's weights if the head must be a new one.
+
+    That is, if the folder's head is of no use for the model. Logs why. Returns
+    () otherwise.
+    """
     if not model.built:
         model.build()
     names = head_weights(model)

@@ -13,9 +13,12 @@ from modeling.folders import saved_models
 from modeling.folders.checkpoint_folders import find_tf1_checkpoint
 
 
-def _entries() -> ModuleType:
-    # Other backends of Keras lack TensorFlow, and the paths of other formats
-    # do not need it.
+def _import_entries() -> ModuleType:
+    """Imports the module that reads a checkpoint.
+
+    It needs TensorFlow, which other backends of Keras lack, and the paths of
+    other formats do not need.
+    """
     from modeling.checkpoints import object_entries
 
     return object_entries
@@ -30,7 +33,7 @@ def find(path: StrPath) -> str | None:
     prefix = _find_prefix(os.fspath(path))
     if prefix is None:
         return None
-    return prefix if _entries().has_graph(prefix) else None
+    return prefix if _import_entries().has_graph(prefix) else None
 
 
 def _find_prefix(path: str) -> str | None:
@@ -53,5 +56,5 @@ def open_entries(path: str) -> Mapping[str, Entry]:
     Raises:
         OSError, ValueError: as `object_entries.open_entries` raises them.
     """
-    entries: Mapping[str, Entry] = _entries().open_entries(path)
+    entries: Mapping[str, Entry] = _import_entries().open_entries(path)
     return entries

@@ -142,8 +142,11 @@ def _check_complete(
     missing: Sequence[str],
     there: Iterable[str],
 ) -> None:
-    # A file must contain the encoder. If the model contains no encoder, the
-    # file must contain at least one of its variables.
+    """Raises a ValueError if a file lacks the encoder.
+
+    If the model contains no encoder, the file must contain at least one of the
+    model's variables.
+    """
     lost = [name for name in missing if _REQUIRED.match(name)]
     if lost or len(missing) == len(sources):
         first = (lost or missing)[0]
@@ -164,8 +167,10 @@ def _check_entries(
     shapes: Mapping[str, Sequence[int]],
     dtypes: Mapping[str, str],
 ) -> None:
-    # Raises a ValueError if the entry of a variable has another shape, or does
-    # not contain floating-point numbers.
+    """Raises a ValueError if an entry does not fit its variable.
+
+    It must have the same shape, and contain floating-point numbers.
+    """
     for name, variable in variables.items():
         source = sources[name]
         there = list(shapes[source])

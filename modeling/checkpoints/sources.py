@@ -137,8 +137,10 @@ def _with_one_pooler(
 def _check_heads(
     model: keras.Model, path: str, entries: Mapping[str, Entry]
 ) -> None:
-    # With another number of heads, kernels of the same size mean something
-    # else.
+    """Raises a ValueError if a file shows another number of attention heads.
+
+    Kernels of the same size would then mean something else.
+    """
     config = getattr(model, "config", None)
     for name, entry in entries.items():
         if config is None or entry.num_heads is None:

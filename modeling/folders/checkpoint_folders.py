@@ -108,6 +108,7 @@ def find_best(
 
 
 def _find_newest(path: str) -> str:
+    """Returns the newest checkpoint of a folder, as `find_tf1_checkpoint`."""
     names = sorted(os.listdir(path))
     listing = Path(path, "checkpoint")
     text = listing.read_text(errors="replace") if listing.is_file() else ""

@@ -172,8 +172,11 @@ def read_settings(folder: StrPath) -> tuple[str, HeadSettings]:
 
 
 def _read_length(folder: StrPath, network: JsonObject) -> HeadSettings:
-    # Returns {"max_seq_length": length of a classifier's inputs}, {} if no file
-    # states it. KerasHub's default may be longer than the network allows.
+    """Returns {"max_seq_length": length of a classifier's inputs}.
+
+    Returns {} if no file states it. KerasHub's default may be longer than the
+    network allows.
+    """
     path = os.path.join(folder, PREPROCESSOR_FILE)
     if not os.path.isfile(path):
         return {}
@@ -236,7 +239,7 @@ def read_casing(values: JsonObject, path: str) -> StatedCasing:
 
 @functools.cache
 def _warn(message: str) -> None:
-    # A command may read a folder several times.
+    """Logs a warning once, even if a command reads a folder several times."""
     logging.warning("%s", message)
 
 

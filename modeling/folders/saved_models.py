@@ -46,7 +46,7 @@ def read_config(folder: StrPath) -> JsonObject:
         OSError: the weights cannot be read.
         ValueError: the SavedModel contains no BERT.
     """
-    entries = _entries().open_entries(_find(folder))
+    entries = _import_entries().open_entries(_find(folder))
 
     def shape_of(name: str) -> list[int]:
         return [*entries[f"bert/embeddings/{name}"].shape]
@@ -73,14 +73,17 @@ def read_tokenizer(folder: StrPath) -> StatedCasing:
         OSError: the weights cannot be read.
     """
     prefix = _find(folder)
-    casing = _entries().read_casing(prefix)
+    casing = _import_entries().read_casing(prefix)
     if casing is None:
         return {}
     return {"do_lower_case": casing, "file": f"{prefix}.index"}
 
 
-def _entries() -> ModuleType:
-    # The module loads TensorFlow, which most folders do not need.
+def _import_entries() -> ModuleType:
+    """Imports the module that reads the weights.
+
+    It loads TensorFlow, which most folders do not need.
+    """
     from modeling.checkpoints import object_entries
 
     return object_entries

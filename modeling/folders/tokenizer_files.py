@@ -195,7 +195,7 @@ def _special_words(values: JsonObject, path: str) -> set[str]:
 
 @functools.cache
 def _warn(message: str) -> None:
-    # A command may read a folder several times.
+    """Logs a warning once, even if a command reads a folder several times."""
     logging.warning("%s", message)
 
 

@@ -205,7 +205,10 @@ class Card:
 
 
 def _name_checkpoint(file: str) -> str:
-    # A checkpoint consists of several files, which are shown as one.
+    """Returns the name under which a card lists a file.
+
+    A checkpoint consists of several files, which are shown as one.
+    """
     name, _, ending = file.rpartition(".")
     if ending == "index" or ending.startswith("data-"):
         return f"{name}.*"
