@@ -81,7 +81,7 @@ class FeaturesModel(keras.Model):
         if labels is not None:
             number = options.setdefault("num_labels", len(labels))
             check_labels(labels, num_labels=number)
-        preset = presets.read(path)
+        preset = presets.read_preset(path)
         if cls.__name__ in (kinds.ENCODER, kinds.EMBEDDER):
             preset.warn_of_pooling()
         model, report = cls.load_preset(
@@ -225,7 +225,9 @@ class FeaturesModel(keras.Model):
         """
         if isinstance(self.loss, Loss) and self._compile_metrics is not None:
             features = self.loss.join_labels(x, y, sample_weight)
-            y, sample_weight = metric_targets.of_loss(self.loss, features)
+            y, sample_weight = metric_targets.labels_and_weights(
+                self.loss, features
+            )
         elif isinstance(y, Mapping) and isinstance(y_pred, Mapping):
             # Keras would need labels even of outputs without metrics.
             y = {name: y.get(name) for name in y_pred}

@@ -6,7 +6,7 @@ from modeling.ops import Features
 from modeling.task_loss import Loss
 
 
-def of_loss(loss: Loss, features: Features) -> tuple[Any, Any]:
+def labels_and_weights(loss: Loss, features: Features) -> tuple[Any, Any]:
     """Returns the labels and weights that a loss reads, for metrics.
 
     They have the structure of the model's outputs: dicts if the model returns a

@@ -136,7 +136,7 @@ def write(
             sizes[model_json.FILE] = 0
         preset = options.weights or None
         if preset is not None and not isinstance(preset, presets.Preset):
-            preset = presets.read(preset)
+            preset = presets.read_preset(preset)
         description = descriptions.describe_weights(preset, model, settings)
         description[model_json.CHECKSUMS] = checksums.of_networks(
             folder, options.formats

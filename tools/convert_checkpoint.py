@@ -146,7 +146,7 @@ def _read_tokenizer(
         folder,
         config.vocab_size,
     )
-    identity.check(folder, config, tokenizer)
+    identity.check_identity(folder, config, tokenizer)
     path = options.extended_vocab_file
     if not path:
         return tokenizer, None
@@ -295,7 +295,7 @@ def _load_config(
 def main(parsed: flags.Parsed[Config]) -> None:
     """Converts a checkpoint. Checks all inputs before it writes a file."""
     options = parsed.config
-    folder = presets.read(options.init_checkpoint, "--init_checkpoint")
+    folder = presets.read_preset(options.init_checkpoint, "--init_checkpoint")
     checkpoint = modeling.find_checkpoint(folder)
     config = _load_config(options, folder)
     name = options.model or _find_model(checkpoint, folder)

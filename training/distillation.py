@@ -47,12 +47,12 @@ def load_teacher(
     # Without --init_checkpoint, a run may begin with blocks of the teacher.
     folder = start.preset
     if not (folder and folder.flag == "--teacher"):
-        folder = presets.read(path, "--teacher")
+        folder = presets.read_preset(path, "--teacher")
     bert_config = _load_config(folder)
     # The teacher reads the student's records, so both need the same tokenizer.
     # Their networks may differ.
     settings = {"output_mode": output_mode} if output_mode else {}
-    identity.check(folder, bert_config, start.tokenizer, settings)
+    identity.check_identity(folder, bert_config, start.tokenizer, settings)
     if config.distillation.distill_alpha:
         folder.check_head(config.head)
     # The teacher's folder may lack the vocabulary to compare.

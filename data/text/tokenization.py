@@ -23,8 +23,7 @@ from data.text.text_lists import Texts
 from data.text.token_windows import pack_tokens
 from data.text.words import BasicTokenizer, WordCache, WordpieceTokenizer
 from modeling.folders.model_entries import TokenizerIdentity
-from modeling.folders.presets import Preset
-from modeling.folders.presets import read as read_preset
+from modeling.folders.presets import Preset, read_preset
 from modeling.folders.tokenizer_files import parse_tokenizer
 
 if TYPE_CHECKING:

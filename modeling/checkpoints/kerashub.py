@@ -66,7 +66,7 @@ class _Target(NamedTuple):
     is_transposed: bool = False
 
 
-def find(path: StrPath) -> str | None:
+def find_weights(path: StrPath) -> str | None:
     """Returns the file of the weights at a path, None for other formats.
 
     Raises:
@@ -94,7 +94,7 @@ def _check_exists(file: str) -> None:
 
 
 def open_entries(path: str) -> Mapping[str, Entry]:
-    """Returns {Google's name: Entry} of the file that `find` returned.
+    """Returns {Google's name: Entry} of a result of `find_weights`.
 
     Raises:
         OSError: a file is missing or cannot be read.

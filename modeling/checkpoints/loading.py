@@ -59,7 +59,7 @@ def _locate(path: StrPath | Preset, best: bool | None = None) -> Checkpoint:
 
     readers: Sequence[Reader] = (kerashub, tf_h5, object_graph)
     for reader in readers:
-        if file := reader.find(path):
+        if file := reader.find_weights(path):
             return ForeignCheckpoint(file, reader)
 
     prefix = find_tf1_checkpoint(path, best, described)
@@ -157,7 +157,7 @@ def load_checkpoint(
     if isinstance(path, Preset):
         preset = path
     elif labels or replaces_head:
-        preset = presets.read(path)
+        preset = presets.read_preset(path)
     new_head: Sequence[str] = ()
     if preset and replaces_head:
         new_head = _find_new_head(model, preset, labels, best)

@@ -24,7 +24,7 @@ def _import_entries() -> ModuleType:
     return object_entries
 
 
-def find(path: StrPath) -> str | None:
+def find_weights(path: StrPath) -> str | None:
     """Returns the prefix of the checkpoint at a path, None for other formats.
 
     Raises:
@@ -51,7 +51,7 @@ def _find_prefix(path: str) -> str | None:
 
 
 def open_entries(path: str) -> Mapping[str, Entry]:
-    """Returns {Google's name: Entry} of the checkpoint that `find` returned.
+    """Returns {Google's name: Entry} of a result of `find_weights`.
 
     Raises:
         OSError, ValueError: as `object_entries.open_entries` raises them.

@@ -47,11 +47,11 @@ class Entry(NamedTuple):
 class Reader(Protocol):
     """A module that reads one format."""
 
-    def find(self, path: StrPath) -> str | None:
+    def find_weights(self, path: StrPath) -> str | None:
         """Returns the file of the format at a path, None without one."""
 
     def open_entries(self, path: str) -> Mapping[str, Entry]:
-        """Returns {Google's name: Entry} of the file that `find` returned."""
+        """Returns {Google's name: Entry} of a result of `find_weights`."""
 
 
 @dataclasses.dataclass(frozen=True)

@@ -63,7 +63,7 @@ def find_tf1_checkpoint(
     path = str(path)
     if os.path.isdir(path):
         if described is None:
-            described = model_json.read(path)
+            described = model_json.read_model_json(path)
         if best is None:
             best = described.get("task", {}).get("load_best", True)
         prefix = find_best(path, described) if best else None
@@ -90,7 +90,7 @@ def find_best(
         described: contents of its model.json. None = read the file.
     """
     if described is None:
-        described = model_json.read(folder)
+        described = model_json.read_model_json(folder)
     step = described.get("best_step")
     steps = checkpoint_steps(folder)
     if step is None or (steps and steps[-1] < step):

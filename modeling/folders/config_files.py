@@ -20,9 +20,9 @@ from modeling.kinds import (
     ARCHITECTURES,
     KINDS,
     PROBLEM_TYPES,
-    THEIR_MASKED_LM,
-    THEIR_NEXT_SENTENCE,
     TOKEN_CLASSIFIER,
+    TRANSFORMERS_MASKED_LM,
+    TRANSFORMERS_NEXT_SENTENCE,
     kind_of,
 )
 from modeling.labels import check_labels
@@ -257,9 +257,9 @@ def config_entries(
     }
     architecture = kind.transformers_class
     if "cls/seq_relationship/output_weights" in leave_out:
-        architecture = THEIR_MASKED_LM
+        architecture = TRANSFORMERS_MASKED_LM
     elif "cls/predictions/output_bias" in leave_out:
-        architecture = THEIR_NEXT_SENTENCE
+        architecture = TRANSFORMERS_NEXT_SENTENCE
     values["architectures"] = [architecture]
     if kind.has_labels:
         labels = default_labels(model.num_labels) if labels is None else labels

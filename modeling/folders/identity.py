@@ -24,7 +24,7 @@ _NOT_IDENTITY = {
 INVISIBLE = ("hidden_act", "layer_norm_eps", "num_attention_heads")
 
 
-def check(
+def check_identity(
     preset: Preset,
     bert_config: BertConfig,
     tokenizer: Tokenizer | None = None,

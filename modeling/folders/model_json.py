@@ -71,7 +71,7 @@ _ENTRIES: dict[str, Any] = {
 }
 
 
-def read(folder: StrPath) -> ModelJson:
+def read_model_json(folder: StrPath) -> ModelJson:
     """Reads the model.json in a folder. Returns {} if it is missing.
 
     Raises:

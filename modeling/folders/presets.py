@@ -58,8 +58,8 @@ class Preset:
 
     Attributes:
         path: path of the folder.
-        weights: path that was passed to `read`: the folder, or a checkpoint in
-            it.
+        weights: path that was passed to `read_preset`: the folder, or a
+            checkpoint in it.
         flag: flag whose value is `weights`, such as "--init_checkpoint", or "".
         config_file: path of the configuration, or None if it is missing. For
             an encoder of TF-Hub, the path of saved_model.pb.
@@ -226,7 +226,7 @@ class Preset:
             )
 
 
-def read(path: StrPath, flag: str = "") -> Preset:
+def read_preset(path: StrPath, flag: str = "") -> Preset:
     """Reads the files beside weights, which describe the weights.
 
     Args:
@@ -274,7 +274,7 @@ def check_path(path: str, flag: str = "") -> None:
     raise FileNotFoundError(error)
 
 
-def of_run(folder: str, described: ModelJson) -> Preset:
+def preset_of_run(folder: str, described: ModelJson) -> Preset:
     """Returns the Preset of a folder to which a run wrote this model.json."""
     settings = _settings_of(described)
     return Preset(
@@ -300,7 +300,7 @@ def _read_folder(folder: Path, path: str, flag: str) -> Preset:
         files = (folder / name for name in names)
         return next((str(file) for file in files if file.is_file()), None)
 
-    described = model_json.read(folder)
+    described = model_json.read_model_json(folder)
     theirs = find(CONFIG_FILE)
     settings = _settings_of(described)
     head = settings.pop("name", None)
@@ -315,7 +315,7 @@ def _read_folder(folder: Path, path: str, flag: str) -> Preset:
     if saved_models.is_encoder(folder):
         configs.append(saved_models.FILE)
         vocabularies.append(saved_models.VOCAB_FILE)
-        tokenizer = tokenizer or saved_models.read_tokenizer(folder)
+        tokenizer = tokenizer or saved_models.read_casing(folder)
     _check_casing(folder, tokenizer, recorded_settings)
     named = [
         (folder / model_json.FILE, x.get("labels"))

@@ -66,8 +66,8 @@ def read_config(folder: StrPath) -> JsonObject:
     }
 
 
-def read_tokenizer(folder: StrPath) -> StatedCasing:
-    """Returns what the SavedModel states, as tokenizer_files.read_tokenizer.
+def read_casing(folder: StrPath) -> StatedCasing:
+    """Returns what a SavedModel states about its tokenizer.
 
     Raises:
         OSError: the weights cannot be read.

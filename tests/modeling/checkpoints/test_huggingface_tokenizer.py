@@ -48,7 +48,7 @@ def test_a_tokenizer_goes_with_the_weights(
     assert config["model_max_length"] == POSITIONS
     assert config["tokenizer_class"] == "BertTokenizer"
     assert config["pad_token"] == "[PAD]"
-    assert presets.read(folder).do_lower_case is expected
+    assert presets.read_preset(folder).do_lower_case is expected
     assert json.loads((folder / "config.json").read_text())["pad_token_id"] == 4
 
 

@@ -13,7 +13,7 @@ def read(folder, **files):
     """Writes {name without .json: contents}, and reads the folder."""
     for name, contents in files.items():
         (folder / f"{name}.json").write_text(json.dumps(contents))
-    return presets.read(folder).tokenizer.get("do_lower_case")
+    return presets.read_preset(folder).tokenizer.get("do_lower_case")
 
 
 @pytest.mark.parametrize(
