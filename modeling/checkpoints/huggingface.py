@@ -35,7 +35,7 @@ from modeling.folders.config_files import (
     config_entries,
 )
 from modeling.folders.new_folders import new_folder
-from modeling.folders.tokenizer_files import Tokenizer, tokenizer_files
+from modeling.folders.tokenizer_files import Tokenizer, create_tokenizer_files
 from modeling.kinds import ENCODER, kind_of
 
 WEIGHTS_FILE = HUGGINGFACE_WEIGHTS[0]
@@ -374,7 +374,9 @@ def save_huggingface(
     contents: dict[str, str | bytes] = {}
     if tokenizer:
         longest = max_length or model.config.max_position_embeddings
-        contents |= tokenizer_files(tokenizer, longest, model.config.vocab_size)
+        contents |= create_tokenizer_files(
+            tokenizer, longest, model.config.vocab_size
+        )
     tensors = {}
     for weight in model.weights:
         name = original_name(weight)

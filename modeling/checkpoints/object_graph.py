@@ -14,11 +14,9 @@ from modeling.folders.checkpoint_folders import find_tf1_checkpoint
 
 
 def _import_entries() -> ModuleType:
-    """Imports the module that reads a checkpoint.
-
-    It needs TensorFlow, which other backends of Keras lack, and the paths of
-    other formats do not need.
-    """
+    """Imports the module that reads a checkpoint."""
+    # It needs TensorFlow, which other backends of Keras lack, and the paths of
+    # other formats do not need.
     from modeling.checkpoints import object_entries
 
     return object_entries

@@ -80,10 +80,8 @@ def read_casing(folder: StrPath) -> StatedCasing:
 
 
 def _import_entries() -> ModuleType:
-    """Imports the module that reads the weights.
-
-    It loads TensorFlow, which most folders do not need.
-    """
+    """Imports the module that reads the weights."""
+    # It loads TensorFlow, which most folders do not need.
     from modeling.checkpoints import object_entries
 
     return object_entries

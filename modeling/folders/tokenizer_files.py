@@ -5,7 +5,6 @@ tokenizer_config.json and tokenizer.json. Without these files it silently
 creates a tokenizer that knows only the five special tokens.
 """
 
-import contextlib
 import functools
 import json
 import os
@@ -15,16 +14,13 @@ from typing import Any, NamedTuple, Protocol
 
 from absl import logging
 
-from files.json_files import JsonObject, parse_json, read_entry, read_json
+from files.json_files import JsonObject, read_entry, read_json
 from files.paths import StrPath
 from modeling.folders import kerashub_files
 from modeling.folders.model_entries import StatedCasing, TokenizerIdentity
 
 CONFIG_FILE = "tokenizer_config.json"
 TOKENIZER_FILE = "tokenizer.json"
-# More rows than the vocabulary of any BERT has. Unused ids become empty lines,
-# so one large id in a small file would fill the memory.
-_MOST_ROWS = 2**22
 # Files of transformers before version 5.
 _MAP_FILE = "special_tokens_map.json"
 _ADDED_FILE = "added_tokens.json"
@@ -63,15 +59,6 @@ _SPECIAL_KEYS = (
 # Maximum number of characters in a word, as in Google's code. The default in
 # transformers is 100.
 _MAX_WORD_LENGTH = 200
-# The values of a tokenizer.json of BERT.
-_EXPECTED = {
-    "model.continuing_subword_prefix": "##",
-    "model.unk_token": "[UNK]",
-    "pre_tokenizer.type": "BertPreTokenizer",
-    "normalizer.type": "BertNormalizer",
-    "normalizer.clean_text": True,
-    "normalizer.handle_chinese_chars": True,
-}
 
 
 class Tokenizer(Protocol):
@@ -261,113 +248,6 @@ def _warn(message: str) -> None:
     logging.warning("%s", message)
 
 
-def parse_tokenizer(contents: bytes, path: str) -> tuple[bytes, bool]:
-    """Parses the contents of a tokenizer.json.
-
-    Returns:
-        (contents of an equivalent vocab.txt, True if the tokenizer lower-cases
-        text).
-
-    Raises:
-        ValueError: the file is not JSON, or its tokenizer is not BERT's. The
-            message names the file.
-    """
-    values = parse_json(contents, path)
-    if kerashub_files.is_kerashub(values):
-        raise ValueError(
-            f"{path} contains no vocabulary. Set the preset's file "
-            f"{kerashub_files.VOCAB_FILE}"
-        )
-
-    lower_case = _find_entry(values, "normalizer.lowercase")
-    _check_tokenizer(values, lower_case, path)
-    vocab, added_tokens = _read_ids(values, path)
-    ids = vocab | added_tokens
-    tokens = {row: token for token, row in ids.items()}
-    agree = vocab.items() <= ids.items() and len(tokens) == len(ids) > 0
-    if not agree or "\n" in "".join(ids):
-        raise ValueError(
-            f"{path}: `model.vocab` and `added_tokens` must agree, and map the "
-            "WordPieces to distinct ids; save the tokenizer again"
-        )
-    if max(tokens) >= _MOST_ROWS:
-        raise ValueError(
-            f"{path}: the id of {tokens[max(tokens)]!r:.80} is {max(tokens)}, "
-            f"but {len(tokens)} WordPieces need no id above {_MOST_ROWS - 1}; "
-            "save the tokenizer again"
-        )
-    lines = [f"{tokens.get(row, '')}\n" for row in range(max(tokens) + 1)]
-    return "".join(lines).encode("utf-8", "ignore"), lower_case
-
-
-def _find_entry(values: JsonObject, name: str, default: object = None) -> Any:  # noqa: ANN401  JSON of any type
-    """Returns the entry SECTION.KEY of a tokenizer.json.
-
-    Returns the default if it is missing or null, or its section is none.
-    """
-    section, key = name.split(".")
-    group = values.get(section)
-    value = group.get(key) if isinstance(group, dict) else None
-    return default if value is None else value
-
-
-def _check_tokenizer(values: JsonObject, lower_case: object, path: str) -> None:
-    """Raises a ValueError if a tokenizer.json is not of a BERT.
-
-    `lower_case` is its entry `normalizer.lowercase`.
-    """
-    checks = {
-        name: (_find_entry(values, name), expected)
-        for name, expected in _EXPECTED.items()
-    }
-    # Older files contain no type.
-    model_type = _find_entry(values, "model.type", "WordPiece")
-    checks["model.type"] = (model_type, "WordPiece")
-    checks["normalizer.lowercase"] = (lower_case, bool(lower_case))
-    # By default, a tokenizer that lower-cases also strips accents.
-    strip_accents = _find_entry(values, "normalizer.strip_accents", lower_case)
-    checks["normalizer.strip_accents"] = (strip_accents, lower_case)
-    for name, (value, expected) in checks.items():
-        if value != expected:
-            raise ValueError(
-                f"{path}: this is not BERT's tokenizer. `{name}` must be "
-                f"{expected!r}. Received: {value!r}"
-            )
-
-
-def _read_ids(
-    values: JsonObject, path: str
-) -> tuple[dict[str, int], dict[str, int]]:
-    """Returns ({token: id} of `model.vocab`, the same of `added_tokens`).
-
-    Raises:
-        ValueError: one of them has another type.
-    """
-    added_ids = None
-    with contextlib.suppress(KeyError, TypeError):
-        added_ids = {
-            token["content"]: token["id"]
-            for token in values.get("added_tokens") or []
-        }
-    return (
-        _check_ids(values["model"].get("vocab") or {}, "model.vocab", path),
-        _check_ids(added_ids, "added_tokens", path),
-    )
-
-
-def _check_ids(ids: object, name: str, path: str) -> dict[str, int]:
-    """Returns {token: id}, or raises a ValueError if it is anything else."""
-    if not isinstance(ids, dict) or not all(
-        isinstance(token, str) and type(row) is int and row >= 0
-        for token, row in ids.items()
-    ):
-        raise ValueError(
-            f"{path}: `{name}` must list tokens and their ids, as "
-            "transformers does; save the tokenizer again"
-        )
-    return ids
-
-
 def describe_tokenizer(
     tokenizer: Tokenizer, max_length: int
 ) -> dict[str, bytes]:
@@ -394,7 +274,7 @@ def format_casing(do_lower_case: bool, **more: Any) -> bytes:
     return (json.dumps(settings, indent=2, sort_keys=True) + "\n").encode()
 
 
-def tokenizer_files(
+def create_tokenizer_files(
     tokenizer: Tokenizer, max_length: int, vocab_size: int | None = None
 ) -> dict[str, bytes]:
     """Returns {file: contents} of the files that transformers reads.

@@ -5,7 +5,8 @@ import json
 import pytest
 
 from modeling.folders import presets
-from modeling.folders.tokenizer_files import parse_tokenizer, read_tokenizer
+from modeling.folders.tokenizer_files import read_tokenizer
+from modeling.folders.tokenizer_json import parse_tokenizer
 from tests.support import tokenizer_json
 
 
