@@ -3,7 +3,7 @@
 A preset is a folder: config.json describes the network, whose weights are in
 model.weights.h5, or in the files that model.weights.json lists. If task.json
 describes a head, its weights are in task.weights.h5. The datasets in these
-files are numbered, not named.
+files are numbered, not named (kerashub_targets.py).
 """
 
 import errno
@@ -11,7 +11,6 @@ import json
 import os
 import re
 from collections.abc import Collection, Mapping, Sequence
-from typing import NamedTuple
 
 import h5py
 import keras
@@ -19,6 +18,12 @@ import numpy as np
 
 from files.paths import StrPath
 from modeling.checkpoints.h5_files import open_datasets
+from modeling.checkpoints.kerashub_targets import (
+    Target,
+    classifier_targets,
+    masked_lm_targets,
+    network_targets,
+)
 from modeling.checkpoints.names import original_name, printable
 from modeling.checkpoints.shards import (
     lacks_entry,
@@ -26,7 +31,6 @@ from modeling.checkpoints.shards import (
     shard_path,
 )
 from modeling.checkpoints.sources import Entry
-from modeling.config import BertConfig
 from modeling.folders import kerashub_files
 from modeling.folders.config_files import CONFIG_FILE, load_config
 from modeling.folders.kerashub_files import (
@@ -48,22 +52,6 @@ _BLOCK = re.compile(r"transformer_encoder(?:_\d+)?/")
 _VERSION = "0.32.0"
 # KerasHub's kinds of tasks that start from a backbone of BERT.
 _TASKS = ("MaskedLM", "TextClassifier", "TextEmbedder")
-
-
-class _Target(NamedTuple):
-    """The variable to which a dataset belongs.
-
-    Attributes:
-        name: Google's name of the variable.
-        stored: shape in the file.
-        shape: shape in the model.
-        is_transposed: whether the axes of the two have the opposite order.
-    """
-
-    name: str
-    stored: tuple[int, ...]
-    shape: tuple[int, ...]
-    is_transposed: bool = False
 
 
 def find_weights(path: StrPath) -> str | None:
@@ -103,29 +91,29 @@ def open_entries(path: str) -> Mapping[str, Entry]:
     """
     folder = os.path.dirname(path)
     config = load_config(os.path.join(folder, CONFIG_FILE))
-    stored = _open(path)
-    blocks = {m[0] for m in map(_BLOCK.match, stored) if m}
+    stored = _open_weights(path)
+    blocks = {match[0] for match in map(_BLOCK.match, stored) if match}
     # The number is compared first, because it sets the number of targets.
     if len(blocks) != config.num_hidden_layers:
         raise ValueError(
             f"{path} contains {len(blocks)} blocks, but {CONFIG_FILE} states "
             f"num_layers={config.num_hidden_layers}. Correct {CONFIG_FILE}"
         )
-    entries = _match(path, stored, _network(config))
+    entries = _match_targets(path, stored, network_targets(config))
     head, task = kerashub_files.read_task(folder)
     targets = {}
     if head == CLASSIFIER:
-        targets = _classifier(config, task["num_classes"])
+        targets = classifier_targets(config, task["num_classes"])
     elif head == PRETRAINER:
-        targets = _masked_lm(config)
+        targets = masked_lm_targets(config)
     if targets:
         file = os.path.join(folder, TASK_WEIGHTS_FILE)
         _check_exists(file)
-        entries |= _match(file, _open(file), targets)
+        entries |= _match_targets(file, _open_weights(file), targets)
     return entries
 
 
-def _open(path: str) -> dict[str, Entry]:
+def _open_weights(path: str) -> dict[str, Entry]:
     """Returns {name without the scope: Entry} of the weights at a path.
 
     The path is of a file, or of the index of several.
@@ -178,8 +166,8 @@ def _open_shards(path: str) -> dict[str, Entry]:
     return entries
 
 
-def _match(
-    path: str, stored: Mapping[str, Entry], targets: Mapping[str, _Target]
+def _match_targets(
+    path: str, stored: Mapping[str, Entry], targets: Mapping[str, Target]
 ) -> dict[str, Entry]:
     """Returns {Google's name: Entry} of the datasets in a file.
 
@@ -206,12 +194,12 @@ def _match(
             f"{list(targets[first].stored)}. Save or download it again"
         )
     return {
-        target.name: _convert(stored[name], target)
+        target.name: _convert_entry(stored[name], target)
         for name, target in targets.items()
     }
 
 
-def _convert(entry: Entry, target: _Target) -> Entry:
+def _convert_entry(entry: Entry, target: Target) -> Entry:
     def read() -> np.ndarray:
         value = entry.read().reshape(target.stored)
         if target.is_transposed:
@@ -262,13 +250,13 @@ def save_kerashub(
     """
     if not model.built:
         model.build()
-    _check_form(model, leave_out)
+    _check_is_supported(model, leave_out)
     config = model.config
     tokenizer.check_vocab(config.vocab_size, SPECIAL_TOKENS.values())
     network = kerashub_files.format_network(config)
     casing = kerashub_files.format_tokenizer(tokenizer.do_lower_case)
     values = {CONFIG_FILE: network, kerashub_files.TOKENIZER_FILE: casing}
-    weights = {WEIGHTS_FILE: _network(config)}
+    weights = {WEIGHTS_FILE: network_targets(config)}
     contents: dict[str, str | bytes] = {
         kerashub_files.VOCAB_FILE: tokenizer.vocab_bytes
     }
@@ -281,7 +269,9 @@ def save_kerashub(
             num_labels=model.num_labels,
             activation="sigmoid" if is_multilabel else "linear",
         )
-        weights[TASK_WEIGHTS_FILE] = _classifier(config, model.num_labels)
+        weights[TASK_WEIGHTS_FILE] = classifier_targets(
+            config, model.num_labels
+        )
         if labels is not None:
             check_labels(labels, num_labels=model.num_labels)
             contents[LABELS_FILE] = format_labels(labels)
@@ -297,19 +287,19 @@ def save_kerashub(
     contents |= files or {}
     with new_folder(directory, contents) as folder:
         for name, targets in weights.items():
-            _write(model, os.fspath(folder / name), targets)
+            _write_weights(model, os.fspath(folder / name), targets)
 
 
-def _check_form(model: keras.Model, leave_out: Collection[str]) -> None:
+def _check_is_supported(model: keras.Model, leave_out: Collection[str]) -> None:
     """Raises a ValueError if KerasHub has no model that computes the same."""
     encoder = getattr(model, "bert", model)
-    has_head = "its encoder alone (--model=bert), or another format"
+    without_head = "its encoder alone (--model=bert), or another format"
     if kind_of(model) not in (ENCODER, CLASSIFIER):
         problem = f"has no model that computes what a {kind_of(model)} does"
-        instead = has_head
+        instead = without_head
     elif getattr(model, "bilstm", None):
         problem = "has no bidirectional LSTM (--bilstm)"
-        instead = has_head
+        instead = without_head
     elif encoder.left_to_right:
         problem = "cannot read from left to right (--left_to_right)"
         instead = "another format"
@@ -323,8 +313,8 @@ def _check_form(model: keras.Model, leave_out: Collection[str]) -> None:
     raise ValueError(f"KerasHub's BERT {problem}. Write {instead}")
 
 
-def _write(
-    model: keras.Model, path: str, targets: Mapping[str, _Target]
+def _write_weights(
+    model: keras.Model, path: str, targets: Mapping[str, Target]
 ) -> None:
     """Writes a file with the weights of a model that are its targets."""
     weights = {original_name(weight): weight for weight in model.weights}
@@ -339,109 +329,3 @@ def _write(
         # HDF5's messages have several lines, and name a temporary file.
         number = getattr(error, "errno", None) or errno.EIO
         raise OSError(number, os.strerror(number)) from error
-
-
-def _network(config: BertConfig) -> dict[str, _Target]:
-    """Returns {name in the file: its _Target} of an encoder."""
-    width = config.hidden_size
-    tables = {
-        "reversible_embedding": ("word", config.vocab_size),
-        "position_embedding": ("position", config.max_position_embeddings),
-        "embedding": ("token_type", config.type_vocab_size),
-    }
-    targets = {}
-    for layer, (name, rows) in tables.items():
-        target = f"bert/embeddings/{name}_embeddings"
-        targets[f"{layer}/vars/0"] = _same(target, rows, width)
-    targets |= _norm("layer_normalization", "bert/embeddings", width)
-    targets |= _dense("dense", "bert/pooler/dense", width, width)
-    for index in range(config.num_hidden_layers):
-        targets |= _block(config, index)
-    return targets
-
-
-def _block(config: BertConfig, index: int) -> dict[str, _Target]:
-    """Returns {name in the file: its _Target} of a block of the encoder."""
-    width = config.hidden_size
-    wide = config.intermediate_size
-    num_heads = config.num_attention_heads
-    heads = (num_heads, width // num_heads)
-    layer = "transformer_encoder" + (f"_{index}" if index else "")
-    ours = f"bert/encoder/layer_{index}"
-    attention = f"{layer}/_self_attention_layer"
-    targets = {}
-    for name in ("query", "key", "value"):
-        theirs = f"{attention}/{name}_dense/vars"
-        name = f"{ours}/attention/self/{name}"
-        targets[f"{theirs}/0"] = _Target(
-            f"{name}/kernel", (width, *heads), (width, width)
-        )
-        targets[f"{theirs}/1"] = _Target(f"{name}/bias", heads, (width,))
-    theirs = f"{attention}/output_dense/vars"
-    name = f"{ours}/attention/output"
-    targets[f"{theirs}/0"] = _Target(
-        f"{name}/dense/kernel", (*heads, width), (width, width)
-    )
-    targets[f"{theirs}/1"] = _same(f"{name}/dense/bias", width)
-    targets |= _norm(f"{attention}_norm", name, width)
-    theirs = f"{layer}/_feedforward"
-    targets |= _dense(
-        f"{theirs}_intermediate_dense",
-        f"{ours}/intermediate/dense",
-        width,
-        wide,
-    )
-    targets |= _dense(
-        f"{theirs}_output_dense", f"{ours}/output/dense", wide, width
-    )
-    targets |= _norm(f"{theirs}_layer_norm", f"{ours}/output", width)
-    return targets
-
-
-def _classifier(config: BertConfig, num_labels: int) -> dict[str, _Target]:
-    """Returns {name in the file: its _Target} of a classifier's head."""
-    width = config.hidden_size
-    return {
-        "dense/vars/0": _Target(
-            "output_weights",
-            (width, num_labels),
-            (num_labels, width),
-            is_transposed=True,
-        ),
-        "dense/vars/1": _same("output_bias", num_labels),
-    }
-
-
-def _masked_lm(config: BertConfig) -> dict[str, _Target]:
-    """Returns {name in the file: its _Target} of the head for masked LM."""
-    width = config.hidden_size
-    name = "cls/predictions"
-    head = "masked_lm_head"
-    transform = f"{name}/transform"
-    return {
-        **_dense(
-            f"{head}/_intermediate_dense", f"{transform}/dense", width, width
-        ),
-        **_norm(f"{head}/_intermediate_layer_norm", transform, width),
-        f"{head}/vars/0": _same(f"{name}/output_bias", config.vocab_size),
-    }
-
-
-def _same(name: str, *shape: int) -> _Target:
-    return _Target(name, shape, shape)
-
-
-def _dense(
-    layer: str, name: str, inputs: int, outputs: int
-) -> dict[str, _Target]:
-    return {
-        f"{layer}/vars/0": _same(f"{name}/kernel", inputs, outputs),
-        f"{layer}/vars/1": _same(f"{name}/bias", outputs),
-    }
-
-
-def _norm(layer: str, scope: str, width: int) -> dict[str, _Target]:
-    return {
-        f"{layer}/vars/0": _same(f"{scope}/LayerNorm/gamma", width),
-        f"{layer}/vars/1": _same(f"{scope}/LayerNorm/beta", width),
-    }
