@@ -132,15 +132,19 @@ class FeaturesModel(keras.Model):
         def fill(tensor: object, size: int) -> object:
             if not isinstance(tensor, keras.KerasTensor):
                 return tensor
-            shape = [size if n is None else n for n in tensor.shape]
+            shape = [size if axis is None else axis for axis in tensor.shape]
             return keras.KerasTensor(shape, tensor.dtype)
 
         def merge(
-            one: keras.KerasTensor, other: keras.KerasTensor
+            first: keras.KerasTensor, second: keras.KerasTensor
         ) -> keras.KerasTensor:
-            pairs = zip(one.shape, other.shape, strict=True)
-            shape = [n if n == m else None for n, m in pairs]
-            return keras.KerasTensor(shape, one.dtype)
+            shape = [
+                axis if axis == other_axis else None
+                for axis, other_axis in zip(
+                    first.shape, second.shape, strict=True
+                )
+            ]
+            return keras.KerasTensor(shape, first.dtype)
 
         infer = super().compute_output_spec
         specs = []

@@ -16,6 +16,7 @@ import collections
 import dataclasses
 import functools
 import itertools
+import operator
 import os
 import time
 from collections.abc import Mapping, Sequence
@@ -141,7 +142,7 @@ def extend_and_report(
     """
     vocab = vocabulary.extend_vocabulary(old, counts, num_new_words)
     num_added = len(vocab) - len(old)
-    num_replaced = sum(a != b for a, b in zip(old, vocab, strict=False))
+    num_replaced = sum(map(operator.ne, old, vocab))
     _, before = vocabulary.count_pieces(old, counts)
     _, after = vocabulary.count_pieces(vocab, counts)
     print(

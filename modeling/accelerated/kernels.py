@@ -37,7 +37,9 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     def backward(
         inputs: Features, upstream: Tensor, **constants: Any
     ) -> list[Tensor]:
-        floats = [each for each in inputs.values() if each.dtype.is_floating]
+        floats = [
+            tensor for tensor in inputs.values() if tensor.dtype.is_floating
+        ]
         with tf.GradientTape() as tape:
             tape.watch(floats)
             outputs = function(**inputs, **constants)

@@ -385,7 +385,10 @@ def save_huggingface(
             value = value.T if name.endswith("/kernel") else value
             tensors[_huggingface_name(name)] = np.ascontiguousarray(value)
     if kind_of(model) == ENCODER:
-        tensors = {k.removeprefix("bert."): v for k, v in tensors.items()}
+        tensors = {
+            name.removeprefix("bert."): tensor
+            for name, tensor in tensors.items()
+        }
     contents[CONFIG_FILE] = json.dumps(values, indent=2, sort_keys=True) + "\n"
     contents |= files or {}
     # Do not use `save_file`, which creates a file that only its owner can read.

@@ -23,7 +23,7 @@ POOLER = "bert/pooler/dense"
 # encoder has a pooler of its own. Google's BERT has one pooler for both.
 NEXT_SENTENCE_POOLER = "cls/seq_relationship/pooler/dense"
 # Matches Google's names.
-_OURS = re.compile(r"bert/|cls/|output_")
+_GOOGLE_NAME = re.compile(r"bert/|cls/|output_")
 _NEXT_SENTENCE = "cls/seq_relationship/output_weights"
 
 
@@ -100,7 +100,10 @@ class ForeignCheckpoint(Checkpoint):
             layers=layers,
             new_head=new_head,
         )
-        if unread := [x for x in report.unused if not _OURS.match(x)]:
+        unread = [
+            name for name in report.unused if not _GOOGLE_NAME.match(name)
+        ]
+        if unread:
             logging.warning(
                 "%s also contains a head that is not read: %s",
                 self.file,
@@ -118,15 +121,17 @@ def _with_one_pooler(
     the encoder's.
     """
     start = f"{NEXT_SENTENCE_POOLER}/"
-    theirs = {name for name in entries if name.startswith(start)}
-    kept = {name: entries[name] for name in entries if name not in theirs}
+    pooler_of_head = {name for name in entries if name.startswith(start)}
+    kept = {
+        name: entries[name] for name in entries if name not in pooler_of_head
+    }
     names = {original_name(weight) for weight in model.weights}
-    if not theirs or f"{POOLER}/kernel" not in names:
+    if not pooler_of_head or f"{POOLER}/kernel" not in names:
         return kept
     has_head = _NEXT_SENTENCE in names & entries.keys()
     if has_head or f"{POOLER}/kernel" not in entries:
         taken = "the pooler of the head for next sentences"
-        for name in theirs:
+        for name in pooler_of_head:
             kept[f"{POOLER}/{name.removeprefix(start)}"] = entries[name]
     else:
         taken = "the encoder's pooler"

@@ -260,7 +260,7 @@ def write_checkpoint(
                 prefix=partial,
                 tensor_names=list(variables),
                 shape_and_slices=[""] * len(variables),
-                tensors=[tf.convert_to_tensor(v) for v in variables.values()],
+                tensors=[*map(tf.convert_to_tensor, variables.values())],
             )
             _rename(partial, path)
     finally:

@@ -33,7 +33,8 @@ def checkpoint_steps(folder: StrPath) -> list[int]:
     """Returns the steps of complete checkpoints in a folder, oldest first."""
     names = os.listdir(folder) if os.path.isdir(folder) else []
     pattern = re.compile(rf"{PREFIX}-(0|[1-9][0-9]*)\.index")
-    return sorted(int(m[1]) for m in map(pattern.fullmatch, names) if m)
+    matches = map(pattern.fullmatch, names)
+    return sorted(int(match[1]) for match in matches if match)
 
 
 def find_tf1_checkpoint(

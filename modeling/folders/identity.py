@@ -83,8 +83,10 @@ def _stated_settings(preset: Preset, trains: bool) -> dict[str, Any]:
         for name in NETWORK if not preset.recorded_settings else ("bilstm",):
             del saved[name]
     if preset.do_lower_case is not None:
-        known = saved.get("tokenizer", {})
-        saved["tokenizer"] = {"do_lower_case": preset.do_lower_case, **known}
+        saved["tokenizer"] = {
+            "do_lower_case": preset.do_lower_case,
+            **saved.get("tokenizer", {}),
+        }
     if "bert_config" not in saved and (config := preset.load_config()):
         saved["bert_config"] = config.to_dict()
     return saved

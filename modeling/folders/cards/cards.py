@@ -162,7 +162,11 @@ class Card:
         """The command that trained the weights, over several lines."""
         origin = self.description["origin"]
         command = origin.get("command", {}).items()
-        flags = [shlex.quote(f"--{k}={v}") for k, v in command if v is not None]
+        flags = [
+            shlex.quote(f"--{name}={value}")
+            for name, value in command
+            if value is not None
+        ]
         return " \\\n  ".join([f"python {origin['script']}", *flags])
 
     def file_rows(self) -> Iterator[tuple[Sequence[str], str, float]]:
@@ -220,7 +224,9 @@ def file_sizes(folder: os.PathLike[str]) -> dict[str, int]:
     sizes = dict[str, int]()
     for path in sorted(Path(folder).iterdir()):
         parts = path.rglob("*") if path.is_dir() else [path]
-        sizes[path.name] = sum(x.stat().st_size for x in parts if x.is_file())
+        sizes[path.name] = sum(
+            part.stat().st_size for part in parts if part.is_file()
+        )
     return sizes
 
 
