@@ -189,7 +189,8 @@ class FeaturesModel(keras.Model):
         self._check_batch(arguments[-1])
         return super().predict_step(*arguments)
 
-    def _check_batch(self, batch: Tensor | Features | tuple) -> None:
+    def _check_batch(self, batch: Tensor) -> None:
+        """Checks the features of a batch as Keras passes it to a step."""
         features, *_ = keras.utils.unpack_x_y_sample_weight(batch)
         # The batch may also be a tensor of `input_ids`, without segment ids.
         if isinstance(features, Mapping):

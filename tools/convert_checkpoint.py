@@ -234,7 +234,7 @@ def _write_copy(
     changed: Sequence[str] = ()
     if options.extended_vocab_file:
         changed = ("bert_config", "tokenizer")
-    card = cards.WEIGHTS
+    card: cards.CardKind = cards.WEIGHTS
     if output_format == "huggingface":
         card = cards.HUGGINGFACE
     files = descriptions.describe_copy(

@@ -12,7 +12,7 @@ import dataclasses
 import functools
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Literal
 
 from command_line import cli, flags
 from command_line.flags import flag
@@ -25,7 +25,11 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 # {value of --axis: key of the value in a line of history.jsonl}.
-AXES = {"steps": "step", "examples": "examples", "hours": "hours"}
+AXES: Mapping[str, Literal["step", "examples", "hours"]] = {
+    "steps": "step",
+    "examples": "examples",
+    "hours": "hours",
+}
 
 # A curve of fewer points also gets a dot for each point.
 _FEW_POINTS = 10
@@ -131,8 +135,7 @@ def main(parsed: flags.Parsed[Config]) -> None:
     start = 0.0
     for name, folder in named_folders(config.runs):
         lines = history.read(Path(folder) / history.FILE)
-        named: Sequence[Mapping[str, Any]] = lines
-        places = [start + line[AXES[config.axis]] for line in named]
+        places = [start + line[AXES[config.axis]] for line in lines]
         runs.append((name or folder, create_curves(lines, places)))
         if config.consecutive:
             start = max(places, default=start)

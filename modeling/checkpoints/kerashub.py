@@ -38,6 +38,7 @@ from modeling.folders.kerashub_files import (
     TASK_WEIGHTS_FILE,
     WEIGHTS_FILE,
 )
+from modeling.folders.model_entries import OutputMode
 from modeling.folders.new_folders import new_folder
 from modeling.folders.tokenizer_files import SPECIAL_TOKENS, Tokenizer
 from modeling.kinds import CLASSIFIER, ENCODER, PRETRAINER, kind_of
@@ -215,7 +216,7 @@ def save_kerashub(
     tokenizer: Tokenizer,
     labels: Sequence[str] | None = None,
     leave_out: Collection[str] = (),
-    output_mode: str | None = None,
+    output_mode: OutputMode | None = None,
     max_length: int | None = None,
     files: Mapping[str, str] | None = None,
 ) -> None:

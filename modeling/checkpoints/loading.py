@@ -26,7 +26,7 @@ from modeling.checkpoints.sizes import (
     check_sizes,
     describe_entries,
 )
-from modeling.checkpoints.sources import ForeignCheckpoint, Reader
+from modeling.checkpoints.sources import ForeignCheckpoint, FormatReader
 from modeling.config import BertConfig, check_config
 from modeling.folders import presets
 from modeling.folders.checkpoint_folders import find_tf1_checkpoint
@@ -57,7 +57,7 @@ def _locate(path: StrPath | Preset, best: bool | None = None) -> Checkpoint:
     # These formats need h5py or TensorFlow.
     from modeling.checkpoints import kerashub, object_graph, tf_h5
 
-    readers: Sequence[Reader] = (kerashub, tf_h5, object_graph)
+    readers: Sequence[FormatReader] = (kerashub, tf_h5, object_graph)
     for reader in readers:
         if file := reader.find_weights(path):
             return ForeignCheckpoint(file, reader)

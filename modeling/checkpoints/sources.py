@@ -1,7 +1,7 @@
 """Loads weights that other libraries stored, under Google's names.
 
-Each format has a module, its `Reader`. Readers run no code of a file, and read
-a value only when it is asked for.
+Each format has a module, its `FormatReader`. Readers run no code of a file, and
+read a value only when it is asked for.
 """
 
 import dataclasses
@@ -44,7 +44,7 @@ class Entry(NamedTuple):
     num_heads: int | None = None
 
 
-class Reader(Protocol):
+class FormatReader(Protocol):
     """A module that reads one format."""
 
     def find_weights(self, path: StrPath) -> str | None:
@@ -62,7 +62,7 @@ class ForeignCheckpoint(Checkpoint):
         reader: reader of the file's format.
     """
 
-    reader: Reader
+    reader: FormatReader
 
     def read_shapes(self) -> dict[str, Sequence[int]]:
         """Returns {Google's name: shape of the model's variable}.

@@ -4,8 +4,9 @@ This module imports neither Keras nor TensorFlow.
 """
 
 import os
+import types
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final, TypeAlias
 
 from files.json_files import read_json
 from files.paths import StrPath
@@ -35,6 +36,8 @@ _SWITCHES = (
     "use_char_offsets",
     "version_2_with_negative",
 )
+# Entries of model.json whose entries are checked too.
+_CHECKED_GROUPS = ("origin", "settings", ENTRY, "task", "tokenizer")
 # Entries of model.json that contain other entries.
 _GROUPS = (
     CHECKSUMS,
@@ -48,10 +51,11 @@ _GROUPS = (
     "tokenizer",
     "versions",
 )
+_Allowed: TypeAlias = type | types.UnionType | range | tuple[object, ...]
 # {entry of model.json: its type, or its valid values}. Serving and this package
 # trust these entries: a negative stride would loop for ever, and "no" be true.
 # `config_values.fill` checks every entry that becomes a flag.
-_ENTRIES: dict[str, Any] = {
+_ENTRIES: dict[str, _Allowed] = {
     "best_step": int | None,
     "clean_fraction": int | float,
     "dev_fraction": int | float,
@@ -91,7 +95,7 @@ def read_model_json(folder: StrPath) -> ModelJson:
     return values
 
 
-def check_entries(entries: Mapping[str, Any], file: str) -> None:
+def check_entries(entries: Mapping[str, object], file: str) -> None:
     """Checks the types of entries that serving and this package trust.
 
     Args:
@@ -111,5 +115,5 @@ def check_entries(entries: Mapping[str, Any], file: str) -> None:
             is_valid = isinstance(value, allowed)
         if not is_valid:
             raise ValueError(f"{file}: `{name}` must not be {value!r:.80}")
-        if name in ("origin", "settings", ENTRY, "task", "tokenizer"):
+        if name in _CHECKED_GROUPS and isinstance(value, dict):
             check_entries(value, file)

@@ -11,6 +11,7 @@ import os
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Final, Literal, TypeAlias
 
 from modeling import kinds
 from modeling.folders.cards import markdown
@@ -26,10 +27,11 @@ from modeling.results import never_found, overall_scores, split_by_label
 # File name of a model card.
 FILE = "README.md"
 # Kinds of folders for which a model card is written.
-EXPORT = "export"
-WEIGHTS = "weights"
-HUGGINGFACE = "huggingface"
-RUN = "run"
+CardKind: TypeAlias = Literal["export", "weights", "huggingface", "run"]
+EXPORT: Final = "export"
+WEIGHTS: Final = "weights"
+HUGGINGFACE: Final = "huggingface"
+RUN: Final = "run"
 # First line of the card of a run, by which a later command recognizes it.
 _MARK = "<!-- Written by this run. Remove this line to keep your changes. -->"
 # {pattern of files in the folder of a run or an export: what they contain}
@@ -86,7 +88,7 @@ class Card:
             description of a RUN states it.
     """
 
-    kind: str
+    kind: CardKind
     description: ModelJson
     labels: Sequence[str] | None = None
     do_lower_case: bool | None = None

@@ -24,7 +24,7 @@ from modeling.folders.tokenizer_files import Tokenizer
 def describe_copy(
     preset: presets.Preset | None,
     model: object,
-    kind: str,
+    kind: cards.CardKind,
     settings: HeadSettings | None = None,
     *,
     step: int | None = None,
