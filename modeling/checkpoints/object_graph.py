@@ -39,7 +39,7 @@ def _find_prefix(path: str) -> str | None:
         return path if os.path.isfile(f"{path}.index") else None
     if saved_models.is_encoder(path):
         return os.path.join(path, saved_models.VARIABLES)
-    if os.path.isfile(os.path.join(path, saved_models.MODEL_FILE)):
+    if os.path.isfile(os.path.join(path, saved_models.MODEL_JSON_FILE)):
         # This project writes TF1 checkpoints only.
         return None
     try:

@@ -23,13 +23,13 @@ def _dense(name: str, inputs: str, outputs: str) -> dict[str, tuple[str, ...]]:
 
 # {Google's name without its scope: entries of the configuration that are its
 # shape} of the weights that precede the blocks, and of those of a block.
-EMBEDDINGS: Mapping[str, tuple[str, ...]] = {
+EMBEDDING_WEIGHTS: Mapping[str, tuple[str, ...]] = {
     "word_embeddings": ("vocab_size", "hidden_size"),
     "position_embeddings": ("max_position_embeddings", "hidden_size"),
     "token_type_embeddings": ("type_vocab_size", "hidden_size"),
     **_NORMALIZED,
 }
-OF_BLOCK: Mapping[str, tuple[str, ...]] = {
+BLOCK_WEIGHTS: Mapping[str, tuple[str, ...]] = {
     **_dense("attention/self/query", "hidden_size", "hidden_size"),
     **_dense("attention/self/key", "hidden_size", "hidden_size"),
     **_dense("attention/self/value", "hidden_size", "hidden_size"),
@@ -47,10 +47,10 @@ def encoder_sizes(num_blocks: int) -> Iterator[tuple[str, tuple[str, ...]]]:
     Yields the weights that every checkpoint of a BERT contains, in order. The
     pooler may be missing.
     """
-    for name, entries in EMBEDDINGS.items():
+    for name, entries in EMBEDDING_WEIGHTS.items():
         yield f"bert/embeddings/{name}", entries
     for block in range(num_blocks):
-        for name, entries in OF_BLOCK.items():
+        for name, entries in BLOCK_WEIGHTS.items():
             yield f"bert/encoder/layer_{block}/{name}", entries
 
 

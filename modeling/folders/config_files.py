@@ -181,10 +181,12 @@ def load_config(path: StrPath) -> BertConfig:
     if os.path.isdir(path):
         files = [os.path.join(path, name) for name in config_names(path)]
         if saved_models.is_encoder(path):
-            files.append(os.path.join(path, saved_models.FILE))
+            files.append(os.path.join(path, saved_models.SAVED_MODEL_FILE))
         path = next(filter(os.path.isfile, files), files[0])
     folder, name = os.path.split(path)
-    if name == saved_models.FILE and saved_models.is_encoder(folder):
+    if name == saved_models.SAVED_MODEL_FILE and saved_models.is_encoder(
+        folder
+    ):
         return _parse_config(saved_models.read_config(folder), path)
     values = read_json(path)
     if kerashub_files.is_kerashub(values):

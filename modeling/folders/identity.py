@@ -21,7 +21,7 @@ _NOT_IDENTITY = {
     "unused",
 }
 # Entries of bert_config.json that the shapes of the weights do not determine.
-INVISIBLE = ("hidden_act", "layer_norm_eps", "num_attention_heads")
+NOT_IN_SHAPES = ("hidden_act", "layer_norm_eps", "num_attention_heads")
 
 
 def check_identity(
@@ -97,7 +97,7 @@ def _compared_entries(
 ) -> dict[str, object]:
     """Returns the entries of a bert_config.json that must not differ."""
     values = dataclasses.asdict(BertConfig.from_dict(bert_config))
-    names = INVISIBLE if trains else values.keys() - _NOT_IDENTITY
+    names = NOT_IN_SHAPES if trains else values.keys() - _NOT_IDENTITY
     return {name: values[name] for name in names}
 
 

@@ -12,7 +12,7 @@ from files.json_files import read_json
 from files.paths import StrPath
 from modeling import kinds
 from modeling.folders.model_entries import ModelJson
-from modeling.folders.recorded_splits import ENTRY
+from modeling.folders.recorded_splits import SPLIT_ENTRY
 
 FILE = "model.json"
 # Entry with the checksums of an export's networks.
@@ -37,7 +37,7 @@ _SWITCHES = (
     "version_2_with_negative",
 )
 # Entries of model.json whose entries are checked too.
-_CHECKED_GROUPS = ("origin", "settings", ENTRY, "task", "tokenizer")
+_CHECKED_GROUPS = ("origin", "settings", SPLIT_ENTRY, "task", "tokenizer")
 # Entries of model.json that contain other entries.
 _GROUPS = (
     CHECKSUMS,
@@ -46,7 +46,7 @@ _GROUPS = (
     "flags",
     "origin",
     "settings",
-    ENTRY,
+    SPLIT_ENTRY,
     "task",
     "tokenizer",
     "versions",

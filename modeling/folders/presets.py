@@ -314,7 +314,7 @@ def _read_folder(folder: Path, path: str, flag: str) -> Preset:
     vocabularies = ["vocab.txt", kerashub_files.VOCAB_FILE, TOKENIZER_FILE]
     if saved_models.is_encoder(folder):
         # TF-Hub's encoders state these in other places.
-        configs.append(saved_models.FILE)
+        configs.append(saved_models.SAVED_MODEL_FILE)
         vocabularies.append(saved_models.VOCAB_FILE)
         tokenizer = tokenizer or saved_models.read_casing(folder)
     _check_casing(folder, tokenizer, recorded_settings)

@@ -62,7 +62,9 @@ def describe_network(preset: Preset) -> dict[str, object]:
     """
     config = preset.load_config()
     return {
-        **{name: getattr(config, name, None) for name in identity.INVISIBLE},
+        **{
+            name: getattr(config, name, None) for name in identity.NOT_IN_SHAPES
+        },
         **preset.network,
         "labels": preset.labels,
     }
