@@ -281,11 +281,11 @@ def write_vectors(
 def main(parsed: flags.Parsed[Config]) -> None:
     """Writes the vectors."""
     checkpoint = str(parsed.config.model.init_checkpoint)
-    preset = presets.read(checkpoint, "--init_checkpoint")
+    preset = presets.read_preset(checkpoint, "--init_checkpoint")
     stated = preset.identity_flags()
     config = config_values.fill(parsed.config, parsed.given, stated, checkpoint)
     bert_config, tokenizer = read_model_files(config, parsed.given, preset)
-    identity.check(preset, bert_config, tokenizer)
+    identity.check_identity(preset, bert_config, tokenizer)
     preset.warn_of_pooling()
     layers = parse_layers(config.layers, bert_config.num_hidden_layers)
     predictor = create_predictor(config, bert_config, preset)

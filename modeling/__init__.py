@@ -112,7 +112,8 @@ _import_name = lazy.importer(__name__, _MODULES)
 # Whose objects a `.keras` file names.
 _SAVED = ("modeling.bert", "modeling.losses", "modeling.task_models")
 registration.register(
-    "bert", {n: module for n, module in _MODULES.items() if module in _SAVED}
+    "bert",
+    {name: module for name, module in _MODULES.items() if module in _SAVED},
 )
 # A layer of a package that builds on this one.
 registration.register(

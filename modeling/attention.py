@@ -127,8 +127,10 @@ class AttentionLayer(keras.layers.Layer):
     def _split_heads(
         self, projected: Tensor, rows: Rows | None, training: bool
     ) -> Tensor:
-        # Reshapes a projection [B, length, N * H], or its rows [R, N * H], to
-        # [B, N, length, H].
+        """Returns the heads of a projection, [B, N, length, H].
+
+        The projection is [B, length, N * H], or its rows are [R, N * H].
+        """
         if rows:
             projected = rows.pad(projected)
         heads = self.num_attention_heads, self.size_per_head

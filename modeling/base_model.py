@@ -81,7 +81,7 @@ class FeaturesModel(keras.Model):
         if labels is not None:
             number = options.setdefault("num_labels", len(labels))
             check_labels(labels, num_labels=number)
-        preset = presets.read(path)
+        preset = presets.read_preset(path)
         if cls.__name__ in (kinds.ENCODER, kinds.EMBEDDER):
             preset.warn_of_pooling()
         model, report = cls.load_preset(
@@ -132,15 +132,19 @@ class FeaturesModel(keras.Model):
         def fill(tensor: object, size: int) -> object:
             if not isinstance(tensor, keras.KerasTensor):
                 return tensor
-            shape = [size if n is None else n for n in tensor.shape]
+            shape = [size if axis is None else axis for axis in tensor.shape]
             return keras.KerasTensor(shape, tensor.dtype)
 
         def merge(
-            one: keras.KerasTensor, other: keras.KerasTensor
+            first: keras.KerasTensor, second: keras.KerasTensor
         ) -> keras.KerasTensor:
-            pairs = zip(one.shape, other.shape, strict=True)
-            shape = [n if n == m else None for n, m in pairs]
-            return keras.KerasTensor(shape, one.dtype)
+            shape = [
+                axis if axis == other_axis else None
+                for axis, other_axis in zip(
+                    first.shape, second.shape, strict=True
+                )
+            ]
+            return keras.KerasTensor(shape, first.dtype)
 
         infer = super().compute_output_spec
         specs = []
@@ -185,7 +189,8 @@ class FeaturesModel(keras.Model):
         self._check_batch(arguments[-1])
         return super().predict_step(*arguments)
 
-    def _check_batch(self, batch: Tensor | Features | tuple) -> None:
+    def _check_batch(self, batch: Tensor) -> None:
+        """Checks the features of a batch as Keras passes it to a step."""
         features, *_ = keras.utils.unpack_x_y_sample_weight(batch)
         # The batch may also be a tensor of `input_ids`, without segment ids.
         if isinstance(features, Mapping):
@@ -225,7 +230,9 @@ class FeaturesModel(keras.Model):
         """
         if isinstance(self.loss, Loss) and self._compile_metrics is not None:
             features = self.loss.join_labels(x, y, sample_weight)
-            y, sample_weight = metric_targets.of_loss(self.loss, features)
+            y, sample_weight = metric_targets.labels_and_weights(
+                self.loss, features
+            )
         elif isinstance(y, Mapping) and isinstance(y_pred, Mapping):
             # Keras would need labels even of outputs without metrics.
             y = {name: y.get(name) for name in y_pred}

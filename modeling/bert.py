@@ -264,7 +264,10 @@ class BertModel(FeaturesModel):
 def _check_same_shape(
     name: str, tensor: Tensor | None, input_ids: Tensor
 ) -> None:
-    # A single row or column would silently be repeated for all others.
+    """Raises a ValueError if a feature has another shape than `input_ids`.
+
+    A single row or column would silently be repeated for all others.
+    """
     if tensor is None:
         return
     # Only an `input_mask` may have the shape [B, F, T].

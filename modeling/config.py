@@ -106,7 +106,11 @@ class BertConfig:
             raise ValueError("A BERT configuration must contain `vocab_size`")
         return cls(
             **{name: values[name] for name in names & values.keys()},
-            unused={k: v for k, v in values.items() if k not in names},
+            unused={
+                name: value
+                for name, value in values.items()
+                if name not in names
+            },
         )
 
     @classmethod

@@ -119,6 +119,6 @@ def check_ids(ids: Tensor, name: str, num_rows: int) -> Tensor:
 
 
 def _is_exporting() -> bool:
-    # torch.export calls the model with tensors without values.
+    """Returns whether torch.export is tracing, with tensors without values."""
     torch = sys.modules.get("torch")
     return torch is not None and torch.compiler.is_exporting()

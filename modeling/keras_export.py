@@ -59,7 +59,10 @@ def create_options(model: keras.Model, format: str) -> dict[str, object]:
         import torch
 
         auto = torch.export.Dim.AUTO
-        axes = {n: dict.fromkeys(range(r), auto) for n, r in ranks.items()}
+        axes = {
+            name: dict.fromkeys(range(rank), auto)
+            for name, rank in ranks.items()
+        }
         return {"dynamic_shapes": [(axes,)]}
     if backend == "jax":
         shapes = {
@@ -93,7 +96,8 @@ def flat_model(model: keras.Model) -> keras.Model:
     named: dict[str, Tensor] = {}
     for name, value in model(inputs).items():
         if isinstance(value, list):
-            named |= {f"{name}_{i}": each for i, each in enumerate(value)}
+            for index, tensor in enumerate(value):
+                named[f"{name}_{index}"] = tensor
         else:
             named[name] = value
     return keras.Model(inputs, named, name=model.name)

@@ -18,9 +18,9 @@ SPAN_LABELER = "BertSpanLabeler"
 MULTIPLE_CHOICE = "BertMultipleChoice"
 EMBEDDER = "BertEmbedder"
 
-# Classes of transformers that contain only one of the pretrainer's heads.
-THEIR_MASKED_LM = "BertForMaskedLM"
-THEIR_NEXT_SENTENCE = "BertForNextSentencePrediction"
+# Classes of transformers that contain only one of BertPretrainer's heads.
+TRANSFORMERS_MASKED_LM = "BertForMaskedLM"
+TRANSFORMERS_NEXT_SENTENCE = "BertForNextSentencePrediction"
 
 # {value of --output_mode: value of `problem_type` in transformers}.
 PROBLEM_TYPES: dict[OutputMode, str] = {
@@ -31,7 +31,7 @@ PROBLEM_TYPES: dict[OutputMode, str] = {
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Kind:
+class ModelKind:
     """The properties of one class of models.
 
     Attributes:
@@ -52,48 +52,48 @@ class Kind:
     text_tasks: tuple[str, ...] = ()
 
 
-# {class of the model: Kind}
+# {class of the model: ModelKind}
 KINDS = {
-    PRETRAINER: Kind(
+    PRETRAINER: ModelKind(
         transformers_class="BertForPreTraining",
         pipeline_tag="fill-mask",
         has_trained_head=False,
         text_tasks=("fill-mask", "next-sentence"),
     ),
-    CLASSIFIER: Kind(
+    CLASSIFIER: ModelKind(
         transformers_class="BertForSequenceClassification",
         pipeline_tag="text-classification",
         has_labels=True,
         text_tasks=("classify", "rerank"),
     ),
-    SPAN_LABELER: Kind(
+    SPAN_LABELER: ModelKind(
         transformers_class="BertForQuestionAnswering",
         pipeline_tag="question-answering",
         text_tasks=("answer",),
     ),
-    TOKEN_CLASSIFIER: Kind(
+    TOKEN_CLASSIFIER: ModelKind(
         transformers_class="BertForTokenClassification",
         pipeline_tag="token-classification",
         has_labels=True,
         text_tasks=("tag",),
     ),
-    ENCODER: Kind(
+    ENCODER: ModelKind(
         transformers_class="BertModel",
         has_trained_head=False,
         text_tasks=("embed",),
     ),
-    MULTIPLE_CHOICE: Kind(
+    MULTIPLE_CHOICE: ModelKind(
         transformers_class="BertForMultipleChoice",
         pipeline_tag="multiple-choice",
     ),
     # Its exports contain only the encoder, and are of the kind ENCODER.
-    EMBEDDER: Kind(has_trained_head=False),
+    EMBEDDER: ModelKind(has_trained_head=False),
 }
 
 # {class of transformers: class of this project}.
 ARCHITECTURES = {
-    THEIR_MASKED_LM: PRETRAINER,
-    THEIR_NEXT_SENTENCE: PRETRAINER,
+    TRANSFORMERS_MASKED_LM: PRETRAINER,
+    TRANSFORMERS_NEXT_SENTENCE: PRETRAINER,
     **{
         kind.transformers_class: name
         for name, kind in KINDS.items()

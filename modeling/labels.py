@@ -24,12 +24,13 @@ def normal_label(label: str) -> str:
     """
     label = " ".join(label.split())
     if not (label.isascii() and label.isprintable()):
-        visible = (c for c in label if not _is_invisible(c))
+        visible = itertools.filterfalse(_is_invisible, label)
         label = unicodedata.normalize("NFC", "".join(visible))
     return " ".join(label.split())
 
 
 def _is_invisible(character: str) -> bool:
+    """Returns whether a character shows nothing, so that labels look alike."""
     # Keep the tags in the emoji of flags, such as of England and Scotland.
     if "\U000e0020" <= character <= "\U000e007f":
         return False
@@ -52,7 +53,11 @@ def similar_labels(labels: Sequence[str]) -> list[list[str]]:
     groups: dict[str, list[str]] = {}
     for label in labels:
         key = unicodedata.normalize("NFKC", label).casefold()
-        key = "".join(c for c in key if unicodedata.category(c) != "Cf")
+        key = "".join(
+            character
+            for character in key
+            if unicodedata.category(character) != "Cf"
+        )
         groups.setdefault(" ".join(key.split()), []).append(label)
     return [group for group in groups.values() if len(group) > 1]
 
@@ -83,13 +88,17 @@ def misspelled_labels(counts: Mapping[str, int]) -> list[str]:
 
 
 def _differ_in_one_letter(first: str, second: str) -> bool:
-    pairs = zip(first, second, strict=False)
-    start = sum(1 for _ in itertools.takewhile(lambda x: x[0] == x[1], pairs))
-    tails = first[start:], second[start:]
+    """Returns whether one letter is replaced, added or left out."""
     if first == second:
         return False
-    replaced = tails[0][1:] == tails[1][1:]
-    return replaced or tails[0][1:] == tails[1] or tails[0] == tails[1][1:]
+    # What follows the beginning that both have.
+    pairs = zip(first, second, strict=False)
+    equal = itertools.takewhile(lambda pair: pair[0] == pair[1], pairs)
+    start = len([*equal])
+    rest = first[start:]
+    other_rest = second[start:]
+    is_replaced = rest[1:] == other_rest[1:]
+    return is_replaced or rest[1:] == other_rest or rest == other_rest[1:]
 
 
 def check_labels(
@@ -189,10 +198,10 @@ def find_order(
     def without_case(name: str) -> str:
         return normal_label(name).casefold()
 
-    for form in (str, normal_label, without_case):
-        places = {form(name): index for index, name in enumerate(saved)}
+    for normalize in (str, normal_label, without_case):
+        places = {normalize(name): index for index, name in enumerate(saved)}
         for names in labels:
-            wanted = [form(name) for name in names]
+            wanted = [normalize(name) for name in names]
             if len(places) == len(saved) and sorted(wanted) == sorted(places):
                 return [places[name] for name in wanted]
     return None

@@ -1,12 +1,12 @@
 """What Keras's metrics compare with the outputs of a model."""
 
-from typing import Any
-
-from modeling.ops import Features
+from modeling.ops import Features, Outputs
 from modeling.task_loss import Loss
 
 
-def of_loss(loss: Loss, features: Features) -> tuple[Any, Any]:
+def labels_and_weights(
+    loss: Loss, features: Features
+) -> tuple[Outputs, Outputs]:
     """Returns the labels and weights that a loss reads, for metrics.
 
     They have the structure of the model's outputs: dicts if the model returns a

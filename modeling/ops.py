@@ -45,8 +45,10 @@ _plain = False
 
 @functools.cache
 def _find_chooser() -> Callable[[str, Any, bool], Callable[..., Any] | None]:
-    # Returns a function (name, first argument, training) -> faster version, or
-    # None for the plain version.
+    """Returns a function (name, first argument, training) -> faster version.
+
+    It returns None for the plain version.
+    """
     package = "modeling.accelerated"
     if keras.backend.backend() != "tensorflow" or not find_spec(package):
         return lambda name, inputs, training: None
@@ -264,8 +266,9 @@ def trace_once(
     return function
 
 
-# Lets `keras.random` use a seed that is a tensor.
 class _GivenSeed(keras.random.SeedGenerator):
+    """Lets `keras.random` use a seed that is a tensor."""
+
     def __init__(self, value: Tensor):
         # On torch, Keras reads `_initial_seed` to detect a seed.
         self.value = self._initial_seed = value

@@ -28,8 +28,10 @@ def register(
             that needs one of the classes is then an error that says which
             import is missing, until another call registers the class.
     """
-    kind = _Placeholder if is_imported else _Missing
-    placeholders = {name: kind(module, name) for name, module in names.items()}
+    placeholder = _Placeholder if is_imported else _Missing
+    placeholders = {
+        name: placeholder(module, name) for name, module in names.items()
+    }
     if "keras" in sys.modules:
         _add(package, placeholders)
     else:
@@ -48,18 +50,21 @@ def _adding(
 
 
 def _add(package: str, placeholders: Mapping[str, "_Placeholder"]) -> None:
+    """Adds placeholders to the classes that Keras knows."""
     # Keras is imported now, but this module must not import it earlier.
     import keras
 
     objects = keras.saving.get_custom_objects()
     for name, placeholder in placeholders.items():
-        # The class itself is there if its module is imported.
-        known = objects.setdefault(f"{package}>{name}", placeholder)
-        if isinstance(known, _Missing):
+        # The class itself is registered if its module is imported.
+        registered = objects.setdefault(f"{package}>{name}", placeholder)
+        if isinstance(registered, _Missing):
             objects[f"{package}>{name}"] = placeholder
 
 
 class _Placeholder:
+    """Stands for a class, which it imports when a file needs it."""
+
     def __init__(self, module: str, name: str) -> None:
         self._module = module
         self._name = name
@@ -71,6 +76,8 @@ class _Placeholder:
 
 
 class _Missing(_Placeholder):
+    """Stands for a class that only another package may import."""
+
     def from_config(self, config: JsonObject) -> object:
         """Says which import creates the class."""
         raise ImportError(

@@ -24,11 +24,15 @@ def split_by_label(
     by_label: dict[str, dict[str, ScoreT]] = {}
     for name, match in matches.items():
         if match:
-            label = by_label.setdefault(match[1] + match[3], {})
-            label[match[2]] = results[name]
+            scores = by_label.setdefault(match[1] + match[3], {})
+            scores[match[2]] = results[name]
     # Only a label's scores include all rates. SQuAD's HasAns_f1, for
     # example, is not the score of a label.
-    by_label = {k: v for k, v in by_label.items() if len(v) == len(RATES)}
+    by_label = {
+        label: scores
+        for label, scores in by_label.items()
+        if len(scores) == len(RATES)
+    }
     overall = {
         name: results[name]
         for name, match in matches.items()
@@ -46,7 +50,11 @@ def overall_scores(results: Mapping[str, float]) -> dict[str, float]:
 def never_found(results: Mapping[str, float]) -> list[str]:
     """Returns the labels that the model never predicted correctly."""
     _, by_label = split_by_label(results)
-    return [x for x, y in by_label.items() if y["support"] and not y["f1"]]
+    return [
+        label
+        for label, scores in by_label.items()
+        if scores["support"] and not scores["f1"]
+    ]
 
 
 def format_results(results: Mapping[str, float]) -> str:

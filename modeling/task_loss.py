@@ -205,8 +205,8 @@ def divergence(
     # Dividing the logits by the temperature shrinks the gradient. Multiplying
     # by the squared temperature corrects this (Hinton et al. 2015).
     student, teacher = (
-        keras.ops.log_softmax(at_least_float32(each) / temperature, axis=-1)
-        for each in (logits, teacher_logits)
+        keras.ops.log_softmax(at_least_float32(scores) / temperature, axis=-1)
+        for scores in (logits, teacher_logits)
     )
     terms = keras.ops.exp(teacher) * (teacher - student)
     return temperature**2 * keras.ops.sum(terms, axis=-1)

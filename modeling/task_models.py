@@ -60,11 +60,16 @@ class TaskModel(FeaturesModel, abc.ABC):
         seed: int [2], seed of this call's dropout, for callers that need
             different dropout on each replica. None = draw a new seed.
 
+    Attributes:
+        head: the layer that the constructor of a subclass creates. A subclass
+            with several layers, or without one, overrides `build_head` instead.
+        head_input: name of the output of `BertModel` that the head reads.
+
     Raises:
         ValueError: a feature is missing or has a wrong shape.
     """
 
-    # The output of `BertModel` that the head reads.
+    head: OutputHead
     head_input = "pooled_output"
 
     def __init__(
@@ -102,7 +107,7 @@ class TaskModel(FeaturesModel, abc.ABC):
         self.build_head({"sequence_output": sequence, "pooled_output": pooled})
 
     def build_head(self, encoded: dict[str, Shape]) -> None:
-        """Creates the head's weights.
+        """Creates the weights of `head`.
 
         Args:
             encoded: shapes of the outputs of `BertModel`.

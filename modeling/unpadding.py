@@ -66,15 +66,29 @@ class PaddedRows:
 
 
 class _KeptRows:
-    # First two axes of the tensor, (B, T) or (S, T).
-    _shape: tuple[Tensor | int, Tensor | int]
-    # Int [R], index of each row in the two axes, flattened.
-    _positions: Tensor
-    # Int [B * T] or [S * T], number of each position's row, counted from 1.
-    # 0 = padding.
-    _row_numbers: Tensor
-    # Index of the row that is copied to padding.
-    _spare: Tensor | int = 0
+    """Base of classes that keep only the rows of a tensor at WordPieces.
+
+    The tensor is the batch [B, T, W], or its packed sequences [S, T, W].
+
+    Args:
+        shape: first two axes of the tensor, (B, T) or (S, T).
+        positions: int [R], index of each row in the two axes, flattened.
+        row_numbers: int [B * T] or [S * T], number of each position's row,
+            counted from 1. 0 = padding.
+        spare: index of the row that is copied to padding.
+    """
+
+    def __init__(
+        self,
+        shape: tuple[Tensor | int, Tensor | int],
+        positions: Tensor,
+        row_numbers: Tensor,
+        spare: Tensor | int = 0,
+    ) -> None:
+        self._shape = shape
+        self._positions = positions
+        self._row_numbers = row_numbers
+        self._spare = spare
 
     def unpad(self, padded: Tensor) -> Tensor:
         """Returns the rows [R, W] at WordPieces of [B, T, W] or [S, T, W]."""
@@ -124,8 +138,8 @@ class UnpaddedRows(_KeptRows):
     def __init__(self, input_mask: Tensor) -> None:
         ops = keras.ops
         input_mask = ops.cast(ops.cast(input_mask, "int32") != 0, "int32")
-        self._shape = ops.shape(input_mask)
-        num_positions = self._shape[0] * self._shape[1]
+        shape = ops.shape(input_mask)
+        num_positions = shape[0] * shape[1]
         self._lengths = ops.sum(input_mask, axis=1)
         num_wordpieces = ops.sum(self._lengths)
         is_padding = 1 - ops.reshape(input_mask, (-1,))
@@ -138,10 +152,13 @@ class UnpaddedRows(_KeptRows):
         # Order all positions [B * T]: first the WordPieces, then padding.
         positions = ops.arange(num_positions, dtype="int32")
         order = ops.argsort(is_padding * num_positions + positions)
-        self._positions = ops.cast(order, "int32")[:num_rows]
         numbers = ops.cast(ops.argsort(order), "int32") + 1
-        self._row_numbers = ops.where(numbers <= num_rows, numbers, 0)
-        self._spare = num_rows - 1
+        super().__init__(
+            shape,
+            positions=ops.cast(order, "int32")[:num_rows],
+            row_numbers=ops.where(numbers <= num_rows, numbers, 0),
+            spare=num_rows - 1,
+        )
 
     def packed(self) -> "PackedRows":
         """Returns an object that packs these rows into a few long sequences."""
@@ -172,8 +189,8 @@ class PackedRows(_KeptRows):
     #     rows             a b c d e .                  positions [0 1 2 6 7 3]
     #     packed, S = 1    a b c d e .
     #     sequence         0 0 0 1 1 0                  of each row
-    #     _positions       0 1 2 3 4 0                  of each row, 0 = padding
-    #     _row_numbers     1 2 3 4 5 0                  from 1, 0 = unused
+    #     packed_positions 0 1 2 3 4 0                  of each row, 0 = padding
+    #     row_numbers      1 2 3 4 5 0                  from 1, 0 = unused
     #     sequences        1 1 1 2 2 0                  from 1, 0 = unused
     #
     # "d e" begins at 3, after "a b c". In the attention mask a, b and c see
@@ -184,7 +201,6 @@ class PackedRows(_KeptRows):
     ) -> None:
         ops = keras.ops
         packed, offsets, num_packed = _first_fit(lengths, capacity)
-        self._shape = (num_packed, capacity)
         # Number of each row's sequence, and the row's offset in the sequence.
         row = ops.arange(ops.shape(positions)[0], dtype="int32")
         sequence = positions // capacity
@@ -193,27 +209,30 @@ class PackedRows(_KeptRows):
         starts = packed * capacity + offsets
         is_padding = row >= ops.sum(lengths)
         self._is_padding = is_padding[:, None]
-        self._positions = ops.where(
+        packed_positions = ops.where(
             is_padding, 0, ops.take(starts, sequence) + offset
         )
         # For each packed position, the number of its row and the number of its
         # sequence, both counted from 1. 0 = an unused position.
-        self._row_numbers, sequences = (
+        row_numbers, sequences = (
             ops.scatter(
-                self._positions[:, None],
+                packed_positions[:, None],
                 ops.where(is_padding, 0, values + 1),
                 (num_packed * capacity,),
             )
             for values in (row, sequence)
         )
-        sequences = ops.reshape(sequences, self._shape)
+        shape = (num_packed, capacity)
+        super().__init__(shape, packed_positions, row_numbers)
+        sequences = ops.reshape(sequences, shape)
         self.attention_mask = ops.cast(
             sequences[:, :, None] == sequences[:, None, :], "int32"
         )
 
     def _gather(self, padded: Tensor) -> Tensor:
-        # Return zeros for a row of padding. Its entry in `_positions` is 0,
-        # which is the position of another row.
+        """Returns the rows, zeros for a row of padding."""
+        # The entry of such a row in `_positions` is 0, which is the position of
+        # another row.
         return keras.ops.where(self._is_padding, 0.0, super()._gather(padded))
 
 

@@ -17,7 +17,7 @@ from modeling.checkpoints.tf1 import errors_named
 from modeling.folders import config_files, model_json, new_folders, presets
 from modeling.folders.cards import cards, descriptions
 from modeling.folders.model_entries import HeadSettings, ModelJson
-from modeling.folders.tokenizer_files import tokenizer_files
+from modeling.folders.tokenizer_files import create_tokenizer_files
 from modeling.labels import LABELS_FILE, format_labels
 from serving import checksums, engines, head_outputs
 from serving.export_options import ExportOptions
@@ -136,7 +136,7 @@ def write(
             sizes[model_json.FILE] = 0
         preset = options.weights or None
         if preset is not None and not isinstance(preset, presets.Preset):
-            preset = presets.read(preset)
+            preset = presets.read_preset(preset)
         description = descriptions.describe_weights(preset, model, settings)
         description[model_json.CHECKSUMS] = checksums.of_networks(
             folder, options.formats
@@ -227,5 +227,5 @@ def _describe(
             model.config.max_position_embeddings,
         )
         longest = min(filter(None, lengths))
-        contents |= tokenizer_files(tokenizer, longest)
+        contents |= create_tokenizer_files(tokenizer, longest)
     return contents

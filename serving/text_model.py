@@ -88,7 +88,7 @@ class TextModel:
         extra = folder / "assets.extra"
         if extra.is_dir() and not (folder / model_json.FILE).is_file():
             folder = extra
-        described = presets.read(folder)
+        described = presets.read_preset(folder)
         checksums.check(Path(self.path), self.engine.name, described.described)
         self.settings: HeadSettings = {
             **described.settings,

@@ -107,8 +107,10 @@ class Config(flags.Config):
 
 
 def _find_model(checkpoint: str, folder: presets.Preset) -> str:
-    # Returns the key in MODELS of the model in a checkpoint, which its folder
-    # or the names of its weights determine.
+    """Returns the key in MODELS of the model in a checkpoint.
+
+    Its folder determines it, or the names of its weights.
+    """
     models = {ours: name for name, ours in MODELS.items()}
     if model := models.get(folder.head or ""):
         return model
@@ -130,9 +132,11 @@ def _find_model(checkpoint: str, folder: presets.Preset) -> str:
 def _read_tokenizer(
     options: Config, config: "modeling.BertConfig", folder: presets.Preset
 ) -> tuple[tokenization.FullTokenizer, list[list[int]] | None]:
-    # Returns the tokenizer to write, and with --extended_vocab_file the list of
-    # old ids whose embeddings are averaged, for each token of the extended
-    # vocabulary.
+    """Returns the tokenizer to write, and how to extend the embeddings.
+
+    With --extended_vocab_file, the second is for each token of the extended
+    vocabulary the list of old ids whose embeddings are averaged, else None.
+    """
     vocab_file = options.vocab_file or folder.vocab_file
     if not vocab_file:
         raise ValueError(f"no vocab.txt in {folder.path}; set --vocab_file")
@@ -142,7 +146,7 @@ def _read_tokenizer(
         folder,
         config.vocab_size,
     )
-    identity.check(folder, config, tokenizer)
+    identity.check_identity(folder, config, tokenizer)
     path = options.extended_vocab_file
     if not path:
         return tokenizer, None
@@ -181,8 +185,7 @@ def _check_network(checkpoint: str, head: str, folder: presets.Preset) -> None:
 
 
 def _read_pooling_files(folder: presets.Preset) -> dict[str, str]:
-    # Returns {name: text} of the files that tell sentence-transformers how to
-    # compute one vector for a text.
+    """Returns {name: text} of the files in _POOLING that a folder contains."""
     paths = {name: Path(folder.path, name) for name in _POOLING}
     return {
         name: path.read_text("utf-8")
@@ -221,15 +224,17 @@ def _write_copy(
     missing: Sequence[str],
     output_format: str,
 ) -> None:
-    # Writes the copy of a model to --output_dir, without the weights `missing`,
-    # which the checkpoint lacks.
+    """Writes the copy of a model to --output_dir.
+
+    The copy does not contain the weights `missing`, which the checkpoint lacks.
+    """
     head = kinds.kind_of(model)
     length = folder.max_length(head, model.config.max_position_embeddings)
     labels = folder.labels if kinds.KINDS[head].has_labels else None
     changed: Sequence[str] = ()
     if options.extended_vocab_file:
         changed = ("bert_config", "tokenizer")
-    card = cards.WEIGHTS
+    card: cards.CardKind = cards.WEIGHTS
     if output_format == "huggingface":
         card = cards.HUGGINGFACE
     files = descriptions.describe_copy(
@@ -279,7 +284,8 @@ def _choose_save(
 def _load_config(
     options: Config, folder: presets.Preset
 ) -> "modeling.BertConfig":
-    # The configuration that the folder loads itself is named in errors.
+    """Returns the configuration of --bert_config_file, or of the folder."""
+    # Errors name the file of a configuration that the folder itself loads.
     config = None if options.bert_config_file else folder.load_config()
     if config is not None:
         return config
@@ -289,7 +295,7 @@ def _load_config(
 def main(parsed: flags.Parsed[Config]) -> None:
     """Converts a checkpoint. Checks all inputs before it writes a file."""
     options = parsed.config
-    folder = presets.read(options.init_checkpoint, "--init_checkpoint")
+    folder = presets.read_preset(options.init_checkpoint, "--init_checkpoint")
     checkpoint = modeling.find_checkpoint(folder)
     config = _load_config(options, folder)
     name = options.model or _find_model(checkpoint, folder)

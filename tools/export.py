@@ -148,12 +148,12 @@ def settings_of_head(preset: presets.Preset, model_class: str) -> HeadSettings:
 def main(parsed: flags.Parsed[Config]) -> None:
     """Loads the model, and writes --export_dir."""
     config = parsed.config
-    preset = presets.read(config.model, "--model")
+    preset = presets.read_preset(config.model, "--model")
     model_class = find_model_class(config, preset)
     tokenizer = FullTokenizer.from_preset(preset)
     logging.info("Loading the weights of %s", preset.weights)
     model = load_model(preset, model_class)
-    identity.check(preset, model.config, tokenizer)
+    identity.check_identity(preset, model.config, tokenizer)
     options = create_options(config, preset, model, tokenizer)
     settings = settings_of_head(preset, model_class)
     export_dir = str(config.export.export_dir)

@@ -12,7 +12,7 @@ import dataclasses
 import functools
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Literal
 
 from command_line import cli, flags
 from command_line.flags import flag
@@ -25,7 +25,11 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 # {value of --axis: key of the value in a line of history.jsonl}.
-AXES = {"steps": "step", "examples": "examples", "hours": "hours"}
+AXES: Mapping[str, Literal["step", "examples", "hours"]] = {
+    "steps": "step",
+    "examples": "examples",
+    "hours": "hours",
+}
 
 # A curve of fewer points also gets a dot for each point.
 _FEW_POINTS = 10
@@ -68,19 +72,19 @@ def create_curves(
     """
     curves = collections.defaultdict(list)
     for line, place in zip(lines, places, strict=True):
-        evaluated = line["kind"] == "eval"
+        is_eval = line["kind"] == "eval"
         overall, _ = split_by_label(line["metrics"])
         for metric, value in overall.items():
-            is_shown = evaluated or "loss" in metric
+            is_shown = is_eval or "loss" in metric
             name = "loss" if metric == "eval_loss" else metric
             if is_shown and value is not None:
-                curves[name, evaluated].append((place, value))
+                curves[name, is_eval].append((place, value))
         if (rate := line["learning_rate"]) is not None:
             curves["learning_rate", False].append((place, rate))
     return curves
 
 
-def draw(runs: Sequence[tuple[str, Curves]], axis: str) -> "Figure":
+def draw_runs(runs: Sequence[tuple[str, Curves]], axis: str) -> "Figure":
     """Draws a matplotlib Figure with a panel for each metric.
 
     `runs` are the name and the curves of each run. `axis` is the label of the
@@ -100,20 +104,22 @@ def draw(runs: Sequence[tuple[str, Curves]], axis: str) -> "Figure":
         axes = drawn.add_subplot(rows, 2, number)
         axes.set(title=metric, xlabel=axis)
         for index, (name, curves) in enumerate(runs):
-            for evaluated in (False, True):
-                if not (points := curves.get((metric, evaluated))):
+            for is_eval in (False, True):
+                if not (points := curves.get((metric, is_eval))):
                     continue
-                label = f"{name}, {'dev set' if evaluated else 'training'}"
-                color = colors[(2 * index + evaluated) % len(colors)]
-                marker = "." if evaluated else ""
-                handles[index, evaluated] = lines.Line2D(
+                label = f"{name}, {'dev set' if is_eval else 'training'}"
+                color = colors[(2 * index + is_eval) % len(colors)]
+                marker = "." if is_eval else ""
+                handles[index, is_eval] = lines.Line2D(
                     [], [], color=color, marker=marker, label=label
                 )
                 if len(points) < _FEW_POINTS:
                     # A line of one point would be invisible.
                     marker = "."
-                x, y = zip(*points, strict=True)
-                axes.plot(x, y, color=color, marker=marker, label=label)
+                places, values = zip(*points, strict=True)
+                axes.plot(
+                    places, values, color=color, marker=marker, label=label
+                )
     drawn.legend(
         handles=[handles[place] for place in sorted(handles)],
         loc="outside upper center",
@@ -125,15 +131,15 @@ def draw(runs: Sequence[tuple[str, Curves]], axis: str) -> "Figure":
 def main(parsed: flags.Parsed[Config]) -> None:
     """Draws the curves of the runs, and writes the image."""
     config = parsed.config
-    runs, start = [], 0.0
+    runs = []
+    start = 0.0
     for name, folder in named_folders(config.runs):
         lines = history.read_history(Path(folder) / history.FILE)
-        named: Sequence[Mapping[str, Any]] = lines
-        places = [start + line[AXES[config.axis]] for line in named]
+        places = [start + line[AXES[config.axis]] for line in lines]
         runs.append((name or folder, create_curves(lines, places)))
         if config.consecutive:
             start = max(places, default=start)
-    drawn = draw(runs, config.axis)
+    drawn = draw_runs(runs, config.axis)
     with atomic_open(config.output) as file:
         drawn.savefig(file, format=Path(config.output).suffix[1:], dpi=130)
 

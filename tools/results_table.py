@@ -63,12 +63,20 @@ def read_rows(runs: str) -> dict[str, list[dict[str, float]]]:
             parts = Path(start, file.parent.relative_to(folder)).parts
             kept = [part for part in parts if not _SEED.fullmatch(part)]
             results: dict[str, float] = {}
-            for each in (file, file.with_name("export_eval_results.txt")):
-                text = each.read_text("utf-8") if each.exists() else ""
-                pairs = (x.rpartition(" = ") for x in text.splitlines())
-                results |= {key: float(value) for key, _, value in pairs}
+            for results_file in (
+                file,
+                file.with_name("export_eval_results.txt"),
+            ):
+                results |= _read_results(results_file)
             rows[str(Path(*kept)) if kept else folder].append(results)
     return rows
+
+
+def _read_results(file: Path) -> dict[str, float]:
+    """Returns {name: value} of the lines of a file, {} if it is missing."""
+    lines = file.read_text("utf-8").splitlines() if file.exists() else []
+    parts = (line.rpartition(" = ") for line in lines)
+    return {name: float(value) for name, _, value in parts}
 
 
 def format_table(

@@ -95,7 +95,7 @@ def _check_weights(
     settings: dict[str, object] = {**config.network}
     if not trains and "output_mode" in task.settings:
         settings["output_mode"] = task.settings["output_mode"]
-    identity.check(
+    identity.check_identity(
         preset, start.bert_config, task.tokenizer, settings, trains=trains
     )
     if config.head == kinds.EMBEDDER and not trains:

@@ -47,12 +47,12 @@ def load_teacher(
     # Without --init_checkpoint, a run may begin with blocks of the teacher.
     preset = start.preset
     if not (preset and preset.flag == "--teacher"):
-        preset = presets.read(path, "--teacher")
+        preset = presets.read_preset(path, "--teacher")
     bert_config = _load_config(preset)
     # The teacher reads the student's records, so both need the same tokenizer.
     # Their networks may differ.
     settings = {"output_mode": output_mode} if output_mode else {}
-    identity.check(preset, bert_config, start.tokenizer, settings)
+    identity.check_identity(preset, bert_config, start.tokenizer, settings)
     if config.distillation.distill_alpha:
         preset.check_head(config.head)
     # The teacher's folder may lack the vocabulary to compare.

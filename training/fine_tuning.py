@@ -191,7 +191,7 @@ def find_settings(
         "data": recorded_sets,
     }
     if split := trained_rows.table_split_to_record(start):
-        settings[recorded_splits.ENTRY] = split.as_settings()
+        settings[recorded_splits.SPLIT_ENTRY] = split.as_settings()
     records = fingerprint(splits["train"].records.files)
     trained_rows.check_train_set(start, recorded_sets, records)
     settings["train_records"] = records

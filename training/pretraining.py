@@ -108,7 +108,7 @@ def check_start(start: Start[PretrainingConfig]) -> None:
         ValueError: the folder states another network, vocabulary or casing.
     """
     if start.preset:
-        identity.check(
+        identity.check_identity(
             start.preset,
             start.bert_config,
             start.tokenizer,

@@ -128,8 +128,8 @@ def read_preset(config: TrainingConfig) -> Preset | None:
     if not (is_run or config.training.do_train):
         is_run = bool(find_best(folder))
     if is_run:
-        return presets.read(folder, "--output_dir")
-    return presets.read(start, flag) if start else None
+        return presets.read_preset(folder, "--output_dir")
+    return presets.read_preset(start, flag) if start else None
 
 
 def complete(

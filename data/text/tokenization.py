@@ -22,9 +22,8 @@ from data.text.text_lists import TextsLike
 from data.text.token_windows import pack_tokens
 from data.text.words import BasicTokenizer, WordCache, WordpieceTokenizer
 from modeling.folders.model_entries import TokenizerIdentity
-from modeling.folders.presets import Preset
-from modeling.folders.presets import read as read_preset
-from modeling.folders.tokenizer_files import parse_tokenizer
+from modeling.folders.presets import Preset, read_preset
+from modeling.folders.tokenizer_json import parse_tokenizer
 
 if TYPE_CHECKING:
     from data.text.tokenizer_layer import TokenizerLayer

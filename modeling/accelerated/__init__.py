@@ -43,9 +43,10 @@ LEAST_WIDTH = 128
 # For fewer classes, compiling costs more time than it saves.
 LEAST_CLASSES = 1024
 
-Forms = dict[str, Callable[..., Any]]
+# {name of a function in modeling/ops.py: its faster version}.
+Versions = dict[str, Callable[..., Any]]
 
-ALWAYS: Forms = {
+ALWAYS: Versions = {
     "check_range": fusions.check_range,
     "dense": fusions.dense,
     "look_up": fusions.look_up,
@@ -53,19 +54,19 @@ ALWAYS: Forms = {
     "keep_mask": kernels.keep_mask,
     "trace_once": tracing.trace_once,
 }
-VOCABULARY: Forms = {"cross_entropy": kernels.cross_entropy}
-COMPILED: Forms = {
+VOCABULARY: Versions = {"cross_entropy": kernels.cross_entropy}
+COMPILED: Versions = {
     "activation": kernels.activation,
     "attention_probs": kernels.attention_probs,
     "dropout": kernels.dropout,
     "dropout_add_norm": kernels.dropout_add_norm,
 }
-FUSED_ON_CPU: Forms = {
+FUSED_ON_CPU: Versions = {
     "attention_probs": fusions.attention_probs,
     "dropout_add_norm": fusions.dropout_add_norm,
     "layer_norm": fusions.layer_norm,
 }
-INFERENCE: Forms = {
+INFERENCE: Versions = {
     "activation": fusions.activation,
     "swap_heads": fusions.swap_heads,
 }

@@ -26,8 +26,9 @@ class Predictor:
 
     def __init__(self, model: keras.Model, jit_compile: bool = False) -> None:
         self.model = model
-        devices = {d.device_type for d in tf.config.list_logical_devices()}
-        is_pinned = devices == {"CPU"} and not jit_compile
+        devices = tf.config.list_logical_devices()
+        device_types = {device.device_type for device in devices}
+        is_pinned = device_types == {"CPU"} and not jit_compile
         self.device = "CPU:0" if is_pinned else None
 
     def __call__(
@@ -39,10 +40,12 @@ class Predictor:
             features: dict of tensors.
             kernels: result of `cast_kernels`. Empty = use the model's kernels.
         """
-        cast = [k for k, _ in kernels_to_cast(self.model)] if kernels else []
+        variables: list[keras.Variable] = []
+        if kernels:
+            variables = [kernel for kernel, _ in kernels_to_cast(self.model)]
         with (
             tf.device(self.device),
-            tracing.replaced_values(zip(cast, kernels, strict=True)),
+            tracing.replaced_values(zip(variables, kernels, strict=True)),
         ):
             return self.model(features, training=False)
 

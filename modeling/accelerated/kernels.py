@@ -37,7 +37,9 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     def backward(
         inputs: Features, upstream: Tensor, **constants: Any
     ) -> list[Tensor]:
-        floats = [each for each in inputs.values() if each.dtype.is_floating]
+        floats = [
+            tensor for tensor in inputs.values() if tensor.dtype.is_floating
+        ]
         with tf.GradientTape() as tape:
             tape.watch(floats)
             outputs = function(**inputs, **constants)
@@ -176,11 +178,15 @@ def dropout_add_norm(
 def _cross_entropy(
     logits: Tensor, labels: Tensor
 ) -> tuple[Tensor, Tensor, Tensor]:
-    # Adding the log sum, log(sum(exp(logits - maximum))), to a large maximum
-    # would lose its low bits, so the two are returned separately.
+    """Returns (losses, maximum, log(sum(exp(logits - maximum)))).
+
+    The two last are for the gradient.
+    """
     exact = at_least_float32(logits)
     maximum = tf.reduce_max(exact, axis=-1)
     sums = tf.reduce_sum(tf.exp(exact - maximum[..., tf.newaxis]), axis=-1)
+    # Adding the log sum to a large maximum would lose its low bits, so the two
+    # are returned separately.
     log_sums = tf.math.log(sums)
     is_class = (labels >= 0) & (labels < logits.shape[-1])
     chosen = tf.gather(
@@ -198,8 +204,10 @@ def _cross_entropy_gradient(
     log_sums: Tensor,
     upstream: Tensor,
 ) -> Tensor:
-    # Returns (softmax(logits) - one_hot(labels)) * upstream, 0 in rows whose
-    # label is out of range.
+    """Returns (softmax(logits) - one_hot(labels)) * upstream.
+
+    0 in rows whose label is out of range.
+    """
     num_classes = logits.shape[-1]
     is_class = (labels >= 0) & (labels < num_classes)
     upstream, maximum, log_sums, labels = (

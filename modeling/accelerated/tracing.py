@@ -66,7 +66,9 @@ def trace_once(
             return function(traced, *tensors)
 
     def call(layer: keras.layers.Layer, *tensors: Tensor) -> Tensor:
-        weights = [tf.convert_to_tensor(v.value) for v in layer.variables]
+        weights = [
+            tf.convert_to_tensor(variable.value) for variable in layer.variables
+        ]
         return call_with(weights, *tensors)
 
     return call
@@ -83,8 +85,9 @@ def are_alike(layers: Sequence[keras.layers.Layer]) -> bool:
 
 
 def _describe(layer: keras.layers.Layer) -> list[object]:
-    inner = [
-        (each.dtype_policy.get_config(), vars(each).get("lora_alpha"))
-        for each in all_layers(layer)
+    policies = [
+        (inner.dtype_policy.get_config(), vars(inner).get("lora_alpha"))
+        for inner in all_layers(layer)
     ]
-    return [inner, [(v.shape, v.dtype) for v in layer.variables]]
+    shapes = [(variable.shape, variable.dtype) for variable in layer.variables]
+    return [policies, shapes]

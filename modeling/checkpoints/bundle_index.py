@@ -45,7 +45,7 @@ def check_index(path: str) -> None:
 
 def _is_tensor(value: bytes) -> bool:
     entry = tensor_bundle_pb2.BundleEntryProto.FromString(value)
-    sizes = [dim.size for dim in entry.shape.dim]
+    sizes = [axis.size for axis in entry.shape.dim]
     try:
         tf.dtypes.as_dtype(entry.dtype)
     except TypeError:

@@ -78,6 +78,11 @@ def _named_errors(path: str) -> Iterator[None]:
 
 
 def _describe(path: str, name: str, dataset: h5py.Dataset) -> Entry:
+    """Returns the Entry of a dataset whose values the file itself contains.
+
+    Raises:
+        ValueError: the values are elsewhere, compressed, or no numbers.
+    """
     # Keras stores bfloat16, which HDF5 lacks, as opaque values.
     is_bfloat16 = dataset.dtype == np.dtype("V2")
     dtype = np.dtype(ml_dtypes.bfloat16) if is_bfloat16 else dataset.dtype

@@ -35,7 +35,7 @@ from modeling.folders.config_files import (
     config_entries,
 )
 from modeling.folders.new_folders import new_folder
-from modeling.folders.tokenizer_files import Tokenizer, tokenizer_files
+from modeling.folders.tokenizer_files import Tokenizer, create_tokenizer_files
 from modeling.kinds import ENCODER, kind_of
 
 WEIGHTS_FILE = HUGGINGFACE_WEIGHTS[0]
@@ -83,7 +83,7 @@ def _huggingface_name(name: str) -> str:
 
 
 def _google_name(name: str) -> str:
-    # The inverse of `_huggingface_name`. Returns unknown names unchanged.
+    """Inverts `_huggingface_name`. Returns unknown names unchanged."""
     if name in _OURS:
         return _OURS[name]
     if not name.startswith(("bert.", "cls.")):
@@ -154,8 +154,11 @@ def _open_tensors(path: str) -> dict[str, Entry]:
 
 
 def _open_shards(path: str) -> dict[str, Entry]:
-    # Each tensor comes from the file that the index names. Another file may
-    # contain an older tensor with the same name.
+    """Returns {name: Entry} of the tensors in all files of an index.
+
+    Each tensor comes from the file that the index names. Another file may
+    contain an older tensor with the same name.
+    """
     ending = ".bin" if path.endswith(".bin.index.json") else ".safetensors"
     paths = read_shard_paths(path, ending)
     files = {file: _open_tensors(file) for file in {*paths.values()}}
@@ -170,6 +173,11 @@ class _OtherContentsError(Exception):
 
 
 def _open_pickle(path: str) -> dict[str, Entry]:
+    """Returns {name: Entry} of the tensors in a pytorch_model.bin.
+
+    Raises:
+        _OtherContentsError: the file contains anything else.
+    """
     # An optional package, which few checkpoints need.
     import torch
 
@@ -285,9 +293,12 @@ class HuggingFaceCheckpoint(Checkpoint):
 
 
 def _check_decoder(path: str, tensors: dict[str, Entry]) -> None:
-    # BERT's masked LM head uses the word embeddings as its output layer. A file
-    # may contain the matrix twice, and then the values must be equal. If it
-    # contains only the output layer, `tensors` gets it as the word embeddings.
+    """Checks that the masked LM's output layer is the word embeddings.
+
+    BERT uses one matrix for both. A file may contain the matrix twice, and then
+    the values must be equal. If it contains only the output layer, `tensors`
+    gets it as the word embeddings.
+    """
     for copy, shared in _DECODER.items():
         if copy not in tensors:
             continue
@@ -301,8 +312,11 @@ def _check_decoder(path: str, tensors: dict[str, Entry]) -> None:
 
 
 def _normalize(name: str) -> str:
-    # Models that were saved without a head lack the prefix `bert.`. Old files
-    # call the weights of a layer normalization gamma and beta.
+    """Returns the name that a new file with a head has for a weight.
+
+    Models that were saved without a head lack the prefix `bert.`. Old files
+    call the weights of a layer normalization gamma and beta.
+    """
     name = name.replace("LayerNorm.gamma", "LayerNorm.weight")
     name = name.replace("LayerNorm.beta", "LayerNorm.bias")
     if re.match(r"(?:embeddings|encoder|pooler)\.", name):
@@ -360,7 +374,9 @@ def save_huggingface(
     contents: dict[str, str | bytes] = {}
     if tokenizer:
         longest = max_length or model.config.max_position_embeddings
-        contents |= tokenizer_files(tokenizer, longest, model.config.vocab_size)
+        contents |= create_tokenizer_files(
+            tokenizer, longest, model.config.vocab_size
+        )
     tensors = {}
     for weight in model.weights:
         name = original_name(weight)
@@ -369,7 +385,10 @@ def save_huggingface(
             value = value.T if name.endswith("/kernel") else value
             tensors[_huggingface_name(name)] = np.ascontiguousarray(value)
     if kind_of(model) == ENCODER:
-        tensors = {k.removeprefix("bert."): v for k, v in tensors.items()}
+        tensors = {
+            name.removeprefix("bert."): tensor
+            for name, tensor in tensors.items()
+        }
     contents[CONFIG_FILE] = json.dumps(values, indent=2, sort_keys=True) + "\n"
     contents |= files or {}
     # Do not use `save_file`, which creates a file that only its owner can read.

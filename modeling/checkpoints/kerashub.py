@@ -3,7 +3,7 @@
 A preset is a folder: config.json describes the network, whose weights are in
 model.weights.h5, or in the files that model.weights.json lists. If task.json
 describes a head, its weights are in task.weights.h5. The datasets in these
-files are numbered, not named.
+files are numbered, not named (kerashub_targets.py).
 """
 
 import errno
@@ -11,7 +11,6 @@ import json
 import os
 import re
 from collections.abc import Collection, Mapping, Sequence
-from typing import NamedTuple
 
 import h5py
 import keras
@@ -19,6 +18,12 @@ import numpy as np
 
 from files.paths import StrPath
 from modeling.checkpoints.h5_files import open_datasets
+from modeling.checkpoints.kerashub_targets import (
+    Target,
+    classifier_targets,
+    masked_lm_targets,
+    network_targets,
+)
 from modeling.checkpoints.names import original_name, printable
 from modeling.checkpoints.shards import (
     lacks_entry,
@@ -26,7 +31,6 @@ from modeling.checkpoints.shards import (
     shard_path,
 )
 from modeling.checkpoints.sources import Entry
-from modeling.config import BertConfig
 from modeling.folders import kerashub_files
 from modeling.folders.config_files import CONFIG_FILE, load_config
 from modeling.folders.kerashub_files import (
@@ -34,6 +38,7 @@ from modeling.folders.kerashub_files import (
     TASK_WEIGHTS_FILE,
     WEIGHTS_FILE,
 )
+from modeling.folders.model_entries import OutputMode
 from modeling.folders.new_folders import new_folder
 from modeling.folders.tokenizer_files import SPECIAL_TOKENS, Tokenizer
 from modeling.kinds import CLASSIFIER, ENCODER, PRETRAINER, kind_of
@@ -50,15 +55,7 @@ _VERSION = "0.32.0"
 _TASKS = ("MaskedLM", "TextClassifier", "TextEmbedder")
 
 
-class _Target(NamedTuple):
-    # Where a dataset belongs.
-    name: str  # Google's name.
-    stored: tuple[int, ...]  # Shape in the file.
-    shape: tuple[int, ...]  # Shape in the model.
-    transposed: bool = False
-
-
-def find(path: StrPath) -> str | None:
+def find_weights(path: StrPath) -> str | None:
     """Returns the file of the weights at a path, None for other formats.
 
     Raises:
@@ -86,7 +83,7 @@ def _check_exists(file: str) -> None:
 
 
 def open_entries(path: str) -> Mapping[str, Entry]:
-    """Returns {Google's name: Entry} of the file that `find` returned.
+    """Returns {Google's name: Entry} of a result of `find_weights`.
 
     Raises:
         OSError: a file is missing or cannot be read.
@@ -95,35 +92,38 @@ def open_entries(path: str) -> Mapping[str, Entry]:
     """
     folder = os.path.dirname(path)
     config = load_config(os.path.join(folder, CONFIG_FILE))
-    stored = _open(path)
-    blocks = {m[0] for m in map(_BLOCK.match, stored) if m}
+    stored = _open_weights(path)
+    blocks = {match[0] for match in map(_BLOCK.match, stored) if match}
     # The number is compared first, because it sets the number of targets.
     if len(blocks) != config.num_hidden_layers:
         raise ValueError(
             f"{path} contains {len(blocks)} blocks, but {CONFIG_FILE} states "
             f"num_layers={config.num_hidden_layers}. Correct {CONFIG_FILE}"
         )
-    entries = _match(path, stored, _network(config))
+    entries = _match_targets(path, stored, network_targets(config))
     head, task = kerashub_files.read_task(folder)
     targets = {}
     if head == CLASSIFIER:
-        targets = _classifier(config, task["num_classes"])
+        targets = classifier_targets(config, task["num_classes"])
     elif head == PRETRAINER:
-        targets = _masked_lm(config)
+        targets = masked_lm_targets(config)
     if targets:
         file = os.path.join(folder, TASK_WEIGHTS_FILE)
         _check_exists(file)
-        entries |= _match(file, _open(file), targets)
+        entries |= _match_targets(file, _open_weights(file), targets)
     return entries
 
 
-def _open(path: str) -> dict[str, Entry]:
-    # Returns {name without the scope: Entry} of the weights in a file, or in
-    # all files of an index.
-    read = _open_shards if path.endswith(INDEX_FILE) else open_datasets
+def _open_weights(path: str) -> dict[str, Entry]:
+    """Returns {name without the scope: Entry} of the weights at a path.
+
+    The path is of a file, or of the index of several.
+    """
+    is_index = path.endswith(INDEX_FILE)
+    datasets = _open_shards(path) if is_index else open_datasets(path)
     return {
         _SCOPE.sub("", name, count=1): entry
-        for name, entry in read(path).items()
+        for name, entry in datasets.items()
         if not _STATE.match(name)
     }
 
@@ -146,8 +146,11 @@ def read_shards(path: str) -> list[tuple[str, str]]:
 
 
 def _open_shards(path: str) -> dict[str, Entry]:
-    # An index lists a group of datasets with the file or the files that contain
-    # it. Another file may contain an older dataset with the same name.
+    """Returns {name: Entry} of the datasets in all files of an index.
+
+    An index lists a group of datasets with the file or the files that contain
+    it. Another file may contain an older dataset with the same name.
+    """
     files: dict[str, dict[str, Entry]] = {}
     entries: dict[str, Entry] = {}
     for group, file in read_shards(path):
@@ -164,11 +167,14 @@ def _open_shards(path: str) -> dict[str, Entry]:
     return entries
 
 
-def _match(
-    path: str, stored: Mapping[str, Entry], targets: Mapping[str, _Target]
+def _match_targets(
+    path: str, stored: Mapping[str, Entry], targets: Mapping[str, Target]
 ) -> dict[str, Entry]:
-    # Returns {Google's name: Entry} of a file that must contain all targets,
-    # and nothing else.
+    """Returns {Google's name: Entry} of the datasets in a file.
+
+    Raises:
+        ValueError: the file lacks a target, or contains anything else.
+    """
     for name, entry in stored.items():
         target = targets.get(name)
         if target is None:
@@ -189,15 +195,15 @@ def _match(
             f"{list(targets[first].stored)}. Save or download it again"
         )
     return {
-        target.name: _convert(stored[name], target)
+        target.name: _convert_entry(stored[name], target)
         for name, target in targets.items()
     }
 
 
-def _convert(entry: Entry, target: _Target) -> Entry:
+def _convert_entry(entry: Entry, target: Target) -> Entry:
     def read() -> np.ndarray:
         value = entry.read().reshape(target.stored)
-        if target.transposed:
+        if target.is_transposed:
             value = value.T
         return value.reshape(target.shape)
 
@@ -210,7 +216,7 @@ def save_kerashub(
     tokenizer: Tokenizer,
     labels: Sequence[str] | None = None,
     leave_out: Collection[str] = (),
-    output_mode: str | None = None,
+    output_mode: OutputMode | None = None,
     max_length: int | None = None,
     files: Mapping[str, str] | None = None,
 ) -> None:
@@ -245,13 +251,13 @@ def save_kerashub(
     """
     if not model.built:
         model.build()
-    _check_form(model, leave_out)
+    _check_is_supported(model, leave_out)
     config = model.config
     tokenizer.check_vocab(config.vocab_size, SPECIAL_TOKENS.values())
     network = kerashub_files.format_network(config)
     casing = kerashub_files.format_tokenizer(tokenizer.do_lower_case)
     values = {CONFIG_FILE: network, kerashub_files.TOKENIZER_FILE: casing}
-    weights = {WEIGHTS_FILE: _network(config)}
+    weights = {WEIGHTS_FILE: network_targets(config)}
     contents: dict[str, str | bytes] = {
         kerashub_files.VOCAB_FILE: tokenizer.vocab_bytes
     }
@@ -264,7 +270,9 @@ def save_kerashub(
             num_labels=model.num_labels,
             activation="sigmoid" if is_multilabel else "linear",
         )
-        weights[TASK_WEIGHTS_FILE] = _classifier(config, model.num_labels)
+        weights[TASK_WEIGHTS_FILE] = classifier_targets(
+            config, model.num_labels
+        )
         if labels is not None:
             check_labels(labels, num_labels=model.num_labels)
             contents[LABELS_FILE] = format_labels(labels)
@@ -280,19 +288,19 @@ def save_kerashub(
     contents |= files or {}
     with new_folder(directory, contents) as folder:
         for name, targets in weights.items():
-            _write(model, os.fspath(folder / name), targets)
+            _write_weights(model, os.fspath(folder / name), targets)
 
 
-def _check_form(model: keras.Model, leave_out: Collection[str]) -> None:
+def _check_is_supported(model: keras.Model, leave_out: Collection[str]) -> None:
     """Raises a ValueError if KerasHub has no model that computes the same."""
     encoder = getattr(model, "bert", model)
-    has_head = "its encoder alone (--model=bert), or another format"
+    without_head = "its encoder alone (--model=bert), or another format"
     if kind_of(model) not in (ENCODER, CLASSIFIER):
         problem = f"has no model that computes what a {kind_of(model)} does"
-        instead = has_head
+        instead = without_head
     elif getattr(model, "bilstm", None):
         problem = "has no bidirectional LSTM (--bilstm)"
-        instead = has_head
+        instead = without_head
     elif encoder.left_to_right:
         problem = "cannot read from left to right (--left_to_right)"
         instead = "another format"
@@ -306,124 +314,19 @@ def _check_form(model: keras.Model, leave_out: Collection[str]) -> None:
     raise ValueError(f"KerasHub's BERT {problem}. Write {instead}")
 
 
-def _write(
-    model: keras.Model, path: str, targets: Mapping[str, _Target]
+def _write_weights(
+    model: keras.Model, path: str, targets: Mapping[str, Target]
 ) -> None:
-    # Writes the weights of a model that are the targets of a file's datasets.
+    """Writes a file with the weights of a model that are its targets."""
     weights = {original_name(weight): weight for weight in model.weights}
     try:
         with h5py.File(path, "w") as file:
             for name, target in targets.items():
                 value = np.asarray(weights[target.name], "float32")
-                if target.transposed:
+                if target.is_transposed:
                     value = value.T
                 file[f"layers/{name}"] = value.reshape(target.stored)
     except (OSError, RuntimeError) as error:
         # HDF5's messages have several lines, and name a temporary file.
         number = getattr(error, "errno", None) or errno.EIO
         raise OSError(number, os.strerror(number)) from error
-
-
-# The following functions return {name in the file: _Target}.
-
-
-def _network(config: BertConfig) -> dict[str, _Target]:
-    width = config.hidden_size
-    tables = {
-        "reversible_embedding": ("word", config.vocab_size),
-        "position_embedding": ("position", config.max_position_embeddings),
-        "embedding": ("token_type", config.type_vocab_size),
-    }
-    targets = {}
-    for layer, (name, rows) in tables.items():
-        target = f"bert/embeddings/{name}_embeddings"
-        targets[f"{layer}/vars/0"] = _same(target, rows, width)
-    targets |= _norm("layer_normalization", "bert/embeddings", width)
-    targets |= _dense("dense", "bert/pooler/dense", width, width)
-    for index in range(config.num_hidden_layers):
-        targets |= _block(config, index)
-    return targets
-
-
-def _block(config: BertConfig, index: int) -> dict[str, _Target]:
-    width = config.hidden_size
-    wide = config.intermediate_size
-    num_heads = config.num_attention_heads
-    heads = (num_heads, width // num_heads)
-    layer = "transformer_encoder" + (f"_{index}" if index else "")
-    ours = f"bert/encoder/layer_{index}"
-    attention = f"{layer}/_self_attention_layer"
-    targets = {}
-    for name in ("query", "key", "value"):
-        theirs = f"{attention}/{name}_dense/vars"
-        name = f"{ours}/attention/self/{name}"
-        targets[f"{theirs}/0"] = _Target(
-            f"{name}/kernel", (width, *heads), (width, width)
-        )
-        targets[f"{theirs}/1"] = _Target(f"{name}/bias", heads, (width,))
-    theirs = f"{attention}/output_dense/vars"
-    name = f"{ours}/attention/output"
-    targets[f"{theirs}/0"] = _Target(
-        f"{name}/dense/kernel", (*heads, width), (width, width)
-    )
-    targets[f"{theirs}/1"] = _same(f"{name}/dense/bias", width)
-    targets |= _norm(f"{attention}_norm", name, width)
-    theirs = f"{layer}/_feedforward"
-    targets |= _dense(
-        f"{theirs}_intermediate_dense",
-        f"{ours}/intermediate/dense",
-        width,
-        wide,
-    )
-    targets |= _dense(
-        f"{theirs}_output_dense", f"{ours}/output/dense", wide, width
-    )
-    targets |= _norm(f"{theirs}_layer_norm", f"{ours}/output", width)
-    return targets
-
-
-def _classifier(config: BertConfig, num_labels: int) -> dict[str, _Target]:
-    width = config.hidden_size
-    return {
-        "dense/vars/0": _Target(
-            "output_weights",
-            (width, num_labels),
-            (num_labels, width),
-            transposed=True,
-        ),
-        "dense/vars/1": _same("output_bias", num_labels),
-    }
-
-
-def _masked_lm(config: BertConfig) -> dict[str, _Target]:
-    width = config.hidden_size
-    name = "cls/predictions"
-    head = "masked_lm_head"
-    transform = f"{name}/transform"
-    return {
-        **_dense(
-            f"{head}/_intermediate_dense", f"{transform}/dense", width, width
-        ),
-        **_norm(f"{head}/_intermediate_layer_norm", transform, width),
-        f"{head}/vars/0": _same(f"{name}/output_bias", config.vocab_size),
-    }
-
-
-def _same(name: str, *shape: int) -> _Target:
-    return _Target(name, shape, shape)
-
-
-def _dense(
-    layer: str, name: str, inputs: int, outputs: int
-) -> dict[str, _Target]:
-    return {
-        f"{layer}/vars/0": _same(f"{name}/kernel", inputs, outputs),
-        f"{layer}/vars/1": _same(f"{name}/bias", outputs),
-    }
-
-
-def _norm(layer: str, scope: str, width: int) -> dict[str, _Target]:
-    return {
-        f"{layer}/vars/0": _same(f"{scope}/LayerNorm/gamma", width),
-        f"{layer}/vars/1": _same(f"{scope}/LayerNorm/beta", width),
-    }

@@ -26,7 +26,7 @@ from modeling.checkpoints.sizes import (
     check_sizes,
     describe_entries,
 )
-from modeling.checkpoints.sources import ForeignCheckpoint, Reader
+from modeling.checkpoints.sources import ForeignCheckpoint, FormatReader
 from modeling.config import BertConfig, check_config
 from modeling.folders import presets
 from modeling.folders.checkpoint_folders import find_tf1_checkpoint
@@ -57,9 +57,9 @@ def _locate(path: StrPath | Preset, best: bool | None = None) -> Checkpoint:
     # These formats need h5py or TensorFlow.
     from modeling.checkpoints import kerashub, object_graph, tf_h5
 
-    readers: Sequence[Reader] = (kerashub, tf_h5, object_graph)
+    readers: Sequence[FormatReader] = (kerashub, tf_h5, object_graph)
     for reader in readers:
-        if file := reader.find(path):
+        if file := reader.find_weights(path):
             return ForeignCheckpoint(file, reader)
 
     prefix = find_tf1_checkpoint(path, best, described)
@@ -157,7 +157,7 @@ def load_checkpoint(
     if isinstance(path, Preset):
         preset = path
     elif labels or replaces_head:
-        preset = presets.read(path)
+        preset = presets.read_preset(path)
     new_head: Sequence[str] = ()
     if preset and replaces_head:
         new_head = _find_new_head(model, preset, labels, best)
@@ -248,8 +248,10 @@ def _reorder_outputs(
     labels: Sequence[Sequence[str]],
     report: LoadReport,
 ) -> None:
-    # Gives the loaded outputs the order of the labels if the folder lists the
-    # same labels in another order.
+    """Gives the loaded outputs the order of the labels.
+
+    Does nothing unless the folder lists the same labels in another order.
+    """
     order = find_order(preset.labels or (), labels)
     if not order or order == sorted(order):
         return
@@ -267,8 +269,11 @@ def _find_new_head(
     labels: Sequence[Sequence[str]],
     best: bool | None,
 ) -> Sequence[str]:
-    # Returns the names of the head's weights if the folder's head is of no use
-    # for the model, else nothing. Logs why.
+    """Returns the names of the head's weights if the head must be a new one.
+
+    That is, if the folder's head is of no use for the model. Logs why. Returns
+    () otherwise.
+    """
     if not model.built:
         model.build()
     names = head_weights(model)

@@ -64,7 +64,8 @@ def without_scope(
         word_embeddings: pattern of the name of BERT's word embeddings. Its
             first group is the scope.
     """
-    scopes = [m[1] or "" for m in map(word_embeddings.fullmatch, names) if m]
+    matches = map(word_embeddings.fullmatch, names)
+    scopes = [match[1] or "" for match in matches if match]
     scope = scopes[0] if len(scopes) == 1 else ""
     inside = [name for name in names if name.startswith(scope)]
     outside = [name for name in names if not name.startswith(scope)]

@@ -74,16 +74,21 @@ def find_other_outputs(
             f"{first_labels(labels[0])}"
         )
     before = count_outputs(shapes)
-    biases = (w for w in model.weights if original_name(w) == "output_bias")
-    number = next((bias.shape[0] for bias in biases), before)
-    if before in (None, number):
+    biases = (
+        weight
+        for weight in model.weights
+        if original_name(weight) == "output_bias"
+    )
+    num_outputs = next((bias.shape[0] for bias in biases), before)
+    if before in (None, num_outputs):
         return None
-    return f"{source} has {before} outputs, but the model has {number}"
+    return f"{source} has {before} outputs, but the model has {num_outputs}"
 
 
 def _is_other_kind(model: keras.Model, head: str | None) -> bool:
+    """Returns whether a head of this class is bound to another task."""
     names = [base.__name__ for base in type(model).__mro__]
     # A user's own subclass has the head of the class that it extends.
-    known = next((name for name in names if name in kinds.KINDS), names[0])
-    are_bound = kinds.is_bound(head) and kinds.is_bound(known)
-    return are_bound and head not in (names[0], known)
+    own_head = next((name for name in names if name in kinds.KINDS), names[0])
+    are_bound = kinds.is_bound(head) and kinds.is_bound(own_head)
+    return are_bound and head not in (names[0], own_head)

@@ -153,6 +153,15 @@ _HEADS_AXIS = {
 
 
 class _Variable(NamedTuple):
+    """A variable of a checkpoint.
+
+    Attributes:
+        name: name in the graph, or the name that its key shows.
+        key: key of its value.
+        shape: shape of its value in the file.
+        dtype: name of its type, such as "float32".
+    """
+
     name: str
     key: str
     shape: list[int]
@@ -226,8 +235,7 @@ def read_casing(path: str) -> bool | None:
 
 
 def _replace(patterns: Mapping[str, str], text: str) -> str | None:
-    # Returns what replaces the pattern that matches a text, None without a
-    # match.
+    """Returns the replacement of the pattern that matches a text, else None."""
     for pattern, replacement in patterns.items():
         if match := re.fullmatch(rf"(?s:.*/)?(?:{pattern})", text):
             return match.expand(replacement)
@@ -235,7 +243,7 @@ def _replace(patterns: Mapping[str, str], text: str) -> str | None:
 
 
 def _read_variables(path: str) -> list[_Variable]:
-    # Returns the variables of a checkpoint, without the state of its training.
+    """Returns the variables of a checkpoint, without its training's state."""
     check_tf1_files(path)
     with open_tf1_checkpoint(path) as (reader, _):
         shapes = reader.get_variable_to_shape_map()
@@ -251,7 +259,11 @@ def _read_variables(path: str) -> list[_Variable]:
         is_weight = variable.shape and "float" in variable.dtype
         if is_weight and not _STATE_KEY.search(key):
             variables.append(variable)
-    return [x for x in variables if not _STATE_NAME.search(x.name)]
+    return [
+        variable
+        for variable in variables
+        if not _STATE_NAME.search(variable.name)
+    ]
 
 
 def _parse_graph(path: str, graph: bytes) -> Iterator[tuple[str, str]]:

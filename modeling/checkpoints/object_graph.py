@@ -13,15 +13,16 @@ from modeling.folders import saved_models
 from modeling.folders.checkpoint_folders import find_tf1_checkpoint
 
 
-def _entries() -> ModuleType:
-    # Other backends of Keras lack TensorFlow, and the paths of other formats
-    # do not need it.
+def _import_entries() -> ModuleType:
+    """Imports the module that reads a checkpoint."""
+    # It needs TensorFlow, which other backends of Keras lack, and the paths of
+    # other formats do not need.
     from modeling.checkpoints import object_entries
 
     return object_entries
 
 
-def find(path: StrPath) -> str | None:
+def find_weights(path: StrPath) -> str | None:
     """Returns the prefix of the checkpoint at a path, None for other formats.
 
     Raises:
@@ -30,7 +31,7 @@ def find(path: StrPath) -> str | None:
     prefix = _find_prefix(os.fspath(path))
     if prefix is None:
         return None
-    return prefix if _entries().has_graph(prefix) else None
+    return prefix if _import_entries().has_graph(prefix) else None
 
 
 def _find_prefix(path: str) -> str | None:
@@ -38,7 +39,7 @@ def _find_prefix(path: str) -> str | None:
         return path if os.path.isfile(f"{path}.index") else None
     if saved_models.is_encoder(path):
         return os.path.join(path, saved_models.VARIABLES)
-    if os.path.isfile(os.path.join(path, saved_models.MODEL_FILE)):
+    if os.path.isfile(os.path.join(path, saved_models.MODEL_JSON_FILE)):
         # This project writes TF1 checkpoints only.
         return None
     try:
@@ -48,10 +49,10 @@ def _find_prefix(path: str) -> str | None:
 
 
 def open_entries(path: str) -> Mapping[str, Entry]:
-    """Returns {Google's name: Entry} of the checkpoint that `find` returned.
+    """Returns {Google's name: Entry} of a result of `find_weights`.
 
     Raises:
         OSError, ValueError: as `object_entries.open_entries` raises them.
     """
-    entries: Mapping[str, Entry] = _entries().open_entries(path)
+    entries: Mapping[str, Entry] = _import_entries().open_entries(path)
     return entries

@@ -93,7 +93,7 @@ def restore_variables(
         if name not in kept and sources[name] not in shapes
     ]
     _check_complete(
-        path, variables, sources=sources, missing=missing, there=shapes
+        path, variables, sources=sources, missing=missing, entries=shapes
     )
     loaded = [name for name in variables if name not in {*missing, *kept}]
     to_load = {name: variables[name] for name in loaded}
@@ -140,20 +140,23 @@ def _check_complete(
     variables: Mapping[str, keras.Variable],
     sources: Mapping[str, str],
     missing: Sequence[str],
-    there: Iterable[str],
+    entries: Iterable[str],
 ) -> None:
-    # A file must contain the encoder. If the model contains no encoder, the
-    # file must contain at least one of its variables.
+    """Raises a ValueError if a file lacks the encoder.
+
+    If the model contains no encoder, the file must contain at least one of the
+    model's variables.
+    """
     lost = [name for name in missing if _REQUIRED.match(name)]
     if lost or len(missing) == len(sources):
         first = (lost or missing)[0]
         # Name the entries that do not fit, which may have other names here.
-        known = {*sources.values()}
+        expected = {*sources.values()}
         raise ValueError(
             f"{path} lacks {len(missing)} of the model's {len(sources)} "
             f"variables, such as {sources[first]} with shape "
             f"{list(variables[first].shape)}. "
-            + describe_entries(name for name in there if name not in known)
+            + describe_entries(name for name in entries if name not in expected)
         )
 
 
@@ -164,16 +167,19 @@ def _check_entries(
     shapes: Mapping[str, Sequence[int]],
     dtypes: Mapping[str, str],
 ) -> None:
-    # Raises a ValueError if the entry of a variable has another shape, or does
-    # not contain floating-point numbers.
+    """Raises a ValueError if an entry does not fit its variable.
+
+    It must have the same shape, and contain floating-point numbers.
+    """
     for name, variable in variables.items():
         source = sources[name]
-        there = list(shapes[source])
-        here = list(variable.shape)
-        if there != here:
+        file_shape = list(shapes[source])
+        model_shape = list(variable.shape)
+        if file_shape != model_shape:
             raise ValueError(
-                f"{name} has shape {there} in {path}, but {here} in the model. "
-                "Correct the configuration, or the number of labels"
+                f"{name} has shape {file_shape} in {path}, but {model_shape} "
+                "in the model. Correct the configuration, or the number of "
+                "labels"
             )
         if not _IS_FLOAT.fullmatch(dtypes[source]):
             raise ValueError(
@@ -187,7 +193,7 @@ def _check_values(path: StrPath, name: str, value: Tensor, dtype: str) -> None:
     if keras.ops.all(is_finite):
         return
     is_finite = keras.ops.convert_to_numpy(is_finite)
-    index = tuple(int(i) for i in np.argwhere(~is_finite)[0])
+    index = tuple(map(int, np.argwhere(~is_finite)[0]))
     raise ValueError(
         f"{name} in {path} is {float(value[index])} at {list(index)}, but "
         f"weights must be finite {dtype} numbers. The training diverged, or "

@@ -23,21 +23,21 @@ def _dense(name: str, inputs: str, outputs: str) -> dict[str, tuple[str, ...]]:
 
 # {Google's name without its scope: entries of the configuration that are its
 # shape} of the weights that precede the blocks, and of those of a block.
-EMBEDDINGS: Mapping[str, tuple[str, ...]] = {
+EMBEDDING_WEIGHTS: Mapping[str, tuple[str, ...]] = {
     "word_embeddings": ("vocab_size", "hidden_size"),
     "position_embeddings": ("max_position_embeddings", "hidden_size"),
     "token_type_embeddings": ("type_vocab_size", "hidden_size"),
     **_NORMALIZED,
 }
-OF_BLOCK: Mapping[str, tuple[str, ...]] = {
+BLOCK_WEIGHTS: Mapping[str, tuple[str, ...]] = {
     **_dense("attention/self/query", "hidden_size", "hidden_size"),
     **_dense("attention/self/key", "hidden_size", "hidden_size"),
     **_dense("attention/self/value", "hidden_size", "hidden_size"),
     **_dense("attention/output/dense", "hidden_size", "hidden_size"),
     **_dense("intermediate/dense", "hidden_size", "intermediate_size"),
     **_dense("output/dense", "intermediate_size", "hidden_size"),
-    **{f"attention/output/{k}": size for k, size in _NORMALIZED.items()},
-    **{f"output/{k}": size for k, size in _NORMALIZED.items()},
+    **{f"attention/output/{name}": size for name, size in _NORMALIZED.items()},
+    **{f"output/{name}": size for name, size in _NORMALIZED.items()},
 }
 
 
@@ -47,10 +47,10 @@ def encoder_sizes(num_blocks: int) -> Iterator[tuple[str, tuple[str, ...]]]:
     Yields the weights that every checkpoint of a BERT contains, in order. The
     pooler may be missing.
     """
-    for name, entries in EMBEDDINGS.items():
+    for name, entries in EMBEDDING_WEIGHTS.items():
         yield f"bert/embeddings/{name}", entries
     for block in range(num_blocks):
-        for name, entries in OF_BLOCK.items():
+        for name, entries in BLOCK_WEIGHTS.items():
             yield f"bert/encoder/layer_{block}/{name}", entries
 
 
@@ -99,21 +99,24 @@ def check_sizes(
     for name, entries in encoder_sizes(config.num_hidden_layers):
         source = source_name(name, layers)
         shape = [getattr(config, entry) for entry in entries]
-        there = shapes.get(source)
-        if there is not None and list(there) == shape:
+        file_shape = shapes.get(source)
+        if file_shape is not None and list(file_shape) == shape:
             continue
+        # The entries that a user may have to correct, each once.
         stated = dict.fromkeys(entries)
-        if there is None and "/layer_" in name:
+        if file_shape is None and "/layer_" in name:
             stated = {"num_hidden_layers": None, **stated}
-        sizes = ", ".join(f"{x}={getattr(config, x)}" for x in stated)
-        if there is None:
+        sizes = ", ".join(
+            f"{entry}={getattr(config, entry)}" for entry in stated
+        )
+        if file_shape is None:
             raise ValueError(
                 f"{path} lacks {source} with shape {shape} ({sizes} in "
                 f"{where}). {describe_others(shapes, config)}"
             )
         raise ValueError(
-            f"{source} has shape {list(there)} in {path}, but {shape} in the "
-            f"model ({sizes} in {where}). Correct the configuration"
+            f"{source} has shape {list(file_shape)} in {path}, but {shape} in "
+            f"the model ({sizes} in {where}). Correct the configuration"
         )
 
 
@@ -123,11 +126,11 @@ def describe_others(
     """Returns a sentence that names entries which no BERT contains."""
     # A configuration may state more blocks than there are names.
     num_blocks = min(config.num_hidden_layers, len(shapes))
-    known = {name for name, _ in encoder_sizes(num_blocks)}
-    return describe_entries(name for name in shapes if name not in known)
+    expected = {name for name, _ in encoder_sizes(num_blocks)}
+    return describe_entries(name for name in shapes if name not in expected)
 
 
 def describe_entries(names: Iterator[str]) -> str:
     """Returns a sentence that names some entries of a file, in one line."""
-    shown = map(printable, itertools.islice(names, 5))
-    return f"The file contains {', '.join(shown) or 'no other entries'}"
+    first_names = map(printable, itertools.islice(names, 5))
+    return f"The file contains {', '.join(first_names) or 'no other entries'}"

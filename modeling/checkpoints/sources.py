@@ -1,7 +1,7 @@
 """Loads weights that other libraries stored, under Google's names.
 
-Each format has a module, its `Reader`. Readers run no code of a file, and read
-a value only when it is asked for.
+Each format has a module, its `FormatReader`. Readers run no code of a file, and
+read a value only when it is asked for.
 """
 
 import dataclasses
@@ -23,7 +23,7 @@ POOLER = "bert/pooler/dense"
 # encoder has a pooler of its own. Google's BERT has one pooler for both.
 NEXT_SENTENCE_POOLER = "cls/seq_relationship/pooler/dense"
 # Matches Google's names.
-_OURS = re.compile(r"bert/|cls/|output_")
+_GOOGLE_NAME = re.compile(r"bert/|cls/|output_")
 _NEXT_SENTENCE = "cls/seq_relationship/output_weights"
 
 
@@ -44,14 +44,14 @@ class Entry(NamedTuple):
     num_heads: int | None = None
 
 
-class Reader(Protocol):
+class FormatReader(Protocol):
     """A module that reads one format."""
 
-    def find(self, path: StrPath) -> str | None:
+    def find_weights(self, path: StrPath) -> str | None:
         """Returns the file of the format at a path, None without one."""
 
     def open_entries(self, path: str) -> Mapping[str, Entry]:
-        """Returns {Google's name: Entry} of the file that `find` returned."""
+        """Returns {Google's name: Entry} of a result of `find_weights`."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -62,7 +62,7 @@ class ForeignCheckpoint(Checkpoint):
         reader: reader of the file's format.
     """
 
-    reader: Reader
+    reader: FormatReader
 
     def read_shapes(self) -> dict[str, Sequence[int]]:
         """Returns {Google's name: shape of the model's variable}.
@@ -100,7 +100,10 @@ class ForeignCheckpoint(Checkpoint):
             layers=layers,
             new_head=new_head,
         )
-        if unread := [x for x in report.unused if not _OURS.match(x)]:
+        unread = [
+            name for name in report.unused if not _GOOGLE_NAME.match(name)
+        ]
+        if unread:
             logging.warning(
                 "%s also contains a head that is not read: %s",
                 self.file,
@@ -118,15 +121,17 @@ def _with_one_pooler(
     the encoder's.
     """
     start = f"{NEXT_SENTENCE_POOLER}/"
-    theirs = {name for name in entries if name.startswith(start)}
-    kept = {name: entries[name] for name in entries if name not in theirs}
+    pooler_of_head = {name for name in entries if name.startswith(start)}
+    kept = {
+        name: entries[name] for name in entries if name not in pooler_of_head
+    }
     names = {original_name(weight) for weight in model.weights}
-    if not theirs or f"{POOLER}/kernel" not in names:
+    if not pooler_of_head or f"{POOLER}/kernel" not in names:
         return kept
     has_head = _NEXT_SENTENCE in names & entries.keys()
     if has_head or f"{POOLER}/kernel" not in entries:
         taken = "the pooler of the head for next sentences"
-        for name in theirs:
+        for name in pooler_of_head:
             kept[f"{POOLER}/{name.removeprefix(start)}"] = entries[name]
     else:
         taken = "the encoder's pooler"
@@ -137,8 +142,10 @@ def _with_one_pooler(
 def _check_heads(
     model: keras.Model, path: str, entries: Mapping[str, Entry]
 ) -> None:
-    # With another number of heads, kernels of the same size mean something
-    # else.
+    """Raises a ValueError if a file shows another number of attention heads.
+
+    Kernels of the same size would then mean something else.
+    """
     config = getattr(model, "config", None)
     for name, entry in entries.items():
         if config is None or entry.num_heads is None:

@@ -12,7 +12,7 @@ import os
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, Protocol
 
 import keras
 import tensorflow as tf
@@ -98,14 +98,38 @@ class Tf1Checkpoint(Checkpoint):
             )
 
 
-@contextlib.contextmanager
-def open_tf1_checkpoint(prefix: StrPath) -> Iterator[tuple[Any, str]]:
-    """Opens a checkpoint that `find_tf1_checkpoint` returned.
+class TensorReader(Protocol):
+    """TensorFlow's reader of a checkpoint, which has no types of its own."""
 
-    Yields:
-        the checkpoint's reader, and a prefix to pass to TensorFlow's
-        operations. The prefix contains no wildcards, such as `*`, because
-        TensorFlow would expand them.
+    def has_tensor(self, name: str, /) -> bool:
+        """Returns whether the checkpoint contains a variable."""
+
+    def get_tensor(self, name: str, /) -> Any:  # noqa: ANN401  array or bytes
+        """Returns the value of a variable."""
+
+    def get_variable_to_shape_map(self) -> dict[str, list[int]]:
+        """Returns {name: shape} of all variables."""
+
+    def get_variable_to_dtype_map(self) -> dict[str, tf.DType]:
+        """Returns {name: type} of all variables."""
+
+
+class OpenCheckpoint(NamedTuple):
+    """A checkpoint that is open.
+
+    Attributes:
+        reader: reader of its variables.
+        prefix: its prefix, to pass to TensorFlow's operations. It contains no
+            wildcards, such as `*`, because TensorFlow would expand them.
+    """
+
+    reader: TensorReader
+    prefix: str
+
+
+@contextlib.contextmanager
+def open_tf1_checkpoint(prefix: StrPath) -> Iterator[OpenCheckpoint]:
+    """Opens a checkpoint that `find_tf1_checkpoint` returned.
 
     Raises:
         OSError: the checkpoint cannot be read.
@@ -113,7 +137,7 @@ def open_tf1_checkpoint(prefix: StrPath) -> Iterator[tuple[Any, str]]:
     _check_index(f"{prefix}.index")
     with literal_name(prefix) as name:
         try:
-            yield tf.train.load_checkpoint(name), name
+            yield OpenCheckpoint(tf.train.load_checkpoint(name), name)
         # A truncated file causes an IndexError.
         except (tf.errors.OpError, IndexError) as error:
             reason = getattr(error, "message", str(error)).strip()
@@ -124,8 +148,10 @@ def open_tf1_checkpoint(prefix: StrPath) -> Iterator[tuple[Any, str]]:
 
 
 def _check_index(path: str) -> None:
-    # A checkpoint is opened once for each weight, and its index is checked
-    # once.
+    """Checks the index of a checkpoint, unless the same file was checked.
+
+    A checkpoint is opened once for each weight.
+    """
     with contextlib.suppress(FileNotFoundError):
         status = os.stat(path)
         _check_version(path, status.st_mtime_ns, status.st_size)
@@ -260,7 +286,7 @@ def write_checkpoint(
                 prefix=partial,
                 tensor_names=list(variables),
                 shape_and_slices=[""] * len(variables),
-                tensors=[tf.convert_to_tensor(v) for v in variables.values()],
+                tensors=[*map(tf.convert_to_tensor, variables.values())],
             )
             _rename(partial, path)
     finally:

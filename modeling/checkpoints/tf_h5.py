@@ -20,7 +20,7 @@ WEIGHTS_FILE = "tf_model.h5"
 _FILES = (WEIGHTS_FILE, f"{WEIGHTS_FILE}.index.json")
 
 
-def find(path: StrPath) -> str | None:
+def find_weights(path: StrPath) -> str | None:
     """Returns the file of the weights at a path, None for other formats.
 
     The file is tf_model.h5, or the index of a model in several files.
@@ -32,7 +32,7 @@ def find(path: StrPath) -> str | None:
 
 
 def open_entries(path: str) -> Mapping[str, Entry]:
-    """Returns {Google's name: Entry} of the file that `find` returned.
+    """Returns {Google's name: Entry} of a result of `find_weights`.
 
     Raises:
         OSError: the file cannot be read.

@@ -33,7 +33,8 @@ def checkpoint_steps(folder: StrPath) -> list[int]:
     """Returns the steps of complete checkpoints in a folder, oldest first."""
     names = os.listdir(folder) if os.path.isdir(folder) else []
     pattern = re.compile(rf"{PREFIX}-(0|[1-9][0-9]*)\.index")
-    return sorted(int(m[1]) for m in map(pattern.fullmatch, names) if m)
+    matches = map(pattern.fullmatch, names)
+    return sorted(int(match[1]) for match in matches if match)
 
 
 def find_tf1_checkpoint(
@@ -63,7 +64,7 @@ def find_tf1_checkpoint(
     path = str(path)
     if os.path.isdir(path):
         if described is None:
-            described = model_json.read(path)
+            described = model_json.read_model_json(path)
         if best is None:
             best = described.get("task", {}).get("load_best", True)
         prefix = find_best(path, described) if best else None
@@ -90,7 +91,7 @@ def find_best(
         described: contents of its model.json. None = read the file.
     """
     if described is None:
-        described = model_json.read(folder)
+        described = model_json.read_model_json(folder)
     step = described.get("best_step")
     steps = checkpoint_steps(folder)
     if step is None or (steps and steps[-1] < step):
@@ -108,6 +109,7 @@ def find_best(
 
 
 def _find_newest(path: str) -> str:
+    """Returns the newest checkpoint of a folder, as `find_tf1_checkpoint`."""
     names = sorted(os.listdir(path))
     listing = Path(path, "checkpoint")
     text = listing.read_text(errors="replace") if listing.is_file() else ""

@@ -20,9 +20,9 @@ from modeling.kinds import (
     ARCHITECTURES,
     KINDS,
     PROBLEM_TYPES,
-    THEIR_MASKED_LM,
-    THEIR_NEXT_SENTENCE,
     TOKEN_CLASSIFIER,
+    TRANSFORMERS_MASKED_LM,
+    TRANSFORMERS_NEXT_SENTENCE,
     kind_of,
 )
 from modeling.labels import check_labels
@@ -90,28 +90,38 @@ def read_head(path: StrPath) -> tuple[str | None, HeadSettings]:
     values = read_json(path)
     if kerashub_files.is_kerashub(values):
         return kerashub_files.read_settings(os.path.dirname(path))
-    kind = values.get("problem_type")
-    names = read_entry(values, "architectures", list, str(path))
+    problem_type = values.get("problem_type")
+    architectures = read_entry(values, "architectures", list, str(path))
+    architecture = architectures[0] if architectures else None
     id2label = read_entry(values, "id2label", dict, str(path))
-    texts = {"problem_type": kind, "architectures": names[0] if names else None}
+    texts = {"problem_type": problem_type, "architectures": architecture}
     for entry, text in texts.items():
         if not isinstance(text, str | None):
             raise ValueError(
                 f"{path}: `{entry}` must be text. Received: {text!r:.80}"
             )
-    modes = {theirs: ours for ours, theirs in PROBLEM_TYPES.items()}
-    settings: HeadSettings = {"problem_type": kind} if kind else {}
-    if kind in modes:
-        settings["output_mode"] = modes[kind]
-    elif not kind and len(id2label) == 1:
-        # transformers trains a single output as a regression. Cross-encoders
-        # are saved without a problem_type.
-        settings |= {"output_mode": "regression", "problem_type": None}
-    head = ARCHITECTURES.get(names[0]) if names else None
+    settings = _output_settings(problem_type, len(id2label))
+    head = ARCHITECTURES.get(architecture or "")
     if head == TOKEN_CLASSIFIER:
         # The tags may be in IOB1, whose sequences look illegal in IOB2.
         settings["legal_tags"] = False
     return head, settings
+
+
+def _output_settings(problem_type: str | None, num_labels: int) -> HeadSettings:
+    """Returns what `problem_type` of a config.json says of the outputs."""
+    if not problem_type:
+        # transformers trains a single output as a regression. Cross-encoders
+        # are saved without a problem_type.
+        is_regression = num_labels == 1
+        if not is_regression:
+            return {}
+        return {"output_mode": "regression", "problem_type": None}
+    settings: HeadSettings = {"problem_type": problem_type}
+    for output_mode, name in PROBLEM_TYPES.items():
+        if name == problem_type:
+            settings["output_mode"] = output_mode
+    return settings
 
 
 def read_config_labels(path: StrPath) -> list[str] | None:
@@ -123,8 +133,10 @@ def read_config_labels(path: StrPath) -> list[str] | None:
         ValueError: a label is not text, is empty or occurs twice.
     """
     id2label = read_entry(read_json(path), "id2label", dict, str(path))
-    numbered = {str(number): name for number, name in id2label.items()}
-    names: list[Any] = [numbered.get(str(i)) for i in range(len(numbered))]
+    names_by_id = {str(index): name for index, name in id2label.items()}
+    names: list[Any] = [
+        names_by_id.get(str(index)) for index in range(len(names_by_id))
+    ]
     if names == default_labels(len(names)):
         return None
     # JSON may contain numbers as names.
@@ -142,12 +154,13 @@ def config_names(path: StrPath) -> tuple[str, str]:
     Args:
         path: file, prefix of the files or folder of the weights.
     """
-    files = [os.path.join(path, x) for x in HUGGINGFACE_WEIGHTS]
-    files += [os.path.join(path, x) for x in _KERAS_WEIGHTS]
-    names = ("bert_config.json", CONFIG_FILE)
+    files = [
+        os.path.join(path, name)
+        for name in (*HUGGINGFACE_WEIGHTS, *_KERAS_WEIGHTS)
+    ]
     if _IS_WEIGHTS.search(str(path)) or any(map(os.path.isfile, files)):
-        return names[1], names[0]
-    return names
+        return CONFIG_FILE, "bert_config.json"
+    return "bert_config.json", CONFIG_FILE
 
 
 def load_config(path: StrPath) -> BertConfig:
@@ -168,10 +181,12 @@ def load_config(path: StrPath) -> BertConfig:
     if os.path.isdir(path):
         files = [os.path.join(path, name) for name in config_names(path)]
         if saved_models.is_encoder(path):
-            files.append(os.path.join(path, saved_models.FILE))
+            files.append(os.path.join(path, saved_models.SAVED_MODEL_FILE))
         path = next(filter(os.path.isfile, files), files[0])
     folder, name = os.path.split(path)
-    if name == saved_models.FILE and saved_models.is_encoder(folder):
+    if name == saved_models.SAVED_MODEL_FILE and saved_models.is_encoder(
+        folder
+    ):
         return _parse_config(saved_models.read_config(folder), path)
     values = read_json(path)
     if kerashub_files.is_kerashub(values):
@@ -187,8 +202,10 @@ def _is_huggingface(values: JsonObject, path: str) -> bool:
     # A Hugging Face config.json of 2019 contains none of these keys. Recognize
     # it by the weights beside it.
     folder, name = os.path.split(path)
-    weights = ("pytorch_model.bin", "tf_model.h5")
-    files = [os.path.join(folder, each) for each in weights]
+    files = [
+        os.path.join(folder, weights)
+        for weights in ("pytorch_model.bin", "tf_model.h5")
+    ]
     return name == CONFIG_FILE and any(map(os.path.isfile, files))
 
 
@@ -210,8 +227,8 @@ def _huggingface_entries(values: JsonObject, path: str) -> JsonObject:
                 f"Received: {values[key]!r}"
             )
     # Ignore entries that do not describe the network.
-    ours = {field.name for field in dataclasses.fields(BertConfig)}
-    entries = {name: values[name] for name in ours & values.keys()}
+    names = {field.name for field in dataclasses.fields(BertConfig)}
+    entries = {name: values[name] for name in names & values.keys()}
     entries["hidden_act"] = _ACTIVATIONS[values["hidden_act"]]
     return entries
 
@@ -235,11 +252,11 @@ def config_entries(
 
     See `save_huggingface` for the arguments.
     """
-    kind = KINDS.get(kind_of(model))
+    model_class = kind_of(model)
+    kind = KINDS.get(model_class)
     if not (kind and kind.transformers_class):
         raise ValueError(
-            f"transformers has no class for {kind_of(model)}. Write another "
-            "format"
+            f"transformers has no class for {model_class}. Write another format"
         )
     if not model.built:
         model.build()
@@ -247,6 +264,7 @@ def config_entries(
     values = config.to_dict()
     for name in config.unused:
         del values[name]
+    # {activation in `BertConfig`: activation in config.json}.
     activations = {ours: theirs for theirs, ours in _ACTIVATIONS.items()}
     values |= {
         "hidden_act": activations[config.hidden_act or "linear"],
@@ -257,15 +275,19 @@ def config_entries(
     }
     architecture = kind.transformers_class
     if "cls/seq_relationship/output_weights" in leave_out:
-        architecture = THEIR_MASKED_LM
+        architecture = TRANSFORMERS_MASKED_LM
     elif "cls/predictions/output_bias" in leave_out:
-        architecture = THEIR_NEXT_SENTENCE
+        architecture = TRANSFORMERS_NEXT_SENTENCE
     values["architectures"] = [architecture]
     if kind.has_labels:
         labels = default_labels(model.num_labels) if labels is None else labels
         check_labels(labels, num_labels=model.num_labels)
-        values["id2label"] = {str(i): name for i, name in enumerate(labels)}
-        values["label2id"] = {name: i for i, name in enumerate(labels)}
+        values["id2label"] = {
+            str(index): label for index, label in enumerate(labels)
+        }
+        values["label2id"] = {
+            label: index for index, label in enumerate(labels)
+        }
     if problem_type:
         values["problem_type"] = problem_type
     return values

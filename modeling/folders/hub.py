@@ -120,7 +120,10 @@ def download(path: str) -> str:
 
 
 def _fetch_older(path: str, name: str, commit: str) -> Path:
-    # Returns the folder with the first kind of older weights in a repository.
+    """Downloads the first kind of older weights that a repository contains.
+
+    Returns their folder.
+    """
     has_torch = importlib.util.find_spec("torch")
     for weights in (_PICKLES, _TENSORFLOW) if has_torch else (_TENSORFLOW,):
         folder = _fetch(path, name, commit, weights)
@@ -160,6 +163,13 @@ def download_flags(config: flags.ConfigT, *names: str) -> flags.ConfigT:
 def _fetch(
     path: str, name: str, revision: str | None, weights: Sequence[str] = ()
 ) -> Path:
+    """Downloads the small files of a model, and weights that match a pattern.
+
+    Returns their folder.
+
+    Raises:
+        OSError: the files cannot be downloaded.
+    """
     # The package is optional, and nothing else needs it.
     from huggingface_hub import constants, errors, snapshot_download
 

@@ -21,10 +21,10 @@ _NOT_IDENTITY = {
     "unused",
 }
 # Entries of bert_config.json that the shapes of the weights do not determine.
-INVISIBLE = ("hidden_act", "layer_norm_eps", "num_attention_heads")
+NOT_IN_SHAPES = ("hidden_act", "layer_norm_eps", "num_attention_heads")
 
 
-def check(
+def check_identity(
     preset: Preset,
     bert_config: BertConfig,
     tokenizer: Tokenizer | None = None,
@@ -83,8 +83,10 @@ def _stated_settings(preset: Preset, trains: bool) -> dict[str, Any]:
         for name in NETWORK if not preset.recorded_settings else ("bilstm",):
             del saved[name]
     if preset.do_lower_case is not None:
-        known = saved.get("tokenizer", {})
-        saved["tokenizer"] = {"do_lower_case": preset.do_lower_case, **known}
+        saved["tokenizer"] = {
+            "do_lower_case": preset.do_lower_case,
+            **saved.get("tokenizer", {}),
+        }
     if "bert_config" not in saved and (config := preset.load_config()):
         saved["bert_config"] = config.to_dict()
     return saved
@@ -95,7 +97,7 @@ def _compared_entries(
 ) -> dict[str, object]:
     """Returns the entries of a bert_config.json that must not differ."""
     values = dataclasses.asdict(BertConfig.from_dict(bert_config))
-    names = INVISIBLE if trains else values.keys() - _NOT_IDENTITY
+    names = NOT_IN_SHAPES if trains else values.keys() - _NOT_IDENTITY
     return {name: values[name] for name in names}
 
 

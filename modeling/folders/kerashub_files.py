@@ -91,9 +91,9 @@ def read_object(values: JsonObject, path: str, *names: str) -> JsonObject:
     origins = ("keras_hub", "keras_nlp")
     registered = [f"{origin}>{name}" for origin in origins]
     if name not in names or values.get("registered_name") not in registered:
-        shown = json.dumps(values.get("registered_name") or name)
+        json_name = json.dumps(values.get("registered_name") or name)
         raise ValueError(
-            f"{path} describes {shown:.80}, but of Keras's and KerasHub's "
+            f"{path} describes {json_name:.80}, but of Keras's and KerasHub's "
             f"classes, only {', '.join(names)} can be read. Use another model"
         )
     entries = values["config"]
@@ -113,7 +113,8 @@ def network_entries(values: JsonObject, path: str) -> JsonObject:
         ValueError: it is another network, or lacks an entry.
     """
     entries = _DEFAULTS | read_object(values, path, "BertBackbone")
-    if missing := [x for x in _SIZES.values() if x not in entries]:
+    missing = [entry for entry in _SIZES.values() if entry not in entries]
+    if missing:
         raise ValueError(f"{path} lacks `config.{missing[0]}`")
     sizes = {ours: entries[theirs] for ours, theirs in _SIZES.items()}
     return {
@@ -172,8 +173,11 @@ def read_settings(folder: StrPath) -> tuple[str, HeadSettings]:
 
 
 def _read_length(folder: StrPath, network: JsonObject) -> HeadSettings:
-    # Returns {"max_seq_length": length of a classifier's inputs}, {} if no file
-    # states it. KerasHub's default may be longer than the network allows.
+    """Returns {"max_seq_length": length of a classifier's inputs}.
+
+    Returns {} if no file states it. KerasHub's default may be longer than the
+    network allows.
+    """
     path = os.path.join(folder, PREPROCESSOR_FILE)
     if not os.path.isfile(path):
         return {}
@@ -236,7 +240,7 @@ def read_casing(values: JsonObject, path: str) -> StatedCasing:
 
 @functools.cache
 def _warn(message: str) -> None:
-    # A command may read a folder several times.
+    """Logs a warning once, even if a command reads a folder several times."""
     logging.warning("%s", message)
 
 

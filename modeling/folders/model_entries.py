@@ -10,7 +10,9 @@ from typing import Any, Literal, TypeAlias, TypedDict, cast
 
 from files.paths import StrPath
 
-# [name, bytes, checksums] of a file, as model.json records it.
+# What tells a file from others of its name: [name, bytes, a checksum], and of a
+# file of records [name, bytes, three checksums]. It is a list, as JSON has it,
+# because a resumed run compares it with model.json as a whole.
 Fingerprint: TypeAlias = list[str | int]
 # What a classifier's labels are: one for each text, any number, or a number.
 OutputMode: TypeAlias = Literal["classification", "multilabel", "regression"]

@@ -4,14 +4,15 @@ This module imports neither Keras nor TensorFlow.
 """
 
 import os
+import types
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final, TypeAlias
 
 from files.json_files import read_json
 from files.paths import StrPath
 from modeling import kinds
 from modeling.folders.model_entries import ModelJson
-from modeling.folders.recorded_splits import ENTRY
+from modeling.folders.recorded_splits import SPLIT_ENTRY
 
 FILE = "model.json"
 # Entry with the checksums of an export's networks.
@@ -35,6 +36,8 @@ _SWITCHES = (
     "use_char_offsets",
     "version_2_with_negative",
 )
+# Entries of model.json whose entries are checked too.
+_CHECKED_GROUPS = ("origin", "settings", SPLIT_ENTRY, "task", "tokenizer")
 # Entries of model.json that contain other entries.
 _GROUPS = (
     CHECKSUMS,
@@ -43,15 +46,16 @@ _GROUPS = (
     "flags",
     "origin",
     "settings",
-    ENTRY,
+    SPLIT_ENTRY,
     "task",
     "tokenizer",
     "versions",
 )
+_Allowed: TypeAlias = type | types.UnionType | range | tuple[object, ...]
 # {entry of model.json: its type, or its valid values}. Serving and this package
 # trust these entries: a negative stride would loop for ever, and "no" be true.
 # `config_values.fill` checks every entry that becomes a flag.
-_ENTRIES: dict[str, Any] = {
+_ENTRIES: dict[str, _Allowed] = {
     "best_step": int | None,
     "clean_fraction": int | float,
     "dev_fraction": int | float,
@@ -71,7 +75,7 @@ _ENTRIES: dict[str, Any] = {
 }
 
 
-def read(folder: StrPath) -> ModelJson:
+def read_model_json(folder: StrPath) -> ModelJson:
     """Reads the model.json in a folder. Returns {} if it is missing.
 
     Raises:
@@ -91,7 +95,7 @@ def read(folder: StrPath) -> ModelJson:
     return values
 
 
-def check_entries(entries: Mapping[str, Any], file: str) -> None:
+def check_entries(entries: Mapping[str, object], file: str) -> None:
     """Checks the types of entries that serving and this package trust.
 
     Args:
@@ -111,5 +115,5 @@ def check_entries(entries: Mapping[str, Any], file: str) -> None:
             is_valid = isinstance(value, allowed)
         if not is_valid:
             raise ValueError(f"{file}: `{name}` must not be {value!r:.80}")
-        if name in ("origin", "settings", ENTRY, "task", "tokenizer"):
+        if name in _CHECKED_GROUPS and isinstance(value, dict):
             check_entries(value, file)

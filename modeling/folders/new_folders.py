@@ -129,8 +129,7 @@ def _others(folder: Path) -> list[str]:
 
 
 def _is_left(old: Path) -> bool:
-    # Returns whether a killed process left PATH.old, and no file in it is a
-    # user's.
+    """Returns whether a killed process left PATH.old, without a user's file."""
     return (old / _MOVED).is_file() and not _others(old)
 
 

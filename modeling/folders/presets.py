@@ -11,6 +11,7 @@ import functools
 import glob
 import os
 import re
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from absl import logging
@@ -58,8 +59,8 @@ class Preset:
 
     Attributes:
         path: path of the folder.
-        weights: path that was passed to `read`: the folder, or a checkpoint in
-            it.
+        weights: path that was passed to `read_preset`: the folder, or a
+            checkpoint in it.
         flag: flag whose value is `weights`, such as "--init_checkpoint", or "".
         config_file: path of the configuration, or None if it is missing. For
             an encoder of TF-Hub, the path of saved_model.pb.
@@ -226,7 +227,7 @@ class Preset:
             )
 
 
-def read(path: StrPath, flag: str = "") -> Preset:
+def read_preset(path: StrPath, flag: str = "") -> Preset:
     """Reads the files beside weights, which describe the weights.
 
     Args:
@@ -274,64 +275,60 @@ def check_path(path: str, flag: str = "") -> None:
     raise FileNotFoundError(error)
 
 
-def of_run(folder: str, described: ModelJson) -> Preset:
+def preset_of_run(folder: str, described: ModelJson) -> Preset:
     """Returns the Preset of a folder to which a run wrote this model.json."""
-    settings = _settings_of(described)
+    head, settings = _split_task(described)
     return Preset(
         path=folder,
         weights=folder,
-        head=settings.pop("name", None),
+        head=head,
         settings=settings,
         recorded_settings=described["origin"]["settings"],
         described=described,
     )
 
 
-def _settings_of(described: ModelJson) -> HeadSettings:
-    """Returns {setting: value} of the head, and `name`, its class."""
+def _split_task(described: ModelJson) -> tuple[str | None, HeadSettings]:
+    """Returns (class of the model, settings of its head) of a model.json."""
     settings = described.get("task", HeadSettings()).copy()
     if mode := settings.get("output_mode"):
         settings.setdefault("problem_type", kinds.PROBLEM_TYPES[mode])
-    return settings
+    head = settings.pop("name", None)
+    return head, settings
 
 
 def _read_folder(folder: Path, path: str, flag: str) -> Preset:
-    def find(*names: str) -> str | None:
-        files = (folder / name for name in names)
-        return next((str(file) for file in files if file.is_file()), None)
+    """Reads the files in the folder of the weights at a path.
 
-    described = model_json.read(folder)
-    theirs = find(CONFIG_FILE)
-    settings = _settings_of(described)
-    head = settings.pop("name", None)
-    if theirs and not head:
+    `path` and `flag` are the attributes `weights` and `flag` of the Preset.
+    """
+    described = model_json.read_model_json(folder)
+    head, settings = _split_task(described)
+    huggingface_config = _first_file(folder, [CONFIG_FILE])
+    if huggingface_config and not head:
         # A model.json may only list the files of the folder.
-        head, settings = read_head(theirs)
+        head, settings = read_head(huggingface_config)
     recorded_settings = described.get("origin", {}).get("settings", {})
     tokenizer = read_tokenizer(folder)
-    # TF-Hub's encoders state these in other places.
     configs = [*config_names(path)]
     vocabularies = ["vocab.txt", kerashub_files.VOCAB_FILE, TOKENIZER_FILE]
     if saved_models.is_encoder(folder):
-        configs.append(saved_models.FILE)
+        # TF-Hub's encoders state these in other places.
+        configs.append(saved_models.SAVED_MODEL_FILE)
         vocabularies.append(saved_models.VOCAB_FILE)
-        tokenizer = tokenizer or saved_models.read_tokenizer(folder)
+        tokenizer = tokenizer or saved_models.read_casing(folder)
     _check_casing(folder, tokenizer, recorded_settings)
-    named = [
-        (folder / model_json.FILE, x.get("labels"))
-        for x in (settings, recorded_settings)
-    ]
-    if theirs:
-        named.insert(0, (Path(theirs), read_config_labels(theirs)))
     return Preset(
         path=str(folder),
         weights=path,
         flag=flag,
-        config_file=find(*configs),
-        vocab_file=find(*vocabularies),
+        config_file=_first_file(folder, configs),
+        vocab_file=_first_file(folder, vocabularies),
         tokenizer=tokenizer,
         head=head,
-        labels=read_labels(folder, named),
+        labels=_read_labels(
+            folder, huggingface_config, settings, recorded_settings
+        ),
         pooling=pooling_files.read_pooling(folder)
         or kerashub_files.read_pooling(folder),
         settings=settings,
@@ -341,11 +338,39 @@ def _read_folder(folder: Path, path: str, flag: str) -> Preset:
     )
 
 
+def _first_file(folder: Path, names: Iterable[str]) -> str | None:
+    files = (folder / name for name in names)
+    return next((str(file) for file in files if file.is_file()), None)
+
+
+def _read_labels(
+    folder: Path,
+    huggingface_config: str | None,
+    settings: HeadSettings,
+    recorded_settings: TrainingSettings,
+) -> list[str] | None:
+    """Returns the names of the outputs, on which all files must agree.
+
+    Args:
+        folder: folder of the weights.
+        huggingface_config: path of config.json, None if it is missing.
+        settings: settings of the head.
+        recorded_settings: settings of the run.
+    """
+    described: list[tuple[Path, Sequence[str] | None]] = []
+    if huggingface_config:
+        config_labels = read_config_labels(huggingface_config)
+        described.append((Path(huggingface_config), config_labels))
+    file = folder / model_json.FILE
+    described.append((file, settings.get("labels")))
+    described.append((file, recorded_settings.get("labels")))
+    return read_labels(folder, described)
+
+
 def _check_casing(
     folder: Path, tokenizer: StatedCasing, recorded_settings: TrainingSettings
 ) -> None:
-    # Raises a ValueError if model.json records another casing than another file
-    # states.
+    """Raises a ValueError if model.json records another casing than a file."""
     recorded = recorded_settings.get("tokenizer", {}).get("do_lower_case")
     stated = tokenizer.get("do_lower_case")
     if None not in (recorded, stated) and recorded != stated:

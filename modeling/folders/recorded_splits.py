@@ -12,7 +12,7 @@ from modeling.folders.model_entries import (
 )
 
 # Entry of the settings in model.json.
-ENTRY: Final = "split"
+SPLIT_ENTRY: Final = "split"
 
 
 class RecordedSet(NamedTuple):
@@ -81,13 +81,13 @@ def read_table_split(described: ModelJson, file: StrPath) -> TableSplit | None:
     """
     origin = described.get("origin", Origin())
     settings = origin.get("settings", TrainingSettings())
-    entry = settings.get(ENTRY)
+    entry = settings.get(SPLIT_ENTRY)
     if not entry:
         return None
     names = [field.name for field in dataclasses.fields(TableSplit)]
     if missing := [name for name in names if name not in entry]:
         raise ValueError(
-            f"{file}: `{ENTRY}` lacks `{missing[0]}`; copy the file again"
+            f"{file}: `{SPLIT_ENTRY}` lacks `{missing[0]}`; copy the file again"
         )
     return TableSplit(
         rule=int(entry["rule"]),

@@ -14,13 +14,13 @@ from files.json_files import JsonObject
 from files.paths import StrPath
 from modeling.folders.model_entries import StatedCasing
 
-FILE = "saved_model.pb"
+SAVED_MODEL_FILE = "saved_model.pb"
 VOCAB_FILE = "assets/vocab.txt"
 # Prefix of the checkpoint in the folder.
 VARIABLES = "variables/variables"
 # Exports of this project contain this file.
-MODEL_FILE = "model.json"
-_OURS = (MODEL_FILE, f"assets.extra/{MODEL_FILE}")
+MODEL_JSON_FILE = "model.json"
+_OWN_FILES = (MODEL_JSON_FILE, f"assets.extra/{MODEL_JSON_FILE}")
 _BLOCK = "bert/encoder/layer_0"
 
 
@@ -34,7 +34,11 @@ def is_encoder(folder: StrPath) -> bool:
     def has(name: str) -> bool:
         return os.path.isfile(os.path.join(folder, name))
 
-    return has(FILE) and has(f"{VARIABLES}.index") and not any(map(has, _OURS))
+    return (
+        has(SAVED_MODEL_FILE)
+        and has(f"{VARIABLES}.index")
+        and not any(map(has, _OWN_FILES))
+    )
 
 
 def read_config(folder: StrPath) -> JsonObject:
@@ -46,7 +50,7 @@ def read_config(folder: StrPath) -> JsonObject:
         OSError: the weights cannot be read.
         ValueError: the SavedModel contains no BERT.
     """
-    entries = _entries().open_entries(_find(folder))
+    entries = _import_entries().open_entries(_variables_prefix(folder))
 
     def shape_of(name: str) -> list[int]:
         return [*entries[f"bert/embeddings/{name}"].shape]
@@ -66,25 +70,26 @@ def read_config(folder: StrPath) -> JsonObject:
     }
 
 
-def read_tokenizer(folder: StrPath) -> StatedCasing:
-    """Returns what the SavedModel states, as tokenizer_files.read_tokenizer.
+def read_casing(folder: StrPath) -> StatedCasing:
+    """Returns what a SavedModel states about its tokenizer.
 
     Raises:
         OSError: the weights cannot be read.
     """
-    prefix = _find(folder)
-    casing = _entries().read_casing(prefix)
+    prefix = _variables_prefix(folder)
+    casing = _import_entries().read_casing(prefix)
     if casing is None:
         return {}
     return {"do_lower_case": casing, "file": f"{prefix}.index"}
 
 
-def _entries() -> ModuleType:
-    # The module loads TensorFlow, which most folders do not need.
+def _import_entries() -> ModuleType:
+    """Imports the module that reads the weights."""
+    # It loads TensorFlow, which most folders do not need.
     from modeling.checkpoints import object_entries
 
     return object_entries
 
 
-def _find(folder: StrPath) -> str:
+def _variables_prefix(folder: StrPath) -> str:
     return os.path.join(folder, VARIABLES)

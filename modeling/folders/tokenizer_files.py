@@ -10,20 +10,17 @@ import json
 import os
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from absl import logging
 
-from files.json_files import JsonObject, parse_json, read_entry, read_json
+from files.json_files import JsonObject, read_entry, read_json
 from files.paths import StrPath
 from modeling.folders import kerashub_files
 from modeling.folders.model_entries import StatedCasing, TokenizerIdentity
 
 CONFIG_FILE = "tokenizer_config.json"
 TOKENIZER_FILE = "tokenizer.json"
-# More rows than the vocabulary of any BERT has. Unused ids become empty lines,
-# so one large id in a small file would fill the memory.
-_MOST_ROWS = 2**22
 # Files of transformers before version 5.
 _MAP_FILE = "special_tokens_map.json"
 _ADDED_FILE = "added_tokens.json"
@@ -62,15 +59,6 @@ _SPECIAL_KEYS = (
 # Maximum number of characters in a word, as in Google's code. The default in
 # transformers is 100.
 _MAX_WORD_LENGTH = 200
-# The values of a tokenizer.json of BERT.
-_EXPECTED = {
-    "model.continuing_subword_prefix": "##",
-    "model.unk_token": "[UNK]",
-    "pre_tokenizer.type": "BertPreTokenizer",
-    "normalizer.type": "BertNormalizer",
-    "normalizer.clean_text": True,
-    "normalizer.handle_chinese_chars": True,
-}
 
 
 class Tokenizer(Protocol):
@@ -105,6 +93,18 @@ class Tokenizer(Protocol):
         """Checks that the file `other` contains the same WordPieces."""
 
 
+class _JsonFile(NamedTuple):
+    """A file of a folder.
+
+    Attributes:
+        path: path of the file.
+        values: the JSON object in it, {} if there is no such file.
+    """
+
+    path: str
+    values: JsonObject
+
+
 def read_tokenizer(folder: StrPath) -> StatedCasing:
     """Reads what transformers' files in a folder state about its tokenizer.
 
@@ -120,63 +120,112 @@ def read_tokenizer(folder: StrPath) -> StatedCasing:
         ValueError: the tokenizer would return other tokens than a
             FullTokenizer. The message names the file and the entry.
     """
-    names = (CONFIG_FILE, _MAP_FILE, TOKENIZER_FILE, _ADDED_FILE)
-    paths = [os.path.join(folder, name) for name in names]
-    files = [read_json(x) if os.path.isfile(x) else {} for x in paths]
-    if kerashub_files.is_kerashub(files[2]):
-        return kerashub_files.read_casing(files[2], paths[2])
-    for path, values in zip(paths[:2], files, strict=False):
-        _check_options(values, path)
-    words = {*files.pop()}.union(*map(_special_words, files, paths))
-    if words := words - {*SPECIAL_TOKENS.values()}:
+    config = _read_json_file(folder, CONFIG_FILE)
+    special_tokens = _read_json_file(folder, _MAP_FILE)
+    tokenizer = _read_json_file(folder, TOKENIZER_FILE)
+    added_tokens = _read_json_file(folder, _ADDED_FILE)
+    if kerashub_files.is_kerashub(tokenizer.values):
+        return kerashub_files.read_casing(tokenizer.values, tokenizer.path)
+    _check_options(config)
+    _check_options(special_tokens)
+    _warn_of_special_words(
+        folder,
+        _special_words(config)
+        | _special_words(special_tokens)
+        | _special_words(tokenizer)
+        | added_tokens.values.keys(),
+    )
+    normalizer = read_entry(
+        tokenizer.values, "normalizer", dict, tokenizer.path
+    )
+    return _choose_casing(
+        _state_casing(config.values.get("do_lower_case"), config.path),
+        _state_casing(normalizer.get("lowercase"), tokenizer.path),
+    )
+
+
+def _read_json_file(folder: StrPath, name: str) -> _JsonFile:
+    path = os.path.join(folder, name)
+    return _JsonFile(path, read_json(path) if os.path.isfile(path) else {})
+
+
+def _state_casing(is_lower_case: object, path: str) -> StatedCasing:
+    if not isinstance(is_lower_case, bool):
+        return {}
+    return {"do_lower_case": is_lower_case, "file": path}
+
+
+def _choose_casing(
+    of_config: StatedCasing, of_tokenizer: StatedCasing
+) -> StatedCasing:
+    """Returns the casing that transformers uses, {} if no file states one.
+
+    Logs a warning if the files state different casings.
+
+    Args:
+        of_config: what tokenizer_config.json states. transformers reads it
+            first.
+        of_tokenizer: what tokenizer.json states.
+    """
+    if not (of_config and of_tokenizer):
+        return of_config or of_tokenizer
+    if of_config["do_lower_case"] != of_tokenizer["do_lower_case"]:
+        _warn(
+            f"{of_config['file']} sets lower-casing to "
+            f"{of_config['do_lower_case']}, but {of_tokenizer['file']} to "
+            f"{of_tokenizer['do_lower_case']}. This program uses the first "
+            "file, as transformers does"
+        )
+    return of_config
+
+
+def _warn_of_special_words(folder: StrPath, words: set[str]) -> None:
+    more_words = words - {*SPECIAL_TOKENS.values()}
+    if more_words:
         _warn(
             f"{folder}: transformers does not split the special words "
-            f"{', '.join(sorted(words))} of this model, but this program "
+            f"{', '.join(sorted(more_words))} of this model, but this program "
             "splits them like other text"
         )
-    normalizer = read_entry(files[2], "normalizer", dict, paths[2])
-    stated = files[0].get("do_lower_case"), normalizer.get("lowercase")
-    casings: list[StatedCasing] = [
-        {"do_lower_case": is_lower_case, "file": path}
-        for is_lower_case, path in zip(stated, paths[::2], strict=True)
-        if isinstance(is_lower_case, bool)
-    ]
-    if len(casings) == 2 and stated[0] != stated[1]:
-        # transformers reads tokenizer_config.json first.
-        _warn(
-            f"{paths[0]} sets lower-casing to {stated[0]}, but {paths[2]} to "
-            f"{stated[1]}. This program uses the first file, as transformers "
-            "does"
-        )
-    return casings[0] if casings else {}
 
 
-def _check_options(values: JsonObject, path: str) -> None:
-    is_lower_case = values.get("do_lower_case") is not False
+def _check_options(file: _JsonFile) -> None:
+    """Raises a ValueError if an option changes the tokens.
+
+    Logs a warning if the class of the tokenizer is unknown.
+    """
+    is_lower_case = file.values.get("do_lower_case") is not False
     # By default, transformers strips accents if it lower-cases.
     allowed = _OPTIONS | {"strip_accents": (None, is_lower_case)}
-    for name, expected in allowed.items():
-        value = values.get(name)
+    for name, valid_values in allowed.items():
+        value = file.values.get(name)
         if name in SPECIAL_TOKENS and isinstance(value, dict):
             value = value.get("content")
         # Compare JSON texts, because 1 is equal to True in Python.
-        if json.dumps(value) not in map(json.dumps, expected):
+        if json.dumps(value) not in map(json.dumps, valid_values):
             raise ValueError(
-                f"{path}: `{name}` is {json.dumps(value)}, but this program "
-                "tokenizes only as Google's BERT does. Use another model"
+                f"{file.path}: `{name}` is {json.dumps(value)}, but this "
+                "program tokenizes only as Google's BERT does. Use another "
+                "model"
             )
-    kind = values.get("tokenizer_class")
-    if kind and not _CLASSES.fullmatch(str(kind)):
+    tokenizer_class = file.values.get("tokenizer_class")
+    if tokenizer_class and not _CLASSES.fullmatch(str(tokenizer_class)):
         _warn(
-            f"{path}: `tokenizer_class` is {json.dumps(kind)}. If it differs "
-            "from BertTokenizer, the model's answers will be wrong"
+            f"{file.path}: `tokenizer_class` is {json.dumps(tokenizer_class)}. "
+            "If it differs from BertTokenizer, the model's answers will be "
+            "wrong"
         )
 
 
-def _special_words(values: JsonObject, path: str) -> set[str]:
+def _special_words(file: _JsonFile) -> set[str]:
+    """Returns the words that a file lists under any of _SPECIAL_KEYS.
+
+    Raises:
+        ValueError: an entry is no list of words.
+    """
     words: set[str] = set()
     for key in _SPECIAL_KEYS:
-        entries = values.get(key) or ()
+        entries = file.values.get(key) or ()
         # A list, or a dict {id or name: token}.
         tokens = entries.values() if isinstance(entries, dict) else entries
         is_valid = isinstance(entries, dict | list | tuple)
@@ -186,7 +235,7 @@ def _special_words(values: JsonObject, path: str) -> set[str]:
         ]
         if not all(isinstance(word, str) for word in listed):
             raise ValueError(
-                f"{path}: `{key}` must list words, as transformers writes "
+                f"{file.path}: `{key}` must list words, as transformers writes "
                 f"them. Received: {entries!r:.80}"
             )
         words.update(listed)
@@ -195,86 +244,8 @@ def _special_words(values: JsonObject, path: str) -> set[str]:
 
 @functools.cache
 def _warn(message: str) -> None:
-    # A command may read a folder several times.
+    """Logs a warning once, even if a command reads a folder several times."""
     logging.warning("%s", message)
-
-
-def parse_tokenizer(contents: bytes, path: str) -> tuple[bytes, bool]:
-    """Parses the contents of a tokenizer.json.
-
-    Returns:
-        (contents of an equivalent vocab.txt, True if the tokenizer lower-cases
-        text).
-
-    Raises:
-        ValueError: the file is not JSON, or its tokenizer is not BERT's. The
-            message names the file.
-    """
-    values = parse_json(contents, path)
-    if kerashub_files.is_kerashub(values):
-        raise ValueError(
-            f"{path} contains no vocabulary. Set the preset's file "
-            f"{kerashub_files.VOCAB_FILE}"
-        )
-
-    def find(name: str, default: object = None) -> Any:  # noqa: ANN401  of JSON
-        section, key = name.split(".")
-        group = values.get(section)
-        value = group.get(key) if isinstance(group, dict) else None
-        return default if value is None else value
-
-    lower_case = find("normalizer.lowercase")
-    checks = {name: (find(name), _EXPECTED[name]) for name in _EXPECTED}
-    # Older files contain no type.
-    checks["model.type"] = find("model.type", "WordPiece"), "WordPiece"
-    checks["normalizer.lowercase"] = lower_case, bool(lower_case)
-    # By default, a tokenizer that lower-cases also strips accents.
-    name = "normalizer.strip_accents"
-    checks[name] = find(name, lower_case), lower_case
-    for name, (value, expected) in checks.items():
-        if value != expected:
-            raise ValueError(
-                f"{path}: this is not BERT's tokenizer. `{name}` must be "
-                f"{expected!r}. Received: {value!r}"
-            )
-    vocab, added = _read_ids(values, path)
-    ids = vocab | added
-    tokens = {row: token for token, row in ids.items()}
-    agree = vocab.items() <= ids.items() and len(tokens) == len(ids) > 0
-    if not agree or "\n" in "".join(ids):
-        raise ValueError(
-            f"{path}: `model.vocab` and `added_tokens` must agree, and map the "
-            "WordPieces to distinct ids; save the tokenizer again"
-        )
-    if max(tokens) >= _MOST_ROWS:
-        raise ValueError(
-            f"{path}: the id of {tokens[max(tokens)]!r:.80} is {max(tokens)}, "
-            f"but {len(tokens)} WordPieces need no id above {_MOST_ROWS - 1}; "
-            "save the tokenizer again"
-        )
-    lines = [f"{tokens.get(row, '')}\n" for row in range(max(tokens) + 1)]
-    return "".join(lines).encode("utf-8", "ignore"), lower_case
-
-
-def _read_ids(values: JsonObject, path: str) -> list[dict[str, int]]:
-    # Returns {token: id} of `model.vocab` and of `added_tokens`, which may have
-    # any type.
-    added = values.get("added_tokens") or []
-    groups = {"model.vocab": values["model"].get("vocab") or {}}
-    try:
-        groups["added_tokens"] = {x["content"]: x["id"] for x in added}
-    except (KeyError, TypeError):
-        groups["added_tokens"] = None
-    for name, ids in groups.items():
-        if not isinstance(ids, dict) or not all(
-            isinstance(token, str) and type(row) is int and row >= 0
-            for token, row in ids.items()
-        ):
-            raise ValueError(
-                f"{path}: `{name}` must list tokens and their ids, as "
-                "transformers does; save the tokenizer again"
-            )
-    return [*groups.values()]
 
 
 def describe_tokenizer(
@@ -303,7 +274,7 @@ def format_casing(do_lower_case: bool, **more: Any) -> bytes:
     return (json.dumps(settings, indent=2, sort_keys=True) + "\n").encode()
 
 
-def tokenizer_files(
+def create_tokenizer_files(
     tokenizer: Tokenizer, max_length: int, vocab_size: int | None = None
 ) -> dict[str, bytes]:
     """Returns {file: contents} of the files that transformers reads.

@@ -34,7 +34,7 @@ def test_labels_that_cannot_be_read_name_their_file(tmp_path):
     for contents in (b"no\n\xff\n", b"no\n\n"):
         path.write_bytes(contents)
         with pytest.raises(ValueError, match=r"labels\.txt"):
-            presets.read(tmp_path)
+            presets.read_preset(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def test_labels_that_cannot_be_read_name_their_file(tmp_path):
 def test_labels_are_read_as_windows_writes_them_too(tmp_path, contents):
     (tmp_path / "model.ckpt.index").touch()
     (tmp_path / "labels.txt").write_bytes(contents)
-    assert presets.read(tmp_path / "model.ckpt").labels == ["no", "yes"]
+    assert presets.read_preset(tmp_path / "model.ckpt").labels == ["no", "yes"]
 
 
 def test_labels_are_kept_in_the_config_of_hugging_face(tmp_path):
@@ -52,14 +52,14 @@ def test_labels_are_kept_in_the_config_of_hugging_face(tmp_path):
     config = json.loads((tmp_path / "config.json").read_text())
     assert config["id2label"] == {"0": "no", "1": "yes"}
     assert config["label2id"] == {"no": 0, "yes": 1}
-    assert presets.read(tmp_path).labels == ["no", "yes"]
+    assert presets.read_preset(tmp_path).labels == ["no", "yes"]
 
 
 def test_a_model_without_labels_has_none_in_its_config(tmp_path):
     model = built(BertClassifier(BertConfig.from_dict(CONFIG), 2))
     save_huggingface(model, tmp_path, labels=["no", "yes"])
     save_huggingface(model, tmp_path)
-    assert presets.read(tmp_path / "model.safetensors").labels is None
+    assert presets.read_preset(tmp_path / "model.safetensors").labels is None
 
 
 NAMES = ["neutral", "positive", "negative"]
@@ -76,10 +76,10 @@ def test_two_files_with_other_labels_are_named(tmp_path, other, names):
     for agree, contents in ((False, NAMES), (True, names)):
         (tmp_path / "labels.txt").write_text("\n".join(contents) + "\n")
         if agree:
-            assert presets.read(tmp_path).labels == names
+            assert presets.read_preset(tmp_path).labels == names
             continue
         with pytest.raises(ValueError, match=f"labels.txt.*{other}"):
-            presets.read(tmp_path)
+            presets.read_preset(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_two_files_with_other_labels_are_named(tmp_path, other, names):
 def test_labels_that_a_config_cannot_mean_are_refused(tmp_path, id2label):
     write(tmp_path, {}, id2label=id2label)
     with pytest.raises(ValueError, match=r"config\.json: `id2label`"):
-        presets.read(tmp_path)
+        presets.read_preset(tmp_path)
 
 
 def labels_order(saved, labels):

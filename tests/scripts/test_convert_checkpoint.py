@@ -151,7 +151,7 @@ def test_there_and_back_is_equal_to_the_bit(converted, name):
     assert settings["do_lower_case"] is False
     assert str(converted) not in (folder / "README.md").read_text()
     if "Sequence" in name or "Token" in name:
-        assert presets.read(folder).labels == LABELS
+        assert presets.read_preset(folder).labels == LABELS
 
 
 def test_a_model_that_is_not_there_is_named(tmp_path):
@@ -223,7 +223,7 @@ def test_the_task_goes_there_and_back(tmp_path):
         assert config["problem_type"] == kind
         assert [*config["id2label"].values()] == LABELS
     for name in ("tf1", "back", "more"):
-        found = presets.read(tmp_path / name)
+        found = presets.read_preset(tmp_path / name)
         assert found.head == "BertClassifier"
         assert found.settings["output_mode"] == "multilabel"
         assert found.settings["max_seq_length"] == 20
@@ -234,7 +234,7 @@ def test_a_cross_encoder_states_no_problem_type_there_and_back(tmp_path):
     model, tokenizer = create(tmp_path, modeling.BertClassifier, 1)
     for config in there_and_back(tmp_path, model, None, tokenizer):
         assert "problem_type" not in config
-    settings = presets.read(tmp_path / "tf1").settings
+    settings = presets.read_preset(tmp_path / "tf1").settings
     assert settings["output_mode"] == "regression"
 
 
@@ -279,7 +279,7 @@ def test_the_pooling_of_sentences_goes_there_and_back(converted, tmp_path):
     for _ in range(2):
         convert(start, tmp_path / "tf1")
         convert(tmp_path / "tf1", tmp_path / "back")
-    assert presets.read(tmp_path / "tf1").settings["max_seq_length"] == 7
+    assert presets.read_preset(tmp_path / "tf1").settings["max_seq_length"] == 7
     for name, values in texts.items():
         assert json.loads((tmp_path / "back" / name).read_text()) == values
 
@@ -299,12 +299,12 @@ def test_a_network_that_transformers_lacks_is_kept_or_refused(
     tokens = [*vocab_file.read_text("utf-8").splitlines(), "more"]
     extended = str(write_vocab(tmp_path / "extended.txt", tokens))
     convert(run, tmp_path / "tf1", **options, extended_vocab_file=extended)
-    found = presets.read(tmp_path / "tf1")
+    found = presets.read_preset(tmp_path / "tf1")
     assert found.network["left_to_right"]
     # It is another vocabulary than the one of the training.
     config = modeling.load_config(tmp_path / "tf1")
     assert config.vocab_size == len(tokens)
-    identity.check(found, config)
+    identity.check_identity(found, config)
 
 
 def test_a_folder_as_transformers_5_saves_it(converted, tmp_path):

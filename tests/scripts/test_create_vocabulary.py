@@ -90,8 +90,8 @@ def test_files_beside_a_vocabulary_state_its_size_and_casing(made):
     assert config == modeling.BertConfig(vocab_size=size)
     assert "--bert_config_file=" in done.stdout
     assert f"vocab_size of {size}" in done.stdout
-    assert not presets.read(folder / "cased").do_lower_case
-    assert presets.read(folder).do_lower_case
+    assert not presets.read_preset(folder / "cased").do_lower_case
+    assert presets.read_preset(folder).do_lower_case
 
 
 def test_vocabularies_of_both_casings_need_two_folders(made):

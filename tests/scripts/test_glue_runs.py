@@ -98,7 +98,7 @@ def test_multinli_is_evaluated_on_both_sets_with_an_lstm(finished):
     names |= of_labels(LABELS, "", "_mm")
     assert results.keys() == names | {"global_step"}
     # Four examples of each label.
-    training = presets.read(folder).recorded_settings
+    training = presets.read_preset(folder).recorded_settings
     assert training["class_weights"] == dict.fromkeys(LABELS, 1.0)
     # Three variables of each direction.
     named = [x for x in values(folder) if "lstm" in x and "adam" not in x]

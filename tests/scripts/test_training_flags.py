@@ -157,7 +157,7 @@ def test_other_optimizers_precisions_and_losses_train(runs):
 def test_evaluation_while_training_keeps_the_best(runs):
     folder, done = runs["scratch"]
     assert "starting from random weights" in done.stderr
-    assert presets.read(folder).network["left_to_right"]
+    assert presets.read_preset(folder).network["left_to_right"]
     best_step = read_json(folder / "model.json")["best_step"]
     kept = [path.name for path in (folder / "best").glob("*.index")]
     assert kept == [f"model.ckpt-{best_step}.index"]

@@ -34,7 +34,7 @@ class Keeping(toy_task.ToyTask):
         """Returns the scores of an export on the task's records."""
         state = RunFolder(self.start).state
         written = splits.write_splits(self, self.start, state)
-        kind = presets.read(folder).head
+        kind = presets.read_preset(folder).head
         return exporting.evaluate_export(
             self, kind, folder, [*written.values()]
         )

@@ -209,14 +209,14 @@ def _export(folder):
         export=ExportFlags(export_dir="unused"),
         task="fill-mask" if folder.name in _UNNAMED else None,
     )
-    preset = presets.read(folder, "--model")
+    preset = presets.read_preset(folder, "--model")
     kind = export.find_model_class(config, preset)
     export.settings_of_head(preset, kind)
     model = export.load_model(preset, kind)
     tokenizer = create_tokenizer(
         preset.vocab_file, None, preset, model.config.vocab_size
     )
-    identity.check(preset, model.config, tokenizer)
+    identity.check_identity(preset, model.config, tokenizer)
     export.create_options(config, preset, model, tokenizer)
 
 

@@ -43,13 +43,13 @@ def draw(tmp_path, monkeypatch, **flags):
     write_run(tmp_path / "a", 1.0)
     write_run(tmp_path / "b", 0.5)
     drawn = []
-    keep = plot_runs.draw
+    keep = plot_runs.draw_runs
 
     def recording(*arguments):
         drawn.append(keep(*arguments))
         return drawn[0]
 
-    monkeypatch.setattr(plot_runs, "draw", recording)
+    monkeypatch.setattr(plot_runs, "draw_runs", recording)
     runs = f"{tmp_path}/a,the second={tmp_path}/b"
     config = plot_runs.Config(runs=runs, output=f"{tmp_path}/c.svg", **flags)
     plot_runs.main(Parsed(config))

@@ -53,7 +53,7 @@ def left_to_right(tmp_path):
 def check_network(folder, **changes):
     """Checks the network of a command against that of its weights."""
     config = create_config(folder, **changes)
-    identity.check(
+    identity.check_identity(
         read_preset(config),
         tiny_config(),
         None,
@@ -64,7 +64,7 @@ def check_network(folder, **changes):
 
 @pytest.mark.parametrize("path", [".", "model.ckpt-3"])
 def test_a_folder_states_the_network_of_its_weights(left_to_right, path):
-    network = presets.read(left_to_right / path).network
+    network = presets.read_preset(left_to_right / path).network
     assert network == {"left_to_right": True, "bilstm": False}
 
 

@@ -192,5 +192,5 @@ def test_pretraining_learns_from_a_teacher(pretraining_flags, tmp_path):
     """)
     done = script_runner.run("run_pretraining.py", tmp_path, **flags).check()
     assert "masked_lm_accuracy" in done.stderr
-    settings = presets.read(tmp_path / "student").recorded_settings
+    settings = presets.read_preset(tmp_path / "student").recorded_settings
     assert settings["teacher"][0][0].startswith("bert_model.ckpt")

@@ -94,7 +94,7 @@ def check_task(folder, head, labels=(), flag="--init_checkpoint", **settings):
         fine_tuning=SimpleNamespace(metric_for_best=None),
         network={},
     )
-    preset = presets.read(folder, flag)
+    preset = presets.read_preset(folder, flag)
     start = Start(
         config=config,
         preset=preset,
@@ -107,14 +107,14 @@ def check_task(folder, head, labels=(), flag="--init_checkpoint", **settings):
 @pytest.mark.parametrize("name", ["BertCrfForTagging", *kinds.ARCHITECTURES])
 def test_a_config_tells_heads_apart(tmp_path, name):
     write(tmp_path, {}, architectures=[name])
-    head = presets.read(tmp_path).head
+    head = presets.read_preset(tmp_path).head
     assert head == kinds.ARCHITECTURES.get(name)
     other = "BertMultipleChoice"
     if head in (None, "BertModel", "BertPretrainer", other):
-        presets.read(tmp_path).check_head(other)
+        presets.read_preset(tmp_path).check_head(other)
     else:
         with pytest.raises(ValueError, match=f"needs a {other}"):
-            presets.read(tmp_path).check_head(other)
+            presets.read_preset(tmp_path).check_head(other)
 
 
 def described(folder, **task):

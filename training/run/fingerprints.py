@@ -30,7 +30,7 @@ def describe_start(start: Start[TrainingConfig]) -> TrainingSettings:
     }
     if teacher:
         settings["teacher_network"] = describe_network(
-            presets.read(teacher, "--teacher")
+            presets.read_preset(teacher, "--teacher")
         )
     if start.tokenizer:
         settings["tokenizer"] = start.tokenizer.identity
@@ -43,7 +43,9 @@ def describe_start(start: Start[TrainingConfig]) -> TrainingSettings:
         if len(set(map(os.path.realpath, folders))) == 2:
             # The Preset of a resumed run is that of --output_dir.
             preset = None if start.is_resumed else start.preset
-            preset = preset or presets.read(checkpoint, "--init_checkpoint")
+            preset = preset or presets.read_preset(
+                checkpoint, "--init_checkpoint"
+            )
             settings["init_checkpoint"] = fingerprint_checkpoint(preset)
             settings["init_checkpoint_network"] = describe_network(preset)
     return settings
@@ -60,7 +62,9 @@ def describe_network(preset: Preset) -> dict[str, object]:
     """
     config = preset.load_config()
     return {
-        **{name: getattr(config, name, None) for name in identity.INVISIBLE},
+        **{
+            name: getattr(config, name, None) for name in identity.NOT_IN_SHAPES
+        },
         **preset.network,
         "labels": preset.labels,
     }

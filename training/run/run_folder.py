@@ -140,7 +140,7 @@ class RunFolder:
         _write_files(self.path, texts, description | last)
         if self._config.keeps_best:
             _write_files(self.best, texts, description)
-        self.current_preset = presets.of_run(str(self.path), description)
+        self.current_preset = presets.preset_of_run(str(self.path), description)
         self.write_card(is_finished=False)
 
     @property

@@ -11,6 +11,7 @@ import os
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Final, Literal, TypeAlias
 
 from modeling import kinds
 from modeling.folders.cards import markdown
@@ -26,10 +27,11 @@ from modeling.results import never_found, overall_scores, split_by_label
 # File name of a model card.
 FILE = "README.md"
 # Kinds of folders for which a model card is written.
-EXPORT = "export"
-WEIGHTS = "weights"
-HUGGINGFACE = "huggingface"
-RUN = "run"
+CardKind: TypeAlias = Literal["export", "weights", "huggingface", "run"]
+EXPORT: Final = "export"
+WEIGHTS: Final = "weights"
+HUGGINGFACE: Final = "huggingface"
+RUN: Final = "run"
 # First line of the card of a run, by which a later command recognizes it.
 _MARK = "<!-- Written by this run. Remove this line to keep your changes. -->"
 # {pattern of files in the folder of a run or an export: what they contain}
@@ -86,7 +88,7 @@ class Card:
             description of a RUN states it.
     """
 
-    kind: str
+    kind: CardKind
     description: ModelJson
     labels: Sequence[str] | None = None
     do_lower_case: bool | None = None
@@ -162,7 +164,11 @@ class Card:
         """The command that trained the weights, over several lines."""
         origin = self.description["origin"]
         command = origin.get("command", {}).items()
-        flags = [shlex.quote(f"--{k}={v}") for k, v in command if v is not None]
+        flags = [
+            shlex.quote(f"--{name}={value}")
+            for name, value in command
+            if value is not None
+        ]
         return " \\\n  ".join([f"python {origin['script']}", *flags])
 
     def file_rows(self) -> Iterator[tuple[Sequence[str], str, float]]:
@@ -205,7 +211,10 @@ class Card:
 
 
 def _name_checkpoint(file: str) -> str:
-    # A checkpoint consists of several files, which are shown as one.
+    """Returns the name under which a card lists a file.
+
+    A checkpoint consists of several files, which are shown as one.
+    """
     name, _, ending = file.rpartition(".")
     if ending == "index" or ending.startswith("data-"):
         return f"{name}.*"
@@ -217,7 +226,9 @@ def file_sizes(folder: os.PathLike[str]) -> dict[str, int]:
     sizes = dict[str, int]()
     for path in sorted(Path(folder).iterdir()):
         parts = path.rglob("*") if path.is_dir() else [path]
-        sizes[path.name] = sum(x.stat().st_size for x in parts if x.is_file())
+        sizes[path.name] = sum(
+            part.stat().st_size for part in parts if part.is_file()
+        )
     return sizes
 
 

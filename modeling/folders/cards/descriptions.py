@@ -24,7 +24,7 @@ from modeling.folders.tokenizer_files import Tokenizer
 def describe_copy(
     preset: presets.Preset | None,
     model: object,
-    kind: str,
+    kind: cards.CardKind,
     settings: HeadSettings | None = None,
     *,
     step: int | None = None,
@@ -87,7 +87,9 @@ def describe_weights(
     values["task"] = {**preset.settings, "name": name, **(settings or {})}
     origin = values.setdefault("origin", Origin())
     kept = {
-        k: v for k, v in preset.recorded_settings.items() if k not in changed
+        name: value
+        for name, value in preset.recorded_settings.items()
+        if name not in changed
     }
     origin["settings"] = cast("TrainingSettings", kept)
     if source := hub.source_of(preset.path):

@@ -7,7 +7,7 @@ import pytest
 from data.text import tokenization
 from modeling import BertConfig, BertModel, save_huggingface
 from modeling.folders import presets
-from modeling.folders.tokenizer_files import tokenizer_files
+from modeling.folders.tokenizer_files import create_tokenizer_files
 from tests.support.huggingface_files import CONFIG, POSITIONS, V
 from tests.support.models import built
 
@@ -48,7 +48,7 @@ def test_a_tokenizer_goes_with_the_weights(
     assert config["model_max_length"] == POSITIONS
     assert config["tokenizer_class"] == "BertTokenizer"
     assert config["pad_token"] == "[PAD]"
-    assert presets.read(folder).do_lower_case is expected
+    assert presets.read_preset(folder).do_lower_case is expected
     assert json.loads((folder / "config.json").read_text())["pad_token_id"] == 4
 
 
@@ -110,7 +110,7 @@ def test_a_vocabulary_in_another_encoding_is_named(tmp_path):
     vocab_file.write_bytes(b"[PAD]\n[UNK]\n\xe9\n")
     tokenizer = tokenization.FullTokenizer(vocab_file)
     with pytest.raises(ValueError, match=f"^{vocab_file}: .*as UTF-8$"):
-        tokenizer_files(tokenizer, 16)
+        create_tokenizer_files(tokenizer, 16)
 
 
 def test_a_vocabulary_may_lack_the_padding(tmp_path):
@@ -118,7 +118,7 @@ def test_a_vocabulary_may_lack_the_padding(tmp_path):
     words = "[unused0] [UNK] [CLS] [SEP] [MASK] a b"
     (tmp_path / "vocab.txt").write_text("\n".join(words.split()))
     tokenizer = tokenization.FullTokenizer(tmp_path / "vocab.txt")
-    files = tokenizer_files(tokenizer, 16)
+    files = create_tokenizer_files(tokenizer, 16)
     assert "[PAD]" not in json.loads(files["tokenizer.json"])["model"]["vocab"]
     with pytest.raises(ValueError, match=r"\[PAD\] not found"):
-        tokenizer_files(tokenizer, 16, 7)
+        create_tokenizer_files(tokenizer, 16, 7)

@@ -98,7 +98,7 @@ def test_a_classifier_comes_back_equal_to_the_bit(tmp_path, lower_case):
         convert(source, preset)
     assert names(preset) == CLASSIFIER_FILES
     check_equal(model, modeling.BertClassifier.from_preset(preset))
-    found = presets.read(preset)
+    found = presets.read_preset(preset)
     assert (found.head, found.labels) == (kinds.CLASSIFIER, LABELS)
     assert found.do_lower_case is lower_case
     assert found.settings["max_seq_length"] == 20
@@ -113,7 +113,7 @@ def test_a_classifier_comes_back_equal_to_the_bit(tmp_path, lower_case):
     for name in ("model.json", "labels.txt"):
         (preset / name).unlink()
     check_equal(model, modeling.BertClassifier.from_preset(preset))
-    assert presets.read(preset).do_lower_case is lower_case
+    assert presets.read_preset(preset).do_lower_case is lower_case
 
 
 def test_an_encoder_comes_back_equal_to_the_bit(tmp_path):
@@ -121,7 +121,7 @@ def test_an_encoder_comes_back_equal_to_the_bit(tmp_path):
     convert(release(tmp_path / "tf1", model), tmp_path / "preset")
     assert names(tmp_path / "preset") == CLASSIFIER_FILES - TASK_FILES
     check_equal(model, modeling.BertModel.from_preset(tmp_path / "preset"))
-    assert presets.read(tmp_path / "preset").head == kinds.ENCODER
+    assert presets.read_preset(tmp_path / "preset").head == kinds.ENCODER
 
 
 def test_the_encoder_of_a_pretrained_model_is_saved_with_new_words(tmp_path):
@@ -174,10 +174,12 @@ def test_the_kind_of_answers_comes_back(tmp_path, mode, num_labels, activation):
     convert(source, tmp_path / "preset")
     task = read_json(tmp_path / "preset/task.json")["config"]
     assert task["activation"] == activation
-    assert presets.read(tmp_path / "preset").settings["output_mode"] == mode
+    assert (
+        presets.read_preset(tmp_path / "preset").settings["output_mode"] == mode
+    )
     if mode == "multilabel":
         (tmp_path / "preset/model.json").unlink()
-        settings = presets.read(tmp_path / "preset").settings
+        settings = presets.read_preset(tmp_path / "preset").settings
         assert settings["output_mode"] == mode
 
 

@@ -98,7 +98,7 @@ def test_a_classifier_computes_what_kerashub_computes(classifier):
 
 def test_the_head_of_a_masked_lm_is_loaded(masked_lm):
     folder, values = masked_lm
-    assert presets.read(folder).head == kinds.PRETRAINER
+    assert presets.read_preset(folder).head == kinds.PRETRAINER
     model = modeling.BertPretrainer.from_preset(folder)
     named = {original_name(x): x.numpy() for x in model.weights}
     names = ("dense/kernel", "dense/bias", "LayerNorm/gamma", "LayerNorm/beta")
@@ -108,7 +108,7 @@ def test_the_head_of_a_masked_lm_is_loaded(masked_lm):
 
 
 def test_a_preset_states_the_network_the_vocabulary_and_the_head(classifier):
-    preset = presets.read(classifier)
+    preset = presets.read_preset(classifier)
     assert preset.load_config() == modeling.BertConfig(
         vocab_size=1600,
         hidden_size=32,
@@ -181,30 +181,30 @@ def test_a_file_that_lacks_what_the_index_lists_is_named(classifier):
 
 def test_a_preset_states_the_length_of_the_inputs(classifier):
     file = classifier / "preprocessor.json"
-    assert presets.read(classifier).settings == {"max_seq_length": 16}
+    assert presets.read_preset(classifier).settings == {"max_seq_length": 16}
     edit(file, sequence_length=7)
-    preset = presets.read(classifier)
+    preset = presets.read_preset(classifier)
     assert preset.settings == {"max_seq_length": 7}
     assert preset.max_length(kinds.CLASSIFIER, 48) == 7
     # KerasHub's default is longer than this network allows.
     edit(file, sequence_length=512)
-    assert presets.read(classifier).settings == {"max_seq_length": 48}
+    assert presets.read_preset(classifier).settings == {"max_seq_length": 48}
     values = json.loads(file.read_text())
     del values["config"]["sequence_length"]
     file.write_text(json.dumps(values))
-    assert presets.read(classifier).settings == {"max_seq_length": 48}
+    assert presets.read_preset(classifier).settings == {"max_seq_length": 48}
     file.unlink()
-    assert not presets.read(classifier).settings
+    assert not presets.read_preset(classifier).settings
 
 
 def test_kept_accents_are_said(classifier, caplog):
-    presets.read(classifier)
+    presets.read_preset(classifier)
     assert "keeps the accents" in caplog.text
     caplog.clear()
     # It is said once, so the second preset has another path.
     folder = classifier.rename(classifier.with_name("other"))
     edit(folder / "tokenizer.json", strip_accents=True)
-    presets.read(folder)
+    presets.read_preset(folder)
     assert not caplog.text
 
 
@@ -215,7 +215,7 @@ def test_an_embedder_that_does_not_average(classifier):
         registered_name="keras_hub>BertTextEmbedder",
         pooling_mode="cls",
     )
-    preset = presets.read(classifier)
+    preset = presets.read_preset(classifier)
     assert (preset.head, preset.pooling) == (kinds.ENCODER, "pooling by cls")
     modeling.BertModel.from_preset(classifier)
 

@@ -113,7 +113,7 @@ def test_checkpoint_items_give_the_recorded_outputs(checkpoint):
 
 def test_a_saved_model_gives_the_recorded_outputs(saved_model):
     check_outputs(saved_model, "out_v2.npz")
-    preset = presets.read(saved_model)
+    preset = presets.read_preset(saved_model)
     stated = modeling.load_config(WEIGHTS / "v1_items").to_dict()
     derived = preset.load_config().to_dict()
     assert derived | {"initializer_range": 0.2} == stated
@@ -126,7 +126,7 @@ def test_a_saved_model_states_its_casing(saved_model, casing):
     values, graph = read_checkpoint(prefix_in(saved_model))
     values[f"do_lower_case{ENDING}"] = 5 if casing is None else casing
     write_checkpoint(prefix_in(saved_model), values, graph)
-    assert presets.read(saved_model).do_lower_case is casing
+    assert presets.read_preset(saved_model).do_lower_case is casing
     if casing is not None:
         tokenizer = FullTokenizer.from_preset(saved_model)
         assert tokenizer.do_lower_case is casing
@@ -138,7 +138,7 @@ def test_an_export_of_this_project_is_no_start(saved_model, place):
     (saved_model / place).write_text('{"version": 1}')
     with pytest.raises(ValueError, match="is an export"):
         modeling.find_checkpoint(saved_model)
-    assert presets.read(saved_model).config_file is None
+    assert presets.read_preset(saved_model).config_file is None
 
 
 def test_a_folder_without_names_is_read_by_its_keys(checkpoint):

@@ -127,7 +127,7 @@ def test_sizes_are_compared_before_a_model_is_created(place, entry, value):
     folder = ROOT / "tests/testdata" / place
     config = modeling.load_config(folder)
     changed = modeling.BertConfig.from_dict(config.to_dict() | {entry: value})
-    preset = presets.read(folder)
+    preset = presets.read_preset(folder)
     says = rf"{folder}/.*{entry}={value}"
     with pytest.raises(ValueError, match=says) as caught:
         modeling.BertModel.from_preset(folder, config=changed)

@@ -115,7 +115,7 @@ def replaced(value, place, new):
 def error_of(folder):
     """Reads a folder, and returns the text of the ValueError or ""."""
     try:
-        preset = presets.read(folder)
+        preset = presets.read_preset(folder)
         preset.decision_flags()
         preset.load_config()
         preset.max_length("BertClassifier", 64)
@@ -145,7 +145,7 @@ def test_an_activation_that_is_no_name_is_an_error(file, hidden_act, tmp_path):
         values = tiny_config().to_dict() | {"hidden_act": hidden_act}
     (tmp_path / file).write_text(json.dumps(values))
     with pytest.raises(ValueError, match=rf"{file}: `hidden_act` must be"):
-        presets.read(tmp_path).load_config()
+        presets.read_preset(tmp_path).load_config()
 
 
 @pytest.mark.parametrize("hidden_act", [None, "", "linear"])
@@ -155,5 +155,5 @@ def test_no_activation_is_linear(file, hidden_act, tmp_path):
     if file == "bert_config.json":
         values = tiny_config().to_dict() | {"hidden_act": hidden_act}
     (tmp_path / file).write_text(json.dumps(values))
-    config = presets.read(tmp_path).load_config()
+    config = presets.read_preset(tmp_path).load_config()
     assert (config.hidden_act or "linear") == "linear"

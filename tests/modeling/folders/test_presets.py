@@ -23,10 +23,10 @@ def test_how_sentences_are_pooled(tmp_path):
         settings = {"word_embedding_dimension": 8, "include_prompt": True}
         settings |= {name: name == chosen for name in names}
         file.write_text(json.dumps(settings))
-        assert presets.read(tmp_path).pooling == said
+        assert presets.read_preset(tmp_path).pooling == said
     module = "sentence_transformers.models.Dense"
     (tmp_path / "modules.json").write_text(json.dumps([{"type": module}]))
-    assert presets.read(tmp_path).pooling == "a Dense layer"
+    assert presets.read_preset(tmp_path).pooling == "a Dense layer"
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def test_how_sentences_are_pooled(tmp_path):
 def test_a_value_of_another_type_is_an_error_of_one_line(tmp_path, name, text):
     (tmp_path / name).write_text(text)
     with pytest.raises(ValueError, match=str(tmp_path)):
-        presets.read(tmp_path)
+        presets.read_preset(tmp_path)
 
 
 def test_a_recorded_network_without_sizes_names_the_file(tmp_path):
@@ -49,14 +49,14 @@ def test_a_recorded_network_without_sizes_names_the_file(tmp_path):
     file = tmp_path / "model.json"
     file.write_text(json.dumps({"version": 1, "origin": origin}))
     with pytest.raises(ValueError, match=f"^{file}: .*`vocab_size`$"):
-        identity.check(presets.read(tmp_path), tiny_config())
+        identity.check_identity(presets.read_preset(tmp_path), tiny_config())
 
 
 def test_a_recorded_flag_of_another_type_is_refused(tmp_path):
     settings = {"flags": {"trim_padding": "no"}}
     described = {"version": 1, "task": {}, "origin": {"settings": settings}}
     (tmp_path / "model.json").write_text(json.dumps(described))
-    folder = presets.read(tmp_path)
+    folder = presets.read_preset(tmp_path)
     with pytest.raises(ValueError, match=r"model.json: `trim_padding`"):
         folder.decision_flags()
 
@@ -76,7 +76,7 @@ def test_an_old_folder_of_sentence_transformers_is_read(tmp_path):
     model = built(modeling.BertModel(tiny_config()))
     modeling.save_huggingface(model, inner)
     for path in (tmp_path, inner):
-        found = presets.read(path)
+        found = presets.read_preset(path)
         assert found.path == str(inner)
         assert "pooling_mode_cls_token" in found.pooling
         copy = modeling.BertModel.from_preset(path)
@@ -86,4 +86,4 @@ def test_an_old_folder_of_sentence_transformers_is_read(tmp_path):
         )
     modules[0]["path"] = "../elsewhere"
     (tmp_path / "modules.json").write_text(json.dumps(modules))
-    assert presets.read(tmp_path).path == str(tmp_path)
+    assert presets.read_preset(tmp_path).path == str(tmp_path)

@@ -5,7 +5,8 @@ import json
 import pytest
 
 from modeling.folders import presets
-from modeling.folders.tokenizer_files import parse_tokenizer, read_tokenizer
+from modeling.folders.tokenizer_files import read_tokenizer
+from modeling.folders.tokenizer_json import parse_tokenizer
 from tests.support import tokenizer_json
 
 
@@ -13,7 +14,7 @@ def read(folder, **files):
     """Writes {name without .json: contents}, and reads the folder."""
     for name, contents in files.items():
         (folder / f"{name}.json").write_text(json.dumps(contents))
-    return presets.read(folder).tokenizer.get("do_lower_case")
+    return presets.read_preset(folder).tokenizer.get("do_lower_case")
 
 
 @pytest.mark.parametrize(

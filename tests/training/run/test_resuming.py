@@ -23,7 +23,7 @@ def folder(tmp_path):
 def test_more_epochs_resume(folder):
     start_or_resume(folder, {}, num_train_epochs=2)
     start_or_resume(folder, {}, num_train_epochs=3)
-    flags = presets.read(folder).recorded_settings["flags"]
+    flags = presets.read_preset(folder).recorded_settings["flags"]
     assert flags["num_train_epochs"] == 3
 
 
@@ -46,7 +46,9 @@ def test_a_run_may_be_evaluated_later_and_then_on_the_same_records(folder):
     before = {"seed": 1, "eval_input_file": RECORDS}
     start_or_resume(folder, before)
     start_or_resume(folder, {"seed": 1})
-    assert presets.read(folder).recorded_settings.items() >= before.items()
+    assert (
+        presets.read_preset(folder).recorded_settings.items() >= before.items()
+    )
     for other in (["eval.tfrecord", 5, 2], ["other.tfrecord", 5, 1]):
         with pytest.raises(ValueError, match="eval_input_file="):
             start_or_resume(folder, {"seed": 1, "eval_input_file": [other]})

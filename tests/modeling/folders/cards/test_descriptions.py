@@ -74,7 +74,7 @@ def test_a_copy_is_not_the_folder_of_a_run(tmp_path):
     (tmp_path / "model.json").write_text(json.dumps(described))
     model = built(modeling.BertClassifier(TINY, 2))
     files = descriptions.describe_copy(
-        presets.read(tmp_path),
+        presets.read_preset(tmp_path),
         model,
         cards.WEIGHTS,
         {"doc_stride": 3},

@@ -1,0 +1,135 @@
+"""Names the variables to which the datasets of KerasHub's files belong.
+
+The functions return {name in the file: its `Target`}.
+"""
+
+from typing import NamedTuple
+
+from modeling.config import BertConfig
+
+
+class Target(NamedTuple):
+    """The variable to which a dataset belongs.
+
+    Attributes:
+        name: Google's name of the variable.
+        stored: shape in the file.
+        shape: shape in the model.
+        is_transposed: whether the axes of the two have the opposite order.
+    """
+
+    name: str
+    stored: tuple[int, ...]
+    shape: tuple[int, ...]
+    is_transposed: bool = False
+
+
+def network_targets(config: BertConfig) -> dict[str, Target]:
+    """Returns {name in the file: its Target} of an encoder."""
+    width = config.hidden_size
+    tables = {
+        "reversible_embedding": ("word", config.vocab_size),
+        "position_embedding": ("position", config.max_position_embeddings),
+        "embedding": ("token_type", config.type_vocab_size),
+    }
+    targets = {}
+    for layer, (name, rows) in tables.items():
+        target = f"bert/embeddings/{name}_embeddings"
+        targets[f"{layer}/vars/0"] = _same(target, rows, width)
+    targets |= _norm_targets("layer_normalization", "bert/embeddings", width)
+    targets |= _dense_targets("dense", "bert/pooler/dense", width, width)
+    for index in range(config.num_hidden_layers):
+        targets |= _block_targets(config, index)
+    return targets
+
+
+def _block_targets(config: BertConfig, index: int) -> dict[str, Target]:
+    """Returns {name in the file: its Target} of a block of the encoder."""
+    width = config.hidden_size
+    wide = config.intermediate_size
+    num_heads = config.num_attention_heads
+    heads = (num_heads, width // num_heads)
+    layer = "transformer_encoder" + (f"_{index}" if index else "")
+    scope = f"bert/encoder/layer_{index}"
+    attention = f"{layer}/_self_attention_layer"
+    targets = {}
+    for projection in ("query", "key", "value"):
+        group = f"{attention}/{projection}_dense/vars"
+        name = f"{scope}/attention/self/{projection}"
+        targets[f"{group}/0"] = Target(
+            f"{name}/kernel", (width, *heads), (width, width)
+        )
+        targets[f"{group}/1"] = Target(f"{name}/bias", heads, (width,))
+    group = f"{attention}/output_dense/vars"
+    name = f"{scope}/attention/output"
+    targets[f"{group}/0"] = Target(
+        f"{name}/dense/kernel", (*heads, width), (width, width)
+    )
+    targets[f"{group}/1"] = _same(f"{name}/dense/bias", width)
+    targets |= _norm_targets(f"{attention}_norm", name, width)
+    feedforward = f"{layer}/_feedforward"
+    targets |= _dense_targets(
+        f"{feedforward}_intermediate_dense",
+        f"{scope}/intermediate/dense",
+        width,
+        wide,
+    )
+    targets |= _dense_targets(
+        f"{feedforward}_output_dense", f"{scope}/output/dense", wide, width
+    )
+    targets |= _norm_targets(
+        f"{feedforward}_layer_norm", f"{scope}/output", width
+    )
+    return targets
+
+
+def classifier_targets(
+    config: BertConfig, num_labels: int
+) -> dict[str, Target]:
+    """Returns {name in the file: its Target} of a classifier's head."""
+    width = config.hidden_size
+    return {
+        "dense/vars/0": Target(
+            "output_weights",
+            (width, num_labels),
+            (num_labels, width),
+            is_transposed=True,
+        ),
+        "dense/vars/1": _same("output_bias", num_labels),
+    }
+
+
+def masked_lm_targets(config: BertConfig) -> dict[str, Target]:
+    """Returns {name in the file: its Target} of the head for masked LM."""
+    width = config.hidden_size
+    name = "cls/predictions"
+    head = "masked_lm_head"
+    transform = f"{name}/transform"
+    return {
+        **_dense_targets(
+            f"{head}/_intermediate_dense", f"{transform}/dense", width, width
+        ),
+        **_norm_targets(f"{head}/_intermediate_layer_norm", transform, width),
+        f"{head}/vars/0": _same(f"{name}/output_bias", config.vocab_size),
+    }
+
+
+def _same(name: str, *shape: int) -> Target:
+    """Returns the target of a dataset in the shape of its variable."""
+    return Target(name, shape, shape)
+
+
+def _dense_targets(
+    layer: str, name: str, inputs: int, outputs: int
+) -> dict[str, Target]:
+    return {
+        f"{layer}/vars/0": _same(f"{name}/kernel", inputs, outputs),
+        f"{layer}/vars/1": _same(f"{name}/bias", outputs),
+    }
+
+
+def _norm_targets(layer: str, scope: str, width: int) -> dict[str, Target]:
+    return {
+        f"{layer}/vars/0": _same(f"{scope}/LayerNorm/gamma", width),
+        f"{layer}/vars/1": _same(f"{scope}/LayerNorm/beta", width),
+    }
