@@ -47,9 +47,9 @@ from files.paths import is_remote
 from serving import answer_writer, batch_prediction, requests
 from serving.bulk.answer_settings import AnswerSettings
 from serving.bulk.job import answer_files
-from serving.engines import EngineFlags
+from serving.serving_flags import EngineFlags, TaskFlags
 from serving.tasks import TASKS, TOKENIZE
-from serving.tasks.base import LISTS, Request, TaskOptions, TextTask
+from serving.tasks.base import LISTS, Request, TextTask
 from serving.text_model import TextModel, load_once
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class Config(flags.Config):
     """Flags of the script: the model, the requests and the answers."""
 
     engine: EngineFlags = group(EngineFlags)
-    options: TaskOptions = group(TaskOptions)
+    options: TaskFlags = group(TaskFlags)
     layout: tables.LayoutOptions = group(tables.LayoutOptions)
     beam: BeamFlags = group(BeamFlags)
     model: str = flag(
@@ -116,7 +116,7 @@ class Config(flags.Config):
         "Format of the answers. By default, the ending of --output_file "
         "determines the format. For other endings, the default is jsonl. npy "
         "can store only a single numeric field.",
-        choices=answer_writer.FORMS,
+        choices=answer_writer.FORMATS,
     )
     output_fields: Sequence[str] | None = flag(
         None,
@@ -236,12 +236,12 @@ def read_items(
         trained_columns: columns of the texts that the model was trained on.
 
     Raises:
-        OSError, ValueError: as `requests.read` raises them.
+        OSError, ValueError: as `requests.read_requests` raises them.
     """
     if texts:
         return items_of(task, texts), None
     read = functools.partial(
-        requests.read,
+        requests.read_requests,
         task,
         paths,
         columns=(config.text_column, config.text_b_column),
@@ -253,7 +253,7 @@ def read_items(
     return read(), sum(1 for _ in read())
 
 
-def write_answers(
+def answer_in_process(
     config: Config,
     form: str,
     model: TextModel,
@@ -293,11 +293,13 @@ def write_answers(
         Progress(num_items, 0, "row", 1, "Predicting") as progress,
     ):
         counter = batch_prediction.RowCounter(progress if path else None)
-        rows = batch_prediction.answer(
+        rows = batch_prediction.answer_items(
             model, task, config.options, items, row_options, counter
         )
         try:
-            counts = answer_writer.write(path, form, rows, ignore_signals)
+            counts = answer_writer.write_answers(
+                path, form, rows, ignore_signals
+            )
         except signals.Stopped as stopped:
             said = f"after {counter.num_yielded} rows"
             if path:
@@ -390,7 +392,7 @@ def main(parsed: flags.Parsed[Config], arguments: Sequence[str]) -> int:
         arguments = []
     check_arguments(config.input_file, arguments)
     paths = find_files(config.input_file)
-    form = answer_writer.find_form(config.output_format, config.output_file)
+    form = answer_writer.choose_format(config.output_format, config.output_file)
     if config.is_bulk:
         return int(answer_in_bulk(config, form, paths, beam_options) > 0)
     engine = config.engine
@@ -398,7 +400,7 @@ def main(parsed: flags.Parsed[Config], arguments: Sequence[str]) -> int:
     task = model.task(config.task)
     logging.info("%s: ready for the task %s", config.model, task.name)
     items, num_items = read_items(config, task, arguments, paths, model.columns)
-    num_errors = write_answers(
+    num_errors = answer_in_process(
         config, form, model, task, items=items, num_items=num_items
     )
     return int(num_errors > 0)

@@ -29,8 +29,8 @@ from command_line.path_flags import (
     check_paths,
     expand_home,
 )
-from serving.engines import EngineFlags, find_export
-from serving.limits import Limits
+from serving.engines import find_export
+from serving.serving_flags import EngineFlags, LimitFlags
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -70,7 +70,7 @@ class Config(flags.Config):
         "pages. By default, only the server's own page may.",
         is_repeated=True,
     )
-    limits: Limits = group(Limits)
+    limits: LimitFlags = group(LimitFlags)
 
 
 def parse_models(values: Sequence[str]) -> dict[str, str]:

@@ -24,7 +24,7 @@ from files.paths import StrPath, named_errors
 from serving.tasks.base import Reply
 
 # Formats of answers. A format is also the extension of the output file's name.
-FORMS = ("jsonl", "csv", "npy")
+FORMATS = ("jsonl", "csv", "npy")
 # Other formats of tables, which a user might expect to get by their extension.
 _OTHER_TABLES = (".tsv", ".parquet", ".xlsx")
 # Numeric fields of answers. If answers have several fields, an npy file stores
@@ -40,7 +40,7 @@ class Empty(Reply):
     """The row of a request without text, which has no answer."""
 
 
-def find_form(form: str | None, path: StrPath | None) -> str:
+def choose_format(form: str | None, path: StrPath | None) -> str:
     """Returns the output format: `form`, or the format for `path`'s extension.
 
     If `form` is None and the extension is unknown, returns "jsonl".
@@ -52,10 +52,10 @@ def find_form(form: str | None, path: StrPath | None) -> str:
     name = str(path).removesuffix(".gz")
     if not form and name.endswith(_OTHER_TABLES):
         raise ValueError(
-            f"--output_file={path} must end in .{', .'.join(FORMS)}. Or set "
+            f"--output_file={path} must end in .{', .'.join(FORMATS)}. Or set "
             "--output_format"
         )
-    of_name = [each for each in FORMS if name.endswith(f".{each}")]
+    of_name = [each for each in FORMATS if name.endswith(f".{each}")]
     return form or [*of_name, "jsonl"][0]
 
 
@@ -136,7 +136,7 @@ class Schema(NamedTuple):
     shape: tuple[int, ...] = ()
 
 
-def write(
+def write_answers(
     path: str | None,
     form: str,
     batches: Iterable[list[Reply]],
@@ -149,8 +149,8 @@ def write(
         path: file to write, compressed if its name ends in `.gz`. It gets this
             name only when it is complete. None is standard output. Standard
             output, pipes and devices get JSON lines batch by batch.
-        form: format of the output, one of FORMS.
-        batches: the rows that `batch_prediction.answer` yields.
+        form: format of the output, one of FORMATS.
+        batches: the rows that `batch_prediction.answer_items` yields.
         complete: function that is called before the file gets its name.
         schema: what is known of the answers. None = the answers tell.
 
@@ -165,7 +165,7 @@ def write(
             yield rows
             counts.update(map(type, rows))
 
-    with _open(path) as output:
+    with _open_output(path) as output:
         if form == "jsonl":
             for rows in count():
                 output.writelines(map(to_json_line, rows))
@@ -179,7 +179,7 @@ def write(
 
 
 @contextlib.contextmanager
-def _open(path: str | None) -> Iterator[IO[bytes]]:
+def _open_output(path: str | None) -> Iterator[IO[bytes]]:
     """Opens the output, which appears complete or not at all."""
     if path is None:
         with named_errors("standard output"):

@@ -14,7 +14,8 @@ from command_line.progress import Progress
 from data.tables import tables
 from serving.answer_writer import Empty, Failed, is_writable
 from serving.requests import Item
-from serving.tasks.base import Model, Reply, TaskOptions, TextTask
+from serving.serving_flags import TaskFlags
+from serving.tasks.base import Reply, TaskModel, TextTask
 
 # Maximum number of errors that are logged. The output contains all errors.
 MAX_LOGGED = 10
@@ -78,10 +79,10 @@ class RowCounter:
                 logging.warning("%s", self.errors[-1])
 
 
-def answer(
-    model: Model,
+def answer_items(
+    model: TaskModel,
     task: TextTask,
-    options: TaskOptions,
+    options: TaskFlags,
     items: Iterable[Item],
     row_options: RowOptions = RowOptions(),
     counter: RowCounter | None = None,

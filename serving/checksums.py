@@ -33,7 +33,7 @@ def of_networks(folder: Path, formats: Iterable[str]) -> dict[str, str]:
     }
 
 
-def measure(folder: Path, name: str) -> list[JsonObject]:
+def measure_export(folder: Path, name: str) -> list[JsonObject]:
     """Returns {"path", "bytes", "crc32c"} of the files that determine answers.
 
     These are the network, model.json, the vocabulary and the labels.
@@ -53,12 +53,12 @@ def measure(folder: Path, name: str) -> list[JsonObject]:
 
 
 def of_export(folder: Path, name: str) -> str:
-    """Returns one checksum of the files that `measure` measures."""
-    described = json.dumps(measure(folder, name), sort_keys=True)
+    """Returns one checksum of the files that `measure_export` measures."""
+    described = json.dumps(measure_export(folder, name), sort_keys=True)
     return f"{zlib.crc32(described.encode()):08x}"
 
 
-def check(folder: Path, name: str, described: ModelJson) -> None:
+def check_network(folder: Path, name: str, described: ModelJson) -> None:
     """Checks that a network is the one that its export wrote.
 
     Args:

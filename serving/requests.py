@@ -101,7 +101,7 @@ def read_json(
     return (value, True) if isinstance(value, list) else ([value], False)
 
 
-def read(
+def read_requests(
     task: TextTask,
     paths: Sequence[str | FileRange],
     columns: Sequence[str | None] = (),

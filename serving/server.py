@@ -23,9 +23,9 @@ from starlette.responses import JSONResponse, Response
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from serving.limits import Limits
 from serving.requests import read_json
 from serving.server_queue import Job, ServedModel, to_exception
+from serving.serving_flags import LimitFlags
 from serving.tasks import TASKS
 from serving.tasks.base import LISTS
 from serving.text_model import TextModel
@@ -89,11 +89,11 @@ class Server:
         self,
         models: Mapping[str, ServedModel],
         token: str = "",
-        limits: Limits | None = None,
+        limits: LimitFlags | None = None,
         origins: Sequence[str] = (),
     ) -> None:
         self.models = models
-        self.limits = limits or Limits()
+        self.limits = limits or LimitFlags()
         self.is_ready = False
         self.is_stopping = False
         self.has_token = bool(token)

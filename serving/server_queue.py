@@ -19,7 +19,8 @@ from absl import logging
 from starlette.exceptions import HTTPException
 
 from files.json_files import JsonObject
-from serving.tasks.base import Reply, Request, TaskOptions, TextTask
+from serving.serving_flags import TaskFlags
+from serving.tasks.base import Reply, Request, TextTask
 from serving.text_model import TextModel
 
 # A batch contains the requests that wait, up to these numbers of texts and of
@@ -31,7 +32,7 @@ _MAX_BYTES = 1 << 12
 # `TextTask.in_steps`, which may take longer.
 _TURN_S = 0.05
 # Options of the tasks, for all clients.
-_OPTIONS = TaskOptions(top_k=8, n_best=8)
+_OPTIONS = TaskFlags(top_k=8, n_best=8)
 
 
 class Job:

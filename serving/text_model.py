@@ -19,8 +19,9 @@ from modeling.folders import model_json, presets
 from modeling.folders.model_entries import HeadSettings
 from serving import checksums, engines
 from serving.requests import expand_lists
+from serving.serving_flags import DEFAULT_TASK_FLAGS, TaskFlags
 from serving.tasks import TASKS, check_settings, tasks_of
-from serving.tasks.base import DEFAULTS, Reply, TaskOptions, TextTask
+from serving.tasks.base import Reply, TextTask
 
 Texts = str | Sequence[str]
 # A dict for one text, a list of dicts for a list of texts. It is Any, because
@@ -89,7 +90,9 @@ class TextModel:
         if extra.is_dir() and not (folder / model_json.FILE).is_file():
             folder = extra
         described = presets.read(folder)
-        checksums.check(Path(self.path), self.engine.name, described.described)
+        checksums.check_network(
+            Path(self.path), self.engine.name, described.described
+        )
         self.settings: HeadSettings = {
             **described.settings,
             "labels": described.labels,
@@ -178,7 +181,7 @@ class TextModel:
             text_b: second text of each pair, or "" for no pairs.
             min_probability: if every probability is lower, "label" is None.
         """
-        options = TaskOptions(min_probability=min_probability)
+        options = TaskFlags(min_probability=min_probability)
         return self._ask("classify", options, text_a=text_a, text_b=text_b)
 
     def answer(
@@ -194,7 +197,7 @@ class TextModel:
             context: one passage for all questions, or one for each question.
             n_best: maximum number of answers in "n_best". 1 omits "n_best".
         """
-        options = TaskOptions(n_best=n_best)
+        options = TaskFlags(n_best=n_best)
         return self._ask("answer", options, question=question, context=context)
 
     def tag(self, text: Texts) -> Answers:
@@ -207,7 +210,7 @@ class TextModel:
 
     def fill_mask(self, text: Texts, top_k: int = 5) -> Answers:
         """Returns {"masks"}: the top_k most probable WordPieces per [MASK]."""
-        return self._ask("fill-mask", TaskOptions(top_k=top_k), text=text)
+        return self._ask("fill-mask", TaskFlags(top_k=top_k), text=text)
 
     def next_sentence(self, text_a: Texts, text_b: Texts) -> Answers:
         """Returns the "probability" that text_b follows text_a, in a dict."""
@@ -225,7 +228,7 @@ class TextModel:
             tokens: True to also return "tokens", and in "sequence" one vector
                 per token.
         """
-        return self._ask("embed", TaskOptions(tokens=tokens), text=text)
+        return self._ask("embed", TaskFlags(tokens=tokens), text=text)
 
     def rerank(self, query: str, passages: Sequence[str]) -> Reply:
         """Returns {"ranking": list of {"index", "score"}}, best passage first.
@@ -243,7 +246,10 @@ class TextModel:
         return self._ask("tokenize", text_a=text_a, text_b=text_b)
 
     def _ask(
-        self, name: str, options: TaskOptions = DEFAULTS, **fields: Texts
+        self,
+        name: str,
+        options: TaskFlags = DEFAULT_TASK_FLAGS,
+        **fields: Texts,
     ) -> Answers:
         task = self.task(name)
         request = {k: _to_texts(k, texts) for k, texts in fields.items()}

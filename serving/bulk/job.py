@@ -86,7 +86,7 @@ def answer_files(
             flags={**settings.flags(), "num_shards": num_shards},
             inputs=paths,
             ending=_find_ending(output_file),
-            more={"model": checksums.measure(folder, settings.engine)},
+            more={"model": checksums.measure_export(folder, settings.engine)},
         )
         if manifest := output.find_manifest():
             output.remove_work()
@@ -153,11 +153,11 @@ def write_shard(task: AnswerTask) -> None:
     settings = task.settings
     model, text_task = settings.load()
     counter = batch_prediction.RowCounter(logs=False)
-    rows = batch_prediction.answer(
+    rows = batch_prediction.answer_items(
         model,
         text_task,
         settings.options,
-        settings.read(task.ranges, task.names_files),
+        settings.read_requests(task.ranges, task.names_files),
         batch_prediction.RowOptions(
             batch_size=settings.batch_size,
             sorts=True,
@@ -171,7 +171,7 @@ def write_shard(task: AnswerTask) -> None:
     (shard,) = task.shards
     path = settings.locate(shard)
     form = settings.output_format
-    counts = answer_writer.write(path, form, rows, schema=task.schema)
+    counts = answer_writer.write_answers(path, form, rows, schema=task.schema)
     result = {
         "shards": [
             {

@@ -60,7 +60,7 @@ def find_columns(
             most = 1
         elif kind == "text" or (kind and settings.output_format != "csv"):
             most = _FIRST_ROWS
-        items = settings.read([FileRange(path)])
+        items = settings.read_requests([FileRange(path)])
         for item in itertools.islice(items, most):
             if item.error:
                 continue

@@ -19,7 +19,7 @@ BUDGET = 1024
 # Maximum number of values that the network outputs for a batch.
 MAX_VALUES = 1 << 24
 
-Outputs = dict[str, np.ndarray]
+OutputArrays = dict[str, np.ndarray]
 
 
 class Input(NamedTuple):
@@ -80,10 +80,10 @@ class Engine(abc.ABC):
         """Loads the file `path`, and sets the attributes."""
 
     @abc.abstractmethod
-    def _compute(self, features: Mapping[str, np.ndarray]) -> Outputs:
+    def _compute(self, features: Mapping[str, np.ndarray]) -> OutputArrays:
         """Runs the network. Several threads may call this method."""
 
-    def run(self, features: Mapping[str, np.ndarray]) -> Outputs:
+    def run(self, features: Mapping[str, np.ndarray]) -> OutputArrays:
         """Runs the network and returns its outputs. Thread-safe.
 
         Args:
@@ -121,7 +121,7 @@ class Engine(abc.ABC):
         longest: int,
         pads: bool,
         values_per_wordpiece: int,
-    ) -> Iterator[tuple[int, list[Outputs]] | None]:
+    ) -> Iterator[tuple[int, list[OutputArrays]] | None]:
         """Runs the inputs of several requests in batches of similar length.
 
         Args:
@@ -145,7 +145,9 @@ class Engine(abc.ABC):
         ]
         rows.sort(key=lambda row: -len(row[2].ids))
         lengths = self.lengths(longest, pads)
-        computed: dict[int, dict[int, Outputs]] = {key: {} for key in requests}
+        computed: dict[int, dict[int, OutputArrays]] = {
+            key: {} for key in requests
+        }
         max_wordpieces = min(BUDGET, MAX_VALUES // values_per_wordpiece)
         while rows:
             length = min(x for x in lengths if x >= len(rows[0][2].ids))

@@ -69,7 +69,9 @@ class OnnxRuntime(engines.Engine):
             names.remove("logits")
         self._outputs = {_OUTPUTS.get(name, name): name for name in names}
 
-    def _compute(self, features: Mapping[str, np.ndarray]) -> engines.Outputs:
+    def _compute(
+        self, features: Mapping[str, np.ndarray]
+    ) -> engines.OutputArrays:
         inputs = {
             engines.INPUTS[name]: np.asarray(value, np.int64)
             for name, value in features.items()

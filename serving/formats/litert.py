@@ -19,7 +19,7 @@ from serving.export_options import ExportOptions
 from serving.signatures.base import Endpoint
 
 
-def write(
+def write_litert(
     path: Path, model: keras.Model, ids: Endpoint, options: ExportOptions
 ) -> None:
     """Writes the file model.tflite.

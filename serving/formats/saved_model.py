@@ -11,7 +11,7 @@ from modeling.accelerated import inference, tracing
 from serving.signatures.base import Endpoint
 
 
-def write(
+def write_saved_model(
     folder: Path, model: keras.Model, endpoints: Mapping[str, Endpoint]
 ) -> None:
     """Writes a SavedModel whose signatures are the endpoints.

@@ -22,9 +22,9 @@ from modeling.folders.model_entries import HeadSettings
 from serving import head_outputs
 from serving.export_options import ExportOptions
 from serving.signatures import base, batches
-from serving.signatures.batches import Features
+from serving.signatures.batches import Tensors
 
-Settings = TypeVar("Settings", WindowOptions, DecodingOptions)
+OptionsT = TypeVar("OptionsT", WindowOptions, DecodingOptions)
 
 _N_BEST = {
     "nbest_texts": "answers",
@@ -37,7 +37,7 @@ _N_BEST = {
 _QUESTIONS_AT_A_TIME = 64
 
 
-def create(
+def create_head(
     model: keras.Model, settings: HeadSettings, options: ExportOptions
 ) -> base.Head:
     """Returns the head of a span labeler, with signatures that accept text.
@@ -107,13 +107,13 @@ class _Answering:
         self.predict = base.trace_once(self._predict)
         self.answer_n_best = base.trace_once(self._answer_n_best)
 
-    def answer(self, question: tf.Tensor, context: tf.Tensor) -> Features:
+    def answer(self, question: tf.Tensor, context: tf.Tensor) -> Tensors:
         outputs = self.answer_n_best(question, context)
         return {k: v for k, v in outputs.items() if k not in _N_BEST.values()}
 
     def _answer_n_best(
         self, question: tf.Tensor, context: tf.Tensor
-    ) -> Features:
+    ) -> Tensors:
         places, passages = create_windows(
             self._tokenizer, self._windows, question, context
         )
@@ -130,7 +130,7 @@ class _Answering:
             _QUESTIONS_AT_A_TIME,
         )
 
-    def _predict(self, features: Features) -> Features:
+    def _predict(self, features: Tensors) -> Tensors:
         return {
             name: tf.cast(logits, tf.float32)
             for name, logits in self._model(features, training=False).items()
@@ -138,7 +138,7 @@ class _Answering:
 
     def _find_best(
         self, places: Windows, begin: tf.Tensor, end: tf.Tensor
-    ) -> Features:
+    ) -> Tensors:
         """Returns the best starts and ends in windows `begin` to `end` - 1."""
         features = places.slice(begin, end).pack(
             self._tokenizer, self._windows.max_seq_length
@@ -153,16 +153,16 @@ class _Answering:
         self,
         places: Windows,
         passages: Passages,
-        best: Features,
+        best: Tensors,
         begin: tf.Tensor,
         end: tf.Tensor,
-    ) -> Features:
+    ) -> Tensors:
         """Returns the answers to questions `begin` to `end` - 1."""
         rows = tf.range(begin, end)
         return _to_outputs(self._decode(places, passages, best, rows))
 
 
-def _to_outputs(decoded: Features) -> Features:
+def _to_outputs(decoded: Tensors) -> Tensors:
     # Returns what the decoder found, by the names of the signature's outputs.
     outputs = {}
     for name, value in decoded.items():
@@ -174,7 +174,7 @@ def _to_outputs(decoded: Features) -> Features:
     return outputs
 
 
-def _without_padding(logits: Features, is_padding: tf.Tensor) -> Features:
+def _without_padding(logits: Tensors, is_padding: tf.Tensor) -> Tensors:
     """Makes logits as long as the windows.
 
     No answer begins or ends in padding.
@@ -188,8 +188,8 @@ def _without_padding(logits: Features, is_padding: tf.Tensor) -> Features:
 
 
 def _fill(
-    settings_class: type[Settings], settings: Mapping[str, Any]
-) -> Settings:
+    settings_class: type[OptionsT], settings: Mapping[str, Any]
+) -> OptionsT:
     # The settings may name only some of the fields, and contain other settings.
     names = {field.name for field in dataclasses.fields(settings_class)}
     return settings_class(**{k: v for k, v in settings.items() if k in names})

@@ -16,14 +16,14 @@ from modeling.folders.model_entries import HeadSettings
 from serving import head_outputs
 from serving.export_options import ExportOptions
 from serving.signatures import base, batches
-from serving.signatures.batches import Features
+from serving.signatures.batches import Tensors
 
 # Function from texts, string [N] each, to the outputs for each text.
-_Read = Callable[..., Features]
-_Predict = Callable[[Features], Features]
+_Read = Callable[..., Tensors]
+_Predict = Callable[[Tensors], Tensors]
 
 
-def create(
+def create_head(
     model: keras.Model, settings: HeadSettings, options: ExportOptions
 ) -> base.Head:
     """Returns the head of a classifier, with signatures that accept text.
@@ -96,7 +96,7 @@ class _Beginnings:
         self._packing = options.packing
         self._batch_size = options.predict_batch_size
 
-    def read(self, *texts: tf.Tensor) -> Features:
+    def read(self, *texts: tf.Tensor) -> Tensors:
         tokens = self._packing.tokenize(*texts)
         return batches.call_in_batches(
             functools.partial(self._predict_some, tokens),
@@ -109,7 +109,7 @@ class _Beginnings:
         tokens: Sequence[tf.RaggedTensor],
         begin: tf.Tensor,
         end: tf.Tensor,
-    ) -> Features:
+    ) -> Tensors:
         return self._predict(
             batches.pack_rows(self._packing, tokens, begin, end)
         )
@@ -132,7 +132,7 @@ class _Windows:
         self._stride = stride
         self._mode = mode
 
-    def read(self, text: tf.Tensor) -> Features:
+    def read(self, text: tf.Tensor) -> Tensors:
         tokens, *_ = self._packing.tokenize(text)
         windows = cut_windows(
             tokens, self._packing.max_seq_length, self._stride, fewest=1
@@ -152,7 +152,7 @@ class _Windows:
 
     def _predict_some(
         self, windows: Windows, begin: tf.Tensor, end: tf.Tensor
-    ) -> Features:
+    ) -> Tensors:
         some = windows.slice(begin, end)
         packed = some.pack(
             self._packing.tokenizer, self._packing.max_seq_length
@@ -177,11 +177,11 @@ class _Classifying:
         # Both signatures call the same graph.
         self.classify = base.trace_once(self._classify)
 
-    def classify_text(self, text: tf.Tensor) -> Features:
+    def classify_text(self, text: tf.Tensor) -> Tensors:
         empty = [tf.zeros_like(text)] * (self._num_texts - 1)
         return self.classify(text, *empty)
 
-    def _classify(self, *texts: tf.Tensor) -> Features:
+    def _classify(self, *texts: tf.Tensor) -> Tensors:
         outputs = self._read(*texts)
         if self._label_list is None:
             return outputs
@@ -192,7 +192,7 @@ class _Classifying:
 
 def _name_labels(
     probabilities: tf.Tensor, label_list: list[str], mode: str
-) -> Features:
+) -> Tensors:
     """Returns the outputs `label` and `labels`."""
     labels = tf.tile([label_list], [tf.shape(probabilities)[0], 1])
     if mode == head_outputs.MULTILABEL:

@@ -11,14 +11,14 @@ import tensorflow as tf
 from modeling.folders.model_entries import HeadSettings
 from serving.export_options import ExportOptions
 from serving.signatures import base, batches
-from serving.signatures.batches import Features
+from serving.signatures.batches import Tensors
 
 # If a padded output contains more values than this, at least a quarter of the
 # values must not be padding. This number of float32 values needs 256 MiB.
 _MAX_PADDING = 1 << 26
 
 
-def create(
+def create_head(
     model: keras.Model, settings: HeadSettings, options: ExportOptions
 ) -> base.Head:
     """Returns the head of an encoder, whose signature `embed` accepts text.
@@ -53,7 +53,7 @@ class _Embedding:
         self._packing = options.packing
         self.encode = base.trace_once(self._encode)
 
-    def embed(self, text: tf.Tensor) -> Features:
+    def embed(self, text: tf.Tensor) -> Tensors:
         (tokens,) = self._packing.tokenize(text)
         lengths = tf.cast(tokens.row_lengths(), tf.int32) + 2
         lengths = tf.minimum(lengths, self._options.max_seq_length)
@@ -69,7 +69,7 @@ class _Embedding:
         )
         return {**outputs, "lengths": lengths}
 
-    def _encode(self, features: Features) -> Features:
+    def _encode(self, features: Tensors) -> Tensors:
         outputs = self._model(features, training=False)
         return {
             name: tf.cast(outputs[name], tf.float32)
@@ -82,7 +82,7 @@ class _Embedding:
         longest: tf.Tensor,
         begin: tf.Tensor,
         end: tf.Tensor,
-    ) -> Features:
+    ) -> Tensors:
         # Returns the outputs for texts `begin` to `end` - 1, padded to
         # `longest` WordPieces.
         packed = self._packing.pack(tokens[begin:end])

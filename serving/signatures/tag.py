@@ -15,10 +15,10 @@ from modeling.folders.model_entries import HeadSettings
 from serving import head_outputs
 from serving.export_options import ExportOptions
 from serving.signatures import base, batches
-from serving.signatures.batches import Features
+from serving.signatures.batches import Tensors
 
 
-def create(
+def create_head(
     model: keras.Model, settings: HeadSettings, options: ExportOptions
 ) -> base.Head:
     """Returns the head of a token classifier, with signatures that accept text.
@@ -77,10 +77,10 @@ class _Tagging:
         # Both signatures call the same graph.
         self.tag_words = base.trace_once(self._tag_words)
 
-    def tag(self, text: tf.Tensor) -> Features:
+    def tag(self, text: tf.Tensor) -> Tensors:
         return self.tag_words(split_words(text))
 
-    def _tag_words(self, text: tf.Tensor) -> Features:
+    def _tag_words(self, text: tf.Tensor) -> Tensors:
         words, rows, places = cut_texts(
             text, self._tokenizer, self._options.max_seq_length
         )
@@ -107,7 +107,7 @@ class _Tagging:
         places: tf.Tensor,
         begin: tf.Tensor,
         end: tf.Tensor,
-    ) -> Features:
+    ) -> Tensors:
         # Returns the probabilities of the tags of each word that windows
         # `begin` to `end` - 1 tag.
         packed = rows.slice(begin, end).pack(

@@ -7,31 +7,31 @@ from typing import Any, TypeVar
 from data.squad import decoding, passage_windows
 from data.squad.reading import WORD, SquadExample
 from serving.engines import Input
+from serving.serving_flags import TaskFlags
 from serving.tasks.base import (
     Encoded,
-    Model,
-    Outputs,
+    OutputArrays,
     Reply,
     Request,
-    TaskOptions,
+    TaskModel,
     TextTask,
 )
 
-Settings = TypeVar(
-    "Settings", passage_windows.WindowOptions, decoding.DecodingOptions
+OptionsT = TypeVar(
+    "OptionsT", passage_windows.WindowOptions, decoding.DecodingOptions
 )
 # The question, and its windows.
 Context = tuple[SquadExample, list[passage_windows.SquadFeatures]]
 
 
-def _read(kind: type[Settings], model: Model) -> Settings:
+def _read(kind: type[OptionsT], model: TaskModel) -> OptionsT:
     """Returns an instance of `kind` with the options of the exported model."""
     settings: Mapping[str, Any] = model.settings
     fields = dataclasses.fields(kind)
     return kind(**{field.name: settings[field.name] for field in fields})
 
 
-def _encode(model: Model, request: Request) -> Encoded[Context]:
+def _encode(model: TaskModel, request: Request) -> Encoded[Context]:
     example = SquadExample(
         qas_id="",
         question_text=request["question"],
@@ -55,7 +55,10 @@ def _encode(model: Model, request: Request) -> Encoded[Context]:
 
 
 def _decode(
-    model: Model, context: Context, outputs: list[Outputs], options: TaskOptions
+    model: TaskModel,
+    context: Context,
+    outputs: list[OutputArrays],
+    options: TaskFlags,
 ) -> Reply:
     # "start" and "end" count characters, "start_byte" and "end_byte" bytes.
     example, features = context

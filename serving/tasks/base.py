@@ -10,12 +10,12 @@ from typing import Generic, NamedTuple, Protocol, TypeAlias, TypeVar, cast
 
 import numpy as np
 
-from command_line.flags import flag
 from data.text.token_windows import pack_tokens
 from data.text.tokenization import FullTokenizer
 from files.json_files import JsonObject
 from modeling.folders.model_entries import HeadSettings
-from serving.engines import Engine, Input, Outputs
+from serving.engines import Engine, Input, OutputArrays
+from serving.serving_flags import DEFAULT_TASK_FLAGS, TaskFlags
 
 # Fields of requests that are lists of texts.
 LISTS = ("words", "passages")
@@ -28,31 +28,7 @@ Reply: TypeAlias = JsonObject
 ContextT = TypeVar("ContextT")
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class TaskOptions:
-    """Flags of predict.py that change the contents of replies."""
-
-    top_k: int = flag(
-        5, "fill-mask: number of WordPieces to return per [MASK].", at_least=1
-    )
-    min_probability: float = flag(
-        0.0,
-        'classify: write "label": null if no label is at least this probable.',
-        at_least=0.0,
-        at_most=1.0,
-    )
-    n_best: int = flag(
-        1, "answer: maximum number of answers per question.", at_least=1
-    )
-    tokens: bool = flag(
-        False, "embed: also write each WordPiece and its vector."
-    )
-
-
-DEFAULTS = TaskOptions()
-
-
-class Model(Protocol):
+class TaskModel(Protocol):
     """The part of a `serving.TextModel` that tasks use."""
 
     engine: Engine
@@ -109,8 +85,10 @@ class TextTask(Generic[ContextT]):
     """
 
     name: str
-    encode: Callable[[Model, Request], Encoded[ContextT]]
-    decode: Callable[[Model, ContextT, list[Outputs], TaskOptions], Reply]
+    encode: Callable[[TaskModel, Request], Encoded[ContextT]]
+    decode: Callable[
+        [TaskModel, ContextT, list[OutputArrays], TaskFlags], Reply
+    ]
     fields: Mapping[str, bool]
     other_names: Mapping[str, list[str]] = dataclasses.field(
         default_factory=dict
@@ -121,9 +99,9 @@ class TextTask(Generic[ContextT]):
 
     def ask(
         self,
-        model: Model,
+        model: TaskModel,
         requests: Sequence[Request],
-        options: TaskOptions = DEFAULTS,
+        options: TaskFlags = DEFAULT_TASK_FLAGS,
     ) -> list[Reply | ValueError]:
         """Checks and answers requests.
 
@@ -145,9 +123,9 @@ class TextTask(Generic[ContextT]):
 
     def in_steps(
         self,
-        model: Model,
+        model: TaskModel,
         requests: Sequence[Request],
-        options: TaskOptions,
+        options: TaskFlags,
     ) -> Iterator[NumberedReply | None]:
         """Answers requests as `ask` does, but in steps.
 
@@ -184,7 +162,7 @@ class TextTask(Generic[ContextT]):
                 yield step and step._replace(number=i)
 
     def _encode(
-        self, model: Model, request: Request
+        self, model: TaskModel, request: Request
     ) -> Encoded[ContextT] | Reply | Exception:
         """Returns the reply or the error of a request that needs no network."""
         try:
@@ -196,8 +174,8 @@ class TextTask(Generic[ContextT]):
         return {}
 
     def _run(
-        self, model: Model, encoded: Mapping[int, Encoded[ContextT]]
-    ) -> Iterator[tuple[int, list[Outputs]] | None]:
+        self, model: TaskModel, encoded: Mapping[int, Encoded[ContextT]]
+    ) -> Iterator[tuple[int, list[OutputArrays]] | None]:
         inputs = {i: request.inputs for i, request in encoded.items()}
         values_per_wordpiece = 1
         if self.predicts_words:
@@ -208,10 +186,10 @@ class TextTask(Generic[ContextT]):
 
     def _reply(
         self,
-        model: Model,
+        model: TaskModel,
         encoded: Encoded[ContextT],
-        outputs: list[Outputs],
-        options: TaskOptions,
+        outputs: list[OutputArrays],
+        options: TaskFlags,
     ) -> Reply | Exception:
         try:
             reply = self.decode(model, encoded.context, outputs, options)
@@ -221,7 +199,7 @@ class TextTask(Generic[ContextT]):
         except Exception as error:
             return error
 
-    def count_wordpieces(self, model: Model, request: Request) -> int:
+    def count_wordpieces(self, model: TaskModel, request: Request) -> int:
         """Returns the number of WordPieces of a request that the model reads.
 
         Raises:
@@ -326,7 +304,7 @@ def to_plain(value: object) -> object:
     return float(f"{value:.6g}")
 
 
-def encode_pair(model: Model, request: Request) -> Encoded[Input]:
+def encode_pair(model: TaskModel, request: Request) -> Encoded[Input]:
     """Packs a text, or two texts, into one input, which is the context too."""
     most = model.max_seq_length
     text_a, text_b = pair_of(request)
@@ -339,7 +317,7 @@ def encode_pair(model: Model, request: Request) -> Encoded[Input]:
 
 
 def pack_input(
-    model: Model, tokens_a: list[str], tokens_b: Sequence[str] = ()
+    model: TaskModel, tokens_a: list[str], tokens_b: Sequence[str] = ()
 ) -> Input:
     """Packs the WordPieces of one or two texts into one input."""
     most = model.max_seq_length
@@ -348,7 +326,7 @@ def pack_input(
     return Input(ids, first_length, num_cut)
 
 
-def labels_of(model: Model) -> list[str]:
+def labels_of(model: TaskModel) -> list[str]:
     """Returns the names of the model's outputs, [] if they have no names."""
     return [*(model.settings.get("labels") or ())]
 

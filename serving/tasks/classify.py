@@ -7,13 +7,13 @@ import numpy as np
 from data.classification.decoding import pool, to_probabilities
 from data.text.token_windows import cut_spans
 from serving import head_outputs
+from serving.serving_flags import TaskFlags
 from serving.tasks.base import (
     Encoded,
-    Model,
-    Outputs,
+    OutputArrays,
     Reply,
     Request,
-    TaskOptions,
+    TaskModel,
     TextTask,
     encode_pair,
     labels_of,
@@ -22,7 +22,7 @@ from serving.tasks.base import (
 )
 
 
-def _encode(model: Model, request: Request) -> Encoded[None]:
+def _encode(model: TaskModel, request: Request) -> Encoded[None]:
     stride = model.settings.get("doc_stride", 0)
     if not stride:
         return Encoded(encode_pair(model, request).inputs, None)
@@ -35,10 +35,10 @@ def _encode(model: Model, request: Request) -> Encoded[None]:
 
 
 def _decode(
-    model: Model,
+    model: TaskModel,
     context: None,
-    outputs: list[Outputs],
-    options: TaskOptions,
+    outputs: list[OutputArrays],
+    options: TaskFlags,
 ) -> Reply:
     # In multi-label classification, "label" is a list. Otherwise it is None if
     # no probability reaches the option `min_probability`.

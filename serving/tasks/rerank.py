@@ -2,19 +2,19 @@
 
 import numpy as np
 
+from serving.serving_flags import TaskFlags
 from serving.tasks.base import (
     Encoded,
-    Model,
-    Outputs,
+    OutputArrays,
     Reply,
     Request,
-    TaskOptions,
+    TaskModel,
     TextTask,
     pack_input,
 )
 
 
-def _encode(model: Model, request: Request) -> Encoded[None]:
+def _encode(model: TaskModel, request: Request) -> Encoded[None]:
     most = model.max_seq_length
     cut = model.tokenizer.tokenize_beginning
     query = cut(request["query"], most)
@@ -26,7 +26,10 @@ def _encode(model: Model, request: Request) -> Encoded[None]:
 
 
 def _decode(
-    model: Model, context: None, outputs: list[Outputs], options: TaskOptions
+    model: TaskModel,
+    context: None,
+    outputs: list[OutputArrays],
+    options: TaskFlags,
 ) -> Reply:
     # "score" is the output of a model with one output, else the probability of
     # the second of two labels.

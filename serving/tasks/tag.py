@@ -4,13 +4,13 @@ from data.ner import scoring, sentence_windows
 from data.ner.sentence_windows import NerExample
 from data.ner.words import find_words, split_words
 from serving.engines import Input
+from serving.serving_flags import TaskFlags
 from serving.tasks.base import (
     Encoded,
-    Model,
-    Outputs,
+    OutputArrays,
     Reply,
     Request,
-    TaskOptions,
+    TaskModel,
     TextTask,
     labels_of,
 )
@@ -19,7 +19,7 @@ from serving.tasks.base import (
 Context = tuple[str | None, NerExample, list[sentence_windows.NerFeatures]]
 
 
-def _encode(model: Model, request: Request) -> Encoded[Context]:
+def _encode(model: TaskModel, request: Request) -> Encoded[Context]:
     words = request.get("words")
     if words is None:
         words = split_words(request["text"])
@@ -39,7 +39,10 @@ def _encode(model: Model, request: Request) -> Encoded[Context]:
 
 
 def _decode(
-    model: Model, context: Context, outputs: list[Outputs], options: TaskOptions
+    model: TaskModel,
+    context: Context,
+    outputs: list[OutputArrays],
+    options: TaskFlags,
 ) -> Reply:
     # An entity is as probable as its least probable tag. "label" repeats the
     # entities in a form that tools such as doccano read.

@@ -3,14 +3,14 @@
 import numpy as np
 
 from serving.engines import Input
+from serving.serving_flags import TaskFlags
 from serving.tasks.base import (
     MASK,
     Encoded,
-    Model,
-    Outputs,
+    OutputArrays,
     Reply,
     Request,
-    TaskOptions,
+    TaskModel,
     TextTask,
     encode_pair,
     pack_input,
@@ -20,7 +20,7 @@ from serving.tasks.base import (
 Masks = tuple[list[int], int]
 
 
-def _encode_masks(model: Model, request: Request) -> Encoded[Masks]:
+def _encode_masks(model: TaskModel, request: Request) -> Encoded[Masks]:
     if MASK not in request["text"]:
         raise ValueError(f"no {MASK} in 'text'. Put it where a word is missing")
     # Each [MASK] becomes one WordPiece.
@@ -32,7 +32,10 @@ def _encode_masks(model: Model, request: Request) -> Encoded[Masks]:
 
 
 def _decode_masks(
-    model: Model, context: Masks, outputs: list[Outputs], options: TaskOptions
+    model: TaskModel,
+    context: Masks,
+    outputs: list[OutputArrays],
+    options: TaskFlags,
 ) -> Reply:
     ids, num_masks = context
     mask = model.tokenizer.vocab[MASK]
@@ -62,7 +65,10 @@ FILL_MASK = TextTask(
 
 
 def _decode_pair(
-    model: Model, context: Input, outputs: list[Outputs], options: TaskOptions
+    model: TaskModel,
+    context: Input,
+    outputs: list[OutputArrays],
+    options: TaskFlags,
 ) -> Reply:
     return {"probability": outputs[0]["next_sentence_probabilities"][0]}
 

@@ -15,9 +15,9 @@ pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
 
 from serving import server_process
 from serving.engines import Input
-from serving.limits import Limits
 from serving.server import HTTPException, Server
 from serving.server_queue import Job, ServedModel
+from serving.serving_flags import LimitFlags
 from serving.tasks.base import Encoded, TextTask
 from tests.support import script_runner
 from tests.support.server_process import send
@@ -164,7 +164,7 @@ def test_a_client_does_not_wait_longer_than_the_timeout(texts, advice):
         model = served(echo)
         first = submit(model, TASK, "first")
         await asyncio.sleep(0)
-        server = Server({"m": model}, limits=Limits(timeout_s=0.05))
+        server = Server({"m": model}, limits=LimitFlags(timeout_s=0.05))
         server.is_ready = True
 
         async def stream():
@@ -186,7 +186,7 @@ def serve_long_replies(port):
     echo = Echo(reply="a" * 15_000_000)
     echo.may_run.set()
     model = ServedModel("", {}, echo)
-    server = Server({"m": model}, limits=Limits(timeout_s=3))
+    server = Server({"m": model}, limits=LimitFlags(timeout_s=3))
     server_process.serve(server, "127.0.0.1", port)
 
 
