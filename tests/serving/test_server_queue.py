@@ -35,6 +35,20 @@ TASK, OTHER = (
 )
 
 
+class UnprintableError(ValueError):
+    """An error that cannot be told to the client."""
+
+    def __str__(self):
+        raise RuntimeError("no message")
+
+
+class BrokenTask(TextTask):
+    """A task that fails before its first step."""
+
+    def in_steps(self, model, requests, options):
+        raise RuntimeError("broken")
+
+
 class Echo:
     """A model that answers with the request itself, and knows its batches."""
 
@@ -69,6 +83,8 @@ class Echo:
             self.num_slow += 1
         if text == "bad":
             raise ValueError("bad")
+        if text == "unprintable":
+            raise UnprintableError
         return {"text": self.reply or text}
 
 
@@ -148,6 +164,30 @@ def test_a_long_job_takes_turns_and_ends_with_its_client():
         return model._worker
 
     assert asyncio.run(main()) is None
+
+
+@pytest.mark.parametrize(
+    "task, text",
+    [
+        (TASK, "unprintable"),
+        (BrokenTask("broken", TASK.encode, TASK.decode, TASK.fields), "a"),
+    ],
+)
+@pytest.mark.parametrize("num_texts", [1, 40])
+def test_jobs_after_an_unexpected_error_are_answered(task, text, num_texts):
+    async def main():
+        echo = Echo()
+        echo.may_run.set()
+        model = served(echo)
+        with pytest.raises(HTTPException) as failure:
+            async with asyncio.timeout(10):
+                await submit(model, task, *[text] * num_texts)
+        async with asyncio.timeout(10):
+            return failure.value.status_code, await submit(model, TASK, "next")
+
+    status, (reply,) = asyncio.run(main())
+    assert status == 500
+    assert json.loads(reply) == {"text": "next"}
 
 
 @pytest.mark.parametrize(
