@@ -98,10 +98,8 @@ class _Batch:
     def run(self) -> bool:
         """Computes for a turn. Returns whether all jobs are computed."""
         end = time.monotonic() + _TURN_S
-        for _ in self._steps:
-            if time.monotonic() > end:
-                return False
-        return True
+        # Stops at the first step that ends after the turn.
+        return all(time.monotonic() <= end for _ in self._steps)
 
     @property
     def is_long(self) -> bool:

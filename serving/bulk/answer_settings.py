@@ -9,6 +9,7 @@ from data.jobs.file_ranges import FileRange
 from data.tables import tables
 from files.paths import is_remote
 from serving import checksums, requests
+from serving.answer_writer import AnswerFormat
 from serving.serving_flags import TaskFlags
 from serving.tasks.base import TextTask
 from serving.text_model import TextModel, load_once
@@ -29,7 +30,7 @@ class AnswerSettings:
         input_format: format of the requests, None = their names tell.
         columns: names of the columns of the texts, as in `read_requests`.
         batch_size: number of requests in a batch.
-        output_format: format of the answers, one of answer_writer.FORMATS.
+        output_format: format of the answers.
         output_fields: fields of the answers to write, () for all fields.
         folder: folder from which relative paths begin, in any process.
     """
@@ -44,7 +45,7 @@ class AnswerSettings:
     input_format: str | None
     columns: tuple[str | None, str | None]
     batch_size: int
-    output_format: str
+    output_format: AnswerFormat
     output_fields: tuple[str, ...]
     folder: str = dataclasses.field(default_factory=os.getcwd)
 
@@ -114,9 +115,9 @@ class AnswerSettings:
         model, task = self.load()
         return requests.read_requests(
             task,
-            [x._replace(path=self.locate(x.path)) for x in ranges],
+            [part._replace(path=self.locate(part.path)) for part in ranges],
             self.columns,
             self.table_layout(),
             model.columns,
-            [x.path if names_files else "" for x in ranges],
+            [part.path if names_files else "" for part in ranges],
         )

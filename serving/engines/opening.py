@@ -26,7 +26,7 @@ def find_export(path: str | os.PathLike[str]) -> Path:
     exported = f"{os.path.normpath(path)}_model"
     for folder in (Path(path), Path(exported)):
         inner = folder.iterdir() if folder.is_dir() else ()
-        numbered = [x for x in inner if x.name.isdecimal()]
+        numbered = [version for version in inner if version.name.isdecimal()]
         numbered.sort(key=lambda version: int(version.name), reverse=True)
         for export in (folder, *numbered):
             if any((export / name).is_file() for name in FILES):

@@ -49,7 +49,9 @@ class SavedModel(engines.Engine):
     def _compute(
         self, features: Mapping[str, np.ndarray]
     ) -> engines.OutputArrays:
-        inputs = {name: tf.constant(x) for name, x in features.items()}
+        inputs = {
+            name: tf.constant(values) for name, values in features.items()
+        }
         outputs = self._serve(**inputs)
         return {name: value.numpy() for name, value in outputs.items()}
 
