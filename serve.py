@@ -176,7 +176,10 @@ def serve_models(config: Config, models: Mapping[str, str], token: str) -> None:
         "num_threads": config.engine.num_threads,
     }
     app = server.Server(
-        {k: server_queue.ServedModel(v, options) for k, v in models.items()},
+        {
+            name: server_queue.ServedModel(folder, options)
+            for name, folder in models.items()
+        },
         token,
         config.limits,
         config.allow_origin,
@@ -185,9 +188,10 @@ def serve_models(config: Config, models: Mapping[str, str], token: str) -> None:
 
 
 def _end_at_signals() -> None:
-    # Ends the process at SIGTERM and Ctrl-C, until the server handles them
-    # itself.
+    """Ends the process at SIGTERM and Ctrl-C.
 
+    Later, the server handles them itself.
+    """
     # Commands in the background of a shell ignore SIGINT.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: os._exit(0))

@@ -215,25 +215,7 @@ def serve(server: Server, host: str, port: int) -> None:
     listener = _listen(host, port)
     url_host = f"[{host}]" if ":" in host else host
     address = f"http://{url_host}:{listener.getsockname()[1]}"
-    timeout = server.limits.timeout_s
-    config = uvicorn.Config(
-        server,
-        # Uvicorn's other parser, httptools, does not limit the size of headers.
-        http=_Connection,
-        ws="none",
-        lifespan="off",
-        # Maximum bytes of a request's path and headers.
-        h11_max_incomplete_event_size=1 << 16,
-        # Requests on more open connections get status 503.
-        limit_concurrency=1000,
-        timeout_keep_alive=int(max(5, timeout)),
-        # Time to receive a request, to compute its reply and to send the reply.
-        timeout_graceful_shutdown=int(3 * timeout + 1),
-        log_config=None,
-        access_log=False,
-        server_header=False,
-    )
-    running = _Uvicorn(config)
+    running = _Uvicorn(_configure(server))
     # Uvicorn installs its own handlers only while it serves, and raises the
     # signals again when it ends. Then these handlers run, without an effect.
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -261,6 +243,28 @@ def serve(server: Server, host: str, port: int) -> None:
         # Python cannot end cleanly while a thread imports TensorFlow.
         os._exit(0)
     logging.info("stopped: all accepted requests are answered")
+
+
+def _configure(server: Server) -> uvicorn.Config:
+    """Returns the settings of Uvicorn, whose time limits suit the server's."""
+    timeout = server.limits.timeout_s
+    return uvicorn.Config(
+        server,
+        # Uvicorn's other parser, httptools, does not limit the size of headers.
+        http=_Connection,
+        ws="none",
+        lifespan="off",
+        # Maximum bytes of a request's path and headers.
+        h11_max_incomplete_event_size=1 << 16,
+        # Requests on more open connections get status 503.
+        limit_concurrency=1000,
+        timeout_keep_alive=int(max(5, timeout)),
+        # Time to receive a request, to compute its reply and to send the reply.
+        timeout_graceful_shutdown=int(3 * timeout + 1),
+        log_config=None,
+        access_log=False,
+        server_header=False,
+    )
 
 
 def _listen(host: str, port: int) -> socket.socket:

@@ -109,6 +109,7 @@ class TextModel:
         return _load_again, arguments
 
     def _prepare(self, folder: Path, described: presets.Preset) -> None:
+        """Loads what the tasks need: the tokenizer and the settings."""
         self.tokenizer = FullTokenizer(
             folder / "vocab.txt", described.do_lower_case
         )
@@ -247,12 +248,14 @@ class TextModel:
 
     def _ask(
         self,
-        name: str,
+        task_name: str,
         options: TaskFlags = DEFAULT_TASK_FLAGS,
         **fields: Texts,
     ) -> Answers:
-        task = self.task(name)
-        request = {k: _to_texts(k, texts) for k, texts in fields.items()}
+        task = self.task(task_name)
+        request = {
+            name: _to_texts(name, texts) for name, texts in fields.items()
+        }
         requests, is_many = expand_lists(task, request)
         replies = task.ask(self, requests, options)
         for number, reply in enumerate(replies, 1):
@@ -289,8 +292,11 @@ def _fail(error: Exception, *_: object, **__: object) -> NoReturn:
 def _load_again(
     path: str, num_threads: int | None, engine: str, checksum: str
 ) -> TextModel | _NotLoaded:
-    # An error while a worker unpickles its task ends the worker of a pool of
-    # multiprocessing, which then waits forever.
+    """Loads the model of a pickle, or returns what raises the error later.
+
+    An error while a worker unpickles its task ends the worker of a pool of
+    multiprocessing, which then waits forever.
+    """
     try:
         model = load_once(path, num_threads, engine, checksum)
         if model.checksum != checksum:
