@@ -116,12 +116,13 @@ def write_export(
     if endpoints:
         settings = settings | {"max_seq_length": options.max_seq_length}
         endpoints = endpoints | tokenize.create_endpoints(options.packing)
-    every = {"ids": base.serve_ids(head.predict, model)} | endpoints
+    signatures = {"ids": base.serve_ids(head.predict, model)} | endpoints
     # The main task's signature is the default, or `ids` without a tokenizer.
-    every["serving_default"] = next(iter((endpoints or every).values()))
+    main = next(iter((endpoints or signatures).values()))
+    signatures["serving_default"] = main
     with new_folders.new_folder(export_dir) as folder:
         with errors_named(f"--export_dir={export_dir}"):
-            _write_formats(folder, model, every, head.output_kind, options)
+            _write_formats(folder, model, signatures, head.output_kind, options)
         extra = folder
         if tuple(options.formats) == ("saved_model",):
             extra = folder / "assets.extra"
@@ -154,6 +155,7 @@ def _create_card(
     head: base.Head,
     options: ExportOptions,
 ) -> cards.Card:
+    """Returns the values of the export's README.md."""
     tokenizer = options.tokenizer
     # The other formats run without this project, with tokenizer.json.
     formats = [name for name in options.formats if name != "saved_model"]

@@ -10,7 +10,7 @@ import functools
 import os
 from collections.abc import Iterable, Mapping, Sequence, Set
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from absl import logging
 
@@ -309,11 +309,26 @@ def _load_again(
         return _NotLoaded(error)
 
 
-# The model that this process keeps for its next task, with its key: (folder,
-# number of threads, runtime, checksum). Each task of a pool is pickled by
-# itself. The list has at most one entry, which an assignment replaces at once,
-# because threads may load models at the same time.
-_kept: list[tuple[tuple[str, int | None, str, str], TextModel]] = []
+class _ModelKey(NamedTuple):
+    """What tells apart the models that a process loads.
+
+    Attributes:
+        path: absolute path of the folder.
+        num_threads: number of threads.
+        engine: name of the runtime, "" to choose one.
+        checksum: checksum of the model, "" if it is unknown.
+    """
+
+    path: str
+    num_threads: int | None
+    engine: str
+    checksum: str
+
+
+# The model that this process keeps for its next task. Each task of a pool is
+# pickled by itself. The list has at most one entry, which an assignment
+# replaces at once, because threads may load models at the same time.
+_kept: list[tuple[_ModelKey, TextModel]] = []
 
 
 def load_once(
@@ -331,18 +346,18 @@ def load_once(
             may have kept the model of an earlier job from the same folder. If
             the folder contains another model, the function returns that model.
     """
-    key = os.path.abspath(path), num_threads, engine or "", checksum
+    key = _ModelKey(os.path.abspath(path), num_threads, engine or "", checksum)
     for kept_key, model in _kept:
         if kept_key == key:
             return model
     model = TextModel(path, num_threads, engine)
-    key = (
+    loaded_key = _ModelKey(
         os.path.abspath(model.path),
         num_threads,
         model.engine.name,
         model.checksum,
     )
-    _kept[:] = [(key, model)]
+    _kept[:] = [(loaded_key, model)]
     return model
 
 

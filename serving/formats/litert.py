@@ -39,7 +39,7 @@ def write_litert(
             tf.TensorSpec([*spec.shape[:-1], length], spec.dtype, spec.name)
             for spec in signature
         ]
-    with _plain(model):
+    with _plain_operations(model):
         traced = tf.function(
             function, input_signature=signature, autograph=False
         )
@@ -62,9 +62,11 @@ def write_litert(
 
 
 @contextlib.contextmanager
-def _plain(model: keras.Model) -> Iterator[None]:
-    # Turns off fused operations, and what LiteRT can neither convert nor do:
-    # mixed precision and the skipping of padding.
+def _plain_operations(model: keras.Model) -> Iterator[None]:
+    """Turns off what LiteRT can neither convert nor do.
+
+    These are fused operations, mixed precision and the skipping of padding.
+    """
     with contextlib.ExitStack() as stack:
         for layer in all_layers(model):
             stack.callback(setattr, layer, "dtype_policy", layer.dtype_policy)

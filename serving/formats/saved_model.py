@@ -35,6 +35,10 @@ def write_saved_model(
                 traced[function] = graph.get_concrete_function()
             signatures[name] = traced[function]
     # A SavedModel contains the variables that its module refers to.
-    used = {id(v): v for each in traced.values() for v in each.graph.variables}
+    used = {
+        id(variable): variable
+        for function in traced.values()
+        for variable in function.graph.variables
+    }
     module.weights = [*used.values()]
     tf.saved_model.save(module, str(folder), signatures)

@@ -66,11 +66,11 @@ def create_head(
     Raises:
         ValueError: the windows are too short for the questions.
     """
-    windows = _fill(
+    windows = _to_options(
         WindowOptions,
         {**settings, "max_seq_length": options.max_seq_length},
     )
-    decoding = _fill(DecodingOptions, settings)
+    decoding = _to_options(DecodingOptions, settings)
     head = _Answering(model, windows, decoding, options)
     inputs = base.text_inputs("question", "context")
     endpoints = {
@@ -89,7 +89,12 @@ def create_head(
 
 
 class _Answering:
-    # Answers questions with a span labeler.
+    """Answers questions with a span labeler.
+
+    Attributes:
+        predict: function of the signature `ids`.
+        answer_n_best: function of the signature `answer_n_best`.
+    """
 
     def __init__(
         self,
@@ -109,7 +114,11 @@ class _Answering:
 
     def answer(self, question: tf.Tensor, context: tf.Tensor) -> Tensors:
         outputs = self.answer_n_best(question, context)
-        return {k: v for k, v in outputs.items() if k not in _N_BEST.values()}
+        return {
+            name: value
+            for name, value in outputs.items()
+            if name not in _N_BEST.values()
+        }
 
     def _answer_n_best(
         self, question: tf.Tensor, context: tf.Tensor
@@ -125,7 +134,7 @@ class _Answering:
         # Join the outputs of many questions at a time, because many small
         # tensors need several times the memory of their values.
         return batches.call_in_batches(
-            functools.partial(self._decode_some, places, passages, best),
+            functools.partial(self._decode_rows, places, passages, best),
             tf.size(context),
             _QUESTIONS_AT_A_TIME,
         )
@@ -149,7 +158,7 @@ class _Answering:
         is_padding = features["input_mask"] == 0
         return self._decode.find_best(**_without_padding(trimmed, is_padding))
 
-    def _decode_some(
+    def _decode_rows(
         self,
         places: Windows,
         passages: Passages,
@@ -163,7 +172,7 @@ class _Answering:
 
 
 def _to_outputs(decoded: Tensors) -> Tensors:
-    # Returns what the decoder found, by the names of the signature's outputs.
+    """Returns the decoder's results by the names of the signature's outputs."""
     outputs = {}
     for name, value in decoded.items():
         if name.endswith("_logits"):
@@ -187,9 +196,14 @@ def _without_padding(logits: Tensors, is_padding: tf.Tensor) -> Tensors:
     return longer
 
 
-def _fill(
-    settings_class: type[OptionsT], settings: Mapping[str, Any]
+def _to_options(
+    options_class: type[OptionsT], settings: Mapping[str, Any]
 ) -> OptionsT:
-    # The settings may name only some of the fields, and contain other settings.
-    names = {field.name for field in dataclasses.fields(settings_class)}
-    return settings_class(**{k: v for k, v in settings.items() if k in names})
+    """Returns the options in the settings, with defaults for the others.
+
+    Settings that are no fields of the class are ignored.
+    """
+    names = {field.name for field in dataclasses.fields(options_class)}
+    return options_class(
+        **{name: value for name, value in settings.items() if name in names}
+    )

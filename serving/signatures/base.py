@@ -123,7 +123,10 @@ def trace_once(function: Callable[..., T]) -> Callable[..., T]:
             # only one copy of the graph.
             return function(*inputs)
         specs = tf.nest.map_structure(
-            lambda x: tf.TensorSpec([None] * x.shape.rank, x.dtype), inputs
+            lambda tensor: tf.TensorSpec(
+                [None] * tensor.shape.rank, tensor.dtype
+            ),
+            inputs,
         )
         return traced.get_concrete_function(*specs)(*inputs)
 

@@ -29,7 +29,7 @@ def pack_rows(
     `tokens` contains the tokens of all texts, or for pairs, the tokens of all
     first texts and the tokens of all second texts.
     """
-    packed = packing.pack(*(some[begin:end] for some in tokens))
+    packed = packing.pack(*(texts[begin:end] for texts in tokens))
     return trim_padding(packed, multiple=1)
 
 

@@ -65,7 +65,7 @@ def create_head(
     predict = base.trace_once(base.predict_labels(model, output_kind))
     if stride:
         names = ["text_a"]
-        read: _Read = _Windows(predict, options, stride, mode).read
+        read: _Read = _WholeTexts(predict, options, stride, mode).read
     else:
         names = ["text_a", "text_b"]
         read = _Beginnings(predict, options).read
@@ -89,7 +89,7 @@ def create_head(
 
 
 class _Beginnings:
-    # Reads texts, or pairs of texts, and cuts them at the maximum length.
+    """Reads texts, or pairs of texts, and cuts them at the maximum length."""
 
     def __init__(self, predict: _Predict, options: ExportOptions) -> None:
         self._predict = predict
@@ -99,12 +99,12 @@ class _Beginnings:
     def read(self, *texts: tf.Tensor) -> Tensors:
         tokens = self._packing.tokenize(*texts)
         return batches.call_in_batches(
-            functools.partial(self._predict_some, tokens),
+            functools.partial(self._predict_rows, tokens),
             tf.shape(texts[0])[0],
             self._batch_size,
         )
 
-    def _predict_some(
+    def _predict_rows(
         self,
         tokens: Sequence[tf.RaggedTensor],
         begin: tf.Tensor,
@@ -115,9 +115,11 @@ class _Beginnings:
         )
 
 
-class _Windows:
-    # Reads whole texts in windows, and averages the windows' outputs, by the
-    # rules of data/classification/decoding.py.
+class _WholeTexts:
+    """Reads texts in windows, and averages the windows' outputs.
+
+    The rules are those of data/classification/decoding.py.
+    """
 
     def __init__(
         self,
@@ -138,7 +140,7 @@ class _Windows:
             tokens, self._packing.max_seq_length, self._stride, fewest=1
         )
         outputs = batches.call_in_batches(
-            functools.partial(self._predict_some, windows),
+            functools.partial(self._predict_rows, windows),
             tf.size(windows.rows),
             self._batch_size,
         )
@@ -150,18 +152,21 @@ class _Windows:
             return base.from_logits(pooled, self._mode)
         return {name: pooled}
 
-    def _predict_some(
+    def _predict_rows(
         self, windows: Windows, begin: tf.Tensor, end: tf.Tensor
     ) -> Tensors:
-        some = windows.slice(begin, end)
-        packed = some.pack(
+        packed = windows.slice(begin, end).pack(
             self._packing.tokenizer, self._packing.max_seq_length
         )
         return self._predict(trim_padding(packed, 1))
 
 
 class _Classifying:
-    # Adds the labels to what `read` returns for `num_texts` texts.
+    """Adds the labels to what `read` returns for `num_texts` texts.
+
+    Attributes:
+        classify: function of the signature `classify`.
+    """
 
     def __init__(
         self,

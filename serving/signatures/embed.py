@@ -45,7 +45,11 @@ def create_head(
 
 
 class _Embedding:
-    # Computes the vectors of texts with an encoder.
+    """Computes the vectors of texts with an encoder.
+
+    Attributes:
+        encode: function of the signature `ids`.
+    """
 
     def __init__(self, model: keras.Model, options: ExportOptions) -> None:
         self._model = model
@@ -63,7 +67,7 @@ class _Embedding:
         with tf.control_dependencies([check]):
             num_texts = tf.size(lengths)
         outputs = batches.call_in_batches(
-            functools.partial(self._embed_some, tokens, longest),
+            functools.partial(self._embed_rows, tokens, longest),
             num_texts,
             self._options.predict_batch_size,
         )
@@ -76,15 +80,17 @@ class _Embedding:
             for name in ("sequence_output", "pooled_output")
         }
 
-    def _embed_some(
+    def _embed_rows(
         self,
         tokens: tf.RaggedTensor,
         longest: tf.Tensor,
         begin: tf.Tensor,
         end: tf.Tensor,
     ) -> Tensors:
-        # Returns the outputs for texts `begin` to `end` - 1, padded to
-        # `longest` WordPieces.
+        """Returns the outputs for texts `begin` to `end` - 1.
+
+        They are padded to `longest` WordPieces.
+        """
         packed = self._packing.pack(tokens[begin:end])
         features = {name: ids[:, :longest] for name, ids in packed.items()}
         outputs = self.encode(features)

@@ -29,7 +29,7 @@ def create_endpoints(packing: PackingLayer) -> base.Endpoints:
         tokens = packing.tokenize(text_a, text_b)
         ids, _ = packing.join(*tokens)
         names = ids.with_flat_values(tf.gather(vocab, ids.flat_values))
-        counts = [tf.cast(some.row_lengths(), tf.int32) for some in tokens]
+        counts = [tf.cast(texts.row_lengths(), tf.int32) for texts in tokens]
         return {
             **batches.to_padded({"tokens": names}),
             "lengths": tf.cast(ids.row_lengths(), tf.int32),

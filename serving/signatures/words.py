@@ -82,6 +82,7 @@ def create_head(
 def _create_fill_mask(
     predict: _Predict, options: ExportOptions
 ) -> Callable[[tf.Tensor], Tensors]:
+    """Returns the function of the signature `fill_mask`."""
     packing = options.packing
     vocab = packing.tokenizer.vocab
     mask_id = packing.tokenizer.id_of(MASK)
@@ -91,7 +92,7 @@ def _create_fill_mask(
         ids = packing.tokenizer.tokenize_around(text, (MASK,))
         tokens = ids[:, : options.max_seq_length - 2]
 
-        def fill_some(begin: tf.Tensor, end: tf.Tensor) -> Tensors:
+        def fill_rows(begin: tf.Tensor, end: tf.Tensor) -> Tensors:
             features = batches.pack_rows(packing, [tokens], begin, end)
             # Exclude padding, because its id, 0, is the id of [MASK] in some
             # vocabularies. The tokenizer itself never returns [MASK].
@@ -112,7 +113,7 @@ def _create_fill_mask(
             return {"probabilities": probabilities, "ids": ids}
 
         outputs = batches.call_in_batches(
-            fill_some, tokens.nrows(tf.int32), options.predict_batch_size
+            fill_rows, tokens.nrows(tf.int32), options.predict_batch_size
         )
         before = tf.cumsum(tf.cast(tokens.flat_values == mask_id, tf.int32))
         splits = tf.gather(tf.concat([[0], before], 0), tokens.row_splits)
@@ -121,7 +122,11 @@ def _create_fill_mask(
             "probabilities": outputs["probabilities"],
         }
         padded = batches.to_padded(
-            {k: with_row_splits(v, splits) for k, v in flat.items()}, top_k
+            {
+                name: with_row_splits(values, splits)
+                for name, values in flat.items()
+            },
+            top_k,
         )
         return {**padded, "num_masks": splits[1:] - splits[:-1]}
 
@@ -131,12 +136,13 @@ def _create_fill_mask(
 def _create_next_sentence(
     predict: _Predict, options: ExportOptions
 ) -> Callable[[tf.Tensor, tf.Tensor], Tensors]:
+    """Returns the function of the signature `next_sentence`."""
     packing = options.packing
 
     def next_sentence(text_a: tf.Tensor, text_b: tf.Tensor) -> Tensors:
         tokens = packing.tokenize(text_a, text_b)
 
-        def compare_some(begin: tf.Tensor, end: tf.Tensor) -> Tensors:
+        def compare_rows(begin: tf.Tensor, end: tf.Tensor) -> Tensors:
             features = batches.pack_rows(packing, tokens, begin, end)
             # Pass no positions of masks, because only the probability that the
             # second text follows the first is needed.
@@ -145,7 +151,7 @@ def _create_next_sentence(
             return {"probability": outputs["next_sentence_probabilities"][:, 0]}
 
         return batches.call_in_batches(
-            compare_some, tf.shape(text_a)[0], options.predict_batch_size
+            compare_rows, tf.shape(text_a)[0], options.predict_batch_size
         )
 
     return next_sentence
