@@ -93,7 +93,7 @@ def create_graph(
     if kinds.kind_of(model) == kinds.MULTIPLE_CHOICE:
         shape.insert(1, "num_choices")
         flat = writer.constant([-1], np.int64)
-        size = writer.add("TensorShape", inputs[0], start=2)
+        size = writer.add("Shape", inputs[0], start=2)
         flat = writer.add("Concat", flat, size, axis=0)
         features = [writer.add("Reshape", name, flat) for name in inputs]
     encoded = writer.encode(bert, getattr(model, "bilstm", None), *features)
@@ -227,7 +227,7 @@ class _Writer:
         # `Sub` fails. Without this check, some runtimes would read zeros beyond
         # the position table.
         zero = self.constant([0], np.int64)
-        length = self.add("TensorShape", ids, start=1, end=2)
+        length = self.add("Shape", ids, start=1, end=2)
         most = self.config.max_position_embeddings
         limit = self.add(
             "Slice", self.constant(np.ones(most)), zero, length, zero
@@ -382,7 +382,7 @@ class _Writer:
         logits = self.dense(sequence if is_token else pooled, model.head)
         if kind == kinds.MULTIPLE_CHOICE:
             ids = engines.INPUTS["input_ids"]
-            choices = self.add("TensorShape", ids, start=0, end=2)
+            choices = self.add("Shape", ids, start=0, end=2)
             logits = self.add("Reshape", logits, choices)
             shape = shape[:2]
         else:

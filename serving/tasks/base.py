@@ -136,30 +136,32 @@ class TextTask(Generic[ContextT]):
             encodes a request or runs a batch.
         """
         encoded: dict[int, Encoded[ContextT]] = {}
-        for i, request in enumerate(requests):
+        for number, request in enumerate(requests):
             result = self._encode(model, request)
             if isinstance(result, Encoded):
-                encoded[i] = result
+                encoded[number] = result
             else:
-                yield NumberedReply(i, result)
+                yield NumberedReply(number, result)
             yield None
         left = {*encoded}
         try:
             for computed in self._run(model, encoded):
                 if computed:
-                    i, outputs = computed
-                    left.remove(i)
-                    reply = self._reply(model, encoded[i], outputs, options)
-                    yield NumberedReply(i, reply)
+                    number, outputs = computed
+                    left.remove(number)
+                    reply = self._reply(
+                        model, encoded[number], outputs, options
+                    )
+                    yield NumberedReply(number, reply)
                 yield None
         except Exception as error:
             if len(requests) == 1:
                 yield NumberedReply(0, error)
                 return
         # The network failed. Find out on which of the requests.
-        for i in sorted(left):
-            for step in self.in_steps(model, [requests[i]], options):
-                yield step and step._replace(number=i)
+        for number in sorted(left):
+            for step in self.in_steps(model, [requests[number]], options):
+                yield step and step._replace(number=number)
 
     def _encode(
         self, model: TaskModel, request: Request
@@ -176,7 +178,7 @@ class TextTask(Generic[ContextT]):
     def _run(
         self, model: TaskModel, encoded: Mapping[int, Encoded[ContextT]]
     ) -> Iterator[tuple[int, list[OutputArrays]] | None]:
-        inputs = {i: request.inputs for i, request in encoded.items()}
+        inputs = {number: request.inputs for number, request in encoded.items()}
         values_per_wordpiece = 1
         if self.predicts_words:
             values_per_wordpiece = len(model.tokenizer.tokens)
@@ -193,7 +195,7 @@ class TextTask(Generic[ContextT]):
     ) -> Reply | Exception:
         try:
             reply = self.decode(model, encoded.context, outputs, options)
-            if cut := max((x.num_cut for x in encoded.inputs), default=0):
+            if cut := max((one.num_cut for one in encoded.inputs), default=0):
                 reply["num_wordpieces_cut"] = cut
             return cast(Reply, to_plain(reply))
         except Exception as error:
@@ -206,7 +208,7 @@ class TextTask(Generic[ContextT]):
             ValueError: as in `texts`.
         """
         tokenizer = model.tokenizer
-        most = model.max_seq_length
+        max_length = model.max_seq_length
         # Every word of a list is read, also if the tokenizer drops all of it.
         if self.reads_all:
             return sum(
@@ -214,7 +216,7 @@ class TextTask(Generic[ContextT]):
                 for text in self.texts(request)
             )
         return sum(
-            min(len(tokenizer.tokenize_beginning(text, most)), most)
+            min(len(tokenizer.tokenize_beginning(text, max_length)), max_length)
             for text in self.texts(request)
         )
 
@@ -286,7 +288,7 @@ def to_plain(value: object) -> object:
         ValueError: a number is NaN or infinite.
     """
     if isinstance(value, dict):
-        return {name: to_plain(each) for name, each in value.items()}
+        return {name: to_plain(entry) for name, entry in value.items()}
     if isinstance(value, np.ndarray):
         if value.ndim == 1 and np.isfinite(value).all():
             # Twice as fast as number by number.
@@ -306,12 +308,12 @@ def to_plain(value: object) -> object:
 
 def encode_pair(model: TaskModel, request: Request) -> Encoded[Input]:
     """Packs a text, or two texts, into one input, which is the context too."""
-    most = model.max_seq_length
+    max_length = model.max_seq_length
     text_a, text_b = pair_of(request)
     packed = pack_input(
         model,
-        model.tokenizer.tokenize_beginning(text_a, most),
-        model.tokenizer.tokenize_beginning(text_b, most),
+        model.tokenizer.tokenize_beginning(text_a, max_length),
+        model.tokenizer.tokenize_beginning(text_b, max_length),
     )
     return Encoded([packed], packed)
 
@@ -320,8 +322,8 @@ def pack_input(
     model: TaskModel, tokens_a: list[str], tokens_b: Sequence[str] = ()
 ) -> Input:
     """Packs the WordPieces of one or two texts into one input."""
-    most = model.max_seq_length
-    tokens, first_length, num_cut = pack_tokens(tokens_a, tokens_b, most)
+    max_length = model.max_seq_length
+    tokens, first_length, num_cut = pack_tokens(tokens_a, tokens_b, max_length)
     ids = model.tokenizer.convert_tokens_to_ids(tokens)
     return Input(ids, first_length, num_cut)
 

@@ -30,7 +30,10 @@ def _encode(model: TaskModel, request: Request) -> Encoded[None]:
     # Also create a window for a text without WordPieces, because every request
     # must get a prediction.
     spans = cut_spans(max(len(tokens), 1), model.max_seq_length - 2, stride)
-    inputs = [pack_input(model, tokens[i : i + length]) for i, length in spans]
+    inputs = [
+        pack_input(model, tokens[start : start + length])
+        for start, length in spans
+    ]
     return Encoded(inputs, None)
 
 
@@ -40,15 +43,18 @@ def _decode(
     outputs: list[OutputArrays],
     options: TaskFlags,
 ) -> Reply:
-    # In multi-label classification, "label" is a list. Otherwise it is None if
-    # no probability reaches the option `min_probability`.
+    """Returns the label and the probabilities, or the value in regression.
+
+    In multi-label classification, "label" is a list. Otherwise it is None if no
+    probability reaches the option `min_probability`.
+    """
     mode = model.settings["output_mode"] or head_outputs.CLASSIFICATION
     labels = labels_of(model)
     ((name, probabilities),) = outputs[0].items()
     if name != "probabilities":
         # Models that read a text in windows output logits, which are averaged.
-        every = np.stack([np.atleast_1d(each[name]) for each in outputs])
-        pooled = to_probabilities(pool(every, [0])[0], mode)
+        logits = np.stack([np.atleast_1d(arrays[name]) for arrays in outputs])
+        pooled = to_probabilities(pool(logits, [0])[0], mode)
         probabilities = pooled.astype(np.float32)
     if mode == head_outputs.REGRESSION:
         return {"value": probabilities[0]}

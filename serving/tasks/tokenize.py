@@ -15,8 +15,9 @@ from serving.tasks.base import (
 
 def _encode(model: TaskModel, request: Request) -> Encoded[Reply]:
     tokens = [model.tokenizer.tokenize(text) for text in pair_of(request)]
-    read = model.tokenizer.convert_ids_to_tokens(pack_input(model, *tokens).ids)
-    reply = {"tokens": read, "num_wordpieces": sum(map(len, tokens))}
+    ids = pack_input(model, *tokens).ids
+    names = model.tokenizer.convert_ids_to_tokens(ids)
+    reply = {"tokens": names, "num_wordpieces": sum(map(len, tokens))}
     return Encoded([], reply)
 
 
