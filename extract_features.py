@@ -123,14 +123,14 @@ def create_batches(
     )
     counted = token_windows.count_cut(
         converted,
-        lambda each: each.is_cut,
+        lambda features: features.is_cut,
         f"texts were cut at --max_seq_length={max_seq_length}",
     )
     while batch := [*itertools.islice(counted, batch_size)]:
         columns = {
-            "input_ids": [each.input_ids for each in batch],
-            "input_mask": [each.input_mask for each in batch],
-            "segment_ids": [each.segment_ids for each in batch],
+            "input_ids": [row.input_ids for row in batch],
+            "input_mask": [row.input_mask for row in batch],
+            "segment_ids": [row.segment_ids for row in batch],
         }
         features = {
             name: tf.constant(rows, tf.int32) for name, rows in columns.items()

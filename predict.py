@@ -45,17 +45,18 @@ from data.jobs.sharded_job import RunTasks
 from data.tables import tables
 from files.paths import is_remote
 from serving import answer_writer, batch_prediction, requests
+from serving.answer_writer import AnswerFormat
 from serving.bulk.answer_settings import AnswerSettings
 from serving.bulk.job import answer_files
-from serving.engines import EngineFlags
+from serving.serving_flags import EngineFlags, TaskFlags
 from serving.tasks import TASKS, TOKENIZE
-from serving.tasks.base import LISTS, Request, TaskOptions, TextTask
+from serving.tasks.base import LISTS, Request, TextTask
 from serving.text_model import TextModel, load_once
 
 if TYPE_CHECKING:
     from apache_beam.options.pipeline_options import PipelineOptions
 
-_TASKS = dict.fromkeys(task.name for some in TASKS.values() for task in some)
+_TASKS = dict.fromkeys(task.name for tasks in TASKS.values() for task in tasks)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -63,7 +64,7 @@ class Config(flags.Config):
     """Flags of the script: the model, the requests and the answers."""
 
     engine: EngineFlags = group(EngineFlags)
-    options: TaskOptions = group(TaskOptions)
+    options: TaskFlags = group(TaskFlags)
     layout: tables.LayoutOptions = group(tables.LayoutOptions)
     beam: BeamFlags = group(BeamFlags)
     model: str = flag(
@@ -116,7 +117,7 @@ class Config(flags.Config):
         "Format of the answers. By default, the ending of --output_file "
         "determines the format. For other endings, the default is jsonl. npy "
         "can store only a single numeric field.",
-        choices=answer_writer.FORMS,
+        choices=answer_writer.FORMATS,
     )
     output_fields: Sequence[str] | None = flag(
         None,
@@ -213,7 +214,9 @@ def items_of(task: TextTask, texts: Sequence[str]) -> Iterator[requests.Item]:
         ValueError: there are too few or too many texts.
     """
     numbered = enumerate(to_requests(task, texts), start=1)
-    return iter([requests.Item(*each) for each in numbered])
+    return iter(
+        [requests.Item(number, request) for number, request in numbered]
+    )
 
 
 def read_items(
@@ -236,12 +239,12 @@ def read_items(
         trained_columns: columns of the texts that the model was trained on.
 
     Raises:
-        OSError, ValueError: as `requests.read` raises them.
+        OSError, ValueError: as `requests.read_requests` raises them.
     """
     if texts:
         return items_of(task, texts), None
-    read = functools.partial(
-        requests.read,
+    read_paths = functools.partial(
+        requests.read_requests,
         task,
         paths,
         columns=(config.text_column, config.text_b_column),
@@ -249,13 +252,13 @@ def read_items(
         trained_columns=trained_columns,
     )
     if not all(map(os.path.isfile, paths)):
-        return read(), None
-    return read(), sum(1 for _ in read())
+        return read_paths(), None
+    return read_paths(), sum(1 for _ in read_paths())
 
 
-def write_answers(
+def answer_in_process(
     config: Config,
-    form: str,
+    answer_format: AnswerFormat,
     model: TextModel,
     task: TextTask,
     *,
@@ -266,7 +269,7 @@ def write_answers(
 
     Args:
         config: flags of the script.
-        form: format of the answers.
+        answer_format: format of the answers.
         model: model that answers the requests.
         task: task of the model.
         items: the requests.
@@ -286,23 +289,27 @@ def write_answers(
         batch_size=1 if num_items is None else config.batch_size,
         sorts=num_items is not None,
         fields=config.output_fields or (),
-        keeps_columns=form != "npy",
+        keeps_columns=answer_format != "npy",
     )
     with (
         signals.stoppable() as ignore_signals,
         Progress(num_items, 0, "row", 1, "Predicting") as progress,
     ):
         counter = batch_prediction.RowCounter(progress if path else None)
-        rows = batch_prediction.answer(
+        rows = batch_prediction.answer_items(
             model, task, config.options, items, row_options, counter
         )
         try:
-            counts = answer_writer.write(path, form, rows, ignore_signals)
+            counts = answer_writer.write_answers(
+                path, answer_format, rows, ignore_signals
+            )
         except signals.Stopped as stopped:
-            said = f"after {counter.num_yielded} rows"
+            progress_text = f"after {counter.num_yielded} rows"
             if path:
-                said = f"after {counter.num_rows} rows; nothing was written"
-            raise stopped.saying(said) from None
+                progress_text = (
+                    f"after {counter.num_rows} rows; nothing was written"
+                )
+            raise stopped.saying(progress_text) from None
     num_failed = counts[answer_writer.Failed]
     num_empty = counts[answer_writer.Empty]
     written = f"; wrote {path}" if path else ""
@@ -325,7 +332,7 @@ def log_counts(
 
 def answer_in_bulk(
     config: Config,
-    form: str,
+    answer_format: AnswerFormat,
     paths: Sequence[str],
     beam_options: "PipelineOptions | None",
 ) -> int:
@@ -333,7 +340,7 @@ def answer_in_bulk(
 
     Args:
         config: flags of the script.
-        form: format of the answers.
+        answer_format: format of the answers.
         paths: paths of the files.
         beam_options: options of a Beam pipeline, None to run in processes.
 
@@ -350,9 +357,11 @@ def answer_in_bulk(
             "--num_processes, --num_shards and --pipeline write several "
             "files: set --input_file, and --output_file to a local path"
         )
-    number = 1 if config.num_processes is None else config.num_processes
+    num_processes = config.num_processes
+    if num_processes is None:
+        num_processes = 1
     run: RunTasks = functools.partial(
-        workers.run_in_processes, num_processes=number
+        workers.run_in_processes, num_processes=num_processes
     )
     if beam_options is not None:
         run = functools.partial(beam_workers.run_on_beam, options=beam_options)
@@ -369,7 +378,7 @@ def answer_in_bulk(
         input_format=config.input_format,
         columns=(config.text_column, config.text_b_column),
         batch_size=config.batch_size,
-        output_format=form,
+        output_format=answer_format,
         output_fields=tuple(config.output_fields or ()),
     )
     with signals.stoppable():
@@ -392,16 +401,20 @@ def main(parsed: flags.Parsed[Config], arguments: Sequence[str]) -> int:
         arguments = []
     check_arguments(config.input_file, arguments)
     paths = find_files(config.input_file)
-    form = answer_writer.find_form(config.output_format, config.output_file)
+    answer_format = answer_writer.choose_format(
+        config.output_format, config.output_file
+    )
     if config.is_bulk:
-        return int(answer_in_bulk(config, form, paths, beam_options) > 0)
+        return int(
+            answer_in_bulk(config, answer_format, paths, beam_options) > 0
+        )
     engine = config.engine
     model = TextModel(config.model, engine.num_threads, engine.engine)
     task = model.task(config.task)
     logging.info("%s: ready for the task %s", config.model, task.name)
     items, num_items = read_items(config, task, arguments, paths, model.columns)
-    num_errors = write_answers(
-        config, form, model, task, items=items, num_items=num_items
+    num_errors = answer_in_process(
+        config, answer_format, model, task, items=items, num_items=num_items
     )
     return int(num_errors > 0)
 

@@ -29,8 +29,8 @@ from command_line.path_flags import (
     check_paths,
     expand_home,
 )
-from serving.engines import EngineFlags, find_export
-from serving.limits import Limits
+from serving.engines import find_export
+from serving.serving_flags import EngineFlags, LimitFlags
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -70,7 +70,7 @@ class Config(flags.Config):
         "pages. By default, only the server's own page may.",
         is_repeated=True,
     )
-    limits: Limits = group(Limits)
+    limits: LimitFlags = group(LimitFlags)
 
 
 def parse_models(values: Sequence[str]) -> dict[str, str]:
@@ -178,7 +178,10 @@ def serve_models(config: Config, models: Mapping[str, str], token: str) -> None:
         "num_threads": config.engine.num_threads,
     }
     app = server.Server(
-        {k: server_queue.ServedModel(v, options) for k, v in models.items()},
+        {
+            name: server_queue.ServedModel(folder, options)
+            for name, folder in models.items()
+        },
         token,
         config.limits,
         config.allow_origin,
@@ -187,9 +190,10 @@ def serve_models(config: Config, models: Mapping[str, str], token: str) -> None:
 
 
 def _end_at_signals() -> None:
-    # Ends the process at SIGTERM and Ctrl-C, until the server handles them
-    # itself.
+    """Ends the process at SIGTERM and Ctrl-C.
 
+    Later, the server handles them itself.
+    """
     # Commands in the background of a shell ignore SIGINT.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: os._exit(0))

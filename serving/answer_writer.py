@@ -14,7 +14,7 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import IO, Any, NamedTuple
+from typing import IO, Literal, NamedTuple, TypeAlias, cast, get_args
 
 import numpy as np
 
@@ -23,8 +23,9 @@ from files.json_files import parse_json
 from files.paths import StrPath, named_errors
 from serving.tasks.base import Reply
 
-# Formats of answers. A format is also the extension of the output file's name.
-FORMS = ("jsonl", "csv", "npy")
+# Format of answers. It is also the extension of the output file's name.
+AnswerFormat: TypeAlias = Literal["jsonl", "csv", "npy"]
+FORMATS: tuple[AnswerFormat, ...] = get_args(AnswerFormat)
 # Other formats of tables, which a user might expect to get by their extension.
 _OTHER_TABLES = (".tsv", ".parquet", ".xlsx")
 # Numeric fields of answers. If answers have several fields, an npy file stores
@@ -40,23 +41,26 @@ class Empty(Reply):
     """The row of a request without text, which has no answer."""
 
 
-def find_form(form: str | None, path: StrPath | None) -> str:
-    """Returns the output format: `form`, or the format for `path`'s extension.
+def choose_format(requested: str | None, path: StrPath | None) -> AnswerFormat:
+    """Returns the output format: `requested`, or that of `path`'s extension.
 
-    If `form` is None and the extension is unknown, returns "jsonl".
+    If `requested` is None and the extension is unknown, returns "jsonl".
 
     Raises:
-        ValueError: `form` is None, and the extension belongs to a table in a
-            format that cannot be written.
+        ValueError: `requested` is None, and the extension belongs to a table in
+            a format that cannot be written.
     """
     name = str(path).removesuffix(".gz")
-    if not form and name.endswith(_OTHER_TABLES):
+    if not requested and name.endswith(_OTHER_TABLES):
         raise ValueError(
-            f"--output_file={path} must end in .{', .'.join(FORMS)}. Or set "
+            f"--output_file={path} must end in .{', .'.join(FORMATS)}. Or set "
             "--output_format"
         )
-    of_name = [each for each in FORMS if name.endswith(f".{each}")]
-    return form or [*of_name, "jsonl"][0]
+    for answer_format in FORMATS:
+        of_name = name.endswith(f".{answer_format}")
+        if answer_format == requested or (of_name and not requested):
+            return answer_format
+    return "jsonl"
 
 
 def to_json_line(answer: Mapping[str, object]) -> bytes:
@@ -85,14 +89,14 @@ def _with_null(value: object) -> object:
     if isinstance(value, float) and not math.isfinite(value):
         return None
     if isinstance(value, dict):
-        return {name: _with_null(each) for name, each in value.items()}
+        return {key: _with_null(entry) for key, entry in value.items()}
     if isinstance(value, list | tuple):
         return [*map(_with_null, value)]
     return value
 
 
 def _to_text(value: object) -> str:
-    # A cell of Parquet may be of any type.
+    """Returns the text of a cell, which may be of any type in Parquet."""
     if isinstance(value, datetime.date | datetime.time):
         return value.isoformat()
     return str(value)
@@ -136,9 +140,9 @@ class Schema(NamedTuple):
     shape: tuple[int, ...] = ()
 
 
-def write(
+def write_answers(
     path: str | None,
-    form: str,
+    answer_format: AnswerFormat,
     batches: Iterable[list[Reply]],
     complete: Callable[[], None] = lambda: None,
     schema: Schema | None = None,
@@ -149,10 +153,10 @@ def write(
         path: file to write, compressed if its name ends in `.gz`. It gets this
             name only when it is complete. None is standard output. Standard
             output, pipes and devices get JSON lines batch by batch.
-        form: format of the output, one of FORMS.
-        batches: the rows that `batch_prediction.answer` yields.
+        answer_format: format of the output.
+        batches: the rows that `batch_prediction.answer_items` yields.
         complete: function that is called before the file gets its name.
-        schema: what is known of the answers. None = the answers tell.
+        schema: columns and fields of the answers. None = the answers tell.
 
     Raises:
         OSError: the file cannot be written.
@@ -165,21 +169,21 @@ def write(
             yield rows
             counts.update(map(type, rows))
 
-    with _open(path) as output:
-        if form == "jsonl":
+    with _open_output(path) as output:
+        if answer_format == "jsonl":
             for rows in count():
                 output.writelines(map(to_json_line, rows))
                 output.flush()
         else:
             all_rows = itertools.chain.from_iterable(count())
-            write_table = write_csv if form == "csv" else write_npy
+            write_table = write_csv if answer_format == "csv" else write_npy
             write_table(all_rows, output, schema)
         complete()
     return counts
 
 
 @contextlib.contextmanager
-def _open(path: str | None) -> Iterator[IO[bytes]]:
+def _open_output(path: str | None) -> Iterator[IO[bytes]]:
     """Opens the output, which appears complete or not at all."""
     if path is None:
         with named_errors("standard output"):
@@ -190,8 +194,8 @@ def _open(path: str | None) -> Iterator[IO[bytes]]:
         if path.endswith(".gz"):
             # Omit the time from the gzip header, so that equal answers produce
             # equal files.
-            packed: Any = gzip.GzipFile("", "wb", fileobj=file, mtime=0)
-            file = stack.enter_context(packed)
+            packed = gzip.GzipFile("", "wb", fileobj=file, mtime=0)
+            file = stack.enter_context(cast(IO[bytes], packed))
         yield file
 
 
@@ -214,7 +218,7 @@ def write_npy(
         file = output
         if not _is_local(output):
             file = stack.enter_context(tempfile.TemporaryFile())
-        array = _Array(file, schema)
+        array = _ArrayWriter(file, schema)
         for row in rows:
             array.add(row)
         array.finish()
@@ -223,9 +227,12 @@ def write_npy(
             shutil.copyfileobj(file, output, 1 << 20)
 
 
-class _Array:
-    # Writes an array to a file. The rows before the first number are only
-    # counted, until their shape is known.
+class _ArrayWriter:
+    """Writes an array to a file.
+
+    The rows before the first number are only counted, until their shape is
+    known.
+    """
 
     def __init__(self, file: IO[bytes], schema: Schema | None) -> None:
         self._file = file
@@ -237,7 +244,10 @@ class _Array:
             self._set_shape(schema.shape)
 
     def add(self, row: Reply) -> None:
-        # Raises a ValueError if the shape differs from that of earlier rows.
+        """Writes a row.
+
+        Raises a ValueError if its shape differs from that of earlier rows.
+        """
         if not self._name and row and not isinstance(row, Failed):
             self._name = find_number(row)
         number = to_numbers(row.get(self._name))
@@ -260,8 +270,10 @@ class _Array:
         self._file.write(_unknown(self._num_rows, shape))
 
     def _write_header(self) -> None:
-        # NumPy pads the header, so that its size does not depend on the number
-        # of rows.
+        """Writes the header at the position of the file.
+
+        NumPy pads it, so that its size does not depend on the number of rows.
+        """
         header = {
             "descr": "<f4",
             "fortran_order": False,
@@ -292,7 +304,7 @@ def find_number(row: Reply) -> str:
     Raises:
         ValueError: there are several fields, none of which is the usual one.
     """
-    numeric = [x for x in _NUMBERS if x in row]
+    numeric = [name for name in _NUMBERS if name in row]
     if len(row) != 1 and not numeric:
         raise ValueError(
             "npy stores one numeric field: set --output_fields to one "
@@ -341,7 +353,7 @@ def write_csv(
 
 
 def _to_cells(row: Reply) -> dict[str, str]:
-    return {key: _to_cell(each) for key, each in flatten(row).items()}
+    return {key: _to_cell(value) for key, value in flatten(row).items()}
 
 
 def _write_table(
@@ -349,8 +361,11 @@ def _write_table(
     rows: Iterable[Mapping[str, str]],
     output: IO[bytes],
 ) -> None:
-    # Escape lone surrogates. An id may contain them, but UTF-8 cannot encode
-    # them.
+    """Writes a header and rows as CSV.
+
+    Lone surrogates are escaped. An id may contain them, but UTF-8 cannot encode
+    them.
+    """
     text = io.TextIOWrapper(output, "utf-8", "backslashreplace", newline="")
     writer = csv.writer(text, lineterminator="\n")
     if columns:
@@ -365,7 +380,7 @@ def flatten(answer: Mapping[str, object]) -> Reply:
     row: Reply = {}
     for name, value in answer.items():
         if isinstance(value, dict) and name != "id":
-            row |= {f"{name}.{key}": each for key, each in value.items()}
+            row |= {f"{name}.{key}": inner for key, inner in value.items()}
         else:
             row[name] = value
     return row

@@ -6,7 +6,6 @@ the network computes the padding of the shorter ones. Their order stays.
 
 import dataclasses
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import Any
 
 from absl import logging
 
@@ -14,7 +13,8 @@ from command_line.progress import Progress
 from data.tables import tables
 from serving.answer_writer import Empty, Failed, is_writable
 from serving.requests import Item
-from serving.tasks.base import Model, Reply, TaskOptions, TextTask
+from serving.serving_flags import TaskFlags
+from serving.tasks.base import Reply, TaskModel, TextTask
 
 # Maximum number of errors that are logged. The output contains all errors.
 MAX_LOGGED = 10
@@ -78,10 +78,10 @@ class RowCounter:
                 logging.warning("%s", self.errors[-1])
 
 
-def answer(
-    model: Model,
+def answer_items(
+    model: TaskModel,
     task: TextTask,
-    options: TaskOptions,
+    options: TaskFlags,
     items: Iterable[Item],
     row_options: RowOptions = RowOptions(),
     counter: RowCounter | None = None,
@@ -107,22 +107,21 @@ def answer(
         items = map(_checked, items)
     is_checked = row_options.knows_fields
     for buffer in _buffer(items, row_options):
-        replies: dict[int, Any] = {}
-        order = [*range(len(buffer))]
-        if row_options.sorts:
-            order.sort(key=[-_length_of(task, x) for x in buffer].__getitem__)
-        for first in range(0, len(order), row_options.batch_size):
-            places = order[first : first + row_options.batch_size]
-            asked = [x for x in places if not buffer[x].error]
-            requests = [buffer[x].request for x in asked]
+        replies: dict[int, Reply | ValueError] = {}
+        for places in _form_batches(task, buffer, row_options):
+            asked = [place for place in places if not buffer[place].error]
+            requests = [buffer[place].request for place in asked]
             batch_replies = task.ask(model, requests, options)
             replies |= zip(asked, batch_replies, strict=True)
-            # Later replies may lack an optional field.
-            for reply in batch_replies if not is_checked else ():
-                if isinstance(reply, dict) and reply:
-                    check_fields(row_options.fields, reply)
-                    is_checked = True
-                    break
+            # Check only one reply, as others may lack an optional field.
+            answered = (
+                reply
+                for reply in batch_replies
+                if reply and isinstance(reply, dict)
+            )
+            if not is_checked and (first := next(answered, None)):
+                check_fields(row_options.fields, first)
+                is_checked = True
             counter.add(len(places))
         rows: list[Reply] = []
         for place, item in enumerate(buffer):
@@ -141,18 +140,33 @@ def _buffer(
 
     Long texts must not fill the memory.
     """
-    most = _BUFFER_ROWS if row_options.sorts else row_options.batch_size
+    max_rows = _BUFFER_ROWS if row_options.sorts else row_options.batch_size
     buffer: list[Item] = []
     num_characters = 0
     for item in items:
         buffer.append(item)
         num_characters += _count(item.request.values())
-        if len(buffer) >= most or num_characters > _BUFFER_CHARACTERS:
+        if len(buffer) >= max_rows or num_characters > _BUFFER_CHARACTERS:
             yield buffer
             buffer = []
             num_characters = 0
     if buffer:
         yield buffer
+
+
+def _form_batches(
+    task: TextTask, buffer: Sequence[Item], row_options: RowOptions
+) -> Iterator[list[int]]:
+    """Yields the places in the buffer of the requests of each batch.
+
+    If `row_options.sorts`, the longest requests are first.
+    """
+    order = [*range(len(buffer))]
+    if row_options.sorts:
+        lengths = [_length_of(task, item) for item in buffer]
+        order.sort(key=lambda place: -lengths[place])
+    for start in range(0, len(order), row_options.batch_size):
+        yield order[start : start + row_options.batch_size]
 
 
 def _length_of(task: TextTask, item: Item) -> int:
@@ -167,16 +181,16 @@ def _count(values: Iterable[object]) -> int:
         if isinstance(value, str):
             total += len(value)
         elif isinstance(value, list | tuple):
-            total += sum(len(x) for x in value if isinstance(x, str))
+            total += sum(len(text) for text in value if isinstance(text, str))
     return total
 
 
-def check_fields(fields: Sequence[str], known: Iterable[str]) -> None:
-    """Raises a ValueError if a field to keep is not one of the known ones."""
-    if not {*fields} <= {*known}:
+def check_fields(fields: Sequence[str], reply_fields: Iterable[str]) -> None:
+    """Raises a ValueError if a field to keep is no field of a reply."""
+    if not {*fields} <= {*reply_fields}:
         raise ValueError(
             f"--output_fields={','.join(fields)}: choose from "
-            f"{', '.join(known)}"
+            f"{', '.join(reply_fields)}"
         )
 
 
@@ -186,6 +200,7 @@ def _create_row(
     task: TextTask,
     row_options: RowOptions,
 ) -> Reply:
+    """Returns the columns of an item, and the fields of its reply to write."""
     row = dict(item.row) if row_options.keeps_columns else {}
     if isinstance(reply, ValueError):
         fields: Reply = {"file": item.file} if item.file else {}
@@ -194,16 +209,24 @@ def _create_row(
     if not reply:
         return Empty(row)
     # A reply may repeat the texts or the words of its request.
-    sent = [x for x in (*task.fields, "words") if x in reply]
-    repeated = {x for x in sent if row.get(x) == reply[x]}
-    chosen = [x for x in row_options.fields or reply if x not in repeated]
-    kept = {name: reply[name] for name in chosen if name in reply}
+    repeated = {
+        name
+        for name in (*task.fields, "words")
+        if name in reply and row.get(name) == reply[name]
+    }
+    kept = {
+        name: reply[name]
+        for name in row_options.fields or reply
+        if name in reply and name not in repeated
+    }
     return tables.add_answer(row, kept, row_options.columns)
 
 
 def _checked(item: Item) -> Item:
     """Finds a row that cannot be copied before it is answered."""
-    nested = [x for x in item.row.values() if isinstance(x, list | dict)]
+    nested = [
+        cell for cell in item.row.values() if isinstance(cell, list | dict)
+    ]
     if is_writable(nested):
         return item
     error = ValueError("a column is nested too deeply")

@@ -33,7 +33,7 @@ def of_networks(folder: Path, formats: Iterable[str]) -> dict[str, str]:
     }
 
 
-def measure(folder: Path, name: str) -> list[JsonObject]:
+def measure_export(folder: Path, name: str) -> list[JsonObject]:
     """Returns {"path", "bytes", "crc32c"} of the files that determine answers.
 
     These are the network, model.json, the vocabulary and the labels.
@@ -44,8 +44,8 @@ def measure(folder: Path, name: str) -> list[JsonObject]:
     """
     network = engines.RUNTIMES[name].file
     patterns = ["*.json", "*.txt", f"{network}*", "variables/*"]
-    patterns += [f"assets.extra/{each}" for each in patterns[:2]]
-    files = {path for each in patterns for path in folder.glob(each)}
+    patterns += [f"assets.extra/{pattern}" for pattern in patterns[:2]]
+    files = {path for pattern in patterns for path in folder.glob(pattern)}
     return [
         {"path": str(path.relative_to(folder)), **_measure(path)}
         for path in sorted(filter(Path.is_file, files))
@@ -53,12 +53,12 @@ def measure(folder: Path, name: str) -> list[JsonObject]:
 
 
 def of_export(folder: Path, name: str) -> str:
-    """Returns one checksum of the files that `measure` measures."""
-    described = json.dumps(measure(folder, name), sort_keys=True)
+    """Returns one checksum of the files that `measure_export` measures."""
+    described = json.dumps(measure_export(folder, name), sort_keys=True)
     return f"{zlib.crc32(described.encode()):08x}"
 
 
-def check(folder: Path, name: str, described: ModelJson) -> None:
+def check_network(folder: Path, name: str, described: ModelJson) -> None:
     """Checks that a network is the one that its export wrote.
 
     Args:
@@ -92,9 +92,12 @@ def _files_of(folder: Path, name: str) -> list[Path]:
 
 
 def _measure(path: Path) -> records.FileSize:
-    # A job asks for each of its tasks, so do not read a file again that is the
-    # same by its status. The time of its last change also tells apart a copy
-    # that keeps the time of its contents.
+    """Returns the size and the checksum of a file.
+
+    A job asks for each of its tasks, so do not read a file again that is the
+    same by its status. The time of its last change also tells apart a copy that
+    keeps the time of its contents.
+    """
     status = os.stat(path)
     times = (status.st_mtime_ns, status.st_ctime_ns)
     return _measure_once(path, (status.st_ino, status.st_size, *times))
@@ -106,7 +109,10 @@ def _measure_once(path: Path, _: tuple[int, ...]) -> records.FileSize:
 
 
 def _checksum(file: Path) -> str:
-    # CRC takes 0.3 s for 400 MB, a small part of the time to load them.
+    """Returns the CRC of a file.
+
+    It takes 0.3 s for 400 MB, a small part of the time to load them.
+    """
     checksum = 0
     with file.open("rb") as opened:
         while block := opened.read(1 << 20):

@@ -38,12 +38,12 @@ _HEADS: dict[
     str,
     Callable[[keras.Model, HeadSettings, ExportOptions], base.Head],
 ] = {
-    kinds.CLASSIFIER: classify.create,
-    kinds.ENCODER: embed.create,
-    kinds.MULTIPLE_CHOICE: choose.create,
-    kinds.PRETRAINER: words.create,
-    kinds.SPAN_LABELER: answer.create,
-    kinds.TOKEN_CLASSIFIER: tag.create,
+    kinds.CLASSIFIER: classify.create_head,
+    kinds.ENCODER: embed.create_head,
+    kinds.MULTIPLE_CHOICE: choose.create_head,
+    kinds.PRETRAINER: words.create_head,
+    kinds.SPAN_LABELER: answer.create_head,
+    kinds.TOKEN_CLASSIFIER: tag.create_head,
 }
 
 
@@ -101,10 +101,10 @@ def export(
             f"checkpoint before you export the model to {folder}"
         )
     head = _HEADS[kind](model, settings, options)
-    return write(folder, model, head, options)
+    return write_export(folder, model, head, options)
 
 
-def write(
+def write_export(
     export_dir: str | os.PathLike[str],
     model: keras.Model,
     head: base.Head,
@@ -115,13 +115,14 @@ def write(
     endpoints = head.endpoints
     if endpoints:
         settings = settings | {"max_seq_length": options.max_seq_length}
-        endpoints = endpoints | tokenize.create(options.packing)
-    every = {"ids": base.serve_ids(head.predict, model)} | endpoints
+        endpoints = endpoints | tokenize.create_endpoints(options.packing)
+    signatures = {"ids": base.serve_ids(head.predict, model)} | endpoints
     # The main task's signature is the default, or `ids` without a tokenizer.
-    every["serving_default"] = next(iter((endpoints or every).values()))
+    main = next(iter((endpoints or signatures).values()))
+    signatures["serving_default"] = main
     with new_folders.new_folder(export_dir) as folder:
         with errors_named(f"--export_dir={export_dir}"):
-            _write_formats(folder, model, every, head.output_kind, options)
+            _write_formats(folder, model, signatures, head.output_kind, options)
         extra = folder
         if tuple(options.formats) == ("saved_model",):
             extra = folder / "assets.extra"
@@ -154,6 +155,7 @@ def _create_card(
     head: base.Head,
     options: ExportOptions,
 ) -> cards.Card:
+    """Returns the values of the export's README.md."""
     tokenizer = options.tokenizer
     # The other formats run without this project, with tokenizer.json.
     formats = [name for name in options.formats if name != "saved_model"]
@@ -185,15 +187,15 @@ def _write_formats(
         path = folder / engines.RUNTIMES[name].file
         path.parent.mkdir(exist_ok=True)
         if name == "saved_model":
-            saved_model.write(folder, model, endpoints)
+            saved_model.write_saved_model(folder, model, endpoints)
         elif name == "litert":
-            litert.write(path, model, endpoints["ids"], options)
+            litert.write_litert(path, model, endpoints["ids"], options)
         else:
             try:
                 # Import late, because only this format needs the package onnx.
                 from serving.formats import onnx
 
-                onnx.write(path, model, output_kind, options)
+                onnx.write_onnx(path, model, output_kind, options)
             except ModuleNotFoundError as error:
                 raise ImportError(
                     f"The format {name} needs {error.name}: "

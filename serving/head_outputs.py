@@ -22,7 +22,7 @@ import numpy as np
 from data.ner import legal_tags
 from modeling import kinds
 from modeling.folders.model_entries import HeadSettings
-from serving.engines import Outputs
+from serving.engines import OutputArrays
 
 # What the head of an export computes from its logits.
 LOGITS = "logits"
@@ -59,8 +59,8 @@ def name_of(output_kind: str) -> str:
 
 
 def to_logits(
-    model_class: str, settings: HeadSettings, outputs: Outputs
-) -> np.ndarray | Outputs:
+    model_class: str, settings: HeadSettings, outputs: OutputArrays
+) -> np.ndarray | OutputArrays:
     """Converts outputs of the signature `ids` to the logits of the model.
 
     The softmax loses a constant, which changes no score.

@@ -1,6 +1,7 @@
 """Reads requests from JSON, or from tables, JSON lines or text."""
 
-from collections.abc import Iterator, Mapping, Sequence
+import dataclasses
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from absl import logging
@@ -15,7 +16,7 @@ from serving.tasks.base import LISTS, Request, TextTask
 
 # Fields of a request as in TensorFlow Serving.
 _PREDICT_FIELDS = {"instances", "signature_name"}
-_DEFAULT = tables.Layout(has_header=None)
+_DEFAULT_LAYOUT = tables.Layout(has_header=None)
 
 
 class Item(NamedTuple):
@@ -51,18 +52,18 @@ def expand_lists(
     Raises:
         ValueError: two lists are not of the same length.
     """
-    known = {name for field in task.fields for name in task.names_of(field)}
+    names = {name for field in task.fields for name in task.names_of(field)}
     lists = {
         name: request[name]
-        for name in sorted(known & request.keys() - {*LISTS})
+        for name in sorted(names & request.keys() - {*LISTS})
         if isinstance(request[name], list)
     }
     counts = {len(texts) for texts in lists.values()}
     if len(counts) > 1:
         raise ValueError(f"{', '.join(lists)} must be lists of equal length")
     return [
-        request | {name: texts[i] for name, texts in lists.items()}
-        for i in range(max(counts, default=1))
+        request | {name: texts[index] for name, texts in lists.items()}
+        for index in range(max(counts, default=1))
     ], bool(lists)
 
 
@@ -93,19 +94,19 @@ def read_json(
             )
         field = next(iter(task.fields))
         value = [
-            {field: each} if isinstance(each, str) else each
-            for each in value["instances"]
+            {field: instance} if isinstance(instance, str) else instance
+            for instance in value["instances"]
         ]
     if isinstance(value, dict):
         return expand_lists(task, value)
     return (value, True) if isinstance(value, list) else ([value], False)
 
 
-def read(
+def read_requests(
     task: TextTask,
     paths: Sequence[str | FileRange],
     columns: Sequence[str | None] = (),
-    layout: tables.Layout = _DEFAULT,
+    layout: tables.Layout = _DEFAULT_LAYOUT,
     trained_columns: Sequence[str | None] = (),
     file_names: Sequence[str] | None = None,
 ) -> Iterator[Item]:
@@ -134,18 +135,28 @@ def read(
     """
     chosen, trained = _choose_columns(task, columns, trained_columns)
     # If the columns are chosen by number, the first line is no header.
-    by_number = chosen and all(map(str.isdecimal, chosen.values()))
-    if by_number and layout.has_header is None:
+    is_by_number = chosen and all(map(str.isdecimal, chosen.values()))
+    if is_by_number and layout.has_header is None:
         layout = layout._replace(has_header=False)
     layout = layout._replace(columns=(*chosen.values(), *trained.values()))
-    ranges = [x if isinstance(x, FileRange) else FileRange(x) for x in paths]
+    ranges = [
+        path if isinstance(path, FileRange) else FileRange(path)
+        for path in paths
+    ]
     if file_names is None:
-        file_names = [x.path if len(ranges) > 1 else "" for x in ranges]
+        names_files = len(ranges) > 1
+        file_names = [part.path if names_files else "" for part in ranges]
     for file_range, file in zip(ranges, file_names, strict=True):
-        items = _read_file(
-            task, file_range, layout, chosen=chosen, trained=trained
+        file_format = layout.format or tables.format_of(file_range.path)
+        parser = _RowParser(
+            task=task,
+            chosen=chosen,
+            trained=trained,
+            is_table=file_format not in ("jsonl", "text", None),
+            may_be_plain=file_format in ("text", None),
         )
-        for item in items:
+        rows = file_ranges.read_range(file_range, layout)
+        for item in _to_items(parser, rows, file_range.path):
             yield item._replace(file=file)
 
 
@@ -154,7 +165,7 @@ def _choose_columns(
     columns: Sequence[str | None],
     trained_columns: Sequence[str | None],
 ) -> tuple[dict[str, str], dict[str, str]]:
-    # Returns {field: its column} of the flags, and of the table of training.
+    """Returns {field: column} of the flags, and of the table of training."""
     if len(columns) > len(task.fields) and columns[-1]:
         raise ValueError(
             f"--text_b_column={columns[-1]}: the only fields of "
@@ -176,105 +187,122 @@ def _choose_columns(
     return chosen, trained
 
 
-def _read_file(
-    task: TextTask,
-    file_range: FileRange,
-    layout: tables.Layout,
-    *,
-    chosen: Mapping[str, str],
-    trained: Mapping[str, str],
+def _to_items(
+    parser: "_RowParser", rows: Iterable[tables.Row], path: str
 ) -> Iterator[Item]:
-    """Yields an Item without a file for each row.
-
-    `chosen` and `trained` are {field: its column}, as `_choose_columns` returns
-    them.
-    """
-    path = file_range.path
-    file_format = layout.format or tables.format_of(path)
-    is_table = file_format not in ("jsonl", "text", None)
-    rows = file_ranges.read_range(file_range, layout)
+    """Yields an Item without a file for each row of the file `path`."""
     with named_errors(path):
         for number, row in rows:
             if isinstance(row, ValueError):
                 yield Item(number, {}, row)
                 continue
-            is_plain = file_format in (None, "text") and [*row] == ["text"]
-            # Plain text contains no columns that a flag can select.
-            selected = {} if is_plain else chosen
             try:
-                request = _to_request(
-                    task,
-                    row,
-                    chosen=selected,
-                    trained=trained,
-                    is_table=is_table,
-                )
+                request = parser.parse(row)
             except ValueError as error:
-                if is_table:
+                if parser.is_table:
                     raise ValueError(f"{path}: {error}") from None
                 yield Item(number, {}, error, row=row)
                 continue
-            yield Item(number, request, row={} if is_plain else row)
+            yield Item(number, request, row={} if parser.is_plain(row) else row)
 
 
-def _to_request(
-    task: TextTask,
-    row: Mapping[str, object],
-    *,
-    chosen: Mapping[str, str],
-    trained: Mapping[str, str],
-    is_table: bool,
-) -> Request:
-    """Converts a row, {column: cell}, to a request.
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class _RowParser:
+    """Converts the rows of a file, {column: cell}, to requests.
 
-    `chosen` and `trained` are {field: its column}. In a table, empty cells are
-    omitted, and the field `words` is split at white space.
+    Attributes:
+        task: task that will answer the requests.
+        chosen: {field: its column} of the flags.
+        trained: {field: its column} of the table that the model was trained on.
+        is_table: whether the file is a table, such as CSV.
+        may_be_plain: whether a line of the file may be plain text.
     """
-    request: Request = {
-        k: v for k, v in row.items() if not (is_table and v is None)
-    }
-    cells: Request = {}
-    for field, is_needed in task.fields.items():
-        names = [trained.get(field), *task.names_of(field)]
-        if field in chosen:
-            names = [chosen[field]]
+
+    task: TextTask
+    chosen: Mapping[str, str]
+    trained: Mapping[str, str]
+    is_table: bool
+    may_be_plain: bool
+
+    def is_plain(self, row: Mapping[str, object]) -> bool:
+        """Returns whether the row is a line of plain text, without columns."""
+        return self.may_be_plain and [*row] == ["text"]
+
+    def parse(self, row: Mapping[str, object]) -> Request:
+        """Converts a row to a request, which contains the other cells too.
+
+        In a table, empty cells are omitted unless their field is required, and
+        the field `words` is split at white space.
+
+        Raises:
+            ValueError: the row lacks a column, or repeats its name.
+        """
+        columns = self._find_columns(row)
+        renamed = {
+            field: column
+            for field, column in columns.items()
+            if field in self._chosen_of(row)
+            or column not in self.task.names_of(field)
+        }
+        # A renamed column overrides columns that are named like the field.
+        overridden = {*renamed.values()}
+        for field in renamed:
+            overridden.update(self.task.names_of(field))
+        request: Request = {
+            column: cell
+            for column, cell in row.items()
+            if column not in overridden and not (self.is_table and cell is None)
+        }
+        for field, column in columns.items():
+            if field in renamed:
+                request[field] = _to_text(field, row[column])
+            elif self.is_table and self.task.fields[field]:
+                request[column] = _to_text(column, row[column])
+        if self.is_table and isinstance(request.get("words"), str):
+            request["words"] = request["words"].split()
+        return request
+
+    def _chosen_of(self, row: Mapping[str, object]) -> Mapping[str, str]:
+        """Plain text contains no columns that a flag can select."""
+        return {} if self.is_plain(row) else self.chosen
+
+    def _find_columns(self, row: Mapping[str, object]) -> dict[str, str]:
+        """Returns {field: its column} of the fields that the row contains."""
+        chosen = self._chosen_of(row)
         # If a model may read pairs, no rule finds their columns.
-        guesses = is_table and not chosen and [*task.fields] == ["text"]
-        column = _find_column(row, names, guesses)
-        if column and (field in chosen or column not in task.names_of(field)):
-            # The column overrides columns that are named like the field.
-            for name in (column, *task.names_of(field)):
-                request.pop(name, None)
-            cells[field] = row[column]
-        elif column and is_table and is_needed:
-            cells[column] = row[column]
-        elif not column and (field in chosen or (is_table and is_needed)):
-            raise ValueError(
-                f"there is no {' or '.join(map(repr, filter(None, names)))}, "
-                f"only {', '.join(map(repr, row))}; set --text_column to the "
-                "column of the text"
-            )
-    # An empty cell is an empty text.
-    empty = [k for k in cells if cells[k] is None and k not in LISTS]
-    request |= cells | dict.fromkeys(empty, "")
-    if is_table and isinstance(request.get("words"), str):
-        request["words"] = request["words"].split()
-    return request
+        may_guess = (
+            self.is_table and not chosen and [*self.task.fields] == ["text"]
+        )
+        columns: dict[str, str] = {}
+        for field, is_needed in self.task.fields.items():
+            names = [self.trained.get(field), *self.task.names_of(field)]
+            if field in chosen:
+                names = [chosen[field]]
+            column = next((name for name in names if name in row), None)
+            if not column and may_guess:
+                column = _guess_column(row)
+            if column:
+                tables.check_columns("the table", row, [column])
+                columns[field] = column
+            elif field in chosen or (self.is_table and is_needed):
+                expected = " or ".join(map(repr, filter(None, names)))
+                raise ValueError(
+                    f"there is no {expected}, only "
+                    f"{', '.join(map(repr, row))}; set --text_column to the "
+                    "column of the text"
+                )
+        return columns
 
 
-def _find_column(
-    row: Mapping[str, object], names: Sequence[str | None], guesses: bool
-) -> str | None:
-    """Returns the first of the names that is a column.
+def _to_text(name: str, cell: object) -> object:
+    """Returns the value of a field. An empty cell is an empty text."""
+    return "" if cell is None and name not in LISTS else cell
 
-    If there is none, the usual name of a text if `guesses`, else None.
-    """
-    column = next((name for name in names if name in row), None)
-    if not column and guesses:
-        column = guess_columns(row)["text_column"]
-        if column:
-            message = "The column of the text is %r"
-            logging.log_first_n(logging.INFO, message, 1, column)
+
+def _guess_column(row: Mapping[str, object]) -> str | None:
+    """Returns the column whose name is usual for a text, and logs it."""
+    column = guess_columns(row)["text_column"]
     if column:
-        tables.check_columns("the table", row, [column])
+        message = "The column of the text is %r"
+        logging.log_first_n(logging.INFO, message, 1, column)
     return column

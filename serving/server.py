@@ -23,9 +23,9 @@ from starlette.responses import JSONResponse, Response
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from serving.limits import Limits
 from serving.requests import read_json
 from serving.server_queue import Job, ServedModel, to_exception
+from serving.serving_flags import LimitFlags
 from serving.tasks import TASKS
 from serving.tasks.base import LISTS
 from serving.text_model import TextModel
@@ -33,6 +33,7 @@ from serving.text_model import TextModel
 T = TypeVar("T")
 
 _PAGE = Path(__file__).parent / "page"
+_TASKS = {task.name: task for tasks in TASKS.values() for task in tasks}
 # The fields of each task, for openapi.json. `TextTask.texts` checks requests.
 _SCHEMAS = [
     {
@@ -43,7 +44,7 @@ _SCHEMAS = [
             for name in task.names_of(field)
         },
     }
-    for task in {x.name: x for tasks in TASKS.values() for x in tasks}.values()
+    for task in _TASKS.values()
 ]
 _BODY = {
     "requestBody": {
@@ -89,11 +90,11 @@ class Server:
         self,
         models: Mapping[str, ServedModel],
         token: str = "",
-        limits: Limits | None = None,
+        limits: LimitFlags | None = None,
         origins: Sequence[str] = (),
     ) -> None:
         self.models = models
-        self.limits = limits or Limits()
+        self.limits = limits or LimitFlags()
         self.is_ready = False
         self.is_stopping = False
         self.has_token = bool(token)
@@ -112,6 +113,7 @@ class Server:
             )
 
     def _create_app(self) -> fastapi.FastAPI:
+        """Returns the application, which finds the method for each path."""
         app = fastapi.FastAPI(
             title="Exported BERT models",
             docs_url=None,
@@ -182,7 +184,9 @@ class Server:
     async def _list(self) -> Response:
         """Returns {"models": list of objects}, which describe the models."""
         self._require_models()
-        models = [{"name": k, **v.about} for k, v in self.models.items()]
+        models = [
+            {"name": name, **model.about} for name, model in self.models.items()
+        ]
         return JSONResponse({"models": models})
 
     async def _status(self, name: str) -> Response:
@@ -190,7 +194,7 @@ class Server:
         if name not in self.models and name.endswith(_PREDICT_SUFFIX):
             raise HTTPException(405, "use POST", {"Allow": "POST"})
         status = {
-            "version": _find("model", name, self.models).version,
+            "version": _get_or_404("model", name, self.models).version,
             "state": "AVAILABLE" if self.is_ready else "LOADING",
             "status": {"error_code": "OK", "error_message": ""},
         }
@@ -220,11 +224,11 @@ class Server:
         task_name: str = "",
         is_predict: bool = False,
     ) -> Response:
-        # Without a name of a task, it is the model's main one.
+        """Answers a request by a task, by default the model's main task."""
         self._require_models()
-        model = _find("model", name, self.models)
+        model = _get_or_404("model", name, self.models)
         task_name = task_name or next(iter(model.tasks))
-        task = _find(f"task of {name}", task_name, model.tasks)
+        task = _get_or_404(f"task of {name}", task_name, model.tasks)
         body = await self._read_body(request)
         try:
             requests, is_many = read_json(task, body, is_predict)
@@ -246,7 +250,11 @@ class Server:
     async def _compute(
         self, request: HttpRequest, model: ServedModel, job: Job
     ) -> list[bytes]:
-        # Nothing more is computed for a client that is gone or late.
+        """Returns the replies, if the client waits for them in time.
+
+        Nothing more is computed for a client that is gone or late.
+        """
+
         async def compute() -> list[bytes]:
             await self._check(model.model, job)
             return await model.submit(job)
@@ -273,15 +281,12 @@ class Server:
 
     async def _check(self, model: TextModel, job: Job) -> None:
         """Checks all of a request but what only its task can see."""
-        limits = self.limits
-        # The query is read once for each passage.
-        lists = (x.get("passages") for x in job.requests if isinstance(x, dict))
-        lengths = [len(x) for x in lists if isinstance(x, list)]
-        count = max(len(job.requests), sum(lengths))
-        if count > limits.max_texts:
+        num_texts = _count_texts(job.requests)
+        max_texts = self.limits.max_texts
+        if num_texts > max_texts:
             raise HTTPException(
                 413,
-                f"{count} texts are more than {limits.max_texts}, the "
+                f"{num_texts} texts are more than {max_texts}, the "
                 "server's --max_texts; send fewer texts per request",
             )
         for number, request in enumerate(job.requests, 1):
@@ -290,35 +295,43 @@ class Server:
             except ValueError as error:
                 where = f"text {number}: " if len(job.requests) > 1 else ""
                 raise to_exception(error, where) from None
-        if job.num_bytes <= limits.max_pieces:
+        max_pieces = self.limits.max_pieces
+        # A text has at most as many WordPieces as bytes.
+        if job.num_bytes <= max_pieces:
             return
 
         def count_pieces() -> int:
-            numbers = functools.partial(job.task.count_wordpieces, model)
-            return sum(map(numbers, job.requests))
+            return sum(
+                job.task.count_wordpieces(model, request)
+                for request in job.requests
+            )
 
         loop = asyncio.get_running_loop()
-        count = await loop.run_in_executor(self._counter, count_pieces)
-        if count > limits.max_pieces:
+        num_pieces = await loop.run_in_executor(self._counter, count_pieces)
+        if num_pieces > max_pieces:
             raise HTTPException(
                 413,
-                f"{count} WordPieces are more than {limits.max_pieces}, the "
+                f"{num_pieces} WordPieces are more than {max_pieces}, the "
                 "server's --max_pieces; send less text per request",
             )
 
     async def _read_body(self, request: HttpRequest) -> bytes:
-        # If the body is too large, uvicorn reads and drops the rest, so that
-        # the client sees the reply.
+        """Returns the body of a request.
+
+        If it is too large, uvicorn reads and drops the rest, so that the client
+        sees the reply.
+        """
         body = bytearray()
-        most, seconds = self.limits.max_body_bytes, self.limits.timeout_s
+        max_bytes = self.limits.max_body_bytes
+        seconds = self.limits.timeout_s
         try:
             async with asyncio.timeout(seconds):
                 async for part in request.stream():
                     body += part
-                    if len(body) > most:
+                    if len(body) > max_bytes:
                         raise HTTPException(
                             413,
-                            f"the body is longer than {most} bytes, the "
+                            f"the body is longer than {max_bytes} bytes, the "
                             "server's --max_body_bytes; send less text per "
                             "request",
                         )
@@ -332,6 +345,7 @@ class Server:
     async def _answer_error(
         self, request: HttpRequest, error: HTTPException
     ) -> Response:
+        """Returns {"error": message}, also for paths that do not exist."""
         status, message = error.status_code, error.detail
         headers = dict(error.headers or {})
         is_unknown = message == http.HTTPStatus.NOT_FOUND.phrase
@@ -350,10 +364,24 @@ class Server:
         return JSONResponse({"error": message}, status, headers)
 
 
-def _find(kind: str, name: str, known: Mapping[str, T]) -> T:
-    if name in known:
-        return known[name]
-    names = ", ".join(known)
+def _count_texts(requests: Sequence[object]) -> int:
+    """Returns the number of requests, or of the passages in them if higher.
+
+    The query is read once for each passage.
+    """
+    passages = [
+        request.get("passages")
+        for request in requests
+        if isinstance(request, dict)
+    ]
+    lengths = [len(texts) for texts in passages if isinstance(texts, list)]
+    return max(len(requests), sum(lengths))
+
+
+def _get_or_404(kind: str, name: str, choices: Mapping[str, T]) -> T:
+    if name in choices:
+        return choices[name]
+    names = ", ".join(choices)
     raise HTTPException(404, f"no {kind} {name!r}; choose from {names}")
 
 

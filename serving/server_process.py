@@ -12,6 +12,7 @@ import threading
 import time
 import urllib.parse
 from collections.abc import Callable, Iterator, Mapping
+from typing import NamedTuple
 
 import uvicorn
 from absl import logging
@@ -26,7 +27,12 @@ _BODY_S = 1.0
 
 
 class _Connection(H11Protocol):
-    # Time at which the last bytes came.
+    """A connection that knows when its last bytes came.
+
+    Attributes:
+        received_at: time at which the last bytes came, 0 before the first.
+    """
+
     received_at = 0.0
 
     def data_received(self, data: bytes) -> None:
@@ -34,10 +40,66 @@ class _Connection(H11Protocol):
         super().data_received(data)
 
 
+class _Exchange(NamedTuple):
+    """The request of a connection, and whether it was answered."""
+
+    request: object
+    is_idle: bool
+
+
+class _Reception(NamedTuple):
+    """How much of a request a connection has received.
+
+    Attributes:
+        request: the last request.
+        received_at: time at which the last bytes came.
+        patience_s: seconds for which a stopping server waits for more bytes.
+    """
+
+    request: object
+    received_at: float
+    patience_s: float
+
+
+class _Stopwatch:
+    """Measures for how long connections have not changed their state.
+
+    A state is any value, such as an _Exchange.
+    """
+
+    def __init__(self) -> None:
+        # {connection: (its state, time at which it was first seen in it)}
+        self._entries: dict[_Connection, tuple[object, float]] = {}
+
+    def measure(
+        self, states: Mapping[_Connection, object]
+    ) -> dict[_Connection, float]:
+        """Returns {connection: seconds for which it has been in its state}.
+
+        Connections that `states` lacks are forgotten.
+        """
+        now = time.monotonic()
+        entries: dict[_Connection, tuple[object, float]] = {}
+        for connection, state in states.items():
+            last_state, since = self._entries.get(connection, (state, now))
+            entries[connection] = state, since if state == last_state else now
+        self._entries = entries
+        return {
+            connection: now - since
+            for connection, (_, since) in entries.items()
+        }
+
+
 class _Uvicorn(uvicorn.Server):
-    # {(connection, its last request, whether the request was answered): time at
-    # which `on_tick` first saw this key}
-    _since: Mapping[tuple[object, object, bool], float] = {}
+    """Uvicorn with limits on the time of each connection.
+
+    It aborts connections of clients that are too slow, and stops only when all
+    requests that are on their way are answered.
+    """
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self._stopwatch = _Stopwatch()
 
     async def on_tick(self, counter: int) -> bool:
         # Uvicorn calls this method ten times a second.
@@ -45,23 +107,23 @@ class _Uvicorn(uvicorn.Server):
         return await super().on_tick(counter)
 
     def _abort_late(self) -> None:
-        # Close connections of clients that send no complete request or do not
-        # read their reply.
-        now = time.monotonic()
-        since = {}
-        for connection in list(self.server_state.connections):
-            cycle = getattr(connection, "cycle", None)
-            is_idle = _is_idle(connection)
-            # A reply changes this key, so idle time is counted from the reply.
-            key = connection, cycle, is_idle
-            since[key] = self._since.get(key, now)
+        """Aborts connections whose client is too slow.
+
+        Such a client sends no complete request, or does not read its reply.
+        """
+        # A reply changes the exchange, so idle time is counted from the reply.
+        exchanges = {
+            connection: _Exchange(connection.cycle, _is_idle(connection))
+            for connection in self.server_state.connections
+        }
+        timeout = self.config.app.limits.timeout_s
+        for connection, seconds in self._stopwatch.measure(exchanges).items():
             # Receiving a request, computing its reply and sending the reply may
             # each take timeout_s.
-            timeout = self.config.app.limits.timeout_s
-            most = timeout * (1 if is_idle else 3)
-            if now - since[key] > most and connection.transport is not None:
+            num_steps = 1 if exchanges[connection].is_idle else 3
+            is_late = seconds > num_steps * timeout
+            if is_late and connection.transport is not None:
                 connection.transport.abort()
-        self._since = since
 
     async def shutdown(
         self, sockets: list[socket.socket] | None = None
@@ -69,28 +131,41 @@ class _Uvicorn(uvicorn.Server):
         # Uvicorn would close connections on which the next request may already
         # be on its way.
         self.config.app.is_stopping = True
-        waiting = [each for x in sockets or [] for each in _accept_all(x)]
+        accepted = [
+            connection
+            for listener in sockets or []
+            for connection in _accept_all(listener)
+        ]
         for server in self.servers:
             server.close()
         loop = asyncio.get_running_loop()
-        for each in waiting:
-            await loop.connect_accepted_socket(self._create_protocol, each)
-        # {(connection, its last request, time at which its last bytes came,
-        # seconds to wait for more): time at which it was first seen so}
-        since: Mapping[tuple[_Connection, object, float, float], float] = {}
+        for connection in accepted:
+            await loop.connect_accepted_socket(
+                self._create_protocol, connection
+            )
+        stopwatch = _Stopwatch()
         while self.server_state.connections and not self.force_exit:
             self._abort_late()
-            now = time.monotonic()
-            keys = [
-                (each, each.cycle, each.received_at, _to_patience(each))
-                for each in self.server_state.connections
-            ]
-            since = {key: since.get(key, now) for key in keys}
-            for (connection, _, _, patience), begin in since.items():
-                if now - begin > patience:
-                    connection.transport.close()
+            self._close_silent(stopwatch)
             await asyncio.sleep(_IDLE_S / 10)
         await super().shutdown(sockets)
+
+    def _close_silent(self, stopwatch: _Stopwatch) -> None:
+        """Closes connections that receive no more bytes, unless they compute.
+
+        `stopwatch` measures since when they have received none.
+        """
+        receptions = {
+            connection: _Reception(
+                connection.cycle,
+                connection.received_at,
+                _to_patience(connection),
+            )
+            for connection in self.server_state.connections
+        }
+        for connection, seconds in stopwatch.measure(receptions).items():
+            if seconds > receptions[connection].patience_s:
+                connection.transport.close()
 
     def _create_protocol(self) -> asyncio.Protocol:
         create: Callable[..., asyncio.Protocol]
@@ -104,7 +179,7 @@ class _Uvicorn(uvicorn.Server):
 
 def _is_idle(connection: H11Protocol) -> bool:
     """Returns whether no request on the connection waits for its reply."""
-    cycle = getattr(connection, "cycle", None)
+    cycle = connection.cycle
     return cycle is None or cycle.response_complete
 
 
@@ -138,27 +213,9 @@ def serve(server: Server, host: str, port: int) -> None:
     # Listen before loading the models, so that an error about the address
     # appears at once, and not after minutes of loading.
     listener = _listen(host, port)
-    shown = f"[{host}]" if ":" in host else host
-    address = f"http://{shown}:{listener.getsockname()[1]}"
-    timeout = server.limits.timeout_s
-    config = uvicorn.Config(
-        server,
-        # Uvicorn's other parser, httptools, does not limit the size of headers.
-        http=_Connection,
-        ws="none",
-        lifespan="off",
-        # Maximum bytes of a request's path and headers.
-        h11_max_incomplete_event_size=1 << 16,
-        # Requests on more open connections get status 503.
-        limit_concurrency=1000,
-        timeout_keep_alive=int(max(5, timeout)),
-        # Time to receive a request, to compute its reply and to send the reply.
-        timeout_graceful_shutdown=int(3 * timeout + 1),
-        log_config=None,
-        access_log=False,
-        server_header=False,
-    )
-    running = _Uvicorn(config)
+    url_host = f"[{host}]" if ":" in host else host
+    address = f"http://{url_host}:{listener.getsockname()[1]}"
+    running = _Uvicorn(_configure(server))
     # Uvicorn installs its own handlers only while it serves, and raises the
     # signals again when it ends. Then these handlers run, without an effect.
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -186,6 +243,28 @@ def serve(server: Server, host: str, port: int) -> None:
         # Python cannot end cleanly while a thread imports TensorFlow.
         os._exit(0)
     logging.info("stopped: all accepted requests are answered")
+
+
+def _configure(server: Server) -> uvicorn.Config:
+    """Returns the settings of Uvicorn, whose time limits suit the server's."""
+    timeout = server.limits.timeout_s
+    return uvicorn.Config(
+        server,
+        # Uvicorn's other parser, httptools, does not limit the size of headers.
+        http=_Connection,
+        ws="none",
+        lifespan="off",
+        # Maximum bytes of a request's path and headers.
+        h11_max_incomplete_event_size=1 << 16,
+        # Requests on more open connections get status 503.
+        limit_concurrency=1000,
+        timeout_keep_alive=int(max(5, timeout)),
+        # Time to receive a request, to compute its reply and to send the reply.
+        timeout_graceful_shutdown=int(3 * timeout + 1),
+        log_config=None,
+        access_log=False,
+        server_header=False,
+    )
 
 
 def _listen(host: str, port: int) -> socket.socket:

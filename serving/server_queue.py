@@ -11,7 +11,7 @@ import functools
 import json
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent import futures
 from typing import Any
 
@@ -19,7 +19,8 @@ from absl import logging
 from starlette.exceptions import HTTPException
 
 from files.json_files import JsonObject
-from serving.tasks.base import Reply, Request, TaskOptions, TextTask
+from serving.serving_flags import TaskFlags
+from serving.tasks.base import Reply, Request, TextTask
 from serving.text_model import TextModel
 
 # A batch contains the requests that wait, up to these numbers of texts and of
@@ -31,7 +32,7 @@ _MAX_BYTES = 1 << 12
 # `TextTask.in_steps`, which may take longer.
 _TURN_S = 0.05
 # Options of the tasks, for all clients.
-_OPTIONS = TaskOptions(top_k=8, n_best=8)
+_TASK_FLAGS = TaskFlags(top_k=8, n_best=8)
 
 
 class Job:
@@ -73,35 +74,47 @@ class Job:
 
 
 class _Batch:
-    """Jobs of one task that are computed together, in turns."""
+    """Jobs of one task that are computed together, in turns.
+
+    After the last turn, call `finish`. If a turn or `finish` raises an error,
+    call `fail`.
+    """
 
     def __init__(self, model: TextModel, jobs: Sequence[Job]) -> None:
-        self.jobs = jobs
-        requests = [request for job in jobs for request in job.requests]
-        self._steps = jobs[0].task.in_steps(model, requests, _OPTIONS)
-        self._replies: list[bytes | Exception] = [b""] * len(requests)
+        self._jobs = jobs
+        self._requests = [request for job in jobs for request in job.requests]
+        self._replies: list[bytes | Exception] = [b""] * len(self._requests)
+        self._steps = self._compute(model)
+
+    def _compute(self, model: TextModel) -> Iterator[None]:
+        """Computes the replies. Yields after each step."""
+        task = self._jobs[0].task
+        for numbered in task.in_steps(model, self._requests, _TASK_FLAGS):
+            if numbered is None:
+                yield
+            else:
+                self._replies[numbered.number] = _to_json(numbered.reply)
 
     def run(self) -> bool:
         """Computes for a turn. Returns whether all jobs are computed."""
         end = time.monotonic() + _TURN_S
-        for numbered in self._steps:
-            if numbered is None:
-                if time.monotonic() > end:
-                    return False
-                continue
-            number, reply = numbered
-            self._replies[number] = _write(reply)
-        return True
+        # Stops at the first step that ends after the turn.
+        return all(time.monotonic() <= end for _ in self._steps)
+
+    @property
+    def is_long(self) -> bool:
+        """Whether the batch is a job that is computed by itself."""
+        return self._jobs[0].is_long
 
     @property
     def is_awaited(self) -> bool:
         """Whether a client still waits for a reply."""
-        return not all(job.future.done() for job in self.jobs)
+        return not all(job.future.done() for job in self._jobs)
 
     def finish(self) -> None:
         """Gives each job its replies, or the first of its errors."""
         replies = iter(self._replies)
-        for job in self.jobs:
+        for job in self._jobs:
             own = [next(replies) for _ in job.requests]
             if job.future.done():
                 continue
@@ -114,6 +127,12 @@ class _Batch:
                 texts.append(reply)
             else:
                 job.future.set_result(texts)
+
+    def fail(self, error: Exception) -> None:
+        """Gives an error to each job that has no replies yet."""
+        for job in self._jobs:
+            if not job.future.done():
+                job.future.set_exception(to_exception(error))
 
 
 class ServedModel:
@@ -168,7 +187,9 @@ class ServedModel:
         self.tasks = {name: model.task(name) for name in model.tasks}
         self.about = {
             "tasks": model.tasks,
-            "fields": {name: [*t.fields] for name, t in self.tasks.items()},
+            "fields": {
+                name: [*task.fields] for name, task in self.tasks.items()
+            },
             "num_texts": model.settings.get("num_texts"),
             "engine": model.engine.name,
         }
@@ -184,25 +205,35 @@ class ServedModel:
         return job.future
 
     async def _work(self) -> None:
+        """Computes the batches of the queue, until no job is left."""
+        try:
+            while batch := self._next_batch():
+                await self._take_turn(batch)
+        finally:
+            # However this worker ended, the next job starts another worker.
+            self._worker = None
+
+    async def _take_turn(self, batch: _Batch) -> None:
+        """Computes a batch for a turn, and queues what is left of it.
+
+        Raises no error: the jobs of the batch get it.
+        """
         loop = asyncio.get_running_loop()
-        while batch := self._next_batch():
-            try:
-                is_done = await loop.run_in_executor(self._thread, batch.run)
-            except Exception as error:
-                for job in batch.jobs:
-                    if not job.future.done():
-                        job.future.set_exception(to_exception(error))
-                continue
-            if is_done:
+        try:
+            if await loop.run_in_executor(self._thread, batch.run):
                 batch.finish()
-            elif batch.jobs[0].is_long:
+            elif batch.is_long:
                 self._long.append(batch)
             else:
                 self._batch = batch
-        self._worker = None
+        except Exception as error:
+            batch.fail(error)
 
     def _next_batch(self) -> _Batch | None:
-        """Jobs whose clients do not wait anymore are dropped."""
+        """Returns the batch whose turn it is, or None if no job is left.
+
+        Drops the jobs whose clients do not wait anymore.
+        """
         self._short = [job for job in self._short if not job.future.done()]
         awaited = (batch for batch in self._long if batch.is_awaited)
         self._long = collections.deque(awaited)
@@ -216,24 +247,27 @@ class ServedModel:
         return batch or (self._form_batch() if self._short else None)
 
     def _form_batch(self) -> _Batch:
-        # The jobs of a batch are of one task, in order of arrival.
-        batch: list[Job] = []
+        """Takes the short jobs of one task that fit into a batch, in order."""
+        chosen: list[Job] = []
         waiting: list[Job] = []
+        num_requests = 0
+        num_bytes = 0
         for job in self._short:
-            both = (*batch, job)
             fits = (
-                sum(len(each.requests) for each in both) <= _MAX_BATCH_SIZE
-                and sum(each.num_bytes for each in both) <= _MAX_BYTES
+                num_requests + len(job.requests) <= _MAX_BATCH_SIZE
+                and num_bytes + job.num_bytes <= _MAX_BYTES
             )
-            if not batch or (job.task is batch[0].task and fits):
-                batch.append(job)
+            if not chosen or (job.task is chosen[0].task and fits):
+                chosen.append(job)
+                num_requests += len(job.requests)
+                num_bytes += job.num_bytes
             else:
                 waiting.append(job)
         self._short = waiting
-        return _Batch(self.model, batch)
+        return _Batch(self.model, chosen)
 
 
-def _write(reply: Reply | Exception) -> bytes | Exception:
+def _to_json(reply: Reply | Exception) -> bytes | Exception:
     if isinstance(reply, Exception):
         return reply
     text = json.dumps(reply, ensure_ascii=False)

@@ -10,7 +10,7 @@ import functools
 import os
 from collections.abc import Iterable, Mapping, Sequence, Set
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from absl import logging
 
@@ -19,8 +19,9 @@ from modeling.folders import model_json, presets
 from modeling.folders.model_entries import HeadSettings
 from serving import checksums, engines
 from serving.requests import expand_lists
+from serving.serving_flags import DEFAULT_TASK_FLAGS, TaskFlags
 from serving.tasks import TASKS, check_settings, tasks_of
-from serving.tasks.base import DEFAULTS, Reply, TaskOptions, TextTask
+from serving.tasks.base import Reply, TextTask
 
 Texts = str | Sequence[str]
 # A dict for one text, a list of dicts for a list of texts. It is Any, because
@@ -89,7 +90,9 @@ class TextModel:
         if extra.is_dir() and not (folder / model_json.FILE).is_file():
             folder = extra
         described = presets.read_preset(folder)
-        checksums.check(Path(self.path), self.engine.name, described.described)
+        checksums.check_network(
+            Path(self.path), self.engine.name, described.described
+        )
         self.settings: HeadSettings = {
             **described.settings,
             "labels": described.labels,
@@ -106,6 +109,7 @@ class TextModel:
         return _load_again, arguments
 
     def _prepare(self, folder: Path, described: presets.Preset) -> None:
+        """Loads what the tasks need: the tokenizer and the settings."""
         self.tokenizer = FullTokenizer(
             folder / "vocab.txt", described.do_lower_case
         )
@@ -178,7 +182,7 @@ class TextModel:
             text_b: second text of each pair, or "" for no pairs.
             min_probability: if every probability is lower, "label" is None.
         """
-        options = TaskOptions(min_probability=min_probability)
+        options = TaskFlags(min_probability=min_probability)
         return self._ask("classify", options, text_a=text_a, text_b=text_b)
 
     def answer(
@@ -194,7 +198,7 @@ class TextModel:
             context: one passage for all questions, or one for each question.
             n_best: maximum number of answers in "n_best". 1 omits "n_best".
         """
-        options = TaskOptions(n_best=n_best)
+        options = TaskFlags(n_best=n_best)
         return self._ask("answer", options, question=question, context=context)
 
     def tag(self, text: Texts) -> Answers:
@@ -207,7 +211,7 @@ class TextModel:
 
     def fill_mask(self, text: Texts, top_k: int = 5) -> Answers:
         """Returns {"masks"}: the top_k most probable WordPieces per [MASK]."""
-        return self._ask("fill-mask", TaskOptions(top_k=top_k), text=text)
+        return self._ask("fill-mask", TaskFlags(top_k=top_k), text=text)
 
     def next_sentence(self, text_a: Texts, text_b: Texts) -> Answers:
         """Returns the "probability" that text_b follows text_a, in a dict."""
@@ -225,7 +229,7 @@ class TextModel:
             tokens: True to also return "tokens", and in "sequence" one vector
                 per token.
         """
-        return self._ask("embed", TaskOptions(tokens=tokens), text=text)
+        return self._ask("embed", TaskFlags(tokens=tokens), text=text)
 
     def rerank(self, query: str, passages: Sequence[str]) -> Reply:
         """Returns {"ranking": list of {"index", "score"}}, best passage first.
@@ -243,10 +247,15 @@ class TextModel:
         return self._ask("tokenize", text_a=text_a, text_b=text_b)
 
     def _ask(
-        self, name: str, options: TaskOptions = DEFAULTS, **fields: Texts
+        self,
+        task_name: str,
+        options: TaskFlags = DEFAULT_TASK_FLAGS,
+        **fields: Texts,
     ) -> Answers:
-        task = self.task(name)
-        request = {k: _to_texts(k, texts) for k, texts in fields.items()}
+        task = self.task(task_name)
+        request = {
+            name: _to_texts(name, texts) for name, texts in fields.items()
+        }
         requests, is_many = expand_lists(task, request)
         replies = task.ask(self, requests, options)
         for number, reply in enumerate(replies, 1):
@@ -283,8 +292,11 @@ def _fail(error: Exception, *_: object, **__: object) -> NoReturn:
 def _load_again(
     path: str, num_threads: int | None, engine: str, checksum: str
 ) -> TextModel | _NotLoaded:
-    # An error while a worker unpickles its task ends the worker of a pool of
-    # multiprocessing, which then waits forever.
+    """Loads the model of a pickle, or returns what raises the error later.
+
+    An error while a worker unpickles its task ends the worker of a pool of
+    multiprocessing, which then waits forever.
+    """
     try:
         model = load_once(path, num_threads, engine, checksum)
         if model.checksum != checksum:
@@ -297,11 +309,26 @@ def _load_again(
         return _NotLoaded(error)
 
 
-# The model that this process keeps for its next task, with its key: (folder,
-# number of threads, runtime, checksum). Each task of a pool is pickled by
-# itself. The list has at most one entry, which an assignment replaces at once,
-# because threads may load models at the same time.
-_kept: list[tuple[tuple[str, int | None, str, str], TextModel]] = []
+class _ModelKey(NamedTuple):
+    """What tells apart the models that a process loads.
+
+    Attributes:
+        path: absolute path of the folder.
+        num_threads: number of threads.
+        engine: name of the runtime, "" to choose one.
+        checksum: checksum of the model, "" if it is unknown.
+    """
+
+    path: str
+    num_threads: int | None
+    engine: str
+    checksum: str
+
+
+# The model that this process keeps for its next task. Each task of a pool is
+# pickled by itself. The list has at most one entry, which an assignment
+# replaces at once, because threads may load models at the same time.
+_kept: list[tuple[_ModelKey, TextModel]] = []
 
 
 def load_once(
@@ -319,18 +346,18 @@ def load_once(
             may have kept the model of an earlier job from the same folder. If
             the folder contains another model, the function returns that model.
     """
-    key = os.path.abspath(path), num_threads, engine or "", checksum
+    key = _ModelKey(os.path.abspath(path), num_threads, engine or "", checksum)
     for kept_key, model in _kept:
         if kept_key == key:
             return model
     model = TextModel(path, num_threads, engine)
-    key = (
+    loaded_key = _ModelKey(
         os.path.abspath(model.path),
         num_threads,
         model.engine.name,
         model.checksum,
     )
-    _kept[:] = [(key, model)]
+    _kept[:] = [(loaded_key, model)]
     return model
 
 

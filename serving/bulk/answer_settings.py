@@ -9,7 +9,9 @@ from data.jobs.file_ranges import FileRange
 from data.tables import tables
 from files.paths import is_remote
 from serving import checksums, requests
-from serving.tasks.base import TaskOptions, TextTask
+from serving.answer_writer import AnswerFormat
+from serving.serving_flags import TaskFlags
+from serving.tasks.base import TextTask
 from serving.text_model import TextModel, load_once
 
 
@@ -26,9 +28,9 @@ class AnswerSettings:
         options: options of the task.
         layout: flags of tables.
         input_format: format of the requests, None = their names tell.
-        columns: names of the columns of the texts, as for `requests.read`.
+        columns: names of the columns of the texts, as in `read_requests`.
         batch_size: number of requests in a batch.
-        output_format: format of the answers, one of answer_writer.FORMS.
+        output_format: format of the answers.
         output_fields: fields of the answers to write, () for all fields.
         folder: folder from which relative paths begin, in any process.
     """
@@ -38,12 +40,12 @@ class AnswerSettings:
     engine: str
     num_threads: int
     task: str
-    options: TaskOptions
+    options: TaskFlags
     layout: tables.LayoutOptions
     input_format: str | None
     columns: tuple[str | None, str | None]
     batch_size: int
-    output_format: str
+    output_format: AnswerFormat
     output_fields: tuple[str, ...]
     folder: str = dataclasses.field(default_factory=os.getcwd)
 
@@ -106,16 +108,16 @@ class AnswerSettings:
         """Returns how the input is written."""
         return self.layout.layout(self.input_format, None)
 
-    def read(
+    def read_requests(
         self, ranges: Sequence[FileRange], names_files: bool = False
     ) -> Iterator[requests.Item]:
-        """Yields the requests in ranges of files, as `requests.read` does."""
+        """Yields the requests in ranges of files, as `read_requests` does."""
         model, task = self.load()
-        return requests.read(
+        return requests.read_requests(
             task,
-            [x._replace(path=self.locate(x.path)) for x in ranges],
+            [part._replace(path=self.locate(part.path)) for part in ranges],
             self.columns,
             self.table_layout(),
             model.columns,
-            [x.path if names_files else "" for x in ranges],
+            [part.path if names_files else "" for part in ranges],
         )

@@ -86,7 +86,7 @@ def answer_files(
             flags={**settings.flags(), "num_shards": num_shards},
             inputs=paths,
             ending=_find_ending(output_file),
-            more={"model": checksums.measure(folder, settings.engine)},
+            more={"model": checksums.measure_export(folder, settings.engine)},
         )
         if manifest := output.find_manifest():
             output.remove_work()
@@ -115,6 +115,7 @@ def _create_tasks(
     output: Output,
     num_shards: int,
 ) -> list[AnswerTask]:
+    """Cuts the input into shares, and returns a task for each."""
     layout = settings.table_layout()
     shares = file_ranges.split_files(paths, layout, num_shards)
     names_files = len(paths) > 1
@@ -126,13 +127,13 @@ def _create_tasks(
     shards = output.shard_paths(len(shares))
     return [
         AnswerTask(
-            settings,
-            names_files,
-            taken,
-            schema,
-            ranges,
-            [shard],
-            output.result_file(number),
+            settings=settings,
+            names_files=names_files,
+            columns=taken,
+            schema=schema,
+            ranges=ranges,
+            shards=[shard],
+            result_file=output.result_file(number),
         )
         for number, (ranges, shard) in enumerate(
             zip(shares, shards, strict=True)
@@ -153,11 +154,11 @@ def write_shard(task: AnswerTask) -> None:
     settings = task.settings
     model, text_task = settings.load()
     counter = batch_prediction.RowCounter(logs=False)
-    rows = batch_prediction.answer(
+    rows = batch_prediction.answer_items(
         model,
         text_task,
         settings.options,
-        settings.read(task.ranges, task.names_files),
+        settings.read_requests(task.ranges, task.names_files),
         batch_prediction.RowOptions(
             batch_size=settings.batch_size,
             sorts=True,
@@ -170,8 +171,9 @@ def write_shard(task: AnswerTask) -> None:
     )
     (shard,) = task.shards
     path = settings.locate(shard)
-    form = settings.output_format
-    counts = answer_writer.write(path, form, rows, schema=task.schema)
+    counts = answer_writer.write_answers(
+        path, settings.output_format, rows, schema=task.schema
+    )
     result = {
         "shards": [
             {
@@ -193,8 +195,10 @@ def write_shard(task: AnswerTask) -> None:
 
 
 def _combine(results: Sequence[JsonObject]) -> JsonObject:
-    # Combines the results of the tasks for the manifest, and logs the first
-    # errors.
+    """Combines the results of the tasks for the manifest.
+
+    Logs the first errors.
+    """
     counts: Counter[str] = Counter()
     for result in results:
         counts.update(result["counts"])

@@ -18,7 +18,7 @@ _FIRST_ROWS = 4096
 
 @dataclasses.dataclass
 class InputColumns:
-    """The columns of the input, as far as they are known.
+    """The columns of the input, as far as they have been read.
 
     Attributes:
         names: {key of a cell: its name in the header} of CSV.
@@ -54,14 +54,14 @@ def find_columns(
     columns = InputColumns({}, set(), {*task.fields, "words"})
     for path in paths:
         kind = file_ranges.find_range_kind(path, settings.table_layout())
-        most: int | None = None
+        max_rows: int | None = None
         if kind == "parquet":
             columns.add(table_formats.describe_parquet(path))
-            most = 1
+            max_rows = 1
         elif kind == "text" or (kind and settings.output_format != "csv"):
-            most = _FIRST_ROWS
-        items = settings.read([FileRange(path)])
-        for item in itertools.islice(items, most):
+            max_rows = _FIRST_ROWS
+        items = settings.read_requests([FileRange(path)])
+        for item in itertools.islice(items, max_rows):
             if item.error:
                 continue
             # The file itself describes the columns of Parquet.
@@ -92,7 +92,7 @@ def create_schema(
     if settings.output_format == "npy":
         name = answer_writer.find_number(replies[0])
         arrays = [answer_writer.to_numbers(reply[name]) for reply in replies]
-        shapes = {each.shape for each in arrays if each is not None}
+        shapes = {array.shape for array in arrays if array is not None}
         if len(shapes) > 1:
             raise ValueError(
                 f"{name!r} is not always of one shape. Set "
@@ -134,4 +134,7 @@ def _probe(settings: AnswerSettings) -> list[Reply]:
     if not fields:
         return replies
     batch_prediction.check_fields(fields, replies[0] | replies[1])
-    return [{x: each[x] for x in fields if x in each} for each in replies]
+    return [
+        {name: reply[name] for name in fields if name in reply}
+        for reply in replies
+    ]

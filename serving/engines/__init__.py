@@ -9,10 +9,10 @@ from serving.engines.base import (
     BUDGET,
     Engine,
     Input,
-    Outputs,
+    OutputArrays,
     pad_batch,
 )
-from serving.engines.opening import EngineFlags, find_export, open_engine
+from serving.engines.opening import find_export, open_engine
 from serving.engines.runtimes import FILES, INPUTS, RUNTIMES, Runtime
 
 __all__ = [
@@ -21,9 +21,8 @@ __all__ = [
     "INPUTS",
     "RUNTIMES",
     "Engine",
-    "EngineFlags",
     "Input",
-    "Outputs",
+    "OutputArrays",
     "Runtime",
     "find_export",
     "open_engine",

@@ -19,7 +19,7 @@ BUDGET = 1024
 # Maximum number of values that the network outputs for a batch.
 MAX_VALUES = 1 << 24
 
-Outputs = dict[str, np.ndarray]
+OutputArrays = dict[str, np.ndarray]
 
 
 class Input(NamedTuple):
@@ -35,6 +35,20 @@ class Input(NamedTuple):
     ids: list[int]
     first_length: int
     num_cut: int = 0
+
+
+class _Row(NamedTuple):
+    """One input of a request, which becomes a row of a batch.
+
+    Attributes:
+        key: key of the request.
+        place: index of the input among the inputs of the request.
+        input: the input.
+    """
+
+    key: int
+    place: int
+    input: Input
 
 
 class Engine(abc.ABC):
@@ -80,10 +94,10 @@ class Engine(abc.ABC):
         """Loads the file `path`, and sets the attributes."""
 
     @abc.abstractmethod
-    def _compute(self, features: Mapping[str, np.ndarray]) -> Outputs:
+    def _compute(self, features: Mapping[str, np.ndarray]) -> OutputArrays:
         """Runs the network. Several threads may call this method."""
 
-    def run(self, features: Mapping[str, np.ndarray]) -> Outputs:
+    def run(self, features: Mapping[str, np.ndarray]) -> OutputArrays:
         """Runs the network and returns its outputs. Thread-safe.
 
         Args:
@@ -121,7 +135,7 @@ class Engine(abc.ABC):
         longest: int,
         pads: bool,
         values_per_wordpiece: int,
-    ) -> Iterator[tuple[int, list[Outputs]] | None]:
+    ) -> Iterator[tuple[int, list[OutputArrays]] | None]:
         """Runs the inputs of several requests in batches of similar length.
 
         Args:
@@ -137,35 +151,43 @@ class Engine(abc.ABC):
             function yields them as soon as all inputs of a request are
             computed.
         """
-        yield from ((key, []) for key, some in requests.items() if not some)
+        yield from ((key, []) for key, inputs in requests.items() if not inputs)
         rows = [
-            (key, place, each)
-            for key, some in requests.items()
-            for place, each in enumerate(some)
+            _Row(key, place, network_input)
+            for key, inputs in requests.items()
+            for place, network_input in enumerate(inputs)
         ]
-        rows.sort(key=lambda row: -len(row[2].ids))
+        rows.sort(key=lambda row: -len(row.input.ids))
         lengths = self.lengths(longest, pads)
-        computed: dict[int, dict[int, Outputs]] = {key: {} for key in requests}
+        computed: dict[int, dict[int, OutputArrays]] = {
+            key: {} for key in requests
+        }
         max_wordpieces = min(BUDGET, MAX_VALUES // values_per_wordpiece)
         while rows:
-            length = min(x for x in lengths if x >= len(rows[0][2].ids))
+            num_ids = len(rows[0].input.ids)
+            length = min(length for length in lengths if length >= num_ids)
             count = max(max_wordpieces // length, 1)
             if self.needs_single_rows:
                 count = 1
             batch, rows = rows[:count], rows[count:]
-            outputs = self.run(pad_batch([each for *_, each in batch], length))
-            for row, (key, place, _) in enumerate(batch):
-                computed[key][place] = {k: v[row] for k, v in outputs.items()}
-                if len(computed[key]) == len(requests[key]):
-                    done = computed.pop(key)
-                    yield key, [done[number] for number in sorted(done)]
+            outputs = self.run(pad_batch([row.input for row in batch], length))
+            for index, row in enumerate(batch):
+                computed[row.key][row.place] = {
+                    name: values[index] for name, values in outputs.items()
+                }
+                if len(computed[row.key]) == len(requests[row.key]):
+                    done = computed.pop(row.key)
+                    yield row.key, [done[place] for place in sorted(done)]
             yield None
 
 
 @functools.cache
 def _padded_lengths(longest: int) -> list[int]:
-    # Up to 64, a length is a multiple of 8. Above, it is a multiple of p / 8,
-    # where p is the smallest power of 2 that is not below the length.
+    """Returns the lengths up to `longest`, the shortest first.
+
+    Up to 64, a length is a multiple of 8. Above, it is a multiple of p / 8,
+    where p is the smallest power of 2 that is not below the length.
+    """
     lengths = set()
     for size in range(1, longest + 1):
         step = max((1 << (size - 1).bit_length()) // 8, 8)
@@ -176,11 +198,13 @@ def _padded_lengths(longest: int) -> list[int]:
 def pad_batch(inputs: Sequence[Input], length: int) -> dict[str, np.ndarray]:
     """Returns the padded features of a batch, int32 [B, F] each."""
     ids = np.zeros([len(inputs), length], np.int32)
-    for row, each in zip(ids, inputs, strict=True):
-        row[: len(each.ids)] = each.ids
+    for row, one in zip(ids, inputs, strict=True):
+        row[: len(one.ids)] = one.ids
     places = np.arange(length)
-    ends = np.array([[len(each.ids), each.first_length] for each in inputs])
-    is_real, is_first = (places < ends[:, i, None] for i in (0, 1))
+    ends = np.array([len(one.ids) for one in inputs])
+    first_ends = np.array([one.first_length for one in inputs])
+    is_real = places < ends[:, None]
+    is_first = places < first_ends[:, None]
     return {
         "input_ids": ids,
         "input_mask": is_real.astype(np.int32),

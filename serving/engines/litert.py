@@ -35,6 +35,8 @@ class LiteRt(engines.Engine):
             for name, details in self._serve.get_input_details().items()
         }
 
-    def _compute(self, features: Mapping[str, np.ndarray]) -> engines.Outputs:
+    def _compute(
+        self, features: Mapping[str, np.ndarray]
+    ) -> engines.OutputArrays:
         with self._lock:
             return self._serve(**features)

@@ -29,6 +29,7 @@ class OnnxRuntime(engines.Engine):
     name = "onnx"
 
     def _load(self, path: Path, num_threads: int) -> None:
+        """Starts a session of ONNX Runtime, on a GPU if there is one."""
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = num_threads
         # Log only fatal errors, because all other errors raise an exception.
@@ -46,8 +47,8 @@ class OnnxRuntime(engines.Engine):
                 "installed",
                 path.parents[1],
             )
-        written = self._session.get_modelmeta().custom_metadata_map
-        self.needs_single_rows = written.get("precision") == "int8"
+        metadata = self._session.get_modelmeta().custom_metadata_map
+        self.needs_single_rows = metadata.get("precision") == "int8"
         theirs = {
             node.name: tuple(
                 size if isinstance(size, int) else None for size in node.shape
@@ -69,7 +70,9 @@ class OnnxRuntime(engines.Engine):
             names.remove("logits")
         self._outputs = {_OUTPUTS.get(name, name): name for name in names}
 
-    def _compute(self, features: Mapping[str, np.ndarray]) -> engines.Outputs:
+    def _compute(
+        self, features: Mapping[str, np.ndarray]
+    ) -> engines.OutputArrays:
         inputs = {
             engines.INPUTS[name]: np.asarray(value, np.int64)
             for name, value in features.items()

@@ -1,6 +1,5 @@
 """Finds an export, and loads it into a runtime."""
 
-import dataclasses
 import glob
 import importlib
 import importlib.util
@@ -10,27 +9,9 @@ from pathlib import Path
 
 from absl import logging
 
-from command_line.flags import flag
 from command_line.installation import as_typed, install_command
 from serving.engines.base import Engine
 from serving.engines.runtimes import FILES, RUNTIMES
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class EngineFlags:
-    """Flags of predict.py and serve.py that choose and configure a runtime."""
-
-    engine: str | None = flag(
-        None,
-        "Runtime that runs the model. The default is the first of these "
-        "runtimes that is installed and whose format the model's folder "
-        "contains. But onnx and saved_model come before the others if they can "
-        "use an NVIDIA GPU.",
-        choices=[*RUNTIMES],
-    )
-    num_threads: int | None = flag(
-        None, "Number of threads. The default is one per CPU.", at_least=1
-    )
 
 
 def find_export(path: str | os.PathLike[str]) -> Path:
@@ -45,7 +26,7 @@ def find_export(path: str | os.PathLike[str]) -> Path:
     exported = f"{os.path.normpath(path)}_model"
     for folder in (Path(path), Path(exported)):
         inner = folder.iterdir() if folder.is_dir() else ()
-        numbered = [x for x in inner if x.name.isdecimal()]
+        numbered = [version for version in inner if version.name.isdecimal()]
         numbered.sort(key=lambda version: int(version.name), reverse=True)
         for export in (folder, *numbered):
             if any((export / name).is_file() for name in FILES):

@@ -46,8 +46,12 @@ class SavedModel(engines.Engine):
         specs = self._serve.structured_input_signature[1]
         self.inputs = {name: tuple(spec.shape) for name, spec in specs.items()}
 
-    def _compute(self, features: Mapping[str, np.ndarray]) -> engines.Outputs:
-        inputs = {name: tf.constant(x) for name, x in features.items()}
+    def _compute(
+        self, features: Mapping[str, np.ndarray]
+    ) -> engines.OutputArrays:
+        inputs = {
+            name: tf.constant(values) for name, values in features.items()
+        }
         outputs = self._serve(**inputs)
         return {name: value.numpy() for name, value in outputs.items()}
 

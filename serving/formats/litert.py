@@ -19,7 +19,7 @@ from serving.export_options import ExportOptions
 from serving.signatures.base import Endpoint
 
 
-def write(
+def write_litert(
     path: Path, model: keras.Model, ids: Endpoint, options: ExportOptions
 ) -> None:
     """Writes the file model.tflite.
@@ -39,7 +39,7 @@ def write(
             tf.TensorSpec([*spec.shape[:-1], length], spec.dtype, spec.name)
             for spec in signature
         ]
-    with _plain(model):
+    with _plain_operations(model):
         traced = tf.function(
             function, input_signature=signature, autograph=False
         )
@@ -62,9 +62,11 @@ def write(
 
 
 @contextlib.contextmanager
-def _plain(model: keras.Model) -> Iterator[None]:
-    # Turns off fused operations, and what LiteRT can neither convert nor do:
-    # mixed precision and the skipping of padding.
+def _plain_operations(model: keras.Model) -> Iterator[None]:
+    """Turns off what LiteRT can neither convert nor do.
+
+    These are fused operations, mixed precision and the skipping of padding.
+    """
     with contextlib.ExitStack() as stack:
         for layer in all_layers(model):
             stack.callback(setattr, layer, "dtype_policy", layer.dtype_policy)

@@ -2,9 +2,9 @@
 
 The inputs are named as in Hugging Face: input_ids, attention_mask and
 token_type_ids, int64 [B, T], or [B, C, T] for multiple choice. B and T are
-variable, unless `create` fixes T. The graph computes the same outputs as the
-signature `ids` of a SavedModel. Most task models also output "logits", as in
-Hugging Face.
+variable, unless `create_graph` fixes T. The graph computes the same outputs as
+the signature `ids` of a SavedModel. Most task models also output "logits", as
+in Hugging Face.
 
 B = batch size, C = choices, T = length in WordPieces, W = hidden size, N =
 attention heads.
@@ -34,10 +34,10 @@ _OPSET = 20
 # Version of ONNX's file format.
 _IR_VERSION = 10
 # Shape of a tensor. A str is the name of a size that is known only at run time.
-Shape = list[int | str]
+TensorShape = list[int | str]
 
 
-def write(
+def write_onnx(
     path: Path, model: keras.Model, output_kind: str, options: ExportOptions
 ) -> None:
     """Writes the file model.onnx.
@@ -53,7 +53,7 @@ def write(
         OSError: the file cannot be written.
     """
     precision = options.quantize or "float32"
-    graph = create(model, output_kind, options.fixed_length, precision)
+    graph = create_graph(model, output_kind, options.fixed_length, precision)
     if not options.quantize:
         path.write_bytes(graph.SerializeToString())
         return
@@ -73,7 +73,7 @@ def write(
         )
 
 
-def create(
+def create_graph(
     model: keras.Model,
     output_kind: str = head_outputs.CLASSIFICATION,
     length: int | None = None,
@@ -88,7 +88,7 @@ def create(
     """
     bert = model if isinstance(model, BertModel) else model.bert
     writer = _Writer(bert.config)
-    shape: Shape = ["batch_size", length or "sequence_length"]
+    shape: TensorShape = ["batch_size", length or "sequence_length"]
     inputs = features = [*engines.INPUTS.values()]
     if kinds.kind_of(model) == kinds.MULTIPLE_CHOICE:
         shape.insert(1, "num_choices")
@@ -347,8 +347,8 @@ class _Writer:
         model: keras.Model,
         output_kind: str,
         encoded: tuple[str, str],
-        shape: Shape,
-    ) -> dict[str, tuple[str, Shape]]:
+        shape: TensorShape,
+    ) -> dict[str, tuple[str, TensorShape]]:
         # Returns {output: (name of the tensor, shape)}. `encoded` is the result
         # of `encode`, `shape` the shape of the inputs.
         kind = kinds.kind_of(model)

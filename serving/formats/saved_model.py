@@ -11,7 +11,7 @@ from modeling.accelerated import inference, tracing
 from serving.signatures.base import Endpoint
 
 
-def write(
+def write_saved_model(
     folder: Path, model: keras.Model, endpoints: Mapping[str, Endpoint]
 ) -> None:
     """Writes a SavedModel whose signatures are the endpoints.
@@ -35,6 +35,10 @@ def write(
                 traced[function] = graph.get_concrete_function()
             signatures[name] = traced[function]
     # A SavedModel contains the variables that its module refers to.
-    used = {id(v): v for each in traced.values() for v in each.graph.variables}
+    used = {
+        id(variable): variable
+        for function in traced.values()
+        for variable in function.graph.variables
+    }
     module.weights = [*used.values()]
     tf.saved_model.save(module, str(folder), signatures)

@@ -21,9 +21,9 @@ from modeling.folders.model_entries import HeadSettings
 from serving import head_outputs
 from serving.export_options import ExportOptions
 from serving.signatures import base, batches
-from serving.signatures.batches import Features
+from serving.signatures.batches import Tensors
 
-Settings = TypeVar("Settings", WindowOptions, DecodingOptions)
+OptionsT = TypeVar("OptionsT", WindowOptions, DecodingOptions)
 
 _N_BEST = {
     "nbest_texts": "answers",
@@ -36,7 +36,7 @@ _N_BEST = {
 _QUESTIONS_AT_A_TIME = 64
 
 
-def create(
+def create_head(
     model: keras.Model, settings: HeadSettings, options: ExportOptions
 ) -> base.Head:
     """Returns the head of a span labeler, with signatures that accept text.
@@ -65,11 +65,11 @@ def create(
     Raises:
         ValueError: the windows are too short for the questions.
     """
-    windows = _fill(
+    windows = _to_options(
         WindowOptions,
         {**settings, "max_seq_length": options.max_seq_length},
     )
-    decoding = _fill(DecodingOptions, settings)
+    decoding = _to_options(DecodingOptions, settings)
     head = _Answering(model, windows, decoding, options)
     inputs = base.text_inputs("question", "context")
     endpoints = {
@@ -88,7 +88,12 @@ def create(
 
 
 class _Answering:
-    # Answers questions with a span labeler.
+    """Answers questions with a span labeler.
+
+    Attributes:
+        predict: function of the signature `ids`.
+        answer_n_best: function of the signature `answer_n_best`.
+    """
 
     def __init__(
         self,
@@ -106,13 +111,17 @@ class _Answering:
         self.predict = base.trace_once(self._predict)
         self.answer_n_best = base.trace_once(self._answer_n_best)
 
-    def answer(self, question: tf.Tensor, context: tf.Tensor) -> Features:
+    def answer(self, question: tf.Tensor, context: tf.Tensor) -> Tensors:
         outputs = self.answer_n_best(question, context)
-        return {k: v for k, v in outputs.items() if k not in _N_BEST.values()}
+        return {
+            name: value
+            for name, value in outputs.items()
+            if name not in _N_BEST.values()
+        }
 
     def _answer_n_best(
         self, question: tf.Tensor, context: tf.Tensor
-    ) -> Features:
+    ) -> Tensors:
         places, passages = create_windows(
             self._tokenizer, self._windows, question, context
         )
@@ -124,12 +133,12 @@ class _Answering:
         # Join the outputs of many questions at a time, because many small
         # tensors need several times the memory of their values.
         return batches.call_in_batches(
-            functools.partial(self._decode_some, places, passages, best),
+            functools.partial(self._decode_rows, places, passages, best),
             tf.size(context),
             _QUESTIONS_AT_A_TIME,
         )
 
-    def _predict(self, features: Features) -> Features:
+    def _predict(self, features: Tensors) -> Tensors:
         return {
             name: tf.cast(logits, tf.float32)
             for name, logits in self._model(features, training=False).items()
@@ -137,7 +146,7 @@ class _Answering:
 
     def _find_best(
         self, places: Windows, begin: tf.Tensor, end: tf.Tensor
-    ) -> Features:
+    ) -> Tensors:
         """Returns the best starts and ends in windows `begin` to `end` - 1."""
         features = places.slice(begin, end).pack(
             self._tokenizer, self._windows.max_seq_length
@@ -148,21 +157,21 @@ class _Answering:
         is_padding = features["input_mask"] == 0
         return self._decode.find_best(**_without_padding(trimmed, is_padding))
 
-    def _decode_some(
+    def _decode_rows(
         self,
         places: Windows,
         passages: Passages,
-        best: Features,
+        best: Tensors,
         begin: tf.Tensor,
         end: tf.Tensor,
-    ) -> Features:
+    ) -> Tensors:
         """Returns the answers to questions `begin` to `end` - 1."""
         rows = tf.range(begin, end)
         return _to_outputs(self._decode(places, passages, best, rows))
 
 
-def _to_outputs(decoded: Features) -> Features:
-    # Returns what the decoder found, by the names of the signature's outputs.
+def _to_outputs(decoded: Tensors) -> Tensors:
+    """Returns the decoder's results by the names of the signature's outputs."""
     outputs = {}
     for name, value in decoded.items():
         if name.endswith("_logits"):
@@ -173,7 +182,7 @@ def _to_outputs(decoded: Features) -> Features:
     return outputs
 
 
-def _without_padding(logits: Features, is_padding: tf.Tensor) -> Features:
+def _without_padding(logits: Tensors, is_padding: tf.Tensor) -> Tensors:
     """Makes logits as long as the windows.
 
     No answer begins or ends in padding.
@@ -186,9 +195,14 @@ def _without_padding(logits: Features, is_padding: tf.Tensor) -> Features:
     return longer
 
 
-def _fill(
-    settings_class: type[Settings], settings: Mapping[str, Any]
-) -> Settings:
-    # The settings may name only some of the fields, and contain other settings.
-    names = {field.name for field in dataclasses.fields(settings_class)}
-    return settings_class(**{k: v for k, v in settings.items() if k in names})
+def _to_options(
+    options_class: type[OptionsT], settings: Mapping[str, Any]
+) -> OptionsT:
+    """Returns the options in the settings, with defaults for the others.
+
+    Settings that are no fields of the class are ignored.
+    """
+    names = {field.name for field in dataclasses.fields(options_class)}
+    return options_class(
+        **{name: value for name, value in settings.items() if name in names}
+    )

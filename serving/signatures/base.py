@@ -18,7 +18,7 @@ from modeling.folders.model_entries import HeadSettings
 from modeling.labels import check_labels
 from serving import engines, head_outputs
 from serving.signatures import batches
-from serving.signatures.batches import Features
+from serving.signatures.batches import Tensors
 
 T = TypeVar("T")
 
@@ -31,7 +31,7 @@ class Endpoint(NamedTuple):
         inputs: the specs of the function's arguments.
     """
 
-    function: Callable[..., Features]
+    function: Callable[..., Tensors]
     inputs: Sequence[tf.TensorSpec]
 
 
@@ -52,7 +52,7 @@ class Head:
             head_outputs.py).
     """
 
-    predict: Callable[[Features], Features]
+    predict: Callable[[Tensors], Tensors]
     endpoints: Endpoints = dataclasses.field(default_factory=dict)
     settings: HeadSettings = dataclasses.field(default_factory=HeadSettings)
     output_kind: str = head_outputs.CLASSIFICATION
@@ -64,7 +64,7 @@ def text_inputs(*names: str) -> list[tf.TensorSpec]:
 
 
 def serve_ids(
-    function: Callable[[Features], Features], model: keras.Model
+    function: Callable[[Tensors], Tensors], model: keras.Model
 ) -> Endpoint:
     """Creates the endpoint `ids`, which accepts WordPiece ids.
 
@@ -85,7 +85,7 @@ def serve_ids(
 
     def serve(
         input_ids: tf.Tensor, input_mask: tf.Tensor, segment_ids: tf.Tensor
-    ) -> Features:
+    ) -> Tensors:
         values = (input_ids, input_mask, segment_ids)
         features = dict(zip(sizes, values, strict=True))
         checks = []
@@ -94,7 +94,9 @@ def serve_ids(
             highest = tf.reduce_max(features[name])
             reason = f"{name} must be from 0 to {size - 1}. Lowest, highest:"
             is_valid = (lowest >= 0) & (highest < size)
-            checks.append(batches.check(is_valid, reason, lowest, highest))
+            checks.append(
+                batches.assert_true(is_valid, reason, lowest, highest)
+            )
         with tf.control_dependencies(checks):
             return function(
                 {name: tf.identity(value) for name, value in features.items()}
@@ -121,7 +123,10 @@ def trace_once(function: Callable[..., T]) -> Callable[..., T]:
             # only one copy of the graph.
             return function(*inputs)
         specs = tf.nest.map_structure(
-            lambda x: tf.TensorSpec([None] * x.shape.rank, x.dtype), inputs
+            lambda tensor: tf.TensorSpec(
+                [None] * tensor.shape.rank, tensor.dtype
+            ),
+            inputs,
         )
         return traced.get_concrete_function(*specs)(*inputs)
 
@@ -145,21 +150,21 @@ def labels_of(model: keras.Model, settings: HeadSettings) -> list[str]:
 
 def predict_labels(
     model: keras.Model, output_kind: str
-) -> Callable[[Features], Features]:
+) -> Callable[[Tensors], Tensors]:
     """Returns the function of the signature `ids` for a head of labels.
 
     `output_kind` is what the head computes from its logits (see
     head_outputs.py).
     """
 
-    def predict(features: Features) -> Features:
+    def predict(features: Tensors) -> Tensors:
         logits = tf.cast(model(features, training=False), tf.float32)
         return from_logits(logits, output_kind)
 
     return predict
 
 
-def from_logits(logits: tf.Tensor, output_kind: str) -> Features:
+def from_logits(logits: tf.Tensor, output_kind: str) -> Tensors:
     """Returns the outputs of a head of labels (see head_outputs.py)."""
     if output_kind == head_outputs.LOGITS:
         return {"logits": logits}

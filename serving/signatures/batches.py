@@ -15,7 +15,7 @@ from data.text.packing_layer import PackingLayer
 # values must not be padding.
 _MAX_PADDING = 1 << 20
 
-Features = dict[str, tf.Tensor]
+Tensors = dict[str, tf.Tensor]
 
 
 def pack_rows(
@@ -23,21 +23,21 @@ def pack_rows(
     tokens: Sequence[tf.RaggedTensor],
     begin: tf.Tensor,
     end: tf.Tensor,
-) -> Features:
+) -> Tensors:
     """Packs texts `begin` to `end` - 1 into the features of one batch.
 
     `tokens` contains the tokens of all texts, or for pairs, the tokens of all
     first texts and the tokens of all second texts.
     """
-    packed = packing.pack(*(some[begin:end] for some in tokens))
+    packed = packing.pack(*(texts[begin:end] for texts in tokens))
     return trim_padding(packed, multiple=1)
 
 
 def call_in_batches(
-    function: Callable[[tf.Tensor, tf.Tensor], Features],
+    function: Callable[[tf.Tensor, tf.Tensor], Tensors],
     num_rows: tf.Tensor,
     batch_size: int,
-) -> Features:
+) -> Tensors:
     """Calls a function on a few rows at a time, to save memory.
 
     `function` (begin, end) returns the outputs for the rows from `begin` to
@@ -79,7 +79,7 @@ def call_in_batches(
     return {name: array.concat() for name, array in arrays.items()}
 
 
-def to_padded(rows: dict[str, tf.RaggedTensor], width: int = 1) -> Features:
+def to_padded(rows: dict[str, tf.RaggedTensor], width: int = 1) -> Tensors:
     """Converts ragged outputs to tensors, padded to the longest row.
 
     TensorFlow Serving's REST API supports no ragged outputs. A request with one
@@ -120,7 +120,7 @@ def check_padding(
     lengths = tf.cast(lengths, tf.int64)
     longest = tf.reduce_max(tf.concat([lengths, [0]], 0))
     num_rows = tf.size(lengths, tf.int64)
-    return check(
+    return assert_true(
         num_rows * longest <= tf.maximum(4 * tf.reduce_sum(lengths), max_cells),
         "The lengths of the texts differ too much for one request; send long "
         "texts separately. Received: number of texts, longest length:",
@@ -129,7 +129,7 @@ def check_padding(
     )
 
 
-def check(condition: tf.Tensor, *data: tf.Tensor | str) -> tf.Operation:
+def assert_true(condition: tf.Tensor, *data: tf.Tensor | str) -> tf.Operation:
     """Returns an operation that fails, and prints `data`, if not `condition`.
 
     Tracing it is faster than tracing tf.debugging.Assert, which traces a graph

@@ -11,7 +11,7 @@ from serving.export_options import ExportOptions
 from serving.signatures import base
 
 
-def create(
+def create_head(
     model: keras.Model, settings: HeadSettings, options: ExportOptions
 ) -> base.Head:
     """Returns the head of a multiple-choice model.

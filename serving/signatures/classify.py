@@ -16,14 +16,14 @@ from modeling.folders.model_entries import HeadSettings
 from serving import head_outputs
 from serving.export_options import ExportOptions
 from serving.signatures import base, batches
-from serving.signatures.batches import Features
+from serving.signatures.batches import Tensors
 
 # Function from texts, string [N] each, to the outputs for each text.
-_Read = Callable[..., Features]
-_Predict = Callable[[Features], Features]
+_Read = Callable[..., Tensors]
+_Predict = Callable[[Tensors], Tensors]
 
 
-def create(
+def create_head(
     model: keras.Model, settings: HeadSettings, options: ExportOptions
 ) -> base.Head:
     """Returns the head of a classifier, with signatures that accept text.
@@ -65,7 +65,7 @@ def create(
     predict = base.trace_once(base.predict_labels(model, output_kind))
     if stride:
         names = ["text_a"]
-        read: _Read = _Windows(predict, options, stride, mode).read
+        read: _Read = _WholeTexts(predict, options, stride, mode).read
     else:
         names = ["text_a", "text_b"]
         read = _Beginnings(predict, options).read
@@ -89,35 +89,37 @@ def create(
 
 
 class _Beginnings:
-    # Reads texts, or pairs of texts, and cuts them at the maximum length.
+    """Reads texts, or pairs of texts, and cuts them at the maximum length."""
 
     def __init__(self, predict: _Predict, options: ExportOptions) -> None:
         self._predict = predict
         self._packing = options.packing
         self._batch_size = options.predict_batch_size
 
-    def read(self, *texts: tf.Tensor) -> Features:
+    def read(self, *texts: tf.Tensor) -> Tensors:
         tokens = self._packing.tokenize(*texts)
         return batches.call_in_batches(
-            functools.partial(self._predict_some, tokens),
+            functools.partial(self._predict_rows, tokens),
             tf.shape(texts[0])[0],
             self._batch_size,
         )
 
-    def _predict_some(
+    def _predict_rows(
         self,
         tokens: Sequence[tf.RaggedTensor],
         begin: tf.Tensor,
         end: tf.Tensor,
-    ) -> Features:
+    ) -> Tensors:
         return self._predict(
             batches.pack_rows(self._packing, tokens, begin, end)
         )
 
 
-class _Windows:
-    # Reads whole texts in windows, and averages the windows' outputs, by the
-    # rules of data/classification/decoding.py.
+class _WholeTexts:
+    """Reads texts in windows, and averages the windows' outputs.
+
+    The rules are those of data/classification/decoding.py.
+    """
 
     def __init__(
         self,
@@ -132,13 +134,13 @@ class _Windows:
         self._stride = stride
         self._mode = mode
 
-    def read(self, text: tf.Tensor) -> Features:
+    def read(self, text: tf.Tensor) -> Tensors:
         tokens, *_ = self._packing.tokenize(text)
         windows = cut_windows(
             tokens, self._packing.max_seq_length, self._stride, fewest=1
         )
         outputs = batches.call_in_batches(
-            functools.partial(self._predict_some, windows),
+            functools.partial(self._predict_rows, windows),
             tf.size(windows.rows),
             self._batch_size,
         )
@@ -150,18 +152,21 @@ class _Windows:
             return base.from_logits(pooled, self._mode)
         return {name: pooled}
 
-    def _predict_some(
+    def _predict_rows(
         self, windows: Windows, begin: tf.Tensor, end: tf.Tensor
-    ) -> Features:
-        some = windows.slice(begin, end)
-        packed = some.pack(
+    ) -> Tensors:
+        packed = windows.slice(begin, end).pack(
             self._packing.tokenizer, self._packing.max_seq_length
         )
         return self._predict(trim_padding(packed, 1))
 
 
 class _Classifying:
-    # Adds the labels to what `read` returns for `num_texts` texts.
+    """Adds the labels to what `read` returns for `num_texts` texts.
+
+    Attributes:
+        classify: function of the signature `classify`.
+    """
 
     def __init__(
         self,
@@ -177,11 +182,11 @@ class _Classifying:
         # Both signatures call the same graph.
         self.classify = base.trace_once(self._classify)
 
-    def classify_text(self, text: tf.Tensor) -> Features:
+    def classify_text(self, text: tf.Tensor) -> Tensors:
         empty = [tf.zeros_like(text)] * (self._num_texts - 1)
         return self.classify(text, *empty)
 
-    def _classify(self, *texts: tf.Tensor) -> Features:
+    def _classify(self, *texts: tf.Tensor) -> Tensors:
         outputs = self._read(*texts)
         if self._label_list is None:
             return outputs
@@ -192,7 +197,7 @@ class _Classifying:
 
 def _name_labels(
     probabilities: tf.Tensor, label_list: list[str], mode: str
-) -> Features:
+) -> Tensors:
     """Returns the outputs `label` and `labels`."""
     labels = tf.tile([label_list], [tf.shape(probabilities)[0], 1])
     if mode == head_outputs.MULTILABEL:

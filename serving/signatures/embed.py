@@ -11,14 +11,14 @@ import tensorflow as tf
 from modeling.folders.model_entries import HeadSettings
 from serving.export_options import ExportOptions
 from serving.signatures import base, batches
-from serving.signatures.batches import Features
+from serving.signatures.batches import Tensors
 
 # If a padded output contains more values than this, at least a quarter of the
 # values must not be padding. This number of float32 values needs 256 MiB.
 _MAX_PADDING = 1 << 26
 
 
-def create(
+def create_head(
     model: keras.Model, settings: HeadSettings, options: ExportOptions
 ) -> base.Head:
     """Returns the head of an encoder, whose signature `embed` accepts text.
@@ -45,7 +45,11 @@ def create(
 
 
 class _Embedding:
-    # Computes the vectors of texts with an encoder.
+    """Computes the vectors of texts with an encoder.
+
+    Attributes:
+        encode: function of the signature `ids`.
+    """
 
     def __init__(self, model: keras.Model, options: ExportOptions) -> None:
         self._model = model
@@ -53,7 +57,7 @@ class _Embedding:
         self._packing = options.packing
         self.encode = base.trace_once(self._encode)
 
-    def embed(self, text: tf.Tensor) -> Features:
+    def embed(self, text: tf.Tensor) -> Tensors:
         (tokens,) = self._packing.tokenize(text)
         lengths = tf.cast(tokens.row_lengths(), tf.int32) + 2
         lengths = tf.minimum(lengths, self._options.max_seq_length)
@@ -63,28 +67,30 @@ class _Embedding:
         with tf.control_dependencies([check]):
             num_texts = tf.size(lengths)
         outputs = batches.call_in_batches(
-            functools.partial(self._embed_some, tokens, longest),
+            functools.partial(self._embed_rows, tokens, longest),
             num_texts,
             self._options.predict_batch_size,
         )
         return {**outputs, "lengths": lengths}
 
-    def _encode(self, features: Features) -> Features:
+    def _encode(self, features: Tensors) -> Tensors:
         outputs = self._model(features, training=False)
         return {
             name: tf.cast(outputs[name], tf.float32)
             for name in ("sequence_output", "pooled_output")
         }
 
-    def _embed_some(
+    def _embed_rows(
         self,
         tokens: tf.RaggedTensor,
         longest: tf.Tensor,
         begin: tf.Tensor,
         end: tf.Tensor,
-    ) -> Features:
-        # Returns the outputs for texts `begin` to `end` - 1, padded to
-        # `longest` WordPieces.
+    ) -> Tensors:
+        """Returns the outputs for texts `begin` to `end` - 1.
+
+        They are padded to `longest` WordPieces.
+        """
         packed = self._packing.pack(tokens[begin:end])
         features = {name: ids[:, :longest] for name, ids in packed.items()}
         outputs = self.encode(features)

@@ -15,10 +15,10 @@ from modeling.folders.model_entries import HeadSettings
 from serving import head_outputs
 from serving.export_options import ExportOptions
 from serving.signatures import base, batches
-from serving.signatures.batches import Features
+from serving.signatures.batches import Tensors
 
 
-def create(
+def create_head(
     model: keras.Model, settings: HeadSettings, options: ExportOptions
 ) -> base.Head:
     """Returns the head of a token classifier, with signatures that accept text.
@@ -58,7 +58,12 @@ def create(
 
 
 class _Tagging:
-    # Tags words with a token classifier.
+    """Tags words with a token classifier.
+
+    Attributes:
+        predict: function of the signature `ids`.
+        tag_words: function of the signature `tag_words`.
+    """
 
     def __init__(
         self,
@@ -77,15 +82,16 @@ class _Tagging:
         # Both signatures call the same graph.
         self.tag_words = base.trace_once(self._tag_words)
 
-    def tag(self, text: tf.Tensor) -> Features:
+    def tag(self, text: tf.Tensor) -> Tensors:
         return self.tag_words(split_words(text))
 
-    def _tag_words(self, text: tf.Tensor) -> Features:
+    def _tag_words(self, text: tf.Tensor) -> Tensors:
+        """Tags the words of each text, which white space separates."""
         words, rows, places = cut_texts(
             text, self._tokenizer, self._options.max_seq_length
         )
         outputs = batches.call_in_batches(
-            functools.partial(self._predict_some, rows, places),
+            functools.partial(self._predict_rows, rows, places),
             tf.size(rows.rows),
             self._options.predict_batch_size,
         )
@@ -95,21 +101,26 @@ class _Tagging:
             "tags": tf.gather(self._label_list, ids),
             "probabilities": tf.gather(probabilities, ids, batch_dims=1),
         }
-        ragged = {k: words.with_flat_values(v) for k, v in flat.items()}
+        ragged = {
+            name: words.with_flat_values(values)
+            for name, values in flat.items()
+        }
         return {
             **batches.to_padded({"words": words, **ragged}),
             "num_words": tf.cast(words.row_lengths(), tf.int32),
         }
 
-    def _predict_some(
+    def _predict_rows(
         self,
         rows: Windows,
         places: tf.Tensor,
         begin: tf.Tensor,
         end: tf.Tensor,
-    ) -> Features:
-        # Returns the probabilities of the tags of each word that windows
-        # `begin` to `end` - 1 tag.
+    ) -> Tensors:
+        """Returns the probabilities of the tags of some words.
+
+        They are the words that windows `begin` to `end` - 1 tag.
+        """
         packed = rows.slice(begin, end).pack(
             self._tokenizer, self._options.max_seq_length
         )

@@ -8,10 +8,10 @@ import tensorflow as tf
 
 from data.text.packing_layer import PackingLayer
 from serving.signatures import base, batches
-from serving.signatures.batches import Features
+from serving.signatures.batches import Tensors
 
 
-def create(packing: PackingLayer) -> base.Endpoints:
+def create_endpoints(packing: PackingLayer) -> base.Endpoints:
     """Returns the endpoint `tokenize`.
 
     Its inputs are `text_a` and `text_b`, string [N]. A `text_b` of "" means no
@@ -25,11 +25,11 @@ def create(packing: PackingLayer) -> base.Endpoints:
     """
     vocab = packing.tokenizer.vocab
 
-    def tokenize(text_a: tf.Tensor, text_b: tf.Tensor) -> Features:
+    def tokenize(text_a: tf.Tensor, text_b: tf.Tensor) -> Tensors:
         tokens = packing.tokenize(text_a, text_b)
         ids, _ = packing.join(*tokens)
         names = ids.with_flat_values(tf.gather(vocab, ids.flat_values))
-        counts = [tf.cast(some.row_lengths(), tf.int32) for some in tokens]
+        counts = [tf.cast(texts.row_lengths(), tf.int32) for texts in tokens]
         return {
             **batches.to_padded({"tokens": names}),
             "lengths": tf.cast(ids.row_lengths(), tf.int32),

@@ -13,17 +13,17 @@ from data.text.ragged import with_row_splits
 from modeling.folders.model_entries import HeadSettings
 from serving.export_options import ExportOptions
 from serving.signatures import base, batches
-from serving.signatures.batches import Features
+from serving.signatures.batches import Tensors
 from serving.tasks.base import MASK
 
 # Number of WordPieces that are returned for each mask.
 _TOP_K = 10
 # Function from features and the positions of masks, int32 [B, M], to the
 # probabilities of words and of the second text.
-_Predict = Callable[[Features, tf.Tensor], Features]
+_Predict = Callable[[Tensors, tf.Tensor], Tensors]
 
 
-def create(
+def create_head(
     model: keras.Model, settings: HeadSettings, options: ExportOptions
 ) -> base.Head:
     """Returns the head of a pretrainer, with two signatures that accept text.
@@ -49,7 +49,7 @@ def create(
     """
 
     @base.trace_once
-    def predict(features: Features, positions: tf.Tensor) -> Features:
+    def predict(features: Tensors, positions: tf.Tensor) -> Tensors:
         outputs = model(
             {**features, "masked_lm_positions": positions}, training=False
         )
@@ -60,7 +60,7 @@ def create(
             for name in ("masked_lm", "next_sentence")
         }
 
-    def predict_everywhere(features: Features) -> Features:
+    def predict_everywhere(features: Tensors) -> Tensors:
         batch, length = tf.unstack(tf.shape(features["input_ids"]))
         positions = tf.tile(tf.range(length)[tf.newaxis], [batch, 1])
         return predict(features, positions)
@@ -81,17 +81,18 @@ def create(
 
 def _create_fill_mask(
     predict: _Predict, options: ExportOptions
-) -> Callable[[tf.Tensor], Features]:
+) -> Callable[[tf.Tensor], Tensors]:
+    """Returns the function of the signature `fill_mask`."""
     packing = options.packing
     vocab = packing.tokenizer.vocab
     mask_id = packing.tokenizer.id_of(MASK)
     top_k = min(_TOP_K, len(vocab))
 
-    def fill_mask(text: tf.Tensor) -> Features:
+    def fill_mask(text: tf.Tensor) -> Tensors:
         ids = packing.tokenizer.tokenize_around(text, (MASK,))
         tokens = ids[:, : options.max_seq_length - 2]
 
-        def fill_some(begin: tf.Tensor, end: tf.Tensor) -> Features:
+        def fill_rows(begin: tf.Tensor, end: tf.Tensor) -> Tensors:
             features = batches.pack_rows(packing, [tokens], begin, end)
             # Exclude padding, because its id, 0, is the id of [MASK] in some
             # vocabularies. The tokenizer itself never returns [MASK].
@@ -112,7 +113,7 @@ def _create_fill_mask(
             return {"probabilities": probabilities, "ids": ids}
 
         outputs = batches.call_in_batches(
-            fill_some, tokens.nrows(tf.int32), options.predict_batch_size
+            fill_rows, tokens.nrows(tf.int32), options.predict_batch_size
         )
         before = tf.cumsum(tf.cast(tokens.flat_values == mask_id, tf.int32))
         splits = tf.gather(tf.concat([[0], before], 0), tokens.row_splits)
@@ -121,7 +122,11 @@ def _create_fill_mask(
             "probabilities": outputs["probabilities"],
         }
         padded = batches.to_padded(
-            {k: with_row_splits(v, splits) for k, v in flat.items()}, top_k
+            {
+                name: with_row_splits(values, splits)
+                for name, values in flat.items()
+            },
+            top_k,
         )
         return {**padded, "num_masks": splits[1:] - splits[:-1]}
 
@@ -130,13 +135,14 @@ def _create_fill_mask(
 
 def _create_next_sentence(
     predict: _Predict, options: ExportOptions
-) -> Callable[[tf.Tensor, tf.Tensor], Features]:
+) -> Callable[[tf.Tensor, tf.Tensor], Tensors]:
+    """Returns the function of the signature `next_sentence`."""
     packing = options.packing
 
-    def next_sentence(text_a: tf.Tensor, text_b: tf.Tensor) -> Features:
+    def next_sentence(text_a: tf.Tensor, text_b: tf.Tensor) -> Tensors:
         tokens = packing.tokenize(text_a, text_b)
 
-        def compare_some(begin: tf.Tensor, end: tf.Tensor) -> Features:
+        def compare_rows(begin: tf.Tensor, end: tf.Tensor) -> Tensors:
             features = batches.pack_rows(packing, tokens, begin, end)
             # Pass no positions of masks, because only the probability that the
             # second text follows the first is needed.
@@ -145,7 +151,7 @@ def _create_next_sentence(
             return {"probability": outputs["next_sentence_probabilities"][:, 0]}
 
         return batches.call_in_batches(
-            compare_some, tf.shape(text_a)[0], options.predict_batch_size
+            compare_rows, tf.shape(text_a)[0], options.predict_batch_size
         )
 
     return next_sentence

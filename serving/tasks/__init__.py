@@ -53,7 +53,7 @@ def tasks_of(head: str, settings: HeadSettings) -> dict[str, TextTask]:
     # Models that read a text in windows read no pairs either.
     has_windows = settings.get("doc_stride", 0) > 0
     is_single = settings["num_texts"] == 1 or has_windows
-    if is_single or not _scores(settings):
+    if is_single or not _can_rank(settings):
         tasks.pop("rerank", None)
     for name in ("classify", "tokenize"):
         if is_single and name in tasks:
@@ -81,20 +81,25 @@ def check_settings(
     Raises:
         ValueError: a setting is missing.
     """
-    needed = ["max_seq_length"]
+    names = ["max_seq_length"]
     for task in TASKS[head]:
-        needed += task.settings
-    for name in needed:
-        is_number = settings.get("output_mode") == head_outputs.REGRESSION
-        if settings.get(name) is None and not (name == "labels" and is_number):
+        names += task.settings
+    if settings.get("output_mode") == head_outputs.REGRESSION:
+        # The output is a number, which needs no label.
+        names = [name for name in names if name != "labels"]
+    for name in names:
+        if settings.get(name) is None:
             raise ValueError(
                 f"{file}: `task` lacks `{name}`; export or copy the model again"
             )
 
 
-def _scores(settings: HeadSettings) -> bool:
-    # Returns whether a classifier can rank texts: by its only output, or by the
-    # probability of the second of two labels.
+def _can_rank(settings: HeadSettings) -> bool:
+    """Returns whether a classifier can rank texts.
+
+    It can by its only output, or by the probability of the second of two
+    labels.
+    """
     mode = settings.get("output_mode")
     if mode == head_outputs.REGRESSION:
         return True

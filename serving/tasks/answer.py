@@ -2,73 +2,90 @@
 
 import dataclasses
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from data.squad import decoding, passage_windows
 from data.squad.options import DecodingOptions, WindowOptions
 from data.squad.reading import WORD, SquadExample
 from serving.engines import Input
+from serving.serving_flags import TaskFlags
 from serving.tasks.base import (
     Encoded,
-    Model,
-    Outputs,
+    OutputArrays,
     Reply,
     Request,
-    TaskOptions,
+    TaskModel,
     TextTask,
 )
 
-Settings = TypeVar("Settings", WindowOptions, DecodingOptions)
-# The question, and its windows.
-Context = tuple[SquadExample, list[passage_windows.SquadFeatures]]
+OptionsT = TypeVar("OptionsT", WindowOptions, DecodingOptions)
 
 
-def _read(kind: type[Settings], model: Model) -> Settings:
-    """Returns an instance of `kind` with the options of the exported model."""
+class _Question(NamedTuple):
+    """What decoding needs to know of a request.
+
+    Attributes:
+        example: the question and its passage.
+        windows: the windows of the passage.
+    """
+
+    example: SquadExample
+    windows: list[passage_windows.SquadFeatures]
+
+
+def _options_of(options_class: type[OptionsT], model: TaskModel) -> OptionsT:
+    """Returns the options that the export of the model recorded."""
     settings: Mapping[str, Any] = model.settings
-    fields = dataclasses.fields(kind)
-    return kind(**{field.name: settings[field.name] for field in fields})
+    names = [field.name for field in dataclasses.fields(options_class)]
+    return options_class(**{name: settings[name] for name in names})
 
 
-def _encode(model: Model, request: Request) -> Encoded[Context]:
+def _encode(model: TaskModel, request: Request) -> Encoded[_Question]:
+    """Cuts the passage of a question into windows."""
     example = SquadExample(
         qas_id="",
         question_text=request["question"],
         doc_tokens=WORD.findall(request["context"]),
         context=request["context"],
     )
-    options = _read(WindowOptions, model)
-    features = [
+    options = _options_of(WindowOptions, model)
+    windows = [
         *passage_windows.create_features(
             [example], model.tokenizer, options, is_training=False
         )
     ]
     inputs = [
         Input(
-            feature.input_ids[: len(feature.tokens)],
-            feature.tokens.index("[SEP]") + 1,
+            window.input_ids[: len(window.tokens)],
+            window.tokens.index("[SEP]") + 1,
         )
-        for feature in features
+        for window in windows
     ]
-    return Encoded(inputs, (example, features))
+    return Encoded(inputs, _Question(example, windows))
 
 
 def _decode(
-    model: Model, context: Context, outputs: list[Outputs], options: TaskOptions
+    model: TaskModel,
+    question: _Question,
+    outputs: list[OutputArrays],
+    options: TaskFlags,
 ) -> Reply:
-    # "start" and "end" count characters, "start_byte" and "end_byte" bytes.
-    example, features = context
+    """Returns the best answer in any of the windows.
+
+    "start" and "end" count characters, "start_byte" and "end_byte" bytes.
+    """
+    example, windows = question
     results = {
-        feature.unique_id: decoding.RawResult(
-            feature.unique_id, logits["start_logits"], logits["end_logits"]
+        window.unique_id: decoding.RawResult(
+            window.unique_id, logits["start_logits"], logits["end_logits"]
         )
-        for feature, logits in zip(features, outputs, strict=True)
+        for window, logits in zip(windows, outputs, strict=True)
     }
     answer = decoding.decode_question(
         example,
-        features,
+        windows,
         results,
-        _read(DecodingOptions, model),
+        _options_of(DecodingOptions, model),
         model.tokenizer.basic_tokenizer,
     )
     entries = decoding.with_probabilities(answer.nbest)
@@ -105,7 +122,10 @@ ANSWER = TextTask(
     reads_all=True,
     settings=[
         field.name
-        for kind in (WindowOptions, DecodingOptions)
-        for field in dataclasses.fields(kind)
+        for options_class in (
+            WindowOptions,
+            DecodingOptions,
+        )
+        for field in dataclasses.fields(options_class)
     ],
 )

@@ -10,12 +10,12 @@ from typing import Generic, NamedTuple, Protocol, TypeAlias, TypeVar, cast
 
 import numpy as np
 
-from command_line.flags import flag
 from data.text.token_windows import pack_tokens
 from data.text.tokenization import FullTokenizer
 from files.json_files import JsonObject
 from modeling.folders.model_entries import HeadSettings
-from serving.engines import Engine, Input, Outputs
+from serving.engines import Engine, Input, OutputArrays
+from serving.serving_flags import DEFAULT_TASK_FLAGS, TaskFlags
 
 # Fields of requests that are lists of texts.
 LISTS = ("words", "passages")
@@ -28,31 +28,7 @@ Reply: TypeAlias = JsonObject
 ContextT = TypeVar("ContextT")
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class TaskOptions:
-    """Flags of predict.py that change the contents of replies."""
-
-    top_k: int = flag(
-        5, "fill-mask: number of WordPieces to return per [MASK].", at_least=1
-    )
-    min_probability: float = flag(
-        0.0,
-        'classify: write "label": null if no label is at least this probable.',
-        at_least=0.0,
-        at_most=1.0,
-    )
-    n_best: int = flag(
-        1, "answer: maximum number of answers per question.", at_least=1
-    )
-    tokens: bool = flag(
-        False, "embed: also write each WordPiece and its vector."
-    )
-
-
-DEFAULTS = TaskOptions()
-
-
-class Model(Protocol):
+class TaskModel(Protocol):
     """The part of a `serving.TextModel` that tasks use."""
 
     engine: Engine
@@ -109,8 +85,10 @@ class TextTask(Generic[ContextT]):
     """
 
     name: str
-    encode: Callable[[Model, Request], Encoded[ContextT]]
-    decode: Callable[[Model, ContextT, list[Outputs], TaskOptions], Reply]
+    encode: Callable[[TaskModel, Request], Encoded[ContextT]]
+    decode: Callable[
+        [TaskModel, ContextT, list[OutputArrays], TaskFlags], Reply
+    ]
     fields: Mapping[str, bool]
     other_names: Mapping[str, list[str]] = dataclasses.field(
         default_factory=dict
@@ -121,9 +99,9 @@ class TextTask(Generic[ContextT]):
 
     def ask(
         self,
-        model: Model,
+        model: TaskModel,
         requests: Sequence[Request],
-        options: TaskOptions = DEFAULTS,
+        options: TaskFlags = DEFAULT_TASK_FLAGS,
     ) -> list[Reply | ValueError]:
         """Checks and answers requests.
 
@@ -145,9 +123,9 @@ class TextTask(Generic[ContextT]):
 
     def in_steps(
         self,
-        model: Model,
+        model: TaskModel,
         requests: Sequence[Request],
-        options: TaskOptions,
+        options: TaskFlags,
     ) -> Iterator[NumberedReply | None]:
         """Answers requests as `ask` does, but in steps.
 
@@ -158,33 +136,35 @@ class TextTask(Generic[ContextT]):
             encodes a request or runs a batch.
         """
         encoded: dict[int, Encoded[ContextT]] = {}
-        for i, request in enumerate(requests):
+        for number, request in enumerate(requests):
             result = self._encode(model, request)
             if isinstance(result, Encoded):
-                encoded[i] = result
+                encoded[number] = result
             else:
-                yield NumberedReply(i, result)
+                yield NumberedReply(number, result)
             yield None
         left = {*encoded}
         try:
             for computed in self._run(model, encoded):
                 if computed:
-                    i, outputs = computed
-                    left.remove(i)
-                    reply = self._reply(model, encoded[i], outputs, options)
-                    yield NumberedReply(i, reply)
+                    number, outputs = computed
+                    left.remove(number)
+                    reply = self._reply(
+                        model, encoded[number], outputs, options
+                    )
+                    yield NumberedReply(number, reply)
                 yield None
         except Exception as error:
             if len(requests) == 1:
                 yield NumberedReply(0, error)
                 return
         # The network failed. Find out on which of the requests.
-        for i in sorted(left):
-            for step in self.in_steps(model, [requests[i]], options):
-                yield step and step._replace(number=i)
+        for number in sorted(left):
+            for step in self.in_steps(model, [requests[number]], options):
+                yield step and step._replace(number=number)
 
     def _encode(
-        self, model: Model, request: Request
+        self, model: TaskModel, request: Request
     ) -> Encoded[ContextT] | Reply | Exception:
         """Returns the reply or the error of a request that needs no network."""
         try:
@@ -196,9 +176,9 @@ class TextTask(Generic[ContextT]):
         return {}
 
     def _run(
-        self, model: Model, encoded: Mapping[int, Encoded[ContextT]]
-    ) -> Iterator[tuple[int, list[Outputs]] | None]:
-        inputs = {i: request.inputs for i, request in encoded.items()}
+        self, model: TaskModel, encoded: Mapping[int, Encoded[ContextT]]
+    ) -> Iterator[tuple[int, list[OutputArrays]] | None]:
+        inputs = {number: request.inputs for number, request in encoded.items()}
         values_per_wordpiece = 1
         if self.predicts_words:
             values_per_wordpiece = len(model.tokenizer.tokens)
@@ -208,27 +188,27 @@ class TextTask(Generic[ContextT]):
 
     def _reply(
         self,
-        model: Model,
+        model: TaskModel,
         encoded: Encoded[ContextT],
-        outputs: list[Outputs],
-        options: TaskOptions,
+        outputs: list[OutputArrays],
+        options: TaskFlags,
     ) -> Reply | Exception:
         try:
             reply = self.decode(model, encoded.context, outputs, options)
-            if cut := max((x.num_cut for x in encoded.inputs), default=0):
+            if cut := max((one.num_cut for one in encoded.inputs), default=0):
                 reply["num_wordpieces_cut"] = cut
             return cast(Reply, to_plain(reply))
         except Exception as error:
             return error
 
-    def count_wordpieces(self, model: Model, request: Request) -> int:
+    def count_wordpieces(self, model: TaskModel, request: Request) -> int:
         """Returns the number of WordPieces of a request that the model reads.
 
         Raises:
             ValueError: as in `texts`.
         """
         tokenizer = model.tokenizer
-        most = model.max_seq_length
+        max_length = model.max_seq_length
         # Every word of a list is read, also if the tokenizer drops all of it.
         if self.reads_all:
             return sum(
@@ -236,7 +216,7 @@ class TextTask(Generic[ContextT]):
                 for text in self.texts(request)
             )
         return sum(
-            min(len(tokenizer.tokenize_beginning(text, most)), most)
+            min(len(tokenizer.tokenize_beginning(text, max_length)), max_length)
             for text in self.texts(request)
         )
 
@@ -308,7 +288,7 @@ def to_plain(value: object) -> object:
         ValueError: a number is NaN or infinite.
     """
     if isinstance(value, dict):
-        return {name: to_plain(each) for name, each in value.items()}
+        return {name: to_plain(entry) for name, entry in value.items()}
     if isinstance(value, np.ndarray):
         if value.ndim == 1 and np.isfinite(value).all():
             # Twice as fast as number by number.
@@ -326,29 +306,29 @@ def to_plain(value: object) -> object:
     return float(f"{value:.6g}")
 
 
-def encode_pair(model: Model, request: Request) -> Encoded[Input]:
+def encode_pair(model: TaskModel, request: Request) -> Encoded[Input]:
     """Packs a text, or two texts, into one input, which is the context too."""
-    most = model.max_seq_length
+    max_length = model.max_seq_length
     text_a, text_b = pair_of(request)
     packed = pack_input(
         model,
-        model.tokenizer.tokenize_beginning(text_a, most),
-        model.tokenizer.tokenize_beginning(text_b, most),
+        model.tokenizer.tokenize_beginning(text_a, max_length),
+        model.tokenizer.tokenize_beginning(text_b, max_length),
     )
     return Encoded([packed], packed)
 
 
 def pack_input(
-    model: Model, tokens_a: list[str], tokens_b: Sequence[str] = ()
+    model: TaskModel, tokens_a: list[str], tokens_b: Sequence[str] = ()
 ) -> Input:
     """Packs the WordPieces of one or two texts into one input."""
-    most = model.max_seq_length
-    tokens, first_length, num_cut = pack_tokens(tokens_a, tokens_b, most)
+    max_length = model.max_seq_length
+    tokens, first_length, num_cut = pack_tokens(tokens_a, tokens_b, max_length)
     ids = model.tokenizer.convert_tokens_to_ids(tokens)
     return Input(ids, first_length, num_cut)
 
 
-def labels_of(model: Model) -> list[str]:
+def labels_of(model: TaskModel) -> list[str]:
     """Returns the names of the model's outputs, [] if they have no names."""
     return [*(model.settings.get("labels") or ())]
 

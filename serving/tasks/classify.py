@@ -7,13 +7,13 @@ import numpy as np
 from data.classification.decoding import pool, to_probabilities
 from data.text.token_windows import cut_spans
 from serving import head_outputs
+from serving.serving_flags import TaskFlags
 from serving.tasks.base import (
     Encoded,
-    Model,
-    Outputs,
+    OutputArrays,
     Reply,
     Request,
-    TaskOptions,
+    TaskModel,
     TextTask,
     encode_pair,
     labels_of,
@@ -22,7 +22,7 @@ from serving.tasks.base import (
 )
 
 
-def _encode(model: Model, request: Request) -> Encoded[None]:
+def _encode(model: TaskModel, request: Request) -> Encoded[None]:
     stride = model.settings.get("doc_stride", 0)
     if not stride:
         return Encoded(encode_pair(model, request).inputs, None)
@@ -30,25 +30,31 @@ def _encode(model: Model, request: Request) -> Encoded[None]:
     # Also create a window for a text without WordPieces, because every request
     # must get a prediction.
     spans = cut_spans(max(len(tokens), 1), model.max_seq_length - 2, stride)
-    inputs = [pack_input(model, tokens[i : i + length]) for i, length in spans]
+    inputs = [
+        pack_input(model, tokens[start : start + length])
+        for start, length in spans
+    ]
     return Encoded(inputs, None)
 
 
 def _decode(
-    model: Model,
+    model: TaskModel,
     context: None,
-    outputs: list[Outputs],
-    options: TaskOptions,
+    outputs: list[OutputArrays],
+    options: TaskFlags,
 ) -> Reply:
-    # In multi-label classification, "label" is a list. Otherwise it is None if
-    # no probability reaches the option `min_probability`.
+    """Returns the label and the probabilities, or the value in regression.
+
+    In multi-label classification, "label" is a list. Otherwise it is None if no
+    probability reaches the option `min_probability`.
+    """
     mode = model.settings["output_mode"] or head_outputs.CLASSIFICATION
     labels = labels_of(model)
     ((name, probabilities),) = outputs[0].items()
     if name != "probabilities":
         # Models that read a text in windows output logits, which are averaged.
-        every = np.stack([np.atleast_1d(each[name]) for each in outputs])
-        pooled = to_probabilities(pool(every, [0])[0], mode)
+        logits = np.stack([np.atleast_1d(arrays[name]) for arrays in outputs])
+        pooled = to_probabilities(pool(logits, [0])[0], mode)
         probabilities = pooled.astype(np.float32)
     if mode == head_outputs.REGRESSION:
         return {"value": probabilities[0]}

@@ -3,18 +3,21 @@
 import numpy as np
 
 from serving.engines import Input
+from serving.serving_flags import TaskFlags
 from serving.tasks.base import (
-    Model,
-    Outputs,
+    OutputArrays,
     Reply,
-    TaskOptions,
+    TaskModel,
     TextTask,
     encode_pair,
 )
 
 
 def _decode(
-    model: Model, packed: Input, outputs: list[Outputs], options: TaskOptions
+    model: TaskModel,
+    packed: Input,
+    outputs: list[OutputArrays],
+    options: TaskFlags,
 ) -> Reply:
     sequence = outputs[0]["sequence_output"][: len(packed.ids)]
     # The mean includes [CLS] and [SEP], as in sentence-transformers.

@@ -2,41 +2,50 @@
 
 import numpy as np
 
+from serving.serving_flags import TaskFlags
 from serving.tasks.base import (
     Encoded,
-    Model,
-    Outputs,
+    OutputArrays,
     Reply,
     Request,
-    TaskOptions,
+    TaskModel,
     TextTask,
     pack_input,
 )
 
 
-def _encode(model: Model, request: Request) -> Encoded[None]:
-    most = model.max_seq_length
-    cut = model.tokenizer.tokenize_beginning
-    query = cut(request["query"], most)
+def _encode(model: TaskModel, request: Request) -> Encoded[None]:
+    max_length = model.max_seq_length
+    tokenize = model.tokenizer.tokenize_beginning
+    query = tokenize(request["query"], max_length)
     inputs = [
-        pack_input(model, query, cut(passage, most))
+        pack_input(model, query, tokenize(passage, max_length))
         for passage in request["passages"]
     ]
     return Encoded(inputs, None)
 
 
 def _decode(
-    model: Model, context: None, outputs: list[Outputs], options: TaskOptions
+    model: TaskModel,
+    context: None,
+    outputs: list[OutputArrays],
+    options: TaskFlags,
 ) -> Reply:
-    # "score" is the output of a model with one output, else the probability of
-    # the second of two labels.
+    """Returns the passages by their scores, the best first.
+
+    The score is the output of a model with one output, else the probability of
+    the second of two labels.
+    """
     values = [
-        x["values"] if "values" in x else x["probabilities"][1] for x in outputs
+        arrays["values"] if "values" in arrays else arrays["probabilities"][1]
+        for arrays in outputs
     ]
     scores = np.array(values, np.float32).reshape(len(values))
     order = np.argsort(-scores, kind="stable")
     pairs = zip(order.tolist(), scores[order].tolist(), strict=True)
-    return {"ranking": [{"index": i, "score": score} for i, score in pairs]}
+    return {
+        "ranking": [{"index": index, "score": score} for index, score in pairs]
+    }
 
 
 RERANK = TextTask("rerank", _encode, _decode, {"query": True, "passages": True})

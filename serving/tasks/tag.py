@@ -1,56 +1,74 @@
 """Tags the words of texts of any length, for example with named entities."""
 
+from typing import NamedTuple
+
 from data.ner import scoring, sentence_windows
 from data.ner.sentence_windows import NerExample
 from data.ner.words import find_words, split_words
 from serving.engines import Input
+from serving.serving_flags import TaskFlags
 from serving.tasks.base import (
     Encoded,
-    Model,
-    Outputs,
+    OutputArrays,
     Reply,
     Request,
-    TaskOptions,
+    TaskModel,
     TextTask,
     labels_of,
 )
 
-# The text, None if the request contains words. The words, and their windows.
-Context = tuple[str | None, NerExample, list[sentence_windows.NerFeatures]]
+
+class _Sentence(NamedTuple):
+    """What decoding needs to know of a request.
+
+    Attributes:
+        text: the text, None if the request contains words.
+        example: the words.
+        windows: the windows of the words.
+    """
+
+    text: str | None
+    example: NerExample
+    windows: list[sentence_windows.NerFeatures]
 
 
-def _encode(model: Model, request: Request) -> Encoded[Context]:
+def _encode(model: TaskModel, request: Request) -> Encoded[_Sentence]:
+    """Splits a text into words, and cuts the words into windows."""
     words = request.get("words")
     if words is None:
         words = split_words(request["text"])
     labels = labels_of(model)
     example = NerExample("", words, labels[:1] * len(words), 0)
-    features = [
+    windows = [
         *sentence_windows.create_features(
             [example], labels, model.max_seq_length, model.tokenizer
         )
     ]
-    lengths = [len(feature.tokens) for feature in features]
+    lengths = [len(window.tokens) for window in windows]
     inputs = [
-        Input(feature.input_ids[:length], length)
-        for feature, length in zip(features, lengths, strict=True)
+        Input(window.input_ids[:length], length)
+        for window, length in zip(windows, lengths, strict=True)
     ]
-    return Encoded(inputs, (request.get("text"), example, features))
+    return Encoded(inputs, _Sentence(request.get("text"), example, windows))
 
 
 def _decode(
-    model: Model, context: Context, outputs: list[Outputs], options: TaskOptions
+    model: TaskModel,
+    sentence: _Sentence,
+    outputs: list[OutputArrays],
+    options: TaskFlags,
 ) -> Reply:
-    # An entity is as probable as its least probable tag. "label" repeats the
-    # entities in a form that tools such as doccano read.
-    text, example, features = context
+    """Returns the tags of the words, and the entities in the text.
+
+    "label" repeats the entities in a format that tools such as doccano read.
+    """
+    text, example, windows = sentence
     labels = labels_of(model)
     words = example.words
-    values = [each["probabilities"] for each in outputs]
     (tags,), (probabilities,) = sentence_windows.choose_tags(
         [example],
-        features,
-        values,
+        windows,
+        [arrays["probabilities"] for arrays in outputs],
         labels,
         model.settings.get("legal_tags", False),
     )
@@ -71,6 +89,7 @@ def _decode(
                 "text": text[start:end],
                 "start": start,
                 "end": end,
+                # An entity is as probable as its least probable tag.
                 "probability": probabilities[first:last].min(),
             }
         )
@@ -78,7 +97,10 @@ def _decode(
         "spans": [[*span] for span in spans],
         "entities": entities,
         "text": text,
-        "label": [[x["start"], x["end"], x["type"]] for x in entities],
+        "label": [
+            [entity["start"], entity["end"], entity["type"]]
+            for entity in entities
+        ],
     }
 
 

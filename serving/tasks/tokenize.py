@@ -1,27 +1,31 @@
 """Shows the WordPieces that a model reads. The network does not run."""
 
+from serving.serving_flags import TaskFlags
 from serving.tasks.base import (
     Encoded,
-    Model,
-    Outputs,
+    OutputArrays,
     Reply,
     Request,
-    TaskOptions,
+    TaskModel,
     TextTask,
     pack_input,
     pair_of,
 )
 
 
-def _encode(model: Model, request: Request) -> Encoded[Reply]:
+def _encode(model: TaskModel, request: Request) -> Encoded[Reply]:
     tokens = [model.tokenizer.tokenize(text) for text in pair_of(request)]
-    read = model.tokenizer.convert_ids_to_tokens(pack_input(model, *tokens).ids)
-    reply = {"tokens": read, "num_wordpieces": sum(map(len, tokens))}
+    ids = pack_input(model, *tokens).ids
+    names = model.tokenizer.convert_ids_to_tokens(ids)
+    reply = {"tokens": names, "num_wordpieces": sum(map(len, tokens))}
     return Encoded([], reply)
 
 
 def _decode(
-    model: Model, context: Reply, outputs: list[Outputs], options: TaskOptions
+    model: TaskModel,
+    context: Reply,
+    outputs: list[OutputArrays],
+    options: TaskFlags,
 ) -> Reply:
     return context
 

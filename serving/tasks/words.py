@@ -1,26 +1,37 @@
 """Tasks of a pretrained model: fill-mask and next-sentence."""
 
+from typing import NamedTuple
+
 import numpy as np
 
 from serving.engines import Input
+from serving.serving_flags import TaskFlags
 from serving.tasks.base import (
     MASK,
     Encoded,
-    Model,
-    Outputs,
+    OutputArrays,
     Reply,
     Request,
-    TaskOptions,
+    TaskModel,
     TextTask,
     encode_pair,
     pack_input,
 )
 
-# The ids that the network reads, and the number of masks in the text.
-Masks = tuple[list[int], int]
+
+class _MaskedText(NamedTuple):
+    """What decoding needs to know of a request.
+
+    Attributes:
+        ids: ids of the WordPieces that the network reads.
+        num_masks: number of masks in the text.
+    """
+
+    ids: list[int]
+    num_masks: int
 
 
-def _encode_masks(model: Model, request: Request) -> Encoded[Masks]:
+def _encode_masks(model: TaskModel, request: Request) -> Encoded[_MaskedText]:
     if MASK not in request["text"]:
         raise ValueError(f"no {MASK} in 'text'. Put it where a word is missing")
     # Each [MASK] becomes one WordPiece.
@@ -28,26 +39,37 @@ def _encode_masks(model: Model, request: Request) -> Encoded[Masks]:
         request["text"], model.max_seq_length, words=(MASK,)
     )
     packed = pack_input(model, tokens)
-    return Encoded([packed], (packed.ids, request["text"].count(MASK)))
+    num_masks = request["text"].count(MASK)
+    return Encoded([packed], _MaskedText(packed.ids, num_masks))
 
 
 def _decode_masks(
-    model: Model, context: Masks, outputs: list[Outputs], options: TaskOptions
+    model: TaskModel,
+    masked: _MaskedText,
+    outputs: list[OutputArrays],
+    options: TaskFlags,
 ) -> Reply:
-    ids, num_masks = context
-    mask = model.tokenizer.vocab[MASK]
-    places = [place for place, each in enumerate(ids) if each == mask]
+    """Returns the most probable WordPieces for each mask."""
+    mask_id = model.tokenizer.vocab[MASK]
+    places = [
+        place
+        for place, token_id in enumerate(masked.ids)
+        if token_id == mask_id
+    ]
     # Drop probabilities of ids beyond the vocabulary, because the model's
     # embedding table may contain additional rows.
     tokens = model.tokenizer.tokens
-    every = outputs[0]["masked_lm_probabilities"][places, : len(tokens)]
+    probabilities = outputs[0]["masked_lm_probabilities"]
     reply: Reply = {"masks": []}
-    for values in every:
-        best = np.argsort(-values, kind="stable")[: options.top_k]
+    for values in probabilities[places, : len(tokens)]:
+        best_ids = np.argsort(-values, kind="stable")[: options.top_k]
         reply["masks"].append(
-            [{"token": tokens[i], "probability": values[i]} for i in best]
+            [
+                {"token": tokens[token_id], "probability": values[token_id]}
+                for token_id in best_ids
+            ]
         )
-    if num_cut := num_masks - len(places):
+    if num_cut := masked.num_masks - len(places):
         reply["num_masks_cut"] = num_cut
     return reply
 
@@ -62,7 +84,10 @@ FILL_MASK = TextTask(
 
 
 def _decode_pair(
-    model: Model, context: Input, outputs: list[Outputs], options: TaskOptions
+    model: TaskModel,
+    context: Input,
+    outputs: list[OutputArrays],
+    options: TaskFlags,
 ) -> Reply:
     return {"probability": outputs[0]["next_sentence_probabilities"][0]}
 

@@ -13,6 +13,7 @@ import pytest
 
 from serving import answer_writer, batch_prediction
 from serving.requests import Item
+from serving.serving_flags import DEFAULT_TASK_FLAGS
 from serving.tasks import base
 from tests.support import fresh_process, script_runner
 from tests.support.golden import ROOT
@@ -42,8 +43,8 @@ class Asked:
         model = SimpleNamespace(engine=engine, max_seq_length=8, pads=False)
         options = batch_prediction.RowOptions(**row_options)
         return [
-            *batch_prediction.answer(
-                model, self.task, base.DEFAULTS, items, options
+            *batch_prediction.answer_items(
+                model, self.task, DEFAULT_TASK_FLAGS, items, options
             )
         ]
 
@@ -91,7 +92,7 @@ def read(key):
 
 before = read("VmRSS")
 row = {"mean": [0.5] * 1024}
-with answer_writer._open(sys.argv[1]) as file:
+with answer_writer._open_output(sys.argv[1]) as file:
     answer_writer.write_npy((row for _ in range(50_000)), file)
 print(read("VmHWM") - before)
 """
@@ -113,7 +114,8 @@ def test_an_array_goes_to_standard_output(tmp_path, mode):
     """Also behind what a shell's >> keeps."""
     code = (
         "import sys; from serving import answer_writer;"
-        "answer_writer.write(None, 'npy', [[{'value': 1.5}, {}, {'value': 2}]])"
+        "rows = [{'value': 1.5}, {}, {'value': 2}];"
+        "answer_writer.write_answers(None, 'npy', [rows])"
     )
     path = tmp_path / "out.npy"
     path.write_bytes(b"kept")
@@ -176,7 +178,7 @@ def test_a_signal_is_too_late_for_a_complete_file(tmp_path):
     """predict.py ignores signals while the file gets its name."""
     path = tmp_path / "out.jsonl"
     existed = []
-    answer_writer.write(
+    answer_writer.write_answers(
         str(path),
         "jsonl",
         [[{"value": 1}]],

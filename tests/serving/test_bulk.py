@@ -21,7 +21,7 @@ from data.jobs import workers
 from data.tables import tables
 from serving import text_model
 from serving.bulk import answer_settings, job
-from serving.tasks.base import TaskOptions
+from serving.serving_flags import TaskFlags
 from tests.support import script_runner
 from tests.support.bulk_files import WORDS, make_text, shards_of
 from tests.support.exports import relabel
@@ -328,7 +328,7 @@ def settings_for(path):
         engine=model.engine.name,
         num_threads=1,
         task="classify",
-        options=TaskOptions(),
+        options=TaskFlags(),
         layout=tables.LayoutOptions(),
         input_format=None,
         columns=(None, None),

@@ -51,7 +51,9 @@ def write(folder, model):
     def predict(features):
         return {"logits": tf.cast(model(features), tf.float32)}
 
-    exports.write(folder, model, base.Head(predict), exports.ExportOptions())
+    exports.write_export(
+        folder, model, base.Head(predict), exports.ExportOptions()
+    )
     return predict
 
 

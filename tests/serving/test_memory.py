@@ -22,7 +22,7 @@ def create_encoder():
 
 
 def test_lengths_that_differ_too_much_are_refused():
-    ask, _ = tokenize.create(OPTIONS.packing)["tokenize"]
+    ask, _ = tokenize.create_endpoints(OPTIONS.packing)["tokenize"]
     texts = ["a " * 80] + ["a"] * 20_000
     nothing = [""] * len(texts)
     with pytest.raises(tf.errors.InvalidArgumentError, match="differ too much"):

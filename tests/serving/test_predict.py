@@ -9,7 +9,7 @@ import predict
 import serving
 from command_line.config_values import create_config
 from command_line.flags import Parsed
-from serving.tasks.base import TaskOptions
+from serving.serving_flags import TaskFlags
 from tests.support.checkpoints import assert_same
 from tests.support.golden import ROOT
 
@@ -94,7 +94,7 @@ def test_a_line_is_answered_as_in_python(task, tmp_path, load, export_folder):
         assert [*answer][: len(kept)] == [*kept]
         assert {name: answer.pop(name) for name in kept} == kept
         fields |= answer.keys()
-        (expected,) = replies.ask(model, [line], TaskOptions(**flags))
+        (expected,) = replies.ask(model, [line], TaskFlags(**flags))
         for name in kept:
             expected.pop(name, None)
         assert_same(answer, expected)

@@ -174,7 +174,7 @@ def test_an_output_appears_when_it_is_complete(folder, predict, monkeypatch):
         assert (folder / "kept.jsonl").read_text() == "earlier"
         raise OSError("the disk is full")
 
-    monkeypatch.setattr(batch_prediction, "answer", fail)
+    monkeypatch.setattr(batch_prediction, "answer_items", fail)
     for name in ("kept.jsonl", "new.csv"):
         with pytest.raises(OSError, match=r"disk is full"):
             predict(input_file="in.csv", output_file=name)

@@ -14,6 +14,7 @@ import pytest
 from data.tables import tables
 from serving import answer_writer, batch_prediction, requests
 from serving.requests import Item
+from serving.serving_flags import DEFAULT_TASK_FLAGS
 from serving.tasks import base, tasks_of
 from serving.tasks.classify import CLASSIFY
 from serving.tasks.tag import TAG
@@ -22,7 +23,7 @@ from serving.tasks.words import FILL_MASK, NEXT_SENTENCE
 
 def read(path, task, *columns):
     """Returns the requests of a file, checked."""
-    items = [*requests.read(task, [str(path)], columns=columns)]
+    items = [*requests.read_requests(task, [str(path)], columns=columns)]
     for item in items:
         task.texts(item.request)
     return items
@@ -74,7 +75,7 @@ def test_columns_may_be_named_like_other_fields(tmp_path, names, kind):
     (tmp_path / "a.csv").write_text(f"{','.join(names)}\nb,c\n")
     paths = [str(tmp_path / "a.csv")]
     columns = {kind: names}
-    (item,) = requests.read(CLASSIFY, paths, **columns)
+    (item,) = requests.read_requests(CLASSIFY, paths, **columns)
     assert item.request == PAIR
 
 
@@ -82,12 +83,12 @@ def test_a_second_column_is_not_for_a_model_of_single_texts(tmp_path):
     (tmp_path / "a.csv").write_text("text,text_b\na,\na,b\n")
     task = tasks_of("BertClassifier", {"num_texts": 1})["classify"]
     paths = [str(tmp_path / "a.csv")]
-    first, second = requests.read(task, paths)
+    first, second = requests.read_requests(task, paths)
     task.texts(first.request)
     with pytest.raises(ValueError, match="'text_b'"):
         task.texts(second.request)
     with pytest.raises(ValueError, match="--text_b_column=more"):
-        next(requests.read(task, paths, columns=["text", "more"]))
+        next(requests.read_requests(task, paths, columns=["text", "more"]))
 
 
 # A task without a network, which returns the number in a text.
@@ -112,8 +113,8 @@ def test_an_answer_that_is_not_finite_is_an_error_of_its_line():
 
     engine = SimpleNamespace(run_all=run_all)
     model = SimpleNamespace(engine=engine, max_seq_length=8, pads=False)
-    (written,) = batch_prediction.answer(
-        model, SCORE, base.DEFAULTS, iter(batch)
+    (written,) = batch_prediction.answer_items(
+        model, SCORE, DEFAULT_TASK_FLAGS, iter(batch)
     )
     assert [answer.get("score") for answer in written] == [1.5, None, None, 2]
     for number in (2, 3):
@@ -201,8 +202,8 @@ def test_a_column_that_is_nested_too_deeply_is_an_error_of_its_row():
         run_all=lambda inputs, *_: [(x, []) for x in inputs]
     )
     model = SimpleNamespace(engine=engine, max_seq_length=8, pads=False)
-    ((first, second),) = batch_prediction.answer(
-        model, SCORE, base.DEFAULTS, items
+    ((first, second),) = batch_prediction.answer_items(
+        model, SCORE, DEFAULT_TASK_FLAGS, items
     )
     assert first["text"] == "a" and "error" not in first
     assert second["line"] == 2 and "nested" in second["error"]
@@ -255,7 +256,9 @@ def test_a_table_without_names_asks_and_is_answered_completely(tmp_path):
     with pytest.raises(ValueError, match="--nohas_header"):
         read(tmp_path / "a.csv", TAG)
     layout = tables.LayoutOptions(has_header=False).layout(has_header=None)
-    items = requests.read(TAG, [str(tmp_path / "a.csv")], layout=layout)
+    items = requests.read_requests(
+        TAG, [str(tmp_path / "a.csv")], layout=layout
+    )
     texts = [item.request["text"] for item in items]
     assert texts == ["The boat left", "A ship waits", "The inn"]
     assert len(read(tmp_path / "a.csv", TAG, "1")) == 3
@@ -265,6 +268,6 @@ def test_the_columns_of_the_training_tell_a_header(tmp_path):
     (tmp_path / "a.csv").write_text("Nr,Kommentar\na,b c\n")
     paths = [str(tmp_path / "a.csv")]
     with pytest.raises(ValueError, match="--has_header"):
-        [*requests.read(TAG, paths)]
-    (item,) = requests.read(TAG, paths, trained_columns=["Kommentar"])
+        [*requests.read_requests(TAG, paths)]
+    (item,) = requests.read_requests(TAG, paths, trained_columns=["Kommentar"])
     assert item.request == {"Nr": "a", "text": "b c"}

@@ -76,12 +76,12 @@ def test_predict_ranks_without_tensorflow(exports, load):
 def test_each_passage_counts_as_a_text(exports):
     pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
     from serving import server
-    from serving.limits import Limits
     from serving.server_queue import ServedModel
+    from serving.serving_flags import LimitFlags
 
     model = ServedModel(exports["ranker"], {})
     model.load()
-    few = server.Server({"m": model}, limits=Limits(max_texts=7))
+    few = server.Server({"m": model}, limits=LimitFlags(max_texts=7))
     few.is_ready = True
 
     async def stream():

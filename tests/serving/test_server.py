@@ -16,7 +16,7 @@ import pytest
 
 pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
 
-from serving.tasks.base import TaskOptions
+from serving.serving_flags import TaskFlags
 from tests.support import script_runner
 from tests.support.checkpoints import assert_same
 from tests.support.engines import run
@@ -42,7 +42,7 @@ TASKS = [
 def test_answers_are_those_of_python(server, load, kind, task, requests):
     model = load(kind)
     asked = model.task(task)
-    expected = asked.ask(model, requests, TaskOptions(top_k=8, n_best=8))
+    expected = asked.ask(model, requests, TaskFlags(top_k=8, n_best=8))
     path = f"/api/models/{kind}/{task}"
     for body, answers in (
         (requests, expected),

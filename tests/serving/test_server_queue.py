@@ -15,9 +15,9 @@ pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
 
 from serving import server_process
 from serving.engines import Input
-from serving.limits import Limits
 from serving.server import HTTPException, Server
 from serving.server_queue import Job, ServedModel
+from serving.serving_flags import LimitFlags
 from serving.tasks.base import Encoded, TextTask
 from tests.support import script_runner
 from tests.support.server_process import send
@@ -33,6 +33,20 @@ TASK, OTHER = (
     )
     for name in ("task", "other")
 )
+
+
+class UnprintableError(ValueError):
+    """An error that cannot be told to the client."""
+
+    def __str__(self):
+        raise RuntimeError("no message")
+
+
+class BrokenTask(TextTask):
+    """A task that fails before its first step."""
+
+    def in_steps(self, model, requests, options):
+        raise RuntimeError("broken")
 
 
 class Echo:
@@ -69,6 +83,8 @@ class Echo:
             self.num_slow += 1
         if text == "bad":
             raise ValueError("bad")
+        if text == "unprintable":
+            raise UnprintableError
         return {"text": self.reply or text}
 
 
@@ -151,6 +167,30 @@ def test_a_long_job_takes_turns_and_ends_with_its_client():
 
 
 @pytest.mark.parametrize(
+    "task, text",
+    [
+        (TASK, "unprintable"),
+        (BrokenTask("broken", TASK.encode, TASK.decode, TASK.fields), "a"),
+    ],
+)
+@pytest.mark.parametrize("num_texts", [1, 40])
+def test_jobs_after_an_unexpected_error_are_answered(task, text, num_texts):
+    async def main():
+        echo = Echo()
+        echo.may_run.set()
+        model = served(echo)
+        with pytest.raises(HTTPException) as failure:
+            async with asyncio.timeout(10):
+                await submit(model, task, *[text] * num_texts)
+        async with asyncio.timeout(10):
+            return failure.value.status_code, await submit(model, TASK, "next")
+
+    status, (reply,) = asyncio.run(main())
+    assert status == 500
+    assert json.loads(reply) == {"text": "next"}
+
+
+@pytest.mark.parametrize(
     "texts, advice",
     [
         (["a"], "the server is busy; try again later"),
@@ -164,7 +204,7 @@ def test_a_client_does_not_wait_longer_than_the_timeout(texts, advice):
         model = served(echo)
         first = submit(model, TASK, "first")
         await asyncio.sleep(0)
-        server = Server({"m": model}, limits=Limits(timeout_s=0.05))
+        server = Server({"m": model}, limits=LimitFlags(timeout_s=0.05))
         server.is_ready = True
 
         async def stream():
@@ -186,7 +226,7 @@ def serve_long_replies(port):
     echo = Echo(reply="a" * 15_000_000)
     echo.may_run.set()
     model = ServedModel("", {}, echo)
-    server = Server({"m": model}, limits=Limits(timeout_s=3))
+    server = Server({"m": model}, limits=LimitFlags(timeout_s=3))
     server_process.serve(server, "127.0.0.1", port)
 
 

@@ -32,7 +32,7 @@ def write_rows(
     """
     if examples[0].row is not None:
         rows = decoding.describe_rows(examples, outputs, decoder)
-        answer_writer.write(path, "csv", [[*rows]])
+        answer_writer.write_answers(path, "csv", [[*rows]])
 
 
 def write(
