@@ -162,7 +162,7 @@ class Trainer(BatchPredictor):
         """Restores the best step's weights. Returns whether there is one."""
         path = self.folder.find_best()
         if path:
-            self.global_step = self._best.read(path)
+            self.global_step = self._best.restore_from(path)
             self.has_best = True
         return bool(path)
 
