@@ -17,9 +17,10 @@ import signal
 import statistics
 import tempfile
 import time
+from collections.abc import Callable
 from importlib import metadata
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -38,7 +39,7 @@ class Work(NamedTuple):
         num_sequences: number of sequences in a step.
     """
 
-    repeat: Any
+    repeat: Callable[[int], object]
     num_sequences: float
 
 

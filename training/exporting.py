@@ -105,7 +105,7 @@ def export_task(
                 scored_card = dataclasses.replace(
                     card,
                     export_scores=_group_scores(scores),
-                    is_best_step=trainer.has_best,
+                    is_best_step=trainer.is_best_step,
                 )
                 atomic.write_text(folder / cards.FILE, scored_card.text())
         else:

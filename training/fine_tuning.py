@@ -20,6 +20,7 @@ from modeling.results import never_found
 from training import checks, exporting, flow, trained_rows
 from training.distillation import load_teacher
 from training.fine_tuning_config import FineTuningConfig
+from training.flow import Scores
 from training.loop.prediction import LossFigures
 from training.loop.trainer import Trainer
 from training.run import resuming
@@ -36,7 +37,6 @@ from training.task import Batches, Split, Task
 from training.training_config import NumSteps
 
 Splits = Mapping[str, Split]
-Scores = dict[str, float]
 
 
 def run(task: Task, start: Start[FineTuningConfig]) -> None:

@@ -24,8 +24,10 @@ from training.run.run_folder import RunFolder
 from training.start import Start
 from training.training_config import NumSteps, TrainingConfig
 
-# A function (trainer) -> {name: score on the dev set}.
-Evaluate = Callable[[Trainer], dict[str, float]]
+# {name: score}
+Scores = dict[str, float]
+# A function (trainer) -> scores on the dev set.
+Evaluate = Callable[[Trainer], Scores]
 
 
 def connect_and_check(start: Start[TrainingConfig]) -> None:
@@ -170,9 +172,7 @@ def train_and_evaluate(
     trainer.fit(records, num_train_steps, callbacks, epochs)
 
 
-def evaluate_at_the_end(
-    trainer: Trainer, evaluate: Evaluate
-) -> dict[str, float]:
+def evaluate_at_the_end(trainer: Trainer, evaluate: Evaluate) -> Scores:
     """Evaluates the trained weights, and writes eval_results.txt."""
     logging.info("Evaluating %s", trainer.described_step)
     results = evaluate(trainer)

@@ -23,6 +23,7 @@ from modeling.folders import identity
 from modeling.folders.model_entries import Fingerprint, TrainingSettings
 from training import exporting, flow, pretraining_end
 from training.distillation import load_teacher
+from training.flow import Scores
 from training.loop.trainer import Trainer
 from training.pretraining_config import PretrainingConfig
 from training.run import fingerprints, resuming
@@ -73,7 +74,7 @@ def run(start: Start[PretrainingConfig]) -> None:
     trainer.restore_or_load()
     counts = pretraining_end.MaskedCounts()
     evaluate = functools.partial(evaluate_on, config, evaluated, counts)
-    results: dict[str, float] = {}
+    results: Scores = {}
     with tfrecords.naming_wrong_records([records, evaluated]):
         if num_steps:
             train_pretrainer(config, trainer, records, evaluate)
@@ -310,7 +311,7 @@ def evaluate_on(
     records: tfrecords.Records,
     counts: pretraining_end.MaskedCounts,
     trainer: Trainer,
-) -> dict[str, float]:
+) -> Scores:
     """Returns the metrics of at most --max_eval_steps batches of records.
 
     Adds the masked WordPieces of the batches to `counts`.

@@ -82,7 +82,7 @@ def read_start(parsed: flags.Parsed[TrainingConfigT]) -> Start[TrainingConfigT]:
         OSError: a file is missing or cannot be read.
     """
     preset = read_preset(parsed.config)
-    config = complete(parsed, preset)
+    config = complete_flags(parsed, preset)
     # `checks.check_files` checks the lengths, which the table may still change.
     file = config.model.bert_config_file
     assert file is not None  # by `check_required`
@@ -132,7 +132,7 @@ def read_preset(config: TrainingConfig) -> Preset | None:
     return presets.read_preset(start, flag) if start else None
 
 
-def complete(
+def complete_flags(
     parsed: flags.Parsed[TrainingConfigT], preset: Preset | None
 ) -> TrainingConfigT:
     """Sets the flags that the user did not set to the values in a folder.
@@ -209,22 +209,30 @@ def check_required(
         # Fail here if the path does not exist or contains no weights, such as
         # the path of an export.
         modeling.find_checkpoint(preset)
-    names = [f"--{name}" for name in missing]
+    names = ", ".join(_name_missing(missing, preset))
+    raise ValueError(f"missing required flags: {names}")
+
+
+def _name_missing(missing: Sequence[str], preset: Preset | None) -> list[str]:
+    """Returns the flags that a user may set for the missing ones.
+
+    Args:
+        missing: names of the flags that are not set.
+        preset: Preset of the weights, None without weights.
+    """
+    names = [f"--{name}" for name in missing if name != "task_name"]
+    stated_by_folder = ("--bert_config_file", "--vocab_file")
     if not preset and "bert_config_file" in missing:
-        both = "--bert_config_file and --vocab_file"
+        both = " and ".join(stated_by_folder)
         start = f"--init_checkpoint (or {both}, for random weights)"
-        names = [start, *(name for name in names if name not in both)]
-    if "task_name" in missing:
-        names.remove("--task_name")
-        names.append("--data_file (or --task_name and --data_dir)")
-        if (
-            preset
-            and preset.is_resumed
-            and "processor" in preset.recorded_settings
-        ):
-            name = preset.recorded_settings["processor"]
-            names[-1] = f"--processor=FILE.py:{name}"
-    raise ValueError(f"missing required flags: {', '.join(names)}")
+        others = [name for name in names if name not in stated_by_folder]
+        names = [start, *others]
+    if "task_name" not in missing:
+        return names
+    settings = preset.recorded_settings if preset else {}
+    if preset and preset.is_resumed and "processor" in settings:
+        return [*names, f"--processor=FILE.py:{settings['processor']}"]
+    return [*names, "--data_file (or --task_name and --data_dir)"]
 
 
 def check_lengths(

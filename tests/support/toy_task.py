@@ -12,7 +12,7 @@ from tests.support import script_runner
 from tests.support.models import write_config
 from training import fine_tuning, task
 from training.fine_tuning_config import FineTuningConfig
-from training.start import Start, complete, read_preset, read_start
+from training.start import Start, complete_flags, read_preset, read_start
 
 
 def create_flags(folder, **changes):
@@ -41,7 +41,7 @@ def create_config(folder, **changes):
 def resolve_config(folder, **changes):
     """Returns the Config as a script completes it."""
     parsed = parse(create_flags(folder, **changes))
-    return complete(parsed, read_preset(parsed.config))
+    return complete_flags(parsed, read_preset(parsed.config))
 
 
 def create_start(config, bert_config, tokenizer=None):

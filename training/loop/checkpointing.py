@@ -181,7 +181,7 @@ class Checkpointer:
         for step in reversed(steps):
             try:
                 path = f"{self.output_dir}/{PREFIX}-{step}"
-                self._restored = self.read(path)
+                self._restored = self.restore_from(path)
                 return step
             except OSError as error:
                 logging.warning("%s. Trying the next older checkpoint.", error)
@@ -193,7 +193,7 @@ class Checkpointer:
             )
         return None
 
-    def read(self, path: str) -> int:
+    def restore_from(self, path: str) -> int:
         """Restores one checkpoint of a run, and returns its step.
 
         Raises:

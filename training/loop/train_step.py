@@ -58,7 +58,7 @@ class _Gradients(NamedTuple):
     losses: dict[str, tf.Tensor]
 
 
-class _Reduced(NamedTuple):
+class _ReducedGradients(NamedTuple):
     """What a replica knows after summing over all replicas.
 
     Attributes:
@@ -76,7 +76,7 @@ class _Reduced(NamedTuple):
     outcome: tf.Tensor
 
 
-class _Result(NamedTuple):
+class _StepResult(NamedTuple):
     """What one or several steps return.
 
     Attributes:
@@ -125,13 +125,13 @@ class TrainStep:
         # One device without loss scaling can clip within the optimizer's
         # update, which is faster (`apply_scaled`).
         self._clips_in_update = is_alone and not self._scales_loss
-        self._batch_gradients = self._accumulate_gradients
+        self._gradients_of_batch = self._accumulate_gradients
         if config.devices.jit_compile:
-            self._batch_gradients = tf.function(
+            self._gradients_of_batch = tf.function(
                 self._accumulate_gradients, jit_compile=True, autograph=False
             )
-        self._one = tf.function(self._next, autograph=False)
-        self._many = tf.function(self._next_many, autograph=False)
+        self._compiled_step = tf.function(self._run_step, autograph=False)
+        self._compiled_steps = tf.function(self._run_steps, autograph=False)
         with self.strategy.scope():
             optimizer.build(model.trainable_variables)
 
@@ -146,23 +146,22 @@ class TrainStep:
             each step, MADE, OVERFLOWED or NOT_FINITE, int [num_steps].
         """
         logs, outcomes = (
-            self._one(batches)
+            self._compiled_step(batches)
             if num_steps == 1
-            else self._many(batches, tf.constant(num_steps))
+            else self._compiled_steps(batches, tf.constant(num_steps))
         )
-        return {
-            name: float(value) for name, value in logs.items()
-        }, outcomes.numpy()
+        values = {name: float(value) for name, value in logs.items()}
+        return values, outcomes.numpy()
 
-    def _next(self, batches: Iterator[Features]) -> _Result:
+    def _run_step(self, batches: Iterator[Features]) -> _StepResult:
         """Runs one step, inside of a tf.function.
 
         Every replica computes the gradients of its part of the batch, and
         applies their sum over all replicas.
         """
         features = next(batches)
-        reduced: _Reduced = self.strategy.run(
-            self._reduced_gradients, args=(features,)
+        reduced: _ReducedGradients = self.strategy.run(
+            self._reduce_gradients, args=(features,)
         )
         norm, losses, outcome = tf.nest.map_structure(
             # Every replica computed the same reduced value, so read the first.
@@ -175,13 +174,13 @@ class TrainStep:
             "gradient_norm": norm,
         }
         is_made = outcome == MADE
-        self._update(reduced.gradients, reduced.clip_factor, is_made)
+        self._apply_gradients(reduced.gradients, reduced.clip_factor, is_made)
         # Skipped batches count too, so that the step number determines the
         # batch.
         self.optimizer.iterations.assign(step + 1)
-        return _Result(logs, outcome[tf.newaxis])
+        return _StepResult(logs, outcome[tf.newaxis])
 
-    def _update(
+    def _apply_gradients(
         self,
         grads: dict[int, tf.Tensor],
         clip_factor: tf.Tensor,
@@ -215,31 +214,31 @@ class TrainStep:
             # condition must not leave the replica context.
             tf.cond(is_made, apply, lambda: tf.constant(False))
 
-    def _next_many(
+    def _run_steps(
         self, batches: Iterator[Features], num_steps: tf.Tensor
-    ) -> _Result:
+    ) -> _StepResult:
         """Runs several steps in one call, inside of a tf.function.
 
         On TPUs, each return to the host is expensive.
         """
 
-        def make_one(
+        def run_one(
             index: tf.Tensor, outcomes: tf.TensorArray
         ) -> tuple[tf.Tensor, tf.TensorArray]:
-            outcome = self._next(batches).outcomes[0]
+            outcome = self._run_step(batches).outcomes[0]
             return index + 1, outcomes.write(index, outcome)
 
         _, outcomes = tf.while_loop(
             lambda index, _: index < num_steps - 1,
-            make_one,
+            run_one,
             (0, tf.TensorArray(tf.int32, num_steps, element_shape=[])),
             parallel_iterations=1,
         )
-        logs, outcome = self._next(batches)
+        logs, outcome = self._run_step(batches)
         outcomes = outcomes.write(num_steps - 1, outcome[0])
-        return _Result(logs, outcomes.stack())
+        return _StepResult(logs, outcomes.stack())
 
-    def _reduced_gradients(self, features: Features) -> _Reduced:
+    def _reduce_gradients(self, features: Features) -> _ReducedGradients:
         """Sums the gradients over all replicas."""
         weights = _all_reduce(self.loss.weights(features))
         seed = self._offset_seed(
@@ -247,7 +246,7 @@ class TrainStep:
             tf.distribute.get_replica_context().replica_id_in_sync_group,
         )
         grads, squares, losses = _all_reduce(
-            self._batch_gradients(features, weights, seed)
+            self._gradients_of_batch(features, weights, seed)
         )
         dense = [grad for index, grad in grads.items() if index not in squares]
         every_square = [*squares.values(), *map(sum_of_squares, dense)]
@@ -265,7 +264,7 @@ class TrainStep:
         limit = self._clip_norm * scale
         clip_factor = limit * tf.minimum(1.0 / norm, 1.0 / limit)
         clip_factor = tf.where(tf.math.is_finite(norm), clip_factor, np.nan)
-        return _Reduced(
+        return _ReducedGradients(
             gradients=grads,
             clip_factor=clip_factor,
             norm=norm / scale,
@@ -298,7 +297,7 @@ class TrainStep:
         )
 
         @functools.partial(tf.function, autograph=False)
-        def part(index: tf.Tensor) -> _Gradients:
+        def part_gradients_at(index: tf.Tensor) -> _Gradients:
             chosen = tf.nest.map_structure(lambda t: t[index], parts)
             for name, value in chosen.items():
                 value.set_shape([None, *features[name].shape[1:]])
@@ -310,7 +309,9 @@ class TrainStep:
         def add_part(
             index: tf.Tensor, sums: _Gradients
         ) -> tuple[tf.Tensor, _Gradients]:
-            return index + 1, tf.nest.map_structure(tf.add, sums, part(index))
+            return index + 1, tf.nest.map_structure(
+                tf.add, sums, part_gradients_at(index)
+            )
 
         # Start from zeros, not from the first micro-batch. Computed outside the
         # loop, the first micro-batch would keep activations that should be
@@ -318,7 +319,7 @@ class TrainStep:
         index = tf.constant(0)
         zeros = tf.nest.map_structure(
             lambda t: tf.zeros(t.shape, t.dtype),
-            part.get_concrete_function(index).structured_outputs,
+            part_gradients_at.get_concrete_function(index).structured_outputs,
         )
         _, sums = tf.while_loop(
             lambda index, _: index < num_parts,

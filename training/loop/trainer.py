@@ -53,7 +53,7 @@ class Trainer(BatchPredictor):
         num_train_steps: number of the step at which training ends.
         global_step: number of steps that trained the current weights,
             including steps that were skipped.
-        has_best: whether the current weights come from the best step.
+        is_best_step: whether the current weights come from the best step.
         checkpointer: saves the run's checkpoints.
     """
 
@@ -71,7 +71,7 @@ class Trainer(BatchPredictor):
         self.train_step = step
         self.num_train_steps = 0
         self.global_step = 0
-        self.has_best = False
+        self.is_best_step = False
         weights = dict(modeling.named_variables(model))
         variables = {**weights}
         if step is not None:
@@ -162,8 +162,8 @@ class Trainer(BatchPredictor):
         """Restores the best step's weights. Returns whether there is one."""
         path = self.folder.find_best()
         if path:
-            self.global_step = self._best.read(path)
-            self.has_best = True
+            self.global_step = self._best.restore_from(path)
+            self.is_best_step = True
         return bool(path)
 
     def save_best(self, step: int) -> None:
@@ -392,5 +392,5 @@ class Trainer(BatchPredictor):
         if not self.global_step:
             start = self.config.model.init_checkpoint
             return f"the weights of {start}" if start else "random weights"
-        which = "best" if self.has_best else "last"
+        which = "best" if self.is_best_step else "last"
         return f"the weights of step {self.global_step} (the {which} step)"

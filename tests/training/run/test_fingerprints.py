@@ -13,7 +13,7 @@ from tests.support import toy_task
 from tests.support.golden import ROOT
 from tests.support.models import TINY, built
 from training.run import fingerprints, resuming
-from training.start import complete, read_preset
+from training.start import complete_flags, read_preset
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ def describe(options, resumes=None):
     preset = read_preset(parsed.config)
     if resumes:
         preset = Preset("run", flag="--output_dir", recorded_settings=resumes)
-    config = complete(parsed, preset)
+    config = complete_flags(parsed, preset)
     bert_config = modeling.load_config(options["bert_config_file"])
     start = toy_task.create_start(config, bert_config)
     start = dataclasses.replace(start, preset=preset)
