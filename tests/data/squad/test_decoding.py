@@ -1,6 +1,7 @@
 """Answers that the logits of small passages give.
 
-test_golden.py compares answers with those that the original recorded.
+test_golden.py compares answers with those that the original recorded. Tests
+final_text.py.
 """
 
 import dataclasses

@@ -1,4 +1,7 @@
-"""The tokenizer against recordings, and against the paper's code."""
+"""The tokenizer against recordings, and against the paper's code.
+
+Tests vocabulary_checks.py.
+"""
 
 import gzip
 import random
