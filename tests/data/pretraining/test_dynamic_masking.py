@@ -10,7 +10,7 @@ from data.pretraining.options import MaskingOptions
 from data.text import tokenization
 from data.text.tokenization import FullTokenizer
 
-WORDS = [*tokenization.SPECIAL_TOKENS, "[PAD]", *"abcdefgh", "##i", "##j"]
+WORDS = [*tokenization.REQUIRED_TOKENS, "[PAD]", *"abcdefgh", "##i", "##j"]
 N = 600
 LENGTH = 40
 
