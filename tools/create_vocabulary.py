@@ -126,12 +126,14 @@ def count_words_of_files(
 
 
 def extend_and_report(
-    old: Sequence[str], counts: Mapping[str, int], num_new_words: int | None
+    old_vocab: Sequence[str],
+    counts: Mapping[str, int],
+    num_new_words: int | None,
 ) -> list[str]:
     """Adds words of a text to a vocabulary, and prints how many it adds.
 
     Args:
-        old: the WordPieces of the vocabulary, in the order of their ids.
+        old_vocab: the WordPieces of the vocabulary, in the order of their ids.
         counts: {word: number of occurrences in the text}.
         num_new_words: maximum number of words to add. None = the number of
             [unusedN] entries.
@@ -139,12 +141,12 @@ def extend_and_report(
     Raises:
         ValueError: there is no word to add.
     """
-    vocab = vocabulary.extend_vocabulary(old, counts, num_new_words)
-    num_added = len(vocab) - len(old)
+    vocab = vocabulary.extend_vocabulary(old_vocab, counts, num_new_words)
+    num_added = len(vocab) - len(old_vocab)
     num_replaced = sum(
-        before != after for before, after in zip(old, vocab, strict=False)
+        before != after for before, after in zip(old_vocab, vocab, strict=False)
     )
-    _, before = vocabulary.count_pieces(old, counts)
+    _, before = vocabulary.count_pieces(old_vocab, counts)
     _, after = vocabulary.count_pieces(vocab, counts)
     print(
         f"{num_replaced + num_added:,} new words: {num_replaced:,} replace "
@@ -155,21 +157,21 @@ def extend_and_report(
 
 
 def create_vocabulary(
-    config: Config, old: Sequence[str] | None, counts: Mapping[str, int]
+    config: Config, old_vocab: Sequence[str] | None, counts: Mapping[str, int]
 ) -> list[str]:
     """Learns the vocabulary of a text, or extends a vocabulary.
 
     Args:
         config: flags of the tool.
-        old: the WordPieces of --extend, None without this flag.
+        old_vocab: the WordPieces of --extend, None without this flag.
         counts: {word: number of occurrences in the text}.
 
     Raises:
         ValueError: as `vocabulary.learn_vocabulary` raises it, or there is no
             word to add.
     """
-    if old is not None:
-        return extend_and_report(old, counts, config.num_new_words)
+    if old_vocab is not None:
+        return extend_and_report(old_vocab, counts, config.num_new_words)
     return vocabulary.learn_vocabulary(
         counts, config.vocab_size, config.num_unused
     )
@@ -223,17 +225,17 @@ def main(parsed: flags.Parsed[Config]) -> None:
     start = time.monotonic()
     casing_file = _find_casing_file(config)
     input_files = text_files.expand_patterns(config.input_file, "input_file")
-    old = _read_vocabulary(config)
+    old_vocab = _read_vocabulary(config)
     counts = count_words_of_files(input_files, config.do_lower_case)
     logging.info("Learning from %d different words", len(counts))
     # Open the output first. If it cannot be written, nothing is learned.
     with atomic_open(config.output_file) as file:
-        vocab = create_vocabulary(config, old, counts)
+        vocab = create_vocabulary(config, old_vocab, counts)
         file.write("".join(f"{token}\n" for token in vocab).encode())
     if casing_file:
         contents = tokenizer_files.format_casing(config.do_lower_case)
         write_bytes(casing_file, contents)
-    if old is None:
+    if old_vocab is None:
         # tools.convert_checkpoint writes that of an extended model.
         write_configuration(os.path.dirname(config.output_file), len(vocab))
     num_unknown, num_pieces = vocabulary.count_pieces(vocab, counts)

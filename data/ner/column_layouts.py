@@ -118,12 +118,13 @@ def _find_sentence_numbers(letters: Sequence[str]) -> int | None:
     indexes = (
         index for index, name in enumerate(letters) if pattern.fullmatch(name)
     )
-    at = next(indexes, None)
+    sentence_at = next(indexes, None)
     # A column named sentence contains the words if no other column does.
-    if at is not None and letters[at] == "sentence":
-        other_names = [*letters[:at], *letters[at + 1 :]]
-        return at if {*column_names.WORDS}.intersection(other_names) else None
-    return at
+    if sentence_at is not None and letters[sentence_at] == "sentence":
+        other_names = {*letters[:sentence_at], *letters[sentence_at + 1 :]}
+        if not other_names.intersection(column_names.WORDS):
+            return None
+    return sentence_at
 
 
 def _find_first(names: Collection[str], letters: Sequence[str]) -> int | None:

@@ -135,39 +135,52 @@ def _search_legal(
     )
     numbers = tf.reshape(tf.range(num_blocks * size), [num_blocks, size])
 
-    def scan(
-        step: Callable[[tf.Tensor, _PlaceWords], tf.Tensor],
-        words: _PlaceWords,
-        first: tf.Tensor,
-        edge: int,
-    ) -> tf.Tensor:
-        # A loop keeps a small tensor for each of its steps, which needs several
-        # times the memory of its values. So scan blocks of words, whose values
-        # become one tensor. A block continues at the `edge` of another one.
-        return tf.scan(
-            lambda state, block: tf.scan(
-                step, block, state[edge], reverse=not edge
-            ),
-            words,
-            tf.repeat(first[None], size, 0),
-            reverse=not edge,
-        )
-
     def add_word(total: tf.Tensor, word: _PlaceWords) -> tf.Tensor:
         # Returns the score of the best sequence that ends in each tag.
         paths = total[:, :, None] + between
         best = tf.reduce_max(paths, 1) - tf.reduce_max(paths, [1, 2])[:, None]
         return tf.where(word[1] == 0, start, best) + word[0]
 
-    def choose(next_tag: tf.Tensor, word: _PlaceWords) -> tf.Tensor:
+    def choose_tag(next_tag: tf.Tensor, word: _PlaceWords) -> tf.Tensor:
         # Returns the best tag before a tag, or at the end of a text. The tags
         # of the padding after it do not matter.
         is_last = (word[1] + 1 == lengths)[:, None]
         after = tf.where(is_last, end, tf.gather(between.T, next_tag))
         return tf.argmax(word[0] + after, -1, tf.int32)
 
-    totals = scan(add_word, (scores, numbers), tf.zeros_like(scores[0, 0]), -1)
-    nothing = tf.zeros([num_texts], tf.int32)
-    ids = scan(choose, (totals, numbers), nothing, 0)
+    first_total = tf.zeros_like(scores[0, 0])
+    totals = _scan_blocks(add_word, (scores, numbers), first_total)
+    no_tags = tf.zeros([num_texts], tf.int32)
+    ids = _scan_blocks(choose_tag, (totals, numbers), no_tags, reverse=True)
     ids = tf.transpose(tf.reshape(ids, [-1, num_texts]))
     return tf.RaggedTensor.from_tensor(ids, lengths).flat_values
+
+
+def _scan_blocks(
+    step: Callable[[tf.Tensor, _PlaceWords], tf.Tensor],
+    blocks: _PlaceWords,
+    first: tf.Tensor,
+    reverse: bool = False,
+) -> tf.Tensor:
+    """Applies `step` to all words, block by block, and returns all its results.
+
+    A loop keeps a small tensor for each of its steps, which needs several times
+    the memory of its values. So the outer loop scans blocks of words, whose
+    values become one tensor. A block continues where another one ends.
+
+    Args:
+        step: function of its result for the preceding word, and of a word.
+        blocks: the words, [blocks, words in a block, ...] each.
+        first: the result before the first word.
+        reverse: whether to begin with the last word.
+    """
+    edge = 0 if reverse else -1
+    block_size = tf.shape(blocks[1])[1]
+    return tf.scan(
+        lambda results, block: tf.scan(
+            step, block, results[edge], reverse=reverse
+        ),
+        blocks,
+        tf.repeat(first[None], block_size, 0),
+        reverse=reverse,
+    )

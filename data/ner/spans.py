@@ -34,6 +34,27 @@ from files.json_files import parse_json
 from files.paths import StrPath
 
 
+@dataclasses.dataclass
+class _FileCounts:
+    """What is counted in a file, to check the file at its end.
+
+    Attributes:
+        num_texts: number of texts.
+        num_empty: number of texts without words.
+        num_unknown: number of texts that were not annotated, or were rejected.
+        labels: the label of each span.
+        widened: for messages, each span that was widened to complete words.
+        spans: how each span fits the words.
+    """
+
+    num_texts: int = 0
+    num_empty: int = 0
+    num_unknown: int = 0
+    labels: list[str] = dataclasses.field(default_factory=list)
+    widened: list[str] = dataclasses.field(default_factory=list)
+    spans: list[offsets.SpanFit] = dataclasses.field(default_factory=list)
+
+
 def read_annotated_texts(
     path: StrPath,
     name: str,
@@ -68,7 +89,6 @@ def read_annotated_texts(
     examples = []
     tagged_sentences = []
     for guid, row in _read_entries(path, encoding):
-        counts.num_texts += 1
         example, has_tags = _read_row(path, guid, row, name, counts)
         if example is not None:
             examples.append(example)
@@ -86,9 +106,13 @@ def _read_row(
     guid: str,
     row: object,
     name: str,
-    counts: "_FileCounts",
+    counts: _FileCounts,
 ) -> tuple[NerExample | None, bool]:
-    """Returns (example or None, whether the row contains tags)."""
+    """Returns (example or None, whether the row contains tags).
+
+    None stands for a text that is left out. Adds the text to `counts`.
+    """
+    counts.num_texts += 1
     is_test = name == "test"
     where = f"{path}, {guid}"
     if isinstance(row, list) and [*map(type, row)] == [str, dict]:
@@ -141,7 +165,7 @@ def _name_tags(
         example.labels = [names[tag] for tag in example.labels]
 
 
-def _log_counts(path: StrPath, counts: "_FileCounts", name: str) -> None:
+def _log_counts(path: StrPath, counts: _FileCounts, name: str) -> None:
     """Logs which texts and spans of a file were left out or changed."""
     if counts.widened:
         logging.info(
@@ -167,27 +191,6 @@ def _log_counts(path: StrPath, counts: "_FileCounts", name: str) -> None:
             counts.num_texts,
             "count as texts without entities" if is_test else "are skipped",
         )
-
-
-@dataclasses.dataclass
-class _FileCounts:
-    """What is counted in a file, to check the file at its end.
-
-    Attributes:
-        num_texts: number of texts.
-        num_empty: number of texts without words.
-        num_unknown: number of texts that were not annotated, or were rejected.
-        labels: the label of each span.
-        widened: for messages, each span that was widened to complete words.
-        spans: how each span fits the words.
-    """
-
-    num_texts: int = 0
-    num_empty: int = 0
-    num_unknown: int = 0
-    labels: list[str] = dataclasses.field(default_factory=list)
-    widened: list[str] = dataclasses.field(default_factory=list)
-    spans: list[offsets.SpanFit] = dataclasses.field(default_factory=list)
 
 
 def _tag_words(

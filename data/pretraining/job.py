@@ -203,9 +203,6 @@ def write_shards(task: ShardTask) -> None:
     The result file contains the sizes and checksums of the shards, and counts
     of the text and of the instances.
 
-    A document is held out if the CRC-32 of its text, modulo 10,000, is below
-    10,000 times `eval_fraction`. So the choice depends only on the text.
-
     Raises:
         OSError: a file cannot be read or written.
     """
@@ -214,29 +211,16 @@ def write_shards(task: ShardTask) -> None:
     # Only training instances are counted.
     instance_counts = Counter() if task.is_evaluation else counts
     reader = _create_reader(options)
-
-    def is_wanted(checksum: int) -> bool:
-        is_held_out = (
-            checksum % _NUM_HASHES < options.eval_fraction * _NUM_HASHES
-        )
-        return is_held_out == task.is_evaluation
-
-    # Each part has its own random draws, but the evaluation set is small, so
-    # its documents are taken together.
-    texts: dict[int | str, Iterator[Document]] = {
-        number: reader.read(part, counts, is_wanted, _MAX_CHARACTERS)
-        for number, part in task.parts.items()
-    }
     if task.is_evaluation:
-        texts = {"eval": itertools.chain.from_iterable(texts.values())}
         options = dataclasses.replace(
             options, dynamic_masking=False, dupe_factor=1
         )
+    texts = _read_texts(task, reader, counts)
     previous: list[Document] = []
     with records.RecordWriter(task.shards) as writer:
         for name, text in texts.items():
             rng = random.Random(f"{options.random_seed}/{name}")
-            for group in _group(text):
+            for group in _group_documents(text):
                 # The random next sentences of a single document come from the
                 # group before it.
                 lent = previous if len(group) == 1 else []
@@ -254,7 +238,33 @@ def write_shards(task: ShardTask) -> None:
     write_json(task.result_file, result)
 
 
-def _group(text: Iterable[Document]) -> Iterator[list[Document]]:
+def _read_texts(
+    task: ShardTask, reader: TextReader, counts: Counter[str]
+) -> dict[int | str, Iterator[Document]]:
+    """Returns the documents of each text that has random draws of its own.
+
+    Such a text is a part, whose number is the key. But the evaluation set is
+    small, so its documents are taken together.
+
+    A document is held out if the CRC-32 of its text, modulo 10,000, is below
+    10,000 times `eval_fraction`. So the choice depends only on the text.
+    """
+    limit = task.options.eval_fraction * _NUM_HASHES
+
+    def is_wanted(checksum: int) -> bool:
+        is_held_out = checksum % _NUM_HASHES < limit
+        return is_held_out == task.is_evaluation
+
+    documents: dict[int | str, Iterator[Document]] = {
+        number: reader.read(part, counts, is_wanted, _MAX_CHARACTERS)
+        for number, part in task.parts.items()
+    }
+    if task.is_evaluation:
+        return {"eval": itertools.chain.from_iterable(documents.values())}
+    return documents
+
+
+def _group_documents(text: Iterable[Document]) -> Iterator[list[Document]]:
     """Yields lists of documents that fit into memory."""
     group = []
     num_pieces = 0

@@ -33,7 +33,8 @@ _CHUNK_LENGTH = 8192
 # Matches white space or an ideograph: a word always ends before them.
 _BORDER = re.compile("[ \t\n\r\u3400-\u4dbf\u4e00-\u9fff]")
 
-SPECIAL_TOKENS = ("[CLS]", "[SEP]", "[MASK]", "[UNK]")
+# WordPieces that the network's inputs contain, whatever the texts are.
+REQUIRED_TOKENS = ("[CLS]", "[SEP]", "[MASK]", "[UNK]")
 
 
 class PaddedInput(TypedDict):
@@ -80,34 +81,6 @@ class FullTokenizer:
             or whose casing contradicts `do_lower_case`.
     """
 
-    @classmethod
-    def from_preset(
-        cls,
-        path: str | os.PathLike[str] | Preset,
-        special_tokens_in_strings: bool = False,
-    ) -> "FullTokenizer":
-        """Creates the tokenizer of the model in a folder.
-
-        Args:
-            path: a folder of weights, a checkpoint in it, or a model of the
-                Hugging Face hub, hf://OWNER/NAME or hf://OWNER/NAME@REVISION.
-                Or the Preset of one of them.
-            special_tokens_in_strings: as in the constructor.
-
-        Raises:
-            OSError: there is no vocabulary, or it cannot be downloaded.
-            ValueError: the folder does not state the casing, and the vocabulary
-                does not show it, or its tokenizer is not BERT's.
-        """
-        preset = path if isinstance(path, Preset) else read_preset(path)
-        if preset.vocab_file is None:
-            raise FileNotFoundError(
-                f"{preset.path} contains no vocab.txt or tokenizer.json"
-            )
-        tokenizer = create_tokenizer(preset.vocab_file, preset=preset)
-        tokenizer.keep_special_tokens(special_tokens_in_strings)
-        return tokenizer
-
     def __init__(
         self,
         vocab_file: str | os.PathLike[str],
@@ -138,6 +111,34 @@ class FullTokenizer:
         self.set_casing(do_lower_case is not False)
         self.keep_special_tokens(special_tokens_in_strings)
 
+    @classmethod
+    def from_preset(
+        cls,
+        path: str | os.PathLike[str] | Preset,
+        special_tokens_in_strings: bool = False,
+    ) -> "FullTokenizer":
+        """Creates the tokenizer of the model in a folder.
+
+        Args:
+            path: a folder of weights, a checkpoint in it, or a model of the
+                Hugging Face hub, hf://OWNER/NAME or hf://OWNER/NAME@REVISION.
+                Or the Preset of one of them.
+            special_tokens_in_strings: as in the constructor.
+
+        Raises:
+            OSError: there is no vocabulary, or it cannot be downloaded.
+            ValueError: the folder does not state the casing, and the vocabulary
+                does not show it, or its tokenizer is not BERT's.
+        """
+        preset = path if isinstance(path, Preset) else read_preset(path)
+        if preset.vocab_file is None:
+            raise FileNotFoundError(
+                f"{preset.path} contains no vocab.txt or tokenizer.json"
+            )
+        tokenizer = create_tokenizer(preset.vocab_file, preset=preset)
+        tokenizer.keep_special_tokens(special_tokens_in_strings)
+        return tokenizer
+
     def set_casing(self, do_lower_case: bool) -> None:
         """Sets whether text is lower-cased and accents are stripped."""
         self.do_lower_case = do_lower_case
@@ -154,7 +155,7 @@ class FullTokenizer:
         """This tokenizer as a Keras layer, which is created at the first use.
 
         Raises:
-            ValueError: the vocabulary does not contain all SPECIAL_TOKENS.
+            ValueError: the vocabulary does not contain all REQUIRED_TOKENS.
         """
         # A layer needs TensorFlow, which loads slowly.
         from data.text.tokenizer_layer import TokenizerLayer
@@ -176,7 +177,7 @@ class FullTokenizer:
     def check_vocab(
         self,
         vocab_size: int | None = None,
-        special_tokens: Iterable[str] = SPECIAL_TOKENS,
+        special_tokens: Iterable[str] = REQUIRED_TOKENS,
     ) -> None:
         """Checks that the vocabulary fits a model.
 

@@ -279,12 +279,12 @@ def _lower_sigmas(chars: _Normalized) -> _Normalized:
     )
     is_cased = (chars.flags & unicode_tables.CASED) > 0
     sigmas = ragged.true_indices(chars.cps == unicode_tables.CAPITAL_SIGMA)
-    at = tf.searchsorted(counted, sigmas)
-    after = (at > 0) & tf.gather(
-        is_cased, tf.gather(counted, tf.maximum(at - 1, 0))
+    place = tf.searchsorted(counted, sigmas)
+    after = (place > 0) & tf.gather(
+        is_cased, tf.gather(counted, tf.maximum(place - 1, 0))
     )
-    # A line end follows each text, so `at + 1` is always a valid index.
-    before = tf.gather(is_cased, tf.gather(counted, at + 1))
+    # A line end follows each text, so `place + 1` is always a valid index.
+    before = tf.gather(is_cased, tf.gather(counted, place + 1))
     lowered = tf.where(after & ~before, ord("\u03c2"), ord("\u03c3"))
     return chars._replace(
         cps=tf.tensor_scatter_nd_update(chars.cps, sigmas[:, None], lowered)

@@ -115,13 +115,13 @@ def test_answers_are_marked_in_their_passage(tmp_path):
 def test_entities_are_right_wrong_or_missed(tmp_path):
     words = ["Anna", HOSTILE, "of", "New", "York", "&", "Rome"]
     right = ["B-PER", "O", "O", "B-LOC", "I-LOC", "O", "B-LOC"]
-    found = ["B-PER", "O", "O", "B-LOC", "O", "O", "O"]
+    predicted = ["B-PER", "O", "O", "B-LOC", "O", "O", "O"]
     examples = [
         NerExample("1", words, right, 0),
         NerExample("2", ["ok"], ["O"], 0),
     ]
     path = tmp_path / "report.html"
-    report.write_entities(path, HEADING, examples, [found, ["O"]])
+    report.write_entities(path, HEADING, examples, [predicted, ["O"]])
     page = read(path)
     assert page.rows == [
         ["", "support", "missed", "right", "wrong"],
@@ -153,8 +153,8 @@ def test_entities_are_right_wrong_or_missed(tmp_path):
     ],
 )
 def test_the_interval_is_wilsons(num_right, num_examples, expected):
-    found = report.interval_of(num_right, num_examples)
-    assert found == pytest.approx(expected, abs=1e-4)
+    interval = report.interval_of(num_right, num_examples)
+    assert interval == pytest.approx(expected, abs=1e-4)
 
 
 def test_a_score_is_beside_its_baseline_and_interval(tmp_path, tokenizer):

@@ -143,14 +143,14 @@ def test_predictions_are_read_again(tmp_path, row, name):
     # A wrong answer for a dev set, and a right one for a test set.
     answers = [["O"] * 4] if name == "dev" else [TAGS]
     prefix = "predicted_" if name == "dev" else ""
-    made = tmp_path / "train.jsonl"
+    predictions_file = tmp_path / "train.jsonl"
     windows.write_predictions(
-        made, examples, answers, [np.ones(4)], prefix=prefix
+        predictions_file, examples, answers, [np.ones(4)], prefix=prefix
     )
     (example,) = reader.read("train")
     assert (example.words, example.labels) == (WORDS, TAGS)
     # Its own predictions have the names of the first ones.
-    (example,) = spans.read_annotated_texts(made, "dev")
+    (example,) = spans.read_annotated_texts(predictions_file, "dev")
     windows.write_predictions(
         tmp_path / "again", [example], [TAGS], [np.ones(4)], "predicted_"
     )

@@ -1,6 +1,6 @@
 """Tables of tagged words, sentences, and the tags that a file may have.
 
-Tests column_layouts.py and tag_names.py.
+Tests column_layouts.py, column_sentences.py and tag_names.py.
 """
 
 import pytest
@@ -68,7 +68,9 @@ def read(folder, text, name="train.csv", split="train", labels=None, **columns):
 
 
 def shorten(examples):
-    return [x.words for x in examples], [x.labels for x in examples]
+    return [example.words for example in examples], [
+        example.labels for example in examples
+    ]
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
@@ -86,19 +88,25 @@ def test_tables_are_read_by_their_ending(tmp_path):
     assert shorten(read(tmp_path, text, "train.tsv")) == (WORDS, TAGS)
     # A column at the end that is filled where a sentence begins.
     text = "Word\tTag\tSentence\nAnna\tO\t1\nleft\tO\t\nOslo\tO\t2\n"
-    found = read(tmp_path, text, "test.tsv", "predict")
-    assert [x.words for x in found] == [["Anna", "left"], ["Oslo"]]
+    examples = read(tmp_path, text, "test.tsv", "predict")
+    assert [example.words for example in examples] == [
+        ["Anna", "left"],
+        ["Oslo"],
+    ]
     (tmp_path / "test.tsv").unlink()
     # A table has no comments.
     text = "Word,Tag,POS\n#,O,X\n#,B-X,X\n"
-    (found,) = read(tmp_path, text, "test.csv", "predict", ["O", "B-X"])
-    assert found.words == ["#", "#"]
+    (example,) = read(tmp_path, text, "test.csv", "predict", ["O", "B-X"])
+    assert example.words == ["#", "#"]
     (tmp_path / "test.csv").unlink()
     # A test set may lack its tags.
     text = "Sentence #,Word\n1,Anna\n,left\n2,Oslo\n"
-    found = read(tmp_path, text, "test.csv", "predict")
-    assert [x.words for x in found] == [["Anna", "left"], ["Oslo"]]
-    assert {tag for x in found for tag in x.labels} == {"O"}
+    examples = read(tmp_path, text, "test.csv", "predict")
+    assert [example.words for example in examples] == [
+        ["Anna", "left"],
+        ["Oslo"],
+    ]
+    assert {tag for example in examples for tag in example.labels} == {"O"}
 
 
 @pytest.mark.parametrize(
@@ -123,8 +131,8 @@ def test_what_is_wrong_in_a_table_is_shown(tmp_path, text, culprit):
 def test_numbers_are_named_by_labels(tmp_path):
     text = "a 1\nb 2\n\nc 0\n"
     labels = ["O", "B-X", "I-X"]
-    found = read(tmp_path, text, "train.txt", labels=labels)
-    assert [x.labels for x in found] == [["B-X", "I-X"], ["O"]]
+    examples = read(tmp_path, text, "train.txt", labels=labels)
+    assert [example.labels for example in examples] == [["B-X", "I-X"], ["O"]]
     with pytest.raises(ValueError, match="tag 2 has no name"):
         read(tmp_path, text, "train.txt", labels=labels[:2])
 
@@ -132,16 +140,16 @@ def test_numbers_are_named_by_labels(tmp_path):
 def test_the_tag_may_come_before_the_word(tmp_path):
     """As in MIT Movie, also if a word looks like a tag."""
     text = "O\tshow\nB-ACTOR\tO\nI-ACTOR\tWinfrey\nO\tI\n\nO\tfilms\n"
-    found = read(tmp_path, text, "train.txt")
-    assert [x.words for x in found] == [
+    examples = read(tmp_path, text, "train.txt")
+    assert [example.words for example in examples] == [
         ["show", "O", "Winfrey", "I"],
         ["films"],
     ]
-    assert found[0].labels == ["O", "B-ACTOR", "I-ACTOR", "O"]
+    assert examples[0].labels == ["O", "B-ACTOR", "I-ACTOR", "O"]
     # Types without B- and I-.
     text = "O show\nACTOR Tom\nO in\nO films\n\nO now\n"
-    found = read(tmp_path, text, "dev.txt", "eval")
-    assert found[0].labels == ["O", "B-ACTOR", "O", "O"]
+    examples = read(tmp_path, text, "dev.txt", "eval")
+    assert examples[0].labels == ["O", "B-ACTOR", "O", "O"]
 
 
 def test_tags_in_small_letters_are_spelled_as_the_task_does(tmp_path):
@@ -300,8 +308,8 @@ def test_sheets_of_excel_are_read(tmp_path, name, caplog):
     options = NerOptions()
     reader = reading.NerProcessor(tmp_path, DataFileOptions(), options)
     examples = reader.read_file(path, "train")
-    assert [each.words for each in examples] == WORDS
-    assert [each.labels for each in examples] == TAGS
+    assert [example.words for example in examples] == WORDS
+    assert [example.labels for example in examples] == TAGS
     assert "left out" not in caplog.text
 
 

@@ -77,7 +77,7 @@ def test_the_graph_decodes_texts_of_many_words_as_python_does():
     for longest in (511, 512, 513, 1024):
         lengths = [3, longest, 0]
         rows = [rng.dirichlet(np.ones(len(labels)), n) for n in lengths]
-        found = decode(
+        decoded = decode(
             tf.RaggedTensor.from_row_lengths(
                 np.concatenate(rows).astype(np.float32), lengths
             )
@@ -86,7 +86,7 @@ def test_the_graph_decodes_texts_of_many_words_as_python_does():
             legal_tags.decode_tags(legal_tags.to_scores(row), labels, True)
             for row in rows
         ]
-        assert found.numpy().tolist() == [*itertools.chain(*expected)]
+        assert decoded.numpy().tolist() == [*itertools.chain(*expected)]
 
 
 def test_a_long_text_is_not_rounded_away():

@@ -57,13 +57,15 @@ def write(folder, texts, unit=len):
     rows = []
     for marked in texts:
         text = re.sub("[<>]", "", marked)
-        found = []
+        entities = []
         for count, match in enumerate(re.finditer("<(.*?)>", marked)):
             start = match.start() - 2 * count
             end = start + len(match[1])
-            shown = unit(text[:start])
-            found.append([shown, shown + max(unit(text[start:end]), 1), "X"])
-        rows.append({"text": text, "entities": found})
+            position = unit(text[:start])
+            entities.append(
+                [position, position + max(unit(text[start:end]), 1), "X"]
+            )
+        rows.append({"text": text, "entities": entities})
     path = folder / "train.jsonl"
     path.write_text("\n".join(map(json.dumps, rows)))
     return path
@@ -124,8 +126,8 @@ def test_a_few_wrong_spans_are_widened(tmp_path, caplog):
 
 
 def test_text_of_a_span_confirms_its_place(tmp_path):
-    found = [{"start": 1, "end": 3, "label": "X", "text": "nn"}]
-    row = json.dumps({"text": "Anna l\u00e4uft", "entities": found})
+    entities = [{"start": 1, "end": 3, "label": "X", "text": "nn"}]
+    row = json.dumps({"text": "Anna l\u00e4uft", "entities": entities})
     (tmp_path / "train.jsonl").write_text(f"{row}\n" * 4)
     assert (
         len(spans.read_annotated_texts(tmp_path / "train.jsonl", "train")) == 4

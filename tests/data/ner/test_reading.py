@@ -84,7 +84,7 @@ PUBLIC = {
 def test_files_of_public_corpora_and_tools_are_read(tmp_path, name):
     """Types without B- and I-, a language before each word, KLUE's comments."""
     shutil.copy(FILES / name, tmp_path / f"train{Path(name).suffix}")
-    found = [
+    entities = [
         " ".join(
             word
             for _, start, end in scoring.find_entities(example.labels)
@@ -92,7 +92,7 @@ def test_files_of_public_corpora_and_tools_are_read(tmp_path, name):
         )
         for example in create(tmp_path).read("train")
     ]
-    assert found == PUBLIC[name]
+    assert entities == PUBLIC[name]
 
 
 @pytest.mark.parametrize(
@@ -194,7 +194,10 @@ def test_tags_that_training_has_not_seen_count_as_errors(
     """The model cannot predict them."""
     labels = ["O", "B-LOC"]
     examples = read(tmp_path, "dev", UNSEEN, *labels)
-    assert [x.labels for x in examples] == [["B-LOC", "I-LOC"], ["B-X"]]
+    assert [example.labels for example in examples] == [
+        ["B-LOC", "I-LOC"],
+        ["B-X"],
+    ]
     assert "dev.txt, line 1: unknown tag 'I-LOC'" in caplog.text
     assert "words tagged I-LOC, B-X count as errors" in caplog.text
     first, second = windows.create_features(examples, labels, 8, tokenizer)

@@ -79,7 +79,7 @@ ENDS = {"BB", "BO", "IB", "IO", "EE", "EI", "EO"}
 BEGINS = {"BB", "IB", "OB", "OI", "EE", "EI", "OE"}
 
 
-def count_as_conlleval(right, found):
+def count_as_conlleval(right, guessed):
     """Counts entities in one pass over the tags, without listing them.
 
     Returns:
@@ -88,7 +88,7 @@ def count_as_conlleval(right, found):
     counts = [0, 0, 0]
     is_correct = False
     before = [("O", ""), ("O", "")]
-    for pair in zip([*right, "O"], [*found, "O"], strict=True):
+    for pair in zip([*right, "O"], [*guessed, "O"], strict=True):
         now = [tag.partition("-")[::2] for tag in pair]
         ends = []
         begins = []
@@ -114,11 +114,11 @@ def test_scores_of_any_tags_are_those_of_conlleval():
     tags = ["O", *(f"{prefix}-{name}" for prefix in "BIESLU" for name in "XY")]
     for _ in range(20000):
         right = rng.choices(tags, k=rng.randint(1, 6))
-        found = [
+        guessed = [
             tag if rng.random() < 0.7 else rng.choice(tags) for tag in right
         ]
-        num_right, num_found, correct = count_as_conlleval(right, found)
-        scores = scoring.score_entities([right], [found])
+        num_right, num_found, correct = count_as_conlleval(right, guessed)
+        scores = scoring.score_entities([right], [guessed])
         assert scores["precision"] == (correct / num_found if correct else 0)
         assert scores["recall"] == (correct / num_right if correct else 0)
 
@@ -128,9 +128,9 @@ def test_scores_are_those_of_conlleval():
     # accuracy 66.67%, precision 40.00%, recall 50.00%, FB1 44.44;
     # LOC 1 of 2 found and of 1; PER 1 of 3 found and of 3.
     right = ["B-PER I-PER O B-LOC", "B-PER B-PER I-PER", "O O"]
-    found = ["B-PER I-PER B-LOC B-LOC", "B-PER I-PER I-PER", "B-PER O"]
+    guessed = ["B-PER I-PER B-LOC B-LOC", "B-PER I-PER I-PER", "B-PER O"]
     scores = scoring.score_entities(
-        [tags.split() for tags in right], [tags.split() for tags in found]
+        [tags.split() for tags in right], [tags.split() for tags in guessed]
     )
     assert scores == pytest.approx(
         {"accuracy": 6 / 9, "precision": 2 / 5, "recall": 2 / 4, "f1": 4 / 9}

@@ -1,4 +1,4 @@
-"""Texts with annotated spans, in the forms of the tools that write them."""
+"""Texts with annotated spans, in the formats of the tools that write them."""
 
 import gzip
 import json
@@ -11,15 +11,17 @@ from data.ner.options import NerOptions
 from data.tables.dev_split import DataFileOptions
 from tests.support import golden
 
-# The same spans in the form of each tool, and of predict.py's answers.
-FORMS = json.loads((golden.ROOT / "tests/testdata/ner/forms.json").read_bytes())
-TEXT = FORMS["ours"]["text"]
+# The same spans in the format of each tool, and of predict.py's answers.
+FORMATS = json.loads(
+    (golden.ROOT / "tests/testdata/ner/formats.json").read_bytes()
+)
+TEXT = FORMATS["ours"]["text"]
 WORDS = ["Anna", "left", "New", "York", "\u2014", "in", "\U0001f600", "Oslo"]
 TAGS = ["B-PER", "O", "B-LOC", "I-LOC", "O", "O", "O", "B-LOC", "O"]
 
 
 def label_studio(annotations):
-    return FORMS["Label Studio"] | {"annotations": annotations}
+    return FORMATS["Label Studio"] | {"annotations": annotations}
 
 
 def read(folder, *records, name="train.jsonl", needs_spans=True):
@@ -32,22 +34,26 @@ def read(folder, *records, name="train.jsonl", needs_spans=True):
 
 
 @pytest.mark.parametrize("name", ["train.jsonl", "train.json"])
-@pytest.mark.parametrize("form", FORMS)
-def test_the_spans_of_each_tool_become_tags(tmp_path, form, name):
-    (found, again) = read(tmp_path, FORMS[form], FORMS[form], name=name)
-    assert found.labels == again.labels == TAGS
-    assert found.words == [*WORDS, "."]
-    (found,) = read(tmp_path, FORMS[form], name=name, needs_spans=False)
-    assert "entities" not in found.row
+@pytest.mark.parametrize("file_format", FORMATS)
+def test_the_spans_of_each_tool_become_tags(tmp_path, file_format, name):
+    (example, again) = read(
+        tmp_path, FORMATS[file_format], FORMATS[file_format], name=name
+    )
+    assert example.labels == again.labels == TAGS
+    assert example.words == [*WORDS, "."]
+    (example,) = read(
+        tmp_path, FORMATS[file_format], name=name, needs_spans=False
+    )
+    assert "entities" not in example.row
 
 
 def test_spans_that_cut_words_are_widened_and_counted(tmp_path, caplog):
     caplog.set_level("INFO")
     text = "the Franco-German border at \u6771\u4eac\u90fd ."
     spanned = [[11, 17, "X"], [28, 30, "Z"], [17, 25, "Y"]]
-    (found,) = read(tmp_path, {"text": text, "entities": spanned})
-    assert found.words == [*text.split()[:4], *text[28:31], "."]
-    assert found.labels == ["O", "B-X", "B-Y", "O", "B-Z", "I-Z", "O", "O"]
+    (example,) = read(tmp_path, {"text": text, "entities": spanned})
+    assert example.words == [*text.split()[:4], *text[28:31], "."]
+    assert example.labels == ["O", "B-X", "B-Y", "O", "B-Z", "I-Z", "O", "O"]
     (line,) = caplog.messages
     assert "1 of 3 spans to complete words" in line
     assert "'German' to 'Franco-German'" in line
@@ -70,24 +76,24 @@ OWN = {"start": 25, "end": 29, "label": "LOC", "text": "Oslo"}
 )
 def test_errors_name_line_and_text(tmp_path, record, culprit):
     with pytest.raises(ValueError, match=f"train.jsonl, line 2: .*{culprit}"):
-        read(tmp_path, FORMS["ours"], {"text": TEXT, **record})
+        read(tmp_path, FORMATS["ours"], {"text": TEXT, **record})
 
 
 def test_label_studio_changes_white_space(tmp_path):
     value = {"start": 4, "end": 9, "text": "\\nleft", "labels": ["LOC"]}
-    (found,) = read(tmp_path, label_studio([{"result": [{"value": value}]}]))
-    assert found.labels[1] == "B-LOC"
+    (example,) = read(tmp_path, label_studio([{"result": [{"value": value}]}]))
+    assert example.labels[1] == "B-LOC"
 
 
 def test_what_nobody_annotated_is_skipped(tmp_path, caplog):
     records = [
-        FORMS["Label Studio"],
+        FORMATS["Label Studio"],
         label_studio([]),
-        label_studio(FORMS["Label Studio"]["annotations"][:1]),
-        FORMS["Prodigy"] | {"answer": "reject"},
+        label_studio(FORMATS["Label Studio"]["annotations"][:1]),
+        FORMATS["Prodigy"] | {"answer": "reject"},
     ]
-    (found,) = read(tmp_path, *records)
-    assert found.labels == TAGS
+    (example,) = read(tmp_path, *records)
+    assert example.labels == TAGS
     (skipped,) = caplog.messages
     assert "3 of 4 texts were not annotated, or were rejected" in skipped
     assert skipped.endswith("They are skipped")
@@ -99,12 +105,12 @@ def test_what_nobody_annotated_is_skipped(tmp_path, caplog):
 
 
 def test_annotations_that_differ(tmp_path):
-    annotations = [*FORMS["Label Studio"]["annotations"], {"result": []}]
+    annotations = [*FORMATS["Label Studio"]["annotations"], {"result": []}]
     with pytest.raises(ValueError, match="2 annotations"):
         read(tmp_path, label_studio(annotations))
     annotations[-1]["ground_truth"] = True
-    (found,) = read(tmp_path, label_studio(annotations))
-    assert {*found.labels} == {"O"}
+    (example,) = read(tmp_path, label_studio(annotations))
+    assert {*example.labels} == {"O"}
 
 
 @pytest.mark.parametrize(
@@ -120,7 +126,7 @@ def test_a_damaged_line_is_named_by_its_number(tmp_path, line):
 @pytest.fixture
 def create(tmp_path):
     """(*labels) -> a processor of a folder with a train set of two rows."""
-    read(tmp_path, {"text": "", "label": []}, FORMS["doccano"])
+    read(tmp_path, {"text": "", "label": []}, FORMATS["doccano"])
 
     def create(*labels):
         options = NerOptions(labels=labels or None)
@@ -170,8 +176,8 @@ def test_a_tag_that_no_label_names_is_an_error(create):
 
 def test_tags_of_words_are_no_types(tmp_path):
     def read_labels(*labels):
-        found = [[0, 4, labels[0]], [5, 9, labels[1]]]
-        return read(tmp_path, {"text": "Anna Berg", "entities": found})
+        entities = [[0, 4, labels[0]], [5, 9, labels[1]]]
+        return read(tmp_path, {"text": "Anna Berg", "entities": entities})
 
     with pytest.raises(ValueError, match="B-PER"):
         read_labels("B-PER", "I-PER")

@@ -33,5 +33,5 @@ def test_report_warns_of_what_usually_goes_wrong(
 ):
     caplog.set_level("INFO")
     create(tmp_path, text)
-    assert any(x.startswith("corpus: ") for x in caplog.messages)
+    assert any(message.startswith("corpus: ") for message in caplog.messages)
     assert any(re.search(warning, line) for line in warnings(caplog))

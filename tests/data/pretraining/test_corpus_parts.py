@@ -21,7 +21,11 @@ def test_parts_give_each_document_once(tmp_path, monkeypatch):
         for block in blocks:
             lines = text_files.read_corpus_lines(block.path, None, *block[1:3])
             text += "\n".join(map(str.strip, lines)) + "\n\n"
-        return [each.strip() for each in text.split("\n\n") if each.strip()]
+        return [
+            document.strip()
+            for document in text.split("\n\n")
+            if document.strip()
+        ]
 
     whole = read([corpus_parts.Block(path) for path in paths])
     for size in (1, 2, 3, 7, 64, 10000):

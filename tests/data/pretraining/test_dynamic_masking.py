@@ -10,7 +10,7 @@ from data.pretraining.options import MaskingOptions
 from data.text import tokenization
 from data.text.tokenization import FullTokenizer
 
-WORDS = [*tokenization.SPECIAL_TOKENS, "[PAD]", *"abcdefgh", "##i", "##j"]
+WORDS = [*tokenization.REQUIRED_TOKENS, "[PAD]", *"abcdefgh", "##i", "##j"]
 N = 600
 LENGTH = 40
 
@@ -97,9 +97,9 @@ def test_random_words_are_drawn_as_often_as_googles(read, tmp_path):
     options = {"mask_token_prob": 0.0, "same_token_prob": 0.0}
     features = read(masked_lm_prob=0.2, **options)
     _, chosen = original_ids(features)
-    found = np.bincount(features["input_ids"][chosen], minlength=35)
-    shares = found / chosen.sum()
-    assert not found[WORDS.index("d")] and not found[15:34].any()
+    counts = np.bincount(features["input_ids"][chosen], minlength=35)
+    shares = counts / chosen.sum()
+    assert not counts[WORDS.index("d")] and not counts[15:34].any()
     np.testing.assert_allclose(shares[shares > 0], 1 / len(WORDS), atol=0.01)
     assert (shares > 0).sum() == len(WORDS)
 

@@ -18,7 +18,7 @@ def test_documents_are_held_out_for_evaluation(tmp_path):
     whole = create(tmp_path / "whole", [path], **KEPT)
     assert "eval_shards" not in whole
     assert words < {*read(whole)["input_ids"].ravel()}
-    found = {}
+    digests_of = {}
     for name, changed in (
         ("plain", {}),
         ("dynamic", {"dynamic_masking": True, "num_shards": 5}),
@@ -39,11 +39,13 @@ def test_documents_are_held_out_for_evaluation(tmp_path):
         assert set(held_out["next_sentence_labels"].ravel()) == {0, 1}
         assert words & {*held_out["input_ids"].ravel()} == words - training
         assert len(training) == 15
-        found[name] = digests({"shards": [entry]})
+        digests_of[name] = digests({"shards": [entry]})
         num_rows = sum(shard["num_records"] for shard in manifest["shards"])
         assert manifest["corpus"]["num_instances"] == num_rows
     # The same file for any number of shards, of passes and kind of masking.
-    assert found["plain"] == found["dynamic"] == found["repeated"]
+    assert (
+        digests_of["plain"] == digests_of["dynamic"] == digests_of["repeated"]
+    )
 
 
 def test_one_document_cannot_be_held_out(tmp_path):
@@ -55,13 +57,13 @@ def test_one_document_cannot_be_held_out(tmp_path):
 @pytest.mark.parametrize("which", ["corpus", "vocabulary"])
 def test_an_input_is_not_replaced_by_what_is_held_out(tmp_path, which):
     path = tmp_path / "eval-out"
-    given = {"input_files": [path]}
+    flags = {"input_files": [path]}
     if which == "vocabulary":
-        given = {"vocab_file": str(tmp_path / "link")}
+        flags = {"vocab_file": str(tmp_path / "link")}
         os.symlink("eval-out", tmp_path / "link")
     text = Path(VOCAB).read_text(encoding="utf-8")
     path.write_text(text)
     with pytest.raises(ValueError, match="eval-out"):
-        create(tmp_path, eval_fraction=0.1, **given)
+        create(tmp_path, eval_fraction=0.1, **flags)
     assert path.read_text() == text
     assert set(os.listdir(tmp_path)) <= {"eval-out", "link"}

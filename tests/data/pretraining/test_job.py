@@ -18,18 +18,18 @@ from tests.support.shards import CORPUS, create, digests, read, write_documents
 
 
 def test_same_bytes_for_any_number_of_processes(tmp_path, small_parts):
-    made = [
+    manifests = [
         create(tmp_path / str(number), num_processes=number)
         for number in (1, 2, 3)
     ]
-    for manifest in made[1:]:
-        assert digests(made[0]) == digests(manifest)
-        assert made[0]["corpus"] == manifest["corpus"]
+    for manifest in manifests[1:]:
+        assert digests(manifests[0]) == digests(manifest)
+        assert manifests[0]["corpus"] == manifest["corpus"]
     assert not os.path.exists(tmp_path / "1" / "out.work")
     other = create(tmp_path / "other", random_seed=7)
-    assert digests(made[0]) != digests(other)
+    assert digests(manifests[0]) != digests(other)
     manifest = (tmp_path / "1" / "out.manifest.json").read_text()
-    assert json.loads(manifest) == made[0]
+    assert json.loads(manifest) == manifests[0]
 
 
 def test_counts_are_those_of_the_records(tmp_path):
@@ -39,9 +39,9 @@ def test_counts_are_those_of_the_records(tmp_path):
     assert manifest["corpus"]["num_instances"] == len(lengths) > 500
     assert manifest["corpus"]["num_pieces"] == lengths.sum()
     assert 0.4 < features["next_sentence_labels"].mean() < 0.7
-    made = (features["masked_lm_weights"] > 0).sum(1)
+    num_masked = (features["masked_lm_weights"] > 0).sum(1)
     np.testing.assert_array_equal(
-        made, np.clip(np.rint(lengths * 0.15), 1, 10).astype(int)
+        num_masked, np.clip(np.rint(lengths * 0.15), 1, 10).astype(int)
     )
 
 
@@ -53,7 +53,7 @@ def test_random_next_of_a_long_document_is_of_the_part_before(
     options = {"dupe_factor": 40, "dynamic_masking": True, "num_shards": 1}
     manifest = create(tmp_path, [path], **options)
     features = read(manifest, feature_specs.unmasked_features(64))
-    found = {0: set(), 1: set()}
+    word_pairs = {0: set(), 1: set()}
     for ids, segments, label in zip(
         features["input_ids"],
         features["segment_ids"],
@@ -63,11 +63,11 @@ def test_random_next_of_a_long_document_is_of_the_part_before(
         (first,), (second,) = (
             words & set(ids[segments == number]) for number in (0, 1)
         )
-        found[label[0]].add((first, second))
-    assert found[0] == {(word, word) for word in words}
+        word_pairs[label[0]].add((first, second))
+    assert word_pairs[0] == {(word, word) for word in words}
     # Each part is one document. Only the first part has no part before it.
-    others = {pair for pair in found[1] if pair[0] != pair[1]}
-    assert len(others) == 4 and len(found[1] - others) == 1
+    others = {pair for pair in word_pairs[1] if pair[0] != pair[1]}
+    assert len(others) == 4 and len(word_pairs[1] - others) == 1
 
 
 class Stop(Exception):
@@ -161,9 +161,9 @@ def test_an_empty_corpus_is_an_error_that_leaves_nothing(tmp_path, text):
 
 def test_a_shard_may_be_empty(tmp_path):
     """Training reads the others."""
-    made = create(tmp_path, "The harbor.\n\nThe keeper.\n", num_shards=99)
-    assert {entry["bytes"] > 0 for entry in made["shards"]} == {True, False}
-    paths = [entry["path"] for entry in made["shards"]][::-1]
+    manifest = create(tmp_path, "The harbor.\n\nThe keeper.\n", num_shards=99)
+    assert {entry["bytes"] > 0 for entry in manifest["shards"]} == {True, False}
+    paths = [entry["path"] for entry in manifest["shards"]][::-1]
     tfrecords.check_records(paths, feature_specs.pretraining_features(64, 10))
     assert tfrecords.are_masked(paths)
     unmasked = create(

@@ -8,10 +8,10 @@ import pytest
 from data.pretraining import instances
 from data.pretraining.encoded_vocabulary import EncodedVocabulary
 from data.pretraining.options import InstanceOptions, MaskingOptions
-from data.text.tokenization import SPECIAL_TOKENS
+from data.text.tokenization import REQUIRED_TOKENS
 
 WORDS = ["un", "##want", "##ed", "dog", "runn", "##ing", "cat"]
-NAMES = [*SPECIAL_TOKENS, *WORDS, *(f"word{i}" for i in range(1000))]
+NAMES = [*REQUIRED_TOKENS, *WORDS, *(f"word{i}" for i in range(1000))]
 VOCABULARY = EncodedVocabulary(
     {name: index for index, name in enumerate(NAMES)}
 )

@@ -25,9 +25,9 @@ def write(path, numbers):
 @pytest.fixture
 def shards(tmp_path):
     """Paths of two shards and a held-out file that a manifest lists."""
-    made = str(tmp_path / "made")
-    output = job.create_output(made, {"max_predictions_per_seq": 3}, [])
-    paths = [*output.shard_paths(2), job.eval_file(made)]
+    output_file = str(tmp_path / "made")
+    output = job.create_output(output_file, {"max_predictions_per_seq": 3}, [])
+    paths = [*output.shard_paths(2), job.eval_file(output_file)]
     entries = [
         write(path, range(start, start + 20))
         for start, path in enumerate(paths)
@@ -60,7 +60,7 @@ def test_a_manifest_takes_the_place_of_reading(shards, tmp_path, monkeypatch):
     expected = record_files.identify_files(copied)
     monkeypatch.setattr(record_files, "_read_all", None)
     assert record_files.identify_files(shards) == expected
-    assert [each[0] for each in expected] == [
+    assert [fingerprint[0] for fingerprint in expected] == [
         "made-00000-of-00002",
         "made-00001-of-00002",
         "eval-made",

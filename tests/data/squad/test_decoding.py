@@ -1,6 +1,7 @@
 """Answers that the logits of small passages give.
 
-test_golden.py compares answers with those that the original recorded.
+test_golden.py compares answers with those that the original recorded. Tests
+final_text.py.
 """
 
 import dataclasses
@@ -96,6 +97,6 @@ def test_a_long_word_is_normalized_once_for_all_its_spans(tmp_path, tokenizer):
     examples, features = create_windows(tmp_path, tokenizer, f"a {word} b")
     options = {"n_best_size": 20, "max_answer_length": 3}
     _, nbest, _ = decode(examples, features, [], Counting(), **options)
-    found = {each["text"] for each in nbest["q0"]}
-    assert {".", "..", "..."} < found
+    answers = {entry["text"] for entry in nbest["q0"]}
+    assert {".", "..", "..."} < answers
     assert texts.count(word) == 1

@@ -28,5 +28,5 @@ def test_char_offsets_are_of_accents_and_unknown_words_too(tmp_path, tokenizer):
     )
     assert feature.tokens[3:9] == ["a", ".", "b", "##d", "##e", "[UNK]"]
     spans = feature.token_to_char_map
-    found = [example.context[slice(*spans[i])] for i in (8, 9)]
-    assert found == ["!", "Ünd"]
+    texts = [example.context[slice(*spans[i])] for i in (8, 9)]
+    assert texts == ["!", "Ünd"]

@@ -133,8 +133,8 @@ def read_rows(tmp_path):
 
 def test_an_answer_of_a_table_is_found_in_its_passage(read_rows):
     first, second = read_rows("met,", "boat,13")
-    found = first.qas_id, first.answer_start, first.start_position
-    assert found == ("2", 7, 2)
+    position = first.qas_id, first.answer_start, first.start_position
+    assert position == ("2", 7, 2)
     assert (second.answer_start, second.end_position) == (13, 4)
     assert first.doc_tokens is second.doc_tokens
 

@@ -30,7 +30,9 @@ def read(path, **options):
     """Returns (text, first character) of the answers that a table trains."""
     file = reading.SquadFile(path)
     examples = reading.read_squad_examples(file, True, **options)
-    return [(x.orig_answer_text, x.answer_start) for x in examples]
+    return [
+        (example.orig_answer_text, example.answer_start) for example in examples
+    ]
 
 
 NOTATIONS = [
@@ -103,12 +105,12 @@ def test_a_cell_that_cannot_be_read_is_shown(tmp_path, answers):
     path = write_table(tmp_path / "squad.csv", row)
     with pytest.raises(ValueError, match=r"squad\.csv, line 2: ") as error:
         read(path)
-    shown = str(error.value)
+    message = str(error.value)
     assert (
-        "nine" in shown
-        or "9" in shown
-        or "answer_start" in shown
-        or ("__import__" in shown)
+        "nine" in message
+        or "9" in message
+        or "answer_start" in message
+        or ("__import__" in message)
     )
 
 
@@ -204,8 +206,8 @@ def test_quotes_after_a_backslash_are_read(tmp_path):
         'How many?,"They say \\"Anna has nine rooms, and eels.\\"",nine\n'
         "Where?,The inn is in Oslo.,Oslo\n"
     )
-    found = reading.SquadFile(path).questions
-    assert found[0][0] == 'They say "Anna has nine rooms, and eels."'
+    questions = reading.SquadFile(path).questions
+    assert questions[0][0] == 'They say "Anna has nine rooms, and eels."'
     assert read(path) == [("nine", 19), ("Oslo", 14)]
 
 

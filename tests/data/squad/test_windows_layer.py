@@ -61,8 +61,8 @@ def nbest_of(outputs, row):
 
 def check_answers(outputs, contexts, answers, nbest):
     """Compares outputs with each question's answer and n-best list."""
-    found = [text.decode() for text in outputs["answer"].numpy()]
-    assert found == [*answers]
+    texts = [text.decode() for text in outputs["answer"].numpy()]
+    assert texts == [*answers]
     for row, expected in enumerate(nbest):
         ours = nbest_of(outputs, row)
         assert [e["text"] for e in ours] == [e["text"] for e in expected]
@@ -71,7 +71,7 @@ def check_answers(outputs, contexts, answers, nbest):
         values = {
             key: int(outputs[key][row]) for key in ("start_byte", "end_byte")
         }
-        check_bytes(contexts[row], {"answer": found[row], **values})
+        check_bytes(contexts[row], {"answer": texts[row], **values})
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -99,10 +99,10 @@ def test_windows_equal_the_originals(case):
 @pytest.mark.parametrize("case", CASES)
 def test_answers_equal_the_originals(case):
     examples, _, recorded = load(case, "predict_file", False)
-    made = windows_of_case(case, examples)
+    windows_and_passages = windows_of_case(case, examples)
     decoder = decoder_layer.SquadDecoder(decoding_options(case))
     best = decoder.find_best(recorded["start_logits"], recorded["end_logits"])
-    outputs = tf.function(decoder)(*made, best)
+    outputs = tf.function(decoder)(*windows_and_passages, best)
 
     def recorded_as(name):
         return json.loads((case["folder"] / case[name]).read_text())
@@ -120,9 +120,9 @@ def places_in(example, answer):
     return [
         [
             len(example.context[:char].encode()) if char >= 0 else -1
-            for char in (found.start, found.end)
+            for char in (candidate.start, candidate.end)
         ]
-        for found in (answer.nbest[answer.chosen], *answer.nbest)
+        for candidate in (answer.nbest[answer.chosen], *answer.nbest)
     ]
 
 
@@ -174,8 +174,8 @@ def check_places(outputs, examples, answers):
             for side in ("start_byte", "end_byte")
         ]
         expected = places_in(example, answer)
-        found = np.stack(sides, 1)[: len(expected)]
-        np.testing.assert_array_equal(found, expected)
+        places = np.stack(sides, 1)[: len(expected)]
+        np.testing.assert_array_equal(places, expected)
 
 
 def answer_in_python(examples, features, logits, options, tokenizer):
@@ -202,12 +202,12 @@ def answer_in_a_graph(examples, windows, logits, options, tokenizer):
 
     @tf.function
     def answer(questions, contexts):
-        made, passages = windows_layer.create_windows(
+        parts, passages = windows_layer.create_windows(
             tokenizer.layer, windows, questions, contexts
         )
         best = decoder.find_best(*logits)
-        packed = made.pack(tokenizer.layer, windows.max_seq_length)
-        return packed, decoder(made, passages, best)
+        packed = parts.pack(tokenizer.layer, windows.max_seq_length)
+        return packed, decoder(parts, passages, best)
 
     return answer(
         tf.stack([example.question_text for example in examples]),
@@ -244,12 +244,12 @@ def test_odd_text_is_answered_alike(
         null_score_diff_threshold=-8.0,
     )
     answers = answer_in_python(examples, features, logits, options, tokenizer)
-    made, outputs = answer_in_a_graph(
+    inputs, outputs = answer_in_a_graph(
         examples, windows, logits, options, tokenizer
     )
     for name in ("input_ids", "input_mask", "segment_ids"):
         np.testing.assert_array_equal(
-            made[name], [getattr(f, name) for f in features]
+            inputs[name], [getattr(f, name) for f in features]
         )
     texts = [answer.nbest[answer.chosen].text for answer in answers]
     nbest = [decoding.with_probabilities(answer.nbest) for answer in answers]
@@ -269,9 +269,9 @@ def test_bytes_are_those_of_the_passage_as_given():
     last_places = first_places + windows.lengths - 1
     logits = tf.one_hot(first_places, 32), tf.one_hot(last_places, 32)
     best = decoder.find_best(*logits)
-    found = decoder(windows, passages, best)
-    assert found["answer"].numpy().tolist() == [b"the light"]
-    cut = context[int(found["start_byte"][0]) : int(found["end_byte"][0])]
+    outputs = decoder(windows, passages, best)
+    assert outputs["answer"].numpy().tolist() == [b"the light"]
+    cut = context[int(outputs["start_byte"][0]) : int(outputs["end_byte"][0])]
     assert cut == b"the\xe2\x82\r\n light"
 
 
@@ -279,9 +279,11 @@ def test_logits_that_are_not_numbers_answer_nothing():
     """One broken window does not fail the whole request."""
     options = DecodingOptions(version_2_with_negative=True)
     decoder = decoder_layer.SquadDecoder(options)
-    made = windows_of("the light", "the light")
+    windows_and_passages = windows_of("the light", "the light")
     logits = tf.constant([[np.nan] * 32, [0.0] * 32])
-    outputs = tf.function(decoder)(*made, decoder.find_best(logits, logits))
+    outputs = tf.function(decoder)(
+        *windows_and_passages, decoder.find_best(logits, logits)
+    )
     assert outputs["answer"][0] == b""
     assert np.isnan(outputs["null_odds"][0])
     assert np.isfinite(outputs["null_odds"][1])

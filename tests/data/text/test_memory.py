@@ -14,15 +14,20 @@ pytestmark = pytest.mark.skipif(
     sys.platform != "linux", reason="the peak of memory is read from /proc"
 )
 VOCAB = SAMPLES / "vocab.txt"
-MOST = 100  # bytes of memory for each byte of text
+MAX_BYTES = 100  # bytes of memory for each byte of text
 
 
 @pytest.mark.slow
 def test_memory_grows_with_the_bytes():
     lines = memory.measure(VOCAB, "", 400_000, memory.TOKENIZER_SHAPES)
-    found = {
+    bytes_per_byte = {
         line["shape"]: (line["memory"] - memory.BASE) / line["bytes"]
         for line in lines
     }
-    assert len(found) == len(memory.TOKENIZER_SHAPES)
-    assert {k: v for k, v in found.items() if v > MOST} == {}
+    assert len(bytes_per_byte) == len(memory.TOKENIZER_SHAPES)
+    too_large = {
+        shape: number
+        for shape, number in bytes_per_byte.items()
+        if number > MAX_BYTES
+    }
+    assert too_large == {}

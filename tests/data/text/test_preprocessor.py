@@ -62,11 +62,11 @@ def expected(tokenizer, texts, seconds=None, length=LENGTH):
     return {k: np.pad(v, [(0, 0), (0, width)]) for k, v in features.items()}
 
 
-def assert_same(found, features):
-    assert sorted(found) == NAMES
+def assert_same(actual, features):
+    assert sorted(actual) == NAMES
     for name, values in features.items():
-        assert found[name].dtype == tf.int32
-        np.testing.assert_array_equal(found[name], values)
+        assert actual[name].dtype == tf.int32
+        np.testing.assert_array_equal(actual[name], values)
 
 
 GIVEN = {
@@ -104,8 +104,8 @@ def test_what_predict_tokenizes(preprocessor, tokenizer):
 
     Model.tokenizer = tokenizer
     texts, seconds = (random_strings(1500, seed=seed) for seed in (7, 8))
-    found = preprocessor((texts, seconds))
-    ids, mask = (np.array(found[name]) for name in NAMES[:2])
+    actual = preprocessor((texts, seconds))
+    ids, mask = (np.array(actual[name]) for name in NAMES[:2])
     for row, (first, second) in enumerate(zip(texts, seconds, strict=True)):
         request = {"text_a": first, "text_b": second}
         _, reply = TOKENIZE.encode(Model, request)
@@ -123,8 +123,8 @@ def test_a_waterfall_cuts_the_second_text_first(length, tokenizer):
     first = first[: length - 3]
     tokens = ["[CLS]", *first, "[SEP]"]
     tokens += [*second[: length - 3 - len(first)], "[SEP]"]
-    found = tokenizer.convert_ids_to_tokens(ids)
-    assert found[: len(tokens)] == tokens
+    words = tokenizer.convert_ids_to_tokens(ids)
+    assert words[: len(tokens)] == tokens
     with pytest.raises(ValueError, match="'round_robin' or 'waterfall'"):
         BertTextClassifierPreprocessor(tokenizer, truncate="first")
 
@@ -135,17 +135,17 @@ def test_a_dataset_maps_the_preprocessor(preprocessor, tokenizer):
     pairs = expected(tokenizer, TEXTS, SECONDS)
     dataset = tf.data.Dataset.from_tensor_slices((TEXTS, labels))
     # Before and after batch().
-    each = dataset.map(preprocessor).batch(3)
-    assert each.element_spec[0]["input_ids"].shape == (None, LENGTH)
-    for made in (each, dataset.batch(3).map(preprocessor)):
-        features, found = next(iter(made))
+    batches = dataset.map(preprocessor).batch(3)
+    assert batches.element_spec[0]["input_ids"].shape == (None, LENGTH)
+    for batched in (batches, dataset.batch(3).map(preprocessor)):
+        features, batch_labels = next(iter(batched))
         assert_same(features, rows)
-        assert found.numpy().tolist() == [0, 1, 2]
+        assert batch_labels.numpy().tolist() == [0, 1, 2]
     dataset = tf.data.Dataset.from_tensor_slices(((TEXTS, SECONDS), labels))
     features, _ = next(iter(dataset.batch(3).map(preprocessor)))
     assert_same(features, pairs)
-    made = dataset.map(lambda x, y: (preprocessor(x), y, 1.0)).batch(3)
-    assert_same(next(iter(made))[0], pairs)
+    batched = dataset.map(lambda x, y: (preprocessor(x), y, 1.0)).batch(3)
+    assert_same(next(iter(batched))[0], pairs)
     dataset = tf.data.Dataset.from_tensor_slices(TEXTS).batch(3)
     assert_same(next(iter(dataset.map(preprocessor))), rows)
     # Without the tuple, the second texts would be the labels.
@@ -155,7 +155,7 @@ def test_a_dataset_maps_the_preprocessor(preprocessor, tokenizer):
 
 
 @pytest.mark.parametrize(
-    "given, message",
+    "texts, message",
     [
         (tf.data.Dataset.from_tensor_slices(TEXTS), "use dataset.map"),
         ({"a": TEXTS, "b": SECONDS}, r"Pass the texts .* pair as"),
@@ -167,9 +167,9 @@ def test_a_dataset_maps_the_preprocessor(preprocessor, tokenizer):
         (np.array([["a", "b"]]), "as two lists"),
     ],
 )
-def test_what_is_no_texts_is_told(preprocessor, given, message):
+def test_what_is_no_texts_is_told(preprocessor, texts, message):
     with pytest.raises(TypeError, match=message) as caught:
-        preprocessor(given)
+        preprocessor(texts)
     # Whoever calls the layer knows it.
     assert "BertTextClassifierPreprocessor" not in str(caught.value)
 
@@ -196,12 +196,12 @@ def test_a_length_without_room_for_a_word_is_told(tokenizer, length):
         BertTextClassifierPreprocessor(tokenizer, length)
 
 
-@pytest.mark.parametrize("given", ["vocab.txt", None, modeling])
-def test_what_is_no_tokenizer_is_told(given):
-    name = type(given).__name__
+@pytest.mark.parametrize("tokenizer", ["vocab.txt", None, modeling])
+def test_what_is_no_tokenizer_is_told(tokenizer):
+    name = type(tokenizer).__name__
     message = f"must be a FullTokenizer; received {name}. .*from_preset"
     with pytest.raises(TypeError, match=message):
-        BertTextClassifierPreprocessor(given)
+        BertTextClassifierPreprocessor(tokenizer)
 
 
 def test_many_texts_are_tokenized_in_parts(
@@ -242,8 +242,8 @@ def test_fit_on_strings(preprocessor, tokenizer, classifier):
     classifier.compile("sgd", loss, jit_compile=False)
     labels = np.arange(3)
     right = classifier.evaluate(expected(tokenizer, TEXTS), labels, verbose=0)
-    found = classifier.evaluate(preprocessor(TEXTS), labels, verbose=0)
-    assert found == pytest.approx(right, rel=1e-6)
+    scores = classifier.evaluate(preprocessor(TEXTS), labels, verbose=0)
+    assert scores == pytest.approx(right, rel=1e-6)
     kernel = classifier.head.get_weights()[0]
     classifier.fit(preprocessor(TEXTS), labels, verbose=0)
     assert (classifier.head.get_weights()[0] != kernel).any()
@@ -269,21 +269,21 @@ def test_one_model_reads_strings_trains_and_is_saved(
     num_texts, preprocessor, classifier, tokenizer, tmp_path
 ):
     model = end_to_end(preprocessor, classifier, num_texts)
-    given = [tf.constant(each) for each in (TEXTS, SECONDS)[:num_texts]]
-    given = given if num_texts > 1 else given[0]
+    texts = [tf.constant(segment) for segment in (TEXTS, SECONDS)[:num_texts]]
+    texts = texts if num_texts > 1 else texts[0]
     rows = expected(tokenizer, TEXTS, SECONDS if num_texts > 1 else None)
     right = keras.ops.softmax(classifier(rows))
-    np.testing.assert_allclose(model(given), right, atol=1e-6)
-    predicted = model.predict(given, verbose=0)
+    np.testing.assert_allclose(model(texts), right, atol=1e-6)
+    predicted = model.predict(texts, verbose=0)
     np.testing.assert_allclose(predicted, right, atol=1e-6)
     model.save(tmp_path / "model.keras")
     loaded = keras.models.load_model(tmp_path / "model.keras")
-    np.testing.assert_allclose(loaded(given), right, atol=1e-6)
+    np.testing.assert_allclose(loaded(texts), right, atol=1e-6)
     model.compile(
         "adam", keras.losses.SparseCategoricalCrossentropy(), metrics=["acc"]
     )
-    model.fit(given, np.arange(3), verbose=0)
-    right = model.predict(given, verbose=0)
+    model.fit(texts, np.arange(3), verbose=0)
+    right = model.predict(texts, verbose=0)
     model.export(tmp_path / "export", verbose=False)
     # A process that imports TensorFlow alone, as TensorFlow Serving has only
     # the operations of TensorFlow, and no Python.
@@ -310,8 +310,8 @@ print(next(iter(outputs.values())).numpy().tolist())
         text=True,
     )
     assert done.returncode == 0, done.stderr
-    found = eval(done.stdout)
-    np.testing.assert_allclose(found, right, atol=1e-5)
+    probabilities = eval(done.stdout)
+    np.testing.assert_allclose(probabilities, right, atol=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -324,8 +324,8 @@ def test_keras_loads_a_model_in_a_new_process(
     model.save(file := tmp_path / "model.keras")
     code = f"{imports}; model = keras.models.load_model({str(file)!r}); "
     code += "print(model.count_params())"
-    shown = fresh_process.run("-c", code).check().stdout
-    assert int(shown) == model.count_params()
+    output = fresh_process.run("-c", code).check().stdout
+    assert int(output) == model.count_params()
 
 
 def test_keras_says_which_import_a_model_of_strings_needs(
@@ -378,6 +378,6 @@ def test_other_backends_map_a_dataset(backend):
     if importlib.util.find_spec(backend) is None:
         pytest.skip(f"{backend} is not installed")
     done = fresh_process.run("-c", ON_ANOTHER_BACKEND, KERAS_BACKEND=backend)
-    shown = done.check().stdout
-    assert f"Keras on {backend} holds no strings" in shown
-    assert "dataset.map(preprocessor)" in shown
+    output = done.check().stdout
+    assert f"Keras on {backend} holds no strings" in output
+    assert "dataset.map(preprocessor)" in output

@@ -38,13 +38,13 @@ def test_special_tokens_stay_whole_wherever_they_are(keeping):
     text = "[CLS]The[MASK]boat[SEP][MASK] [UNK].[PAD]"
     parts = ["The", "boat", ".", "[mask]", "[mask"]
     the, boat, dot, lower, cut = map(keeping.tokenize, parts)
-    found = keeping.tokenize(text + "[mask][MASK")
+    pieces = keeping.tokenize(text + "[mask][MASK")
     if keeping.do_lower_case:
         assert cut == keeping.tokenize("[MASK")
     expected = ["[CLS]", *the, "[MASK]", *boat, "[SEP]", "[MASK]", "[UNK]"]
-    assert found[: len(expected)] == expected
+    assert pieces[: len(expected)] == expected
     rest = [*dot, "[PAD]", *lower, *keeping.tokenize("[MASK")]
-    assert found[len(expected) :] == rest
+    assert pieces[len(expected) :] == rest
     features = keeping(["a [MASK]"], ["[MASK] b"])
     mask = keeping.vocab["[MASK]"]
     assert (features["input_ids"] == mask).sum() == 2
@@ -61,8 +61,8 @@ def test_the_layer_equals_it(keeping):
     ]
     # A sigma at the end of a part, and a mark at the beginning of one.
     mixed += ["A\u03a3[MASK]A", "a[MASK]\u0301b", "[MASK]", "[MASK][MASK]", ""]
-    found = keeping.layer(tf.constant(mixed)).to_list()
-    for text, ids in zip(mixed, found, strict=True):
+    ids_of_texts = keeping.layer(tf.constant(mixed)).to_list()
+    for text, ids in zip(mixed, ids_of_texts, strict=True):
         expected = keeping.convert_tokens_to_ids(keeping.tokenize(text))
         assert ids == expected, ascii(text)
     assert keeping.layer(tf.constant([], tf.string)).shape == (0, None)
@@ -78,9 +78,9 @@ def test_a_word_that_the_vocabulary_lacks_is_text(create_tokenizer):
 def test_the_beginning_of_a_long_text_has_its_first_wordpieces(keeping):
     text = "The [MASK] is. " * 3000
     tokens = keeping.tokenize(text)
-    found = keeping.tokenize_beginning(text, 9000)
-    assert 9000 <= len(found) < len(tokens)
-    assert found == tokens[: len(found)]
+    beginning = keeping.tokenize_beginning(text, 9000)
+    assert 9000 <= len(beginning) < len(tokens)
+    assert beginning == tokens[: len(beginning)]
 
 
 def test_from_preset_takes_the_option(tmp_path):
@@ -108,9 +108,9 @@ def test_tensors_and_arrays_of_texts_are_texts(keeping):
         np.array(texts),
         np.array(texts, object),
         tf.constant(texts),
-        tf.constant([[each] for each in texts])[:, 0],
+        tf.constant([[text] for text in texts])[:, 0],
         tuple(texts),
-        [each.encode() for each in texts],
+        [text.encode() for text in texts],
     ):
         for name, values in keeping(given).items():
             assert (values == expected[name]).all()

@@ -26,10 +26,10 @@ def test_a_token_belongs_to_the_window_with_most_context(
     num_tokens, max_tokens, doc_stride
 ):
     spans = cut_spans(num_tokens, max_tokens, doc_stride)
-    found = most_context(spans)
+    windows = most_context(spans)
     for index, (start, length) in enumerate(spans):
         positions = np.arange(start, start + length)
         np.testing.assert_array_equal(
-            found[positions] == index,
+            windows[positions] == index,
             [is_max_context(spans, index, p) for p in positions],
         )

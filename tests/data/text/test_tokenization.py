@@ -1,4 +1,7 @@
-"""The tokenizer against recordings, and against the paper's code."""
+"""The tokenizer against recordings, and against the paper's code.
+
+Tests vocabulary_checks.py.
+"""
 
 import gzip
 import random
@@ -86,17 +89,18 @@ def test_a_call_returns_what_a_run_trains_on():
     texts = ["The boat left at noon, and nobody saw it.", "", "Marré"]
     pairs = ["It sails again on the next morning.", "", "boats " * 9]
     for seconds in (None, pairs):
-        found = tokenizer(texts, seconds, max_length=12)
+        batch = tokenizer(texts, seconds, max_length=12)
         for row, text in enumerate(texts):
             second = seconds and seconds[row]
-            made = features.convert_single_example(
+            example_features = features.convert_single_example(
                 9, InputExample("", text, second, "0"), ["0"], 12, tokenizer
             )
-            for name, values in found.items():
+            for name, values in batch.items():
                 assert values.dtype == "int32"
                 width = values.shape[1]
-                assert [*values[row]] == getattr(made, name)[:width], name
-                assert not any(getattr(made, name)[width:])
+                expected = getattr(example_features, name)
+                assert [*values[row]] == expected[:width], name
+                assert not any(expected[width:])
     one = tokenizer("a boat", "a lamp")
     assert one["segment_ids"].tolist() == [[0, 0, 0, 0, 1, 1, 1]]
 
@@ -202,7 +206,7 @@ def test_the_beginning_is_that_of_the_whole(do_lower_case):
         text = "".join(rng.choices(chars, k=count))
         whole = tokenizer.tokenize(text)
         for num_tokens in (0, 7, 3_000):
-            found = tokenizer.tokenize_beginning(text, num_tokens)
-            assert found == whole[: len(found)]
-            assert len(found) >= min(num_tokens, len(whole))
-            assert num_tokens == 3_000 or len(found) < 10_000
+            beginning = tokenizer.tokenize_beginning(text, num_tokens)
+            assert beginning == whole[: len(beginning)]
+            assert len(beginning) >= min(num_tokens, len(whole))
+            assert num_tokens == 3_000 or len(beginning) < 10_000

@@ -1,4 +1,4 @@
-"""Vocabularies in a tokenizer.json, in the form that transformers 5 saves."""
+"""Vocabularies in a tokenizer.json, in the format that transformers 5 saves."""
 
 import gzip
 

@@ -30,8 +30,8 @@ def pair(request):
 
 def assert_equal(pair, texts):
     layer, tokenizer = pair
-    found = layer(tf.constant(texts)).to_list()
-    for text, ids in zip(texts, found, strict=True):
+    ids_of_texts = layer(tf.constant(texts)).to_list()
+    for text, ids in zip(texts, ids_of_texts, strict=True):
         if isinstance(text, bytes):
             text = text.decode("utf-8", "ignore")
         expected = tokenizer.tokenize(text)
@@ -71,7 +71,9 @@ def test_of_equal_lines_the_last_one_counts(create_tokenizer):
     repeated = create_tokenizer([*tokenizer.tokens, *tokens])
     ids = repeated.convert_tokens_to_ids(["[UNK]", "[CLS]", "[SEP]"])
     assert min(ids) >= len(tokenizer.tokens)
-    assert [repeated.layer.id_of(x) for x in ("[UNK]", "[CLS]", "[SEP]")] == ids
+    assert [
+        repeated.layer.id_of(token) for token in ("[UNK]", "[CLS]", "[SEP]")
+    ] == ids
     texts = [*random_strings(300, seed=6), "unaffable, the cat \u4e2d"]
     assert_equal((repeated.layer, repeated), texts)
     check_packed(repeated, 12, texts, texts[::-1])
@@ -125,15 +127,15 @@ def test_offsets_point_into_the_text_as_given(pair):
     pieces = tokenizer.convert_ids_to_tokens(ids.flat_values.numpy())
     surfaces = []
     previous = 0
-    for piece, (begin, end) in zip(
+    for piece, (start, end) in zip(
         pieces, itertools.pairwise(first.numpy()), strict=True
     ):
-        assert previous <= source[begin] <= source[end - 1] < len(joined)
+        assert previous <= source[start] <= source[end - 1] < len(joined)
         previous = source[end - 1] + 1
-        surfaces.append(joined[source[begin] : previous])
-        found = tokenizer.basic_tokenizer.tokenize(surfaces[-1])
+        surfaces.append(joined[source[start] : previous])
+        words_of_surface = tokenizer.basic_tokenizer.tokenize(surfaces[-1])
         if piece != "[UNK]":
-            assert "".join(found) == piece.removeprefix("##")
+            assert "".join(words_of_surface) == piece.removeprefix("##")
     assert surfaces[len(ids[0]) - 1].endswith("k")
     # Too long a word is one [UNK], whatever the vocabulary splits others to.
     assert "\u00e9" * 201 in surfaces

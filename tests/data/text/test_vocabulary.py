@@ -37,7 +37,9 @@ def test_words_that_save_the_most_come_first():
     assert extended[3:] == VOCAB[3:]
     extended = vocabulary.extend_vocabulary(VOCAB, counts, 7)
     assert extended == ["[PAD]", "seaweed", "wea", *VOCAB[3:], "zzz"]
-    numbers = [vocabulary.count_pieces(x, counts)[1] for x in (VOCAB, extended)]
+    numbers = [
+        vocabulary.count_pieces(vocab, counts)[1] for vocab in (VOCAB, extended)
+    ]
     assert numbers == [25 + 18 + 99 + 1 + 4 + 50, 5 + 9 + 99 + 1 + 4 + 50]
 
 
@@ -46,7 +48,7 @@ def test_rows_know_what_they_were():
     extended = vocabulary.extend_vocabulary(VOCAB, counts, 3)
     rows = vocabulary.extension_rows(VOCAB, extended)
     ids = {token: number for number, token in enumerate(VOCAB)}
-    seaweed = [ids[each] for each in ("sea", "##w", "##e", "##e", "##d")]
+    seaweed = [ids[piece] for piece in ("sea", "##w", "##e", "##e", "##d")]
     assert rows[1] == seaweed
     assert rows[2] == [ids["w"], ids["##ea"]]
     assert rows[-1] == [ids["[UNK]"]]
