@@ -14,7 +14,7 @@ from data.classification.features import (
 )
 from data.classification.processor import ClassificationProcessor
 from data.io.text_files import SETS
-from data.tables.tables import DEFAULT, Layout
+from data.tables.tables import DEFAULT_LAYOUT, Layout
 from files.atomic import atomic_open
 from files.paths import StrPath
 from modeling.folders.model_entries import OutputMode
@@ -63,7 +63,7 @@ class SplitFilesProcessor(ClassificationProcessor):
     output_mode: OutputMode = "classification"
     metrics: tuple[str, ...] = ("eval_accuracy",)
     data_dir: StrPath = ""
-    layout: Layout = DEFAULT
+    layout: Layout = DEFAULT_LAYOUT
 
     def __post_init__(self) -> None:
         """Begins without a set."""
@@ -350,7 +350,7 @@ def create_glue_processors(
     task_name: str,
     data_dir: StrPath,
     xnli_language: str,
-    layout: Layout = DEFAULT,
+    layout: Layout = DEFAULT_LAYOUT,
 ) -> dict[str, ClassificationProcessor]:
     """Creates the processors of a task of GLUE, or of XNLI.
 

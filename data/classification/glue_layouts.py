@@ -69,7 +69,7 @@ def find_table(data_dir: StrPath, name: str, file_name: str) -> str:
 
 
 def read_cells(
-    path: str, layout: tables.Layout = tables.DEFAULT
+    path: str, layout: tables.Layout = tables.DEFAULT_LAYOUT
 ) -> Iterator[tuple[int, list[str]]]:
     """Yields (number of the line, cells) of a file.
 

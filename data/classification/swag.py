@@ -17,7 +17,7 @@ from data.classification.features import (
     create_joined_features,
 )
 from data.io.text_files import find_set_file
-from data.tables.tables import DEFAULT, Layout, Table, read_table
+from data.tables.tables import DEFAULT_LAYOUT, Layout, Table, read_table
 from data.text.tokenization import FullTokenizer
 from files.paths import StrPath
 
@@ -52,7 +52,7 @@ class SwagExample:
 
 
 def read_set(
-    data_dir: StrPath, name: str, layout: Layout = DEFAULT
+    data_dir: StrPath, name: str, layout: Layout = DEFAULT_LAYOUT
 ) -> list[SwagExample]:
     """Reads the set `name` ("train", "dev" or "test") of SWAG.
 

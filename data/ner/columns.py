@@ -52,7 +52,9 @@ class ColumnOptions:
 
 
 def read(
-    path: str, options: ColumnOptions, written: tables.Layout = tables.DEFAULT
+    path: str,
+    options: ColumnOptions,
+    written: tables.Layout = tables.DEFAULT_LAYOUT,
 ) -> Iterator[NerExample]:
     """Yields the sentences of a file. The `guid` is the first line of each.
 

@@ -89,7 +89,7 @@ class Layout(NamedTuple):
     columns: tuple[str, ...] = ()
 
 
-DEFAULT = Layout()
+DEFAULT_LAYOUT = Layout()
 
 # So many rows tell the width of a table without a header if the user told all.
 _NUM_FIRST_ROWS = 3
@@ -104,7 +104,7 @@ def format_of(path: StrPath) -> str | None:
     return next((ENDINGS[end] for end in ENDINGS if name.endswith(end)), None)
 
 
-def read_rows(path: StrPath, layout: Layout = DEFAULT) -> Iterator[Row]:
+def read_rows(path: StrPath, layout: Layout = DEFAULT_LAYOUT) -> Iterator[Row]:
     """Yields each row of a table, or an error for a malformed row.
 
     Args:

@@ -17,7 +17,7 @@ from absl import logging
 from command_line import flags
 from data.tables import dialects
 from data.tables.table_formats import (
-    DEFAULT,
+    DEFAULT_LAYOUT,
     FORMATS,
     ColumnNumber,
     Layout,
@@ -32,7 +32,7 @@ from files.paths import StrPath
 # The module offers the names of table_formats.py too.
 __all__ = [
     "DECISIONS",
-    "DEFAULT",
+    "DEFAULT_LAYOUT",
     "FORMATS",
     "ColumnNumber",
     "Layout",
@@ -127,7 +127,7 @@ class Table:
         layout: how the table is written.
     """
 
-    def __init__(self, path: StrPath, layout: Layout = DEFAULT) -> None:
+    def __init__(self, path: StrPath, layout: Layout = DEFAULT_LAYOUT) -> None:
         self.path = path
         self.layout = layout
         self._rows = read_rows(path, layout)
