@@ -21,8 +21,8 @@ from modeling.folders.model_entries import OutputMode
 
 
 @dataclasses.dataclass(kw_only=True)
-class SplitFilesProcessor(ClassificationProcessor):
-    """Reads a task whose train, dev and test sets are TSV files.
+class GlueProcessor(ClassificationProcessor):
+    """Reads a task of GLUE, whose train, dev and test sets are TSV files.
 
     Files of mirrors, whose columns have other names and places, are read too.
 
@@ -222,7 +222,7 @@ class SplitFilesProcessor(ClassificationProcessor):
         return label
 
 
-class XnliProcessor(SplitFilesProcessor):
+class XnliProcessor(GlueProcessor):
     """XNLI: MultiNLI's task in 15 languages.
 
     Args:
@@ -267,7 +267,7 @@ _NLI = ("contradiction", "entailment", "neutral")
 _ENTAILMENT = ("entailment", "not_entailment")
 # MultiNLI, matched: does the first text entail the second? The dev and test
 # texts are of the same genres as the train set.
-_MNLI = SplitFilesProcessor(
+_MNLI = GlueProcessor(
     label_names=_NLI,
     other_files="{}_matched.tsv",
     dev_guid="dev_matched",
@@ -277,13 +277,13 @@ _MNLI = SplitFilesProcessor(
     hub_labels=("entailment", "neutral", "contradiction"),
 )
 # {task: its processor}.
-PROCESSORS: dict[str, SplitFilesProcessor] = {
+PROCESSORS: dict[str, GlueProcessor] = {
     # GLUE's diagnostic set, a test set for models trained on MultiNLI.
-    "ax": SplitFilesProcessor(
+    "ax": GlueProcessor(
         label_names=_NLI, other_files="diagnostic.tsv", metrics=("matthews",)
     ),
     # Is the sentence grammatical?
-    "cola": SplitFilesProcessor(
+    "cola": GlueProcessor(
         text_columns=(3,),
         label_column=1,
         has_header=False,
@@ -295,35 +295,35 @@ PROCESSORS: dict[str, SplitFilesProcessor] = {
         _MNLI, other_files="{}_mismatched.tsv", dev_guid="dev_mismatched"
     ),
     # Do the two sentences have the same meaning?
-    "mrpc": SplitFilesProcessor(
+    "mrpc": GlueProcessor(
         text_columns=(3, 4), label_column=0, metrics=("f1", "eval_accuracy")
     ),
     # Does the sentence contain the answer to the question?
-    "qnli": SplitFilesProcessor(
+    "qnli": GlueProcessor(
         label_names=_ENTAILMENT,
         text_columns=("question", "sentence"),
         hub_labels=_ENTAILMENT,
     ),
     # Do two questions have the same meaning? A few rows of GLUE's train.tsv
     # contain a line break, so they are read as two lines that are too short.
-    "qqp": SplitFilesProcessor(
+    "qqp": GlueProcessor(
         text_columns=("question1", "question2"),
         label_column="is_duplicate",
         metrics=("f1", "eval_accuracy"),
         drops_short_lines=True,
     ),
     # Does the first text entail the second?
-    "rte": SplitFilesProcessor(label_names=_ENTAILMENT, hub_labels=_ENTAILMENT),
+    "rte": GlueProcessor(label_names=_ENTAILMENT, hub_labels=_ENTAILMENT),
     # Is a sentence of a film review positive?
-    "sst-2": SplitFilesProcessor(text_columns=("sentence",)),
+    "sst-2": GlueProcessor(text_columns=("sentence",)),
     # How similar are two sentences, on a scale from 0 to 5?
-    "sts-b": SplitFilesProcessor(
+    "sts-b": GlueProcessor(
         output_mode="regression",
         label_column="score",
         metrics=("spearman", "pearson"),
     ),
     # Does the second sentence follow from the first?
-    "wnli": SplitFilesProcessor(),
+    "wnli": GlueProcessor(),
     "xnli": XnliProcessor(),
 }
 # {task: name of its file for GLUE's site}, if it is not the task's in capitals.

@@ -21,7 +21,7 @@ from data.tables.table_formats import (
     FORMATS,
     ColumnNumber,
     Layout,
-    Repeated,
+    RepeatedName,
     Row,
     format_of,
     read_rows,
@@ -37,7 +37,7 @@ __all__ = [
     "ColumnNumber",
     "Layout",
     "LayoutOptions",
-    "Repeated",
+    "RepeatedName",
     "Row",
     "Table",
     "accepted_rows",
@@ -214,7 +214,7 @@ def check_columns(
 
     `where` is the beginning of the message.
     """
-    repeated = {key.name for key in columns if isinstance(key, Repeated)}
+    repeated = {key.name for key in columns if isinstance(key, RepeatedName)}
     for column in needed:
         if column in repeated:
             raise ValueError(

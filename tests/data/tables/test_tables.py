@@ -11,7 +11,7 @@ import pytest
 
 from data.tables.tables import (
     Layout,
-    Repeated,
+    RepeatedName,
     Table,
     accepted_rows,
     read_rows,
@@ -263,7 +263,7 @@ def test_columns_that_nobody_reads_may_repeat(tmp_path):
     ((_, row),) = read_table(Table(path), ["text"])
     keys = ["text", "Tag", "Tag.2", "Tag.1", "", ".1"]
     assert row == dict(zip(keys, ["a", *"12345"], strict=True))
-    names = [key.name for key in row if isinstance(key, Repeated)]
+    names = [key.name for key in row if isinstance(key, RepeatedName)]
     assert names == ["Tag", ""]
     with pytest.raises(ValueError, match="two columns are named 'Tag'"):
         next(read_table(Table(path), ["text"], ["Tag"]))
