@@ -83,35 +83,37 @@ class GlueProcessor(ClassificationProcessor):
             ValueError: a line is malformed, or there is no example. The message
                 names the file.
         """
-        name = SETS[split]
-        is_train = name == "train"
-        file = self.train_file if is_train else self.other_files.format(name)
-        path = glue_layouts.find_table(self.data_dir, name, file)
+        set_name = SETS[split]
+        is_train = set_name == "train"
+        file = (
+            self.train_file if is_train else self.other_files.format(set_name)
+        )
+        path = glue_layouts.find_table(self.data_dir, set_name, file)
         lines = [*glue_layouts.read_cells(path, self.layout)]
         # Empty lines at the end, which editors may add, are no examples.
         while lines and lines[-1][1] == [""]:
             lines.pop()
         if not lines:
             raise ValueError(f"{path} contains no example")
-        indices = self._find_indices(path, lines[0][1], name)
-        examples = [*self._create_examples(path, lines, name, indices)]
+        indices = self._find_indices(path, lines[0][1], set_name)
+        examples = [*self._create_examples(path, lines, set_name, indices)]
         if not examples:
             raise ValueError(f"{path} contains no example")
-        self._log_lines(path, lines, name, indices)
+        self._log_lines(path, lines, set_name, indices)
         return examples
 
     def _create_examples(
         self,
         path: str,
         lines: Iterable[tuple[int, list[str]]],
-        name: str,
+        set_name: str,
         indices: glue_layouts.ColumnIndices,
     ) -> Iterator[InputExample]:
         for index, (number, line) in enumerate(lines):
             if index == 0 and indices.has_header:
                 continue
             try:
-                example = self._create_example(index, line, name, indices)
+                example = self._create_example(index, line, set_name, indices)
             except IndexError:
                 short = glue_layouts.short_line_error(line)
                 raise ValueError(f"{path}, line {number}: {short}") from None
@@ -124,38 +126,38 @@ class GlueProcessor(ClassificationProcessor):
         self,
         path: str,
         lines: Sequence[tuple[int, list[str]]],
-        name: str,
+        set_name: str,
         indices: glue_layouts.ColumnIndices,
     ) -> None:
         """Logs how numbers are read as labels, and what short lines become."""
-        if name != "test":
+        if set_name != "test":
             column = indices.columns[-1]
             cells = (line[column] for _, line in lines if len(line) > column)
             glue_layouts.log_numbers(path, cells, self.hub_labels)
         longest = max(indices.columns)
         num_short = sum(len(line) <= longest for _, line in lines)
         if self.drops_short_lines and num_short:
-            action = "skipped" if name != "test" else "added empty texts to"
+            action = "skipped" if set_name != "test" else "added empty texts to"
             message = "%s: %s %d lines with too few columns"
             logging.warning(message, path, action, num_short)
 
     def _find_indices(
-        self, path: str, header: list[str], name: str
+        self, path: str, header: list[str], set_name: str
     ) -> glue_layouts.ColumnIndices:
-        """Returns where the texts and the labels of the set `name` are.
+        """Returns where the texts and the labels of a set are.
 
         `header` are the cells of the first line.
         """
         columns = self.text_columns
-        if name == "test" and not self.has_header:
+        if set_name == "test" and not self.has_header:
             # GLUE's test set has a header line, but other columns.
             columns = (1,)
         try:
             return glue_layouts.find_indices(
                 header,
                 columns,
-                None if name == "test" else self.label_column,
-                has_header=self.has_header or name == "test",
+                None if set_name == "test" else self.label_column,
+                has_header=self.has_header or set_name == "test",
             )
         except ValueError as error:
             raise ValueError(f"{path}, line 1: {error}") from error
@@ -164,7 +166,7 @@ class GlueProcessor(ClassificationProcessor):
         self,
         index: int,
         line: list[str],
-        name: str,
+        set_name: str,
         indices: glue_layouts.ColumnIndices,
     ) -> InputExample | None:
         """Returns the example of a line, None if the line is skipped.
@@ -172,7 +174,7 @@ class GlueProcessor(ClassificationProcessor):
         Args:
             index: number of the line, counted from 0.
             line: cells of the line.
-            name: name of the set.
+            set_name: name of the set.
             indices: where the texts and the label are.
 
         Raises:
@@ -181,13 +183,13 @@ class GlueProcessor(ClassificationProcessor):
         """
         columns = indices.columns
         if self.drops_short_lines and len(line) <= max(columns):
-            if name != "test":
+            if set_name != "test":
                 return None
             line = line + [""] * (max(columns) + 1 - len(line))
         is_pair = len(self.text_columns) == 2
         text_a = line[columns[0]]
         text_b = line[columns[1]] if is_pair else None
-        has_label = name != "test" or self.test_set_has_labels
+        has_label = set_name != "test" or self.test_set_has_labels
         label = (
             self._read_label(line, columns[-1])
             if has_label
@@ -196,8 +198,8 @@ class GlueProcessor(ClassificationProcessor):
         number: int | str = index
         if self.guid_column is not None and indices.is_official:
             number = line[self.guid_column]
-        set_type = self.dev_guid if name == "dev" else name
-        return InputExample(f"{set_type}-{number}", text_a, text_b, label)
+        prefix = self.dev_guid if set_name == "dev" else set_name
+        return InputExample(f"{prefix}-{number}", text_a, text_b, label)
 
     def _placeholder(self) -> str | float:
         """Returns the label of test examples in Google's code."""
@@ -243,24 +245,24 @@ class XnliProcessor(GlueProcessor):
         self.language = language
 
     def _find_indices(
-        self, path: str, header: list[str], name: str
+        self, path: str, header: list[str], set_name: str
     ) -> glue_layouts.ColumnIndices:
-        columns = [0, 1, 2] if name == "train" else [6, 7, 1]
+        columns = [0, 1, 2] if set_name == "train" else [6, 7, 1]
         return glue_layouts.ColumnIndices(columns)
 
     def _create_example(
         self,
         index: int,
         line: list[str],
-        name: str,
+        set_name: str,
         indices: glue_layouts.ColumnIndices,
     ) -> InputExample | None:
-        if name != "train" and line[0] != self.language:
+        if set_name != "train" and line[0] != self.language:
             return None
         column = indices.columns[-1]
         if line[column] == "contradictory":
             line[column] = "contradiction"
-        return super()._create_example(index, line, name, indices)
+        return super()._create_example(index, line, set_name, indices)
 
 
 _NLI = ("contradiction", "entailment", "neutral")

@@ -117,8 +117,8 @@ class _Grid(NamedTuple):
 
 
 def _count_shares(total: int) -> int:
-    few = min(total // _LEAST_SHARE_BYTES, _LEAST_SHARES)
-    return min(max(total // _SHARE_BYTES, few, 1), _MOST_SHARES)
+    num_small = min(total // _LEAST_SHARE_BYTES, _LEAST_SHARES)
+    return min(max(total // _SHARE_BYTES, num_small, 1), _MOST_SHARES)
 
 
 def _cut(

@@ -204,8 +204,8 @@ class SetReader(CachingReader[ExampleT], Generic[ExampleT, OptionsT]):
         return min(length, max_length, 512)
 
     @abc.abstractmethod
-    def read_file(self, path: StrPath, name: str) -> list[ExampleT]:
-        """Reads the set `name` from a file.
+    def read_file(self, path: StrPath, set_name: str) -> list[ExampleT]:
+        """Reads the set `set_name` from a file.
 
         Raises:
             OSError: the file cannot be read.
