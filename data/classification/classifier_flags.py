@@ -10,7 +10,7 @@ from absl import logging
 from command_line import flags
 from command_line.path_flags import PathKind
 from data.classification import metrics
-from data.tables.column_names import USUAL_NAMES, guess_columns, pair_in
+from data.tables.column_names import USUAL_NAMES, find_pair, guess_columns
 from data.tables.tables import (
     Layout,
     LayoutOptions,
@@ -212,7 +212,7 @@ def _columns_of(file: str, table: Table) -> list[str]:
 
 def _ask_for_pair(file: str, columns: Sequence[str]) -> None:
     """Raises a ValueError if two columns may be the texts of pairs."""
-    if pair := pair_in(columns):
+    if pair := find_pair(columns):
         text, text_b = pair
         raise ValueError(
             f"{file} contains two columns of texts. To classify pairs, set "

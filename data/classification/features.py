@@ -203,7 +203,7 @@ def create_windows(
     the weight 1 / (number of the text's windows). `examples` are single texts.
     """
 
-    def create(example: InputExample) -> list[ClassificationFeatures]:
+    def windows_of(example: InputExample) -> list[ClassificationFeatures]:
         pieces = tokenizer.tokenize(example.text_a)
         # Create one window even for a text without WordPieces.
         spans = token_windows.cut_spans(
@@ -222,7 +222,7 @@ def create_windows(
         ]
 
     return token_windows.count_cut(
-        map(create, examples),
+        map(windows_of, examples),
         lambda windows: len(windows) > 1,
         f"texts were longer than --max_seq_length={max_seq_length} and were "
         f"split into windows (--doc_stride={doc_stride})",

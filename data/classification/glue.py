@@ -14,15 +14,15 @@ from data.classification.features import (
 )
 from data.classification.processor import ClassificationProcessor
 from data.io.split_names import SETS, Purpose
-from data.tables.tables import DEFAULT, Layout
+from data.tables.tables import DEFAULT_LAYOUT, Layout
 from files.atomic import atomic_open
 from files.paths import StrPath
 from modeling.folders.model_entries import OutputMode
 
 
 @dataclasses.dataclass(kw_only=True)
-class SplitFilesProcessor(ClassificationProcessor):
-    """Reads a task whose train, dev and test sets are TSV files.
+class GlueProcessor(ClassificationProcessor):
+    """Reads a task of GLUE, whose train, dev and test sets are TSV files.
 
     Files of mirrors, whose columns have other names and places, are read too.
 
@@ -63,7 +63,7 @@ class SplitFilesProcessor(ClassificationProcessor):
     output_mode: OutputMode = "classification"
     metrics: tuple[str, ...] = ("eval_accuracy",)
     data_dir: StrPath | None = ""
-    layout: Layout = DEFAULT
+    layout: Layout = DEFAULT_LAYOUT
 
     def __post_init__(self) -> None:
         """Begins without a set."""
@@ -83,35 +83,37 @@ class SplitFilesProcessor(ClassificationProcessor):
             ValueError: a line is malformed, or there is no example. The message
                 names the file.
         """
-        name = SETS[purpose]
-        is_train = name == "train"
-        file = self.train_file if is_train else self.other_files.format(name)
-        path = glue_layouts.find_table(self.data_dir, name, file)
+        set_name = SETS[purpose]
+        is_train = set_name == "train"
+        file = (
+            self.train_file if is_train else self.other_files.format(set_name)
+        )
+        path = glue_layouts.find_table(self.data_dir, set_name, file)
         lines = [*glue_layouts.read_cells(path, self.layout)]
         # Empty lines at the end, which editors may add, are no examples.
         while lines and lines[-1][1] == [""]:
             lines.pop()
         if not lines:
             raise ValueError(f"{path} contains no example")
-        indices = self._find_indices(path, lines[0][1], name)
-        examples = [*self._create_examples(path, lines, name, indices)]
+        indices = self._find_indices(path, lines[0][1], set_name)
+        examples = [*self._create_examples(path, lines, set_name, indices)]
         if not examples:
             raise ValueError(f"{path} contains no example")
-        self._log_lines(path, lines, name, indices)
+        self._log_lines(path, lines, set_name, indices)
         return examples
 
     def _create_examples(
         self,
         path: str,
         lines: Iterable[tuple[int, list[str]]],
-        name: str,
+        set_name: str,
         indices: glue_layouts.ColumnIndices,
     ) -> Iterator[InputExample]:
         for index, (number, line) in enumerate(lines):
             if index == 0 and indices.has_header:
                 continue
             try:
-                example = self._create_example(index, line, name, indices)
+                example = self._create_example(index, line, set_name, indices)
             except IndexError:
                 short = glue_layouts.short_line_error(line)
                 raise ValueError(f"{path}, line {number}: {short}") from None
@@ -124,38 +126,38 @@ class SplitFilesProcessor(ClassificationProcessor):
         self,
         path: str,
         lines: Sequence[tuple[int, list[str]]],
-        name: str,
+        set_name: str,
         indices: glue_layouts.ColumnIndices,
     ) -> None:
         """Logs how numbers are read as labels, and what short lines become."""
-        if name != "test":
+        if set_name != "test":
             column = indices.columns[-1]
             cells = (line[column] for _, line in lines if len(line) > column)
             glue_layouts.log_numbers(path, cells, self.hub_labels)
         longest = max(indices.columns)
         num_short = sum(len(line) <= longest for _, line in lines)
         if self.drops_short_lines and num_short:
-            action = "skipped" if name != "test" else "added empty texts to"
+            action = "skipped" if set_name != "test" else "added empty texts to"
             message = "%s: %s %d lines with too few columns"
             logging.warning(message, path, action, num_short)
 
     def _find_indices(
-        self, path: str, header: list[str], name: str
+        self, path: str, header: list[str], set_name: str
     ) -> glue_layouts.ColumnIndices:
-        """Returns where the texts and the labels of the set `name` are.
+        """Returns where the texts and the labels of a set are.
 
         `header` are the cells of the first line.
         """
         columns = self.text_columns
-        if name == "test" and not self.has_header:
+        if set_name == "test" and not self.has_header:
             # GLUE's test set has a header line, but other columns.
             columns = (1,)
         try:
             return glue_layouts.find_indices(
                 header,
                 columns,
-                None if name == "test" else self.label_column,
-                has_header=self.has_header or name == "test",
+                None if set_name == "test" else self.label_column,
+                has_header=self.has_header or set_name == "test",
             )
         except ValueError as error:
             raise ValueError(f"{path}, line 1: {error}") from error
@@ -164,7 +166,7 @@ class SplitFilesProcessor(ClassificationProcessor):
         self,
         index: int,
         line: list[str],
-        name: str,
+        set_name: str,
         indices: glue_layouts.ColumnIndices,
     ) -> InputExample | None:
         """Returns the example of a line, None if the line is skipped.
@@ -172,7 +174,7 @@ class SplitFilesProcessor(ClassificationProcessor):
         Args:
             index: number of the line, counted from 0.
             line: cells of the line.
-            name: name of the set.
+            set_name: name of the set.
             indices: where the texts and the label are.
 
         Raises:
@@ -181,13 +183,13 @@ class SplitFilesProcessor(ClassificationProcessor):
         """
         columns = indices.columns
         if self.drops_short_lines and len(line) <= max(columns):
-            if name != "test":
+            if set_name != "test":
                 return None
             line = line + [""] * (max(columns) + 1 - len(line))
         is_pair = len(self.text_columns) == 2
         text_a = line[columns[0]]
         text_b = line[columns[1]] if is_pair else None
-        has_label = name != "test" or self.test_set_has_labels
+        has_label = set_name != "test" or self.test_set_has_labels
         label = (
             self._read_label(line, columns[-1])
             if has_label
@@ -196,8 +198,8 @@ class SplitFilesProcessor(ClassificationProcessor):
         number: int | str = index
         if self.guid_column is not None and indices.is_official:
             number = line[self.guid_column]
-        set_type = self.dev_guid if name == "dev" else name
-        return InputExample(f"{set_type}-{number}", text_a, text_b, label)
+        prefix = self.dev_guid if set_name == "dev" else set_name
+        return InputExample(f"{prefix}-{number}", text_a, text_b, label)
 
     def _placeholder(self) -> str | float:
         """Returns the label of test examples in Google's code."""
@@ -222,7 +224,7 @@ class SplitFilesProcessor(ClassificationProcessor):
         return label
 
 
-class XnliProcessor(SplitFilesProcessor):
+class XnliProcessor(GlueProcessor):
     """XNLI: MultiNLI's task in 15 languages.
 
     Args:
@@ -245,31 +247,31 @@ class XnliProcessor(SplitFilesProcessor):
         self.language = language
 
     def _find_indices(
-        self, path: str, header: list[str], name: str
+        self, path: str, header: list[str], set_name: str
     ) -> glue_layouts.ColumnIndices:
-        columns = [0, 1, 2] if name == "train" else [6, 7, 1]
+        columns = [0, 1, 2] if set_name == "train" else [6, 7, 1]
         return glue_layouts.ColumnIndices(columns)
 
     def _create_example(
         self,
         index: int,
         line: list[str],
-        name: str,
+        set_name: str,
         indices: glue_layouts.ColumnIndices,
     ) -> InputExample | None:
-        if name != "train" and line[0] != self.language:
+        if set_name != "train" and line[0] != self.language:
             return None
         column = indices.columns[-1]
         if line[column] == "contradictory":
             line[column] = "contradiction"
-        return super()._create_example(index, line, name, indices)
+        return super()._create_example(index, line, set_name, indices)
 
 
 _NLI = ("contradiction", "entailment", "neutral")
 _ENTAILMENT = ("entailment", "not_entailment")
 # MultiNLI, matched: does the first text entail the second? The dev and test
 # texts are of the same genres as the train set.
-_MNLI = SplitFilesProcessor(
+_MNLI = GlueProcessor(
     label_names=_NLI,
     other_files="{}_matched.tsv",
     dev_guid="dev_matched",
@@ -279,13 +281,13 @@ _MNLI = SplitFilesProcessor(
     hub_labels=("entailment", "neutral", "contradiction"),
 )
 # {task: its processor}.
-PROCESSORS: dict[str, SplitFilesProcessor] = {
+PROCESSORS: dict[str, GlueProcessor] = {
     # GLUE's diagnostic set, a test set for models trained on MultiNLI.
-    "ax": SplitFilesProcessor(
+    "ax": GlueProcessor(
         label_names=_NLI, other_files="diagnostic.tsv", metrics=("matthews",)
     ),
     # Is the sentence grammatical?
-    "cola": SplitFilesProcessor(
+    "cola": GlueProcessor(
         text_columns=(3,),
         label_column=1,
         has_header=False,
@@ -297,35 +299,35 @@ PROCESSORS: dict[str, SplitFilesProcessor] = {
         _MNLI, other_files="{}_mismatched.tsv", dev_guid="dev_mismatched"
     ),
     # Do the two sentences have the same meaning?
-    "mrpc": SplitFilesProcessor(
+    "mrpc": GlueProcessor(
         text_columns=(3, 4), label_column=0, metrics=("f1", "eval_accuracy")
     ),
     # Does the sentence contain the answer to the question?
-    "qnli": SplitFilesProcessor(
+    "qnli": GlueProcessor(
         label_names=_ENTAILMENT,
         text_columns=("question", "sentence"),
         hub_labels=_ENTAILMENT,
     ),
     # Do two questions have the same meaning? A few rows of GLUE's train.tsv
     # contain a line break, so they are read as two lines that are too short.
-    "qqp": SplitFilesProcessor(
+    "qqp": GlueProcessor(
         text_columns=("question1", "question2"),
         label_column="is_duplicate",
         metrics=("f1", "eval_accuracy"),
         drops_short_lines=True,
     ),
     # Does the first text entail the second?
-    "rte": SplitFilesProcessor(label_names=_ENTAILMENT, hub_labels=_ENTAILMENT),
+    "rte": GlueProcessor(label_names=_ENTAILMENT, hub_labels=_ENTAILMENT),
     # Is a sentence of a film review positive?
-    "sst-2": SplitFilesProcessor(text_columns=("sentence",)),
+    "sst-2": GlueProcessor(text_columns=("sentence",)),
     # How similar are two sentences, on a scale from 0 to 5?
-    "sts-b": SplitFilesProcessor(
+    "sts-b": GlueProcessor(
         output_mode="regression",
         label_column="score",
         metrics=("spearman", "pearson"),
     ),
     # Does the second sentence follow from the first?
-    "wnli": SplitFilesProcessor(),
+    "wnli": GlueProcessor(),
     "xnli": XnliProcessor(),
 }
 # {task: name of its file for GLUE's site}, if it is not the task's in capitals.
@@ -352,7 +354,7 @@ def create_glue_processors(
     task_name: str,
     data_dir: StrPath | None,
     xnli_language: str,
-    layout: Layout = DEFAULT,
+    layout: Layout = DEFAULT_LAYOUT,
 ) -> dict[str, ClassificationProcessor]:
     """Creates the processors of a task of GLUE, or of XNLI.
 

@@ -51,8 +51,8 @@ class ColumnIndices(NamedTuple):
     is_official: bool = True
 
 
-def find_table(data_dir: StrPath | None, name: str, file_name: str) -> str:
-    """Returns the path of the set `name`, a TSV file or another table.
+def find_table(data_dir: StrPath | None, set_name: str, file_name: str) -> str:
+    """Returns the path of the set `set_name`, a TSV file or another table.
 
     Raises:
         FileNotFoundError: there is no such file.
@@ -62,14 +62,14 @@ def find_table(data_dir: StrPath | None, name: str, file_name: str) -> str:
     others = [stem + ending for ending in _OTHER_ENDINGS]
     for file_names in ([file_name], others):
         try:
-            return find_set_file(data_dir, name, file_names)
+            return find_set_file(data_dir, set_name, file_names)
         except FileNotFoundError:
             continue
-    return find_set_file(data_dir, name, [file_name, *others])
+    return find_set_file(data_dir, set_name, [file_name, *others])
 
 
 def read_cells(
-    path: str, layout: tables.Layout = tables.DEFAULT
+    path: str, layout: tables.Layout = tables.DEFAULT_LAYOUT
 ) -> Iterator[tuple[int, list[str]]]:
     """Yields (number of the line, cells) of a file.
 

@@ -117,7 +117,7 @@ class PairProcessor(TableProcessor):
     def check_set(
         self,
         path: StrPath,
-        name: str,
+        set_name: str,
         columns: Collection[str],
         examples: Sequence[InputExample],
     ) -> None:
@@ -125,7 +125,7 @@ class PairProcessor(TableProcessor):
 
         Args:
             path: path of the table.
-            name: name of the set, "train", "dev" or "test".
+            set_name: name of the set, "train", "dev" or "test".
             columns: columns of the table.
             examples: the examples of the set. Rows without a score are left
                 out if other rows have one, except in a test set.
@@ -135,7 +135,7 @@ class PairProcessor(TableProcessor):
                 may contain scores.
         """
         is_scored = any(example.label is not None for example in examples)
-        if is_scored or name == "test":
+        if is_scored or set_name == "test":
             return
         other_columns = {*columns} - {*self.text_columns}
         if self._options.label_column and other_columns:

@@ -17,7 +17,7 @@ from data.classification.features import (
     create_joined_features,
 )
 from data.io.text_files import find_set_file
-from data.tables.tables import DEFAULT, Layout, Table, read_table
+from data.tables.tables import DEFAULT_LAYOUT, Layout, Table, read_table
 from data.text.tokenization import FullTokenizer
 from files.paths import StrPath
 
@@ -52,9 +52,9 @@ class SwagExample:
 
 
 def read_set(
-    data_dir: StrPath | None, name: str, layout: Layout = DEFAULT
+    data_dir: StrPath | None, set_name: str, layout: Layout = DEFAULT_LAYOUT
 ) -> list[SwagExample]:
-    """Reads the set `name` ("train", "dev" or "test") of SWAG.
+    """Reads the set `set_name` ("train", "dev" or "test") of SWAG.
 
     The file is SWAG's CSV file, or another table with the same columns: sent1,
     sent2, ending0 to ending3 and label. Other columns are ignored. A
@@ -65,9 +65,9 @@ def read_set(
         ValueError: the set is empty, or a line is malformed. The message names
             the file and the line.
     """
-    path = find_set_file(data_dir, name, _SET_FILES[name])
+    path = find_set_file(data_dir, set_name, _SET_FILES[set_name])
     columns = ["sent1", "sent2", *_ENDINGS]
-    is_test = name == "test"
+    is_test = set_name == "test"
     label_columns = [] if is_test else ["label"]
     examples: list[SwagExample] = []
     for where, row in read_table(Table(path, layout), columns, label_columns):
@@ -79,7 +79,7 @@ def read_set(
                 f"{where}, column 'label': the label must be the number of an "
                 f"ending, {', '.join(LABELS)}. Received: {str(cell)[:80]!r}"
             )
-        guid = f"{name}-{len(examples) + 1}"
+        guid = f"{set_name}-{len(examples) + 1}"
         endings = [f"{sent2} {ending}" for ending in rest]
         examples.append(SwagExample(guid, sent1, endings, label))
     if not examples:

@@ -30,6 +30,28 @@ from modeling.labels import normal_label
 EXTENSIONS = (".csv", ".tsv", ".jsonl", ".json", ".parquet", ".xlsx")
 
 
+class _SetKeys(NamedTuple):
+    """The table of a set, and a number for the texts of each of its rows."""
+
+    path: StrPath
+    keys: set[float]
+
+
+@dataclasses.dataclass
+class _RowCounts:
+    """What became of the rows of a table, for the log.
+
+    Attributes:
+        left_out: {what a row lacks: number of rows that are left out}.
+        num_respelled: number of rows whose labels were brought to one spelling.
+    """
+
+    left_out: collections.Counter[str] = dataclasses.field(
+        default_factory=collections.Counter
+    )
+    num_respelled: int = 0
+
+
 class TableProcessor(
     SetReader[InputExample, TableOptions], ClassificationProcessor
 ):
@@ -157,8 +179,8 @@ class TableProcessor(
         """The columns of the texts."""
         return sorted(self.text_columns)
 
-    def read_file(self, path: StrPath, name: str) -> list[InputExample]:
-        """Reads the set `name` from a table.
+    def read_file(self, path: StrPath, set_name: str) -> list[InputExample]:
+        """Reads the set `set_name` from a table.
 
         If the table does not contain a test example's label, the label is None.
 
@@ -172,20 +194,20 @@ class TableProcessor(
             table = Table(path, layout_of(self._options))
         columns = table.columns()
         counts = _RowCounts()
-        examples = [*self._read_examples(table, name, counts)]
-        if name != "test":
+        examples = [*self._read_examples(table, set_name, counts)]
+        if set_name != "test":
             examples = _leave_out_unlabeled(examples, counts)
         _log_changes(path, counts)
-        self._warn_of_repeats(path, name, examples)
+        self._warn_of_repeats(path, set_name, examples)
         if not examples:
             raise ValueError(f"{path} contains no example")
-        self.check_set(path, name, columns, examples)
+        self.check_set(path, set_name, columns, examples)
         return examples
 
     def check_set(
         self,
         path: StrPath,
-        name: str,
+        set_name: str,
         columns: Collection[str],
         examples: Sequence[InputExample],
     ) -> None:
@@ -193,35 +215,35 @@ class TableProcessor(
 
         Args:
             path: path of the table.
-            name: name of the set, "train", "dev" or "test".
+            set_name: name of the set, "train", "dev" or "test".
             columns: columns of the table.
             examples: the examples of the set, at least one.
 
         Raises:
             ValueError: the label column of a train set contains no labels.
         """
-        if name == "train":
+        if set_name == "train":
             self._label_set.check_column(path, examples)
 
     def _read_examples(
-        self, table: Table, name: str, counts: "_RowCounts"
+        self, table: Table, set_name: str, counts: _RowCounts
     ) -> Iterator[InputExample]:
         """Yields the examples of a set, and counts the rows without one."""
-        keeps_row = name != "train" or bool(self._data.data_file)
+        keeps_row = set_name != "train" or bool(self._data.data_file)
         num_examples = 0
-        for row_number, where, row in self._read_rows(table, name):
+        for row_number, where, row in self._read_rows(table, set_name):
             texts = [row[column] for column in self.text_columns]
-            if name != "test" and all(map(is_blank, texts)):
+            if set_name != "test" and all(map(is_blank, texts)):
                 counts.left_out["text"] += 1
                 continue
             cells = [row.get(column) for column in self._label_columns]
-            label = self._read_label(name, cells, where)
-            if label is None and cells and not self._may_be_unknown(name):
+            label = self._read_label(set_name, cells, where)
+            if label is None and cells and not self._may_be_unknown(set_name):
                 counts.left_out["a label"] += 1
                 continue
             counts.num_respelled += any(map(_is_respelled, cells))
             num_examples += 1
-            guid = f"{name}-{num_examples}"
+            guid = f"{set_name}-{num_examples}"
             if self._data.data_file:
                 guid = f"row {row_number}"
             text_a, *other_texts = texts
@@ -234,10 +256,10 @@ class TableProcessor(
             )
 
     def _read_rows(
-        self, table: Table, name: str
+        self, table: Table, set_name: str
     ) -> Iterator[tuple[int, str, JsonObject]]:
         """Yields (number of the row, place in the file, row)."""
-        needed = [] if self._may_be_unknown(name) else self._label_columns
+        needed = [] if self._may_be_unknown(set_name) else self._label_columns
         rows = read_table(table, self.text_columns, needed, may_lack=True)
         # As in a spreadsheet, where the names of the columns are row 1.
         first_number = 2 if table.names_columns else 1
@@ -248,12 +270,12 @@ class TableProcessor(
         columns_of_flags = [*self.text_columns, *self._label_columns]
         yield from accepted_rows(table.path, numbered_rows, columns_of_flags)
 
-    def _may_be_unknown(self, name: str) -> bool:
+    def _may_be_unknown(self, set_name: str) -> bool:
         """Returns whether the set may lack the label of an example."""
-        return name == "test" or self.may_lack_labels
+        return set_name == "test" or self.may_lack_labels
 
     def _read_label(
-        self, name: str, cells: Sequence[object], where: str
+        self, set_name: str, cells: Sequence[object], where: str
     ) -> Label | None:
         """Converts the cells of a row's label columns to its label.
 
@@ -262,25 +284,24 @@ class TableProcessor(
         if all(cell is None for cell in cells):
             return None
         # The rows of the train set themselves may name the labels.
-        is_train = name == "train"
-        names = (
-            self._label_set.named_by_flags if is_train else self._label_names
-        )
+        is_train = set_name == "train"
+        named_by_flags = self._label_set.named_by_flags
+        names = named_by_flags if is_train else self._label_names
         where = f"{where}, column {self._options.label_column!r}"
         return self._label_set.read_label(cells, where, names)
 
     def _warn_of_repeats(
-        self, path: StrPath, name: str, examples: list[InputExample]
+        self, path: StrPath, set_name: str, examples: list[InputExample]
     ) -> None:
         """Warns of texts of the dev set that are in the train set too.
 
         The train set may be read before or after the dev set, or not at all.
         """
-        if name == "test":
+        if set_name == "test":
             return
         # Numbers take less memory than texts.
         keys = {split_fraction_of(key) for key in self.keys_of(examples)}
-        self._set_keys[name] = _SetKeys(path, keys)
+        self._set_keys[set_name] = _SetKeys(path, keys)
         if len(self._set_keys) < 2:
             return
         train, dev = self._set_keys["train"], self._set_keys["dev"]
@@ -288,28 +309,6 @@ class TableProcessor(
             logging.warning(
                 "%s: %d texts are in the train set too", dev.path, num_repeated
             )
-
-
-class _SetKeys(NamedTuple):
-    """The table of a set, and a number for the texts of each of its rows."""
-
-    path: StrPath
-    keys: set[float]
-
-
-@dataclasses.dataclass
-class _RowCounts:
-    """What became of the rows of a table, for the log.
-
-    Attributes:
-        left_out: {what a row lacks: number of rows that are left out}.
-        num_respelled: number of rows whose labels were brought to one spelling.
-    """
-
-    left_out: collections.Counter[str] = dataclasses.field(
-        default_factory=collections.Counter
-    )
-    num_respelled: int = 0
 
 
 def _leave_out_unlabeled(

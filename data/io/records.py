@@ -86,17 +86,19 @@ class ModelInput(Protocol):
     segment_ids: list[int]
 
 
-def encode_inputs(inputs: ModelInput, more: Mapping[str, Values]) -> bytes:
+def encode_inputs(
+    inputs: ModelInput, other_features: Mapping[str, Values]
+) -> bytes:
     """Serializes a model input and other features as a `tf.train.Example`.
 
-    `more` contains the other features, {name: values}.
+    `other_features` are {name: values}.
     """
     features = {
         "input_ids": inputs.input_ids,
         "input_mask": inputs.input_mask,
         "segment_ids": inputs.segment_ids,
     }
-    return encode_example({**features, **more})
+    return encode_example({**features, **other_features})
 
 
 @functools.lru_cache(maxsize=1 << 16)

@@ -218,9 +218,9 @@ def check_first_line(line: bytes, path: StrPath) -> None:
 
 
 def find_set_file(
-    data_dir: StrPath | None, name: str, file_names: Sequence[str]
+    data_dir: StrPath | None, set_name: str, file_names: Sequence[str]
 ) -> str:
-    """Returns the path of the set `name` in a data folder.
+    """Returns the path of the set `set_name` in a data folder.
 
     The file has one of the `file_names`, in lower or upper case, with or
     without an additional ending such as .gz.
@@ -241,7 +241,7 @@ def find_set_file(
         ]
     if not existing:
         raise FileNotFoundError(
-            f"there is no {name} set in {data_dir}: it must be named "
+            f"there is no {set_name} set in {data_dir}: it must be named "
             f"{' or '.join(file_names)}"
         )
     if len(existing) > 1:

@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 # Default size of the share of the input that one task reads.
 _SHARE_BYTES = 4 << 20
-# An input of less than _LEAST_SHARES * _SHARE_BYTES is cut into _LEAST_SHARES,
+# An input of less than _MIN_SHARES * _SHARE_BYTES is cut into _MIN_SHARES,
 # so that several processes can work on it, but not into smaller shares than
-# _LEAST_SHARE_BYTES.
-_LEAST_SHARES = 8
-_LEAST_SHARE_BYTES = 256 << 10
+# _MIN_SHARE_BYTES.
+_MIN_SHARES = 8
+_MIN_SHARE_BYTES = 256 << 10
 # The shares of a very large input are larger, because a folder should not
 # contain more files.
-_MOST_SHARES = 10_000
+_MAX_SHARES = 10_000
 _CHUNK = 1 << 20
 
 
@@ -82,9 +82,9 @@ def split_files(
     share: list[FileRange] = []
     for path, size in zip(paths, sizes, strict=True):
         start = 0
-        for file_range, end in _cut(path, layout, size, grid):
+        for file_range, end in _cut_file(path, layout, size, grid):
             share.append(file_range)
-            if grid.number(end) > grid.number(start):
+            if grid.share_of(end) > grid.share_of(start):
                 shares.append(share)
                 share = []
             start = end
@@ -105,23 +105,23 @@ class _Grid(NamedTuple):
     num_shares: int
     before: int = 0
 
-    def number(self, position: int) -> int:
+    def share_of(self, position: int) -> int:
         """Returns the number of the share that a byte of the file is in."""
         return (self.before + position) * self.num_shares // self.total
 
-    def border(self, position: int) -> int:
-        """Returns where the share of a byte of the file ends."""
-        number = self.number(position) + 1
+    def end_of_share(self, position: int) -> int:
+        """Returns the offset in the file where the share of a byte ends."""
+        number = self.share_of(position) + 1
         # Round up: the byte at the border is in the next share.
         return -(-self.total * number // self.num_shares) - self.before
 
 
 def _count_shares(total: int) -> int:
-    few = min(total // _LEAST_SHARE_BYTES, _LEAST_SHARES)
-    return min(max(total // _SHARE_BYTES, few, 1), _MOST_SHARES)
+    num_small = min(total // _MIN_SHARE_BYTES, _MIN_SHARES)
+    return min(max(total // _SHARE_BYTES, num_small, 1), _MAX_SHARES)
 
 
-def _cut(
+def _cut_file(
     path: str, layout: Layout, size: int, grid: _Grid
 ) -> Iterator[tuple[FileRange, int]]:
     """Yields the ranges of a file, each with the offset of its end.
@@ -129,7 +129,7 @@ def _cut(
     A range ends near the border that follows the offset of its start.
     """
     kind = None
-    if size and grid.border(0) < size:
+    if size and grid.end_of_share(0) < size:
         kind = find_range_kind(path, layout)
     if kind == "parquet":
         yield from _cut_parquet(path, size, grid)
@@ -171,7 +171,7 @@ def _cut_lines(
     first_number = 1
     with text_files.open_binary(path) as file:
         while start < size:
-            end = _find_line_end(file, grid.border(start), size)
+            end = _find_line_end(file, grid.end_of_share(start), size)
             yield FileRange(path, kind, start, end, first_number), end
             if end < size:
                 first_number += _count_lines(file, start, end)
@@ -227,7 +227,7 @@ def _cut_parquet(
         num_rows_read += count
         is_last = end_group == len(counts)
         end = size if is_last else -(-num_rows_read * size // num_rows)
-        if end >= min(grid.border(start), size):
+        if end >= min(grid.end_of_share(start), size):
             groups = FileRange(
                 path, "parquet", first_group, end_group, first_row
             )

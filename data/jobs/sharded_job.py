@@ -98,8 +98,9 @@ class Output:
         flags: {name: value} of the flags that determine the shards.
         inputs: paths of the files that determine the shards.
         ending: ending of `output_file` that stays the ending of the shards.
-        more: other entries of the manifest that determine the shards.
-        apart: {entry of the manifest: path} of a shard with a name of its own.
+        other_entries: other entries of the manifest that determine the shards.
+        named_shards: {entry of the manifest: path} of a shard with a name of
+            its own.
     """
 
     def __init__(
@@ -110,14 +111,14 @@ class Output:
         flags: Mapping[str, object],
         inputs: Iterable[str],
         ending: str = "",
-        more: Mapping[str, object] | None = None,
-        apart: Mapping[str, str] | None = None,
+        other_entries: Mapping[str, object] | None = None,
+        named_shards: Mapping[str, str] | None = None,
     ) -> None:
         self.output_file = output_file
         self._prefix = output_file.removesuffix(ending)
         self._ending = ending
-        self._more = more or {}
-        self._apart = apart or {}
+        self._other_entries = other_entries or {}
+        self._named_shards = named_shards or {}
         self._inputs = [*inputs]
         self.manifest_file = f"{output_file}.manifest.json"
         self._work_dir = f"{output_file}.work"
@@ -129,7 +130,7 @@ class Output:
                 {"path": path, **records.measure_file(path)}
                 for path in self._inputs
             ],
-            **self._more,
+            **self._other_entries,
         }
 
     def shard_paths(self, num_shards: int) -> list[str]:
@@ -172,7 +173,7 @@ class Output:
         # the files together with the manifest.
         entries = [*manifest["shards"]]
         paths = self.shard_paths(len(entries))
-        for entry_name, path in self._apart.items():
+        for entry_name, path in self._named_shards.items():
             if entry_name in manifest:
                 entries += manifest[entry_name]
                 paths.append(path)
@@ -203,7 +204,7 @@ class Output:
         ]
         changes += [
             f"another {name}"
-            for name, value in self._more.items()
+            for name, value in self._other_entries.items()
             if contents.get(name) != value
         ]
         if changes:

@@ -25,7 +25,9 @@ from data.tables import tables, workbooks
 
 
 def read_columns(
-    path: str, options: ColumnOptions, written: tables.Layout = tables.DEFAULT
+    path: str,
+    options: ColumnOptions,
+    written: tables.Layout = tables.DEFAULT_LAYOUT,
 ) -> Iterator[NerExample]:
     """Yields the sentences of a file. The `guid` is the first line of each.
 

@@ -134,7 +134,7 @@ def create_output(
     """
     held_out = {"eval_shards": eval_file(output_file)}
     return Output(
-        output_file, _VERSION, flags=flags, inputs=inputs, apart=held_out
+        output_file, _VERSION, flags=flags, inputs=inputs, named_shards=held_out
     )
 
 

@@ -87,7 +87,7 @@ class SquadFile:
     """
 
     def __init__(
-        self, path: StrPath, layout: tables.Layout = tables.DEFAULT
+        self, path: StrPath, layout: tables.Layout = tables.DEFAULT_LAYOUT
     ) -> None:
         self.path = os.fspath(path)
         self.questions = [*read_questions(path, layout)]
@@ -193,7 +193,7 @@ def _warn_of_answers(
 
 
 def read_questions(
-    input_file: StrPath, layout: tables.Layout = tables.DEFAULT
+    input_file: StrPath, layout: tables.Layout = tables.DEFAULT_LAYOUT
 ) -> Iterator[Question]:
     """Yields each question of a SQuAD file.
 

@@ -136,7 +136,7 @@ def guess_columns(
     return column_of
 
 
-def pair_in(columns: Iterable[str]) -> tuple[str, str] | None:
+def find_pair(columns: Iterable[str]) -> tuple[str, str] | None:
     """Returns two columns whose usual names say that they are a pair."""
     column_of = {simplify(column): column for column in columns}
     for firsts, seconds in PAIRS:

@@ -177,20 +177,20 @@ class SetReader(CachingReader[ExampleT], Generic[ExampleT, OptionsT]):
         labels = map(self.labels_of, examples)
         return collections.Counter(itertools.chain.from_iterable(labels))
 
-    def suitable_epochs(self, batch_size: int, fewest: float) -> float:
+    def suitable_epochs(self, batch_size: int, min_epochs: float) -> float:
         """Returns the number of epochs that suits the train set.
 
-        A small set is read more often than `fewest` times, for 100 steps, but
-        at most 20 times.
+        A small set is read more often than `min_epochs` times, for 100 steps,
+        but at most 20 times.
         """
         epochs = math.ceil(100 * batch_size / len(self.read("train")))
-        return max(fewest, min(epochs, 20.0))
+        return max(min_epochs, min(epochs, 20.0))
 
-    def suitable_length(self, tokenizer: FullTokenizer, longest: int) -> int:
+    def suitable_length(self, tokenizer: FullTokenizer, max_length: int) -> int:
         """Returns the input length that suits the train set, in WordPieces.
 
         It is the 95th percentile of the lengths of the examples, but at most
-        512 and `longest`, the model's number of positions.
+        512 and `max_length`, the model's number of positions.
         """
         train = self.read("train")
         step = -(-len(train) // _MAX_TOKENIZED)
@@ -202,11 +202,11 @@ class SetReader(CachingReader[ExampleT], Generic[ExampleT, OptionsT]):
             for example in train[::step]
         ]
         length = max(int(np.percentile(lengths, 95)) + 1, 8)
-        return min(length, longest, 512)
+        return min(length, max_length, 512)
 
     @abc.abstractmethod
-    def read_file(self, path: StrPath, name: str) -> list[ExampleT]:
-        """Reads the set `name` from a file.
+    def read_file(self, path: StrPath, set_name: str) -> list[ExampleT]:
+        """Reads the set `set_name` from a file.
 
         Raises:
             OSError: the file cannot be read.

@@ -34,7 +34,7 @@ FORMATS = tuple(dict.fromkeys(ENDINGS.values()))
 Row = json_tables.NumberedRow
 
 
-class Repeated(str):
+class RepeatedName(str):
     """Key of a column whose name an earlier column of the table has too.
 
     The key is the name and a number, such as "Labels.1", so that a row keeps
@@ -46,7 +46,7 @@ class Repeated(str):
 
     name: str
 
-    def __new__(cls, name: str, taken: Collection[str]) -> "Repeated":
+    def __new__(cls, name: str, taken: Collection[str]) -> "RepeatedName":
         """Creates the first key `name.1`, `name.2` that is not in `taken`."""
         keys = (f"{name}.{number}" for number in itertools.count(1))
         free_key = next(key for key in keys if key not in taken)
@@ -89,10 +89,12 @@ class Layout(NamedTuple):
     columns: tuple[str, ...] = ()
 
 
-DEFAULT = Layout()
+DEFAULT_LAYOUT = Layout()
 
 # So many rows tell the width of a table without a header if the user told all.
 _NUM_FIRST_ROWS = 3
+# So many rows of a workbook tell whether the first one names the columns.
+_NUM_WORKBOOK_ROWS = 200
 
 
 def format_of(path: StrPath) -> str | None:
@@ -104,7 +106,7 @@ def format_of(path: StrPath) -> str | None:
     return next((ENDINGS[end] for end in ENDINGS if name.endswith(end)), None)
 
 
-def read_rows(path: StrPath, layout: Layout = DEFAULT) -> Iterator[Row]:
+def read_rows(path: StrPath, layout: Layout = DEFAULT_LAYOUT) -> Iterator[Row]:
     """Yields each row of a table, or an error for a malformed row.
 
     Args:
@@ -116,8 +118,8 @@ def read_rows(path: StrPath, layout: Layout = DEFAULT) -> Iterator[Row]:
         Excel, it is the number of the entry or row. `row` is {column: cell}, or
         a ValueError if the row is malformed. The only column of plain text is
         `text`. Blank lines are rows only there. If a name of CSV, TSV or Excel
-        is repeated, the key of the later column is a `Repeated`. NaN becomes
-        None, an empty cell.
+        is repeated, the key of the later column is a `RepeatedName`. NaN
+        becomes None, an empty cell.
 
     Raises:
         OSError: the file cannot be read.
@@ -280,13 +282,13 @@ class _RowBuilder:
 
 
 def _unique_keys(names: Sequence[str]) -> list[str]:
-    """Replaces each name that an earlier column has by a Repeated.
+    """Replaces each name that an earlier column has by a RepeatedName.
 
     A dict keeps the order, and finds a name in a table of many columns fast.
     """
     keys: dict[str, None] = {}
     for name in names:
-        key = Repeated(name, {*names, *keys}) if name in keys else name
+        key = RepeatedName(name, {*names, *keys}) if name in keys else name
         keys[key] = None
     return [*keys]
 
@@ -380,7 +382,7 @@ def _wrong_bytes(text: str, encoding: str | None) -> ValueError | None:
 
 def _read_workbook(path: StrPath, layout: Layout) -> Iterator[Row]:
     rows = workbooks.read_sheet(path, layout.sheet)
-    first_rows = [*itertools.islice(rows, 200)]
+    first_rows = [*itertools.islice(rows, _NUM_WORKBOOK_ROWS)]
     records = [cells for _, cells in first_rows]
     has_header = layout.has_header
     if has_header is not False:

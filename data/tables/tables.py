@@ -17,11 +17,11 @@ from absl import logging
 from command_line import flags
 from data.tables import dialects
 from data.tables.table_formats import (
-    DEFAULT,
+    DEFAULT_LAYOUT,
     FORMATS,
     ColumnNumber,
     Layout,
-    Repeated,
+    RepeatedName,
     Row,
     format_of,
     read_rows,
@@ -32,12 +32,12 @@ from files.paths import StrPath
 # The module offers the names of table_formats.py too.
 __all__ = [
     "DECISIONS",
-    "DEFAULT",
+    "DEFAULT_LAYOUT",
     "FORMATS",
     "ColumnNumber",
     "Layout",
     "LayoutOptions",
-    "Repeated",
+    "RepeatedName",
     "Row",
     "Table",
     "accepted_rows",
@@ -127,7 +127,7 @@ class Table:
         layout: how the table is written.
     """
 
-    def __init__(self, path: StrPath, layout: Layout = DEFAULT) -> None:
+    def __init__(self, path: StrPath, layout: Layout = DEFAULT_LAYOUT) -> None:
         self.path = path
         self.layout = layout
         self._rows = read_rows(path, layout)
@@ -214,7 +214,7 @@ def check_columns(
 
     `where` is the beginning of the message.
     """
-    repeated = {key.name for key in columns if isinstance(key, Repeated)}
+    repeated = {key.name for key in columns if isinstance(key, RepeatedName)}
     for column in needed:
         if column in repeated:
             raise ValueError(

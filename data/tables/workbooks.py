@@ -69,7 +69,13 @@ def _sheet_rows(
     file = io.BytesIO(data)
     try:
         book = python_calamine.CalamineWorkbook.from_filelike(file)
-        name = _choose_sheet(path, book, sheet)
+        visible_names = [
+            metadata.name
+            for metadata in book.sheets_metadata
+            if metadata.typ == python_calamine.SheetTypeEnum.WorkSheet
+            and metadata.visible == python_calamine.SheetVisibleEnum.Visible
+        ]
+        name = _choose_sheet(path, book, sheet, visible_names)
         _check_formulas(path, file, book.sheet_names.index(name), name)
         return book.get_sheet_by_name(name).to_python(skip_empty_area=False)
     except (
@@ -88,6 +94,7 @@ def _choose_sheet(
     path: StrPath,
     book: "python_calamine.CalamineWorkbook",
     sheet: str | None,
+    visible_names: list[str],
 ) -> str:
     """Returns the name of the sheet to read.
 
@@ -96,8 +103,6 @@ def _choose_sheet(
     Raises:
         ValueError: there is no sheet of that name.
     """
-    import python_calamine
-
     if sheet and sheet not in book.sheet_names:
         raise ValueError(
             f"{path}: there is no sheet {sheet!r}; the sheets are "
@@ -105,12 +110,6 @@ def _choose_sheet(
         )
     if sheet:
         return sheet
-    visible_names = [
-        metadata.name
-        for metadata in book.sheets_metadata
-        if metadata.typ == python_calamine.SheetTypeEnum.WorkSheet
-        and metadata.visible == python_calamine.SheetVisibleEnum.Visible
-    ]
     name = _first_filled(book, visible_names or book.sheet_names)
     if len(visible_names) > 1:
         logging.info(

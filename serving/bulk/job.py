@@ -86,7 +86,9 @@ def answer_files(
             flags={**settings.flags(), "num_shards": num_shards},
             inputs=paths,
             ending=_find_ending(output_file),
-            more={"model": checksums.measure_export(folder, settings.engine)},
+            other_entries={
+                "model": checksums.measure_export(folder, settings.engine)
+            },
         )
         if manifest := output.find_manifest():
             output.remove_work()

@@ -15,8 +15,8 @@ from data.tables.tables import Table
 
 def test_names_that_differ_only_in_case_are_two_columns():
     for names, text in (["Text", "text"], "Text"), (["A", "a"], None):
-        found = guess_columns([*names, "label"])
-        assert found == {"text_column": text, "label_column": "label"}
+        columns_found = guess_columns([*names, "label"])
+        assert columns_found == {"text_column": text, "label_column": "label"}
 
 
 @pytest.mark.parametrize(
@@ -34,12 +34,14 @@ def test_flags_that_contradict_each_other_are_named(values, name):
 
 def create_config(values):
     names = ("vocab_file", "bert_config_file", "data_dir", "output_dir")
-    every = dict.fromkeys(names, "x")
-    every |= {"task_name": "csv", "do_train": True, "max_seq_length": 16}
-    return config_values.create_config(run_classifier.Config, **every | values)
+    all_flags = dict.fromkeys(names, "x")
+    all_flags |= {"task_name": "csv", "do_train": True, "max_seq_length": 16}
+    return config_values.create_config(
+        run_classifier.Config, **all_flags | values
+    )
 
 
-def find(path, columns, **given):
+def find_with_flags(path, columns, **given):
     """Writes a table of the columns, and returns the columns to use."""
     row = dict.fromkeys(columns, "x")
     path.write_text(json.dumps(row))
@@ -68,12 +70,16 @@ def find(path, columns, **given):
 def test_a_second_column_of_texts_is_asked_for(tmp_path, columns):
     path = tmp_path / "a.jsonl"
     with pytest.raises(ValueError, match="--text_b_column") as error:
-        find(path, columns)
+        find_with_flags(path, columns)
     assert f"--data_file={path}" in str(error.value)
     assert "only --text_column" in str(error.value)
-    others = [x for x in columns if x.casefold() not in ("label", "class")]
+    others = [
+        column
+        for column in columns
+        if column.casefold() not in ("label", "class")
+    ]
     given = {"text_column": others[-1], "label_column": columns[0]}
-    assert find(path, columns, **given) == {}
+    assert find_with_flags(path, columns, **given) == {}
 
 
 @pytest.mark.parametrize(
@@ -87,8 +93,8 @@ def test_a_second_column_of_texts_is_asked_for(tmp_path, columns):
     ],
 )
 def test_one_column_of_texts_is_found(tmp_path, columns):
-    found = find(tmp_path / "a.jsonl", columns)
-    assert found["label_column"] == "label"
+    actual = find_with_flags(tmp_path / "a.jsonl", columns)
+    assert actual["label_column"] == "label"
 
 
 def test_a_name_with_commas_is_one_column(tmp_path):
@@ -101,8 +107,8 @@ def test_a_name_with_commas_is_one_column(tmp_path):
         if data_file:
             table = Table(path, cf.layout_of(options))
             given = frozenset(["label_column"])
-            found = cf.find_columns(options, given, table)
-            assert found == {"text_column": "text"}
+            actual = cf.find_columns(options, given, table)
+            assert actual == {"text_column": "text"}
         data = DataFileOptions(data_file=data_file)
         processor = TableProcessor(data_dir, data, options, table)
         assert processor.labels() == ["0", "1"]

@@ -25,10 +25,10 @@ def test_half_of_a_surrogate_pair_is_kept(tmp_path):
     line = json.loads((tmp_path / "predictions.jsonl").read_bytes())
     assert line["text_a"] == "a\ud800\u4e2d"
     # The order of several labels in the table does not matter.
-    found = InputExample(0, "a", None, ["y", "x"], {"text": "a\ud800"})
+    example = InputExample(0, "a", None, ["y", "x"], {"text": "a\ud800"})
     decoder = LabelDecoder("multilabel", ["x", "y"])
     outputs = np.array([[3.0, 3.0]])
-    (row,) = decoding.describe_rows([found], outputs, decoder)
+    (row,) = decoding.describe_rows([example], outputs, decoder)
     answer = {"label": "x,y", "probability": "0.952574", "correct": True}
     assert row == {"text": "a\ud800"} | answer
 
@@ -53,8 +53,8 @@ def test_batches_of_windows_become_one_of_texts():
         ({name: values[part] for name, values in every.items()}, rows[part])
         for part in (slice(0, 3), slice(3, 5))
     ]
-    ((found, logits),) = decoding.pool_batches(batches, [0, 2])
-    assert {name: values.tolist() for name, values in found.items()} == {
+    ((pooled, logits),) = decoding.pool_batches(batches, [0, 2])
+    assert {name: values.tolist() for name, values in pooled.items()} == {
         "label_ids": [7, 8],
         "is_real_example": [1, 1],
     }

@@ -40,7 +40,7 @@ def recorded_sets():
 SPLITS = {name: split for split, name in SETS.items()}
 
 
-def create(task, folder, language="zh"):
+def create_processor(task, folder, language="zh"):
     """Creates the processor of one of GLUE's tasks."""
     return glue.create_glue_processors(task, folder, language)[""]
 
@@ -48,7 +48,7 @@ def create(task, folder, language="zh"):
 @pytest.mark.parametrize("folder, case, name", recorded_sets())
 def test_features_equal_the_originals(folder, case, name):
     task, split = name.split("/")
-    processor = create(task, folder / task)
+    processor = create_processor(task, folder / task)
     tokenizer = tokenization.FullTokenizer(
         str(folder / case["vocab_file"]), case["do_lower_case"]
     )
@@ -59,7 +59,9 @@ def test_features_equal_the_originals(folder, case, name):
         )
     )
     with np.load(folder / case["features"]) as recorded:
-        assert [e.guid for e in examples] == recorded[f"{name}/guid"].tolist()
+        assert [example.guid for example in examples] == recorded[
+            f"{name}/guid"
+        ].tolist()
         for key in ("input_ids", "input_mask", "segment_ids", "label_ids"):
             ours = [
                 getattr(f, key.replace("label_ids", "label_id"))
@@ -103,10 +105,12 @@ def test_texts_that_were_cut_are_counted(tokenizer, caplog):
     ]
     examples = [InputExample("g", *pair, "0") for pair in pairs]
 
-    found = [*convert_examples_to_features(examples, ["0"], 8, tokenizer)]
-    assert len([*encode_features(found, 8)]) == 6
+    feature_list = [
+        *convert_examples_to_features(examples, ["0"], 8, tokenizer)
+    ]
+    assert len([*encode_features(feature_list, 8)]) == 6
     cut = [False, True, False, True, False, True]
-    assert [feature.is_cut for feature in found] == cut
+    assert [feature.is_cut for feature in feature_list] == cut
     message = "3 of 6 texts were longer than --max_seq_length=8 and were cut"
     assert caplog.messages[-1] == message
 
@@ -115,19 +119,19 @@ def test_windows_cover_a_text_and_weigh_one_text_together(tokenizer, caplog):
     caplog.set_level("INFO", logger="absl")
     texts = ["a b c a b c a", "", "a b c"]
     examples = [InputExample("g", text, None, "y") for text in texts]
-    found = [*features.create_windows(examples, ["x", "y"], 6, tokenizer, 2)]
-    long, empty, short = found
-    assert [each.input_ids for each in long] == [
+    windows = [*features.create_windows(examples, ["x", "y"], 6, tokenizer, 2)]
+    long, empty, short = windows
+    assert [window.input_ids for window in long] == [
         [2, 4, 5, 6, 4, 3],
         [2, 6, 4, 5, 6, 3],
         [2, 5, 6, 4, 3, 0],
     ]
-    assert [each.input_mask for each in long][2] == [1, 1, 1, 1, 1, 0]
-    assert [each.input_ids for each in empty] == [[2, 3, 0, 0, 0, 0]]
-    assert [each.input_ids for each in short] == [[2, 4, 5, 6, 3, 0]]
-    assert [each.weight for each in long] == [1 / 3] * 3
-    assert [each.weight for each in (*empty, *short)] == [1, 1]
-    assert {each.label_id for group in found for each in group} == {1}
+    assert [window.input_mask for window in long][2] == [1, 1, 1, 1, 1, 0]
+    assert [window.input_ids for window in empty] == [[2, 3, 0, 0, 0, 0]]
+    assert [window.input_ids for window in short] == [[2, 4, 5, 6, 3, 0]]
+    assert [window.weight for window in long] == [1 / 3] * 3
+    assert [window.weight for window in (*empty, *short)] == [1, 1]
+    assert {window.label_id for group in windows for window in group} == {1}
     assert caplog.messages == [
         "1 of 3 texts were longer than --max_seq_length=6 and were split "
         "into windows (--doc_stride=2)"
@@ -144,12 +148,12 @@ def test_a_loss_counts_windows_by_their_weights():
         "is_real_example": np.array([1, 1, 1]),
         "example_weights": np.array([0.5, 0.5, 1.0], np.float32),
     }
-    each = -np.log(decoding.to_probabilities(logits, "classification"))[
-        range(3), batch["label_ids"]
-    ]
-    found, _ = losses.ClassifierLoss()(logits, batch)
-    expected = (each[:2].mean() + each[2]) / 2
-    np.testing.assert_allclose(found, expected, rtol=1e-6)
+    losses_of_texts = -np.log(
+        decoding.to_probabilities(logits, "classification")
+    )[range(3), batch["label_ids"]]
+    loss, _ = losses.ClassifierLoss()(logits, batch)
+    expected = (losses_of_texts[:2].mean() + losses_of_texts[2]) / 2
+    np.testing.assert_allclose(loss, expected, rtol=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -184,5 +188,7 @@ def test_quotes_and_odd_bytes_are_read_as_the_original_reads_them(tmp_path):
     path.write_bytes(text.encode())
     with open(path, encoding="utf-8", newline="\n") as reader:
         expected = list(csv.reader(reader, delimiter="\t", quotechar=None))
-    examples = create("cola", tmp_path).read("train")
-    assert [e.text_a for e in examples] == [row[3] for row in expected]
+    examples = create_processor("cola", tmp_path).read("train")
+    assert [example.text_a for example in examples] == [
+        row[3] for row in expected
+    ]

@@ -29,7 +29,7 @@ FILES = [
 SPLITS = {name: split for split, name in SETS.items()}
 
 
-def create(task, folder, language="zh"):
+def create_processor(task, folder, language="zh"):
     """Creates the processor of one of GLUE's tasks."""
     return glue.create_glue_processors(task, folder, language)[""]
 
@@ -44,7 +44,7 @@ def test_every_row_of_glues_own_files_is_an_example(
     if isinstance(text_columns[0], str):
         rows = [dict(zip(rows[0], row, strict=False)) for row in rows[1:]]
 
-    processor = create(task.lower(), path.parent)
+    processor = create_processor(task.lower(), path.parent)
     examples = processor.read(SPLITS[split])
     assert len(examples) == len(rows)
     assert len(processor.text_columns) == len(text_columns)
@@ -69,9 +69,12 @@ def test_qqp_leaves_out_broken_lines(tmp_path, caplog):
     # An empty line at the end is no row.
     rows = ("0\te", "1\te\tf", "")
     write(tmp_path, "test.tsv", "id\tquestion1\tquestion2", *rows)
-    processor = create("qqp", tmp_path)
+    processor = create_processor("qqp", tmp_path)
     examples = processor.read("train")
-    assert [(e.guid, e.text_a, e.text_b, e.label) for e in examples] == [
+    assert [
+        (example.guid, example.text_a, example.text_b, example.label)
+        for example in examples
+    ] == [
         ("train-1", "a", "b", "1"),
         ("train-3", "c", "d", "0"),
     ]
@@ -87,20 +90,22 @@ def test_mismatched_and_diagnostics_go_with_mnli(tmp_path):
     row = "5\tp\tq\tg\tx\tx\tx\tx\ta\tb\tneutral"
     write(tmp_path, "dev_mismatched.tsv", "header", row)
     write(tmp_path, "diagnostic.tsv", "index\tsentence1\tsentence2", "0\ta\tb")
-    (example,) = create("mnli-mm", tmp_path).read("eval")
+    (example,) = create_processor("mnli-mm", tmp_path).read("eval")
     assert (example.guid, example.label) == ("dev_mismatched-5", "neutral")
-    ax = create("ax", tmp_path)
+    ax = create_processor("ax", tmp_path)
     (example,) = ax.read("predict")
     assert (example.text_a, example.text_b) == ("a", "b")
-    assert ax.labels() == create("mnli", tmp_path).labels()
+    assert ax.labels() == create_processor("mnli", tmp_path).labels()
     with pytest.raises(OSError, match="train set"):
         ax.read("train")
 
 
 def test_xnli_is_read_in_one_language(tmp_path):
-    rows = [f"{x}\tneutral\t\t\t\t\ta\tb" for x in ("ar", "bg", "de")]
+    rows = [
+        f"{language}\tneutral\t\t\t\t\ta\tb" for language in ("ar", "bg", "de")
+    ]
     write(tmp_path, "xnli.test.tsv", "header", *rows)
-    (example,) = create("xnli", tmp_path, "bg").read("predict")
+    (example,) = create_processor("xnli", tmp_path, "bg").read("predict")
     assert (example.guid, example.label) == ("test-2", "neutral")
 
 
@@ -121,7 +126,7 @@ def test_xnli_is_read_in_one_language(tmp_path):
 def test_bad_files_are_named(tmp_path, task, lines, culprit):
     write(tmp_path, "dev.tsv", *lines)
     with pytest.raises(ValueError, match=f"dev.tsv.*{culprit}"):
-        create(task, tmp_path).read("eval")
+        create_processor(task, tmp_path).read("eval")
 
 
 def test_a_submission_names_the_label_of_each_example(tmp_path):
@@ -139,7 +144,9 @@ def test_scores_of_a_submission_are_between_0_and_5(tmp_path):
 
 def rows_of(examples):
     """Returns (first text, second text, label) of examples."""
-    return [(each.text_a, each.text_b, each.label) for each in examples]
+    return [
+        (example.text_a, example.text_b, example.label) for example in examples
+    ]
 
 
 PAIR = ("a", "b")
@@ -205,13 +212,13 @@ def test_columns_of_mirrors_are_found_by_name(
         )
         parquet.write_table(table, tmp_path / f"{stem}.parquet")
     elif ending == ".jsonl":
-        numbers = [float(x) if x[0].isdigit() else x for x in cells]
+        numbers = [float(cell) if cell[0].isdigit() else cell for cell in cells]
         line = json.dumps(dict(zip(names, numbers, strict=True)))
         write(tmp_path, f"{stem}.jsonl", line)
     else:
         mark = {".csv": ",", ".tsv": "\t"}[ending]
         write(tmp_path, stem + ending, mark.join(names), mark.join(cells))
-    examples = create(task, tmp_path).read("eval")
+    examples = create_processor(task, tmp_path).read("eval")
     assert rows_of(examples) == [expected]
 
 
@@ -219,7 +226,7 @@ def test_labels_that_are_numbers_are_explained(tmp_path, caplog):
     header = "premise\thypothesis\tlabel\tidx"
     write(tmp_path, "train.tsv", header, "a\tb\t0\t0", "c\td\t2\t1")
     with caplog.at_level("INFO"):
-        create("mnli", tmp_path).read("train")
+        create_processor("mnli", tmp_path).read("train")
     (record,) = caplog.records
     assert "0 as entailment, 1 as neutral, 2 as contradiction" in record.message
     # GLUE's own are words.
@@ -227,17 +234,17 @@ def test_labels_that_are_numbers_are_explained(tmp_path, caplog):
     header = "index\tsentence1\tsentence2\tlabel"
     write(tmp_path, "train.tsv", header, "0\ta\tb\tentailment")
     with caplog.at_level("INFO"):
-        create("rte", tmp_path).read("train")
+        create_processor("rte", tmp_path).read("train")
     assert not caplog.records
 
 
 def test_test_sets_of_mirrors_have_no_labels(tmp_path):
     write(tmp_path, "test.tsv", "sentence\tlabel\tidx", "a\t-1\t0")
-    (example,) = create("cola", tmp_path).read("predict")
+    (example,) = create_processor("cola", tmp_path).read("predict")
     assert (example.guid, example.text_a) == ("test-1", "a")
     header = "premise\thypothesis\tlabel\tidx"
     write(tmp_path, "test_matched.tsv", header, "a\tb\t-1\t0")
-    (example,) = create("mnli", tmp_path).read("predict")
+    (example,) = create_processor("mnli", tmp_path).read("predict")
     assert (example.guid, example.text_a, example.text_b) == (
         "test-1",
         *PAIR,
@@ -262,14 +269,14 @@ def test_a_missing_column_is_named(tmp_path, task, header, row, name):
     lines = ["\t".join(line.split()) for line in (header, row)]
     write(tmp_path, f"{stem}.tsv", *lines)
     with pytest.raises(ValueError, match=f"{name}.*--task_name=csv"):
-        create(task, tmp_path).read("eval")
+        create_processor(task, tmp_path).read("eval")
 
 
 def test_a_tsv_file_comes_before_other_tables(tmp_path):
     write(tmp_path, "dev.csv", "sentence,label", "csv,1")
     write(tmp_path, "dev.tsv", "sentence\tlabel", "tsv\t1")
-    (example,) = create("sst-2", tmp_path).read("eval")
+    (example,) = create_processor("sst-2", tmp_path).read("eval")
     assert example.text_a == "tsv"
     write(tmp_path, "train.csv", "sentence,label", '"csv, quoted",1')
-    (example,) = create("sst-2", tmp_path).read("train")
+    (example,) = create_processor("sst-2", tmp_path).read("train")
     assert example.text_a == "csv, quoted"

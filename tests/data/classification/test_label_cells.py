@@ -48,7 +48,10 @@ MULTILABEL = {"output_mode": "multilabel"}
         # doccano writes a list, pandas True and 1.0, JSON true and 1.
         (
             "train.jsonl",
-            [{"text": "a", "label": x} for x in (["pos"], "neg", True, 1.0)],
+            [
+                {"text": "a", "label": label}
+                for label in (["pos"], "neg", True, 1.0)
+            ],
             {},
             ["pos", "neg", "true", "1"],
         ),
@@ -86,13 +89,13 @@ LISTS = [
 @pytest.mark.parametrize("cell", LISTS)
 def test_lists_in_any_notation_are_labels(tmp_path, cell):
     rows = [{"text": "a", "label": cell}]
-    found = labels_of(tmp_path, "train.jsonl", rows, **MULTILABEL)
-    assert found == [["sea", "wood"]]
+    labels = labels_of(tmp_path, "train.jsonl", rows, **MULTILABEL)
+    assert labels == [["sea", "wood"]]
 
 
 # Without quotes or brackets, a cell may be one label with a comma.
 @pytest.mark.parametrize(
-    "cell", [x for x in LISTS if x not in ("sea, wood", "{sea,wood}")]
+    "cell", [cell for cell in LISTS if cell not in ("sea, wood", "{sea,wood}")]
 )
 def test_a_list_needs_a_task_of_several_labels(tmp_path, cell):
     rows = [{"text": "a", "label": cell}]
@@ -149,8 +152,8 @@ def test_lists_that_cannot_be_read_are_shown(tmp_path, cell):
     rows = [{"text": "a", "label": "x"}, {"text": "b", "label": cell}]
     with pytest.raises(ValueError, match="line 2, column 'label'") as error:
         read(tmp_path, "train.jsonl", rows, **MULTILABEL)
-    shown = repr(cell)[1:-1] if isinstance(cell, str) else "Received: "
-    assert shown in str(error.value) or repr(cell) in str(error.value)
+    expected = repr(cell)[1:-1] if isinstance(cell, str) else "Received: "
+    assert expected in str(error.value) or repr(cell) in str(error.value)
 
 
 @pytest.mark.parametrize(
@@ -188,21 +191,21 @@ def test_a_known_label_may_look_like_a_list(tmp_path):
 
 def test_an_empty_cell_is_an_empty_list_of_labels(tmp_path):
     text = "text,label\na,x\nb,\nc, \n"
-    found = labels_of(tmp_path, "train.csv", text, **MULTILABEL)
-    assert found == [["x"], [], []]
+    actual = labels_of(tmp_path, "train.csv", text, **MULTILABEL)
+    assert actual == [["x"], [], []]
 
 
 def test_null_is_no_label_but_an_empty_list_is(tmp_path):
-    rows = [{"text": "a", "label": x} for x in (["x"], [], "", None)]
+    rows = [{"text": "a", "label": label} for label in (["x"], [], "", None)]
     options = MULTILABEL | {"labels": ["x"]}
-    found = labels_of(tmp_path, "dev.jsonl", rows, **options)
-    assert found == [["x"], [], []]
+    actual = labels_of(tmp_path, "dev.jsonl", rows, **options)
+    assert actual == [["x"], [], []]
 
 
 def test_a_row_with_an_empty_cell_of_several_labels_is_left_out(tmp_path):
     text = "text,x,y\na,0,1\nb,,1\n"
-    found = labels_of(tmp_path, "dev.csv", text, label_column="x,y")
-    assert found == [["y"]]
+    actual = labels_of(tmp_path, "dev.csv", text, label_column="x,y")
+    assert actual == [["y"]]
 
 
 REGRESSION = {"output_mode": "regression"}

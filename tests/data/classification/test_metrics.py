@@ -41,9 +41,9 @@ from data.classification import metrics
     ],
 )
 def test_each_metric_equals_its_formula(labels, predictions, expected):
-    found = metrics.compute_metrics([*expected], labels, predictions)
-    assert [*found] == [*expected]
-    assert found == pytest.approx(expected, nan_ok=True)
+    scores = metrics.compute_metrics([*expected], labels, predictions)
+    assert [*scores] == [*expected]
+    assert scores == pytest.approx(expected, nan_ok=True)
 
 
 def test_each_label_has_metrics_of_its_own():
@@ -55,16 +55,16 @@ def test_each_label_has_metrics_of_its_own():
         "a_f1": 2 / 3,
         "a_support": 3,
     }
-    found = metrics.compute_metrics((), rows[:, :1], guesses[:, :1], ["a"])
-    assert found == pytest.approx(expected)
+    scores = metrics.compute_metrics((), rows[:, :1], guesses[:, :1], ["a"])
+    assert scores == pytest.approx(expected)
     expected |= {
         "b_precision": 1 / 2,
         "b_recall": 1.0,
         "b_f1": 2 / 3,
         "b_support": 1,
     }
-    found = metrics.compute_metrics((), rows, guesses, ["a", "b"])
-    assert found == pytest.approx(expected)
+    scores = metrics.compute_metrics((), rows, guesses, ["a", "b"])
+    assert scores == pytest.approx(expected)
     pair = rows[:, 1], guesses[:, 1]
-    found = metrics.compute_metrics((), *pair, ["none", "b"])
-    assert found["b_precision"] == 1 / 2 and found["none_recall"] == 2 / 3
+    scores = metrics.compute_metrics((), *pair, ["none", "b"])
+    assert scores["b_precision"] == 1 / 2 and scores["none_recall"] == 2 / 3

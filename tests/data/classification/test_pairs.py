@@ -15,15 +15,17 @@ from data.text.tokenization import FullTokenizer
 from tests.support.script_runner import SAMPLES
 
 
-def read(folder, name, text, kind, **flags):
+def read_set(folder, name, text, kind, **flags):
     """Writes the table of a set, and returns its texts and labels."""
     (folder / f"{name}.csv").write_text(text)
     split = next(split for split in SETS if SETS[split] == name)
-    examples = create(kind, folder, **flags).read(split)
-    return [(each.text_a, each.text_b, each.label) for each in examples]
+    examples = create_processor(kind, folder, **flags).read(split)
+    return [
+        (example.text_a, example.text_b, example.label) for example in examples
+    ]
 
 
-def create(task_name, folder, **flags):
+def create_processor(task_name, folder, **flags):
     """Creates the processor of a task, with flags that the user set."""
     return reading.create_table_processor(
         task_name,
@@ -35,10 +37,10 @@ def create(task_name, folder, **flags):
 
 
 def rank(tmp_path, gains, scores, queries):
-    processor = create("ranking", tmp_path)
+    processor = create_processor("ranking", tmp_path)
     examples = [
-        InputExample(i, query, "p", gain)
-        for i, (query, gain) in enumerate(zip(queries, gains, strict=True))
+        InputExample(row, query, "p", gain)
+        for row, (query, gain) in enumerate(zip(queries, gains, strict=True))
     ]
     decoder = LabelDecoder("regression", None)
     return score_known(examples, scores, decoder, processor.score)
@@ -53,20 +55,20 @@ def test_ranks_and_gains_are_those_of_the_definitions(tmp_path, caplog):
     scores = rng.normal(size=len(queries))
     # Beyond the tenth place.
     scores[29] = -9.0
-    found = rank(tmp_path, gains.tolist(), scores, queries)
+    actual = rank(tmp_path, gains.tolist(), scores, queries)
     shape = 6, 15
     rows = [
-        each
-        for each in zip(
+        gains_and_scores
+        for gains_and_scores in zip(
             gains.reshape(shape), scores.reshape(shape), strict=True
         )
-        if each[0].any()
+        if gains_and_scores[0].any()
     ]
     ndcg = np.mean([metrics.ndcg_score([g], [s], k=10) for g, s in rows])
     firsts = [np.flatnonzero(g[np.argsort(-s)][:10])[:1] for g, s in rows]
     assert firsts[0].size == 0
     mrr = np.mean([1 / (f[0] + 1) if f.size else 0 for f in firsts])
-    assert found == pytest.approx({"ndcg_10": ndcg, "mrr_10": mrr})
+    assert actual == pytest.approx({"ndcg_10": ndcg, "mrr_10": mrr})
     assert f"{6 - len(rows)} of 6 queries have no relevant" in caplog.text
 
 
@@ -82,18 +84,18 @@ def test_equal_scores_and_unknown_labels_raise_no_rank(tmp_path):
 
 def test_columns_have_names_of_their_own(tmp_path):
     text = "query,passage,relevance\na,b,1\nc,d,0\n"
-    found = read(tmp_path, "dev", text, "ranking")
-    assert found == [("a", "b", 1.0), ("c", "d", 0.0)]
+    actual = read_set(tmp_path, "dev", text, "ranking")
+    assert actual == [("a", "b", 1.0), ("c", "d", 0.0)]
     args = "passage,q,relevance\nb,a,\n", "ranking"
-    found = read(tmp_path, "test", *args, text_column="q")
-    assert found == [("a", "b", None)]
+    actual = read_set(tmp_path, "test", *args, text_column="q")
+    assert actual == [("a", "b", None)]
     # A name that is a default elsewhere counts if the user has set it.
     args = "query,text,label\na,b,1\na,c,0\n", "ranking"
     flags = {"text_b_column": "text", "label_column": "label"}
-    assert read(tmp_path, "dev", *args, **flags)[0] == ("a", "b", 1.0)
+    assert read_set(tmp_path, "dev", *args, **flags)[0] == ("a", "b", 1.0)
     args = "dev", "text,text_b,label\na,b,1\nc,d,2\n", "embedding"
     with pytest.raises(ValueError, match="scroe"):
-        read(tmp_path, *args, label_column="scroe")
+        read_set(tmp_path, *args, label_column="scroe")
 
 
 def test_scores_may_be_missing(tmp_path):
@@ -101,20 +103,20 @@ def test_scores_may_be_missing(tmp_path):
         ("text,text_b\na,b\nc,d\n", [None, None]),
         ("text,text_b,score\na,b,2\nc,d,5\n", [2.0, 5.0]),
     ):
-        found = read(tmp_path, "train", text, "embedding")
-        assert [label for _, _, label in found] == labels
+        actual = read_set(tmp_path, "train", text, "embedding")
+        assert [label for _, _, label in actual] == labels
 
 
 def test_pairs_with_a_missing_score_are_left_out(tmp_path, caplog):
     text = "text,text_b,score\na,b,2\nc,d,\ne,f,4\n"
-    found = read(tmp_path, "train", text, "embedding")
-    assert found == [("a", "b", 2.0), ("e", "f", 4.0)]
+    actual = read_set(tmp_path, "train", text, "embedding")
+    assert actual == [("a", "b", 2.0), ("e", "f", 4.0)]
     assert "1 rows without a label left out" in caplog.text
-    assert len(read(tmp_path, "test", text, "embedding")) == 3
+    assert len(read_set(tmp_path, "test", text, "embedding")) == 3
     text = "query,passage,relevance\na,b,1\nc,d,\n"
-    assert read(tmp_path, "dev", text, "ranking") == [("a", "b", 1.0)]
+    assert read_set(tmp_path, "dev", text, "ranking") == [("a", "b", 1.0)]
     with pytest.raises(ValueError, match=r"line 3.*'high'"):
-        read(tmp_path, "dev", text.replace("d,", "d,high"), "ranking")
+        read_set(tmp_path, "dev", text.replace("d,", "d,high"), "ranking")
 
 
 @pytest.mark.parametrize("name", ["is_duplicate", "label", "Score"])
@@ -123,10 +125,10 @@ def test_scores_in_another_column_are_asked_for(tmp_path, name):
     text = f"text,text_b,{name}\na,b,1\nc,d,0\n"
     args = tmp_path, "train", text, "embedding"
     with pytest.raises(ValueError, match=f"--label_column.*{name}"):
-        read(*args)
-    found = read(*args, label_column=name)
-    assert [label for *_, label in found] == [1, 0]
-    assert read(*args, label_column="")[1] == ("c", "d", None)
+        read_set(*args)
+    actual = read_set(*args, label_column=name)
+    assert [label for *_, label in actual] == [1, 0]
+    assert read_set(*args, label_column="")[1] == ("c", "d", None)
 
 
 @pytest.mark.parametrize(
@@ -140,12 +142,13 @@ def test_scores_in_another_column_are_asked_for(tmp_path, name):
 def test_features_are_of_both_texts(scores, expected):
     tokenizer = FullTokenizer(SAMPLES / "vocab.txt")
     examples = [
-        InputExample(i, "the boat", "a", x) for i, x in enumerate(scores)
+        InputExample(row, "the boat", "a", score)
+        for row, score in enumerate(scores)
     ]
     unit = pairs.find_score_unit(examples)
     pairs.check_scale("train", examples, unit)
     features = [*pairs.create_pair_features(examples, 5, tokenizer, unit)]
-    assert [each.label_id for each in features] == expected
+    assert [feature.label_id for feature in features] == expected
     ids = np.array(features[0].input_ids).reshape(2, 5)
     second = tokenizer.convert_ids_to_tokens(ids[1].tolist())
     assert second[:3] == ["[CLS]", "a", "[SEP]"]

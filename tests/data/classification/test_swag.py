@@ -62,7 +62,9 @@ def test_each_ending_follows_the_sentence_in_an_input(tokenizer):
     assert feature.is_cut
     (other,) = swag.create_features([example], 9, tokenizer)
     assert not other.is_cut
-    assert feature.input_mask == [int(i > 0) for i in feature.input_ids]
+    assert feature.input_mask == [
+        int(token_id > 0) for token_id in feature.input_ids
+    ]
     assert feature.segment_ids[:16] == [0] * 4 + [1] * 3 + [0] * 5 + [1] * 4
     record = encode_classification_features(feature)
     values = tf.train.Example.FromString(record).features.feature

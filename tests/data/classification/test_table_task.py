@@ -31,14 +31,16 @@ def test_a_csv_may_have_quotes_a_byte_order_mark_and_dos_line_ends(tmp_path):
 
 @pytest.mark.parametrize("mode", ["classification", "multilabel"])
 def test_a_label_may_be_only_in_the_dev_set_of_one_file(tmp_path, mode):
-    rows = [(f"row {i}", str(i % 2)) for i in range(60)]
-    rows += [(f"row {i}", f"odd{i}") for i in range(16)]
+    rows = [(f"row {number}", str(number % 2)) for number in range(60)]
+    rows += [(f"row {number}", f"odd{number}") for number in range(16)]
     path = tmp_path / "a.jsonl"
-    lines = (json.dumps({"text": x, "label": [y]}) for x, y in rows)
+    lines = (
+        json.dumps({"text": text, "label": [label]}) for text, label in rows
+    )
     path.write_text("\n".join(lines))
     task = processor(path, data_file=str(path), output_mode=mode)
     assert task.labels() == sorted({label for _, label in rows})
-    assert "odd" in str([x.label for x in task.read("eval")])
+    assert "odd" in str([example.label for example in task.read("eval")])
 
 
 def test_the_train_set_is_read_before_the_others(tmp_path):
@@ -152,8 +154,8 @@ SEPARATED = "text,label\na,x|y\nb,x\nc,y\nd,z\n"
 
 def test_labels_are_split_at_the_separator(tmp_path, caplog):
     options = {"output_mode": "multilabel", "label_separator": "|"}
-    found = labels_of_train(tmp_path, SEPARATED, **options)
-    assert found == ["x", "y", "z"]
+    actual = labels_of_train(tmp_path, SEPARATED, **options)
+    assert actual == ["x", "y", "z"]
     assert "--label_separator" not in caplog.text
 
 
@@ -164,9 +166,10 @@ def test_labels_with_another_separator_are_warned_of(tmp_path, caplog):
 
 def test_rows_without_text_or_label_are_left_out(tmp_path, caplog):
     rows = [
-        {"text": x, "label": y} for x, y in zip("abcdef", "xyxyxy", strict=True)
+        {"text": text, "label": label}
+        for text, label in zip("abcdef", "xyxyxy", strict=True)
     ]
-    lost = [
+    rows_without_text = [
         {"text": None, "label": "x"},
         {"text": " ", "label": "x"},
         {"text": "\u200b\ufeff", "label": "x"},
@@ -177,16 +180,16 @@ def test_rows_without_text_or_label_are_left_out(tmp_path, caplog):
         {"text": "j", "label": float("nan")},
         {"text": "k"},
     ]
-    every = [rows[0], *lost, *rows[1:]]
+    all_rows = [rows[0], *rows_without_text, *rows[1:]]
     for name in ("train.jsonl", "dev.jsonl"):
         options = {"labels": ["x", "y"]} if name == "dev.jsonl" else {}
-        assert labels_of(tmp_path, name, every, **options) == [*"xyxyxy"]
-        (line,) = [x for x in caplog.messages if name in x]
+        assert labels_of(tmp_path, name, all_rows, **options) == [*"xyxyxy"]
+        (line,) = [message for message in caplog.messages if name in message]
         assert "4 rows without text left out" in line
         assert "5 rows without a label left out" in line
         assert line.count("left out") == 2
-    found = labels_of(tmp_path, "test.jsonl", every, labels=["x", "y"])
-    assert found == [*"xxxxx", *[None] * 5, *"yxyxy"]
+    actual = labels_of(tmp_path, "test.jsonl", all_rows, labels=["x", "y"])
+    assert actual == [*"xxxxx", *[None] * 5, *"yxyxy"]
 
 
 @pytest.mark.parametrize(
@@ -198,7 +201,10 @@ def test_rows_without_text_or_label_are_left_out(tmp_path, caplog):
     ],
 )
 def test_spellings_that_look_the_same_are_one_label(tmp_path, spellings):
-    text = "".join(f"t{i},{x}\n" for i, x in enumerate([*spellings, "inns"]))
+    text = "".join(
+        f"t{number},{label}\n"
+        for number, label in enumerate([*spellings, "inns"])
+    )
     text = f"text,label\n{text}"
     expected = sorted([spellings[0], "inns"])
     assert labels_of_train(tmp_path, text) == expected
@@ -211,9 +217,13 @@ def test_spellings_that_look_the_same_are_one_label(tmp_path, spellings):
 def test_labels_that_may_be_misspelled_are_named(tmp_path, caplog):
     rare = ["biling", "bxlling", "refund 2", "cats", "Delivery"]
     labels = [*["billing", "delivery", "refund 1", "cars"] * 20, *rare]
-    rows = "".join(f"t{i},{x}\n" for i, x in enumerate(labels))
+    rows = "".join(
+        f"t{number},{label}\n" for number, label in enumerate(labels)
+    )
     assert len(labels_of_train(tmp_path, f"text,label\n{rows}")) == 9
-    (line,) = [x for x in caplog.messages if "misspelled" in x]
+    (line,) = [
+        message for message in caplog.messages if "misspelled" in message
+    ]
     assert "'biling' (1), like 'billing' (20), 'bxlling' (1), like" in line
     # `similar_labels` names those that differ in case.
     assert line.count("like") == 2
@@ -226,15 +236,15 @@ def test_only_accepted_rows_of_prodigy_are_read(tmp_path, caplog):
     ]
     assert labels_of(tmp_path, "train.jsonl", rows) == ["x", "x"]
     assert "2 rows left out" in caplog.text
-    found = labels_of(tmp_path, "train.jsonl", rows, label_column="answer")
-    assert len(found) == 4
+    actual = labels_of(tmp_path, "train.jsonl", rows, label_column="answer")
+    assert len(actual) == 4
 
 
 def test_each_label_may_have_a_column(tmp_path):
     text = "text,toxic,insult,threat\na,0,1,0\nb,1,1,0\nc,0,0,0\n"
     options = {"label_column": "toxic,insult,threat"}
-    found = labels_of(tmp_path, "train.csv", text, **options)
-    assert found == [["insult"], ["toxic", "insult"], []]
+    actual = labels_of(tmp_path, "train.csv", text, **options)
+    assert actual == [["insult"], ["toxic", "insult"], []]
     task = processor(tmp_path, **options)
     assert task.labels() == ["toxic", "insult", "threat"]
     assert task.output_mode == "multilabel"

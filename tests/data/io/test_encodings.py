@@ -23,11 +23,11 @@ def test_the_likeliest_encodings_show_the_word(encoding, text, word):
     line = text.encode(encoding).decode("utf-8", "surrogateescape")
     with pytest.raises(ValueError, match="not UTF-8") as error:
         encodings.check_text(line)
-    shown = str(error.value)
-    assert f"in {encoding}" in shown
-    assert f"--encoding={encoding}" in shown or f"{encoding}. Set" in shown
-    assert repr(word or text) in shown
-    assert shown.count("-f ") == 2
+    message = str(error.value)
+    assert f"in {encoding}" in message
+    assert f"--encoding={encoding}" in message or f"{encoding}. Set" in message
+    assert repr(word or text) in message
+    assert message.count("-f ") == 2
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.jsonl", "a.txt"])

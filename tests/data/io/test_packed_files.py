@@ -98,9 +98,9 @@ def test_archives_are_one_sentence(tmp_path):
         for ending in (".csv", ".jsonl", ".txt"):
             path = tmp_path / f"a{ending}"
             path.write_bytes(data)
-            for read in (read_rows, text_files.read_corpus_lines):
+            for read_lines in (read_rows, text_files.read_corpus_lines):
                 with pytest.raises(ValueError, match=f"is a {name}"):
-                    [*read(path)]
+                    [*read_lines(path)]
 
 
 def test_without_the_package_one_sentence_says_so(tmp_path, monkeypatch):
@@ -132,8 +132,8 @@ def test_sets_are_found_in_any_case_and_packing(tmp_path):
     for name in ("train.CSV", "Dev.csv.bz2", "test.csv.ZST"):
         (tmp_path / name).touch()
         stem = name.partition(".")[0].lower()
-        found = text_files.find_set_file(tmp_path, stem, [f"{stem}.csv"])
-        assert found == str(tmp_path / name)
+        path = text_files.find_set_file(tmp_path, stem, [f"{stem}.csv"])
+        assert path == str(tmp_path / name)
     (tmp_path / "dev.csv.xz").touch()
     with pytest.raises(ValueError, match="keep only one"):
         text_files.find_set_file(tmp_path, "dev", ["dev.csv"])

@@ -18,11 +18,13 @@ def test_examples_are_those_of_protocol_buffers():
         "nothing": [],
     }
     parsed = tf.train.Example.FromString(records.encode_example(features))
-    found = parsed.features.feature
-    assert set(found) == set(features)
+    parsed_features = parsed.features.feature
+    assert set(parsed_features) == set(features)
     for name in ("ids", "mask", "label", "nothing"):
-        assert list(found[name].int64_list.value) == features[name]
-    assert list(found["weights"].float_list.value) == features["weights"]
+        assert list(parsed_features[name].int64_list.value) == features[name]
+    assert (
+        list(parsed_features["weights"].float_list.value) == features["weights"]
+    )
 
 
 def test_tensorflow_reads_what_is_written_in_turn(tmp_path):
@@ -34,8 +36,10 @@ def test_tensorflow_reads_what_is_written_in_turn(tmp_path):
         assert not any(map(os.path.exists, paths))
     assert writer.num_records == 8
     for index, path in enumerate(paths):
-        read = list(tf.data.TFRecordDataset(path).as_numpy_iterator())
-        assert read == data[index::3] == list(records.read_records(path))
+        records_read = list(tf.data.TFRecordDataset(path).as_numpy_iterator())
+        assert (
+            records_read == data[index::3] == list(records.read_records(path))
+        )
     assert records.count_records(paths) == 8
     assert len(os.listdir(tmp_path / "deep")) == 3
 

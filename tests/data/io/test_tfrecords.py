@@ -60,12 +60,12 @@ def test_evaluation_reads_once_in_order(three_files):
 
 
 def test_training_is_a_function_of_the_seed(three_files):
-    def read(seed, num_batches=30):
+    def read_batches(seed, num_batches=30):
         return numbers(create_dataset(three_files, 4, True, seed), num_batches)
 
-    first = read(seed=5)
-    assert first == read(seed=5)
-    assert first != read(seed=6)
+    first = read_batches(seed=5)
+    assert first == read_batches(seed=5)
+    assert first != read_batches(seed=6)
     epochs = [first[start : start + 40] for start in (0, 40, 80)]
     everything = sorted([*range(13), *range(100, 107), *range(200, 220)])
     assert all(sorted(epoch) == everything for epoch in epochs)
@@ -112,12 +112,14 @@ def test_trim_padding_cuts_to_the_longest_sequence(choices):
 
 def read_all(files, spec, message=None):
     """Reads all batches; expects an error, or none if `message` is None."""
-    read = tfrecords.Records(files, feature_specs.bounded(spec, 100, 2))
+    wrong_records = tfrecords.Records(
+        files, feature_specs.bounded(spec, 100, 2)
+    )
     expected = contextlib.nullcontext()
     if message:
         expected = pytest.raises(ValueError, match=message)
-    with expected, tfrecords.naming_wrong_records([read]):
-        for _ in tfrecords.create_dataset(read, 4, False):
+    with expected, tfrecords.naming_wrong_records([wrong_records]):
+        for _ in tfrecords.create_dataset(wrong_records, 4, False):
             pass
 
 

@@ -57,15 +57,15 @@ def explain(error, cause=None):
     ],
 )
 def test_the_cause_in_a_traceback(error, kind, message):
-    found, text = explain(RuntimeError(FLINK.format(error=error)))
-    assert found is kind and text.startswith(message)
+    error_class, text = explain(RuntimeError(FLINK.format(error=error)))
+    assert error_class is kind and text.startswith(message)
     assert "while running" not in text and "org.apache" not in text
 
 
 def test_the_cause_of_a_chain():
     # What the function raised says more than its cause.
-    found = explain(ValueError("a.txt is bad"), OSError("cause"))
-    assert found == (ValueError, "a.txt is bad")
+    actual = explain(ValueError("a.txt is bad"), OSError("cause"))
+    assert actual == (ValueError, "a.txt is bad")
     # Dask's scheduler only says that the function cannot be read.
     _, message = explain(
         RuntimeError("Error during deserialization, see\nhttps://docs"),
@@ -103,4 +103,4 @@ def test_each_worker_of_dask_gets_tasks(tmp_path):
         assert [*run] == [None] * 10
         pids = (tmp_path / "pids").read_text().split()
         assert len(pids) == 10
-        assert {*map(int, pids)} == {each.pid for each in cluster.workers}
+        assert {*map(int, pids)} == {worker.pid for worker in cluster.workers}

@@ -15,7 +15,7 @@ from data.tables import tables
 ENDS = ["\n", "\r\n", "\r", "\n\n"]
 
 
-def read(ranges, layout=tables.DEFAULT):
+def read_ranges(ranges, layout=tables.DEFAULT_LAYOUT):
     """Returns (number, row or the text of its error) of ranges."""
     return [
         (number, str(row) if isinstance(row, ValueError) else row)
@@ -24,18 +24,18 @@ def read(ranges, layout=tables.DEFAULT):
     ]
 
 
-def check(paths, layout=tables.DEFAULT, most=40):
+def check_shares(paths, layout=tables.DEFAULT_LAYOUT, max_shares=40):
     """Cuts files into shares. Returns the largest number of shares."""
     paths = [*map(str, paths)]
-    whole = read(map(FileRange, paths), layout)
+    whole = read_ranges(map(FileRange, paths), layout)
     counts = []
-    for number in range(1, most):
+    for number in range(1, max_shares):
         shares = file_ranges.split_files(paths, layout, number)
         assert len(shares) <= number
         assert all(shares)
         counts.append(len(shares))
         ranges = itertools.chain.from_iterable(shares)
-        assert read(ranges, layout) == whole
+        assert read_ranges(ranges, layout) == whole
     return max(counts)
 
 
@@ -54,12 +54,12 @@ def test_lines_are_read_once_and_keep_their_numbers(tmp_path, name, seed):
     end = b"" if seed % 3 else b"the end"
     path = tmp_path / name
     path.write_bytes(mark + "".join(lines).encode() + b"\xff\n" + end)
-    assert check([path]) > 10
+    assert check_shares([path]) > 10
     small = tmp_path / "small.txt"
     small.write_text("one\ntwo")
     empty = tmp_path / "empty.txt"
     empty.write_text("")
-    assert check([small, empty, path, small]) > 10
+    assert check_shares([small, empty, path, small]) > 10
 
 
 @pytest.mark.parametrize(
@@ -76,18 +76,21 @@ def test_lines_are_read_once_and_keep_their_numbers(tmp_path, name, seed):
 def test_other_files_are_whole(tmp_path, name, contents):
     path = tmp_path / name
     path.write_bytes(contents)
-    shares = file_ranges.split_files([str(path)] * 3, tables.DEFAULT, 20)
+    shares = file_ranges.split_files([str(path)] * 3, tables.DEFAULT_LAYOUT, 20)
     assert shares == [[FileRange(str(path))]] * 3
     # Several small files are one share.
-    shares = file_ranges.split_files([str(path)] * 3, tables.DEFAULT)
+    shares = file_ranges.split_files([str(path)] * 3, tables.DEFAULT_LAYOUT)
     assert shares == [[FileRange(str(path))] * 3]
-    assert file_ranges.split_files([], tables.DEFAULT) == [[]]
+    assert file_ranges.split_files([], tables.DEFAULT_LAYOUT) == [[]]
 
 
 def test_an_encoding_is_read_from_the_beginning(tmp_path):
     path = tmp_path / "a.txt"
     path.write_bytes("\u00e9\n".encode("cp1252") * 50)
-    assert check([path], tables.DEFAULT._replace(encoding="cp1252")) == 1
+    assert (
+        check_shares([path], tables.DEFAULT_LAYOUT._replace(encoding="cp1252"))
+        == 1
+    )
 
 
 def test_parquet_is_cut_between_groups_of_rows(tmp_path):
@@ -101,9 +104,9 @@ def test_parquet_is_cut_between_groups_of_rows(tmp_path):
     parquet.write_table(table[:7], tmp_path / "b.parquet")
     parquet.write_table(table[:0], tmp_path / "c.parquet")
     paths = [tmp_path / name for name in ("b.parquet", "a.parquet")]
-    assert check(paths) == 11
-    assert check([tmp_path / "a.parquet"]) == 10
-    assert check([tmp_path / "c.parquet", *paths]) == 12
+    assert check_shares(paths) == 11
+    assert check_shares([tmp_path / "a.parquet"]) == 10
+    assert check_shares([tmp_path / "c.parquet", *paths]) == 12
 
 
 def test_the_size_of_the_input_determines_the_shares(tmp_path):
@@ -111,7 +114,7 @@ def test_the_size_of_the_input_determines_the_shares(tmp_path):
     counts = []
     for megabytes in (0.1, 0.6, 2, 9, 40):
         path.write_bytes(b"the harbor\n" * int(megabytes * 2**20 / 11))
-        shares = file_ranges.split_files([str(path)], tables.DEFAULT)
+        shares = file_ranges.split_files([str(path)], tables.DEFAULT_LAYOUT)
         counts.append(len(shares))
     assert counts == [1, 2, 7, 8, 9]
 
@@ -119,4 +122,4 @@ def test_the_size_of_the_input_determines_the_shares(tmp_path):
 def test_a_long_line_is_in_one_range(tmp_path):
     path = tmp_path / "a.txt"
     path.write_bytes(b"x" * 3_000_000 + b"\r" + b"y" * 2_000_000 + b"\nend")
-    assert check([path], most=9) == 2
+    assert check_shares([path], max_shares=9) == 2

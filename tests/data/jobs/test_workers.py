@@ -18,10 +18,12 @@ def square(number):
 
 @pytest.mark.parametrize("num_processes", [0, 1, 2])
 def test_each_task_is_done_in_other_processes(num_processes):
-    tasks = [(i,) for i in range(1500)]
-    found = list(workers.run_in_processes(square, tasks, num_processes))
-    assert {value for _, value in found} == {i * i for i in range(1500)}
-    is_here = {pid == os.getpid() for pid, _ in found}
+    tasks = [(number,) for number in range(1500)]
+    results = list(workers.run_in_processes(square, tasks, num_processes))
+    assert {value for _, value in results} == {
+        number * number for number in range(1500)
+    }
+    is_here = {pid == os.getpid() for pid, _ in results}
     if num_processes:
         assert is_here == {num_processes == 1}
 

@@ -50,7 +50,7 @@ def split(
         frozenset(flags),
     )
     return tuple(
-        [tuple(reader.texts_of(each)) for each in reader.read(name)]
+        [tuple(reader.texts_of(example)) for example in reader.read(name)]
         for name in ("train", "eval")
     )
 
@@ -62,14 +62,17 @@ def split_sentences(folder, sentences, fraction=0.2, **flags):
     data = DataFileOptions(data_file=str(path), dev_fraction=fraction)
     reader = NerProcessor(None, data, NerOptions(**flags))
     return tuple(
-        [tuple(each.words) for each in reader.read(name)]
+        [tuple(example.words) for example in reader.read(name)]
         for name in ("train", "eval")
     )
 
 
 def check_share(train, dev, fraction):
     """Checks the share of different keys against a fair choice of each."""
-    keys = [{key_of(texts) for texts in found} for found in (train, dev)]
+    keys = [
+        {key_of(texts) for texts in texts_of_set}
+        for texts_of_set in (train, dev)
+    ]
     assert not keys[0] & keys[1]
     num = len(keys[0] | keys[1])
     deviation = math.sqrt(num * fraction * (1 - fraction))
@@ -91,7 +94,7 @@ def test_shares_of_support_tickets_are_those_of_a_fair_choice(
     if not path.is_file():
         pytest.skip("needs tickets.csv beside BERT_GOLDEN_DIR")
     with path.open(encoding="utf-8") as file:
-        rows = [(x["message"], x["queue"]) for x in csv.DictReader(file)]
+        rows = [(row["message"], row["queue"]) for row in csv.DictReader(file)]
     check_share(*split(tmp_path, rows, fraction), fraction)
 
 
@@ -112,16 +115,16 @@ def test_no_row_moves_when_others_do(tmp_path):
         again = split(tmp_path, changed)
         assert not train & {*again[1]} and not dev & {*again[0]}
         old = {key_of([text]) for text, _ in rows}
-        found = {key_of(texts) for texts in again[1]} & old
-        assert found == keys & {key_of([text]) for text, _ in changed}
+        keys_in_both = {key_of(texts) for texts in again[1]} & old
+        assert keys_in_both == keys & {key_of([text]) for text, _ in changed}
 
 
 def test_no_sentence_moves_when_others_do(tmp_path, sentences):
     train, dev = map(set, split_sentences(tmp_path, sentences))
     more = [f"Ann B-PER\nhas O\n{i} O" for i in range(100)]
     untagged = [
-        "\n".join(f"{line.split()[0]} B-X" for line in each.split("\n"))
-        for each in sentences
+        "\n".join(f"{line.split()[0]} B-X" for line in sentence.split("\n"))
+        for sentence in sentences
     ]
     for changed in (
         [*more, *sentences],
@@ -199,7 +202,9 @@ def test_a_query_is_in_one_set(tmp_path):
     rows = [(f"Which {i // 4}?", f"p{i}", int(i % 4 == 0)) for i in range(400)]
     rows += [(f"which  {i}?", f"another {i}", 0) for i in range(100)]
     train, dev = split(tmp_path, rows, task="ranking", names=names)
-    queries = [[(query,) for query, _ in found] for found in (train, dev)]
+    queries = [
+        [(query,) for query, _ in rows_of_set] for rows_of_set in (train, dev)
+    ]
     check_share(*queries, 0.2)
 
 
@@ -209,18 +214,20 @@ def test_a_document_is_in_one_set(tmp_path, sentences):
         for i in range(0, len(sentences), 3)
     ]
 
-    def read(documents):
-        lines = [line for each in documents for line in each]
-        found = split_sentences(tmp_path, lines, document_context=True)
-        return [{*each} for each in found]
+    def read_documents(documents):
+        lines = [line for document in documents for line in document]
+        splits = split_sentences(tmp_path, lines, document_context=True)
+        return [{*document} for document in splits]
 
-    train, dev = read(documents)
-    for each in documents:
-        words = {tuple(x.split()[0] for x in s.split("\n")) for s in each[1:]}
+    train, dev = read_documents(documents)
+    for document in documents:
+        words = {
+            tuple(x.split()[0] for x in s.split("\n")) for s in document[1:]
+        }
         assert words <= train or words <= dev
     # Its number does not matter.
-    train, dev = read(documents[:200])
-    again = read(documents[:200][::-1])
+    train, dev = read_documents(documents[:200])
+    again = read_documents(documents[:200][::-1])
     assert [train, dev] == again
 
 
@@ -242,7 +249,11 @@ def test_labels_come_from_both_sets_and_missing_ones_are_named(
         frozenset(),
     )
     assert {"only trained", "only scored"} <= {*reader.labels()}
-    (warning,) = [x.message for x in caplog.records if x.levelname == "WARNING"]
+    (warning,) = [
+        record.message
+        for record in caplog.records
+        if record.levelname == "WARNING"
+    ]
     assert "the dev set has none of only trained" in warning
     assert "the train set has none of only scored" in warning
     assert "--data_dir" in warning
@@ -256,8 +267,8 @@ def test_tags_come_from_both_sets(tmp_path, caplog, sentences):
         if words == dev[0]
         else {"text": " ".join(words), "label": [[0, len(words[0]), "PER"]]}
         for words in {
-            tuple(line.split()[0] for line in each.split("\n"))
-            for each in sentences
+            tuple(line.split()[0] for line in sentence.split("\n"))
+            for sentence in sentences
         }
     ]
     path.write_text("\n".join(map(json.dumps, entries)), "utf-8")

@@ -11,7 +11,7 @@ import pytest
 
 from data.tables.tables import (
     Layout,
-    Repeated,
+    RepeatedName,
     Table,
     accepted_rows,
     read_rows,
@@ -76,11 +76,11 @@ def parquet_file(pyarrow, tmp_path):
 
 
 def test_the_rows_of_a_parquet_file_have_the_types_of_python(parquet_file):
-    found = [*read_rows(parquet_file)]
-    assert [number for number, _ in found] == [*range(1, 602)]
-    assert found[0][1] == PARQUET_ROWS[0]
+    actual = [*read_rows(parquet_file)]
+    assert [number for number, _ in actual] == [*range(1, 602)]
+    assert actual[0][1] == PARQUET_ROWS[0]
     last = {"n": None, "text": "", "label": 1, "words": []}
-    assert found[-1][1] == last
+    assert actual[-1][1] == last
 
 
 def test_a_large_number_of_a_parquet_file_stays_exact(pyarrow, tmp_path):
@@ -112,10 +112,10 @@ def test_the_first_line_tells_json_from_text(tmp_path):
     assert [*read_rows(write(tmp_path / "in", "\n{} \n"))] == [(2, {})]
     # Each line of text is a row, so that its answer has the same number.
     for name, text in (("in", "\n the text\n\n"), ("a.txt", "\r\n{}\r\n")):
-        found = [
+        actual = [
             row["text"] for _, row in read_rows(write(tmp_path / name, text))
         ]
-        assert found == text.splitlines()
+        assert actual == text.splitlines()
 
 
 def cells(path, column, **kwargs):
@@ -229,9 +229,9 @@ def test_flags_count_where_rows_are_malformed(tmp_path):
 def test_a_bad_row_is_an_error_of_its_own(tmp_path):
     data = HEADER + b'1,a\n2\n3,"a" b\n4,\xff\n5,b\n'
     path = write(tmp_path / "a.csv", data)
-    found = dict(read_rows(path))
-    assert [found[n]["text"] for n in (2, 6)] == ["a", "b"]
-    assert [type(found[n]) for n in (3, 4, 5)] == [ValueError] * 3
+    rows = dict(read_rows(path))
+    assert [rows[number]["text"] for number in (2, 6)] == ["a", "b"]
+    assert [type(rows[number]) for number in (3, 4, 5)] == [ValueError] * 3
     with pytest.raises(ValueError, match="line 3"):
         list(read_table(Table(path), ["text"]))
 
@@ -263,7 +263,7 @@ def test_columns_that_nobody_reads_may_repeat(tmp_path):
     ((_, row),) = read_table(Table(path), ["text"])
     keys = ["text", "Tag", "Tag.2", "Tag.1", "", ".1"]
     assert row == dict(zip(keys, ["a", *"12345"], strict=True))
-    names = [key.name for key in row if isinstance(key, Repeated)]
+    names = [key.name for key in row if isinstance(key, RepeatedName)]
     assert names == ["Tag", ""]
     with pytest.raises(ValueError, match="two columns are named 'Tag'"):
         next(read_table(Table(path), ["text"], ["Tag"]))
@@ -289,7 +289,9 @@ def test_cells_of_parquet_that_python_lacks_are_text(pyarrow, tmp_path):
 
 
 def decided(*answers):
-    return [(i, {"answer": x}) for i, x in enumerate(answers)]
+    return [
+        (number, {"answer": answer}) for number, answer in enumerate(answers)
+    ]
 
 
 @pytest.mark.parametrize(
@@ -306,8 +308,8 @@ def decided(*answers):
     ],
 )
 def test_only_accepted_rows_of_prodigy_are_used(rows, named, kept, caplog):
-    found = accepted_rows("a.jsonl", iter(rows), named)
-    assert [number for number, _ in found] == kept
+    accepted = accepted_rows("a.jsonl", iter(rows), named)
+    assert [number for number, _ in accepted] == kept
     left_out = len(rows) - len(kept)
     assert (f"a.jsonl: {left_out} rows left out" in caplog.text) == (
         left_out > 0
