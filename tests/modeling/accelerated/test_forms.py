@@ -113,8 +113,10 @@ def compute(function, tensors, constants, dtype):
     weights = [layer.gamma.value, layer.beta.value] if layer else []
     return [
         # The gradient of a look-up is slices.
-        None if each is None else tf.cast(tf.convert_to_tensor(each), "float64")
-        for each in (outputs, *tape.gradient(loss, [*tensors, *weights]))
+        None
+        if tensor is None
+        else tf.cast(tf.convert_to_tensor(tensor), "float64")
+        for tensor in (outputs, *tape.gradient(loss, [*tensors, *weights]))
     ]
 
 
