@@ -111,7 +111,7 @@ def _find_model(checkpoint: str, folder: presets.Preset) -> str:
 
     Its folder determines it, or the names of its weights.
     """
-    models = {ours: name for name, ours in MODELS.items()}
+    models = {model_class: model for model, model_class in MODELS.items()}
     if model := models.get(folder.head or ""):
         return model
     names = modeling.read_shapes(checkpoint)

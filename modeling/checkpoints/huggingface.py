@@ -11,7 +11,7 @@ import importlib.util
 import json
 import os
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import keras
 import numpy as np
@@ -28,7 +28,7 @@ from modeling.checkpoints.names import (
 )
 from modeling.checkpoints.restore import LoadReport, restore_variables
 from modeling.checkpoints.shards import lacks_entry, read_shard_paths
-from modeling.checkpoints.sources import Entry
+from modeling.checkpoints.sources import Entry, transposed
 from modeling.folders.config_files import (
     CONFIG_FILE,
     HUGGINGFACE_WEIGHTS,
@@ -64,7 +64,7 @@ _HEADS = {
     "output_weights": "classifier.weight",
     "output_bias": "classifier.bias",
 }
-_OURS = {theirs: ours for ours, theirs in _HEADS.items()}
+_GOOGLE_HEADS = {stored: name for name, stored in _HEADS.items()}
 # {entry of the masked LM's output layer: the entry that it copies}.
 _DECODER = {
     "cls.predictions.decoder.weight": "bert.embeddings.word_embeddings.weight",
@@ -73,6 +73,7 @@ _DECODER = {
 
 
 def _huggingface_name(name: str) -> str:
+    """Returns the name in Hugging Face's files of a weight with this name."""
     if name in _HEADS:
         return _HEADS[name]
     name = re.sub(r"/layer_(\d+)/", r"/layer/\1/", name)
@@ -84,16 +85,16 @@ def _huggingface_name(name: str) -> str:
 
 def _google_name(name: str) -> str:
     """Inverts `_huggingface_name`. Returns unknown names unchanged."""
-    if name in _OURS:
-        return _OURS[name]
+    if name in _GOOGLE_HEADS:
+        return _GOOGLE_HEADS[name]
     if not name.startswith(("bert.", "cls.")):
         return name
-    ours = name.replace(".", "/").replace("/layer/", "/layer_")
-    ours = re.sub(r"/LayerNorm/weight$", "/LayerNorm/gamma", ours)
-    ours = re.sub(r"/LayerNorm/bias$", "/LayerNorm/beta", ours)
-    ours = re.sub(r"_embeddings/weight$", "_embeddings", ours)
-    ours = re.sub(r"/weight$", "/kernel", ours)
-    return ours if _huggingface_name(ours) == name else name
+    google = name.replace(".", "/").replace("/layer/", "/layer_")
+    google = re.sub(r"/LayerNorm/weight$", "/LayerNorm/gamma", google)
+    google = re.sub(r"/LayerNorm/bias$", "/LayerNorm/beta", google)
+    google = re.sub(r"_embeddings/weight$", "_embeddings", google)
+    google = re.sub(r"/weight$", "/kernel", google)
+    return google if _huggingface_name(google) == name else name
 
 
 def find_huggingface(path: StrPath) -> str | None:
@@ -214,15 +215,17 @@ class HuggingFaceCheckpoint(Checkpoint):
 
         Names that Google's BERT lacks are returned unchanged.
         """
-        shapes = self.read_shapes()
-        theirs = {_normalize(name): shape for name, shape in shapes.items()}
+        shapes = {
+            _normalize(name): shape
+            for name, shape in self.read_shapes().items()
+        }
         for copy, shared in _DECODER.items():
-            if copy in theirs:
-                theirs.setdefault(shared, theirs[copy])
-        ours = {_google_name(name): shape for name, shape in theirs.items()}
+            if copy in shapes:
+                shapes.setdefault(shared, shapes[copy])
+        google = {_google_name(name): shape for name, shape in shapes.items()}
         return {
             name: shape[::-1] if name.endswith("/kernel") else shape
-            for name, shape in ours.items()
+            for name, shape in google.items()
         }
 
     def load(
@@ -237,7 +240,6 @@ class HuggingFaceCheckpoint(Checkpoint):
         Face's names. The file may lack the pooler, as masked LM and question
         answering models do.
         """
-        path = self.file
         if not model.built:
             model.build()
         # List each of the file's blocks once, even if several blocks of the
@@ -246,50 +248,58 @@ class HuggingFaceCheckpoint(Checkpoint):
             source_name(original_name(weight), layers)
             for weight in model.weights
         )
-        shapes: dict[str, Sequence[int]] = {}
-        dtypes = {}
-        tensors = _open_tensors(path)
-        scopeless = without_scope(tensors, _WORD_EMBEDDINGS)
-        theirs = {
-            _normalize(name): tensors[scopeless[name]] for name in scopeless
+        stored = _open_tensors(self.file)
+        scopeless = without_scope(stored, _WORD_EMBEDDINGS)
+        tensors = {
+            _normalize(name): stored[scopeless[name]] for name in scopeless
         }
         if any(name.startswith("cls/predictions/") for name in names):
-            _check_decoder(path, theirs)
-        sources = {
-            name: theirs.pop(_huggingface_name(name))
+            _check_decoder(self.file, tensors)
+        entries = {
+            name: _google_entry(name, tensors.pop(_huggingface_name(name)))
             for name in names
-            if _huggingface_name(name) in theirs
+            if _huggingface_name(name) in tensors
         }
-        for name, tensor in sources.items():
-            is_kernel = name.endswith("/kernel")
-            shapes[name] = tensor.shape[::-1] if is_kernel else tensor.shape
-            dtypes[name] = tensor.dtype
+        shapes = {name: entry.shape for name, entry in entries.items()}
         # What is left belongs to no variable of the model.
-        for name in theirs:
-            if _ADAPTER.search(name):
-                raise ValueError(
-                    f"{path} contains {printable(name)}, a weight of an "
-                    "adapter. Merge the adapter into the model, and save the "
-                    "model again"
-                )
-            # Do not report as unused: position_ids, which are constants, and
-            # the decoder, which copies other weights.
-            if not re.search(r"position_ids$|predictions\.decoder\.", name):
-                shapes[name] = []
-
-        def read(name: str) -> np.ndarray:
-            value = sources[name].read()
-            return value.T if name.endswith("/kernel") else value
-
+        shapes |= dict.fromkeys(_list_unused(self.file, tensors), ())
         return restore_variables(
             model,
-            path,
+            self.file,
             shapes=shapes,
-            dtypes=dtypes,
-            read=read,
+            dtypes={name: entry.dtype for name, entry in entries.items()},
+            read=lambda name: entries[name].read(),
             layers=layers,
             new_head=new_head,
         )
+
+
+def _google_entry(name: str, tensor: Entry) -> Entry:
+    """Returns the entry of a variable, whose value is a tensor of a file.
+
+    `name` is Google's. Hugging Face stores kernels transposed.
+    """
+    return transposed(tensor) if name.endswith("/kernel") else tensor
+
+
+def _list_unused(path: str, names: Iterable[str]) -> list[str]:
+    """Returns the names to report of tensors that no variable needs.
+
+    They are not position_ids, which are constants, nor the decoder, which
+    copies other weights.
+
+    Raises:
+        ValueError: a tensor belongs to an adapter.
+    """
+    for name in names:
+        if _ADAPTER.search(name):
+            raise ValueError(
+                f"{path} contains {printable(name)}, a weight of an "
+                "adapter. Merge the adapter into the model, and save the "
+                "model again"
+            )
+    silent = re.compile(r"position_ids$|predictions\.decoder\.")
+    return [name for name in names if not silent.search(name)]
 
 
 def _check_decoder(path: str, tensors: dict[str, Entry]) -> None:

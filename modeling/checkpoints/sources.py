@@ -44,6 +44,11 @@ class Entry(NamedTuple):
     num_heads: int | None = None
 
 
+def transposed(entry: Entry) -> Entry:
+    """Returns an entry whose value is the transpose of another's."""
+    return Entry(entry.shape[::-1], entry.dtype, lambda: entry.read().T)
+
+
 class FormatReader(Protocol):
     """A module that reads one format."""
 

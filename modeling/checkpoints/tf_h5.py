@@ -13,7 +13,7 @@ import numpy as np
 from files.paths import StrPath
 from modeling.checkpoints.h5_files import open_datasets
 from modeling.checkpoints.shards import lacks_entry, read_shard_paths
-from modeling.checkpoints.sources import Entry
+from modeling.checkpoints.sources import Entry, transposed
 from modeling.checkpoints.transformers_names import google_name
 
 WEIGHTS_FILE = "tf_model.h5"
@@ -52,7 +52,7 @@ def open_entries(path: str) -> Mapping[str, Entry]:
                 "and use its folder"
             )
         if name.endswith("/output_weights") or name == "output_weights":
-            entry = _transposed(entry)
+            entry = transposed(entry)
         if name in entries:
             # Each layer lists the weights that it shares with another layer.
             entry = _same(path, stored, entries[name], entry)
@@ -75,10 +75,6 @@ def _open_stored(path: str) -> dict[str, Entry]:
             raise lacks_entry(file, name, path)
         entries[stored] = files[file][stored]
     return entries
-
-
-def _transposed(entry: Entry) -> Entry:
-    return Entry(entry.shape[::-1], entry.dtype, lambda: entry.read().T)
 
 
 def _same(path: str, stored: str, first: Entry, second: Entry) -> Entry:

@@ -116,7 +116,7 @@ def network_entries(values: JsonObject, path: str) -> JsonObject:
     missing = [entry for entry in _SIZES.values() if entry not in entries]
     if missing:
         raise ValueError(f"{path} lacks `config.{missing[0]}`")
-    sizes = {ours: entries[theirs] for ours, theirs in _SIZES.items()}
+    sizes = {name: entries[entry] for name, entry in _SIZES.items()}
     return {
         **sizes,
         "hidden_act": "gelu",
@@ -269,7 +269,7 @@ def check_network(config: BertConfig) -> None:
 
 def format_network(config: BertConfig) -> JsonObject:
     """Returns the contents of the config.json of a BertBackbone."""
-    entries = {theirs: getattr(config, ours) for ours, theirs in _SIZES.items()}
+    entries = {entry: getattr(config, name) for name, entry in _SIZES.items()}
     return _object(
         "BertBackbone",
         **entries,

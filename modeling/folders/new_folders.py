@@ -46,7 +46,8 @@ def check_folder(path: StrPath, flag: str = "") -> None:
         return
     if not path.is_dir() or path.is_mount():
         raise ValueError(f"{where} is not a folder, or a disk; use a folder")
-    unlisted, old = _others(path), _old(path)
+    unlisted = _unlisted_files(path)
+    old = _old(path)
     if os.path.lexists(old) and not _is_left(old):
         # The folder moves there while it is replaced.
         unlisted.append(str(old))
@@ -119,18 +120,19 @@ def _clean_up(path: Path) -> None:
         shutil.rmtree(old.rename(partial_path(path)), ignore_errors=True)
 
 
-def _others(folder: Path) -> list[str]:
+def _unlisted_files(folder: Path) -> list[str]:
     """Returns the files in a folder that its list does not contain."""
-    file, ours = _find_list(folder), [_MOVED]
+    file = _find_list(folder)
+    listed = [_MOVED]
     if file.is_file():
         names = json_files.read_json(file).get("files")
-        ours += names if isinstance(names, list) else []
-    return [name for name in _contents(folder) if name not in ours]
+        listed += names if isinstance(names, list) else []
+    return [name for name in _contents(folder) if name not in listed]
 
 
 def _is_left(old: Path) -> bool:
     """Returns whether a killed process left PATH.old, without a user's file."""
-    return (old / _MOVED).is_file() and not _others(old)
+    return (old / _MOVED).is_file() and not _unlisted_files(old)
 
 
 def _write_list(folder: Path) -> None:

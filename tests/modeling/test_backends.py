@@ -24,8 +24,8 @@ def test_other_backends_compute_the_recorded_outputs(backend):
         "tests/modeling",
         KERAS_BACKEND=backend,
     )
-    shown = done.check().stdout
-    assert int(re.search(r"(\d+) passed", shown)[1]) > 5
+    output = done.check().stdout
+    assert int(re.search(r"(\d+) passed", output)[1]) > 5
 
 
 # Without TensorFlow, as where Keras runs on another backend: what the network
@@ -37,13 +37,13 @@ import keras
 
 import_module = builtins.__import__
 
-def refuse(name, given=None, *arguments, **more):
-    here = (given or {}).get("__name__", "")
-    ours = here.split(".")[0] in ("command_line", "files", "modeling")
-    if name.split(".")[0] == "tensorflow" and ours:
-        if not here.startswith("modeling.accelerated"):
-            raise ModuleNotFoundError(f"{here} imports {name}")
-    return import_module(name, given, *arguments, **more)
+def refuse(name, caller=None, *arguments, **more):
+    module = (caller or {}).get("__name__", "")
+    is_ours = module.split(".")[0] in ("command_line", "files", "modeling")
+    if name.split(".")[0] == "tensorflow" and is_ours:
+        if not module.startswith("modeling.accelerated"):
+            raise ModuleNotFoundError(f"{module} imports {name}")
+    return import_module(name, caller, *arguments, **more)
 
 builtins.__import__ = refuse
 import modeling
@@ -74,8 +74,8 @@ def test_modeling_needs_tensorflow_for_its_checkpoints_alone(tmp_path):
     source = golden.ROOT / "tests/testdata/huggingface/BertModel"
     target = tmp_path / "new/model"
     done = fresh_process.run("-c", _WITHOUT, source, target)
-    shown = done.check().stdout
-    assert shown == "modeling.checkpoints.tf1 imports tensorflow\n"
+    output = done.check().stdout
+    assert output == "modeling.checkpoints.tf1 imports tensorflow\n"
 
 
 _PARALLEL = """
@@ -90,7 +90,10 @@ def train():
     model = kinds.MODELS["classifier"](seed=1)
     model.compile("adam", modeling.ClassifierLoss())
     inputs = kinds.create_inputs("classifier")
-    batch = {k: np.concatenate([v, v[:1]]) for k, v in inputs.items()}
+    batch = {
+        name: np.concatenate([value, value[:1]])
+        for name, value in inputs.items()
+    }
     labels = np.array([0, 1, 2, 3])
     fitted = model.fit(batch, labels, epochs=2, verbose=0)
     return [*fitted.history["loss"], model.evaluate(batch, labels, verbose=0)]

@@ -46,7 +46,10 @@ def test_outputs_are_those_that_were_recorded(form):
             outputs = form.run(
                 lambda: outputs_of(model, features, form.training)
             )
-    arrays = {k: keras.ops.convert_to_numpy(v) for k, v in outputs.items()}
+    arrays = {
+        name: keras.ops.convert_to_numpy(value)
+        for name, value in outputs.items()
+    }
     base_width.assert_close(arrays, recorded("out"), 1e-4)
 
 

@@ -69,14 +69,14 @@ def test_no_activation_is_linear(name):
         np.testing.assert_array_equal(outputs[one], same[other])
 
 
-@pytest.mark.parametrize("given", [RELEASED, str(FILE), None])
-def test_what_is_no_configuration_is_told(given):
-    message = f"must be a BertConfig; received {type(given).__name__}"
+@pytest.mark.parametrize("config", [RELEASED, str(FILE), None])
+def test_what_is_no_configuration_is_told(config):
+    message = f"must be a BertConfig; received {type(config).__name__}"
     with pytest.raises(TypeError, match=message):
-        BertModel(given)
+        BertModel(config)
     with pytest.raises(TypeError, match=message):
-        BertClassifier(given, num_labels=2)
-    if given:
+        BertClassifier(config, num_labels=2)
+    if config:
         folder = ROOT / "tests/testdata/huggingface/BertModel"
         with pytest.raises(TypeError, match=message):
-            BertModel.from_preset(folder, config=given)
+            BertModel.from_preset(folder, config=config)

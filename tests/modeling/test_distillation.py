@@ -24,12 +24,16 @@ def divergence(student, teacher):
 
 
 def labels_divergence(student, teacher, features):
-    pairs = (np.stack([each, 0 * each], -1) for each in (student, teacher))
+    pairs = (
+        np.stack([logits, 0 * logits], -1) for logits in (student, teacher)
+    )
     return divergence(*pairs).mean()
 
 
 def spans_divergence(student, teacher, features):
-    return np.mean([divergence(student[n], teacher[n]) for n in student])
+    return np.mean(
+        [divergence(student[name], teacher[name]) for name in student]
+    )
 
 
 def tokens_divergence(student, teacher, features):
@@ -39,7 +43,9 @@ def tokens_divergence(student, teacher, features):
 
 
 def pretraining_divergence(student, teacher, features):
-    words, pairs = (divergence(student[n], teacher[n]) for n in student)
+    words, pairs = (
+        divergence(student[name], teacher[name]) for name in student
+    )
     weights = features["masked_lm_weights"]
     total = (words * weights).sum() / (weights.sum() + 1e-5)
     return total + pairs.mean()
@@ -62,10 +68,10 @@ def test_the_divergence_equals_its_formula(case, formula):
     expected = formula(student, teacher, features)
     features = loss_cases.with_ids(features)
     divergences = loss.value_divergences(student, teacher, TEMPERATURE)
-    found = loss.weighted_sums(divergences, features)
+    sums = loss.weighted_sums(divergences, features)
     weights = loss.weights(features)
     total = sum(
-        float(found[name]) / (float(weights[name]) + loss.epsilon[name])
+        float(sums[name]) / (float(weights[name]) + loss.epsilon[name])
         for name in loss.epsilon
     )
     # The weights are float32.
@@ -108,14 +114,20 @@ def test_the_loss_equals_the_formula(batch, unpad):
     outputs = distiller(batch, training=False, seed=None)
     total, parts = loss(outputs, batch)
 
-    arguments = [batch[n] for n in ("input_ids", "input_mask", "segment_ids")]
-    mine, theirs = (
+    arguments = [
+        batch[name] for name in ("input_ids", "input_mask", "segment_ids")
+    ]
+    student_output, teacher_output = (
         np.asarray(model.bert(*arguments)["sequence_output"])
         for model in (student, teacher)
     )
-    (projection,) = (np.asarray(v) for v in distiller.projection.variables)
+    (projection,) = (
+        np.asarray(variable) for variable in distiller.projection.variables
+    )
     mask = batch["input_mask"].astype(float)
-    hidden = mask * np.square(mine @ projection - theirs).mean(-1)
+    hidden = mask * np.square(
+        student_output @ projection - teacher_output
+    ).mean(-1)
     logits = [np.asarray(model(batch)) for model in (student, teacher)]
     chosen = softmax(logits[0])[np.arange(B), batch["label_ids"]]
     expected = {
@@ -137,9 +149,11 @@ def test_only_the_student_and_the_projection_learn(batch):
     distiller = modeling.Distiller(student, teacher, loss, seed=3)
     variables = distiller.trainable_variables
     assert len(variables) == len(student.trainable_variables) + 1
-    watched = [v.value for v in variables + teacher.trainable_variables]
+    watched = [
+        variable.value for variable in variables + teacher.trainable_variables
+    ]
     with tf.GradientTape() as tape:
         total, _ = loss(distiller(batch, training=False, seed=None), batch)
     grads = tape.gradient(total, watched)
-    assert all(g is not None for g in grads[: len(variables)])
-    assert all(g is None for g in grads[len(variables) :])
+    assert all(gradient is not None for gradient in grads[: len(variables)])
+    assert all(gradient is None for gradient in grads[len(variables) :])

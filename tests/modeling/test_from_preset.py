@@ -81,8 +81,8 @@ def test_a_folder_without_a_model_is_named(tmp_path):
 def test_the_configuration_belongs_to_the_weights_that_are_read(tmp_path):
     """In config.json, "gelu" is another function than in bert_config.json."""
     exact = dataclasses.replace(tiny_config(), hidden_act="gelu_erf")
-    theirs = built(modeling.BertClassifier(exact, 2))
-    modeling.save_huggingface(theirs, tmp_path / "model")
+    saved = built(modeling.BertClassifier(exact, 2))
+    modeling.save_huggingface(saved, tmp_path / "model")
     modeling.save_release(
         built(modeling.BertClassifier(tiny_config(), 2)), tmp_path / "google"
     )
@@ -94,10 +94,10 @@ def test_the_configuration_belongs_to_the_weights_that_are_read(tmp_path):
         ("bert_model.ckpt", "gelu"),
     ):
         path = tmp_path / "model" / name
-        found = modeling.BertClassifier.from_preset(path)
-        assert found.config.hidden_act == activation, name
+        model = modeling.BertClassifier.from_preset(path)
+        assert model.config.hidden_act == activation, name
     assert modeling.load_config(tmp_path / "model") == exact
     # Without the file that describes them, the other one counts.
     (tmp_path / "model/config.json").unlink()
-    found = modeling.BertClassifier.from_preset(tmp_path / "model")
-    assert found.config.hidden_act == "gelu"
+    model = modeling.BertClassifier.from_preset(tmp_path / "model")
+    assert model.config.hidden_act == "gelu"

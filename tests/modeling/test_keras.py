@@ -52,7 +52,7 @@ def test_a_model_is_made_again_saved_and_loaded(kind, tmp_path):
 @pytest.mark.parametrize("kind", MODELS)
 @pytest.mark.parametrize("dtype", ["float32", "mixed_bfloat16"])
 def test_each_dtype_policy_is_obeyed(kind, dtype):
-    model, exact = (MODELS[kind](dtype=x) for x in (dtype, "float64"))
+    model, exact = (MODELS[kind](dtype=policy) for policy in (dtype, "float64"))
     inputs = create_inputs(kind)
     outputs = model(inputs)
     exact(inputs)
@@ -73,7 +73,7 @@ def test_lora_trains_few_weights_and_is_merged_in_a_file(kind, tmp_path):
     features = create_inputs(kind)
     before = flat(model(features))
     layers = all_layers(model)
-    dense = [each for each in layers if isinstance(each, keras.layers.Dense)]
+    dense = [layer for layer in layers if isinstance(layer, keras.layers.Dense)]
     assert len(dense) == NUM_DENSE[kind]
     for layer in dense:
         layer.enable_lora(2)
@@ -84,7 +84,9 @@ def test_lora_trains_few_weights_and_is_merged_in_a_file(kind, tmp_path):
     def step():
         with tf.GradientTape() as tape:
             outputs = keras.tree.flatten(model(features, training=True))
-            loss = tf.add_n([tf.reduce_sum(tf.sin(each)) for each in outputs])
+            loss = tf.add_n(
+                [tf.reduce_sum(tf.sin(output)) for output in outputs]
+            )
         deltas = [layer.lora_kernel_b.value for layer in dense]
         return tape.gradient(loss, deltas)
 
@@ -107,10 +109,10 @@ def test_lora_trains_few_weights_and_is_merged_in_a_file(kind, tmp_path):
     ],
 )
 def test_the_summary_shows_the_shape_of_each_layer(kind, shapes):
-    shown = []
-    built(MODELS[kind]()).summary(print_fn=shown.append)
+    texts = []
+    built(MODELS[kind]()).summary(print_fn=texts.append)
     expected = [str(shape) for shape in [(None, None, W), *shapes]]
-    assert re.findall(r"\(None.*?\)|\?", shown[0]) == expected
+    assert re.findall(r"\(None.*?\)|\?", texts[0]) == expected
 
 
 def test_bert_takes_a_dict_or_several_tensors():

@@ -155,11 +155,11 @@ def functional(kind, folder):
 
 
 def summary(kind, folder):
-    shown = []
+    texts = []
     model = KINDS[kind](seed=1)
     model.build()
-    model.summary(print_fn=shown.append)
-    assert "Total params" in shown[0]
+    model.summary(print_fn=texts.append)
+    assert "Total params" in texts[0]
 
 
 def frozen(kind, folder):
@@ -183,7 +183,9 @@ def mixed(kind, folder):
         return
     model = KINDS[kind](dtype="mixed_bfloat16")
     outputs = keras.tree.flatten(model(create_inputs(kind)))
-    types = {keras.backend.standardize_dtype(each.dtype) for each in outputs}
+    types = {
+        keras.backend.standardize_dtype(output.dtype) for output in outputs
+    }
     assert types == {"bfloat16"}
 
 
@@ -200,7 +202,7 @@ def int8(kind, folder):
     model, inputs = KINDS[kind](seed=1), create_inputs(kind)
     before = flat(model(inputs))
     layers = all_layers(model)
-    dense = [each for each in layers if isinstance(each, keras.layers.Dense)]
+    dense = [layer for layer in layers if isinstance(layer, keras.layers.Dense)]
     sizes = [layer.kernel.shape for layer in dense]
     model.quantize("int8")
     assert len(dense) == (14 if kind == "pretrainer" else 13)
@@ -225,7 +227,11 @@ def export(kind, folder, format):
     model.export(path, format=format, verbose=False)
     # Other sizes than the trained ones.
     positions = "masked_lm_positions"
-    short = {k: v[:2, ..., :5] for k, v in inputs.items() if k != positions}
+    short = {
+        name: value[:2, ..., :5]
+        for name, value in inputs.items()
+        if name != positions
+    }
     if positions in inputs:
         short[positions] = inputs[positions][:2, :3] % 5
     outputs = run(path, format, short)
@@ -245,7 +251,9 @@ def run(path, format, inputs):
         specs = signature.structured_input_signature[1]
         assert specs.keys() == inputs.keys()
         assert {spec.dtype for spec in specs.values()} == {tf.int32}
-        outputs = served.serve({k: tf.constant(v) for k, v in inputs.items()})
+        outputs = served.serve(
+            {name: tf.constant(value) for name, value in inputs.items()}
+        )
     elif format == "litert":
         interpreter = pytest.importorskip("ai_edge_litert.interpreter")
         runner = interpreter.Interpreter(str(path)).get_signature_runner()
@@ -255,7 +263,9 @@ def run(path, format, inputs):
     else:
         import torch
 
-        tensors = {k: torch.as_tensor(v) for k, v in inputs.items()}
+        tensors = {
+            name: torch.as_tensor(value) for name, value in inputs.items()
+        }
         outputs = torch.export.load(str(path)).module()(tensors)
     return keras.tree.map_structure(keras.ops.convert_to_numpy, outputs)
 
@@ -297,7 +307,8 @@ def test_the_cell_says_what_happens(operation, kind, tmp_path):
 
 
 def test_the_table_names_every_operation():
-    assert {each for each in TABLE if "export" not in each} == {*OPERATIONS}
+    names = {name for name in TABLE if "export" not in name}
+    assert names == {*OPERATIONS}
 
 
 @pytest.mark.backends
@@ -353,13 +364,13 @@ def test_metrics_compare_an_output_with_its_labels(place, kind, output, label):
     loss = LOSSES.get(kind, modeling.ClassifierLoss)()
     model.compile("adam", loss, **metrics)
     if place == "labels":
-        found = model.evaluate(inputs, labels, verbose=0, return_dict=True)
+        results = model.evaluate(inputs, labels, verbose=0, return_dict=True)
     else:
         features = tf.data.Dataset.from_tensors(inputs | labels)
-        found = model.evaluate(features, verbose=0, return_dict=True)
+        results = model.evaluate(features, verbose=0, return_dict=True)
     prefix = f"{output}_" if output else ""
-    assert found[f"{prefix}accuracy"] == pytest.approx(is_right.mean())
-    assert found[f"{prefix}weighted_accuracy"] == pytest.approx(
+    assert results[f"{prefix}accuracy"] == pytest.approx(is_right.mean())
+    assert results[f"{prefix}weighted_accuracy"] == pytest.approx(
         np.average(is_right, weights=weights)
     )
 
@@ -374,7 +385,7 @@ def test_an_output_may_have_a_loss_and_metrics_of_keras():
     loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
     model.compile("adam", {name: loss}, weighted_metrics={name: ["accuracy"]})
     weights = np.arange(ids.size, dtype="float32").reshape(ids.shape)
-    found = model.evaluate(
+    results = model.evaluate(
         inputs,
         {name: ids},
         sample_weight={name: weights},
@@ -382,7 +393,7 @@ def test_an_output_may_have_a_loss_and_metrics_of_keras():
         return_dict=True,
     )
     expected = np.average(is_right, weights=weights)
-    assert found[f"{name}_accuracy"] == pytest.approx(expected)
+    assert results[f"{name}_accuracy"] == pytest.approx(expected)
 
 
 def test_a_loss_without_labels_has_no_metrics():

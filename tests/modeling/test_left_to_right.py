@@ -25,8 +25,8 @@ def test_no_position_sees_a_later_one(masks_each):
     model = BertModel(CONFIG, left_to_right=not masks_each)
     changed = np.where(np.arange(T) < T // 2, ids, 1)
     one, other = (
-        model(x, mask if masks_each else None)["sequence_output"]
-        for x in (ids, changed)
+        model(input_ids, mask if masks_each else None)["sequence_output"]
+        for input_ids in (ids, changed)
     )
     half = T // 2
     assert_close(one[:, :half], other[:, :half], 1e-6)
@@ -61,8 +61,8 @@ def test_the_lstm_reads_each_row_without_its_padding():
         }
         expected, _ = model.encode(alone, training=False, seed=None)
         states = expected["sequence_output"]
-        found = encoded["sequence_output"][row : row + 1, :length]
-        assert_close(found, states, 1e-12)
+        encoded_states = encoded["sequence_output"][row : row + 1, :length]
+        assert_close(encoded_states, states, 1e-12)
         # Where each direction ends.
         half = states.shape[-1] // 2
         ends = np.append(states[0, -1, :half], states[0, 0, half:])
@@ -97,6 +97,8 @@ def test_every_task_takes_an_lstm(kind, unpad):
     cut = model(short)
     if kind in ("tokens", "spans"):
         mask = short["input_mask"].astype(bool)
-        outputs = [np.asarray(x)[:, :longest][mask] for x in flat(outputs)]
-        cut = [np.asarray(x)[mask] for x in flat(cut)]
+        outputs = [
+            np.asarray(output)[:, :longest][mask] for output in flat(outputs)
+        ]
+        cut = [np.asarray(output)[mask] for output in flat(cut)]
     assert_close(outputs, cut, 1e-5)

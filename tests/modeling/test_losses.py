@@ -55,8 +55,11 @@ def test_a_batch_and_its_parts_equal_the_formula(case):
         loss.sums(part(outputs, rows), part(features, rows)) for rows in parts
     ]
     total = sum(
-        sum(float(s[name]) for s in sums)
-        / (sum(float(w[name]) for w in weights) + loss.epsilon[name])
+        sum(float(part_sums[name]) for part_sums in sums)
+        / (
+            sum(float(part_weights[name]) for part_weights in weights)
+            + loss.epsilon[name]
+        )
         for name in loss.epsilon
     )
     np.testing.assert_allclose(total, expected, rtol=0, atol=1e-12)

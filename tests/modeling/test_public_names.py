@@ -22,13 +22,13 @@ PAGE = (ROOT / "docs/api.md").read_text("utf-8")
 
 @pytest.mark.parametrize("package", [data.text, modeling, serving])
 def test_help_and_the_page_list_every_name(package):
-    shown = " ".join(package.__doc__.split())
+    text = " ".join(package.__doc__.split())
     listed = re.findall(r"^ {0,4}(\w+): ", package.__doc__, re.MULTILINE)
     assert sorted(listed) == sorted(package.__all__)
     for name in package.__all__:
         value = getattr(package, name)
         line = inspect.getdoc(value).splitlines()[0]
-        assert f"{name}: {line}" in shown
+        assert f"{name}: {line}" in text
         is_loss = value.__module__ == "modeling.losses"
         entry = "modeling.losses" if is_loss else f"{package.__name__}.{name}"
         assert f"\n::: {entry}\n" in PAGE
@@ -63,7 +63,7 @@ def test_keras_loads_a_model_in_a_new_process(imports, tmp_path):
     model.compile("adam", modeling.ClassifierLoss([1.0, 2.0]))
     model.save(file := tmp_path / "model.keras")
     code = _LOAD.format(imports=imports)
-    shown = subprocess.run(
+    done = subprocess.run(
         [sys.executable, "-c", code, file],
         cwd=ROOT,
         capture_output=True,
@@ -71,7 +71,7 @@ def test_keras_loads_a_model_in_a_new_process(imports, tmp_path):
         check=True,
     )
     expected = "BertClassifier {'class_weights': [1.0, 2.0]}\n"
-    assert shown.stdout == expected
+    assert done.stdout == expected
 
 
 def test_importing_modeling_imports_no_keras():

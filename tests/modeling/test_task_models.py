@@ -103,7 +103,9 @@ def test_each_kernel_starts_at_numbers_of_its_own():
         vocab_size=500, hidden_size=96, num_hidden_layers=1, type_vocab_size=2
     )
     model = built(BertPretrainer(config, seed=0))
-    kernels = [w for w in model.weights if w.path.endswith("/kernel")]
+    kernels = [
+        weight for weight in model.weights if weight.path.endswith("/kernel")
+    ]
     firsts = {float(np.asarray(kernel)[0, 0]) for kernel in kernels}
     assert len(firsts) == len(kernels)
 
@@ -186,14 +188,14 @@ def test_ids_beyond_the_tables_are_refused_in_a_graph():
         for wrong in (-1, size):
             ids = np.array(right[name])
             ids.flat[1] = wrong
-            given = {**right, name: ids}
+            batch = {**right, name: ids}
             labels = np.zeros(len(ids))
             with pytest.raises(tf.errors.InvalidArgumentError):
-                model.predict(given, verbose=0)
+                model.predict(batch, verbose=0)
             with pytest.raises(tf.errors.InvalidArgumentError):
-                model.evaluate(given, labels, verbose=0)
+                model.evaluate(batch, labels, verbose=0)
             with pytest.raises(tf.errors.InvalidArgumentError):
-                model.train_on_batch(given, labels)
+                model.train_on_batch(batch, labels)
 
 
 @pytest.mark.parametrize("wrong", [-1, T])
@@ -212,9 +214,9 @@ def test_an_embedder_predicts_one_text_or_several_per_example():
     several = create_inputs("choices")
     dataset = tf.data.Dataset.from_tensors(several)
     for batch in (one, several, one, dataset):
-        given = batch if isinstance(batch, dict) else several
+        features = batch if isinstance(batch, dict) else several
         vectors = embedder.predict(batch, verbose=0)
-        assert_close(vectors, embedder(given), 1e-6)
+        assert_close(vectors, embedder(features), 1e-6)
         # A graph is made again for another rank alone.
         graph = embedder.predict_function
         embedder.predict(batch, verbose=0)

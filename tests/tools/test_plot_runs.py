@@ -43,10 +43,10 @@ def draw(tmp_path, monkeypatch, **flags):
     write_run(tmp_path / "a", 1.0)
     write_run(tmp_path / "b", 0.5)
     drawn = []
-    keep = plot_runs.draw_runs
+    draw_figure = plot_runs.draw_runs
 
     def recording(*arguments):
-        drawn.append(keep(*arguments))
+        drawn.append(draw_figure(*arguments))
         return drawn[0]
 
     monkeypatch.setattr(plot_runs, "draw_runs", recording)
@@ -68,7 +68,7 @@ def test_losses_metrics_and_rates_are_drawn(tmp_path, monkeypatch):
         line.get_label(): line.get_color() for line in panels["loss"].lines
     }
     assert len({*drawn_as.values()}) == 4
-    shown = {
+    legend = {
         text.get_text(): line.get_color()
         for text, line in zip(
             drawn.legends[0].get_texts(),
@@ -76,8 +76,8 @@ def test_losses_metrics_and_rates_are_drawn(tmp_path, monkeypatch):
             strict=True,
         )
     }
-    assert shown == drawn_as
-    assert [*shown] == [
+    assert legend == drawn_as
+    assert [*legend] == [
         f"{tmp_path}/a, training",
         f"{tmp_path}/a, dev set",
         "the second, training",

@@ -81,7 +81,7 @@ def operations(forward, *inputs):
 def test_the_optimizer_finds_what_it_can_fuse(hidden_act, dtype, shape):
     if "bfloat16" in dtype and "avx512" not in CPU_INFO.read_text():
         pytest.skip("this CPU has no products in bfloat16")
-    found = operations(
+    operation_counts = operations(
         create_forward(create_model(hidden_act, dtype), shape),
         *create_batch(*BATCH),
     )
@@ -96,7 +96,7 @@ def test_the_optimizer_finds_what_it_can_fuse(hidden_act, dtype, shape):
         "_MklFusedBatchMatMulV2+Mul+Add": 2,
         "_MklLayerNorm": 5,
     }
-    assert {name: found[name] for name in expected} == expected
+    assert {name: operation_counts[name] for name in expected} == expected
 
 
 @pytest.mark.parametrize("rank", [2, 3])

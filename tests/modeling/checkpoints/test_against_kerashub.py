@@ -39,12 +39,14 @@ THEIR_BATCH = {
 
 def check_encoder(model, backbone):
     """Compares what an encoder of ours and KerasHub's compute."""
-    found, expected = model(*BATCH.values()), backbone(THEIR_BATCH)
+    outputs, expected = model(*BATCH.values()), backbone(THEIR_BATCH)
     for name in ("sequence_output", "pooled_output"):
         mask = 1.0
         if name == "sequence_output":
             mask = BATCH["input_mask"][..., None]
-        assert_close(found[name] * mask, expected[name] * mask, tolerance=1e-5)
+        assert_close(
+            outputs[name] * mask, expected[name] * mask, tolerance=1e-5
+        )
 
 
 def check_features(theirs, ours):
@@ -144,6 +146,6 @@ def test_a_masked_lm_of_kerashub_computes_the_same_here(theirs, tmp_path):
     model = modeling.BertPretrainer.from_preset(tmp_path)
     check_encoder(model.bert, masked_lm.backbone)
     positions = np.array([[1, 3, 5], [0, 15, 7], [2, 3, 1]], "int32")
-    found = model({**BATCH, "masked_lm_positions": positions})
+    outputs = model({**BATCH, "masked_lm_positions": positions})
     expected = masked_lm({**THEIR_BATCH, "mask_positions": positions})
-    assert_close(found["masked_lm_logits"], expected, tolerance=1e-3)
+    assert_close(outputs["masked_lm_logits"], expected, tolerance=1e-3)

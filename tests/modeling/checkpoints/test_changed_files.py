@@ -1,6 +1,7 @@
 """Changed headers, shapes, names and values end in a load or in one line."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -31,7 +32,7 @@ def run_cases(models, first, last):
         str(first),
         str(last),
     )
-    return [json.loads(x) for x in done.stdout.splitlines()], done
+    return [json.loads(line) for line in done.stdout.splitlines()], done
 
 
 @pytest.mark.slow
@@ -47,6 +48,6 @@ def test_changed_files_end_in_a_load_or_in_one_line(models, first):
 
 
 def test_unchanged_files_open_by_every_door(models):
-    for folder in filter(lambda x: x.is_dir(), models.iterdir()):
+    for folder in filter(Path.is_dir, models.iterdir()):
         for door in weights_fuzz.DOORS:
             door(folder)

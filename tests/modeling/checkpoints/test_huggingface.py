@@ -30,14 +30,14 @@ def create_tensors(name="BertModel"):
 
 def test_old_names_there_and_back(tmp_path):
     tensors = create_tensors()
-    there = {
+    renamed = {
         name.replace("LayerNorm.weight", "LayerNorm.gamma").replace(
             "LayerNorm.bias", "LayerNorm.beta"
         ): value
         for name, value in tensors.items()
     }
-    there["embeddings.position_ids"] = np.arange(POSITIONS)[None]
-    write(tmp_path, there)
+    renamed["embeddings.position_ids"] = np.arange(POSITIONS)[None]
+    write(tmp_path, renamed)
     config = load_config(tmp_path)
     assert config.hidden_act == "gelu_erf"
     model = BertModel(config)
@@ -165,7 +165,9 @@ def test_names_behind_one_scope_are_read(tmp_path, scope):
 def test_two_scopes_and_other_networks_are_not_guessed(tmp_path):
     tensors = create_tensors()
     for scopes in (("query.", "passage."), ("x.roberta.",), ("distilbert.",)):
-        values = {s + name: tensors[name] for name in tensors for s in scopes}
+        values = {
+            scope + name: tensors[name] for name in tensors for scope in scopes
+        }
         write(tmp_path, values)
         with pytest.raises(
             ValueError, match=f"contains .*{scopes[-1]}embeddin"
@@ -259,7 +261,9 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path):
     ],
 )
 def test_weights_that_are_not_finite_are_refused(tmp_path, value, dtype):
-    tensors = {k: v.astype(dtype) for k, v in create_tensors().items()}
+    tensors = {
+        name: value.astype(dtype) for name, value in create_tensors().items()
+    }
     write(tmp_path, tensors)
     model = BertModel(load_config(tmp_path))
     load_checkpoint(model, tmp_path)

@@ -28,7 +28,7 @@ def bert():
 
 
 @pytest.mark.parametrize(
-    ("more", "given", "expected"),
+    ("more", "do_lower_case", "expected"),
     [
         (["<S>"], None, True),
         (["Un"], True, True),
@@ -36,11 +36,11 @@ def bert():
     ],
 )
 def test_a_tokenizer_goes_with_the_weights(
-    tmp_path, bert, more, given, expected
+    tmp_path, bert, more, do_lower_case, expected
 ):
     vocab_file = create_vocab(tmp_path / "vocab.txt", *more)
     folder = tmp_path / "new"
-    tokenizer = tokenization.FullTokenizer(vocab_file, given)
+    tokenizer = tokenization.FullTokenizer(vocab_file, do_lower_case)
     save_huggingface(bert, folder, tokenizer=tokenizer)
     assert (folder / "vocab.txt").read_bytes() == vocab_file.read_bytes()
     config = json.loads((folder / "tokenizer_config.json").read_text())

@@ -59,13 +59,13 @@ def names(folder):
 
 def check_equal(model, other):
     """Compares the weights of two models to the bit."""
-    mine, others = (
-        {original_name(weight): weight.numpy() for weight in each.weights}
-        for each in (model, other)
+    weights, other_weights = (
+        {original_name(weight): weight.numpy() for weight in compared.weights}
+        for compared in (model, other)
     )
-    assert mine.keys() == others.keys()
-    for name, value in mine.items():
-        np.testing.assert_array_equal(value, others[name])
+    assert weights.keys() == other_weights.keys()
+    for name, value in weights.items():
+        np.testing.assert_array_equal(value, other_weights[name])
 
 
 def datasets(path):
@@ -98,10 +98,10 @@ def test_a_classifier_comes_back_equal_to_the_bit(tmp_path, lower_case):
         convert(source, preset)
     assert names(preset) == CLASSIFIER_FILES
     check_equal(model, modeling.BertClassifier.from_preset(preset))
-    found = presets.read_preset(preset)
-    assert (found.head, found.labels) == (kinds.CLASSIFIER, LABELS)
-    assert found.do_lower_case is lower_case
-    assert found.settings["max_seq_length"] == 20
+    saved = presets.read_preset(preset)
+    assert (saved.head, saved.labels) == (kinds.CLASSIFIER, LABELS)
+    assert saved.do_lower_case is lower_case
+    assert saved.settings["max_seq_length"] == 20
     # KerasHub has no entry for it, and it only matters for new weights.
     config = dataclasses.replace(CONFIG, initializer_range=0.02)
     assert modeling.load_config(preset) == config

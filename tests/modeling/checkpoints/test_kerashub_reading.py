@@ -100,7 +100,7 @@ def test_the_head_of_a_masked_lm_is_loaded(masked_lm):
     folder, values = masked_lm
     assert presets.read_preset(folder).head == kinds.PRETRAINER
     model = modeling.BertPretrainer.from_preset(folder)
-    named = {original_name(x): x.numpy() for x in model.weights}
+    named = {original_name(weight): weight.numpy() for weight in model.weights}
     names = ("dense/kernel", "dense/bias", "LayerNorm/gamma", "LayerNorm/beta")
     names = [f"transform/{name}" for name in names] + ["output_bias"]
     for name, value in zip(names, values.values(), strict=True):
@@ -367,7 +367,9 @@ def test_the_vocabulary_is_not_in_tokenizer_json(classifier):
 
 def test_tools_and_training_take_a_preset(classifier, tmp_path):
     table = tmp_path / "t.csv"
-    rows = [f"word {i % 7} boat,{'abc'[i % 3]}\n" for i in range(40)]
+    rows = [
+        f"word {number % 7} boat,{'abc'[number % 3]}\n" for number in range(40)
+    ]
     table.write_text("text,label\n" + "".join(rows))
     run(
         "run_classifier",

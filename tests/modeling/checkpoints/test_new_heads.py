@@ -31,7 +31,9 @@ def load(folder, kind=modeling.BertClassifier, **options):
 
 def check(before, now, caplog, says):
     """Checks that only the head differs, and that one warning says so."""
-    [warning] = [r for r in caplog.records if r.levelname == "WARNING"]
+    [warning] = [
+        record for record in caplog.records if record.levelname == "WARNING"
+    ]
     names = "output_weights, output_bias"
     assert says in warning.getMessage()
     assert f"{WARNING}{names}" in warning.getMessage()

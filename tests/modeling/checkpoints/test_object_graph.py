@@ -93,14 +93,14 @@ def check_outputs(folder, recorded):
     features["masked_lm_positions"] = np.tile([[1, 3, 5]], (4, 1))
     pretrainer = modeling.BertPretrainer.from_preset(folder)
     blocks = encoded["all_encoder_layers"]
-    found = {
+    outputs = {
         "seq": encoded["sequence_output"],
         "pool": encoded["pooled_output"],
         "mlm": pretrainer(features)["masked_lm_logits"],
-        **{f"enc{i}": block for i, block in enumerate(blocks)},
+        **{f"enc{index}": block for index, block in enumerate(blocks)},
     }
-    assert found.keys() == {*expected} - {"nsp"}
-    for name, value in found.items():
+    assert outputs.keys() == {*expected} - {"nsp"}
+    for name, value in outputs.items():
         np.testing.assert_allclose(value, expected[name], atol=1e-5)
 
 
@@ -151,7 +151,9 @@ def test_a_folder_without_names_is_read_by_its_keys(checkpoint):
 
 def test_the_state_of_a_trainer_is_left_out(checkpoint):
     values, graph = read_checkpoint(prefix_in(checkpoint))
-    weights = [x for x in attributes(graph) if x.full_name]
+    weights = [
+        attribute for attribute in attributes(graph) if attribute.full_name
+    ]
     for number, weight in enumerate(weights):
         slot = np.zeros_like(values[weight.checkpoint_key])
         former = weight.checkpoint_key.removesuffix(ENDING)
@@ -188,7 +190,7 @@ def test_each_head_gets_its_own_pooler(checkpoint, caplog):
     pooled = np.tanh(first @ pooler["kernel"] + pooler["bias"])
     arrays = np.load(WEIGHTS / "in.npz")
     model = modeling.BertPretrainer.from_preset(checkpoint)
-    found = model(
+    next_sentence = model(
         {
             "input_ids": arrays["ids"],
             "input_mask": arrays["mask"],
@@ -196,7 +198,7 @@ def test_each_head_gets_its_own_pooler(checkpoint, caplog):
             "masked_lm_positions": np.tile([[1, 3, 5]], (4, 1)),
         }
     )["next_sentence_logits"]
-    np.testing.assert_allclose(found, pooled @ logits + bias, atol=1e-5)
+    np.testing.assert_allclose(next_sentence, pooled @ logits + bias, atol=1e-5)
 
 
 # Patterns of Google's names, and their replacements in transformers 4.
@@ -259,9 +261,9 @@ def test_weights_of_transformers_are_loaded(tmp_path, head, scope):
         add(values, graph, their_name(name, scope), name, value)
     write_checkpoint(tmp_path / "weights", values, graph)
     model = getattr(modeling, head).from_preset(tmp_path, config=config)
-    found = modeling.named_variables(model)
+    loaded = modeling.named_variables(model)
     for name in names:
-        np.testing.assert_array_equal(found[name], named[name])
+        np.testing.assert_array_equal(loaded[name], named[name])
     if options:
         assert model.num_labels == 3
 
@@ -275,14 +277,14 @@ def test_names_of_2019_in_tf_model_h5(tmp_path):
     names = [name for name in named if "seed" not in name]
     with h5py.File(tmp_path / "tf_model.h5", "w") as file:
         for name in names:
-            theirs = their_name(name, "bert/tf_bert_model/")
-            file[f"{theirs}:0"] = named[name].numpy()
+            stored = their_name(name, "bert/tf_bert_model/")
+            file[f"{stored}:0"] = named[name].numpy()
     text = config.to_json_string()
     (tmp_path / "config.json").write_text(text)
     model = modeling.BertModel.from_preset(tmp_path)
-    found = modeling.named_variables(model)
+    loaded = modeling.named_variables(model)
     for name in names:
-        np.testing.assert_array_equal(found[name], named[name])
+        np.testing.assert_array_equal(loaded[name], named[name])
 
 
 def refused(folder, message, error=ValueError):
@@ -340,7 +342,11 @@ def test_an_encoder_is_read_without_the_head_of_a_task(
 )
 def test_a_missing_weight_is_named(checkpoint, name, message):
     values, graph = read_checkpoint(prefix_in(checkpoint))
-    (value,) = (x for x in attributes(graph) if x.full_name == name)
+    (value,) = (
+        attribute
+        for attribute in attributes(graph)
+        if attribute.full_name == name
+    )
     value.full_name = "renamed"
     write_checkpoint(prefix_in(checkpoint), values, graph)
     refused(checkpoint, f"{message}.*'renamed' with shape")

@@ -78,8 +78,8 @@ def test_another_architecture_is_refused_by_every_door(tmp_path):
     says = r"config.json: `model_type` is 'roberta', .* another network"
     with pytest.raises(ValueError, match=says):
         modeling.BertModel.from_preset(folder)
-    given = {"init_checkpoint": str(folder), "output_dir": f"{tmp_path}/new"}
-    parsed = Parsed(convert_checkpoint.Config(**given), frozenset(given))
+    flags = {"init_checkpoint": str(folder), "output_dir": f"{tmp_path}/new"}
+    parsed = Parsed(convert_checkpoint.Config(**flags), frozenset(flags))
     with pytest.raises(ValueError, match=says):
         convert_checkpoint.main(parsed)
     words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a"]

@@ -48,7 +48,11 @@ def test_torchs_weights_equal_safetensors(tmp_path, dtype, has_index):
             name: f"{number % 2}.bin" for number, name in enumerate(state)
         }
         for place in set(places.values()):
-            part = {k: v for k, v in state.items() if places[k] == place}
+            part = {
+                name: value
+                for name, value in state.items()
+                if places[name] == place
+            }
             torch.save(part, tmp_path / place)
         path = tmp_path / "pytorch_model.bin.index.json"
         path.write_text(json.dumps({"weight_map": places}))

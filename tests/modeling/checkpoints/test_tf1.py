@@ -68,7 +68,9 @@ def test_a_saved_checkpoint_has_the_same_bits(index, tmp_path):
 
     path = tmp_path / "new" / "copy.ckpt"
     save_checkpoint(model, path)
-    assert_same_bits(values(path), {n: before[n] for n in report.loaded})
+    assert_same_bits(
+        values(path), {name: before[name] for name in report.loaded}
+    )
     assert sorted(file.name for file in path.parent.iterdir()) == [
         "copy.ckpt.data-00000-of-00001",
         "copy.ckpt.index",
@@ -81,7 +83,9 @@ def test_names_and_shapes_are_those_of_googles_release():
     """Of this release there is only the index, with names and shapes."""
     folder = golden.shared("data/checkpoints/chinese_index")
     model = built(BertPretrainer(load_config(folder)))
-    shapes = {original_name(w): list(w.shape) for w in model.weights}
+    shapes = {
+        original_name(weight): list(weight.shape) for weight in model.weights
+    }
     assert shapes == listed(folder / "bert_model.ckpt")
 
 
@@ -207,7 +211,7 @@ def test_names_behind_one_prefix_are_read(tmp_path):
     model = built(BertModel(SMALL))
     names = {original_name(weight): weight for weight in model.weights}
     path = tmp_path / "hub.ckpt"
-    scoped = {f"module/{n}": w for n, w in names.items()}
+    scoped = {f"module/{name}": weight for name, weight in names.items()}
     # Another variable with the name of one of them.
     outside = {"bert/pooler/dense/bias": keras.Variable([1.0])}
     write_checkpoint(path, scoped | outside)
@@ -289,7 +293,9 @@ def test_a_disk_that_is_full_is_named_without_the_operation(source, tmp_path):
 
 def test_weights_of_another_type_are_refused(tmp_path):
     model = built(BertModel(SMALL))
-    weights = {original_name(w): np.asarray(w) for w in model.weights}
+    weights = {
+        original_name(weight): np.asarray(weight) for weight in model.weights
+    }
     path = tmp_path / "model.ckpt"
     for dtype in ("int32", "str"):
         wrong = np.zeros(4).astype(dtype)

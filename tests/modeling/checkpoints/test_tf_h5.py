@@ -90,7 +90,9 @@ def test_answers_are_those_of_transformers():
 
 def test_choices_are_those_of_transformers():
     name = "BertForMultipleChoice"
-    choices = {k: v.reshape(2, 2, -1) for k, v in features().items()}
+    choices = {
+        name: value.reshape(2, 2, -1) for name, value in features().items()
+    }
     assert_near(create(name)(choices), f"{name}/logits")
 
 
@@ -138,7 +140,9 @@ def test_a_weight_that_its_file_lacks_is_named(tmp_path):
     assert modeling.find_checkpoint(folder) == str(index)
     places = json.loads(index.read_text())
     files = sorted({*places["weight_map"].values()})
-    name = min(k for k, v in places["weight_map"].items() if v == files[0])
+    name = min(
+        name for name, file in places["weight_map"].items() if file == files[0]
+    )
     places["weight_map"][name] = files[1]
     index.write_text(json.dumps(places))
     with pytest.raises(OSError, match=f"{files[1]} lacks {name}"):
@@ -157,8 +161,8 @@ def test_other_weights_of_a_folder_come_first(tmp_path):
             ROOT / "tests/testdata/huggingface/BertModel/model.safetensors"
         ).read_bytes()
     )
-    found = modeling.find_checkpoint(folder)
-    assert found == str(folder / "model.safetensors")
+    checkpoint = modeling.find_checkpoint(folder)
+    assert checkpoint == str(folder / "model.safetensors")
 
 
 def test_a_configuration_of_2019_states_no_architecture(tmp_path):

@@ -51,7 +51,11 @@ MODELS = {
     "some/gated": BERT,
     "some/pickled": PICKLED,
     "some/keras": TENSORFLOW,
-    "some/old": {k: v for k, v in TENSORFLOW.items() if not k.endswith("bin")},
+    "some/old": {
+        name: content
+        for name, content in TENSORFLOW.items()
+        if not name.endswith("bin")
+    },
     "some/gpt": BERT | {"config.json": b'{"model_type": "gpt2"}'},
     "some/empty": OTHERS,
 }
@@ -163,7 +167,7 @@ def download(run):
 
 def read(folder):
     paths = (path for path in folder.rglob("*") if path.is_file())
-    return {str(x.relative_to(folder)): x.read_bytes() for x in paths}
+    return {str(path.relative_to(folder)): path.read_bytes() for path in paths}
 
 
 def test_only_what_is_needed_is_downloaded_once(hub, download, tmp_path):

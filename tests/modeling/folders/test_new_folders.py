@@ -128,9 +128,11 @@ def test_a_folder_is_on_the_disk_before_it_replaces_another(tmp_path, synced):
     synced.clear()
     write(path)
     partial = partial_path(path)
-    found = [name for name, _ in synced]
-    assert {f"{partial}/part/file", f"{partial}/part", partial} <= {*found}
-    assert found[-1] == str(tmp_path) and "model" in synced[-1][1]
+    synced_names = [name for name, _ in synced]
+    assert {f"{partial}/part/file", f"{partial}/part", partial} <= {
+        *synced_names
+    }
+    assert synced_names[-1] == str(tmp_path) and "model" in synced[-1][1]
 
 
 # What the operating system does to files, and `new_folder` uses.
@@ -182,14 +184,14 @@ def test_a_kill_between_any_two_operations_leaves_the_old_or_the_new(
             write(path, "old")
         is_done = kill_at(number, lambda: write(path))
         places = (path, tmp_path / "model.old")
-        found = [read(each) for each in places if each.exists()]
-        assert not has_earlier or found, number
-        kept.update(found)
+        contents = [read(place) for place in places if place.exists()]
+        assert not has_earlier or contents, number
+        kept.update(contents)
         # The next one puts the old folder back, even where it fails itself.
         with pytest.raises(KeyError), new_folders.new_folder(path):
             raise KeyError
         assert os.listdir(tmp_path) == ["model"] * path.exists(), number
-        assert not found or read(path) == found[0], number
+        assert not contents or read(path) == contents[0], number
         write(path, "again")
         assert sorted(os.listdir(path)) == ["model.json", "part"], number
         if not has_earlier:

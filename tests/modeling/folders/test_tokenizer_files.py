@@ -91,7 +91,7 @@ FIVE = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
     ],
 )
 def test_special_words_of_a_model_are_named_once(tmp_path, caplog, files):
-    five = {str(n): {"content": token} for n, token in enumerate(FIVE)}
+    five = {str(index): {"content": token} for index, token in enumerate(FIVE)}
     read(tmp_path, tokenizer_config={"added_tokens_decoder": five})
     assert not caplog.text
     for _ in range(2):

@@ -69,7 +69,7 @@ def render(text):
         ["table", "strikethrough"]
     )
     blocks = parser.parse(text)
-    inner = [each for block in blocks for each in block.children or ()]
+    inner = [token for block in blocks for token in block.children or ()]
     return blocks, inner
 
 
@@ -78,13 +78,13 @@ def test_nasty_names_are_shown_as_they_are(kind):
     text = create_card(kind, export="<b>|`", table="`a|b`").text()
     blocks, inner = render(text)
     # The mark of a run's card is the only HTML.
-    html = [each.content for each in blocks if each.type == "html_block"]
+    html = [block.content for block in blocks if block.type == "html_block"]
     assert len(html) == (kind == cards.RUN)
     allowed = {"text", "code_inline", "softbreak", "text_special"}
-    assert {each.type for each in inner} <= allowed
-    codes = [each.content for each in inner if each.type == "code_inline"]
+    assert {token.type for token in inner} <= allowed
+    codes = [token.content for token in inner if token.type == "code_inline"]
     lines = [
-        "".join(each.content for each in block.children or ())
+        "".join(token.content for token in block.children or ())
         for block in blocks
         if block.type == "inline"
     ]

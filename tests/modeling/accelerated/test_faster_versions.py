@@ -26,8 +26,8 @@ WIDTHS = (1, 3, 130)
 
 def cases():
     """Yields all cases; XLA takes seconds for each, so some run later."""
-    for table, forms in TABLES.items():
-        for name, dtype, width in itertools.product(forms, DTYPES, WIDTHS):
+    for table, versions in TABLES.items():
+        for name, dtype, width in itertools.product(versions, DTYPES, WIDTHS):
             if name in APART or (table, dtype) == ("fused_on_cpu", "float64"):
                 # TensorFlow fuses 32 and 16 bits.
                 continue
@@ -113,13 +113,15 @@ def compute(function, tensors, constants, dtype):
     weights = [layer.gamma.value, layer.beta.value] if layer else []
     return [
         # The gradient of a look-up is slices.
-        None if each is None else tf.cast(tf.convert_to_tensor(each), "float64")
-        for each in (outputs, *tape.gradient(loss, [*tensors, *weights]))
+        None
+        if tensor is None
+        else tf.cast(tf.convert_to_tensor(tensor), "float64")
+        for tensor in (outputs, *tape.gradient(loss, [*tensors, *weights]))
     ]
 
 
 def compute_in_graph(function, tensors, constants, dtype):
-    """Returns the same of a form, which is meant for graphs."""
+    """Returns the same of a version, which is meant for graphs."""
     graph = tf.function(
         lambda tensors: compute(function, tensors, constants, dtype),
         autograph=False,
@@ -133,7 +135,7 @@ def rms(values):
 
 @pytest.mark.parametrize("table, name, dtype, width", list(cases()))
 def test_values_and_gradients_are_the_plain_ones(table, name, dtype, width):
-    form = TABLES[table][name]
+    version = TABLES[table][name]
     plain = getattr(ops, name).plain
     seed = tf.constant(SEED) if table == "compiled" else None
     # A row of one has no variance, which blows up any other rounding.
@@ -142,7 +144,7 @@ def test_values_and_gradients_are_the_plain_ones(table, name, dtype, width):
     for call, exact_call in zip(
         create_calls(name, width, dtype, seed), exact_calls, strict=True
     ):
-        faster = compute_in_graph(form, *call, dtype)
+        faster = compute_in_graph(version, *call, dtype)
         # What both start from is rounded the same way.
         rounded = [tf.cast(tensor, dtype) for tensor in call[0]]
         exact = compute_plain(plain, rounded, exact_call[1], "float64")
@@ -166,7 +168,7 @@ def test_a_compiled_cross_entropy_is_exact_to_float32(dtype):
     logits = tf.cast(draw(3, 2, 50) * 3 + 1000, dtype)
     labels = tf.constant([[0, 49], [7, -1], [50, 3]], tf.int64)
     # A batch's size and a label's rank may be unknown.
-    form = tf.function(
+    version = tf.function(
         accelerated.VOCABULARY["cross_entropy"],
         input_signature=[
             tf.TensorSpec([None, None, 50], dtype),
@@ -174,7 +176,7 @@ def test_a_compiled_cross_entropy_is_exact_to_float32(dtype):
         ],
         autograph=False,
     )
-    losses = form(logits, labels)
+    losses = version(logits, labels)
     assert losses.dtype == "float32"
     exact = ops.cross_entropy.plain(tf.cast(logits, "float64"), labels)
     np.testing.assert_allclose(losses, exact, rtol=1e-6, atol=1e-6)
