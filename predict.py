@@ -256,7 +256,7 @@ def read_items(
     return read_paths(), sum(1 for _ in read_paths())
 
 
-def answer_in_process(
+def answer_and_write(
     config: Config,
     answer_format: AnswerFormat,
     model: TextModel,
@@ -327,6 +327,38 @@ def log_counts(
         num_failed,
         f", {num_empty} without text" if num_empty else "",
         written,
+    )
+
+
+def answer_in_process(
+    config: Config,
+    answer_format: AnswerFormat,
+    paths: Sequence[str],
+    texts: Sequence[str],
+) -> int:
+    """Loads the model into this process, and answers texts, files or a pipe.
+
+    Args:
+        config: flags of the script.
+        answer_format: format of the answers.
+        paths: paths of the files.
+        texts: texts of the command line. Without texts, the files are read.
+
+    Returns:
+        the number of requests that failed.
+
+    Raises:
+        OSError, ValueError: the model cannot be loaded, or as `read_items` and
+            `answer_and_write` raise them.
+        signals.Stopped: a signal ended the script.
+    """
+    engine = config.engine
+    model = TextModel(config.model, engine.num_threads, engine.engine)
+    task = model.task(config.task)
+    logging.info("%s: ready for the task %s", config.model, task.name)
+    items, num_items = read_items(config, task, texts, paths, model.columns)
+    return answer_and_write(
+        config, answer_format, model, task, items=items, num_items=num_items
     )
 
 
@@ -405,18 +437,10 @@ def main(parsed: flags.Parsed[Config], arguments: Sequence[str]) -> int:
         config.output_format, config.output_file
     )
     if config.is_bulk:
-        return int(
-            answer_in_bulk(config, answer_format, paths, beam_options) > 0
-        )
-    engine = config.engine
-    model = TextModel(config.model, engine.num_threads, engine.engine)
-    task = model.task(config.task)
-    logging.info("%s: ready for the task %s", config.model, task.name)
-    items, num_items = read_items(config, task, arguments, paths, model.columns)
-    num_errors = answer_in_process(
-        config, answer_format, model, task, items=items, num_items=num_items
-    )
-    return int(num_errors > 0)
+        num_failed = answer_in_bulk(config, answer_format, paths, beam_options)
+    else:
+        num_failed = answer_in_process(config, answer_format, paths, arguments)
+    return int(num_failed > 0)
 
 
 command = functools.partial(
