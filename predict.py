@@ -43,6 +43,7 @@ from data.io import text_files
 from data.jobs import beam_workers, workers
 from data.jobs.sharded_job import RunTasks
 from data.tables import tables
+from data.tables.options import LayoutOptions
 from files.paths import is_remote
 from serving import answer_writer, batch_prediction, requests
 from serving.answer_writer import AnswerFormat
@@ -65,7 +66,7 @@ class Config(flags.Config):
 
     engine: EngineFlags = group(EngineFlags)
     options: TaskFlags = group(TaskFlags)
-    layout: tables.LayoutOptions = group(tables.LayoutOptions)
+    layout: LayoutOptions = group(LayoutOptions)
     beam: BeamFlags = group(BeamFlags)
     model: str = flag(
         ...,

@@ -15,17 +15,14 @@ from typing import TYPE_CHECKING, Self
 from command_line import cli, config_values, flags
 from command_line.flags import group
 from data.classification import (
-    classifier_flags,
     glue,
     pairs,
     processor_file,
     reading,
-)
-from data.classification.classifier_flags import (
-    ClassifierOptions,
-    TableOptions,
+    table_columns,
 )
 from data.classification.label_set import balance_classes
+from data.classification.options import ClassifierOptions, TableOptions
 from data.tables.tables import Table
 from modeling import kinds
 from training import task
@@ -122,8 +119,8 @@ def find_columns(
     config = parsed.config
     if config.task_name != "csv" or not config.data_file:
         return parsed, None
-    table = Table(config.data_file, classifier_flags.layout_of(config.table))
-    columns = classifier_flags.find_columns(config.table, parsed.given, table)
+    table = Table(config.data_file, table_columns.layout_of(config.table))
+    columns = table_columns.find_columns(config.table, parsed.given, table)
     config = config_values.replace(config, **columns)
     return dataclasses.replace(parsed, config=config), table
 

@@ -7,11 +7,8 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 
 from data.classification import glue
-from data.classification.classifier_flags import (
-    TableOptions,
-    options_of_pairs,
-)
 from data.classification.features import InputExample
+from data.classification.options import TableOptions
 from data.classification.pairs import (
     PAIR_COLUMNS,
     RANKING_COLUMNS,
@@ -19,9 +16,10 @@ from data.classification.pairs import (
     RankingProcessor,
 )
 from data.classification.processor import ClassificationProcessor
+from data.classification.table_columns import options_of_pairs
 from data.classification.table_task import TableProcessor
 from data.io.split_names import Purpose, purpose_of, suffix_of
-from data.tables.dev_split import DataFileOptions
+from data.tables.options import DataFileOptions
 from data.tables.tables import Table
 from files.paths import StrPath
 

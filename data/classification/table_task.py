@@ -10,16 +10,14 @@ from typing import ClassVar, NamedTuple, cast
 from absl import logging
 
 from data.classification import metrics
-from data.classification.classifier_flags import (
-    TableOptions,
-    label_columns_of,
-    layout_of,
-)
 from data.classification.features import InputExample, Label, names_of
 from data.classification.label_set import LabelSet
+from data.classification.options import TableOptions
 from data.classification.processor import ClassificationProcessor
+from data.classification.table_columns import label_columns_of, layout_of
 from data.io.text_files import find_set_file
-from data.tables.dev_split import DataFileOptions, SetReader
+from data.tables.dev_split import SetReader
+from data.tables.options import DataFileOptions
 from data.tables.row_keys import is_blank, split_fraction_of
 from data.tables.tables import Table, accepted_rows, read_table
 from files.json_files import JsonObject

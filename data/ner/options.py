@@ -4,7 +4,7 @@ import dataclasses
 from collections.abc import Sequence
 
 from command_line import flags
-from data.tables.tables import LayoutOptions
+from data.tables.options import LayoutOptions
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -2,7 +2,6 @@
 
 import abc
 import collections
-import dataclasses
 import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,11 +10,10 @@ from typing import ClassVar, Generic, Protocol, TypeVar
 import numpy as np
 from absl import logging
 
-from command_line import flags
-from command_line.path_flags import PathKind
 from data.io.set_cache import CachingReader
 from data.io.split_names import SETS, Purpose
 from data.io.text_files import find_set_file
+from data.tables.options import DataFileOptions
 from data.tables.row_keys import key_of, split_fraction_of
 from data.text.tokenization import FullTokenizer
 from files.paths import StrPath
@@ -23,28 +21,6 @@ from modeling.labels import first_labels
 
 # Number of examples whose lengths tell the lengths of a set.
 _MAX_TOKENIZED = 10_000
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class DataFileOptions:
-    """Flags of scripts that split a single file of examples themselves."""
-
-    data_file: str | None = flags.training(
-        None,
-        "One file of labeled examples, instead of --data_dir. The script "
-        "splits it, trains, evaluates each epoch, reports, and exports the "
-        "best step to OUTPUT_DIR_model, unless your flags say otherwise. By "
-        "default, --do_train and --do_eval are then True.",
-        kind=PathKind.INPUT_FILE,
-    )
-    dev_fraction: float = flags.training(
-        0.2,
-        "Fraction of --data_file to evaluate on. A row's texts alone decide "
-        "whether the row is evaluated. The default is that of the run, or of "
-        "the run that --init_checkpoint names.",
-        at_least=0.01,
-        at_most=0.9,
-    )
 
 
 class Example(Protocol):

@@ -6,7 +6,6 @@ of any size needs only the memory of a few rows, unless Prodigy wrote it, or it
 is a JSON list or a workbook. Errors name the file and the line.
 """
 
-import dataclasses
 import difflib
 import itertools
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -14,8 +13,6 @@ from typing import Any, TypeVar
 
 from absl import logging
 
-from command_line import flags
-from data.tables import dialects
 from data.tables.table_formats import (
     DEFAULT_LAYOUT,
     FORMATS,
@@ -36,7 +33,6 @@ __all__ = [
     "FORMATS",
     "ColumnNumber",
     "Layout",
-    "LayoutOptions",
     "RepeatedName",
     "Row",
     "Table",
@@ -53,63 +49,6 @@ DECISIONS = ("accept", "reject", "ignore")
 
 # A tuple whose last element is a row, {column: cell}.
 PlacedRow = TypeVar("PlacedRow", bound=tuple[Any, ...])
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class LayoutOptions:
-    """Flags of scripts that read tables: the layout of CSV and TSV."""
-
-    quoting: bool | None = flags.training(
-        None,
-        'In CSV and TSV files, treat " as the quote around a cell, or with '
-        "--noquoting as an ordinary character. By default, the first 200 rows "
-        "tell.",
-    )
-    delimiter: str | None = flags.training(
-        None,
-        "Character between the cells of CSV and TSV. By default, it is the "
-        "one under which the first 200 rows have as many cells each.",
-        choices=dialects.DELIMITERS,
-    )
-    has_header: bool | None = flags.training(
-        None,
-        "The first line of CSV and TSV, or the first row of Excel, names the "
-        "columns, or with --nohas_header it does not. By default, usual names "
-        "and the rows below tell.",
-    )
-    encoding: str | None = flags.training(
-        None,
-        "Encoding of text files, such as cp1252. By default, it is UTF-8, or "
-        "UTF-16 in files that begin with its mark.",
-    )
-    sheet: str | None = flags.training(
-        None, "Sheet of Excel workbooks to read. The default is the first."
-    )
-
-    def layout(
-        self,
-        file_format: str | None = None,
-        has_header: bool | None = True,
-        columns: Sequence[str] = (),
-    ) -> Layout:
-        """Returns how tables are written.
-
-        Args:
-            file_format: one of FORMATS, None = the name of a file tells.
-            has_header: value if the user did not set the flag.
-            columns: names of columns that the user chose.
-        """
-        if self.has_header is not None:
-            has_header = self.has_header
-        return Layout(
-            file_format,
-            self.quoting,
-            self.delimiter,
-            has_header,
-            self.encoding,
-            self.sheet,
-            tuple(columns),
-        )
 
 
 class Table:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from data.jobs.file_ranges import FileRange
 from data.tables import tables
+from data.tables.options import LayoutOptions
 from files.paths import is_remote
 from serving import checksums, requests
 from serving.answer_writer import AnswerFormat
@@ -41,7 +42,7 @@ class AnswerSettings:
     num_threads: int
     task: str
     options: TaskFlags
-    layout: tables.LayoutOptions
+    layout: LayoutOptions
     input_format: str | None
     columns: tuple[str | None, str | None]
     batch_size: int

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 from data.jobs import workers
-from data.tables import tables
+from data.tables.options import LayoutOptions
 from serving import text_model
 from serving.bulk import answer_settings, job
 from serving.serving_flags import TaskFlags
@@ -329,7 +329,7 @@ def settings_for(path):
         num_threads=1,
         task="classify",
         options=TaskFlags(),
-        layout=tables.LayoutOptions(),
+        layout=LayoutOptions(),
         input_format=None,
         columns=(None, None),
         batch_size=8,

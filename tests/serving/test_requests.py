@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from data.tables import tables
+from data.tables.options import LayoutOptions
 from serving import answer_writer, batch_prediction, requests
 from serving.requests import Item
 from serving.serving_flags import DEFAULT_TASK_FLAGS
@@ -255,7 +256,7 @@ def test_a_table_without_names_asks_and_is_answered_completely(tmp_path):
     (tmp_path / "a.csv").write_text("The boat left\nA ship waits\nThe inn\n")
     with pytest.raises(ValueError, match="--nohas_header"):
         read(tmp_path / "a.csv", TAG)
-    layout = tables.LayoutOptions(has_header=False).layout(has_header=None)
+    layout = LayoutOptions(has_header=False).layout(has_header=None)
     items = requests.read_requests(
         TAG, [str(tmp_path / "a.csv")], layout=layout
     )

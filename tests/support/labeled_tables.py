@@ -2,9 +2,10 @@
 
 import json
 
-from data.classification import classifier_flags, table_task
+from data.classification import table_task
+from data.classification.options import TableOptions
 from data.io.split_names import SETS
-from data.tables.dev_split import DataFileOptions
+from data.tables.options import DataFileOptions
 
 # {name of a set: its split}
 SPLITS = {name: split for split, name in SETS.items()}
@@ -12,7 +13,7 @@ SPLITS = {name: split for split, name in SETS.items()}
 
 def processor(folder, data_file=None, **kwargs):
     data = DataFileOptions(data_file=data_file)
-    options = classifier_flags.TableOptions(**kwargs)
+    options = TableOptions(**kwargs)
     return table_task.TableProcessor(folder, data, options)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import modeling
 from data import report
 from data.classification import decoding, features, glue, metrics, reading
-from data.classification.classifier_flags import ClassifierOptions
+from data.classification.options import ClassifierOptions
 from data.io import feature_specs
 from data.io.split_names import purpose_of, suffix_of
 from modeling.folders.model_entries import HeadSettings

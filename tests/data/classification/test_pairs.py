@@ -5,12 +5,12 @@ import pytest
 from sklearn import metrics
 
 from data.classification import pairs, reading
-from data.classification.classifier_flags import TableOptions
 from data.classification.decoding import LabelDecoder
 from data.classification.features import InputExample
 from data.classification.metrics import score_known
+from data.classification.options import TableOptions
 from data.io.split_names import SETS
-from data.tables.dev_split import DataFileOptions
+from data.tables.options import DataFileOptions
 from data.text.tokenization import FullTokenizer
 from tests.support.script_runner import SAMPLES
 

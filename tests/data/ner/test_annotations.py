@@ -11,7 +11,7 @@ import pytest
 from data.ner import reading, spans
 from data.ner import sentence_windows as windows
 from data.ner.options import NerOptions
-from data.tables.dev_split import DataFileOptions
+from data.tables.options import DataFileOptions
 
 TEXT = "Anna left Oslo."
 WORDS = ["Anna", "left", "Oslo", "."]

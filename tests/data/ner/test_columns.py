@@ -7,7 +7,7 @@ import pytest
 
 from data.ner import reading
 from data.ner.options import NerOptions
-from data.tables.dev_split import DataFileOptions
+from data.tables.options import DataFileOptions
 from tests.support import workbooks
 
 # Two sentences of every layout.

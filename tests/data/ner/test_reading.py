@@ -12,7 +12,7 @@ from data.io.split_names import SETS
 from data.ner import layers, reading, scoring, words
 from data.ner import sentence_windows as windows
 from data.ner.options import NerOptions
-from data.tables.dev_split import DataFileOptions
+from data.tables.options import DataFileOptions
 from tests.support import golden
 
 FILES = golden.ROOT / "tests/testdata/ner"

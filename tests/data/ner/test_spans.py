@@ -8,7 +8,7 @@ import pytest
 from data.ner import reading, spans
 from data.ner import sentence_windows as windows
 from data.ner.options import NerOptions
-from data.tables.dev_split import DataFileOptions
+from data.tables.options import DataFileOptions
 from tests.support import golden
 
 # The same spans in the format of each tool, and of predict.py's answers.

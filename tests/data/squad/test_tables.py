@@ -10,7 +10,7 @@ import json
 import pytest
 
 from data.squad import reading
-from data.tables import tables
+from data.tables.options import LayoutOptions
 
 CONTEXT = "Anna's inn has nine rooms. The fair lasts two days."
 QUESTION = "How many rooms has the inn?"
@@ -227,6 +227,6 @@ def test_the_flags_of_tables_are_read(tmp_path):
     path.write_bytes(text.encode("cp1252"))
     with pytest.raises(ValueError, match="--encoding=cp1252"):
         reading.SquadFile(path)
-    layout = tables.LayoutOptions(encoding="cp1252").layout()
+    layout = LayoutOptions(encoding="cp1252").layout()
     ((context, _, _),) = reading.SquadFile(path, layout).questions
     assert context == "Das Caf\xe9 ist hier."

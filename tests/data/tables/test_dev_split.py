@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from data.classification import reading
-from data.classification.classifier_flags import TableOptions
+from data.classification.options import TableOptions
 from data.ner.options import NerOptions
 from data.ner.reading import NerProcessor
-from data.tables.dev_split import DataFileOptions
+from data.tables.options import DataFileOptions
 from data.tables.row_keys import key_of
 from tests.support.golden import GOLDEN_DIR
 from tests.support.script_runner import SAMPLES

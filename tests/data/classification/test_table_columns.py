@@ -6,10 +6,10 @@ import pytest
 
 import run_classifier
 from command_line import config_values
-from data.classification import classifier_flags as cf
+from data.classification import table_columns as cf
 from data.classification.table_task import TableProcessor
 from data.tables.column_names import guess_columns
-from data.tables.dev_split import DataFileOptions
+from data.tables.options import DataFileOptions
 from data.tables.tables import Table
 
 

@@ -1,0 +1,88 @@
+"""Defines the flags of scripts that read tables, and that split one."""
+
+import dataclasses
+from collections.abc import Sequence
+
+from command_line import flags
+from command_line.path_flags import PathKind
+from data.tables.dialects import DELIMITERS
+from data.tables.table_formats import Layout
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class LayoutOptions:
+    """Flags of scripts that read tables: the layout of CSV and TSV."""
+
+    quoting: bool | None = flags.training(
+        None,
+        'In CSV and TSV files, treat " as the quote around a cell, or with '
+        "--noquoting as an ordinary character. By default, the first 200 rows "
+        "tell.",
+    )
+    delimiter: str | None = flags.training(
+        None,
+        "Character between the cells of CSV and TSV. By default, it is the "
+        "one under which the first 200 rows have as many cells each.",
+        choices=DELIMITERS,
+    )
+    has_header: bool | None = flags.training(
+        None,
+        "The first line of CSV and TSV, or the first row of Excel, names the "
+        "columns, or with --nohas_header it does not. By default, usual names "
+        "and the rows below tell.",
+    )
+    encoding: str | None = flags.training(
+        None,
+        "Encoding of text files, such as cp1252. By default, it is UTF-8, or "
+        "UTF-16 in files that begin with its mark.",
+    )
+    sheet: str | None = flags.training(
+        None, "Sheet of Excel workbooks to read. The default is the first."
+    )
+
+    def layout(
+        self,
+        file_format: str | None = None,
+        has_header: bool | None = True,
+        columns: Sequence[str] = (),
+    ) -> Layout:
+        """Returns how tables are written.
+
+        Args:
+            file_format: one of FORMATS, None = the name of a file tells.
+            has_header: value if the user did not set the flag.
+            columns: names of columns that the user chose.
+        """
+        if self.has_header is not None:
+            has_header = self.has_header
+        return Layout(
+            file_format,
+            self.quoting,
+            self.delimiter,
+            has_header,
+            self.encoding,
+            self.sheet,
+            tuple(columns),
+        )
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class DataFileOptions:
+    """Flags of scripts that split a single file of examples themselves."""
+
+    data_file: str | None = flags.training(
+        None,
+        "One file of labeled examples, instead of --data_dir. The script "
+        "splits it, trains, evaluates each epoch, reports, and exports the "
+        "best step to OUTPUT_DIR_model, unless your flags say otherwise. By "
+        "default, --do_train and --do_eval are then True.",
+        kind=PathKind.INPUT_FILE,
+    )
+    dev_fraction: float = flags.training(
+        0.2,
+        "Fraction of --data_file to evaluate on. A row's texts alone decide "
+        "whether the row is evaluated. The default is that of the run, or of "
+        "the run that --init_checkpoint names.",
+        at_least=0.01,
+        at_most=0.9,
+    )
