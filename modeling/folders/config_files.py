@@ -265,7 +265,7 @@ def config_entries(
     for name in config.unused:
         del values[name]
     # {activation in `BertConfig`: activation in config.json}.
-    activations = {ours: theirs for theirs, ours in _ACTIVATIONS.items()}
+    activations = {act: name for name, act in _ACTIVATIONS.items()}
     values |= {
         "hidden_act": activations[config.hidden_act or "linear"],
         "layer_norm_eps": config.layer_norm_eps,
