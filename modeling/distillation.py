@@ -12,7 +12,7 @@ import keras
 from modeling.ops import Features, Outputs, Tensor, at_least_float32
 from modeling.task_loss import Loss, weighted_sum
 
-T = TypeVar("T")
+ValueT = TypeVar("ValueT")
 
 
 class Distilled(NamedTuple):
@@ -59,10 +59,10 @@ class Distiller:
         self.teacher = teacher
         self.projection = None
         width = student.config.hidden_size
-        needed = teacher.config.hidden_size
-        if loss.hidden and width != needed:
+        teacher_width = teacher.config.hidden_size
+        if loss.hidden and width != teacher_width:
             self.projection = keras.layers.Dense(
-                needed,
+                teacher_width,
                 use_bias=False,
                 kernel_initializer=keras.initializers.GlorotUniform(seed),
                 name="distillation",
@@ -87,14 +87,14 @@ class Distiller:
 
         `training` and `seed` apply to the student. The teacher uses no dropout.
         """
-        states, outputs = _run(
+        states, outputs = _call_model(
             self.student, features, training=training, seed=seed
         )
         if self.projection:
             states = self.projection(states)
         teacher_states, teacher_outputs = keras.tree.map_structure(
             keras.ops.stop_gradient,
-            _run(self.teacher, features, training=False, seed=None),
+            _call_model(self.teacher, features, training=False, seed=None),
         )
         return Distilled(
             outputs=outputs,
@@ -104,13 +104,14 @@ class Distiller:
         )
 
 
-def _run(
+def _call_model(
     model: keras.Model,
     features: Features,
     *,
     training: bool,
     seed: Tensor | None,
 ) -> tuple[Tensor, Outputs]:
+    """Returns (output of a model's last block, outputs of the model)."""
     encoded, head_seed = model.encode(features, training, seed)
     outputs = model.apply_head(encoded, features, head_seed)
     return encoded["sequence_output"], outputs
@@ -145,7 +146,8 @@ class DistillationLoss(Loss):
         if hidden:
             self.epsilon["hidden_loss"] = 0.0
 
-    def _of_each_part(self, values: Mapping[str, T]) -> dict[str, T]:
+    def _of_each_part(self, values: Mapping[str, ValueT]) -> dict[str, ValueT]:
+        """Returns {PART_NAME: value} for each part of the loss."""
         return {
             f"{part}_{name}": value
             for part in self.shares

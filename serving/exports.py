@@ -13,7 +13,7 @@ import keras
 from command_line.installation import install_command
 from files import atomic
 from modeling import kinds
-from modeling.checkpoints.tf1 import errors_named
+from modeling.checkpoints.tf1 import named_tensorflow_errors
 from modeling.folders import config_files, model_json, new_folders, presets
 from modeling.folders.cards import cards, descriptions
 from modeling.folders.model_entries import HeadSettings, ModelJson
@@ -121,7 +121,7 @@ def write_export(
     main = next(iter((endpoints or signatures).values()))
     signatures["serving_default"] = main
     with new_folders.new_folder(export_dir) as folder:
-        with errors_named(f"--export_dir={export_dir}"):
+        with named_tensorflow_errors(f"--export_dir={export_dir}"):
             _write_formats(folder, model, signatures, head.output_kind, options)
         extra = folder
         if tuple(options.formats) == ("saved_model",):

@@ -111,12 +111,12 @@ def count_words_of_files(
     )
     markup: collections.Counter[str] = collections.Counter()
 
-    def look_at(line: str) -> str:
+    def watch_markup(line: str) -> str:
         count_markup(line.strip(), markup)
         return line
 
     counts = vocabulary.count_words(
-        progress.track(map(look_at, lines), None, "line", "Reading"),
+        progress.track(map(watch_markup, lines), None, "line", "Reading"),
         do_lower_case,
     )
     warn_of_markup(markup)

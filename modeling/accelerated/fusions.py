@@ -172,10 +172,7 @@ def _norm_few(
 def _norm_many(
     inputs: Tensor, gamma: Tensor, beta: Tensor, epsilon: float
 ) -> Tensor:
-    """Computes in a batch normalization, which TensorFlow fuses with the rest.
-
-    The result is one operation.
-    """
+    """Computes in a batch normalization and more, in one fused operation."""
     shape = tf.shape(inputs)
     width = inputs.shape[-1]
     # Hide the number of rows in a placeholder. Otherwise the ones and zeros

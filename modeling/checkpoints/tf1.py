@@ -279,7 +279,7 @@ def write_checkpoint(
     folder = Path(path).parent
     folder.mkdir(parents=True, exist_ok=True)
     try:
-        with errors_named(f"The checkpoint {path}"):
+        with named_tensorflow_errors(f"The checkpoint {path}"):
             # Eager tensors share their variables' memory, so no value is
             # copied.
             tf.raw_ops.SaveV2(
@@ -317,7 +317,7 @@ def _rename(partial: str, path: str) -> None:
 
 
 @contextlib.contextmanager
-def errors_named(path: StrPath) -> Iterator[None]:
+def named_tensorflow_errors(path: StrPath) -> Iterator[None]:
     """Turns TensorFlow's errors in a `with` block into OSErrors.
 
     The messages of these errors contain `path`.

@@ -265,7 +265,7 @@ def config_entries(
     for name in config.unused:
         del values[name]
     # {activation in `BertConfig`: activation in config.json}.
-    activations = {ours: theirs for theirs, ours in _ACTIVATIONS.items()}
+    activations = {act: name for name, act in _ACTIVATIONS.items()}
     values |= {
         "hidden_act": activations[config.hidden_act or "linear"],
         "layer_norm_eps": config.layer_norm_eps,
@@ -273,12 +273,9 @@ def config_entries(
         "pad_token_id": tokenizer.vocab.get("[PAD]", 0) if tokenizer else 0,
         "position_embedding_type": "absolute",
     }
-    architecture = kind.transformers_class
-    if "cls/seq_relationship/output_weights" in leave_out:
-        architecture = TRANSFORMERS_MASKED_LM
-    elif "cls/predictions/output_bias" in leave_out:
-        architecture = TRANSFORMERS_NEXT_SENTENCE
-    values["architectures"] = [architecture]
+    values["architectures"] = [
+        _name_architecture(kind.transformers_class, leave_out)
+    ]
     if kind.has_labels:
         labels = default_labels(model.num_labels) if labels is None else labels
         check_labels(labels, num_labels=model.num_labels)
@@ -291,6 +288,22 @@ def config_entries(
     if problem_type:
         values["problem_type"] = problem_type
     return values
+
+
+def _name_architecture(
+    transformers_class: str, leave_out: Collection[str]
+) -> str:
+    """Returns the class of transformers that has the heads of a file.
+
+    Args:
+        transformers_class: class with all heads of the model.
+        leave_out: Google's names of the weights that the file lacks.
+    """
+    if "cls/seq_relationship/output_weights" in leave_out:
+        return TRANSFORMERS_MASKED_LM
+    if "cls/predictions/output_bias" in leave_out:
+        return TRANSFORMERS_NEXT_SENTENCE
+    return transformers_class
 
 
 def default_labels(num_labels: int) -> list[str]:

@@ -104,14 +104,11 @@ def download(path: str) -> str:
     if config.is_file():
         model_type = read_json(config).get("model_type")
     if model_type != "bert":
+        reason = "there is no config.json"
+        if model_type:
+            reason = f"model_type is {model_type!r}"
         raise ValueError(
-            f"{path} is not a BERT: "
-            + (
-                f"model_type is {model_type!r}"
-                if model_type
-                else "there is no config.json"
-            )
-            + ". Choose another model"
+            f"{path} is not a BERT: {reason}. Choose another model"
         )
     folder = _fetch(path, name, commit, _SAFETENSORS)
     if not any(folder.glob("*.safetensors")):

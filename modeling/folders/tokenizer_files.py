@@ -303,8 +303,28 @@ def create_tokenizer_files(
     ids = {
         line.rstrip("\r"): index for index, line in enumerate(text.split("\n"))
     }
+    tokenizer_json = json.dumps(
+        _describe_tokenizer_json(ids, tokenizer.do_lower_case),
+        indent=2,
+        ensure_ascii=False,
+    )
+    return {
+        **describe_tokenizer(tokenizer, max_length),
+        TOKENIZER_FILE: f"{tokenizer_json}\n".encode(),
+    }
+
+
+def _describe_tokenizer_json(
+    ids: Mapping[str, int], do_lower_case: bool
+) -> JsonObject:
+    """Returns the entries of a tokenizer.json.
+
+    Args:
+        ids: {WordPiece: id}.
+        do_lower_case: whether text is lower-cased.
+    """
     marks = ("single_word", "lstrip", "rstrip", "normalized")
-    values = {
+    return {
         "version": "1.0",
         "truncation": None,
         "padding": None,
@@ -320,7 +340,7 @@ def create_tokenizer_files(
             "clean_text": True,
             "handle_chinese_chars": True,
             "strip_accents": None,
-            "lowercase": tokenizer.do_lower_case,
+            "lowercase": do_lower_case,
         },
         "pre_tokenizer": {"type": "BertPreTokenizer"},
         "post_processor": {
@@ -336,9 +356,4 @@ def create_tokenizer_files(
             "max_input_chars_per_word": _MAX_WORD_LENGTH,
             "vocab": ids,
         },
-    }
-    tokenizer_json = json.dumps(values, indent=2, ensure_ascii=False)
-    return {
-        **describe_tokenizer(tokenizer, max_length),
-        TOKENIZER_FILE: f"{tokenizer_json}\n".encode(),
     }

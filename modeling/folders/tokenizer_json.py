@@ -43,8 +43,8 @@ def parse_tokenizer(contents: bytes, path: str) -> tuple[bytes, bool]:
     vocab, added_tokens = _read_ids(values, path)
     ids = vocab | added_tokens
     tokens = {row: token for token, row in ids.items()}
-    agree = vocab.items() <= ids.items() and len(tokens) == len(ids) > 0
-    if not agree or "\n" in "".join(ids):
+    is_consistent = vocab.items() <= ids.items() and len(tokens) == len(ids) > 0
+    if not is_consistent or "\n" in "".join(ids):
         raise ValueError(
             f"{path}: `model.vocab` and `added_tokens` must agree, and map the "
             "WordPieces to distinct ids; save the tokenizer again"
