@@ -305,12 +305,10 @@ def answer_and_write(
                 path, answer_format, rows, ignore_signals
             )
         except signals.Stopped as stopped:
-            progress_text = f"after {counter.num_yielded} rows"
+            state = f"after {counter.num_yielded} rows"
             if path:
-                progress_text = (
-                    f"after {counter.num_rows} rows; nothing was written"
-                )
-            raise stopped.saying(progress_text) from None
+                state = f"after {counter.num_rows} rows; nothing was written"
+            raise stopped.saying(state) from None
     num_failed = counts[answer_writer.Failed]
     num_empty = counts[answer_writer.Empty]
     written = f"; wrote {path}" if path else ""
@@ -415,12 +413,16 @@ def answer_in_bulk(
         output_fields=tuple(config.output_fields or ()),
     )
     with signals.stoppable():
-        counts, written = answer_files(
+        result = answer_files(
             settings, paths, output_file, config.num_shards or 0, run
         )
-    num_failed, num_empty = counts["num_failed"], counts["num_empty"]
-    log_counts(counts["num_rows"], num_failed, num_empty, f"; {written}")
-    return num_failed
+    log_counts(
+        result.num_rows,
+        result.num_failed,
+        result.num_empty,
+        written=f"; {result.text}",
+    )
+    return result.num_failed
 
 
 def main(parsed: flags.Parsed[Config], arguments: Sequence[str]) -> int:

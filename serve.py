@@ -173,13 +173,9 @@ def serve_models(config: Config, models: Mapping[str, str], token: str) -> None:
             "set --token_file to require a token",
             config.host,
         )
-    options = {
-        "engine": config.engine.engine,
-        "num_threads": config.engine.num_threads,
-    }
     app = server.Server(
         {
-            name: server_queue.ServedModel(folder, options)
+            name: server_queue.ServedModel(folder, config.engine)
             for name, folder in models.items()
         },
         token,

@@ -176,7 +176,7 @@ def _write_formats(
     folder: Path,
     model: keras.Model,
     endpoints: base.Endpoints,
-    output_kind: str,
+    output_kind: head_outputs.OutputKind,
     options: ExportOptions,
 ) -> None:
     """Writes a file in each format.

@@ -15,7 +15,7 @@ and can score an export too if the outputs of the export become logits again.
 This module imports no TensorFlow.
 """
 
-from typing import Final
+from typing import Final, Literal, TypeAlias
 
 import numpy as np
 
@@ -25,13 +25,16 @@ from modeling.folders.model_entries import HeadSettings
 from serving.engines import OutputArrays
 
 # What the head of an export computes from its logits.
-LOGITS = "logits"
+OutputKind: TypeAlias = Literal[
+    "logits", "classification", "multilabel", "regression"
+]
+LOGITS: Final = "logits"
 CLASSIFICATION: Final = "classification"
 MULTILABEL: Final = "multilabel"
 REGRESSION: Final = "regression"
 
 
-def output_kind_of(model_class: str, settings: HeadSettings) -> str:
+def output_kind_of(model_class: str, settings: HeadSettings) -> OutputKind:
     """Returns what an exported head computes from its logits.
 
     Args:
@@ -52,7 +55,7 @@ def output_kind_of(model_class: str, settings: HeadSettings) -> str:
     return output_kind
 
 
-def name_of(output_kind: str) -> str:
+def name_of(output_kind: OutputKind) -> str:
     """Returns the name of the output of a head that computes `output_kind`."""
     names = {LOGITS: "logits", REGRESSION: "values"}
     return names.get(output_kind, "probabilities")

@@ -11,15 +11,14 @@ import functools
 import json
 import os
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent import futures
-from typing import Any
 
 from absl import logging
 from starlette.exceptions import HTTPException
 
 from files.json_files import JsonObject
-from serving.serving_flags import TaskFlags
+from serving.serving_flags import EngineFlags, TaskFlags
 from serving.tasks.base import Reply, Request, TextTask
 from serving.text_model import TextModel
 
@@ -140,7 +139,7 @@ class ServedModel:
 
     Args:
         path: folder of an export.
-        options: arguments of `serving.load`, such as {"engine": "onnx"}.
+        engine_flags: runtime of the model.
         model: the model, if it is not to be loaded from `path`.
 
     Attributes:
@@ -152,13 +151,13 @@ class ServedModel:
     def __init__(
         self,
         path: str,
-        options: Mapping[str, Any],
+        engine_flags: EngineFlags,
         model: TextModel | None = None,
     ) -> None:
         self._path = path
         name = os.path.basename(os.path.normpath(path))
         self.version = name if name.isdecimal() else "1"
-        self._options = options
+        self._engine_flags = engine_flags
         self._model = model
         self.tasks: dict[str, TextTask] = {}
         self.about: JsonObject = {}
@@ -179,7 +178,10 @@ class ServedModel:
 
     def load(self) -> None:
         """Loads and warms up the model. Raises the errors of `serving.load`."""
-        model = self._model or TextModel(self._path, **self._options)
+        flags = self._engine_flags
+        model = self._model or TextModel(
+            self._path, flags.num_threads, flags.engine
+        )
         # Raises an error for a model that accepts no text.
         model.task()
         model.warm_up()

@@ -5,6 +5,7 @@ import os
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from absl import logging
 
@@ -47,13 +48,29 @@ class AnswerTask:
     result_file: str
 
 
+class BulkResult(NamedTuple):
+    """What a job has done.
+
+    Attributes:
+        num_rows: number of rows that were written.
+        num_failed: number of requests that failed.
+        num_empty: number of requests without text.
+        text: text for the log that names the written files.
+    """
+
+    num_rows: int
+    num_failed: int
+    num_empty: int
+    text: str
+
+
 def answer_files(
     settings: AnswerSettings,
     paths: Sequence[str],
     output_file: str,
     num_shards: int,
     run: RunTasks,
-) -> tuple[dict[str, int], str]:
+) -> BulkResult:
     """Writes the shards and the manifest, or resumes unfinished work.
 
     Args:
@@ -65,10 +82,6 @@ def answer_files(
             determines the number.
         run: function that calls another function for each task, as
             `workers.run_in_processes` does.
-
-    Returns:
-        (numbers of rows, text for the log that names the written files). The
-        numbers are "num_rows", "num_failed" and "num_empty".
 
     Raises:
         ValueError: a file has no column of texts, the fields to write do not
@@ -93,7 +106,9 @@ def answer_files(
         if manifest := output.find_manifest():
             output.remove_work()
             written = output.pattern(len(manifest["shards"]))
-            return manifest["answers"], f"already wrote {written}"
+            return BulkResult(
+                **manifest["answers"], text=f"already wrote {written}"
+            )
         # Check the flags first, because reading the files may take long.
         output.check_begun()
         tasks = _create_tasks(settings, paths, output, num_shards)
@@ -101,7 +116,8 @@ def answer_files(
         output.begin()
         results = run_tasks(tasks, write_shard, run, "Predicting")
         manifest = output.finish(_combine(results))
-        return manifest["answers"], f"wrote {output.pattern(len(tasks))}"
+        written = output.pattern(len(tasks))
+        return BulkResult(**manifest["answers"], text=f"wrote {written}")
 
 
 def _find_ending(path: str) -> str:

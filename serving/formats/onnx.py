@@ -29,7 +29,10 @@ _IR_VERSION = 10
 
 
 def write_onnx(
-    path: Path, model: keras.Model, output_kind: str, options: ExportOptions
+    path: Path,
+    model: keras.Model,
+    output_kind: head_outputs.OutputKind,
+    options: ExportOptions,
 ) -> None:
     """Writes the file model.onnx.
 
@@ -68,7 +71,7 @@ def write_onnx(
 
 def create_graph(
     model: keras.Model,
-    output_kind: str = head_outputs.CLASSIFICATION,
+    output_kind: head_outputs.OutputKind = head_outputs.CLASSIFICATION,
     length: int | None = None,
     precision: str = "float32",
 ) -> onnx.ModelProto:

@@ -296,7 +296,7 @@ class GraphBuilder:
     def apply_head(
         self,
         model: keras.Model,
-        output_kind: str,
+        output_kind: head_outputs.OutputKind,
         encoded: tuple[str, str],
         shape: TensorShape,
     ) -> dict[str, Output]:
@@ -354,7 +354,10 @@ class GraphBuilder:
         }
 
     def apply_labels(
-        self, output_kind: str, logits: str, shape: TensorShape
+        self,
+        output_kind: head_outputs.OutputKind,
+        logits: str,
+        shape: TensorShape,
     ) -> dict[str, Output]:
         """Returns the outputs of a head with labels. `shape` is of `logits`."""
         outputs = {"logits": Output(logits, shape)}

@@ -55,7 +55,7 @@ class Head:
     predict: Callable[[Tensors], Tensors]
     endpoints: Endpoints = dataclasses.field(default_factory=dict)
     settings: HeadSettings = dataclasses.field(default_factory=HeadSettings)
-    output_kind: str = head_outputs.CLASSIFICATION
+    output_kind: head_outputs.OutputKind = head_outputs.CLASSIFICATION
 
 
 def text_inputs(*names: str) -> list[tf.TensorSpec]:
@@ -149,7 +149,7 @@ def labels_of(model: keras.Model, settings: HeadSettings) -> list[str]:
 
 
 def predict_labels(
-    model: keras.Model, output_kind: str
+    model: keras.Model, output_kind: head_outputs.OutputKind
 ) -> Callable[[Tensors], Tensors]:
     """Returns the function of the signature `ids` for a head of labels.
 
@@ -164,7 +164,9 @@ def predict_labels(
     return predict
 
 
-def from_logits(logits: tf.Tensor, output_kind: str) -> Tensors:
+def from_logits(
+    logits: tf.Tensor, output_kind: head_outputs.OutputKind
+) -> Tensors:
     """Returns the outputs of a head of labels (see head_outputs.py)."""
     if output_kind == head_outputs.LOGITS:
         return {"logits": logits}

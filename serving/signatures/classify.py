@@ -19,7 +19,7 @@ from serving.signatures import base, batches
 from serving.signatures.batches import Tensors
 
 # Function from texts, string [N] each, to the outputs for each text.
-_Read = Callable[..., Tensors]
+_ReadTexts = Callable[..., Tensors]
 _Predict = Callable[[Tensors], Tensors]
 
 
@@ -65,11 +65,13 @@ def create_head(
     predict = base.trace_once(base.predict_labels(model, output_kind))
     if stride:
         names = ["text_a"]
-        read: _Read = _WholeTexts(predict, options, stride, mode).read
+        read_texts: _ReadTexts = _WholeTexts(
+            predict, options, stride, mode
+        ).read
     else:
         names = ["text_a", "text_b"]
-        read = _Beginnings(predict, options).read
-    head = _Classifying(read, label_list, mode, len(names))
+        read_texts = _Beginnings(predict, options).read
+    head = _Classifying(read_texts, label_list, mode, len(names))
     endpoints = {
         "classify_text": base.Endpoint(
             head.classify_text, base.text_inputs("text")
@@ -126,7 +128,7 @@ class _WholeTexts:
         predict: _Predict,
         options: ExportOptions,
         stride: int,
-        mode: str,
+        mode: head_outputs.OutputKind,
     ) -> None:
         self._predict = predict
         self._packing = options.packing
@@ -162,7 +164,7 @@ class _WholeTexts:
 
 
 class _Classifying:
-    """Adds the labels to what `read` returns for `num_texts` texts.
+    """Adds the labels to what `read_texts` returns for `num_texts` texts.
 
     Attributes:
         classify: function of the signature `classify`.
@@ -170,12 +172,12 @@ class _Classifying:
 
     def __init__(
         self,
-        read: _Read,
+        read_texts: _ReadTexts,
         label_list: list[str] | None,
-        mode: str,
+        mode: head_outputs.OutputKind,
         num_texts: int,
     ) -> None:
-        self._read = read
+        self._read_texts = read_texts
         self._label_list = label_list
         self._mode = mode
         self._num_texts = num_texts
@@ -187,7 +189,7 @@ class _Classifying:
         return self.classify(text, *empty)
 
     def _classify(self, *texts: tf.Tensor) -> Tensors:
-        outputs = self._read(*texts)
+        outputs = self._read_texts(*texts)
         if self._label_list is None:
             return outputs
         return outputs | _name_labels(
@@ -196,7 +198,9 @@ class _Classifying:
 
 
 def _name_labels(
-    probabilities: tf.Tensor, label_list: list[str], mode: str
+    probabilities: tf.Tensor,
+    label_list: list[str],
+    mode: head_outputs.OutputKind,
 ) -> Tensors:
     """Returns the outputs `label` and `labels`."""
     labels = tf.tile([label_list], [tf.shape(probabilities)[0], 1])

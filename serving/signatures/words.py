@@ -20,7 +20,7 @@ from serving.tasks.base import MASK
 _TOP_K = 10
 # Function from features and the positions of masks, int32 [B, M], to the
 # probabilities of words and of the second text.
-_Predict = Callable[[Tensors, tf.Tensor], Tensors]
+_PredictWords = Callable[[Tensors, tf.Tensor], Tensors]
 
 
 def create_head(
@@ -80,7 +80,7 @@ def create_head(
 
 
 def _create_fill_mask(
-    predict: _Predict, options: ExportOptions
+    predict: _PredictWords, options: ExportOptions
 ) -> Callable[[tf.Tensor], Tensors]:
     """Returns the function of the signature `fill_mask`."""
     packing = options.packing
@@ -134,7 +134,7 @@ def _create_fill_mask(
 
 
 def _create_next_sentence(
-    predict: _Predict, options: ExportOptions
+    predict: _PredictWords, options: ExportOptions
 ) -> Callable[[tf.Tensor, tf.Tensor], Tensors]:
     """Returns the function of the signature `next_sentence`."""
     packing = options.packing

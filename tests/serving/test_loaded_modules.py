@@ -24,8 +24,9 @@ SERVE = """
 import serve
 from serving import server_process
 from serving.server_queue import ServedModel
+from serving.serving_flags import EngineFlags
 
-model = ServedModel(sys.argv[1], {"engine": "litert"})
+model = ServedModel(sys.argv[1], EngineFlags(engine="litert"))
 model.load()
 """
 

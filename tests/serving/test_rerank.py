@@ -77,9 +77,9 @@ def test_each_passage_counts_as_a_text(exports):
     pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
     from serving import server
     from serving.server_queue import ServedModel
-    from serving.serving_flags import LimitFlags
+    from serving.serving_flags import EngineFlags, LimitFlags
 
-    model = ServedModel(exports["ranker"], {})
+    model = ServedModel(exports["ranker"], EngineFlags())
     model.load()
     few = server.Server({"m": model}, limits=LimitFlags(max_texts=7))
     few.is_ready = True

@@ -17,7 +17,7 @@ from serving import server_process
 from serving.engines import Input
 from serving.server import HTTPException, Server
 from serving.server_queue import Job, ServedModel
-from serving.serving_flags import LimitFlags
+from serving.serving_flags import EngineFlags, LimitFlags
 from serving.tasks.base import Encoded, TextTask
 from tests.support import script_runner
 from tests.support.server_process import send
@@ -89,7 +89,7 @@ class Echo:
 
 
 def served(echo):
-    model = ServedModel("", {}, echo)
+    model = ServedModel("", EngineFlags(), echo)
     model.load()
     return model
 
@@ -225,7 +225,7 @@ def test_a_client_does_not_wait_longer_than_the_timeout(texts, advice):
 def serve_long_replies(port):
     echo = Echo(reply="a" * 15_000_000)
     echo.may_run.set()
-    model = ServedModel("", {}, echo)
+    model = ServedModel("", EngineFlags(), echo)
     server = Server({"m": model}, limits=LimitFlags(timeout_s=3))
     server_process.serve(server, "127.0.0.1", port)
 
@@ -237,7 +237,7 @@ def serve_when_allowed(folder, port):
     """
     echo = Echo()
     echo.reply = echo.batches
-    model = ServedModel("", {}, echo)
+    model = ServedModel("", EngineFlags(), echo)
 
     def wait():
         (folder / "is_waiting").touch()
@@ -249,7 +249,7 @@ def serve_when_allowed(folder, port):
 
 
 def serve_before_loading(port):
-    model = ServedModel("", {})
+    model = ServedModel("", EngineFlags())
     model.load = threading.Event().wait
     server_process.serve(Server({"m": model}), "127.0.0.1", port)
 
