@@ -133,6 +133,7 @@ def test_training_takes_only_records_from_data():
         "data.tables.dev_split",
         "data.io.feature_specs",
         "data.io.records",
+        "data.tables.options",
         "data.tables.row_keys",
         "data.io.split_names",
         "data.io.text_files",

@@ -29,7 +29,7 @@ def recorded(kind):
     prefix = f"0/{kind}/"
     return {
         name.removeprefix(prefix): value
-        for name, value in base_width.load().items()
+        for name, value in base_width.read_numbers().items()
         if name.startswith(prefix)
     }
 

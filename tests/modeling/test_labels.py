@@ -7,7 +7,7 @@ import pytest
 from modeling import BertClassifier, BertConfig, save_huggingface, save_release
 from modeling.folders import presets
 from modeling.labels import find_order
-from tests.support.huggingface_files import CONFIG, write
+from tests.support.huggingface_files import CONFIG, write_huggingface_files
 from tests.support.models import SMALL, built
 
 
@@ -91,7 +91,7 @@ def test_two_files_with_other_labels_are_named(tmp_path, other, names):
     ],
 )
 def test_labels_that_a_config_cannot_mean_are_refused(tmp_path, id2label):
-    write(tmp_path, {}, id2label=id2label)
+    write_huggingface_files(tmp_path, {}, id2label=id2label)
     with pytest.raises(ValueError, match=r"config\.json: `id2label`"):
         presets.read_preset(tmp_path)
 

@@ -86,7 +86,7 @@ def describe_arrays(arrays):
 
 
 def _tensorflow():
-    # Imports TensorFlow only for commands that made something to read with it.
+    """Imports TensorFlow, which only some commands' files need."""
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
     import tensorflow as tf
 

@@ -64,7 +64,7 @@ def write_inputs(folder, samples):
 
 
 def _write_labeled_texts(folder):
-    # Sentences of the samples as JSON, with the entities that their tags are.
+    """Writes sentences of the samples as JSON, with their entities."""
     text = (folder / "samples/entities/train.txt").read_text("utf-8")
     lines = []
     for number, sentence in enumerate(text.strip().split("\n\n")[:80]):
@@ -84,6 +84,7 @@ def _write_labeled_texts(folder):
 
 
 def _write_requests(folder):
+    """Writes a file of requests for each task of each model."""
     folder.mkdir()
     pairs = zip(TEXTS, [*TEXTS[1:], TEXTS[0]], strict=True)
     questions = ["Who keeps the light?", "How many people?", TEXTS[2]]

@@ -106,9 +106,10 @@ class Recorder:
         return failed
 
     def _required(self, chosen):
-        # Returns the names of commands that others need, and that are not
-        # chosen. Without a base, those that were recorded here need not run
-        # again.
+        """Returns the names of commands that others need, besides the chosen.
+
+        Without a base, those that were recorded here need not run again.
+        """
         found, left = [], [*chosen.values()]
         while left:
             for name in left.pop().needs:
@@ -159,6 +160,7 @@ class Recorder:
         return status, seconds
 
     def _execute(self, command, folder):
+        """Runs a command in a folder. Returns its status, stdout and stderr."""
         arguments = command.arguments
         if arguments[0] != "-m":
             arguments[0] = str(self.checkout / arguments[0])

@@ -310,7 +310,7 @@ def test_a_network_that_transformers_lacks_is_kept_or_refused(
 def test_a_folder_as_transformers_5_saves_it(converted, tmp_path):
     """It holds tokenizer.json, and no vocab.txt."""
     shutil.copytree(RECORDED / "BertModel", tmp_path / "saved")
-    tokenizer_json.write(
+    tokenizer_json.write_tokenizer_json(
         tmp_path / "saved/tokenizer.json",
         [
             ("model", "vocab", {token: i for i, token in enumerate(TOKENS)}),

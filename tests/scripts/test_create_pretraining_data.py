@@ -90,7 +90,7 @@ def test_shards_are_written_once(corpus):
 
 def test_scalable_form_reads_through_a_file_system_of_tensorflow(tmp_path):
     remote = f"file://{CORPUS}/harbor.txt"
-    manifest = shards.create(tmp_path, [remote])
+    manifest = shards.create_shards(tmp_path, [remote])
     (entry,) = [x for x in manifest["inputs"] if x["path"] == remote]
     assert entry["bytes"] == (CORPUS / "harbor.txt").stat().st_size
 

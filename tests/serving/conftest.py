@@ -15,7 +15,7 @@ from tests.support.exports import (
     REQUESTS,
     TOKENIZER,
     create_options,
-    export,
+    export_model,
 )
 from tests.support.server_process import running
 
@@ -54,7 +54,7 @@ def exports(tmp_path_factory):
     exports = {
         name: types.SimpleNamespace(
             path=folder / name,
-            model=export(name, folder / name, options),
+            model=export_model(name, folder / name, options),
             tokenizer=CASED_TOKENIZER if name == "squad" else TOKENIZER,
             requests=requests,
             outputs=[{} for _ in requests],
@@ -86,7 +86,7 @@ def folders(tmp_path_factory):
     folder = tmp_path_factory.mktemp("engines")
     kinds = [kind for kind, requests in REQUESTS.items() if requests]
     for kind in kinds:
-        export(kind, folder / kind, create_options(FORMAT))
+        export_model(kind, folder / kind, create_options(FORMAT))
     return {kind: folder / kind for kind in kinds}
 
 

@@ -14,7 +14,7 @@ from tests.support.exports import (
     TEXTS,
     create_model,
     create_options,
-    export,
+    export_model,
 )
 
 pytestmark = pytest.mark.slow
@@ -29,7 +29,7 @@ def both(tmp_path_factory):
         kinds = "classifier", "ner"
         for kind in kinds:
             if not (folder / name / kind).exists():
-                export(kind, folder / name / kind, create_options(name))
+                export_model(kind, folder / name / kind, create_options(name))
         return [folder / name / kind for kind in kinds]
 
     return both

@@ -103,7 +103,7 @@ def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("clients")
     options = exports.create_options("onnx", max_seq_length=LENGTH)
     for kind in CLASSES:
-        exports.export(kind, folder / kind, options, max_length=LENGTH)
+        exports.export_model(kind, folder / kind, options, max_length=LENGTH)
     return folder
 
 

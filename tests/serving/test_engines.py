@@ -16,7 +16,7 @@ import serving
 from serving import engines
 from tests.support import exports
 from tests.support.checkpoints import assert_same
-from tests.support.engines import ENGINES, needs, run
+from tests.support.engines import ENGINES, needs, run_predict
 from tests.support.exports import (
     FORMAT,
     INSTALLED,
@@ -49,7 +49,9 @@ ASKED = [
 
 
 def export(kind, folder, format=FORMAT, **options):
-    exports.export(kind, folder, exports.create_options(format, **options))
+    exports.export_model(
+        kind, folder, exports.create_options(format, **options)
+    )
     return folder
 
 
@@ -205,7 +207,7 @@ for engine, method, folder, fields in json.loads(sys.argv[1]):
     bert = serving.load(folder, engine=engine)
     print(json.dumps(getattr(bert, method)(*fields)))
 """
-    found = run(script, json.dumps(asked)).splitlines()
+    found = run_predict(script, json.dumps(asked)).splitlines()
     for line, (_, method, _, fields) in zip(found, asked, strict=True):
         expected = getattr(load(REQUESTS[method][0]), method)(*fields)
         assert_same(json.loads(line), expected)

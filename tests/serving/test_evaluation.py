@@ -18,7 +18,7 @@ def test_records_are_scored_in_batches_of_bounded_size(folders, tmp_path):
 def test_records_are_padded_to_the_inputs_length(tmp_path, caplog):
     for name, length in (("longer", 20), ("shorter", 8)):
         options = exports.create_options("litert", fixed_length=length)
-        model = exports.export("squad", tmp_path / name, options)
+        model = exports.export_model("squad", tmp_path / name, options)
     task = Keeping(tmp_path, [16, 7], max_seq_length=16)
     assert task.evaluate_export(tmp_path / "longer") == {"litert_count": 1}
     ((features, outputs),) = task.batches

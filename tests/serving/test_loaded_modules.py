@@ -41,7 +41,7 @@ def loaded(program, *arguments):
 def export(tmp_path_factory):
     """The folder of an encoder for LiteRT."""
     folder = tmp_path_factory.mktemp("litert") / "export"
-    exports.export("features", folder, exports.create_options("litert"))
+    exports.export_model("features", folder, exports.create_options("litert"))
     return folder
 
 

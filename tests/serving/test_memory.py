@@ -83,7 +83,7 @@ def test_memory_grows_with_the_bytes(long_exports, name, signature, shape):
     path, found = long_exports / name, []
     if not path.exists():
         options, windows = exports.create_options(), WindowOptions()
-        exports.export(name, path, options, windows, max_length=384)
+        exports.export_model(name, path, options, windows, max_length=384)
     sizes = [100_000, 400_000, 1_000_000]
     if signature == "embed":
         # Padding up to 256 MB is allowed; then it is refused.

@@ -11,7 +11,7 @@ import pytest
 import modeling
 import serving
 from tests.support.checkpoints import assert_same
-from tests.support.engines import PREDICT, run
+from tests.support.engines import PREDICT, run_predict
 from tests.support.exports import (
     LENGTH,
     TOKENIZER,
@@ -69,7 +69,7 @@ def test_two_labels_rank_by_the_probability_of_the_second(load):
 
 def test_predict_ranks_without_tensorflow(exports, load):
     model = f"--model={exports['ranker']}"
-    output = run(PREDICT, model, "--task=rerank", QUERY, *PASSAGES)
+    output = run_predict(PREDICT, model, "--task=rerank", QUERY, *PASSAGES)
     assert json.loads(output) == load("ranker").rerank(QUERY, PASSAGES)
 
 

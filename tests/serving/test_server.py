@@ -19,7 +19,7 @@ pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
 from serving.serving_flags import TaskFlags
 from tests.support import script_runner
 from tests.support.checkpoints import assert_same
-from tests.support.engines import run
+from tests.support.engines import run_predict
 from tests.support.exports import MASKED, TEXTS
 from tests.support.server_process import running, send
 
@@ -313,4 +313,4 @@ serve.read_token = interrupt
 config = config_values.create_config(serve.Config, model=["m=" + sys.argv[1]])
 serve.main(flags.Parsed(config))
 """
-    assert run(code, folders["ner"]) == ""
+    assert run_predict(code, folders["ner"]) == ""

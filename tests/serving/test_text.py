@@ -14,7 +14,7 @@ from tests.support.exports import (
     LENGTH,
     TOKENIZER,
     create_options,
-    export,
+    export_model,
 )
 
 
@@ -122,7 +122,7 @@ def test_a_mask_is_never_a_row_without_a_word(tmp_path):
     (tmp_path / "vocab.txt").write_text("\n".join(tokens) + "\n")
     tokenizer = FullTokenizer(tmp_path / "vocab.txt")
     options = create_options("litert", tokenizer=tokenizer)
-    model = export("pretraining", tmp_path / "export", options)
+    model = export_model("pretraining", tmp_path / "export", options)
     ids = tokenizer.convert_tokens_to_ids(["[CLS]", "[MASK]", "[SEP]"])
     features = {
         "input_ids": tf.constant([ids]),
@@ -145,7 +145,7 @@ def test_a_mask_may_have_the_id_of_padding(tmp_path):
     (tmp_path / "vocab.txt").write_text("\n".join(tokens) + "\n")
     tokenizer = FullTokenizer(tmp_path / "vocab.txt")
     options = create_options("saved_model,litert", tokenizer=tokenizer)
-    export("pretraining", tmp_path / "export", options)
+    export_model("pretraining", tmp_path / "export", options)
     bert = serving.load(tmp_path / "export", engine="litert")
     saved = tf.saved_model.load(str(tmp_path / "export"))
     # Short texts are padded, with the id 0, to the length of the longest.

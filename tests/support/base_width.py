@@ -10,7 +10,7 @@ from tests.testdata.golden.base_width import record
 FOLDER = ROOT / "tests" / "testdata" / "golden" / "base_width"
 
 
-def load():
+def read_numbers():
     """Returns {name: norm and entries}, as record.sample gives them."""
     with np.load(FOLDER / "numbers.npz") as numbers:
         return dict(numbers)

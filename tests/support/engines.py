@@ -30,7 +30,7 @@ sys.meta_path.insert(0, Refuse())
 PREDICT = 'import runpy\nrunpy.run_path("predict.py", run_name="__main__")'
 
 
-def run(script, *arguments, text=""):
+def run_predict(script, *arguments, text=""):
     """Runs a program that has only what requirements/predict.txt lists."""
     done = fresh_process.run("-c", BLOCK + script, *arguments, text=text)
     return done.check().stdout

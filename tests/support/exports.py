@@ -84,7 +84,7 @@ HEADS = {
 }
 
 
-def export(name, path, options, windows=WINDOWS, max_length=32):
+def export_model(name, path, options, windows=WINDOWS, max_length=32):
     """Exports a tiny model of a kind, and returns it."""
     kind, settings = HEADS[name]
     num_labels = [len(settings["labels"])] if "labels" in settings else []

@@ -19,7 +19,7 @@ V, W, POSITIONS = (
 HEAD = ("classifier.weight", "classifier.bias")
 
 
-def write(folder, tensors, **changes):
+def write_huggingface_files(folder, tensors, **changes):
     safetensors.numpy.save_file(tensors, folder / "model.safetensors")
     (folder / "config.json").write_text(json.dumps({**CONFIG, **changes}))
     return folder

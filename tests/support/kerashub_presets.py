@@ -17,7 +17,7 @@ LABELS = ["no", "yes", "maybe"]
 CONFIG = tiny_config(vocab_size=1600, num_attention_heads=4, type_vocab_size=3)
 
 
-def convert(init_checkpoint, output_dir, **options):
+def write_preset(init_checkpoint, output_dir, **options):
     """Writes a preset in this process."""
     options = {"output_format": "kerashub", **options}
     config = convert_checkpoint.Config(
@@ -28,7 +28,7 @@ def convert(init_checkpoint, output_dir, **options):
     convert_checkpoint.main(Parsed(config, options))
 
 
-def release(folder, model, labels=None, lower_case=True, **settings):
+def write_release(folder, model, labels=None, lower_case=True, **settings):
     """Writes a model like a release of Google's. Returns the folder."""
     settings = {"name": kinds.kind_of(model), **settings}
     described = {"version": model_json.VERSION, "task": settings}
@@ -42,7 +42,7 @@ def release(folder, model, labels=None, lower_case=True, **settings):
     return folder
 
 
-def create(model_class, *arguments, config=CONFIG, **options):
+def create_perturbed(model_class, *arguments, config=CONFIG, **options):
     """Returns a built model, in which no weight is zero."""
     model = built(model_class(config, *arguments, **options))
     perturb(model)

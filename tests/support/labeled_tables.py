@@ -11,13 +11,13 @@ from data.tables.options import DataFileOptions
 SPLITS = {name: split for split, name in SETS.items()}
 
 
-def processor(folder, data_file=None, **kwargs):
+def create_processor(folder, data_file=None, **kwargs):
     data = DataFileOptions(data_file=data_file)
     options = TableOptions(**kwargs)
     return table_task.TableProcessor(folder, data, options)
 
 
-def read(folder, name, text, **kwargs):
+def read_examples(folder, name, text, **kwargs):
     """Writes a table, and returns the contents of its examples.
 
     A text that is a list becomes lines of JSON.
@@ -25,7 +25,7 @@ def read(folder, name, text, **kwargs):
     if isinstance(text, list):
         text = "\n".join(map(json.dumps, text))
     (folder / name).write_bytes(text.encode())
-    task = processor(folder, **kwargs)
+    task = create_processor(folder, **kwargs)
     examples = task.read(SPLITS[name.partition(".")[0]])
     return [
         (example.guid, example.text_a, example.text_b, example.label)
@@ -34,10 +34,10 @@ def read(folder, name, text, **kwargs):
 
 
 def labels_of(folder, name, text, **kwargs):
-    return [label for *_, label in read(folder, name, text, **kwargs)]
+    return [label for *_, label in read_examples(folder, name, text, **kwargs)]
 
 
 def labels_of_train(folder, text, name="train.csv", **kwargs):
     """Writes the train set, and returns the labels of the task."""
     (folder / name).write_text(text)
-    return processor(folder, **kwargs).labels()
+    return create_processor(folder, **kwargs).labels()

@@ -17,7 +17,7 @@ def touch_checkpoint(folder):
     return folder
 
 
-def begin(config, model, settings, labels=None):
+def begin_run(config, model, settings, labels=None):
     """Describes a model in a run's folder, as the start of a run does."""
     folder = RunFolder(toy_task.create_start(config, model.config), labels)
     folder.record(settings, dev_set=0)
@@ -34,4 +34,4 @@ def start_or_resume(folder, settings, **flags):
     check_resumed(config, preset, settings)
     settings = settings_to_record(config, preset, settings)
     bert_config = modeling.BertConfig(**models.TINY)
-    begin(config, modeling.BertClassifier(bert_config, 2), settings)
+    begin_run(config, modeling.BertClassifier(bert_config, 2), settings)

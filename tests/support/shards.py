@@ -15,7 +15,7 @@ VOCAB = str(SAMPLES / "vocab/uncased.txt")
 CORPUS = sorted(map(str, (SAMPLES / "pretraining_data/corpus").glob("*.txt")))
 
 
-def create(tmp_path, input_files=CORPUS, num_processes=1, **options):
+def create_shards(tmp_path, input_files=CORPUS, num_processes=1, **options):
     """Creates shards in a folder. Returns their manifest.
 
     `input_files` are paths, or the text of a corpus to write to corpus.txt.
@@ -55,7 +55,7 @@ def write_documents(path, number, num_lines):
     return {vocab[word] for word in words}
 
 
-def digests(manifest):
+def read_checksums(manifest):
     """Returns the checksum of each shard."""
     checksums = []
     for shard in manifest["shards"]:
@@ -64,7 +64,7 @@ def digests(manifest):
     return checksums
 
 
-def read(manifest, spec=None):
+def read_shards(manifest, spec=None):
     """Returns {feature: array} of the records of all shards."""
     serialized = [
         record
@@ -77,7 +77,7 @@ def read(manifest, spec=None):
     return {name: value.numpy() for name, value in features.items()}
 
 
-def warnings(caplog):
+def logged_warnings(caplog):
     """Returns the warnings that a test logged."""
     records = caplog.get_records("call")
     return [

@@ -31,7 +31,7 @@ def load_tokenizer(case):
     )
 
 
-def load(case, file_key, is_training):
+def load_case(case, file_key, is_training):
     """Returns a case's examples, its features and what was recorded."""
     folder, tokenizer = case["folder"], load_tokenizer(case)
     examples = reading.read_squad_examples(

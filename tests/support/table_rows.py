@@ -3,7 +3,7 @@
 from data.tables.tables import Layout, read_rows
 
 
-def read(folder, name, data, **told):
+def read_table(folder, name, data, **told):
     """Writes a table to a file in `folder`, and returns its (number, row)s.
 
     `told` replaces fields of the Layout. By default nothing is known of the

@@ -32,7 +32,7 @@ SAVED = {
 }
 
 
-def write(path, changes=()):
+def write_tokenizer_json(path, changes=()):
     saved = copy.deepcopy(SAVED)
     for section, name, value in changes:
         (saved[section] if section else saved)[name] = value

@@ -26,7 +26,7 @@ def create_flags(folder, **changes):
     return defaults | changes
 
 
-def parse(options):
+def parse_flags(options):
     """Returns the flags of a command that sets `options`."""
     return flags.Parsed(
         config_values.create_config(FineTuningConfig, **options), options
@@ -35,12 +35,12 @@ def parse(options):
 
 def create_config(folder, **changes):
     """Returns the Config of a task whose --output_dir is `folder`."""
-    return parse(create_flags(folder, **changes)).config
+    return parse_flags(create_flags(folder, **changes)).config
 
 
 def resolve_config(folder, **changes):
     """Returns the Config as a script completes it."""
-    parsed = parse(create_flags(folder, **changes))
+    parsed = parse_flags(create_flags(folder, **changes))
     return complete_flags(parsed, read_preset(parsed.config))
 
 
@@ -59,7 +59,7 @@ def load_tokenizer():
     return FullTokenizer(script_runner.SAMPLES / "vocab.txt")
 
 
-def run(task_class, options, *arguments):
+def run_task(task_class, options, *arguments):
     """Runs a task as a script does that sets the flags `options`.
 
     Args:
@@ -70,7 +70,7 @@ def run(task_class, options, *arguments):
     Returns:
         the task.
     """
-    start = read_start(parse(options))
+    start = read_start(parse_flags(options))
     created = task_class(start, *arguments)
     fine_tuning.run(created, start)
     return created

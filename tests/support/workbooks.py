@@ -8,7 +8,7 @@ _MAIN = f'xmlns="{_NAME}/spreadsheetml/2006/main"'
 _LINK = f'xmlns:r="{_NAME}/officeDocument/2006/relationships"'
 
 
-def write(path, sheets, hidden=()):
+def write_workbook(path, sheets, hidden=()):
     """Writes a workbook of {name of a sheet: rows}.
 
     A cell is a text, a number, a truth, None, or a formula: bytes such as

@@ -42,7 +42,7 @@ def train(dtype):
     ],
 )
 def test_training_steps_are_those_that_were_recorded(dtype, tolerance):
-    numbers = base_width.load()
+    numbers = base_width.read_numbers()
     if dtype == "float64":
         with golden.form("plain"):
             logs, changes = train(dtype)

@@ -73,7 +73,7 @@ def test_a_resumed_run_ends_with_the_same_bits(
     options, teacher, tmp_path, hidden
 ):
     options = options | {"distill_hidden": hidden}
-    toy_task.run(ToyTask, options)
+    toy_task.run_task(ToyTask, options)
     run = tmp_path / "run"
     expected = values(run, 6)
     assert ("distillation/kernel/adam_m" in expected) == hidden
@@ -84,16 +84,16 @@ def test_a_resumed_run_ends_with_the_same_bits(
         if "ckpt-2." in file.name or file.name == model_json.FILE:
             shutil.copy(file, killed)
     resumed = options | {"output_dir": str(killed)}
-    toy_task.run(ToyTask, resumed)
+    toy_task.run_task(ToyTask, resumed)
     assert_same_bits(values(killed, 6), expected)
     other = resumed | {"teacher": str(teacher / "hf")}
     with pytest.raises(ValueError, match="teacher="):
-        toy_task.run(ToyTask, other)
+        toy_task.run_task(ToyTask, other)
 
 
 def create_start(options, bert_config):
     """Returns the start of a student with this configuration."""
-    config = toy_task.parse(options).config
+    config = toy_task.parse_flags(options).config
     return toy_task.create_start(config, bert_config)
 
 
@@ -145,7 +145,7 @@ def test_flags_without_a_teacher_are_refused(options):
         ("--distill_alpha", {"distill_alpha": 0.5}),
         ("--init_layers", {"init_layers": ["0", "1"]}),
     ):
-        parsed = toy_task.parse(options | {"teacher": None} | changes)
+        parsed = toy_task.parse_flags(options | {"teacher": None} | changes)
         with pytest.raises(ValueError, match=flag):
             parsed.config.check(parsed.given)
 

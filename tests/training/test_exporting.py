@@ -80,7 +80,7 @@ def test_a_worse_export_replaces_nothing(tmp_path):
         export_format="saved_model",
     )
     with pytest.raises(ValueError, match=f"{export} was not written"):
-        toy_task.run(WorseExport, options)
+        toy_task.run_task(WorseExport, options)
     assert snapshot(export) == before
     assert [*tmp_path.glob("export*")] == [export]
     # The scores say why.

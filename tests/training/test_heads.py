@@ -18,7 +18,7 @@ from tests.support.huggingface_files import (
     CONFIG,
     HEAD,
     change_weights,
-    write,
+    write_huggingface_files,
 )
 from tests.support.models import built, tiny_config
 from training import checks
@@ -106,7 +106,7 @@ def check_task(folder, head, labels=(), flag="--init_checkpoint", **settings):
 
 @pytest.mark.parametrize("name", ["BertCrfForTagging", *kinds.ARCHITECTURES])
 def test_a_config_tells_heads_apart(tmp_path, name):
-    write(tmp_path, {}, architectures=[name])
+    write_huggingface_files(tmp_path, {}, architectures=[name])
     head = presets.read_preset(tmp_path).head
     assert head == kinds.ARCHITECTURES.get(name)
     other = "BertMultipleChoice"
@@ -127,7 +127,9 @@ def described(folder, **task):
 
 def test_what_outputs_are_is_told_apart(tmp_path):
     described(tmp_path / "ours", output_mode="multilabel")
-    write(tmp_path, {}, problem_type="multi_label_classification")
+    write_huggingface_files(
+        tmp_path, {}, problem_type="multi_label_classification"
+    )
     for folder in (tmp_path / "ours", tmp_path):
         check_task(folder, None, output_mode="multilabel")
         for other in ("classification", "regression"):

@@ -15,7 +15,7 @@ from tests.support import models, toy_task
 from tests.support.golden import ROOT
 from tests.support.run_settings import (
     RECORDS,
-    begin,
+    begin_run,
     start_or_resume,
     touch_checkpoint,
 )
@@ -38,7 +38,7 @@ def test_results_of_earlier_weights_are_named(tmp_path, caplog):
     def train(epochs, **changes):
         changes["num_train_epochs"] = epochs
         caplog.clear()
-        toy_task.run(toy_task.ToyTask, options | changes)
+        toy_task.run_task(toy_task.ToyTask, options | changes)
         return str(results) in caplog.text
 
     assert not train(1)
@@ -106,7 +106,7 @@ def write(folder, labels=None, **changes):
     """Writes the description of an encoder, as a run's start does."""
     config = modeling.BertConfig(**models.TINY | changes)
     model = modeling.BertModel(config)
-    begin(toy_task.create_config(folder), model, {}, labels)
+    begin_run(toy_task.create_config(folder), model, {}, labels)
 
 
 def test_files_of_a_run_without_a_checkpoint_are_replaced(tmp_path):

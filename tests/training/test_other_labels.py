@@ -48,7 +48,7 @@ def create_flags(folder, **changes):
 def train(folder, trained, labels):
     """Trains a step from a folder. Returns {name: value} of the result."""
     flags = create_flags(folder, do_train=True, init_checkpoint=str(trained))
-    toy_task.run(ToyTask, flags, labels)
+    toy_task.run_task(ToyTask, flags, labels)
     return values(folder / "run", 1)
 
 
@@ -78,7 +78,7 @@ def test_another_kind_starts_with_a_new_head(tmp_path, caplog):
         tmp_path, do_train=True, init_checkpoint=str(tmp_path / "tagger")
     )
     flags["bert_config_file"] = str(tmp_path / "tagger/config.json")
-    toy_task.run(ToyTask, flags, ["no", "yes"])
+    toy_task.run_task(ToyTask, flags, ["no", "yes"])
     assert abs(values(tmp_path / "run", 1)["output_bias"]).max() < 1
     assert caplog.text.count(WARNING) == 1
 
@@ -87,4 +87,4 @@ def test_a_command_that_does_not_train_refuses(tmp_path, trained):
     flags = create_flags(tmp_path, do_eval=True, init_checkpoint=str(trained))
     for labels in (["a", "b"], ["a", "b", "c"]):
         with pytest.raises(ValueError, match="was trained with the labels"):
-            toy_task.run(ToyTask, flags, labels)
+            toy_task.run_task(ToyTask, flags, labels)

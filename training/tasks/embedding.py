@@ -136,5 +136,5 @@ class EmbeddingTask(task.Task[features.InputExample, None]):
             return metrics.score_known(
                 split.examples, cosines, self.decoder, self.reader.score
             )
-        partners = [each.text_b for each in split.examples]
+        partners = [example.text_b for example in split.examples]
         return {"recall_1": pairs.recall_1(vectors, partners)}

@@ -138,14 +138,15 @@ class NerTask(task.Task[NerExample, NerFeatures]):
     def _tag(
         self, split: _Split, batches: task.Batches
     ) -> tuple[list[list[str]], list[np.ndarray]]:
-        # Returns the tags of the words of each sentence, and the probabilities
-        # of these tags.
-        every = (logits.astype(np.float32) for _, logits in batches)
-        rows = (to_probabilities(x, "classification") for x in every)
+        """Returns the tags of each sentence's words, and their probabilities."""
+        probabilities = (
+            to_probabilities(logits.astype(np.float32), "classification")
+            for _, logits in batches
+        )
         return sentence_windows.choose_tags(
             split.examples,
             split.origins,
-            itertools.chain.from_iterable(rows),
+            itertools.chain.from_iterable(probabilities),
             self.tags,
             self.legal_tags,
         )

@@ -86,8 +86,8 @@ class SquadTask(task.Task[reading.SquadExample, passage_windows.SquadFeatures]):
         limit = self.windows.max_query_length
         counted = token_windows.count_cut(
             examples,
-            lambda each: (
-                len(self.tokenizer.tokenize(each.question_text)) > limit
+            lambda example: (
+                len(self.tokenizer.tokenize(example.question_text)) > limit
             ),
             f"questions were longer than --max_query_length={limit} and were "
             "cut",
@@ -100,7 +100,7 @@ class SquadTask(task.Task[reading.SquadExample, passage_windows.SquadFeatures]):
         if split == "eval" and self.config.unpads:
             # Sort the windows by length. Then a batch contains windows of
             # similar length, and a lack of memory shows in the first batch.
-            windows = sorted(windows, key=lambda each: -len(each.tokens))
+            windows = sorted(windows, key=lambda window: -len(window.tokens))
         for window in windows:
             yield passage_windows.encode_squad_features(window), window
 
@@ -171,7 +171,7 @@ class SquadTask(task.Task[reading.SquadExample, passage_windows.SquadFeatures]):
                 outputs["end_logits"],
             )
         # `encode` may have sorted the windows by length.
-        windows = sorted(split.origins, key=lambda each: each.unique_id)
+        windows = sorted(split.origins, key=lambda window: window.unique_id)
         return decoding.decode_predictions(
             split.examples,
             windows,

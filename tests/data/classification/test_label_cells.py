@@ -4,7 +4,11 @@ import json
 
 import pytest
 
-from tests.support.labeled_tables import labels_of, processor, read
+from tests.support.labeled_tables import (
+    create_processor,
+    labels_of,
+    read_examples,
+)
 
 MULTILABEL = {"output_mode": "multilabel"}
 
@@ -100,7 +104,7 @@ def test_lists_in_any_notation_are_labels(tmp_path, cell):
 def test_a_list_needs_a_task_of_several_labels(tmp_path, cell):
     rows = [{"text": "a", "label": cell}]
     with pytest.raises(ValueError, match="--output_mode=multilabel"):
-        read(tmp_path, "train.jsonl", rows)
+        read_examples(tmp_path, "train.jsonl", rows)
 
 
 @pytest.mark.parametrize(
@@ -151,7 +155,7 @@ def test_the_elements_of_a_list_are_the_labels(tmp_path, cell, labels):
 def test_lists_that_cannot_be_read_are_shown(tmp_path, cell):
     rows = [{"text": "a", "label": "x"}, {"text": "b", "label": cell}]
     with pytest.raises(ValueError, match="line 2, column 'label'") as error:
-        read(tmp_path, "train.jsonl", rows, **MULTILABEL)
+        read_examples(tmp_path, "train.jsonl", rows, **MULTILABEL)
     expected = repr(cell)[1:-1] if isinstance(cell, str) else "Received: "
     assert expected in str(error.value) or repr(cell) in str(error.value)
 
@@ -171,7 +175,7 @@ def test_vectors_are_no_labels(tmp_path, cells):
     rows = [{"text": "a", "label": cell} for cell in cells]
     (tmp_path / "train.jsonl").write_text("\n".join(map(json.dumps, rows)))
     with pytest.raises(ValueError, match="not a 0 or 1 for each label"):
-        processor(tmp_path, **MULTILABEL).labels()
+        create_processor(tmp_path, **MULTILABEL).labels()
 
 
 @pytest.mark.parametrize(
@@ -218,7 +222,7 @@ def test_a_row_without_a_number_is_left_out(tmp_path):
 
 def test_a_word_among_numbers_is_named_with_its_line(tmp_path):
     with pytest.raises(ValueError, match=r"line 5.*'high'"):
-        read(tmp_path, "dev.csv", f"{NUMBERS}d,high\n", **REGRESSION)
+        read_examples(tmp_path, "dev.csv", f"{NUMBERS}d,high\n", **REGRESSION)
 
 
 @pytest.mark.parametrize(
@@ -234,4 +238,6 @@ def test_a_word_among_numbers_is_named_with_its_line(tmp_path):
 def test_a_bad_label_is_named_by_its_line_and_column(tmp_path, mode, label):
     text = f'{{"text": "a", "label": {label}}}'
     with pytest.raises(ValueError, match="line 1, column 'label'"):
-        read(tmp_path, "dev.jsonl", text, labels=["x", "y"], output_mode=mode)
+        read_examples(
+            tmp_path, "dev.jsonl", text, labels=["x", "y"], output_mode=mode
+        )

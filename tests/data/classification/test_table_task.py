@@ -9,10 +9,10 @@ import pytest
 
 from tests.support.labeled_tables import (
     SPLITS,
+    create_processor,
     labels_of,
     labels_of_train,
-    processor,
-    read,
+    read_examples,
 )
 
 
@@ -21,12 +21,12 @@ def test_a_csv_may_have_quotes_a_byte_order_mark_and_dos_line_ends(tmp_path):
         '\ufefflabel,id,text\r\nno,1,"a, ""b"""\r\n\r\n'
         'yes,2,"c\nd"\r\nno,3,café'
     )
-    assert read(tmp_path, "train.csv", text) == [
+    assert read_examples(tmp_path, "train.csv", text) == [
         ("train-1", 'a, "b"', None, "no"),
         ("train-2", "c\nd", None, "yes"),
         ("train-3", "café", None, "no"),
     ]
-    assert processor(tmp_path).labels() == ["no", "yes"]
+    assert create_processor(tmp_path).labels() == ["no", "yes"]
 
 
 @pytest.mark.parametrize("mode", ["classification", "multilabel"])
@@ -38,7 +38,7 @@ def test_a_label_may_be_only_in_the_dev_set_of_one_file(tmp_path, mode):
         json.dumps({"text": text, "label": [label]}) for text, label in rows
     )
     path.write_text("\n".join(lines))
-    task = processor(path, data_file=str(path), output_mode=mode)
+    task = create_processor(path, data_file=str(path), output_mode=mode)
     assert task.labels() == sorted({label for _, label in rows})
     assert "odd" in str([example.label for example in task.read("eval")])
 
@@ -48,7 +48,7 @@ def test_the_train_set_is_read_before_the_others(tmp_path):
     for name in ("dev", "test"):
         (tmp_path / f"{name}.csv").write_text("text,label\na,x\nb,z\n")
         with pytest.raises(ValueError, match=r"unknown label 'z'.*are x, y"):
-            processor(tmp_path).read(SPLITS[name])
+            create_processor(tmp_path).read(SPLITS[name])
     # Nothing is to be known of a test set without labels.
     (tmp_path / "train.csv").unlink()
     assert labels_of(tmp_path, "test.csv", "text\na\n") == [None]
@@ -57,7 +57,7 @@ def test_the_train_set_is_read_before_the_others(tmp_path):
 def test_labels_of_a_test_set_are_kept(tmp_path):
     options = {"labels": ["w", "x"]}
     text = "label,text\nw,a\n,b\n"
-    assert read(tmp_path, "test.csv", text, **options) == [
+    assert read_examples(tmp_path, "test.csv", text, **options) == [
         ("test-1", "a", None, "w"),
         ("test-2", "b", None, None),
     ]
@@ -69,7 +69,7 @@ def test_labels_of_a_test_set_are_kept(tmp_path):
         {"text": "d"},
     ]
     options["output_mode"] = "multilabel"
-    assert read(tmp_path, "test.jsonl", rows, **options) == [
+    assert read_examples(tmp_path, "test.jsonl", rows, **options) == [
         ("test-1", "a", None, ["x"]),
         ("test-2", "b", None, []),
         ("test-3", "c", None, None),
@@ -92,13 +92,13 @@ def test_labels_of_a_test_set_are_kept(tmp_path):
 )
 def test_an_error_names_the_file_or_the_line(tmp_path, name, text, culprit):
     with pytest.raises(ValueError, match=culprit):
-        read(tmp_path, name, text, labels=["x", "y"])
+        read_examples(tmp_path, name, text, labels=["x", "y"])
 
 
 def test_a_missing_table_is_named_by_the_files_that_may_be_it(tmp_path):
     names = "dev.csv or dev.tsv or dev.jsonl"
     with pytest.raises(FileNotFoundError, match=names):
-        read(tmp_path, "dev.txt", "", labels=["x", "y"])
+        read_examples(tmp_path, "dev.txt", "", labels=["x", "y"])
 
 
 @pytest.mark.parametrize(
@@ -106,11 +106,11 @@ def test_a_missing_table_is_named_by_the_files_that_may_be_it(tmp_path):
 )
 def test_no_column_is_both_text_and_label(tmp_path, flags):
     with pytest.raises(ValueError, match="--label_column=label"):
-        processor(tmp_path, **flags)
+        create_processor(tmp_path, **flags)
 
 
 def test_a_text_may_be_its_own_pair_as_in_simcse(tmp_path):
-    task = processor(tmp_path, text_b_column="text")
+    task = create_processor(tmp_path, text_b_column="text")
     assert task.text_columns == ["text", "text"]
 
 
@@ -141,11 +141,11 @@ QUOTED_LABEL = 'text\tlabel\nx\t"yes\ny\tno\nz\tyes"\nc\tno'
 @pytest.mark.parametrize("text", [QUOTED_TEXT, QUOTED_LABEL])
 def test_a_quote_does_not_swallow_lines(tmp_path, text):
     with pytest.raises(ValueError, match="line 2"):
-        read(tmp_path, "train.tsv", text)
+        read_examples(tmp_path, "train.tsv", text)
 
 
 def test_without_quoting_a_quote_is_a_letter(tmp_path):
-    first, *_ = read(tmp_path, "train.tsv", QUOTED_TEXT, quoting=False)
+    first, *_ = read_examples(tmp_path, "train.tsv", QUOTED_TEXT, quoting=False)
     assert first == ("train-1", '"a', None, "yes")
 
 
@@ -210,8 +210,11 @@ def test_spellings_that_look_the_same_are_one_label(tmp_path, spellings):
     assert labels_of_train(tmp_path, text) == expected
     for mode in ("classification", "multilabel"):
         options = {"labels": ["inns", spellings[-1]], "output_mode": mode}
-        read(tmp_path, "dev.csv", text, **options)
-        assert processor(None, **options).labels() == ["inns", spellings[0]]
+        read_examples(tmp_path, "dev.csv", text, **options)
+        assert create_processor(None, **options).labels() == [
+            "inns",
+            spellings[0],
+        ]
 
 
 def test_labels_that_may_be_misspelled_are_named(tmp_path, caplog):
@@ -245,18 +248,20 @@ def test_each_label_may_have_a_column(tmp_path):
     options = {"label_column": "toxic,insult,threat"}
     actual = labels_of(tmp_path, "train.csv", text, **options)
     assert actual == [["insult"], ["toxic", "insult"], []]
-    task = processor(tmp_path, **options)
+    task = create_processor(tmp_path, **options)
     assert task.labels() == ["toxic", "insult", "threat"]
     assert task.output_mode == "multilabel"
     assert labels_of(tmp_path, "test.csv", "text\na\n", **options) == [None]
     with pytest.raises(ValueError, match="line 2, column 'toxic"):
-        read(tmp_path, "dev.csv", text.replace("0,1,0", "0,-1,0"), **options)
+        read_examples(
+            tmp_path, "dev.csv", text.replace("0,1,0", "0,-1,0"), **options
+        )
 
 
 def test_labels_that_the_train_set_does_not_tell(tmp_path):
     # As in an export of a model whose outputs have no names.
     with pytest.raises(ValueError, match="--labels"):
-        processor(None).labels()
+        create_processor(None).labels()
     for name, message in (
         ("train.csv", r"\['x'\]"),
         ("train.tsv", "train.csv and .*train.tsv"),

@@ -304,7 +304,9 @@ SHEETS = {
 @pytest.mark.parametrize("name", SHEETS)
 def test_sheets_of_excel_are_read(tmp_path, name, caplog):
     pytest.importorskip("python_calamine")
-    path = workbooks.write(tmp_path / "train.xlsx", {"s": SHEETS[name]})
+    path = workbooks.write_workbook(
+        tmp_path / "train.xlsx", {"s": SHEETS[name]}
+    )
     options = NerOptions()
     reader = reading.NerProcessor(tmp_path, DataFileOptions(), options)
     examples = reader.read_file(path, "train")
@@ -316,7 +318,7 @@ def test_sheets_of_excel_are_read(tmp_path, name, caplog):
 def test_a_row_of_a_sheet_without_a_word_is_named(tmp_path):
     pytest.importorskip("python_calamine")
     rows = [["Word", "Tag"], ["Anna", "B-PER"], [], [None, "O"]]
-    path = workbooks.write(tmp_path / "train.xlsx", {"s": rows})
+    path = workbooks.write_workbook(tmp_path / "train.xlsx", {"s": rows})
     options = NerOptions()
     reader = reading.NerProcessor(tmp_path, DataFileOptions(), options)
     with pytest.raises(ValueError, match="line 4: the word is ''"):

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from tests.support.shards import create, warnings
+from tests.support.shards import create_shards, logged_warnings
 
 
 @pytest.mark.parametrize(
@@ -32,6 +32,6 @@ def test_report_warns_of_what_usually_goes_wrong(
     tmp_path, text, warning, caplog
 ):
     caplog.set_level("INFO")
-    create(tmp_path, text)
+    create_shards(tmp_path, text)
     assert any(message.startswith("corpus: ") for message in caplog.messages)
-    assert any(re.search(warning, line) for line in warnings(caplog))
+    assert any(re.search(warning, line) for line in logged_warnings(caplog))

@@ -6,7 +6,13 @@ from pathlib import Path
 import pytest
 
 from data.io import feature_specs
-from tests.support.shards import VOCAB, create, digests, read, write_documents
+from tests.support.shards import (
+    VOCAB,
+    create_shards,
+    read_checksums,
+    read_shards,
+    write_documents,
+)
 
 # What is chosen stays as it is, so that all words can be seen.
 KEPT = {"mask_token_prob": 0.0, "same_token_prob": 1.0}
@@ -15,16 +21,16 @@ KEPT = {"mask_token_prob": 0.0, "same_token_prob": 1.0}
 def test_documents_are_held_out_for_evaluation(tmp_path):
     path = tmp_path / "corpus.txt"
     words = write_documents(path, 20, 12)
-    whole = create(tmp_path / "whole", [path], **KEPT)
+    whole = create_shards(tmp_path / "whole", [path], **KEPT)
     assert "eval_shards" not in whole
-    assert words < {*read(whole)["input_ids"].ravel()}
+    assert words < {*read_shards(whole)["input_ids"].ravel()}
     digests_of = {}
     for name, changed in (
         ("plain", {}),
         ("dynamic", {"dynamic_masking": True, "num_shards": 5}),
         ("repeated", {"dupe_factor": 5}),
     ):
-        manifest = create(
+        manifest = create_shards(
             tmp_path / name, [path], eval_fraction=0.2, **KEPT, **changed
         )
         (entry,) = manifest["eval_shards"]
@@ -32,14 +38,14 @@ def test_documents_are_held_out_for_evaluation(tmp_path):
         spec = None
         if "dynamic_masking" in changed:
             spec = feature_specs.unmasked_features(64)
-        training = words & {*read(manifest, spec)["input_ids"].ravel()}
-        held_out = read({"shards": [entry]})
+        training = words & {*read_shards(manifest, spec)["input_ids"].ravel()}
+        held_out = read_shards({"shards": [entry]})
         assert held_out["masked_lm_weights"].sum() > 0
         assert len(held_out["input_ids"]) == entry["num_records"]
         assert set(held_out["next_sentence_labels"].ravel()) == {0, 1}
         assert words & {*held_out["input_ids"].ravel()} == words - training
         assert len(training) == 15
-        digests_of[name] = digests({"shards": [entry]})
+        digests_of[name] = read_checksums({"shards": [entry]})
         num_rows = sum(shard["num_records"] for shard in manifest["shards"])
         assert manifest["corpus"]["num_instances"] == num_rows
     # The same file for any number of shards, of passes and kind of masking.
@@ -51,7 +57,7 @@ def test_documents_are_held_out_for_evaluation(tmp_path):
 def test_one_document_cannot_be_held_out(tmp_path):
     text = "One sentence.\nAnd another.\n"
     with pytest.raises(ValueError, match="--eval_fraction"):
-        create(tmp_path, text, eval_fraction=0.1)
+        create_shards(tmp_path, text, eval_fraction=0.1)
 
 
 @pytest.mark.parametrize("which", ["corpus", "vocabulary"])
@@ -64,6 +70,6 @@ def test_an_input_is_not_replaced_by_what_is_held_out(tmp_path, which):
     text = Path(VOCAB).read_text(encoding="utf-8")
     path.write_text(text)
     with pytest.raises(ValueError, match="eval-out"):
-        create(tmp_path, eval_fraction=0.1, **flags)
+        create_shards(tmp_path, eval_fraction=0.1, **flags)
     assert path.read_text() == text
     assert set(os.listdir(tmp_path)) <= {"eval-out", "link"}

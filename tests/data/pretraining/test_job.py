@@ -14,27 +14,33 @@ import pytest
 from data.io import feature_specs, tfrecords
 from data.pretraining import corpus_checks, job
 from files import lock
-from tests.support.shards import CORPUS, create, digests, read, write_documents
+from tests.support.shards import (
+    CORPUS,
+    create_shards,
+    read_checksums,
+    read_shards,
+    write_documents,
+)
 
 
 def test_same_bytes_for_any_number_of_processes(tmp_path, small_parts):
     manifests = [
-        create(tmp_path / str(number), num_processes=number)
+        create_shards(tmp_path / str(number), num_processes=number)
         for number in (1, 2, 3)
     ]
     for manifest in manifests[1:]:
-        assert digests(manifests[0]) == digests(manifest)
+        assert read_checksums(manifests[0]) == read_checksums(manifest)
         assert manifests[0]["corpus"] == manifest["corpus"]
     assert not os.path.exists(tmp_path / "1" / "out.work")
-    other = create(tmp_path / "other", random_seed=7)
-    assert digests(manifests[0]) != digests(other)
+    other = create_shards(tmp_path / "other", random_seed=7)
+    assert read_checksums(manifests[0]) != read_checksums(other)
     manifest = (tmp_path / "1" / "out.manifest.json").read_text()
     assert json.loads(manifest) == manifests[0]
 
 
 def test_counts_are_those_of_the_records(tmp_path):
-    manifest = create(tmp_path, dupe_factor=40)
-    features = read(manifest)
+    manifest = create_shards(tmp_path, dupe_factor=40)
+    features = read_shards(manifest)
     lengths = features["input_mask"].sum(1)
     assert manifest["corpus"]["num_instances"] == len(lengths) > 500
     assert manifest["corpus"]["num_pieces"] == lengths.sum()
@@ -51,8 +57,8 @@ def test_random_next_of_a_long_document_is_of_the_part_before(
     path = tmp_path / "corpus.txt"
     words = write_documents(path, 5, 60)
     options = {"dupe_factor": 40, "dynamic_masking": True, "num_shards": 1}
-    manifest = create(tmp_path, [path], **options)
-    features = read(manifest, feature_specs.unmasked_features(64))
+    manifest = create_shards(tmp_path, [path], **options)
+    features = read_shards(manifest, feature_specs.unmasked_features(64))
     word_pairs = {0: set(), 1: set()}
     for ids, segments, label in zip(
         features["input_ids"],
@@ -97,11 +103,11 @@ def interrupt(tmp_path, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(corpus_checks, "log_counts", stop)
         with pytest.raises(Stop):
-            create(tmp_path)
+            create_shards(tmp_path)
 
 
 def test_interrupted_work_resumes(tmp_path, monkeypatch, small_parts, written):
-    whole = create(tmp_path / "whole")
+    whole = create_shards(tmp_path / "whole")
     assert written == [0, 1, 2]
     written.clear()
     write_json = job.write_json
@@ -114,13 +120,13 @@ def test_interrupted_work_resumes(tmp_path, monkeypatch, small_parts, written):
     with monkeypatch.context() as patch:
         patch.setattr(job, "write_json", stop_at_last)
         with pytest.raises(Stop):
-            create(tmp_path)
+            create_shards(tmp_path)
     (tmp_path / "out-00000-of-00003").unlink()
-    manifest = create(tmp_path)
+    manifest = create_shards(tmp_path)
     assert written == [0, 1, 2, 0, 2]
-    assert digests(manifest) == digests(whole)
+    assert read_checksums(manifest) == read_checksums(whole)
     # All is done: nothing is made again.
-    assert create(tmp_path) == manifest
+    assert create_shards(tmp_path) == manifest
     assert len(written) == 5
 
 
@@ -129,17 +135,17 @@ def test_another_dupe_factor_is_refused_on_resume(
 ):
     interrupt(tmp_path, monkeypatch)
     with pytest.raises(ValueError, match="dupe_factor=3"):
-        create(tmp_path, dupe_factor=4)
+        create_shards(tmp_path, dupe_factor=4)
     # What was done is kept for the command that began it.
-    create(tmp_path)
+    create_shards(tmp_path)
     assert written == [0, 1, 2]
 
 
 def test_another_input_is_refused(tmp_path):
     text = "The harbor.\nThe keeper.\n\nA light.\nThe end.\n"
-    create(tmp_path, text)
+    create_shards(tmp_path, text)
     with pytest.raises(ValueError, match="other input"):
-        create(tmp_path, text.replace("end", "and"))
+        create_shards(tmp_path, text.replace("end", "and"))
 
 
 def test_gzip_gives_the_same(tmp_path):
@@ -147,26 +153,28 @@ def test_gzip_gives_the_same(tmp_path):
     for path in map(Path, CORPUS):
         packed.append(tmp_path / f"{path.name}.gz")
         packed[-1].write_bytes(gzip.compress(path.read_bytes()))
-    of_packed = create(tmp_path / "a", packed)
-    expected = create(tmp_path / "b")
-    assert digests(of_packed) == digests(expected)
+    of_packed = create_shards(tmp_path / "a", packed)
+    expected = create_shards(tmp_path / "b")
+    assert read_checksums(of_packed) == read_checksums(expected)
 
 
 @pytest.mark.parametrize("text", [b"", b"\n \n\n", b"\x00\n\n\xff\n"])
 def test_an_empty_corpus_is_an_error_that_leaves_nothing(tmp_path, text):
     with pytest.raises(ValueError, match=r"corpus\.txt"):
-        create(tmp_path, text)
+        create_shards(tmp_path, text)
     assert os.listdir(tmp_path) == ["corpus.txt"]
 
 
 def test_a_shard_may_be_empty(tmp_path):
     """Training reads the others."""
-    manifest = create(tmp_path, "The harbor.\n\nThe keeper.\n", num_shards=99)
+    manifest = create_shards(
+        tmp_path, "The harbor.\n\nThe keeper.\n", num_shards=99
+    )
     assert {entry["bytes"] > 0 for entry in manifest["shards"]} == {True, False}
     paths = [entry["path"] for entry in manifest["shards"]][::-1]
     tfrecords.check_records(paths, feature_specs.pretraining_features(64, 10))
     assert tfrecords.are_masked(paths)
-    unmasked = create(
+    unmasked = create_shards(
         tmp_path / "unmasked", num_shards=99, dynamic_masking=True
     )
     paths = [entry["path"] for entry in unmasked["shards"]][::-1]
@@ -186,13 +194,13 @@ def test_a_damaged_shard_is_rebuilt(
     tmp_path, monkeypatch, small_parts, written, damage, is_finished
 ):
     if is_finished:
-        create(tmp_path)
+        create_shards(tmp_path)
     else:
         interrupt(tmp_path, monkeypatch)
     shards = sorted(tmp_path.glob("out-*"))
     before = [path.read_bytes() for path in shards]
     damage(shards[1])
-    manifest = create(tmp_path)
+    manifest = create_shards(tmp_path)
     assert [path.read_bytes() for path in shards] == before
     # A finished job keeps no results of its tasks, so it begins anew.
     assert written[3:] == ([0, 1, 2] if is_finished else [1])
@@ -200,7 +208,7 @@ def test_a_damaged_shard_is_rebuilt(
     sizes = [shard["bytes"] for shard in manifest["shards"]]
     assert sizes == [*map(len, before)]
     del written[:]
-    assert create(tmp_path) == manifest and not written
+    assert create_shards(tmp_path) == manifest and not written
 
 
 @pytest.mark.parametrize("contents", ["{", '{"flags": {}, "inputs": 5}'])
@@ -210,7 +218,7 @@ def test_a_manifest_of_other_contents_is_named(tmp_path, name, contents):
     path.parent.mkdir(exist_ok=True)
     path.write_text(contents)
     with pytest.raises(ValueError, match=name):
-        create(tmp_path)
+        create_shards(tmp_path)
     assert path.read_text() == contents
 
 
@@ -226,12 +234,12 @@ def test_files_of_others_stay(tmp_path, monkeypatch):
     work.mkdir()
     (work / "task-00000.json").write_text("mine")
     with pytest.raises(ValueError, match=r"out\.work"):
-        create(tmp_path)
+        create_shards(tmp_path)
     assert (work / "task-00000.json").read_text() == "mine"
     (work / "task-00000.json").unlink()
     interrupt(tmp_path, monkeypatch)
     (work / "notes.txt").write_text("mine")
-    create(tmp_path)
+    create_shards(tmp_path)
     assert os.listdir(work) == ["notes.txt"]
     assert not killed.exists()
     assert all((tmp_path / name).read_text() == "mine" for name in names)
@@ -243,5 +251,5 @@ def test_two_processes_do_not_make_the_same(tmp_path):
         lock.hold(tmp_path / "out.lock", "out"),
         pytest.raises(OSError, match="out is in use"),
     ):
-        create(tmp_path)
+        create_shards(tmp_path)
     assert os.listdir(tmp_path) == []

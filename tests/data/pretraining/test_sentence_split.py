@@ -5,14 +5,14 @@ import sys
 import pytest
 
 from data.pretraining.sentence_split import create_splitter
-from tests.support.shards import create
+from tests.support.shards import create_shards
 
 
 @pytest.mark.parametrize("language", ["en", "als", "zh-yue"])
 def test_texts_are_split_into_sentences(tmp_path, language):
     pytest.importorskip("sentencex")
     corpus = "Dr. Smith went. He slept! Did he?\n\nOne. Two.\n"
-    manifest = create(tmp_path, corpus, sentence_split=language)
+    manifest = create_shards(tmp_path, corpus, sentence_split=language)
     if language == "en":
         assert manifest["corpus"]["num_sentences"] == 5
 

@@ -9,7 +9,7 @@ from data.squad import decoding
 from tests.support.squad_cases import (
     CASES,
     decoding_options,
-    load,
+    load_case,
     load_tokenizer,
 )
 
@@ -30,7 +30,7 @@ COMMON = {name: name for name in ("input_ids", "input_mask", "segment_ids")} | {
 
 @pytest.mark.parametrize("case", CASES)
 def test_training_features_equal_the_originals(case):
-    _, features, recorded = load(case, "train_file", is_training=True)
+    _, features, recorded = load_case(case, "train_file", is_training=True)
     assert len(features) == case["train_features"]
     names = COMMON | {
         "start": "start_position",
@@ -42,7 +42,7 @@ def test_training_features_equal_the_originals(case):
 
 @pytest.mark.parametrize("case", CASES)
 def test_prediction_features_equal_the_originals(case):
-    _, features, recorded = load(case, "predict_file", is_training=False)
+    _, features, recorded = load_case(case, "predict_file", is_training=False)
     assert len(features) == case["predict_features"]
     names = COMMON | {
         "example_index": "example_index",
@@ -60,7 +60,7 @@ def test_prediction_features_equal_the_originals(case):
 
 @pytest.mark.parametrize("case", CASES)
 def test_predictions_equal_the_originals(case):
-    examples, features, recorded = load(case, "predict_file", False)
+    examples, features, recorded = load_case(case, "predict_file", False)
     results = [
         decoding.RawResult(*values)
         for values in zip(

@@ -19,7 +19,7 @@ from tests.support.squad_answers import check_bytes
 from tests.support.squad_cases import (
     CASES,
     decoding_options,
-    load,
+    load_case,
     load_tokenizer,
     window_options,
 )
@@ -76,7 +76,7 @@ def check_answers(outputs, contexts, answers, nbest):
 
 @pytest.mark.parametrize("case", CASES)
 def test_windows_equal_the_originals(case):
-    examples, expected, recorded = load(case, "predict_file", False)
+    examples, expected, recorded = load_case(case, "predict_file", False)
     windows, _ = windows_of_case(case, examples)
     length = window_options(case).max_seq_length
     features = windows.pack(load_tokenizer(case).layer, length)
@@ -98,7 +98,7 @@ def test_windows_equal_the_originals(case):
 
 @pytest.mark.parametrize("case", CASES)
 def test_answers_equal_the_originals(case):
-    examples, _, recorded = load(case, "predict_file", False)
+    examples, _, recorded = load_case(case, "predict_file", False)
     windows_and_passages = windows_of_case(case, examples)
     decoder = decoder_layer.SquadDecoder(decoding_options(case))
     best = decoder.find_best(recorded["start_logits"], recorded["end_logits"])

@@ -9,7 +9,7 @@ Tests headers.py and table_checks.py.
 
 import pytest
 
-from tests.support.table_rows import read
+from tests.support.table_rows import read_table
 
 ROWS = "".join(f'"It left at {i}, late",{"sea" * (i % 2)}\n' for i in range(9))
 
@@ -30,7 +30,7 @@ SECOND_NAMES = {
 @pytest.mark.parametrize("has_header", [None, True])
 def test_a_second_line_of_names_is_an_error(tmp_path, name, has_header):
     with pytest.raises(ValueError, match="a second line of names"):
-        read(tmp_path, name, SECOND_NAMES[name], has_header=has_header)
+        read_table(tmp_path, name, SECOND_NAMES[name], has_header=has_header)
 
 
 RULERS = {
@@ -44,7 +44,7 @@ RULERS = {
 @pytest.mark.parametrize("name", RULERS)
 def test_a_line_drawn_around_the_names_is_an_error(tmp_path, name):
     with pytest.raises(ValueError, match="is drawn"):
-        read(tmp_path, name, RULERS[name])
+        read_table(tmp_path, name, RULERS[name])
 
 
 OTHER_MARKS = {"\x01": "x01", "^": r"\^", "::": "::", "    ": "  "}
@@ -55,7 +55,7 @@ def test_other_marks_between_cells_are_an_error(tmp_path, mark):
     rows = [["text", "label"], ["A boat", "sea"], ["It left", "x"], ["C", "x"]]
     data = "".join(mark.join(row) + "\n" for row in rows)
     with pytest.raises(ValueError, match=OTHER_MARKS[mark] + ".*tab"):
-        read(tmp_path, "marks.csv", data)
+        read_table(tmp_path, "marks.csv", data)
 
 
 @pytest.mark.parametrize("end", ["", ";"])
@@ -63,14 +63,17 @@ def test_lines_that_are_quoted_as_a_whole_are_an_error(tmp_path, end):
     lines = [f'"""A boat, {i}"",sea"{end}\n' for i in range(4)]
     data = "".join([f"text,label{end}\n", *lines])
     with pytest.raises(ValueError, match="quoted as a whole"):
-        read(tmp_path, "whole.csv", data)
+        read_table(tmp_path, "whole.csv", data)
 
 
 def test_quoted_texts_of_one_column_stay_texts(tmp_path):
     data = "text\n" + '"Well, yes"\n' * 5
-    assert read(tmp_path, "texts.csv", data)[0] == (2, {"text": "Well, yes"})
+    assert read_table(tmp_path, "texts.csv", data)[0] == (
+        2,
+        {"text": "Well, yes"},
+    )
     data = "".join(f'"Well, yes {i}"\n' for i in range(5))
-    rows = read(tmp_path, "texts.csv", data, has_header=False)
+    rows = read_table(tmp_path, "texts.csv", data, has_header=False)
     assert rows[0] == (1, {"1": "Well, yes 0"})
 
 
@@ -78,15 +81,15 @@ def test_the_flag_that_an_error_names_reads_one_column(tmp_path):
     data = "name\n" + "".join(f"std::set_{i}\n" for i in range(5))
     data = data.replace("name", "boost::name")
     with pytest.raises(ValueError, match="--delimiter=tab"):
-        read(tmp_path, "names.csv", data)
+        read_table(tmp_path, "names.csv", data)
     told = {"delimiter": "tab", "has_header": True}
-    rows = read(tmp_path, "names.csv", data, **told)
+    rows = read_table(tmp_path, "names.csv", data, **told)
     assert rows[0] == (2, {"boost::name": "std::set_0"})
 
 
 def test_answers_of_one_letter_are_rows(tmp_path):
     data = "question,answer\nd,s\nc,m\nt,d\n"
-    assert len(read(tmp_path, "answers.csv", data)) == 3
+    assert len(read_table(tmp_path, "answers.csv", data)) == 3
 
 
 NO_TABLES = {
@@ -108,7 +111,7 @@ NO_TABLES = {
 def test_a_file_that_is_no_table_is_named(tmp_path, name):
     data, words = NO_TABLES[name]
     with pytest.raises(ValueError, match=words):
-        read(tmp_path, name, data)
+        read_table(tmp_path, name, data)
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
@@ -116,7 +119,7 @@ def test_a_file_that_is_no_table_is_named(tmp_path, name):
 def test_the_line_that_tells_excel_the_mark_is_read(tmp_path, mark, end):
     data = f"sep={mark}\ntext{mark}label\n" + ROWS.replace('",', f'"{mark}')
     data = data.replace("\n", end)
-    rows = read(tmp_path, "excel.csv", "\ufeff" + data)
+    rows = read_table(tmp_path, "excel.csv", "\ufeff" + data)
     assert rows[1] == (4, {"text": "It left at 1, late", "label": "sea"})
     assert len(rows) == 9
 
@@ -125,7 +128,7 @@ def test_the_line_that_tells_excel_the_mark_is_read(tmp_path, mark, end):
 @pytest.mark.parametrize("has_header", [None, True])
 def test_empty_cells_above_the_names_are_skipped(tmp_path, above, has_header):
     data = above + "text,label\n" + ROWS
-    rows = read(tmp_path, "top.csv", data, has_header=has_header)
+    rows = read_table(tmp_path, "top.csv", data, has_header=has_header)
     number = above.count("\n") + 2
     assert rows[0] == (number, {"text": "It left at 0, late", "label": ""})
 
@@ -136,17 +139,19 @@ def test_a_title_beside_empty_cells_is_an_error(tmp_path, above, below):
     rows = "id,text,label\n1,a,b\n2,c,d\n3,e,f\n"
     data = f"{above}Some report,,\n{below}{rows}"
     with pytest.raises(ValueError, match=r"'Some report'.* a title"):
-        read(tmp_path, "top.csv", data)
+        read_table(tmp_path, "top.csv", data)
 
 
 def test_names_that_are_one_too_few_are_no_title(tmp_path):
     rows = "".join(f'"{i}"\t"A boat {i}"\t"sea"\n' for i in range(4))
     with pytest.raises(ValueError, match=r"has 2 cells.* 3 columns"):
-        read(tmp_path, "r.tsv", '"text"\t"label"\n' + rows)
+        read_table(tmp_path, "r.tsv", '"text"\t"label"\n' + rows)
 
 
 def test_a_second_mark_of_utf_8_is_no_part_of_the_name(tmp_path):
-    (_, row), *_ = read(tmp_path, "b.csv", "\ufeff\ufefftext,label\n" + ROWS)
+    (_, row), *_ = read_table(
+        tmp_path, "b.csv", "\ufeff\ufefftext,label\n" + ROWS
+    )
     assert [*row] == ["text", "label"]
 
 
@@ -155,7 +160,7 @@ def test_a_line_break_after_a_backslash_is_an_error(tmp_path, has_header):
     first = "0\tA boat left at noon\tsea\n"
     data = f"{first}1\tIt left\\\nlate\tsea\n2\tA car\tsea\n3\tA\tsea\n"
     with pytest.raises(ValueError, match=r"line 2: .*backslash.*2 columns.* 3"):
-        read(tmp_path, "o.tsv", data, has_header=has_header)
+        read_table(tmp_path, "o.tsv", data, has_header=has_header)
 
 
 WRONG_BYTES = {
@@ -169,33 +174,33 @@ WRONG_BYTES = {
 def test_wrong_bytes_are_said_first(tmp_path, name):
     data = WRONG_BYTES[name].encode("cp1251")
     with pytest.raises(ValueError, match=r"line 1: .*--encoding=cp1251"):
-        read(tmp_path, name, data)
+        read_table(tmp_path, name, data)
 
 
 def test_the_word_of_wrong_bytes_is_one_of_the_file(tmp_path):
     data = "text,place\nDas war,München\n".encode("cp1252")
     with pytest.raises(ValueError, match="'München' in cp1252"):
-        read(tmp_path, "words.csv", data)
+        read_table(tmp_path, "words.csv", data)
 
 
 def test_an_error_contains_no_letter_that_cannot_be_printed(tmp_path):
     data = '"text" "label"\n"1" "A boat" "sea"\n"2" "A car"\n'
     with pytest.raises(ValueError, match="Close the quote") as raised:
-        read(tmp_path, "blanks.csv", data, has_header=True)
+        read_table(tmp_path, "blanks.csv", data, has_header=True)
     assert str(raised.value).encode()
 
 
 def test_a_missing_number_is_no_name(tmp_path):
     data = "NA,Nice one\n" + "".join(f"{i % 3},It is {i}\n" for i in range(9))
     with pytest.raises(ValueError, match="--has_header"):
-        read(tmp_path, "na.csv", data)
+        read_table(tmp_path, "na.csv", data)
 
 
 def test_a_label_named_as_its_column_asks_for_the_header(tmp_path):
     labels = ["Spam", "Ham"]
     rows = (f"Da war ein Boot {i},{labels[i % 2]}\n" for i in range(9))
     with pytest.raises(ValueError, match="--has_header"):
-        read(tmp_path, "spam.csv", "Meldung,Spam\n" + "".join(rows))
+        read_table(tmp_path, "spam.csv", "Meldung,Spam\n" + "".join(rows))
 
 
 MAY_BE_NAMES = {
@@ -209,7 +214,7 @@ MAY_BE_NAMES = {
 @pytest.mark.parametrize("name", MAY_BE_NAMES)
 def test_a_name_that_is_a_value_too_asks_for_the_header(tmp_path, name):
     with pytest.raises(ValueError, match="--has_header"):
-        read(tmp_path, name, MAY_BE_NAMES[name])
+        read_table(tmp_path, name, MAY_BE_NAMES[name])
 
 
 ROWS_FIRST = {
@@ -221,4 +226,4 @@ ROWS_FIRST = {
 
 @pytest.mark.parametrize("name", ROWS_FIRST)
 def test_a_value_beside_a_number_or_text_is_no_name(tmp_path, name):
-    assert len(read(tmp_path, name, ROWS_FIRST[name])) == 3
+    assert len(read_table(tmp_path, name, ROWS_FIRST[name])) == 3

@@ -11,7 +11,9 @@ from tests.support import table_rows
 
 
 def read(tmp_path, name, data, **told):
-    return [row for _, row in table_rows.read(tmp_path, name, data, **told)]
+    return [
+        row for _, row in table_rows.read_table(tmp_path, name, data, **told)
+    ]
 
 
 NUMBERS_AS_NAMES = {

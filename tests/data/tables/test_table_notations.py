@@ -14,7 +14,7 @@ from tests.support import table_rows
 
 
 def read(tmp_path, name, data, **told):
-    rows = table_rows.read(tmp_path, name, data, **told)
+    rows = table_rows.read_table(tmp_path, name, data, **told)
     return [[*row.values()] for _, row in rows]
 
 

@@ -23,7 +23,7 @@ def test_cells_are_texts_as_in_csv(tmp_path):
         [0.5, "007", None],
         [-1e15, "NA", "x"],
     ]
-    path = workbooks.write(tmp_path / "A.XLSX", {"Data": rows})
+    path = workbooks.write_workbook(tmp_path / "A.XLSX", {"Data": rows})
     assert read(path) == [
         (2, {"id": "7", "text": 'a "b"\nc', "label": "TRUE"}),
         (3, {"id": "0.5", "text": "007", "label": ""}),
@@ -38,7 +38,7 @@ def test_the_first_sheet_that_is_shown_or_the_named_one_is_read(
 ):
     caplog.set_level("INFO", logger="absl")
     sheets = {"old": [["a"]], "new": [["text"], ["b"]], "c": [["text"], ["d"]]}
-    path = workbooks.write(tmp_path / "a.xlsx", sheets, hidden=["old"])
+    path = workbooks.write_workbook(tmp_path / "a.xlsx", sheets, hidden=["old"])
     assert read(path) == [(2, {"text": "b"})]
     assert "'new'" in caplog.text and "--sheet" in caplog.text
     assert read(path, sheet="c") == [(2, {"text": "d"})]
@@ -49,40 +49,42 @@ def test_the_first_sheet_that_is_shown_or_the_named_one_is_read(
 def test_the_first_shown_sheet_that_contains_cells_is_read(tmp_path):
     rows = [["text", "label"], ["A boat", "sea"]]
     sheets = {"front": [], "old": [NAMES], "data": rows, "more": [NAMES]}
-    path = workbooks.write(tmp_path / "a.xlsx", sheets, hidden=["old"])
+    path = workbooks.write_workbook(tmp_path / "a.xlsx", sheets, hidden=["old"])
     assert read(path) == [(2, {"text": "A boat", "label": "sea"})]
     assert [*read_rows(path, Layout(sheet="front"))] == []
 
 
 def test_empty_rows_are_counted(tmp_path, caplog):
     rows = [[], ["text"], ["a"], [None], [""], ["b"], [""]]
-    path = workbooks.write(tmp_path / "a.xlsx", {"s": rows})
+    path = workbooks.write_workbook(tmp_path / "a.xlsx", {"s": rows})
     assert read(path) == [(3, {"text": "a"}), (6, {"text": "b"})]
     assert "2 empty rows left out, the first is row 4" in caplog.text
 
 
 def test_a_formula_without_a_value_is_named(tmp_path):
     rows = [NAMES, [("1+1", 2), ('IF(1,"")', ""), ('"x"', "x")]]
-    path = workbooks.write(tmp_path / "a.xlsx", {"s": rows})
+    path = workbooks.write_workbook(tmp_path / "a.xlsx", {"s": rows})
     assert read(path) == [(2, {"id": "2", "text": "", "label": "x"})]
     rows[1][1] = b'"a"&amp;"b"'
-    workbooks.write(path, {"s": rows})
+    workbooks.write_workbook(path, {"s": rows})
     with pytest.raises(ValueError, match="the cell B2 of the sheet 's'"):
         read(path)
     # In a sheet that is not read, it does not matter.
-    workbooks.write(path, {"r": [["text"], ["a"]], "s": rows})
+    workbooks.write_workbook(path, {"r": [["text"], ["a"]], "s": rows})
     assert read(path) == [(2, {"text": "a"})]
 
 
 def test_a_title_above_the_names_is_named(tmp_path):
     rows = [["Export of May"], NAMES, [1, "a", "x"], [2, "b", "y"]]
-    path = workbooks.write(tmp_path / "a.xlsx", {"s": rows})
+    path = workbooks.write_workbook(tmp_path / "a.xlsx", {"s": rows})
     with pytest.raises(ValueError, match="'Export of May', seems to be a"):
         read(path)
 
 
 def test_a_damaged_workbook_is_named(tmp_path):
-    path = workbooks.write(tmp_path / "a.xlsx", {"s": [NAMES, [1, "a", "x"]]})
+    path = workbooks.write_workbook(
+        tmp_path / "a.xlsx", {"s": [NAMES, [1, "a", "x"]]}
+    )
     data = path.read_bytes()
     for broken in (b"", b"text,label\n", data[:300], data[:-30]):
         path.write_bytes(broken)
@@ -94,7 +96,7 @@ def test_a_damaged_workbook_is_named(tmp_path):
 
 
 def test_without_the_package_one_sentence_says_so(tmp_path, monkeypatch):
-    path = workbooks.write(tmp_path / "a.xlsx", {"s": [NAMES]})
+    path = workbooks.write_workbook(tmp_path / "a.xlsx", {"s": [NAMES]})
     monkeypatch.setitem(sys.modules, "python_calamine", None)
     with pytest.raises(ValueError, match=r"tables\.txt.*CSV UTF-8"):
         read(path)

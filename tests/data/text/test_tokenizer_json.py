@@ -5,11 +5,11 @@ import gzip
 import pytest
 
 from data.text import tokenization
-from tests.support.tokenizer_json import SAVED, TOKENS, write
+from tests.support.tokenizer_json import SAVED, TOKENS, write_tokenizer_json
 
 
 def test_reads_what_vocab_txt_would_say(tmp_path):
-    path = write(tmp_path / "tokenizer.json")
+    path = write_tokenizer_json(tmp_path / "tokenizer.json")
     (tmp_path / "x.json.gz").write_bytes(gzip.compress(path.read_bytes()))
     for name in ("tokenizer.json", "x.json.gz"):
         tokenizer = tokenization.FullTokenizer(tmp_path / name, None)
@@ -21,13 +21,15 @@ def test_reads_what_vocab_txt_would_say(tmp_path):
     # In any order, and of an older version.
     shuffled = dict(sorted(SAVED["model"]["vocab"].items()))
     changes = ("model", "vocab", shuffled), ("model", "type", None)
-    changed = tokenization.FullTokenizer(write(path, changes), None)
+    changed = tokenization.FullTokenizer(
+        write_tokenizer_json(path, changes), None
+    )
     assert changed.vocab == dict(zip(TOKENS, range(8), strict=True))
 
 
 def test_the_casing_is_that_of_the_file(tmp_path):
     change = "normalizer", "lowercase", False
-    path = write(tmp_path / "tokenizer.json", [change])
+    path = write_tokenizer_json(tmp_path / "tokenizer.json", [change])
     assert not tokenization.FullTokenizer(path, None).do_lower_case
     tokenizer = tokenization.FullTokenizer(path, do_lower_case=False)
     assert tokenizer.tokenize("é Unable") == ["é", "[UNK]"]
@@ -38,7 +40,9 @@ def test_the_casing_is_that_of_the_file(tmp_path):
 def test_added_tokens_have_their_rows(tmp_path):
     """As in a vocab.txt, rows that nothing has are empty lines."""
     added = [{"id": 10, "content": "[E1]"}, {"id": 2, "content": "[CLS]"}]
-    path = write(tmp_path / "a.json", [(None, "added_tokens", added)])
+    path = write_tokenizer_json(
+        tmp_path / "a.json", [(None, "added_tokens", added)]
+    )
     tokenizer = tokenization.FullTokenizer(path)
     assert tokenizer.tokens == [*TOKENS, "", "", "[E1]"]
     tokenizer.check_vocab(11)
@@ -58,13 +62,13 @@ def test_added_tokens_have_their_rows(tmp_path):
     ],
 )
 def test_another_tokenizer_than_berts_is_refused(tmp_path, change, culprit):
-    path = write(tmp_path / "tokenizer.json", [change])
+    path = write_tokenizer_json(tmp_path / "tokenizer.json", [change])
     with pytest.raises(ValueError, match=f"^{path}: .*{culprit}"):
         tokenization.FullTokenizer(path)
 
 
 def test_a_vocab_txt_with_other_words_is_refused(tmp_path):
-    saved = write(tmp_path / "tokenizer.json")
+    saved = write_tokenizer_json(tmp_path / "tokenizer.json")
     file = tmp_path / "vocab.txt"
     # Lines that repeat or contain only white space may differ.
     text = "".join(f"{token} \n" for token in TOKENS)

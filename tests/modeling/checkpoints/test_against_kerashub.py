@@ -8,10 +8,10 @@ import modeling
 from data.text.tokenization import FullTokenizer
 from tests.support.kerashub_presets import (
     LABELS,
-    convert,
-    create,
+    create_perturbed,
     perturb,
-    release,
+    write_preset,
+    write_release,
 )
 from tests.support.kinds import assert_close
 from tests.support.models import create_batch
@@ -60,8 +60,8 @@ def check_features(theirs, ours):
 
 @pytest.mark.slow
 def test_kerashub_computes_what_our_encoder_does(theirs, tmp_path):
-    model = create(modeling.BertModel)
-    convert(release(tmp_path / "tf1", model), tmp_path / "preset")
+    model = create_perturbed(modeling.BertModel)
+    write_preset(write_release(tmp_path / "tf1", model), tmp_path / "preset")
     preset = str(tmp_path / "preset")
     check_encoder(model, theirs.BertBackbone.from_preset(preset))
 
@@ -74,8 +74,8 @@ def test_kerashub_computes_what_our_encoder_does(theirs, tmp_path):
 def test_kerashub_computes_what_our_classifier_does(
     theirs, tmp_path, mode, lower_case
 ):
-    model = create(modeling.BertClassifier, 3)
-    source = release(
+    model = create_perturbed(modeling.BertClassifier, 3)
+    source = write_release(
         tmp_path / "tf1",
         model,
         LABELS,
@@ -83,7 +83,7 @@ def test_kerashub_computes_what_our_classifier_does(
         output_mode=mode,
         max_seq_length=32,
     )
-    convert(source, tmp_path / "preset")
+    write_preset(source, tmp_path / "preset")
     preset = str(tmp_path / "preset")
     classifier = theirs.BertTextClassifier.from_preset(preset)
     expected = np.asarray(model(BATCH))

@@ -20,7 +20,12 @@ from modeling import (
     save_huggingface,
 )
 from tests.support.checkpoints import assert_same_bits
-from tests.support.huggingface_files import CONFIG, POSITIONS, RECORDED, write
+from tests.support.huggingface_files import (
+    CONFIG,
+    POSITIONS,
+    RECORDED,
+    write_huggingface_files,
+)
 from tests.support.kinds import assert_close
 
 
@@ -37,7 +42,7 @@ def test_old_names_there_and_back(tmp_path):
         for name, value in tensors.items()
     }
     renamed["embeddings.position_ids"] = np.arange(POSITIONS)[None]
-    write(tmp_path, renamed)
+    write_huggingface_files(tmp_path, renamed)
     config = load_config(tmp_path)
     assert config.hidden_act == "gelu_erf"
     model = BertModel(config)
@@ -154,7 +159,7 @@ def test_names_behind_one_scope_are_read(tmp_path, scope):
     tensors = create_tensors()
     scoped = {f"{scope}{name}": value for name, value in tensors.items()}
     scoped["classifier.weight"] = tensors["pooler.dense.weight"]
-    write(tmp_path, scoped)
+    write_huggingface_files(tmp_path, scoped)
     model, whole = (BertModel(load_config(tmp_path)) for _ in range(2))
     report = load_checkpoint(model, tmp_path)
     assert not report.missing and report.unused == ["classifier.weight"]
@@ -168,7 +173,7 @@ def test_two_scopes_and_other_networks_are_not_guessed(tmp_path):
         values = {
             scope + name: tensors[name] for name in tensors for scope in scopes
         }
-        write(tmp_path, values)
+        write_huggingface_files(tmp_path, values)
         with pytest.raises(
             ValueError, match=f"contains .*{scopes[-1]}embeddin"
         ):
@@ -177,7 +182,7 @@ def test_two_scopes_and_other_networks_are_not_guessed(tmp_path):
 
 def test_an_adapter_beside_its_model_is_named(tmp_path):
     """transformers adds it to the model when it loads the folder."""
-    write(tmp_path, create_tensors())
+    write_huggingface_files(tmp_path, create_tensors())
     # macOS creates such files.
     (tmp_path / "._adapter_model.safetensors").write_bytes(b"?")
     assert find_checkpoint(tmp_path) == f"{tmp_path}/model.safetensors"
@@ -199,12 +204,12 @@ def test_a_masked_lm_head_of_its_own_is_refused(tmp_path, name):
     decoder = f"cls.predictions.decoder.{name}"
     # As files have it whose two names share a tensor.
     tensors[decoder] = tensors[first[name]]
-    write(tmp_path, tensors)
+    write_huggingface_files(tmp_path, tensors)
     config = load_config(tmp_path)
     report = load_checkpoint(BertPretrainer(config), tmp_path)
     assert not report.missing and not report.unused
     tensors[decoder] = tensors[first[name]] + 1
-    write(tmp_path, tensors)
+    write_huggingface_files(tmp_path, tensors)
     message = f"{decoder} differs from {first[name]}"
     with pytest.raises(ValueError, match=message):
         load_checkpoint(BertPretrainer(config), tmp_path)
@@ -213,7 +218,7 @@ def test_a_masked_lm_head_of_its_own_is_refused(tmp_path, name):
     # The only copy of the bias is the bias.
     if name == "bias":
         del tensors["cls.predictions.bias"]
-        write(tmp_path, tensors)
+        write_huggingface_files(tmp_path, tensors)
         model = BertPretrainer(config)
         assert not load_checkpoint(model, tmp_path).missing
         np.testing.assert_array_equal(
@@ -225,13 +230,13 @@ def test_a_missing_pooler_is_reported(tmp_path, caplog):
     tensors = create_tensors()
     for name in ("pooler.dense.weight", "pooler.dense.bias"):
         del tensors[name]
-    write(tmp_path, tensors)
+    write_huggingface_files(tmp_path, tensors)
     model = BertSpanLabeler(load_config(tmp_path))
     report = load_checkpoint(model, tmp_path)
     assert "bert/pooler/dense/kernel" in report.missing
     assert "WARNING" in caplog.text and "pooler" in caplog.text
     del tensors["encoder.layer.0.attention.self.query.weight"]
-    write(tmp_path, tensors)
+    write_huggingface_files(tmp_path, tensors)
     with pytest.raises(
         ValueError, match=r"lacks .*layer_0/attention/self/query"
     ):
@@ -264,12 +269,12 @@ def test_weights_that_are_not_finite_are_refused(tmp_path, value, dtype):
     tensors = {
         name: value.astype(dtype) for name, value in create_tensors().items()
     }
-    write(tmp_path, tensors)
+    write_huggingface_files(tmp_path, tensors)
     model = BertModel(load_config(tmp_path))
     load_checkpoint(model, tmp_path)
     query = "encoder.layer.1.attention.self.query.weight"
     tensors[query][2, 5] = value
-    write(tmp_path, tensors)
+    write_huggingface_files(tmp_path, tensors)
     with pytest.raises(
         ValueError,
         # The kernel is the transposed.

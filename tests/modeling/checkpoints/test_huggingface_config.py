@@ -8,7 +8,7 @@ import json
 import pytest
 
 from modeling import load_config
-from tests.support.huggingface_files import write
+from tests.support.huggingface_files import write_huggingface_files
 
 
 @pytest.mark.parametrize(
@@ -24,7 +24,7 @@ from tests.support.huggingface_files import write
     ],
 )
 def test_a_network_that_is_not_berts_is_refused(tmp_path, changes):
-    write(tmp_path, {}, **changes)
+    write_huggingface_files(tmp_path, {}, **changes)
     [name] = changes
     with pytest.raises(ValueError, match=f"config.json: `{name}"):
         load_config(tmp_path)

@@ -22,9 +22,9 @@ from tests.support.golden import ROOT
 from tests.support.kerashub_presets import (
     CONFIG,
     LABELS,
-    convert,
-    create,
-    release,
+    create_perturbed,
+    write_preset,
+    write_release,
 )
 from tests.support.models import built, tiny_config
 from tests.support.script_runner import SAMPLES, snapshot
@@ -83,8 +83,8 @@ def datasets(path):
 
 @pytest.mark.parametrize("lower_case", [True, False])
 def test_a_classifier_comes_back_equal_to_the_bit(tmp_path, lower_case):
-    model = create(modeling.BertClassifier, 3)
-    source = release(
+    model = create_perturbed(modeling.BertClassifier, 3)
+    source = write_release(
         tmp_path / "tf1",
         model,
         LABELS,
@@ -95,7 +95,7 @@ def test_a_classifier_comes_back_equal_to_the_bit(tmp_path, lower_case):
     preset = tmp_path / "preset"
     # The second time, it replaces what it wrote.
     for _ in range(2):
-        convert(source, preset)
+        write_preset(source, preset)
     assert names(preset) == CLASSIFIER_FILES
     check_equal(model, modeling.BertClassifier.from_preset(preset))
     saved = presets.read_preset(preset)
@@ -117,28 +117,28 @@ def test_a_classifier_comes_back_equal_to_the_bit(tmp_path, lower_case):
 
 
 def test_an_encoder_comes_back_equal_to_the_bit(tmp_path):
-    model = create(modeling.BertModel)
-    convert(release(tmp_path / "tf1", model), tmp_path / "preset")
+    model = create_perturbed(modeling.BertModel)
+    write_preset(write_release(tmp_path / "tf1", model), tmp_path / "preset")
     assert names(tmp_path / "preset") == CLASSIFIER_FILES - TASK_FILES
     check_equal(model, modeling.BertModel.from_preset(tmp_path / "preset"))
     assert presets.read_preset(tmp_path / "preset").head == kinds.ENCODER
 
 
 def test_the_encoder_of_a_pretrained_model_is_saved_with_new_words(tmp_path):
-    model = create(modeling.BertPretrainer)
-    source = release(tmp_path / "tf1", model)
-    convert(source, tmp_path / "preset", model="bert")
+    model = create_perturbed(modeling.BertPretrainer)
+    source = write_release(tmp_path / "tf1", model)
+    write_preset(source, tmp_path / "preset", model="bert")
     check_equal(model.bert, modeling.BertModel.from_preset(tmp_path / "preset"))
     extended = tmp_path / "extended.txt"
     extended.write_bytes((source / "vocab.txt").read_bytes() + b"boatboat\n")
     options = {"model": "bert", "extended_vocab_file": str(extended)}
-    convert(source, tmp_path / "more", **options)
+    write_preset(source, tmp_path / "more", **options)
     assert modeling.load_config(tmp_path / "more").vocab_size == 1601
 
 
 def test_the_files_are_those_that_kerashub_writes(tmp_path):
     """All but the accents, which KerasHub's user had kept."""
-    convert(RECORDED, tmp_path / "preset")
+    write_preset(RECORDED, tmp_path / "preset")
     for name in ("model.weights.h5", "task.weights.h5"):
         before, after = (
             datasets(folder / name)
@@ -169,9 +169,9 @@ def test_the_files_are_those_that_kerashub_writes(tmp_path):
     ],
 )
 def test_the_kind_of_answers_comes_back(tmp_path, mode, num_labels, activation):
-    model = create(modeling.BertClassifier, num_labels)
-    source = release(tmp_path / "tf1", model, output_mode=mode)
-    convert(source, tmp_path / "preset")
+    model = create_perturbed(modeling.BertClassifier, num_labels)
+    source = write_release(tmp_path / "tf1", model, output_mode=mode)
+    write_preset(source, tmp_path / "preset")
     task = read_json(tmp_path / "preset/task.json")["config"]
     assert task["activation"] == activation
     assert (
@@ -206,9 +206,9 @@ def test_what_kerashub_cannot_compute_is_refused(
 ):
     config = tiny_config(vocab_size=1600, **changes)
     model = built(model_class(config, *arguments))
-    source = release(tmp_path / "tf1", model)
+    source = write_release(tmp_path / "tf1", model)
     with pytest.raises(ValueError, match=f"^KerasHub's BERT [^\n]*{says}"):
-        convert(source, tmp_path / "preset")
+        write_preset(source, tmp_path / "preset")
     assert names(tmp_path) == {f"tf1/{name}" for name in names(source)}
 
 
@@ -228,44 +228,48 @@ def refuse(tmp_path):
 
 
 def test_networks_that_kerashub_lacks_are_refused(refuse):
-    refuse("--bilstm", create(modeling.BertClassifier, 2, bilstm=True))
+    refuse(
+        "--bilstm", create_perturbed(modeling.BertClassifier, 2, bilstm=True)
+    )
     for model_class, sizes in (
         (modeling.BertModel, []),
         (modeling.BertClassifier, [2]),
     ):
-        model = create(model_class, *sizes, left_to_right=True)
+        model = create_perturbed(model_class, *sizes, left_to_right=True)
         refuse("--left_to_right", model)
-    refuse("BertEmbedder", create(modeling.BertEmbedder))
+    refuse("BertEmbedder", create_perturbed(modeling.BertEmbedder))
 
 
 def test_a_weight_that_kerashub_needs_cannot_be_left_out(refuse):
-    model = create(modeling.BertClassifier, 2)
+    model = create_perturbed(modeling.BertClassifier, 2)
     left_out = ["bert/pooler/dense/kernel"]
     refuse("needs bert/pooler", model, leave_out=left_out)
 
 
 def test_labels_for_kerashub_are_as_many_as_the_outputs(refuse):
-    model = create(modeling.BertClassifier, 2)
+    model = create_perturbed(modeling.BertClassifier, 2)
     refuse("`labels` must name 2", model, labels=LABELS)
 
 
 def test_the_vocabulary_for_kerashub_fits_the_model(refuse):
-    refuse("1600", create(modeling.BertModel, config=tiny_config()))
+    refuse("1600", create_perturbed(modeling.BertModel, config=tiny_config()))
 
 
 def test_files_of_a_user_are_kept(tmp_path):
-    source = release(tmp_path / "tf1", create(modeling.BertModel))
+    source = write_release(
+        tmp_path / "tf1", create_perturbed(modeling.BertModel)
+    )
     preset = tmp_path / "preset"
-    convert(source, preset)
+    write_preset(source, preset)
     (preset / "assets/tokenizer/mine.txt").write_text("mine")
     before = snapshot(preset)
     with pytest.raises(ValueError, match=r"mine\.txt"):
-        convert(source, preset)
+        write_preset(source, preset)
     assert snapshot(preset) == before
 
 
 def test_a_full_disk_changes_no_file(tmp_path):
-    model = create(modeling.BertModel)
+    model = create_perturbed(modeling.BertModel)
     preset = tmp_path / "preset"
     tokenizer = FullTokenizer(SAMPLES / "vocab.txt")
     modeling.save_kerashub(model, preset, tokenizer)

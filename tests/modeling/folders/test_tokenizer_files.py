@@ -103,7 +103,7 @@ def test_special_words_of_a_model_are_named_once(tmp_path, caplog, files):
 def test_one_large_id_does_not_fill_the_memory(tmp_path):
     ids = {token: row for row, token in enumerate(tokenizer_json.TOKENS)}
     vocab = ids | {"far": 5_000_000}
-    path = tokenizer_json.write(
+    path = tokenizer_json.write_tokenizer_json(
         tmp_path / "tokenizer.json", [("model", "vocab", vocab)]
     )
     with pytest.raises(ValueError, match="the id of 'far' is 5000000"):

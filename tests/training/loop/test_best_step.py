@@ -97,7 +97,7 @@ def run_task(options, accuracies, eval_labels=0, **changes):
     """
     for file in Path(options["export_dir"]).iterdir():
         file.unlink()
-    return toy_task.run(
+    return toy_task.run_task(
         ScriptedTask, options | changes, accuracies, eval_labels
     )
 
@@ -167,7 +167,7 @@ def test_a_figure_that_is_none_is_refused_before_training(options):
         run_task(options, [], metric_for_best="loss")
     changes = {"metric_for_best": "f1", "evaluate_each_epoch": False}
     with pytest.raises(ValueError, match="--metric_for_best"):
-        toy_task.parse(options | changes).config.check(frozenset())
+        toy_task.parse_flags(options | changes).config.check(frozenset())
 
 
 def remove_checkpoints(folder):
@@ -227,7 +227,7 @@ def test_the_best_of_a_run_whose_checkpoints_are_gone_never_wins(
     # A command that does not train uses these weights and their description.
     start = f"{tmp_path}/other/model.ckpt-6"
     later = options | LATER | {"init_checkpoint": start}
-    config = toy_task.parse(later).config
+    config = toy_task.parse_flags(later).config
     assert read_preset(config).path == options["output_dir"]
     for load_best in (True, False):
         run_task(later, [0.9], load_best=load_best)

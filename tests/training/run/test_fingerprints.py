@@ -28,7 +28,7 @@ def options(tmp_path):
 
 def describe(options, resumes=None):
     """Returns the settings of a new run, or of a run that is resumed."""
-    parsed = toy_task.parse(options)
+    parsed = toy_task.parse_flags(options)
     preset = read_preset(parsed.config)
     if resumes:
         preset = Preset("run", flag="--output_dir", recorded_settings=resumes)

@@ -54,7 +54,7 @@ def test_command_names_files_but_no_folders(tmp_path):
         learning_rate=2e-05,
         tpu_name="secret",
     )
-    parsed = toy_task.parse(options)
+    parsed = toy_task.parse_flags(options)
     command = describe_command(parsed)
     description = run_folder.describe_run(parsed.config, command, None, {})
     card = cards.Card(kind=cards.WEIGHTS, description=description).text()
