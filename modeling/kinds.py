@@ -115,12 +115,12 @@ def kind_of(model: object) -> str:
     return type(model).__name__
 
 
-def is_bound(head: str | None) -> bool:
+def is_task_specific(head: str | None) -> bool:
     """Returns whether only the task that trained a head can use the head.
 
     Args:
         head: class of the model, None if it is unknown. The class of a user's
-            own model counts as bound.
+            own model counts as task-specific.
     """
     if head is None:
         return False

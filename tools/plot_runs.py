@@ -62,7 +62,7 @@ class Config(flags.Config):
 
 
 def create_curves(
-    lines: Sequence[history.Line], places: Sequence[float]
+    lines: Sequence[history.HistoryLine], places: Sequence[float]
 ) -> Curves:
     """Returns the curves of a run, without values that are not finite.
 

@@ -164,7 +164,7 @@ def check_export_scores(
         score = scores.get(f"{format_name}_{metric}")
         if score is None or not math.isfinite(expected):
             continue
-        loss = round((expected - score) / task.hundredth, 6)
+        loss = round((expected - score) / task.percentage_point, 6)
         # Write `not <=` instead of `>`, so that NaN is an error too.
         if not loss <= task.config.fine_tuning.max_export_loss:
             remedy = "Export without --quantize"

@@ -81,7 +81,7 @@ def read_start(parsed: flags.Parsed[TrainingConfigT]) -> Start[TrainingConfigT]:
             flags contradict each other, the folder, the run or a file.
         OSError: a file is missing or cannot be read.
     """
-    preset = read_preset(parsed.config)
+    preset = read_initial_preset(parsed.config)
     config = complete_flags(parsed, preset)
     # `checks.check_files` checks the lengths, which the table may still change.
     file = config.model.bert_config_file
@@ -111,7 +111,7 @@ def read_start(parsed: flags.Parsed[TrainingConfigT]) -> Start[TrainingConfigT]:
     return dataclasses.replace(start, tokenizer=tokenizer)
 
 
-def read_preset(config: TrainingConfig) -> Preset | None:
+def read_initial_preset(config: TrainingConfig) -> Preset | None:
     """Reads the folder of the weights that a training command begins with.
 
     This is --output_dir if it contains a checkpoint, or only a best step and

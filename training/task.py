@@ -94,8 +94,8 @@ class Task(abc.ABC, Generic[ExampleT, OriginT]):
             lack the features that a loss reads.
         metrics: names of the scores of `evaluate` by which the best step may be
             chosen. Higher must be better. The first is the default.
-        hundredth: one percentage point of the first metric: 0.01 if the metric
-            is a fraction, 1 if it is a percentage.
+        percentage_point: one percentage point of the first metric: 0.01 if the
+            metric is a fraction, 1 if it is a percentage.
         labels: labels in the order of the model's outputs, saved beside the
             model's checkpoints. None if the task has no labels.
         label_words: alternative names of the labels, in the same order, which
@@ -118,7 +118,7 @@ class Task(abc.ABC, Generic[ExampleT, OriginT]):
     loss: "Loss"
     eval_loss: "Loss | None" = None
     metrics: Sequence[str]
-    hundredth: float = 0.01
+    percentage_point: float = 0.01
     labels: Sequence[str] | None = None
     label_words: Sequence[str] = ()
     counts_examples: bool = False

@@ -20,7 +20,7 @@ from data.ner.tag_names import is_tag
 from data.tables import dialects
 
 
-class Line(NamedTuple):
+class ColumnsLine(NamedTuple):
     """A word of a sentence, as a file contains it.
 
     Attributes:
@@ -41,7 +41,7 @@ class SentenceLines(NamedTuple):
     """
 
     document: int
-    lines: list[Line]
+    lines: list[ColumnsLine]
 
 
 def find_sentences(
@@ -81,7 +81,7 @@ def _read_sentences(
 ) -> Iterator[SentenceLines]:
     """Yields the lines between empty lines."""
     document = 0
-    sentence: list[Line] = []
+    sentence: list[ColumnsLine] = []
     for number, text, cells in _cut_lines(path, lines, layout):
         # Check all columns, because the first one need not contain the words.
         is_document = any(cell.startswith(DOCUMENT) for cell in cells)
@@ -103,7 +103,7 @@ def _read_sentences(
                 f"{text[:80]!r}"
             )
         else:
-            sentence.append(Line(number, cells))
+            sentence.append(ColumnsLine(number, cells))
 
 
 def _is_comment(
@@ -180,7 +180,7 @@ def _part_by_column(
     # pandas may write an empty cell as NaN.
     empty_values = {value for value in values if value.lower() in ("", "nan")}
     for document, lines in sentences:
-        part: list[Line] = []
+        part: list[ColumnsLine] = []
         for line in lines:
             value = line.cells[sentence_at]
             is_filled = value not in empty_values
@@ -250,6 +250,6 @@ def _expand_rows(
             for word, tag in zip(words, tags, strict=True):
                 row = [*cells]
                 row[words_at], row[tags_at] = word, tag
-                sentence.append(Line(number, row))
+                sentence.append(ColumnsLine(number, row))
             if sentence:
                 yield SentenceLines(document, sentence)

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from data.io import text_files
 from data.ner.column_layouts import ColumnLayout, find_layout
-from data.ner.column_sentences import Line, SentenceLines, find_sentences
+from data.ner.column_sentences import ColumnsLine, SentenceLines, find_sentences
 from data.ner.options import ColumnOptions
 from data.ner.sentence_windows import NerExample
 from data.ner.tag_names import is_tag, name_tags
@@ -77,7 +77,7 @@ def read_columns(
 
 def _read_word(
     path: str,
-    line: Line,
+    line: ColumnsLine,
     words_at: int,
     tags_at: int | None,
     tag_of_cell: Mapping[str, str],

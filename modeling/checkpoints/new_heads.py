@@ -90,5 +90,5 @@ def _is_other_kind(model: keras.Model, head: str | None) -> bool:
     names = [base.__name__ for base in type(model).__mro__]
     # A user's own subclass has the head of the class that it extends.
     own_head = next((name for name in names if name in kinds.KINDS), names[0])
-    are_bound = kinds.is_bound(head) and kinds.is_bound(own_head)
-    return are_bound and head not in (names[0], own_head)
+    are_specific = all(map(kinds.is_task_specific, (head, own_head)))
+    return are_specific and head not in (names[0], own_head)

@@ -208,7 +208,9 @@ class Preset:
         Raises:
             ValueError: the folder describes a model of a different class.
         """
-        if self.head != name and all(map(kinds.is_bound, (self.head, name))):
+        if self.head != name and all(
+            map(kinds.is_task_specific, (self.head, name))
+        ):
             raise ValueError(
                 f"{self.path} contains a {self.head}, but this task needs a "
                 f"{name}. Use the model for its own task, or pass it to "

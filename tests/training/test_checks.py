@@ -15,7 +15,7 @@ from tests.support.toy_task import (
     resolve_config,
 )
 from training.distillation import load_teacher
-from training.start import check_lengths, read_preset
+from training.start import check_lengths, read_initial_preset
 
 
 def test_lengths_beyond_the_positions_are_refused():
@@ -54,7 +54,7 @@ def check_network(folder, **changes):
     """Checks the network of a command against that of its weights."""
     config = create_config(folder, **changes)
     identity.check_identity(
-        read_preset(config),
+        read_initial_preset(config),
         tiny_config(),
         None,
         config.network,

@@ -50,7 +50,7 @@ _ENTRIES: dict[str, type | UnionType] = {
 }
 
 
-class Line(TypedDict):
+class HistoryLine(TypedDict):
     """A line of history.jsonl."""
 
     kind: LineKind
@@ -182,13 +182,13 @@ class History:
         step: int,
         metrics: Mapping[str, float],
         learning_rate: float | None,
-    ) -> Line:
+    ) -> HistoryLine:
         """Returns a line with the hours trained so far.
 
         If the step already has a line of another kind, the hours, the number of
         examples and the learning rate are those of that line.
         """
-        line: Line = {
+        line: HistoryLine = {
             "kind": kind,
             "step": step,
             "hours": self.hours,
@@ -244,7 +244,7 @@ class History:
         )
 
 
-def read_history(path: str | os.PathLike[str]) -> list[Line]:
+def read_history(path: str | os.PathLike[str]) -> list[HistoryLine]:
     """Reads the complete lines of a history file.
 
     Raises:
@@ -260,7 +260,7 @@ def read_history(path: str | os.PathLike[str]) -> list[Line]:
     ]
 
 
-def _parse(text: bytes, where: str) -> Line:
+def _parse(text: bytes, where: str) -> HistoryLine:
     """Parses one line. Error messages begin with `where`."""
     line = json_files.parse_json(text, where)
     wrong = [
@@ -287,5 +287,5 @@ def _parse(text: bytes, where: str) -> Line:
     return line
 
 
-def _line_of(line: Line) -> str:
+def _line_of(line: HistoryLine) -> str:
     return json.dumps(line) + "\n"

@@ -138,7 +138,7 @@ class NerTask(task.Task[NerExample, NerFeatures]):
     def _tag(
         self, split: _Split, batches: task.Batches
     ) -> tuple[list[list[str]], list[np.ndarray]]:
-        """Returns the tags of each sentence's words, and their probabilities."""
+        """Returns the tags of each sentence, and their probabilities."""
         probabilities = (
             to_probabilities(logits.astype(np.float32), "classification")
             for _, logits in batches

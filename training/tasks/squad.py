@@ -37,8 +37,8 @@ class SquadTask(task.Task[reading.SquadExample, passage_windows.SquadFeatures]):
     """
 
     metrics = ("f1",)
-    # SQuAD's official scores are percentages, so one hundredth is 1.0.
-    hundredth = 1.0
+    # SQuAD's official scores are percentages, not fractions.
+    percentage_point = 1.0
     splits = MappingProxyType(
         {"train": ["train"], "eval": ["eval"], "predict": ["eval"]}
     )
@@ -182,7 +182,8 @@ class SquadTask(task.Task[reading.SquadExample, passage_windows.SquadFeatures]):
 
     @property
     def _asked(self) -> reading.SquadFile:
-        # Only commands that read --predict_file evaluate and predict.
+        """The file of --predict_file."""
+        # Only commands that read this file evaluate and predict.
         assert self.reader.asked
         return self.reader.asked
 
