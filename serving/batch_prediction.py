@@ -114,13 +114,13 @@ def answer_items(
             batch_replies = task.ask(model, requests, options)
             replies |= zip(asked, batch_replies, strict=True)
             # Check only one reply, as others may lack an optional field.
-            answered = (
+            answers = (
                 reply
                 for reply in batch_replies
                 if reply and isinstance(reply, dict)
             )
-            if not is_checked and (first := next(answered, None)):
-                check_fields(row_options.fields, first)
+            if not is_checked and (answered_reply := next(answers, None)):
+                check_fields(row_options.fields, answered_reply)
                 is_checked = True
             counter.add(len(places))
         rows: list[Reply] = []

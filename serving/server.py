@@ -166,8 +166,8 @@ class Server:
 
         HTTP ignores the case of "Bearer".
         """
-        sent = dict(scope["headers"]).get(b"authorization", b"")
-        scheme, _, token = sent.partition(b" ")
+        header = dict(scope["headers"]).get(b"authorization", b"")
+        scheme, _, token = header.partition(b" ")
         is_same = hmac.compare_digest(token.strip(), self._token)
         return is_same and scheme.lower() == b"bearer"
 
@@ -263,9 +263,10 @@ class Server:
         replies = asyncio.ensure_future(compute())
         gone = asyncio.ensure_future(_until_gone(request))
         try:
-            first = asyncio.FIRST_COMPLETED
             await asyncio.wait(
-                [replies, gone], timeout=seconds, return_when=first
+                [replies, gone],
+                timeout=seconds,
+                return_when=asyncio.FIRST_COMPLETED,
             )
             if replies.done():
                 return replies.result()

@@ -114,13 +114,17 @@ class _Batch:
         """Gives each job its replies, or the first of its errors."""
         replies = iter(self._replies)
         for job in self._jobs:
-            own = [next(replies) for _ in job.requests]
+            job_replies = [next(replies) for _ in job.requests]
             if job.future.done():
                 continue
             texts: list[bytes] = []
-            for reply in own:
+            for reply in job_replies:
                 if isinstance(reply, Exception):
-                    where = f"text {len(texts) + 1}: " if len(own) > 1 else ""
+                    where = (
+                        f"text {len(texts) + 1}: "
+                        if len(job_replies) > 1
+                        else ""
+                    )
                     job.future.set_exception(to_exception(reply, where))
                     break
                 texts.append(reply)

@@ -198,11 +198,13 @@ def _padded_lengths(longest: int) -> list[int]:
 def pad_batch(inputs: Sequence[Input], length: int) -> dict[str, np.ndarray]:
     """Returns the padded features of a batch, int32 [B, F] each."""
     ids = np.zeros([len(inputs), length], np.int32)
-    for row, one in zip(ids, inputs, strict=True):
-        row[: len(one.ids)] = one.ids
+    for row, network_input in zip(ids, inputs, strict=True):
+        row[: len(network_input.ids)] = network_input.ids
     places = np.arange(length)
-    ends = np.array([len(one.ids) for one in inputs])
-    first_ends = np.array([one.first_length for one in inputs])
+    ends = np.array([len(network_input.ids) for network_input in inputs])
+    first_ends = np.array(
+        [network_input.first_length for network_input in inputs]
+    )
     is_real = places < ends[:, None]
     is_first = places < first_ends[:, None]
     return {

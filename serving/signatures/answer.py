@@ -145,10 +145,10 @@ class _Answering:
         }
 
     def _find_best(
-        self, places: Windows, begin: tf.Tensor, end: tf.Tensor
+        self, places: Windows, start: tf.Tensor, end: tf.Tensor
     ) -> Tensors:
-        """Returns the best starts and ends in windows `begin` to `end` - 1."""
-        features = places.slice(begin, end).pack(
+        """Returns the best starts and ends in windows `start` to `end` - 1."""
+        features = places.slice(start, end).pack(
             self._tokenizer, self._windows.max_seq_length
         )
         if not self._decode.options.trim_padding:
@@ -162,11 +162,11 @@ class _Answering:
         places: Windows,
         passages: Passages,
         best: Tensors,
-        begin: tf.Tensor,
+        start: tf.Tensor,
         end: tf.Tensor,
     ) -> Tensors:
-        """Returns the answers to questions `begin` to `end` - 1."""
-        rows = tf.range(begin, end)
+        """Returns the answers to questions `start` to `end` - 1."""
+        rows = tf.range(start, end)
         return _to_outputs(self._decode(places, passages, best, rows))
 
 

@@ -21,15 +21,15 @@ Tensors = dict[str, tf.Tensor]
 def pack_rows(
     packing: PackingLayer,
     tokens: Sequence[tf.RaggedTensor],
-    begin: tf.Tensor,
+    start: tf.Tensor,
     end: tf.Tensor,
 ) -> Tensors:
-    """Packs texts `begin` to `end` - 1 into the features of one batch.
+    """Packs texts `start` to `end` - 1 into the features of one batch.
 
     `tokens` contains the tokens of all texts, or for pairs, the tokens of all
     first texts and the tokens of all second texts.
     """
-    packed = packing.pack(*(texts[begin:end] for texts in tokens))
+    packed = packing.pack(*(texts[start:end] for texts in tokens))
     return trim_padding(packed, multiple=1)
 
 
@@ -40,7 +40,7 @@ def call_in_batches(
 ) -> Tensors:
     """Calls a function on a few rows at a time, to save memory.
 
-    `function` (begin, end) returns the outputs for the rows from `begin` to
+    `function` (start, end) returns the outputs for the rows from `start` to
     `end` - 1. These numbers and `num_rows` are int32 scalars.
 
     Returns the outputs of all calls, joined along the first dimension.
@@ -54,8 +54,8 @@ def call_in_batches(
     def call_next(
         index: tf.Tensor, arrays: dict[str, tf.TensorArray]
     ) -> tuple[tf.Tensor, dict[str, tf.TensorArray]]:
-        begin = index * batch_size
-        outputs = call(begin, tf.minimum(begin + batch_size, num_rows))
+        start = index * batch_size
+        outputs = call(start, tf.minimum(start + batch_size, num_rows))
         return index + 1, {
             name: array.write(index, outputs[name])
             for name, array in arrays.items()

@@ -109,11 +109,11 @@ class _Beginnings:
     def _predict_rows(
         self,
         tokens: Sequence[tf.RaggedTensor],
-        begin: tf.Tensor,
+        start: tf.Tensor,
         end: tf.Tensor,
     ) -> Tensors:
         return self._predict(
-            batches.pack_rows(self._packing, tokens, begin, end)
+            batches.pack_rows(self._packing, tokens, start, end)
         )
 
 
@@ -155,9 +155,9 @@ class _WholeTexts:
         return {name: pooled}
 
     def _predict_rows(
-        self, windows: Windows, begin: tf.Tensor, end: tf.Tensor
+        self, windows: Windows, start: tf.Tensor, end: tf.Tensor
     ) -> Tensors:
-        packed = windows.slice(begin, end).pack(
+        packed = windows.slice(start, end).pack(
             self._packing.tokenizer, self._packing.max_seq_length
         )
         return self._predict(trim_padding(packed, 1))

@@ -84,14 +84,14 @@ class _Embedding:
         self,
         tokens: tf.RaggedTensor,
         longest: tf.Tensor,
-        begin: tf.Tensor,
+        start: tf.Tensor,
         end: tf.Tensor,
     ) -> Tensors:
-        """Returns the outputs for texts `begin` to `end` - 1.
+        """Returns the outputs for texts `start` to `end` - 1.
 
         They are padded to `longest` WordPieces.
         """
-        packed = self._packing.pack(tokens[begin:end])
+        packed = self._packing.pack(tokens[start:end])
         features = {name: ids[:, :longest] for name, ids in packed.items()}
         outputs = self.encode(features)
         is_real = features["input_mask"] > 0

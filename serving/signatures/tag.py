@@ -114,22 +114,22 @@ class _Tagging:
         self,
         rows: Windows,
         places: tf.Tensor,
-        begin: tf.Tensor,
+        start: tf.Tensor,
         end: tf.Tensor,
     ) -> Tensors:
         """Returns the probabilities of the tags of some words.
 
-        They are the words that windows `begin` to `end` - 1 tag.
+        They are the words that windows `start` to `end` - 1 tag.
         """
-        packed = rows.slice(begin, end).pack(
+        packed = rows.slice(start, end).pack(
             self._tokenizer, self._options.max_seq_length
         )
         outputs = self.predict(trim_padding(packed, 1))
         # `places` contains a row for each word: the window that tags the word,
         # and the word's position in the window. The rows are sorted by window,
-        # so the words of windows `begin` to `end` - 1 are the adjacent rows
+        # so the words of windows `start` to `end` - 1 are the adjacent rows
         # `first` to `last` - 1.
-        windows = tf.cast(tf.stack([begin, end]), tf.int64)
+        windows = tf.cast(tf.stack([start, end]), tf.int64)
         first, last = tf.unstack(tf.searchsorted(places[:, 0], windows))
         shift = tf.stack([windows[0], 0])
         selected = places[first:last] - shift

@@ -92,8 +92,8 @@ def _create_fill_mask(
         ids = packing.tokenizer.tokenize_around(text, (MASK,))
         tokens = ids[:, : options.max_seq_length - 2]
 
-        def fill_rows(begin: tf.Tensor, end: tf.Tensor) -> Tensors:
-            features = batches.pack_rows(packing, [tokens], begin, end)
+        def fill_rows(start: tf.Tensor, end: tf.Tensor) -> Tensors:
+            features = batches.pack_rows(packing, [tokens], start, end)
             # Exclude padding, because its id, 0, is the id of [MASK] in some
             # vocabularies. The tokenizer itself never returns [MASK].
             is_mask = features["input_ids"] == mask_id
@@ -142,8 +142,8 @@ def _create_next_sentence(
     def next_sentence(text_a: tf.Tensor, text_b: tf.Tensor) -> Tensors:
         tokens = packing.tokenize(text_a, text_b)
 
-        def compare_rows(begin: tf.Tensor, end: tf.Tensor) -> Tensors:
-            features = batches.pack_rows(packing, tokens, begin, end)
+        def compare_rows(start: tf.Tensor, end: tf.Tensor) -> Tensors:
+            features = batches.pack_rows(packing, tokens, start, end)
             # Pass no positions of masks, because only the probability that the
             # second text follows the first is needed.
             nowhere = tf.zeros_like(features["input_ids"])[:, :0]

@@ -143,12 +143,12 @@ class TextTask(Generic[ContextT]):
             else:
                 yield NumberedReply(number, result)
             yield None
-        left = {*encoded}
+        unanswered = {*encoded}
         try:
             for computed in self._run(model, encoded):
                 if computed:
                     number, outputs = computed
-                    left.remove(number)
+                    unanswered.remove(number)
                     reply = self._reply(
                         model, encoded[number], outputs, options
                     )
@@ -159,7 +159,7 @@ class TextTask(Generic[ContextT]):
                 yield NumberedReply(0, error)
                 return
         # The network failed. Find out on which of the requests.
-        for number in sorted(left):
+        for number in sorted(unanswered):
             for step in self.in_steps(model, [requests[number]], options):
                 yield step and step._replace(number=number)
 
@@ -195,7 +195,7 @@ class TextTask(Generic[ContextT]):
     ) -> Reply | Exception:
         try:
             reply = self.decode(model, encoded.context, outputs, options)
-            if cut := max((one.num_cut for one in encoded.inputs), default=0):
+            if cut := max((part.num_cut for part in encoded.inputs), default=0):
                 reply["num_wordpieces_cut"] = cut
             return cast(Reply, to_plain(reply))
         except Exception as error:
@@ -236,17 +236,17 @@ class TextTask(Generic[ContextT]):
         texts: list[str] = []
         for field, is_needed in self.fields.items():
             names = self.names_of(field)
-            sent = [name for name in names if name in request]
-            if {"text", "text_a"} <= {*sent}:
+            sent_names = [name for name in names if name in request]
+            if {"text", "text_a"} <= {*sent_names}:
                 raise ValueError(
                     "'text' and 'text_a' are the same field; use only one"
                 )
-            if is_needed and not sent:
+            if is_needed and not sent_names:
                 raise ValueError(
                     f"{' or '.join(map(repr, names))} is missing; the fields "
                     f"of {self.name} are {', '.join(sorted(self.fields))}"
                 )
-            for name in sent:
+            for name in sent_names:
                 texts += _read_texts(name, request[name])
         if "text_a" in self.names_of("text") and request.get("text_b"):
             raise ValueError(
@@ -259,12 +259,12 @@ class TextTask(Generic[ContextT]):
 def _read_texts(field: str, value: object) -> list[str]:
     """Returns the texts in a field of a request."""
     needs_list = field in LISTS
-    sent: list[object] = [value]
+    values: list[object] = [value]
     if needs_list and isinstance(value, list | tuple):
-        sent = [*value]
+        values = [*value]
     is_text = isinstance(value, str)
     texts: list[str] = []
-    for text in sent:
+    for text in values:
         if not isinstance(text, str) or (needs_list and is_text):
             kind = "a list of strings" if needs_list else "a string"
             raise ValueError(
