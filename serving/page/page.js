@@ -104,30 +104,32 @@ function showMasks(target, { masks, num_masks_cut: numCut }) {
 function passage(text, marks) {
   const characters = [...text];
   const cut = (...ends) => characters.slice(...ends).join("");
-  const shown = element("p", { class: "passage" });
+  const paragraph = element("p", { class: "passage" });
   let place = 0;
   for (const [start, end, mark] of marks) {
     mark.prepend(cut(start, end));
-    shown.append(cut(place, start), mark);
+    paragraph.append(cut(place, start), mark);
     place = end;
   }
-  shown.append(cut(place));
-  return shown;
+  paragraph.append(cut(place));
+  return paragraph;
 }
 
-function showAnswers(target, found, { context }) {
+function showAnswers(target, reply, { context }) {
   const list = element("ol");
   const mark = ({ start, end }) => passage(context,
     start < 0 ? [] : [[start, end, element("mark")]]);
-  target.append(mark(found), element("h2", {}, "Answers"), list);
-  for (const one of found.n_best || [found]) {
-    const isBest = one.start === found.start && one.end === found.end;
+  target.append(mark(reply), element("h2", {}, "Answers"), list);
+  for (const candidate of reply.n_best || [reply]) {
+    const isBest = candidate.start === reply.start &&
+      candidate.end === reply.end;
     const button = element("button", { type: "button", class: "plain" },
       element(isBest ? "strong" : "span", {},
-        one.start < 0 ? "no answer" : one.answer));
+        candidate.start < 0 ? "no answer" : candidate.answer));
     button.addEventListener("click",
-      () => target.querySelector(".passage").replaceWith(mark(one)));
-    list.append(element("li", {}, button, " ", percent(one.probability)));
+      () => target.querySelector(".passage").replaceWith(mark(candidate)));
+    list.append(
+      element("li", {}, button, " ", percent(candidate.probability)));
   }
 }
 
@@ -160,7 +162,7 @@ let choices = [];
 async function fetchJson(path, body) {
   const headers = { "Content-Type": "application/json" };
   if (tokenField.value) headers.Authorization = `Bearer ${tokenField.value}`;
-  let response, found;
+  let response, reply;
   try {
     response = await fetch(path, body === undefined ? { headers }
       : { method: "POST", headers, body: JSON.stringify(body) });
@@ -174,23 +176,23 @@ async function fetchJson(path, body) {
   }
   const text = await response.text();
   try {
-    found = JSON.parse(text);
+    reply = JSON.parse(text);
   } catch {
     // A proxy, or a server with too many connections, replies with plain text.
-    found = { error: `the server answered ${response.status}: ` +
+    reply = { error: `the server answered ${response.status}: ` +
       text.slice(0, 200) };
   }
-  if (!response.ok || found.error) throw new Error(found.error);
-  return found;
+  if (!response.ok || reply.error) throw new Error(reply.error);
+  return reply;
 }
 
 // Shows the fields of the chosen task, with examples of the model's kind.
 function showForm() {
   const [model, name] = choices[select.value];
   const { fields } = TASKS[name];
-  const known = model.fields[name];
-  const shown = Object.entries(fields).filter(([key]) => known.includes(key));
-  document.querySelector("#fields").replaceChildren(...shown.map(
+  const keys = model.fields[name];
+  const entries = Object.entries(fields).filter(([key]) => keys.includes(key));
+  document.querySelector("#fields").replaceChildren(...entries.map(
     ([key, [label, rows, example]]) => {
       const field = element("textarea",
         { rows, name: key, placeholder: "A text" });
@@ -204,7 +206,8 @@ function showForm() {
 async function ask(event) {
   event.preventDefault();
   const [model, name] = choices[select.value];
-  const button = form.querySelector("button"), shown = element("div");
+  const button = form.querySelector("button");
+  const output = element("div");
   const request = Object.fromEntries(new FormData(form));
   if (name === "embed") {
     request.text = request.text.split("\n").filter((line) => line.trim());
@@ -213,17 +216,17 @@ async function ask(event) {
   button.disabled = true;
   try {
     const path = `api/models/${encodeURIComponent(model.name)}/${name}`;
-    const found = await fetchJson(path, request);
+    const reply = await fetchJson(path, request);
     // The answer to an empty text is empty.
-    if (!Object.keys(found).length) throw new Error("enter a text");
-    TASKS[name].show(shown, found, request);
+    if (!Object.keys(reply).length) throw new Error("enter a text");
+    TASKS[name].show(output, reply, request);
     document.querySelector("#note").textContent =
       `answered in ${Math.round(performance.now() - began)} ms`;
   } catch (error) {
-    shown.replaceChildren(
+    output.replaceChildren(
       element("p", { class: "error", role: "alert" }, error.message));
   }
-  answer.replaceChildren(shown);
+  answer.replaceChildren(output);
   answer.hidden = button.disabled = false;
 }
 
