@@ -99,7 +99,9 @@ def load(export_folder):
 @pytest.fixture(scope="session")
 def server(tmp_path_factory, export_folder):
     """Has a model of every kind but multiple choice, which takes no text."""
-    models = {k: export_folder / k for k, asked in REQUESTS.items() if asked}
+    models = {
+        name: export_folder / name for name, asked in REQUESTS.items() if asked
+    }
     folder = tmp_path_factory.mktemp("server")
     with running(folder, models) as process:
         yield process

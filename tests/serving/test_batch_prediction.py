@@ -38,7 +38,10 @@ class Asked:
             self.batches.append(len(inputs))
             return [(key, []) for key in inputs]
 
-        items = (Item(i, {"text": x}, row={"id": i}) for i, x in texts)
+        items = (
+            Item(number, {"text": text}, row={"id": number})
+            for number, text in texts
+        )
         engine = SimpleNamespace(run_all=run_all)
         model = SimpleNamespace(engine=engine, max_seq_length=8, pads=False)
         options = batch_prediction.RowOptions(**row_options)
@@ -51,7 +54,7 @@ class Asked:
 
 def test_rows_of_a_file_are_sorted_by_length_and_keep_their_order(monkeypatch):
     monkeypatch.setattr(batch_prediction, "_BUFFER_ROWS", 100)
-    texts = [*enumerate("x" * (1 + i * 37 % 100) for i in range(250))]
+    texts = [*enumerate("x" * (1 + number * 37 % 100) for number in range(250))]
     asked = Asked()
     lengths = []
     encode = asked.task.encode
@@ -61,24 +64,24 @@ def test_rows_of_a_file_are_sorted_by_length_and_keep_their_order(monkeypatch):
         return encode(model, request)
 
     asked.task = base.TextTask("size", note, asked.task.decode, {"text": True})
-    found = asked.answer(texts, sorts=True, batch_size=8)
-    assert [len(rows) for rows in found] == [100, 100, 50]
-    rows = [row for rows in found for row in rows]
-    assert rows == [{"id": i, "size": len(x)} for i, x in texts]
+    result = asked.answer(texts, sorts=True, batch_size=8)
+    assert [len(rows) for rows in result] == [100, 100, 50]
+    rows = [row for rows in result for row in rows]
+    assert rows == [{"id": number, "size": len(text)} for number, text in texts]
     for first in (0, 100, 200):
         part = lengths[first : first + 100]
         assert part == sorted(part, reverse=True)
     # Those of a pipe are answered as they come.
     asked.batches.clear()
-    found = asked.answer(texts[:3], batch_size=1)
-    assert [len(rows) for rows in found] == asked.batches == [1, 1, 1]
+    result = asked.answer(texts[:3], batch_size=1)
+    assert [len(rows) for rows in result] == asked.batches == [1, 1, 1]
 
 
 def test_long_texts_do_not_fill_the_memory(monkeypatch):
     monkeypatch.setattr(batch_prediction, "_BUFFER_CHARACTERS", 1000)
     texts = [*enumerate(["x" * 600] * 5)]
-    found = Asked().answer(texts, sorts=True)
-    assert [len(rows) for rows in found] == [2, 2, 1]
+    result = Asked().answer(texts, sorts=True)
+    assert [len(rows) for rows in result] == [2, 2, 1]
 
 
 _WRITE_ARRAY = """
@@ -124,9 +127,9 @@ def test_an_array_goes_to_standard_output(tmp_path, mode):
             [sys.executable, "-c", code], stdout=file, check=True, cwd=ROOT
         )
     kept = b"kept" if mode == "ab" else b""
-    found = path.read_bytes().removeprefix(b"kept")
-    assert path.read_bytes() == kept + found
-    array = np.load(io.BytesIO(found))
+    result = path.read_bytes().removeprefix(b"kept")
+    assert path.read_bytes() == kept + result
+    array = np.load(io.BytesIO(result))
     np.testing.assert_equal(array, np.array([1.5, np.nan, 2], np.float32))
 
 
@@ -171,7 +174,7 @@ def test_a_signal_leaves_nothing_half(number, name, tmp_path, started):
     assert int(start.rpartition(" ")[2]) > 0
     assert end == "; nothing was written"
     assert "Traceback" not in done.stderr
-    assert [x.name for x in tmp_path.iterdir()] == ["in.jsonl"]
+    assert [path.name for path in tmp_path.iterdir()] == ["in.jsonl"]
 
 
 def test_a_signal_is_too_late_for_a_complete_file(tmp_path):

@@ -85,13 +85,13 @@ ENDINGS = ("jsonl", "csv", "npy", "csv.gz")
 @pytest.fixture(scope="module")
 def jobs(folder, predict):
     """{ending: contents of the five shards} of in.jsonl, by one process."""
-    found = {}
+    outcome = {}
     for ending in ENDINGS:
         answer_in_shards(predict, f"one.{ending}", num_processes=1)
-        found[ending] = [*shards_of(folder, "one").values()]
+        outcome[ending] = [*shards_of(folder, "one").values()]
         for path in folder.glob("one-*"):
             path.unlink()
-    return found
+    return outcome
 
 
 def answer_in_shards(predict, name, num_processes):
@@ -146,12 +146,14 @@ def test_a_table_has_the_columns_of_all_rows_and_answers(jobs, whole):
         for part in jobs["csv"]
         for row in csv.DictReader(part.decode().splitlines())
     ]
-    assert [row["id"] for row in cells] == [str(x.get("id", "")) for x in whole]
+    assert [row["id"] for row in cells] == [
+        str(row.get("id", "")) for row in whole
+    ]
     assert cells[1491]["late"] == 'a "quoted" one'
 
 
 def test_a_packed_table_is_the_table(jobs):
-    assert [gzip.decompress(x) for x in jobs["csv.gz"]] == jobs["csv"]
+    assert [gzip.decompress(shard) for shard in jobs["csv.gz"]] == jobs["csv"]
 
 
 def test_rows_without_answer_keep_their_place_and_say_why(folder, predict):
@@ -187,7 +189,10 @@ def test_each_table_is_a_shard_with_the_columns_of_all(folder, predict):
     assert done.status == 0, done.stderr
     parts = shards_of(folder, "t")
     assert len(parts) == 4
-    rows = [[*csv.DictReader(x.decode().splitlines())] for x in parts.values()]
+    rows = [
+        [*csv.DictReader(shard.decode().splitlines())]
+        for shard in parts.values()
+    ]
     assert [len(part) for part in rows] == [50] * 4
     assert len({tuple(part[0]) for part in rows}) == 1
     assert [*rows[0][0]][:4] == ["id", "text", "label", "predicted_label"]
@@ -213,14 +218,14 @@ def test_parquet_is_answered_by_groups_of_rows(folder, predict):
     predict("p.csv", input_file="in.parquet", num_shards=4)
     predict("whole.csv", input_file="in.parquet")
     parts = shards_of(folder, "p").values()
-    found = [
+    outcome = [
         row
         for part in parts
         for row in csv.DictReader(part.decode().splitlines())
     ]
     assert len(parts) == 4
     with (folder / "whole.csv").open() as file:
-        for row, expected in zip(found, csv.DictReader(file), strict=True):
+        for row, expected in zip(outcome, csv.DictReader(file), strict=True):
             for name in ("id", "text", "more.a", "label"):
                 assert row[name] == expected[name]
 
@@ -241,8 +246,8 @@ def test_every_task_has_its_columns_before_the_first_answer(
     with (folder / f"{kind}.csv").open() as file:
         expected = [*csv.DictReader(file)]
     (part,) = shards_of(folder, f"{kind}_all").values()
-    found = [*csv.DictReader(part.decode().splitlines())]
-    for row, wanted in zip(found, expected, strict=True):
+    outcome = [*csv.DictReader(part.decode().splitlines())]
+    for row, wanted in zip(outcome, expected, strict=True):
         assert row.keys() - wanted.keys() <= {
             "num_wordpieces_cut",
             "num_masks_cut",

@@ -54,7 +54,7 @@ def test_a_job_that_was_ended_resumes(sent, many, folders, tmp_path):
         assert not [*tmp_path.glob("*.partial-*")]
     script_runner.wait_for_end(workers)
     work = tmp_path / "out.jsonl.work"
-    results = [x.name[5:10] for x in work.glob("task-*.json")]
+    results = [path.name[5:10] for path in work.glob("task-*.json")]
     assert 5 <= len(results) < 40
     before = script_runner.snapshot(tmp_path)
     assert script_runner.run("predict.py", tmp_path, **flags).status == 0
@@ -62,7 +62,7 @@ def test_a_job_that_was_ended_resumes(sent, many, folders, tmp_path):
     for result in results:
         path = tmp_path / f"out-{result}-of-00040.jsonl"
         assert after[path] == before[path]
-    names = {x.name for x in tmp_path.iterdir()}
+    names = {path.name for path in tmp_path.iterdir()}
     assert len(names) == 42
     flags["output_file"] = "whole.jsonl"
     flags["num_processes"] = 1

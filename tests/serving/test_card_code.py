@@ -81,7 +81,10 @@ def run_code(card, folder):
 
 def numbers(lines):
     """Returns the numbers of a printed array."""
-    return [float(x) for x in re.findall(r"[-\d.e]+\d|\d", " ".join(lines))]
+    return [
+        float(number)
+        for number in re.findall(r"[-\d.e]+\d|\d", " ".join(lines))
+    ]
 
 
 def expected_lines(head, bert):
@@ -95,7 +98,11 @@ def expected_lines(head, bert):
         return [bert.classify("A text.", "A second text.")["label"]]
     answer = bert.classify("A text.")
     if head == "multilabel":
-        chosen = [k for k, v in answer["probabilities"].items() if v > 0.5]
+        chosen = [
+            label
+            for label, probability in answer["probabilities"].items()
+            if probability > 0.5
+        ]
         return [str(chosen)]
     return [answer["label"]]
 

@@ -39,7 +39,8 @@ def copy_network(source, target, name):
     """Copies the files of a format from an export to another."""
     files = [engines.RUNTIMES[name].file]
     if name == "saved_model":
-        files += [f"variables/{x.name}" for x in source.glob("variables/*")]
+        variables = source.glob("variables/*")
+        files += [f"variables/{path.name}" for path in variables]
     for file in files:
         (target / file).parent.mkdir(exist_ok=True)
         shutil.copy(source / file, target / file)

@@ -107,7 +107,7 @@ def folder(tmp_path_factory):
     return folder
 
 
-def check(folder, found, kinds):
+def check(folder, result, kinds):
     """Compares what a client found with answers of this project."""
     differences = {}
     for kind in kinds:
@@ -115,14 +115,16 @@ def check(folder, found, kinds):
         tokenizer = CASED_TOKENIZER if kind == "squad" else TOKENIZER
         engine = engines.open_engine(folder / kind)
         differences[kind] = 0.0
-        for text, (ids, outputs) in zip(TEXTS, found[kind], strict=False):
+        for text, (ids, outputs) in zip(TEXTS, result[kind], strict=False):
             tokens = ["[CLS]", *tokenizer.tokenize(text), "[SEP]"]
             assert ids == tokenizer.convert_tokens_to_ids(tokens), text
             features = engines.pad_batch(
                 [engines.Input(ids, len(ids))], len(ids)
             )
             if kind == "multiple_choice":
-                features = {k: v[None] for k, v in features.items()}
+                features = {
+                    name: values[None] for name, values in features.items()
+                }
             expected = engine.run(features)
             for one, other, values in zip(theirs, ours, outputs, strict=True):
                 values = np.reshape(values, expected[other].shape)
@@ -131,18 +133,22 @@ def check(folder, found, kinds):
                 error = np.abs(values - expected[other]).max()
                 differences[kind] = max(differences[kind], error)
     answers = serving.load(folder / "classifier").classify(TEXTS)
-    for theirs, answer in zip(found["answers"], answers, strict=True):
+    for theirs, answer in zip(result["answers"], answers, strict=True):
         assert theirs["label"] == answer["label"]
         probability = answer["probabilities"][answer["label"]]
         assert theirs["score"] == pytest.approx(probability, abs=1e-5)
-    print(found["versions"], differences)
+    print(result["versions"], differences)
     assert max(differences.values()) < 1e-4
 
 
 def run(command, folder, kinds, path, **options):
     classes = {kind: CLASSES[kind] for kind in kinds}
     arguments = [folder, json.dumps(classes), json.dumps(TEXTS), path]
-    options["env"] = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
+    options["env"] = {
+        name: value
+        for name, value in os.environ.items()
+        if name != "PYTHONPATH"
+    }
     done = subprocess.run(
         [*command, *map(str, arguments)],
         capture_output=True,
@@ -158,8 +164,8 @@ def test_optimum_computes_the_same_answers(folder, tmp_path):
     if not python:
         pytest.skip("needs BERT_OPTIMUM_PYTHON")
     path = tmp_path / "found.json"
-    found = run([python, "-c", OPTIMUM], folder, CLASSES, path)
-    check(folder, found, CLASSES)
+    result = run([python, "-c", OPTIMUM], folder, CLASSES, path)
+    check(folder, result, CLASSES)
 
 
 def test_transformers_js_computes_the_same_answers(folder, tmp_path):

@@ -36,7 +36,10 @@ REQUESTS = {
     "classify": ("classifier", [TEXTS, [*TEXTS[3:], *TEXTS[:3]]]),
     "answer": ("squad", [*QUESTIONS.values()]),
     "tag": ("ner", [TEXTS]),
-    "fill_mask": ("pretraining", [[x for x in MASKED if "[MASK]" in x]]),
+    "fill_mask": (
+        "pretraining",
+        [[text for text in MASKED if "[MASK]" in text]],
+    ),
     "next_sentence": ("pretraining", [TEXTS, TEXTS[::-1]]),
     "embed": ("features", [TEXTS]),
     "tokenize": ("features", [TEXTS, TEXTS[::-1]]),
@@ -77,15 +80,15 @@ def ask(folders, load):
 
 @pytest.mark.parametrize(
     "engine, method",
-    [each for each in ASKED if each.values[0] != "saved_model"],
+    [case for case in ASKED if case.values[0] != "saved_model"],
 )
 def test_answers_are_those_of_the_saved_model(engine, method, ask, load):
     kind, texts = REQUESTS[method]
     more = {"answer": {"n_best": 5}, "embed": {"tokens": True}}.get(method, {})
     bert = ask(engine, kind)
     assert bert.engine.name == engine
-    found = getattr(bert, method)(*texts, **more)
-    assert_same(found, getattr(load(kind), method)(*texts, **more))
+    result = getattr(bert, method)(*texts, **more)
+    assert_same(result, getattr(load(kind), method)(*texts, **more))
     assert bert.tasks == load(kind).tasks
 
 
@@ -156,11 +159,13 @@ def test_several_formats_share_a_folder(tmp_path):
 def test_an_export_is_scored_as_it_is_served(in_int8, tmp_path):
     encode, texts = in_int8.task().encode, [*filter(str.strip, TEXTS)]
     inputs = [encode(in_int8, {"text_a": text})[0][0] for text in texts]
-    task = Keeping(tmp_path, [len(each.ids) for each in inputs])
+    task = Keeping(tmp_path, [len(part.ids) for part in inputs])
     task.ids = lambda number: inputs[number].ids
     task.evaluate_export(Path(in_int8.path))
     outputs = np.concatenate([outputs for _, outputs in task.batches])
-    served = [[*x["probabilities"].values()] for x in in_int8.classify(texts)]
+    served = [
+        [*reply["probabilities"].values()] for reply in in_int8.classify(texts)
+    ]
     np.testing.assert_allclose(np.exp(outputs), served, atol=1e-5)
 
 
@@ -207,7 +212,7 @@ for engine, method, folder, fields in json.loads(sys.argv[1]):
     bert = serving.load(folder, engine=engine)
     print(json.dumps(getattr(bert, method)(*fields)))
 """
-    found = run_predict(script, json.dumps(asked)).splitlines()
-    for line, (_, method, _, fields) in zip(found, asked, strict=True):
+    result = run_predict(script, json.dumps(asked)).splitlines()
+    for line, (_, method, _, fields) in zip(result, asked, strict=True):
         expected = getattr(load(REQUESTS[method][0]), method)(*fields)
         assert_same(json.loads(line), expected)

@@ -83,7 +83,7 @@ def test_zero_texts_get_zero_answers(export_folder):
         for signature in tf.saved_model.load(path.parent).signatures.values():
             nothing = {
                 name: tf.zeros(
-                    [0, *(x or 1 for x in spec.shape[1:])], spec.dtype
+                    [0, *(size or 1 for size in spec.shape[1:])], spec.dtype
                 )
                 for name, spec in signature.structured_input_signature[
                     1
@@ -100,7 +100,7 @@ def test_tensorflow_serving_has_all_that_exports_use(export_folder):
     """
     path = ROOT / "tests/testdata/tensorflow_2_20_operations.txt"
     lines = map(str.split, path.read_text().splitlines())
-    known = {name: {*attributes} for name, *attributes in lines}
+    attributes_of = {name: {*attributes} for name, *attributes in lines}
     num_nodes = 0
     for path in export_folder.glob("*/saved_model.pb"):
         saved = SavedModel.FromString(path.read_bytes())
@@ -108,6 +108,6 @@ def test_tensorflow_serving_has_all_that_exports_use(export_folder):
         functions = [function.node_def for function in graph.library.function]
         for node in itertools.chain(graph.node, *functions):
             public = {name for name in node.attr if not name.startswith("_")}
-            assert public <= known[node.op], node.name
+            assert public <= attributes_of[node.op], node.name
             num_nodes += 1
     assert num_nodes > 1000

@@ -60,7 +60,7 @@ def test_any_batch_gives_what_the_model_gives(name, mode, tmp_path):
     assert (engine.name, {*engine.inputs.values()}) == (name, {(None, None)})
     # Two batches and two lengths.
     for length, rows in ((LENGTH, 3), (LENGTH - 7, 1)):
-        batch = {k: v[:rows, :length] for k, v in BATCH.items()}
+        batch = {name: values[:rows, :length] for name, values in BATCH.items()}
         output = "values" if mode == "regression" else "probabilities"
         expected = to_probabilities(model(batch).numpy(), mode)
         expected = expected[:, 0] if mode == "regression" else expected
@@ -102,15 +102,17 @@ def test_int8_by_the_converter_is_smaller_and_nearly_the_same(name, tmp_path):
     export(tmp_path / "whole", model, name)
     engine = export(tmp_path / "int8", model, name, quantize="int8")
     file = engines.RUNTIMES[name].file
-    sizes = [(tmp_path / x / file).stat().st_size for x in ("whole", "int8")]
+    sizes = [
+        (tmp_path / name / file).stat().st_size for name in ("whole", "int8")
+    ]
     assert sizes[1] < 0.6 * sizes[0]
     # What it was converted from is gone.
     assert len([*(tmp_path / "int8" / file).parent.rglob("*.onnx")]) < 2
     if name == "onnx" and saturates():
         pytest.skip("the products of ONNX Runtime saturate on this CPU")
-    found = engine.run(BATCH)["probabilities"]
+    result = engine.run(BATCH)["probabilities"]
     expected = tf.nn.softmax(model(BATCH))
-    np.testing.assert_allclose(found, expected, rtol=0, atol=0.02)
+    np.testing.assert_allclose(result, expected, rtol=0, atol=0.02)
 
 
 HEADS = [
@@ -166,7 +168,10 @@ def check_graph(tmp_path):
         path.write_bytes(graph.SerializeToString())
         batch = BATCH
         if kind == "BertMultipleChoice":
-            batch = {k: np.stack([v, v[::-1]], 1) for k, v in batch.items()}
+            batch = {
+                name: np.stack([values, values[::-1]], 1)
+                for name, values in batch.items()
+            }
         expected = expected_of(model, kind, batch)
         assert_same(engines.open_engine(tmp_path), batch, expected)
 

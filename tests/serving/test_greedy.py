@@ -80,7 +80,9 @@ def test_a_greedy_client_delays_no_other(server):
 
     # Two long requests compete for each model.
     long = [*LARGEST, LARGEST[-1]]
-    threads = [threading.Thread(target=repeat, args=each) for each in long]
+    threads = [
+        threading.Thread(target=repeat, args=arguments) for arguments in long
+    ]
     for thread in threads:
         thread.start()
     time.sleep(1)
@@ -163,8 +165,8 @@ def test_an_idle_connection_may_ask_once_more_at_a_stop(server):
         late, half, idle = (
             stack.enter_context(server.connect()) for _ in range(3)
         )
-        for each in (late, half, idle):
-            assert ask(each, "GET", "/healthz")[0] == 200
+        for connection in (late, half, idle):
+            assert ask(connection, "GET", "/healthz")[0] == 200
         server.script.send(signal.SIGTERM)
         time.sleep(0.2)
         # The rest of this request comes later.

@@ -20,10 +20,10 @@ def test_a_classifier_scores_as_before_its_export(mode, stride):
     output_kind = head_outputs.output_kind_of(kinds.CLASSIFIER, settings)
     computed = base.from_logits(tf.constant(logits), output_kind)
     outputs = {name: value.numpy() for name, value in computed.items()}
-    found = head_outputs.to_logits(kinds.CLASSIFIER, settings, outputs)
-    assert np.isfinite(found).all()
+    result = head_outputs.to_logits(kinds.CLASSIFIER, settings, outputs)
+    assert np.isfinite(result).all()
     np.testing.assert_allclose(
-        to_probabilities(found, mode),
+        to_probabilities(result, mode),
         to_probabilities(logits, mode),
         rtol=1e-5,
         atol=1e-7,
@@ -34,12 +34,12 @@ def test_a_label_of_probability_one_half_is_not_predicted():
     # As in LabelDecoder: only above 0.5.
     half = np.float32(0.5)
     values = np.array([half, np.nextafter(half, 1), np.nextafter(half, 0)])
-    found = head_outputs.to_logits(
+    result = head_outputs.to_logits(
         kinds.CLASSIFIER,
         {"output_mode": "multilabel"},
         {"probabilities": values.astype(np.float32)[None]},
     )
-    predicted = to_probabilities(found.astype(np.float32), "multilabel") > 0.5
+    predicted = to_probabilities(result.astype(np.float32), "multilabel") > 0.5
     assert predicted.tolist() == [[False, True, False]]
 
 
@@ -55,5 +55,5 @@ def test_tags_and_choices_keep_their_order(kind):
     assert head_outputs.output_kind_of(kind, {}) == head_outputs.CLASSIFICATION
     probabilities = tf.nn.softmax(LOGITS[None]).numpy()
     outputs = {"probabilities": probabilities}
-    found = head_outputs.to_logits(kind, {}, outputs)
-    np.testing.assert_array_equal(found.argmax(-1), LOGITS[None].argmax(-1))
+    result = head_outputs.to_logits(kind, {}, outputs)
+    np.testing.assert_array_equal(result.argmax(-1), LOGITS[None].argmax(-1))

@@ -28,13 +28,13 @@ def test_lengths_that_differ_too_much_are_refused():
     with pytest.raises(tf.errors.InvalidArgumentError, match="differ too much"):
         ask(tf.constant(texts), tf.constant(nothing))
     # As many of one length.
-    found = ask(tf.constant(texts[1:]), tf.constant(nothing[1:]))
-    assert found["tokens"].shape == (20_000, 3)
+    result = ask(tf.constant(texts[1:]), tf.constant(nothing[1:]))
+    assert result["tokens"].shape == (20_000, 3)
     # Few of any length.
-    found = ask(tf.constant(texts[:3]), tf.constant(nothing[:3]))
-    assert found["tokens"].shape == (3, 64)
-    assert found["lengths"].numpy().tolist() == [64, 3, 3]
-    assert found["num_wordpieces"].numpy().tolist() == [80, 1, 1]
+    result = ask(tf.constant(texts[:3]), tf.constant(nothing[:3]))
+    assert result["tokens"].shape == (3, 64)
+    assert result["lengths"].numpy().tolist() == [64, 3, 3]
+    assert result["num_wordpieces"].numpy().tolist() == [80, 1, 1]
 
 
 def test_lengths_of_vectors_that_differ_too_much_are_refused(
@@ -49,9 +49,9 @@ def test_lengths_of_vectors_that_differ_too_much_are_refused(
     # 21 rows of 64 are more than 1,000, and more than 4 times the 124 tokens.
     with pytest.raises(tf.errors.InvalidArgumentError, match="differ too much"):
         ask(text=tf.constant(texts))
-    found = ask(text=tf.constant(texts[:15]))
-    assert found["sequence_output"].shape == (15, 64, 16)
-    assert found["lengths"].numpy().tolist() == [64] + [3] * 14
+    result = ask(text=tf.constant(texts[:15]))
+    assert result["sequence_output"].shape == (15, 64, 16)
+    assert result["lengths"].numpy().tolist() == [64] + [3] * 14
 
 
 MOST = 100  # bytes of memory for each byte of text
@@ -80,7 +80,7 @@ def long_exports(tmp_path_factory):
 @pytest.mark.parametrize("name, signature", SIGNATURES)
 def test_memory_grows_with_the_bytes(long_exports, name, signature, shape):
     """Measures the growth: a batch in the network takes memory of its own."""
-    path, found = long_exports / name, []
+    path, result = long_exports / name, []
     if not path.exists():
         options, windows = exports.create_options(), WindowOptions()
         exports.export_model(name, path, options, windows, max_length=384)
@@ -90,9 +90,9 @@ def test_memory_grows_with_the_bytes(long_exports, name, signature, shape):
         sizes = [1_000_000, 2_000_000, 4_000_000]
     for size in sizes:
         # Each in a process of its own: what an earlier one freed hides some.
-        found += memory.measure(path, signature, size, [shape])
-    growth = np.diff([line["memory"] for line in found]) / np.diff(
-        [line["bytes"] for line in found]
+        result += memory.measure(path, signature, size, [shape])
+    growth = np.diff([line["memory"] for line in result]) / np.diff(
+        [line["bytes"] for line in result]
     )
     print(signature, shape, growth)
     assert max(growth) <= MOST

@@ -55,7 +55,10 @@ def check(path, name):
     """Compares the outputs of the evaluator and of ONNX Runtime."""
     batch = FULL if "bilstm" in name else BATCH
     if name == "multiple_choice":
-        batch = {k: np.stack([v, v[::-1]], 1) for k, v in batch.items()}
+        batch = {
+            name: np.stack([values, values[::-1]], 1)
+            for name, values in batch.items()
+        }
     inputs = {
         engines.INPUTS[key]: np.asarray(value, np.int64)
         for key, value in batch.items()
@@ -63,8 +66,8 @@ def check(path, name):
     session = onnxruntime.InferenceSession(path)
     names = [output.name for output in session.get_outputs()]
     expected = session.run(names, inputs)
-    found = reference.ReferenceEvaluator(str(path)).run(names, inputs)
-    for output, ours, theirs in zip(names, found, expected, strict=True):
+    result = reference.ReferenceEvaluator(str(path)).run(names, inputs)
+    for output, ours, theirs in zip(names, result, expected, strict=True):
         assert ours.shape == theirs.shape
         np.testing.assert_allclose(
             ours, theirs, rtol=1e-4, atol=1e-4, err_msg=output

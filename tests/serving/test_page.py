@@ -63,8 +63,12 @@ def server(tmp_path_factory, folders):
         # transformers and optimum read the names in config.json.
         path = models[name] / "config.json"
         content = json.loads(path.read_text())
-        content["id2label"] = {str(i): each for i, each in enumerate(labels)}
-        content["label2id"] = {each: i for i, each in enumerate(labels)}
+        content["id2label"] = {
+            str(index): label for index, label in enumerate(labels)
+        }
+        content["label2id"] = {
+            label: index for index, label in enumerate(labels)
+        }
         path.write_text(json.dumps(content))
     token = folder / "token"
     token.write_text("a-secret-word")
@@ -85,7 +89,7 @@ def find(driver, css):
 
 
 def texts_of(driver, css):
-    return [each.text for each in driver.find_elements(By.CSS_SELECTOR, css)]
+    return [node.text for node in driver.find_elements(By.CSS_SELECTOR, css)]
 
 
 @pytest.fixture
@@ -157,8 +161,8 @@ def test_the_page_shows_the_answer_of_each_task(driver, ask):
 def test_answers_are_marked_in_the_passage(driver, ask):
     context = f"\U0001f6a2 {EVIL} is kept by Anna."
     answer = ask("squad: answer a question", context=context, question="Who?")
-    shown = find(driver, ".passage").get_property("textContent")
-    assert shown == context
+    passage = find(driver, ".passage").get_property("textContent")
+    assert passage == context
     for button in answer.find_elements(By.CSS_SELECTOR, "ol button"):
         button.click()
         assert find(driver, ".passage").get_property("textContent") == context
@@ -168,10 +172,10 @@ def test_answers_are_marked_in_the_passage(driver, ask):
         assert is_none or marked.split() == button.text.split()
     answer = ask("ner: find names", text=EVIL)
     kinds = texts_of(answer, "mark small")
-    shown = find(driver, ".passage").get_property("textContent")
+    passage = find(driver, ".passage").get_property("textContent")
     for kind in {*kinds}:
-        shown = shown.replace(kind, "")
-    assert kinds and shown == EVIL
+        passage = passage.replace(kind, "")
+    assert kinds and passage == EVIL
 
 
 class Site(http.server.BaseHTTPRequestHandler):
@@ -211,7 +215,7 @@ def test_a_page_of_another_origin_asks(driver, folders, tmp_path, is_allowed):
                 "localhost:8501", f"127.0.0.1:{server.port}"
             )
             driver.get(address)
-            WebDriverWait(driver, 60).until(lambda x: x.title != "asked")
+            WebDriverWait(driver, 60).until(lambda page: page.title != "asked")
             title = driver.title
     finally:
         site.shutdown()

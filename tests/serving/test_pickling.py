@@ -77,25 +77,25 @@ def test_a_pool_says_that_the_folder_changed(model):
     change(model, "model.json")
     with multiprocessing.get_context("spawn").Pool(1) as pool:
         # A pool whose worker died would wait forever.
-        found = pool.map_async(model.classify, TEXTS)
+        result = pool.map_async(model.classify, TEXTS)
         with pytest.raises(ValueError, match="another model"):
-            found.get(timeout=60)
-        found = pool.map_async(operator.attrgetter("tasks"), [model])
+            result.get(timeout=60)
+        result = pool.map_async(operator.attrgetter("tasks"), [model])
         with pytest.raises(ValueError, match="another model"):
-            found.get(timeout=60)
+            result.get(timeout=60)
 
 
 def test_a_pickled_model_answers_in_a_pool_of_processes(model):
     with multiprocessing.get_context("spawn").Pool(2) as pool:
-        found = pool.map(model.classify, TEXTS, chunksize=1)
-    assert found == [model.classify(text) for text in TEXTS]
+        result = pool.map(model.classify, TEXTS, chunksize=1)
+    assert result == [model.classify(text) for text in TEXTS]
 
 
 def test_a_pickled_model_answers_in_joblib(model):
     with joblib.parallel_config("loky", n_jobs=2):
         calls = (joblib.delayed(model.classify)(text) for text in TEXTS)
-        found = joblib.Parallel()(calls)
-    assert found == [model.classify(text) for text in TEXTS]
+        result = joblib.Parallel()(calls)
+    assert result == [model.classify(text) for text in TEXTS]
 
 
 def test_a_pickled_model_answers_in_dask(model, tmp_path):
@@ -106,8 +106,8 @@ def test_a_pickled_model_answers_in_dask(model, tmp_path):
         dask_cluster.Cluster(tmp_path / "dask") as cluster,
         distributed.Client(cluster.address) as client,
     ):
-        found = client.gather(client.map(model.classify, TEXTS))
-    assert found == [model.classify(text) for text in TEXTS]
+        result = client.gather(client.map(model.classify, TEXTS))
+    assert result == [model.classify(text) for text in TEXTS]
 
 
 def test_a_pickled_model_answers_in_beam(model, tmp_path, monkeypatch):
@@ -126,5 +126,5 @@ def test_a_pickled_model_answers_in_beam(model, tmp_path, monkeypatch):
     [*beam_workers.run_on_beam(write, [*enumerate(TEXTS)], options)]
     for number, text in enumerate(TEXTS):
         path = tmp_path / f"{number}.json"
-        pid, found = json.loads(path.read_text())
-        assert found == model.classify(text) and pid != os.getpid()
+        pid, result = json.loads(path.read_text())
+        assert result == model.classify(text) and pid != os.getpid()

@@ -62,9 +62,9 @@ def ask(folder, model, lines, **flags):
     status = predict.main(Parsed(config), [])
     # An answer may hold what `splitlines` takes for the end of a line.
     lines = (folder / "out").read_text().rstrip("\n").split("\n")
-    found = [*map(json.loads, lines)]
-    assert status == any("error" in answer for answer in found)
-    return found
+    result = [*map(json.loads, lines)]
+    assert status == any("error" in answer for answer in result)
+    return result
 
 
 def test_bad_lines_are_errors_between_the_answers(tmp_path, export_folder):
@@ -84,11 +84,11 @@ def test_bad_lines_are_errors_between_the_answers(tmp_path, export_folder):
 @pytest.mark.parametrize("task", REQUESTS)
 def test_a_line_is_answered_as_in_python(task, tmp_path, load, export_folder):
     kind, lines, flags = REQUESTS[task]
-    found = ask(tmp_path, export_folder / kind, lines, task=task, **flags)
+    result = ask(tmp_path, export_folder / kind, lines, task=task, **flags)
     model = load(kind)
     replies = model.task(task)
     fields = set()
-    for line, answer in zip(lines, found, strict=True):
+    for line, answer in zip(lines, result, strict=True):
         # The answer begins with the fields of the line, but for a mere text.
         kept = line if [*line] != ["text"] else {}
         assert [*answer][: len(kept)] == [*kept]
@@ -129,13 +129,13 @@ def test_texts_of_the_command_line_are_answered(
     kind, texts, num_answers, folders, capsys
 ):
     assert answer_texts(folders[kind], *texts) == 0
-    found = [*map(json.loads, capsys.readouterr().out.splitlines())]
-    assert len(found) == num_answers
+    result = [*map(json.loads, capsys.readouterr().out.splitlines())]
+    assert len(result) == num_answers
     model = serving.load(folders[kind])
     task = model.task()
     groups = [texts] if num_answers == 1 else [[text] for text in texts]
-    requests = [dict(zip(task.fields, x, strict=False)) for x in groups]
-    for answer, expected in zip(found, task.ask(model, requests), strict=True):
+    requests = [dict(zip(task.fields, texts, strict=False)) for texts in groups]
+    for answer, expected in zip(result, task.ask(model, requests), strict=True):
         assert answer.keys() == expected.keys()
         for name in ("label", "answer", "words"):
             assert answer.get(name) == expected.get(name)

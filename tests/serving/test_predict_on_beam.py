@@ -40,8 +40,8 @@ def test_beam_writes_the_bytes_of_one_process(folders, tmp_path):
         "--direct_num_workers=2",
         **flags | {"output_file": "beam.csv", "pipeline": "beam"},
     ).check()
-    for each in (own, done):
-        assert "300 answered, 0 failed; wrote" in each.stderr
+    for process in (own, done):
+        assert "300 answered, 0 failed; wrote" in process.stderr
     made = shards_of(tmp_path, "beam")
     assert len(made) == 12 and made == shards_of(tmp_path, "out")
 

@@ -52,9 +52,9 @@ def predict(folder, folders):
 def good(folder, predict):
     """The answers to all rows, as JSON lines."""
     assert predict(input_file="in.csv", output_file="good.jsonl") == 0
-    found = script_runner.read_lines(folder / "good.jsonl")
-    assert [answer["id"] for answer in found] == [*map(str, range(NUM_ROWS))]
-    return found
+    result = script_runner.read_lines(folder / "good.jsonl")
+    assert [answer["id"] for answer in result] == [*map(str, range(NUM_ROWS))]
+    return result
 
 
 def test_forms_of_answers(folder, predict, good):
@@ -64,14 +64,14 @@ def test_forms_of_answers(folder, predict, good):
     assert (
         gzip.decompress((folder / "out.csv.gz").read_bytes()) == text.encode()
     )
-    numbers = [list(each["probabilities"].values()) for each in good]
+    numbers = [list(row["probabilities"].values()) for row in good]
     array = np.load(folder / "out.npy")
     assert array.dtype == np.float32 and array.shape == (NUM_ROWS, 3)
     np.testing.assert_allclose(array, numbers, atol=1e-5)
     names = ["no", "maybe", "yes"]
     header, *cells = csv.reader(text.splitlines())
     # All columns of the input come first.
-    answers = ["label", *(f"probabilities.{x}" for x in names)]
+    answers = ["label", *(f"probabilities.{name}" for name in names)]
     assert header == ["id", "review", *answers]
     for row, answer in zip(cells, good, strict=True):
         values = map(str, answer["probabilities"].values())
@@ -96,9 +96,9 @@ def test_several_files_follow_one_another(folder, predict, good):
 def test_each_line_of_text_is_a_row(folder, predict, good, caplog):
     caplog.set_level("INFO", logger="absl")
     predict(input_file="in.txt.gz", output_file="text.jsonl", text_column=None)
-    found = script_runner.read_lines(folder / "text.jsonl")
+    result = script_runner.read_lines(folder / "text.jsonl")
     names = ("label", "probabilities")
-    assert found == [{name: answer[name] for name in names} for answer in good]
+    assert result == [{name: answer[name] for name in names} for answer in good]
     # An empty line is a row too, so that line N is the answer to text N.
     (folder / "gaps.txt").write_text("a\n\nb\n \nc\n")
     assert predict(input_file="gaps.txt", output_file="gaps.npy") == 0
@@ -223,8 +223,8 @@ def test_columns_that_nobody_reads_do_not_lose_the_answers(folder, predict):
     assert rows[1]["raw"] == r"b'\xff'" and rows[1]["struct.a"] == "inf"
     assert rows[1]["label"] and not rows[2]["label"]
     assert predict(input_file="odd.parquet", output_file="odd.jsonl") == 0
-    found = script_runner.read_lines(folder / "odd.jsonl")
-    assert [row["ratio"] for row in found] == [0.5, None, None]
+    result = script_runner.read_lines(folder / "odd.jsonl")
+    assert [row["ratio"] for row in result] == [0.5, None, None]
     # What was written can be read again.
     for name in ("odd.csv", "odd.jsonl"):
         assert predict(input_file=name, output_file="again.jsonl") == 0

@@ -200,7 +200,7 @@ def test_a_column_that_is_nested_too_deeply_is_an_error_of_its_row():
         for number, row in enumerate(rows, start=1)
     )
     engine = SimpleNamespace(
-        run_all=lambda inputs, *_: [(x, []) for x in inputs]
+        run_all=lambda inputs, *_: [(number, []) for number in inputs]
     )
     model = SimpleNamespace(engine=engine, max_seq_length=8, pads=False)
     ((first, second),) = batch_prediction.answer_items(
@@ -223,9 +223,9 @@ def write_array(*rows):
 
 def test_an_array_holds_one_field_of_one_shape():
     bad = answer_writer.Failed({"line": 1, "error": "x"})
-    found = write_array(bad, {"value": 2.5}, bad, {"value": -1})
+    result = write_array(bad, {"value": 2.5}, bad, {"value": -1})
     expected = np.array([np.nan, 2.5, np.nan, -1], np.float32)
-    np.testing.assert_equal(found, expected)
+    np.testing.assert_equal(result, expected)
     reply = {"pooled": [1], "mean": [1, 2], "tokens": ["a"]}
     assert write_array(reply).tolist() == [[1, 2]]
     assert write_array({"p": {"x": 1, "y": 0.5}}).tolist() == [[1, 0.5]]

@@ -45,26 +45,26 @@ def load(exports):
 def test_passages_are_ranked_by_what_the_network_says_of_each_pair(load):
     bert = load("ranker")
     assert bert.tasks == ["classify", "rerank", "tokenize"]
-    found = bert.rerank(QUERY, PASSAGES)
+    result = bert.rerank(QUERY, PASSAGES)
     values = [bert.classify(QUERY, text)["value"] for text in PASSAGES]
     order = np.argsort(values)[::-1].tolist()
-    assert [each["index"] for each in found["ranking"]] == order
-    assert [each["score"] for each in found["ranking"]] == pytest.approx(
+    assert [entry["index"] for entry in result["ranking"]] == order
+    assert [entry["score"] for entry in result["ranking"]] == pytest.approx(
         sorted(values, reverse=True), abs=1e-5
     )
     pair = TOKENIZER.tokenize(QUERY) + TOKENIZER.tokenize(PASSAGES[2])
-    assert found["num_wordpieces_cut"] == len(pair) + 3 - LENGTH
+    assert result["num_wordpieces_cut"] == len(pair) + 3 - LENGTH
     assert bert.rerank(QUERY, []) == {"ranking": []}
-    assert_same(bert.rerank([QUERY, "a"], PASSAGES)[0], found)
+    assert_same(bert.rerank([QUERY, "a"], PASSAGES)[0], result)
 
 
 def test_two_labels_rank_by_the_probability_of_the_second(load):
     bert = load("pair")
-    found = bert.rerank(QUERY, PASSAGES)["ranking"]
-    for each in found:
-        answer = bert.classify(QUERY, PASSAGES[each["index"]])
+    result = bert.rerank(QUERY, PASSAGES)["ranking"]
+    for entry in result:
+        answer = bert.classify(QUERY, PASSAGES[entry["index"]])
         expected = answer["probabilities"]["1"]
-        assert each["score"] == pytest.approx(expected, abs=1e-5)
+        assert entry["score"] == pytest.approx(expected, abs=1e-5)
 
 
 def test_predict_ranks_without_tensorflow(exports, load):

@@ -52,17 +52,17 @@ def test_answers_are_those_of_python(server, load, kind, task, requests):
             expected,
         ),
     ):
-        status, found = server.ask("POST", path, body)
-        assert status == 200, found
-        assert_same(found, answers, 1e-4)
+        status, result = server.ask("POST", path, body)
+        assert status == 200, result
+        assert_same(result, answers, 1e-4)
     if task == model.tasks[0]:
         texts = requests
         if task != "answer":
             texts = [request["text"] for request in requests]
         path = f"/v1/models/{kind}:predict"
-        status, found = server.ask("POST", path, {"instances": texts})
-        assert status == 200, found
-        assert_same(found, {"predictions": expected}, 1e-4)
+        status, result = server.ask("POST", path, {"instances": texts})
+        assert status == 200, result
+        assert_same(result, {"predictions": expected}, 1e-4)
 
 
 def test_64_clients_get_the_answers_of_one(server):
@@ -77,8 +77,8 @@ def test_64_clients_get_the_answers_of_one(server):
     with ThreadPoolExecutor(64) as pool:
         numbers = [*range(len(requests))] * 4
         random.Random(1).shuffle(numbers)
-        found = pool.map(lambda i: server.ask("POST", *requests[i]), numbers)
-        for number, (status, answer) in zip(numbers, found, strict=True):
+        result = pool.map(lambda i: server.ask("POST", *requests[i]), numbers)
+        for number, (status, answer) in zip(numbers, result, strict=True):
             assert status == 200
             assert_same(answer, alone[number][1], 1e-4)
 
@@ -114,8 +114,8 @@ TABLE = [
 
 @pytest.mark.parametrize("method, path, body, status, part", TABLE)
 def test_each_request_has_its_answer(server, method, path, body, status, part):
-    found, answer = server.ask(method, path, body)
-    assert found == status, answer
+    result, answer = server.ask(method, path, body)
+    assert result == status, answer
     assert part in json.dumps(answer)
     if status >= 400:
         assert [*answer] == ["error"] and "\n" not in answer["error"]

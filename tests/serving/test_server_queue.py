@@ -25,8 +25,8 @@ from tests.support.server_process import send
 TASK, OTHER = (
     TextTask(
         name,
-        encode=lambda model, each: Encoded(
-            [Input([each["text"]], 1)], each["text"]
+        encode=lambda model, request: Encoded(
+            [Input([request["text"]], 1)], request["text"]
         ),
         decode=lambda model, text, outputs, options: model.decode(text),
         fields={"text": True},
@@ -69,7 +69,7 @@ class Echo:
 
     def run_all(self, inputs, *_):
         self.may_run.wait()
-        texts = [each.ids[0] for (each,) in inputs.values()]
+        texts = [text.ids[0] for (text,) in inputs.values()]
         self.batches.append(texts)
         if "broken" in texts:
             raise RuntimeError("broken")
@@ -116,10 +116,10 @@ def test_what_waits_is_the_next_batch():
             futures.append(submit(model, task, *texts))
         gone.cancel()
         echo.may_run.set()
-        found = await asyncio.gather(*futures, return_exceptions=True)
-        return echo.batches, found
+        result = await asyncio.gather(*futures, return_exceptions=True)
+        return echo.batches, result
 
-    batches, found = asyncio.run(main())
+    batches, result = asyncio.run(main())
     # A job of many texts has its turn between any two batches.
     batches.remove(["e"] * 40)
     # A batch that fails is computed again, each request by itself.
@@ -133,10 +133,10 @@ def test_what_waits_is_the_next_batch():
         ["b"],
         ["d"] * 30,
     ]
-    errors = [found.pop(3), found.pop()]
+    errors = [result.pop(3), result.pop()]
     assert [error.status_code for error in errors] == [400, 500]
     assert errors[0].detail == "text 2: bad"
-    assert [json.loads(each[0])["text"] for each in found] == [
+    assert [json.loads(replies[0])["text"] for replies in result] == [
         "first",
         "a",
         "b",

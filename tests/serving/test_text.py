@@ -36,8 +36,8 @@ def test_classify_returns_probabilities_and_labels(exports):
         logits = served.model(pack(served, *inputs.values()))
         expected = special.softmax(logits, -1)
         assert len({*expected.argmax(-1)}) > 1
-        found = outputs["probabilities"]
-        np.testing.assert_allclose(found, expected, atol=1e-5)
+        result = outputs["probabilities"]
+        np.testing.assert_allclose(result, expected, atol=1e-5)
         labels = [LABELS[index] for index in expected.argmax(-1)]
         assert outputs["label"].tolist() == labels
         assert outputs["labels"].tolist() == [LABELS] * len(labels)
@@ -95,9 +95,9 @@ def test_fill_mask_returns_the_best_wordpieces(exports):
         ids = tokenizer.convert_tokens_to_ids(tokens)
         positions = [i for i, token in enumerate(tokens) if token == "[MASK]"]
         counts.append(len(positions))
-        found = outputs["tokens"][row], outputs["probabilities"][row]
-        assert not any("".join(tokens) for tokens in found[0][counts[-1] :])
-        assert not found[1][counts[-1] :].any()
+        result = outputs["tokens"][row], outputs["probabilities"][row]
+        assert not any("".join(tokens) for tokens in result[0][counts[-1] :])
+        assert not result[1][counts[-1] :].any()
         if not positions:
             continue
         logits = served.model(
@@ -108,9 +108,9 @@ def test_fill_mask_returns_the_best_wordpieces(exports):
         )["masked_lm_logits"]
         values, best = tf.math.top_k(tf.nn.softmax(logits[0]), 10)
         np.testing.assert_allclose(
-            found[1][: counts[-1]], values.numpy(), atol=1e-5
+            result[1][: counts[-1]], values.numpy(), atol=1e-5
         )
-        for tokens, expected in zip(found[0], best.numpy(), strict=False):
+        for tokens, expected in zip(result[0], best.numpy(), strict=False):
             assert tokens.tolist() == tokenizer.convert_ids_to_tokens(expected)
     assert outputs["num_masks"].tolist() == counts
     assert counts[-3:] == [1, 2, 2]
@@ -131,10 +131,10 @@ def test_a_mask_is_never_a_row_without_a_word(tmp_path):
     expected = tf.nn.softmax(model(features)["masked_lm_logits"][0, 0]).numpy()
     best = np.argsort(-expected[: len(tokens)])[:10]
     bert = serving.load(tmp_path / "export")
-    (found,) = bert.fill_mask("[MASK]", top_k=10)["masks"]
-    assert [guess["token"] for guess in found] == [tokens[i] for i in best]
-    found = [guess["probability"] for guess in found]
-    np.testing.assert_allclose(found, expected[best], atol=1e-5)
+    (result,) = bert.fill_mask("[MASK]", top_k=10)["masks"]
+    assert [guess["token"] for guess in result] == [tokens[i] for i in best]
+    result = [guess["probability"] for guess in result]
+    np.testing.assert_allclose(result, expected[best], atol=1e-5)
 
 
 def test_a_mask_may_have_the_id_of_padding(tmp_path):
@@ -154,9 +154,9 @@ def test_a_mask_may_have_the_id_of_padding(tmp_path):
     graph = saved.signatures["fill_mask"](text=tf.constant(texts))
     assert graph["num_masks"].numpy().tolist() == [1, 1, 1]
     best = graph["tokens"].numpy().astype(str)[:, 0, :3].tolist()
-    for text, found, row in zip(texts, together, best, strict=True):
+    for text, result, row in zip(texts, together, best, strict=True):
         alone = bert.fill_mask(text, top_k=3)
-        for each in (alone, found):
+        for each in (alone, result):
             ((*guesses,),) = each["masks"]
             assert [guess["token"] for guess in guesses] == row
 
@@ -172,6 +172,8 @@ def test_a_mask_may_have_the_id_of_padding(tmp_path):
     ],
 )
 def test_dashes_between_words_are_words(text, words, load):
-    found = load("ner").tag(text)
-    assert found["words"] == (words or text).split()
-    assert [text[start:end] for start, end in found["spans"]] == found["words"]
+    result = load("ner").tag(text)
+    assert result["words"] == (words or text).split()
+    assert [text[start:end] for start, end in result["spans"]] == result[
+        "words"
+    ]

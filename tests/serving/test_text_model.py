@@ -25,11 +25,11 @@ def is_plain(value):
 
 def test_answers_are_where_they_say(load):
     bert = load("squad")
-    found = bert.answer(["Who?", "What?"], PASSAGE, n_best=12)
-    assert len(found) == 2
-    slices = [PASSAGE[x["start"] : x["end"]] for x in found[0]["n_best"]]
+    result = bert.answer(["Who?", "What?"], PASSAGE, n_best=12)
+    assert len(result) == 2
+    slices = [PASSAGE[x["start"] : x["end"]] for x in result[0]["n_best"]]
     assert any("\n" in each for each in slices)
-    for answer in found:
+    for answer in result:
         assert 1 < len(answer["n_best"]) <= 12
         assert answer["answer"] in [one["answer"] for one in answer["n_best"]]
         data = PASSAGE.encode()
@@ -40,21 +40,21 @@ def test_answers_are_where_they_say(load):
             assert " ".join(text.split()) == one["answer"]
         probabilities = [one["probability"] for one in answer["n_best"]]
         assert probabilities == sorted(probabilities, reverse=True)
-    assert is_plain(found)
-    del found[0]["n_best"]
-    assert_same(bert.answer("Who?", PASSAGE), found[0], 1e-4)
+    assert is_plain(result)
+    del result[0]["n_best"]
+    assert_same(bert.answer("Who?", PASSAGE), result[0], 1e-4)
 
 
 def test_words_and_entities_are_where_they_say(load):
     for text in filter(str.strip, TEXTS):
-        found = load("ner").tag(text)
+        result = load("ner").tag(text)
         for word, (start, end) in zip(
-            found["words"], found["spans"], strict=True
+            result["words"], result["spans"], strict=True
         ):
             assert text[start:end] == word
-        for entity in found["entities"]:
+        for entity in result["entities"]:
             assert text[entity["start"] : entity["end"]] == entity["text"]
-        assert is_plain(found)
+        assert is_plain(result)
 
 
 def test_what_cannot_be_answered_is_an_error(load, tmp_path):
@@ -113,8 +113,8 @@ def test_an_empty_text_has_an_empty_answer(method, load):
     assert ask(*[nothing] * count) == [{}, {}, {}]
     assert ask(*[""] * count) == {}
     if method == "answer":
-        found = ask("Who?", "")
-        assert (found["answer"], found["start"]) == ("", -1)
+        result = ask("Who?", "")
+        assert (result["answer"], result["start"]) == ("", -1)
 
 
 @pytest.mark.parametrize("method", ["classify", "embed", "fill_mask"])
@@ -152,10 +152,10 @@ def test_of_a_very_long_text_only_what_the_model_reads_is_tokenized(
 
     monkeypatch.setattr(bert.tokenizer, "tokenize_around", count)
     text = ("harbor" * 12 + " ") * 20_000
-    found = [bert.classify(each) for each in (text[:7_300], text)]
-    assert found[1].pop("num_wordpieces_cut") > 1000
-    assert found[0].pop("num_wordpieces_cut") > 1000
-    assert_same(*found)
+    result = [bert.classify(each) for each in (text[:7_300], text)]
+    assert result[1].pop("num_wordpieces_cut") > 1000
+    assert result[0].pop("num_wordpieces_cut") > 1000
+    assert_same(*result)
     assert 7_300 < sum(num_letters) < 30_000
 
 
@@ -165,10 +165,10 @@ def test_inputs_are_padded_to_few_lengths():
     any_length = types.SimpleNamespace(inputs={"input_ids": (None, None)})
     assert lengths(any_length, 30, False) == [8, 16, 24, 30]
     assert lengths(any_length, 30, True) == [30]
-    found = lengths(any_length, 512, False)
-    assert len(found) == 20 and found[-1] == 512
+    result = lengths(any_length, 512, False)
+    assert len(result) == 20 and result[-1] == 512
     # The padding of a long input is at most a quarter of it.
-    steps = itertools.pairwise(length for length in found if length >= 64)
+    steps = itertools.pairwise(length for length in result if length >= 64)
     assert max(above / (below + 1) for below, above in steps) < 1.25
 
 

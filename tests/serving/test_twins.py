@@ -191,15 +191,15 @@ def test_python_answers_as_the_graph(signature, export_folder):
     graph = ask_graph(path, signature, inputs)
     python = ask_python(serving.load(path), signature, inputs)
     num_compared = 0
-    for row, (found, expected) in enumerate(zip(python, graph, strict=True)):
+    for row, (result, expected) in enumerate(zip(python, graph, strict=True)):
         texts = {key: values[row] for key, values in inputs.items()}
-        if not found:
+        if not result:
             # In Python, an empty text has an empty answer.
             assert not any(text.strip() for text in texts.values())
             continue
         num_compared += 1
-        assert found.keys() == expected.keys()
-        for output, value in found.items():
+        assert result.keys() == expected.keys()
+        for output, value in result.items():
             its = np.asarray(expected[output])
             is_text = its.dtype.kind in "OU"
             if isinstance(value, list):

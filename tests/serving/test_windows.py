@@ -49,7 +49,7 @@ def call(model, features):
 def test_answers_are_those_of_the_search_in_python(exports):
     served = exports["squad"]
     inputs = served.requests[0][1]
-    found = {k: v.tolist() for k, v in served.outputs[0].items()}
+    outcome = {k: v.tolist() for k, v in served.outputs[0].items()}
     examples = [
         squad_reading.SquadExample(
             str(i),
@@ -71,20 +71,22 @@ def test_answers_are_those_of_the_search_in_python(exports):
     answers, nbest, odds = squad_decoding.decode_predictions(
         examples, features, results, DECODING, served.tokenizer.basic_tokenizer
     )
-    assert found["answer"] == list(answers.values())
-    assert len({*found["answer"]}) > 2
+    assert outcome["answer"] == list(answers.values())
+    assert len({*outcome["answer"]}) > 2
     for row, (key, entries) in enumerate(nbest.items()):
         (probability,) = (
             entry["probability"]
             for entry in entries
             if entry["text"] == answers[key]
         )
-        assert found["probability"][row] == pytest.approx(probability, abs=1e-5)
+        assert outcome["probability"][row] == pytest.approx(
+            probability, abs=1e-5
+        )
         check_bytes(
-            inputs["context"][row], {k: v[row] for k, v in found.items()}
+            inputs["context"][row], {k: v[row] for k, v in outcome.items()}
         )
     assert "" in answers.values()
-    assert found["null_odds"] == pytest.approx(list(odds.values()), abs=1e-4)
+    assert outcome["null_odds"] == pytest.approx(list(odds.values()), abs=1e-4)
 
 
 MODES = ["classification", "multilabel", "regression"]
@@ -132,14 +134,14 @@ def test_python_and_the_graph_read_all_of_a_text(mode, tmp_path):
     graph = tf.saved_model.load(str(tmp_path / "model"))
     outputs = graph.signatures["classify_text"](text=tf.constant(texts))
     if mode == "regression":
-        found = [[each["value"]] for each in answers]
+        outcome = [[each["value"]] for each in answers]
         its = outputs["values"][:, None]
     else:
-        found = [[*each["probabilities"].values()] for each in answers]
+        outcome = [[*each["probabilities"].values()] for each in answers]
         its = outputs["probabilities"]
         ours = [each["label"] for each in answers]
         assert labels_of(outputs, mode) == ours
-    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(outcome, expected, rtol=1e-4, atol=1e-5)
     np.testing.assert_allclose(its, expected, rtol=1e-4, atol=1e-5)
     with pytest.raises(ValueError, match="text_b"):
         bert.classify("a boat", "the sea")
@@ -226,7 +228,7 @@ def test_confident_windows_are_served_as_they_are_evaluated(mode, tmp_path):
     assert np.abs(logits).max() > 40
     expected = LabelDecoder(mode, LABELS).labels(logits)
     for engine in (*SMALL, "saved_model"):
-        found = serving.load(folder, engine=engine).classify(texts)
-        assert [answer["label"] for answer in found] == expected
+        outcome = serving.load(folder, engine=engine).classify(texts)
+        assert [answer["label"] for answer in outcome] == expected
     graph = tf.saved_model.load(str(folder)).signatures["serving_default"]
     assert labels_of(graph(text=tf.constant(texts)), mode) == expected
