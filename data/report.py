@@ -92,7 +92,7 @@ def create_heading(
     return {"title": title, "scores": overall_scores(scores), "rates": rates}
 
 
-def write_labels(
+def write_label_report(
     output_file: StrPath,
     heading: Heading,
     *,
@@ -237,7 +237,7 @@ def _judge_label(
     return badness, verdict
 
 
-def write_answers(
+def write_answer_report(
     output_file: StrPath,
     heading: Heading,
     file: SquadFile,
@@ -288,7 +288,7 @@ def write_answers(
     _write_page(output_file, heading, judged, counts, baseline)
 
 
-def write_entities(
+def write_entity_report(
     output_file: StrPath,
     heading: Heading,
     examples: Sequence[NerExample],

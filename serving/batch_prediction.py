@@ -14,7 +14,7 @@ from data.tables import tables
 from serving.answer_writer import Empty, Failed, is_writable
 from serving.requests import Item
 from serving.serving_flags import TaskFlags
-from serving.tasks.base import Reply, TaskModel, TextTask
+from serving.tasks.base import AskedModel, Reply, TextTask
 
 # Maximum number of errors that are logged. The output contains all errors.
 MAX_LOGGED = 10
@@ -79,7 +79,7 @@ class RowCounter:
 
 
 def answer_items(
-    model: TaskModel,
+    model: AskedModel,
     task: TextTask,
     options: TaskFlags,
     items: Iterable[Item],

@@ -67,7 +67,7 @@ def expand_lists(
     ], bool(lists)
 
 
-def read_json(
+def parse_body(
     task: TextTask, text: bytes, is_predict: bool = False
 ) -> tuple[list[Any], bool]:
     """Returns the unchecked requests in JSON text, and whether it is a list.

@@ -23,7 +23,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from serving.requests import read_json
+from serving.requests import parse_body
 from serving.server_queue import Job, ServedModel, to_exception
 from serving.serving_flags import LimitFlags
 from serving.tasks import TASKS
@@ -231,7 +231,7 @@ class Server:
         task = _get_or_404(f"task of {name}", task_name, model.tasks)
         body = await self._read_body(request)
         try:
-            requests, is_many = read_json(task, body, is_predict)
+            requests, is_many = parse_body(task, body, is_predict)
         except ValueError as error:
             raise to_exception(error) from None
         replies = await self._compute(request, model, Job(task, requests))

@@ -46,7 +46,7 @@ class Config(flags.Config):
     )
 
 
-def read_rows(runs: str) -> dict[str, list[dict[str, float]]]:
+def read_scores(runs: str) -> dict[str, list[dict[str, float]]]:
     """Returns {label of a row: results of each of its runs, {name: value}}.
 
     Raises:
@@ -120,7 +120,7 @@ def format_values(values: Sequence[float]) -> str:
 def main(parsed: flags.Parsed[Config]) -> None:
     """Prints the table of the runs, and writes it to --output."""
     config = parsed.config
-    table = format_table(read_rows(config.runs), config.metrics)
+    table = format_table(read_scores(config.runs), config.metrics)
     print(table, end="")
     if config.output:
         write_text(config.output, table)

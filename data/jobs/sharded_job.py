@@ -88,7 +88,7 @@ def is_done(task: JobTask) -> bool:
     return all(map(records.is_whole, task.shards, entries))
 
 
-class Output:
+class JobFiles:
     """The files of a job.
 
     Args:

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
 from data.io import records, text_files
-from data.jobs.sharded_job import Output, RunTasks, run_tasks
+from data.jobs.sharded_job import JobFiles, RunTasks, run_tasks
 from data.pretraining import corpus_checks, corpus_parts, instances
 from data.pretraining.corpus_parts import Part
 from data.pretraining.documents import Document, TextReader
@@ -124,7 +124,7 @@ def create_shards(
 
 def create_output(
     output_file: str, flags: Mapping[str, object], inputs: Sequence[str]
-) -> Output:
+) -> JobFiles:
     """Returns the files of a job, which are named as `sharded_job` says.
 
     Args:
@@ -133,7 +133,7 @@ def create_output(
         inputs: paths of the text files and of the vocabulary.
     """
     held_out = {"eval_shards": eval_file(output_file)}
-    return Output(
+    return JobFiles(
         output_file, _VERSION, flags=flags, inputs=inputs, named_shards=held_out
     )
 
@@ -156,7 +156,7 @@ _create_reader = functools.lru_cache(maxsize=1)(TextReader)
 def _create_tasks(
     options: InstanceOptions,
     input_files: Sequence[str],
-    output: Output,
+    output: JobFiles,
     num_shards: int,
 ) -> list[ShardTask]:
     """Assigns each task parts of the corpus to read, and shards to write.

@@ -309,7 +309,7 @@ def _check_is_supported(model: keras.Model, leave_out: Collection[str]) -> None:
         problem = f"needs {names}, which these weights lack"
         instead = "another format"
     else:
-        kerashub_files.check_network(model.config)
+        kerashub_files.check_backbone(model.config)
         return
     raise ValueError(f"KerasHub's BERT {problem}. Write {instead}")
 

@@ -244,7 +244,7 @@ def _warn(message: str) -> None:
     logging.warning("%s", message)
 
 
-def check_network(config: BertConfig) -> None:
+def check_backbone(config: BertConfig) -> None:
     """Checks that a BertBackbone computes the same as this network.
 
     Raises:

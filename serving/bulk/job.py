@@ -12,7 +12,7 @@ from absl import logging
 from data.io import records
 from data.jobs import file_ranges
 from data.jobs.file_ranges import FileRange
-from data.jobs.sharded_job import Output, RunTasks, run_tasks
+from data.jobs.sharded_job import JobFiles, RunTasks, run_tasks
 from files import lock
 from files.atomic import write_json
 from files.json_files import JsonObject
@@ -93,7 +93,7 @@ def answer_files(
     model, _ = settings.load()
     folder = Path(model.path)
     with lock.hold(f"{output_file}.lock", f"--output_file={output_file}"):
-        output = Output(
+        output = JobFiles(
             output_file,
             _VERSION,
             flags={**settings.flags(), "num_shards": num_shards},
@@ -130,7 +130,7 @@ def _find_ending(path: str) -> str:
 def _create_tasks(
     settings: AnswerSettings,
     paths: Sequence[str],
-    output: Output,
+    output: JobFiles,
     num_shards: int,
 ) -> list[AnswerTask]:
     """Cuts the input into shares, and returns a task for each."""

@@ -10,11 +10,11 @@ from data.squad.reading import WORD, SquadExample
 from serving.engines import Input
 from serving.serving_flags import TaskFlags
 from serving.tasks.base import (
+    AskedModel,
     Encoded,
     OutputArrays,
     Reply,
     Request,
-    TaskModel,
     TextTask,
 )
 
@@ -33,14 +33,14 @@ class _Question(NamedTuple):
     windows: list[passage_windows.SquadFeatures]
 
 
-def _options_of(options_class: type[OptionsT], model: TaskModel) -> OptionsT:
+def _options_of(options_class: type[OptionsT], model: AskedModel) -> OptionsT:
     """Returns the options that the export of the model recorded."""
     settings: Mapping[str, Any] = model.settings
     names = [field.name for field in dataclasses.fields(options_class)]
     return options_class(**{name: settings[name] for name in names})
 
 
-def _encode(model: TaskModel, request: Request) -> Encoded[_Question]:
+def _encode(model: AskedModel, request: Request) -> Encoded[_Question]:
     """Cuts the passage of a question into windows."""
     example = SquadExample(
         qas_id="",
@@ -65,7 +65,7 @@ def _encode(model: TaskModel, request: Request) -> Encoded[_Question]:
 
 
 def _decode(
-    model: TaskModel,
+    model: AskedModel,
     question: _Question,
     outputs: list[OutputArrays],
     options: TaskFlags,

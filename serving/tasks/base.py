@@ -28,7 +28,7 @@ Reply: TypeAlias = JsonObject
 ContextT = TypeVar("ContextT")
 
 
-class TaskModel(Protocol):
+class AskedModel(Protocol):
     """The part of a `serving.TextModel` that tasks use."""
 
     engine: Engine
@@ -85,9 +85,9 @@ class TextTask(Generic[ContextT]):
     """
 
     name: str
-    encode: Callable[[TaskModel, Request], Encoded[ContextT]]
+    encode: Callable[[AskedModel, Request], Encoded[ContextT]]
     decode: Callable[
-        [TaskModel, ContextT, list[OutputArrays], TaskFlags], Reply
+        [AskedModel, ContextT, list[OutputArrays], TaskFlags], Reply
     ]
     fields: Mapping[str, bool]
     other_names: Mapping[str, list[str]] = dataclasses.field(
@@ -99,7 +99,7 @@ class TextTask(Generic[ContextT]):
 
     def ask(
         self,
-        model: TaskModel,
+        model: AskedModel,
         requests: Sequence[Request],
         options: TaskFlags = DEFAULT_TASK_FLAGS,
     ) -> list[Reply | ValueError]:
@@ -123,7 +123,7 @@ class TextTask(Generic[ContextT]):
 
     def in_steps(
         self,
-        model: TaskModel,
+        model: AskedModel,
         requests: Sequence[Request],
         options: TaskFlags,
     ) -> Iterator[NumberedReply | None]:
@@ -164,7 +164,7 @@ class TextTask(Generic[ContextT]):
                 yield step and step._replace(number=number)
 
     def _encode(
-        self, model: TaskModel, request: Request
+        self, model: AskedModel, request: Request
     ) -> Encoded[ContextT] | Reply | Exception:
         """Returns the reply or the error of a request that needs no network."""
         try:
@@ -176,7 +176,7 @@ class TextTask(Generic[ContextT]):
         return {}
 
     def _run(
-        self, model: TaskModel, encoded: Mapping[int, Encoded[ContextT]]
+        self, model: AskedModel, encoded: Mapping[int, Encoded[ContextT]]
     ) -> Iterator[tuple[int, list[OutputArrays]] | None]:
         inputs = {number: request.inputs for number, request in encoded.items()}
         values_per_wordpiece = 1
@@ -188,7 +188,7 @@ class TextTask(Generic[ContextT]):
 
     def _reply(
         self,
-        model: TaskModel,
+        model: AskedModel,
         encoded: Encoded[ContextT],
         outputs: list[OutputArrays],
         options: TaskFlags,
@@ -201,7 +201,7 @@ class TextTask(Generic[ContextT]):
         except Exception as error:
             return error
 
-    def count_wordpieces(self, model: TaskModel, request: Request) -> int:
+    def count_wordpieces(self, model: AskedModel, request: Request) -> int:
         """Returns the number of WordPieces of a request that the model reads.
 
         Raises:
@@ -306,7 +306,7 @@ def to_plain(value: object) -> object:
     return float(f"{value:.6g}")
 
 
-def encode_pair(model: TaskModel, request: Request) -> Encoded[Input]:
+def encode_pair(model: AskedModel, request: Request) -> Encoded[Input]:
     """Packs a text, or two texts, into one input, which is the context too."""
     max_length = model.max_seq_length
     text_a, text_b = pair_of(request)
@@ -319,7 +319,7 @@ def encode_pair(model: TaskModel, request: Request) -> Encoded[Input]:
 
 
 def pack_input(
-    model: TaskModel, tokens_a: list[str], tokens_b: Sequence[str] = ()
+    model: AskedModel, tokens_a: list[str], tokens_b: Sequence[str] = ()
 ) -> Input:
     """Packs the WordPieces of one or two texts into one input."""
     max_length = model.max_seq_length
@@ -328,7 +328,7 @@ def pack_input(
     return Input(ids, first_length, num_cut)
 
 
-def labels_of(model: TaskModel) -> list[str]:
+def labels_of(model: AskedModel) -> list[str]:
     """Returns the names of the model's outputs, [] if they have no names."""
     return [*(model.settings.get("labels") or ())]
 

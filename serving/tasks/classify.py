@@ -9,11 +9,11 @@ from data.text.token_windows import cut_spans
 from serving import head_outputs
 from serving.serving_flags import TaskFlags
 from serving.tasks.base import (
+    AskedModel,
     Encoded,
     OutputArrays,
     Reply,
     Request,
-    TaskModel,
     TextTask,
     encode_pair,
     labels_of,
@@ -22,7 +22,7 @@ from serving.tasks.base import (
 )
 
 
-def _encode(model: TaskModel, request: Request) -> Encoded[None]:
+def _encode(model: AskedModel, request: Request) -> Encoded[None]:
     stride = model.settings.get("doc_stride", 0)
     if not stride:
         return Encoded(encode_pair(model, request).inputs, None)
@@ -38,7 +38,7 @@ def _encode(model: TaskModel, request: Request) -> Encoded[None]:
 
 
 def _decode(
-    model: TaskModel,
+    model: AskedModel,
     context: None,
     outputs: list[OutputArrays],
     options: TaskFlags,

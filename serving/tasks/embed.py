@@ -5,16 +5,16 @@ import numpy as np
 from serving.engines import Input
 from serving.serving_flags import TaskFlags
 from serving.tasks.base import (
+    AskedModel,
     OutputArrays,
     Reply,
-    TaskModel,
     TextTask,
     encode_pair,
 )
 
 
 def _decode(
-    model: TaskModel,
+    model: AskedModel,
     packed: Input,
     outputs: list[OutputArrays],
     options: TaskFlags,

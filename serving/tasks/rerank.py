@@ -4,17 +4,17 @@ import numpy as np
 
 from serving.serving_flags import TaskFlags
 from serving.tasks.base import (
+    AskedModel,
     Encoded,
     OutputArrays,
     Reply,
     Request,
-    TaskModel,
     TextTask,
     pack_input,
 )
 
 
-def _encode(model: TaskModel, request: Request) -> Encoded[None]:
+def _encode(model: AskedModel, request: Request) -> Encoded[None]:
     max_length = model.max_seq_length
     tokenize = model.tokenizer.tokenize_beginning
     query = tokenize(request["query"], max_length)
@@ -26,7 +26,7 @@ def _encode(model: TaskModel, request: Request) -> Encoded[None]:
 
 
 def _decode(
-    model: TaskModel,
+    model: AskedModel,
     context: None,
     outputs: list[OutputArrays],
     options: TaskFlags,

@@ -8,11 +8,11 @@ from data.ner.words import find_words, split_words
 from serving.engines import Input
 from serving.serving_flags import TaskFlags
 from serving.tasks.base import (
+    AskedModel,
     Encoded,
     OutputArrays,
     Reply,
     Request,
-    TaskModel,
     TextTask,
     labels_of,
 )
@@ -32,7 +32,7 @@ class _Sentence(NamedTuple):
     windows: list[sentence_windows.NerFeatures]
 
 
-def _encode(model: TaskModel, request: Request) -> Encoded[_Sentence]:
+def _encode(model: AskedModel, request: Request) -> Encoded[_Sentence]:
     """Splits a text into words, and cuts the words into windows."""
     words = request.get("words")
     if words is None:
@@ -53,7 +53,7 @@ def _encode(model: TaskModel, request: Request) -> Encoded[_Sentence]:
 
 
 def _decode(
-    model: TaskModel,
+    model: AskedModel,
     sentence: _Sentence,
     outputs: list[OutputArrays],
     options: TaskFlags,

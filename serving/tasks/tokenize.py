@@ -2,18 +2,18 @@
 
 from serving.serving_flags import TaskFlags
 from serving.tasks.base import (
+    AskedModel,
     Encoded,
     OutputArrays,
     Reply,
     Request,
-    TaskModel,
     TextTask,
     pack_input,
     pair_of,
 )
 
 
-def _encode(model: TaskModel, request: Request) -> Encoded[Reply]:
+def _encode(model: AskedModel, request: Request) -> Encoded[Reply]:
     tokens = [model.tokenizer.tokenize(text) for text in pair_of(request)]
     ids = pack_input(model, *tokens).ids
     names = model.tokenizer.convert_ids_to_tokens(ids)
@@ -22,7 +22,7 @@ def _encode(model: TaskModel, request: Request) -> Encoded[Reply]:
 
 
 def _decode(
-    model: TaskModel,
+    model: AskedModel,
     context: Reply,
     outputs: list[OutputArrays],
     options: TaskFlags,

@@ -8,11 +8,11 @@ from serving.engines import Input
 from serving.serving_flags import TaskFlags
 from serving.tasks.base import (
     MASK,
+    AskedModel,
     Encoded,
     OutputArrays,
     Reply,
     Request,
-    TaskModel,
     TextTask,
     encode_pair,
     pack_input,
@@ -31,7 +31,7 @@ class _MaskedText(NamedTuple):
     num_masks: int
 
 
-def _encode_masks(model: TaskModel, request: Request) -> Encoded[_MaskedText]:
+def _encode_masks(model: AskedModel, request: Request) -> Encoded[_MaskedText]:
     if MASK not in request["text"]:
         raise ValueError(f"no {MASK} in 'text'. Put it where a word is missing")
     # Each [MASK] becomes one WordPiece.
@@ -44,7 +44,7 @@ def _encode_masks(model: TaskModel, request: Request) -> Encoded[_MaskedText]:
 
 
 def _decode_masks(
-    model: TaskModel,
+    model: AskedModel,
     masked: _MaskedText,
     outputs: list[OutputArrays],
     options: TaskFlags,
@@ -84,7 +84,7 @@ FILL_MASK = TextTask(
 
 
 def _decode_pair(
-    model: TaskModel,
+    model: AskedModel,
     context: Input,
     outputs: list[OutputArrays],
     options: TaskFlags,

@@ -30,7 +30,7 @@ def write_labels(tmp_path, tokenizer, mode, names, labels, outputs):
     decoder = LabelDecoder(mode, names)
     outputs = np.array(outputs, np.float32)
     # Each text has two WordPieces of its own, and [CLS] or [SEP].
-    report.write_labels(
+    report.write_label_report(
         path,
         HEADING,
         examples=examples,
@@ -90,7 +90,7 @@ def test_answers_are_marked_in_their_passage(tmp_path):
     path = write_squad(tmp_path / "dev.json", questions, context)
     predictions = {"q0": "ran. Cats", "q1": "Cats", "q2": "", "q3": ""}
     output = tmp_path / "report.html"
-    report.write_answers(
+    report.write_answer_report(
         output, HEADING, reading.SquadFile(path), predictions, True
     )
     page = read(output)
@@ -121,7 +121,7 @@ def test_entities_are_right_wrong_or_missed(tmp_path):
         NerExample("2", ["ok"], ["O"], 0),
     ]
     path = tmp_path / "report.html"
-    report.write_entities(path, HEADING, examples, [predicted, ["O"]])
+    report.write_entity_report(path, HEADING, examples, [predicted, ["O"]])
     page = read(path)
     assert page.rows == [
         ["", "support", "missed", "right", "wrong"],
@@ -183,16 +183,16 @@ def test_answers_and_entities_have_baselines(tmp_path):
     output = tmp_path / "report.html"
     file = reading.SquadFile(path)
     predictions = {"q0": "Cats", "q1": "ran"}
-    report.write_answers(output, HEADING, file, predictions, True)
+    report.write_answer_report(output, HEADING, file, predictions, True)
     assert "Always no answer: 0.50." in read(output).text
-    report.write_answers(output, HEADING, file, predictions)
+    report.write_answer_report(output, HEADING, file, predictions)
     assert "Always" not in read(output).text
     examples = [
         NerExample("1", ["ok"], ["O"], 0),
         NerExample("2", ["Rome"], ["B-LOC"], 0),
     ]
-    report.write_entities(output, HEADING, examples, [["O"], ["O"]])
+    report.write_entity_report(output, HEADING, examples, [["O"], ["O"]])
     text = read(output).text
     assert "Right: 1 of 2" in text and "Always no entity: 0.50." in text
-    report.write_entities(output, HEADING, [], [])
+    report.write_entity_report(output, HEADING, [], [])
     assert "Always" not in read(output).text

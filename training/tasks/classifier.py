@@ -193,7 +193,7 @@ class ClassifierTask(task.Task[features.InputExample, int]):
         length = 2**31 if self.doc_stride else self.max_seq_length
         data = self.config.data_source
         suffix = suffix_of(split.name)
-        report.write_labels(
+        report.write_label_report(
             os.path.join(output_dir, f"report{suffix}.html"),
             report.create_heading(self.decoder.output_mode, data, scores),
             examples=split.examples,

@@ -112,7 +112,7 @@ class NerTask(task.Task[NerExample, NerFeatures]):
         right = [example.labels for example in split.examples]
         scores = scoring.score_entities(right, tags)
         data = self.config.data_source
-        report.write_entities(
+        report.write_entity_report(
             os.path.join(output_dir, "report.html"),
             report.create_heading("NER", data, scores),
             split.examples,

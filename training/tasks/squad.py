@@ -154,7 +154,7 @@ class SquadTask(task.Task[reading.SquadExample, passage_windows.SquadFeatures]):
             file = self._asked
             heading = report.create_heading("SQuAD", file.path, scores)
             path = os.path.join(output_dir, "report.html")
-            report.write_answers(path, heading, file, predictions, is_v2)
+            report.write_answer_report(path, heading, file, predictions, is_v2)
         return scores
 
     def answer(self, split: _Split, batches: task.Batches) -> decoding.Answers:
