@@ -2,8 +2,10 @@
 
 import ast
 import graphlib
+import io
 import itertools
 import re
+import tokenize
 from pathlib import Path
 
 import pytest
@@ -12,7 +14,7 @@ import modeling
 from modeling import kinds
 from tests.support import fresh_process
 from tests.support.golden import ROOT
-from tests.support.source_files import PACKAGES, sources
+from tests.support.source_files import ALL_FOLDERS, PACKAGES, sources
 
 SCRIPTS = sorted(path.stem for path in ROOT.glob("*.py"))
 
@@ -247,14 +249,33 @@ def test_only_one_table_names_the_classes_of_models():
         assert not strings & KIND_NAMES, path
 
 
-def test_the_heads_of_tests_name_files_that_exist():
-    """So `git grep -lw MODULE tests` also finds tests that do not import it."""
-    folders = map(sources, (*PACKAGES, "tools", "tests"))
+def prose(text):
+    """Yields the comments and the docstrings of Python source."""
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type == tokenize.COMMENT:
+            yield token.string
+    described = (ast.Module, ast.ClassDef, ast.FunctionDef)
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, (*described, ast.AsyncFunctionDef)):
+            yield ast.get_docstring(node) or ""
+
+
+def test_docstrings_and_comments_name_files_that_exist():
+    """Also, `git grep -lw MODULE tests` finds tests that do not import it."""
+    folders = map(sources, ALL_FOLDERS)
     paths = [*ROOT.glob("*.py"), *itertools.chain(*folders)]
-    known = {path.name for path in paths}
-    for path in sources("tests"):
-        head = ast.get_docstring(ast.parse(path.read_text())) or ""
-        assert {*re.findall(r"\w+\.py", head)} <= known, path
+    files = [f"/{path.relative_to(ROOT)}" for path in paths]
+    # A file of another project.
+    files.append("/transformers/activations.py")
+    wrong = [
+        f"{path.relative_to(ROOT)}: {name}"
+        for path in paths
+        for text in prose(path.read_text(encoding="utf-8"))
+        # Capitals stand for a name: FILE.py.
+        for name in re.findall(r"[\w/]*[a-z0-9_]\.py\b", text)
+        if not any(file.endswith(f"/{name}") for file in files)
+    ]
+    assert wrong == []
 
 
 def test_what_tests_share_is_in_support():

@@ -1,1 +1,1 @@
-"""Reads and writes text files, tables and TFRecords, and runs workers."""
+"""Reads text files, packed or remote too. Reads and writes TFRecords."""

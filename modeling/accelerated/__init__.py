@@ -3,8 +3,8 @@
 TensorFlow fuses or compiles these versions. Without this package the network is
 slower, and its results differ only by rounding.
 
-    fusions.py    for inference: functions that TensorFlow fuses, or calls
-                  with less preparation
+    fusions.py    functions that TensorFlow fuses, or calls with less
+                  preparation: in inference, and those of `ALWAYS` in training
     kernels.py    for training: elementwise operations, each compiled to a loop
     tracing.py    for training: traces one graph for all blocks
     inference.py  calls a trained model for prediction

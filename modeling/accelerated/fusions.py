@@ -1,4 +1,6 @@
-"""Faster versions, for inference, of the functions in modeling/ops.py.
+"""Faster versions of the functions in modeling/ops.py, most for inference.
+
+`dense`, `look_up`, `check_range` and `reshape_like` are used in training too.
 
 TensorFlow's graph optimizer replaces several operations with one oneDNN
 operation if they match a pattern exactly. One pattern is a matrix product plus

@@ -105,7 +105,7 @@ class GraphBuilder:
         )
 
     def activate(self, inputs: str, hidden_act: str | None) -> str:
-        """Applies an activation function, a name of modeling/activations.py."""
+        """Applies an activation function, a `hidden_act` of a `BertConfig`."""
         if not hidden_act or hidden_act == "linear":
             return inputs
         if hidden_act == "silu":

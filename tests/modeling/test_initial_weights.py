@@ -1,4 +1,7 @@
-"""The building blocks of the network."""
+"""The distribution of the initial weights.
+
+Tests TruncatedNormal of layers.py.
+"""
 
 import keras
 import numpy as np

@@ -1,4 +1,7 @@
-"""run_classifier.py from one table: its split, its defaults and its files."""
+"""Runs from one table or file: the split, the defaults and the files.
+
+Most run run_classifier.py, some run_ner.py.
+"""
 
 import csv
 import json

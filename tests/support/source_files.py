@@ -10,6 +10,8 @@ PACKAGES = (
     "serving",
     "training",
 )
+# All folders with Python files, besides the scripts at the top.
+ALL_FOLDERS = (*PACKAGES, "tools", "benchmarks", "docs", "examples", "tests")
 
 
 def sources(folder):

@@ -1,4 +1,4 @@
-"""Flags of the classifier."""
+"""The columns of a table of texts and labels, by flags and by names."""
 
 import json
 

@@ -1,4 +1,7 @@
-"""Masks drawn in Python, against those of the original."""
+"""Shares of masks drawn in Python, against the paper, and refused shares.
+
+tests/scripts/test_create_pretraining_data.py compares them with Google's.
+"""
 
 import collections
 import random

@@ -1,4 +1,8 @@
-"""Every faster version of an operation against its plain definition."""
+"""Every faster version of an operation against its plain definition in ops.py.
+
+The plain definitions themselves are compared with Google's code: as parts of
+the whole network, in tests/modeling/test_golden.py.
+"""
 
 import itertools
 
