@@ -5,10 +5,7 @@ import itertools
 import re
 
 from tests.support.golden import ROOT
-from tests.support.source_files import PACKAGES, sources
-
-# All folders with Python files, besides the scripts at the top.
-FOLDERS = (*PACKAGES, "tools", "benchmarks", "docs", "examples", "tests")
+from tests.support.source_files import ALL_FOLDERS, PACKAGES, sources
 
 
 def unpacked(node):
@@ -26,7 +23,7 @@ def unpacked(node):
 def test_no_literal_is_unpacked_where_it_stands():
     """f(*(a, b)) is f(a, b), and {**{"a": b}} is {"a": b}."""
     literals = (ast.Tuple, ast.List, ast.Dict)
-    paths = [*ROOT.glob("*.py"), *itertools.chain(*map(sources, FOLDERS))]
+    paths = [*ROOT.glob("*.py"), *itertools.chain(*map(sources, ALL_FOLDERS))]
     lines = [
         f"{path.relative_to(ROOT)}:{value.lineno}"
         for path in paths
@@ -71,7 +68,7 @@ def private_definitions(tree):
 
 def test_private_classes_and_long_private_functions_say_what_they_do():
     silent = []
-    paths = [*ROOT.glob("*.py"), *itertools.chain(*map(sources, FOLDERS))]
+    paths = [*ROOT.glob("*.py"), *itertools.chain(*map(sources, ALL_FOLDERS))]
     for path in paths:
         text = path.read_text(encoding="utf-8")
         for node in private_definitions(ast.parse(text)):
@@ -85,7 +82,7 @@ def test_private_classes_and_long_private_functions_say_what_they_do():
 def test_what_a_function_does_is_not_a_comment_above_it():
     """A docstring is what editors and `help` show."""
     wrong = []
-    paths = [*ROOT.glob("*.py"), *itertools.chain(*map(sources, FOLDERS))]
+    paths = [*ROOT.glob("*.py"), *itertools.chain(*map(sources, ALL_FOLDERS))]
     for path in paths:
         text = path.read_text(encoding="utf-8")
         lines = text.splitlines()
@@ -95,6 +92,29 @@ def test_what_a_function_does_is_not_a_comment_above_it():
             if above.lstrip().startswith("#"):
                 wrong.append(f"{path.relative_to(ROOT)}:{node.lineno}")
     assert wrong == []
+
+
+def body_length(node):
+    """Returns the number of lines of a function's body, but its docstring."""
+    first, *others = node.body
+    has_docstring = ast.get_docstring(node) is not None
+    start = first.end_lineno + 1 if has_docstring else first.lineno
+    return node.end_lineno - start + 1
+
+
+def test_functions_have_at_most_60_lines():
+    """Nested functions count as a part of their function, too."""
+    functions = (ast.FunctionDef, ast.AsyncFunctionDef)
+    folders = map(sources, (*PACKAGES, "tools"))
+    paths = [*ROOT.glob("*.py"), *itertools.chain(*folders)]
+    lengths = {
+        f"{path.relative_to(ROOT)}:{node.lineno}": body_length(node)
+        for path in paths
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, functions)
+    }
+    assert len(lengths) > 1000
+    assert [place for place in lengths if lengths[place] > 60] == []
 
 
 def test_the_main_of_a_script_is_a_short_list_of_its_steps():
