@@ -127,7 +127,7 @@ def test_the_site_documents_names_that_exist(page):
 
 def test_the_files_of_the_code_that_a_page_names_exist():
     page = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
-    for folder in ("training", "serving"):
+    for folder in ("command_line", "data", "serving", "training"):
         table = page.split(f"\n## {folder}/")[1].split("\n## ")[0]
         cells = "".join(re.findall(r"^\| (`.*?) \|", table, re.M))
         named = {*re.findall(r"`([\w/]+\.py)`", cells)}
@@ -135,6 +135,8 @@ def test_the_files_of_the_code_that_a_page_names_exist():
         assert {name for name in named if "/" not in name} == files
         for name in named:
             assert (ROOT / folder / name).exists(), name
+        folders = {path.parent.name for path in (ROOT / folder).glob("*/*.py")}
+        assert folders <= {*re.findall(r"`(\w+)/", cells)}
     for name in re.findall(r"`([a-z]+/[\w/.]+)`", page):
         is_ours = (ROOT / name.split("/")[0]).is_dir()
         assert not is_ours or (ROOT / name).exists(), name
