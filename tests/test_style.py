@@ -96,7 +96,7 @@ def test_what_a_function_does_is_not_a_comment_above_it():
 
 def body_length(node):
     """Returns the number of lines of a function's body, but its docstring."""
-    first, *others = node.body
+    first = node.body[0]
     has_docstring = ast.get_docstring(node) is not None
     start = first.end_lineno + 1 if has_docstring else first.lineno
     return node.end_lineno - start + 1
