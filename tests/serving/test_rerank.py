@@ -3,13 +3,13 @@
 import asyncio
 import functools
 import json
-import types
 
 import numpy as np
 import pytest
 
 import modeling
 import serving
+from tests.support import asgi
 from tests.support.checkpoints import assert_same
 from tests.support.engines import PREDICT, run_predict
 from tests.support.exports import (
@@ -84,9 +84,7 @@ def test_each_passage_counts_as_a_text(exports):
     few = server.Server({"m": model}, limits=LimitFlags(max_texts=7))
     few.is_ready = True
 
-    async def stream():
-        yield json.dumps({"query": ["a", "b"], "passages": PASSAGES}).encode()
-
-    asked = few._do_task("m", "rerank", types.SimpleNamespace(stream=stream))
-    with pytest.raises(server.HTTPException, match=r"413.*8 texts"):
-        asyncio.run(asked)
+    body = {"query": ["a", "b"], "passages": PASSAGES}
+    asked = asgi.post(few, "/api/models/m/rerank", body)
+    status, reply = asyncio.run(asked)
+    assert status == 413 and "8 texts" in reply["error"]
