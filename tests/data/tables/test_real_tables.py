@@ -60,6 +60,6 @@ def test_no_table_is_left_out():
     assert {truth["file"] for truth in TRUTH} == files - {"truth.jsonl"}
 
 
-def test_few_tables_need_a_flag():
-    asked = [truth["file"] for truth in TRUTH if "flags" in truth]
-    assert len(asked) <= 11
+def test_most_tables_need_no_flag():
+    needs_flag = ["flags" in truth for truth in TRUTH]
+    assert sum(needs_flag) < len(TRUTH) / 4
