@@ -1,6 +1,7 @@
 """Runs from one table or file: the split, the defaults and the files.
 
-Most run run_classifier.py, some run_ner.py.
+Most run run_classifier.py, some run_ner.py, and most are slow.
+tests/docs/test_readme.py runs the README's command in every `make test`.
 """
 
 import csv
