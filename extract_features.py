@@ -279,7 +279,7 @@ def write_vectors(
 
 
 def main(parsed: flags.Parsed[Config]) -> None:
-    """Writes the vectors."""
+    """Writes the vectors of the lines of --input_file."""
     checkpoint = str(parsed.config.model.init_checkpoint)
     preset = presets.read_preset(checkpoint, "--init_checkpoint")
     stated = preset.identity_flags()

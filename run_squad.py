@@ -75,7 +75,7 @@ class Config(FineTuningConfig):
 
     @property
     def reads_predict_file(self) -> bool:
-        """Whether the command evaluates or predicts."""
+        """Whether the command evaluates or predicts, from --predict_file."""
         return self.evaluates or self.fine_tuning.do_predict
 
     @property
@@ -89,7 +89,7 @@ class Config(FineTuningConfig):
         return tuple(names)
 
     def files_of(self, split: str) -> Sequence[str]:
-        """Returns the file of the questions of a split."""
+        """Returns the file of a split's questions, [] without its flag."""
         file = self.train_file if split == "train" else self.predict_file
         return [file] if file else []
 

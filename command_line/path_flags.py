@@ -24,7 +24,7 @@ _OF_RUNS = ("eval_results.txt", "history.jsonl", "model.json", ".index")
 
 
 class PathKind(enum.Enum):
-    """Kind of a path in a flag."""
+    """What a path in a flag leads to, and whether it is read or written."""
 
     INPUT_FILE = "input file"
     # FILE:NAME, a name that a file of Python code defines.

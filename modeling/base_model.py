@@ -175,17 +175,17 @@ class FeaturesModel(keras.Model):
 
     # Keras passes the batch to a step as the last argument.
     def train_step(self, *arguments: Any) -> dict[str, Tensor]:
-        """Runs a step of `fit` on a batch."""
+        """Checks the features of a batch, and runs a step of `fit`."""
         self._check_batch(arguments[-1])
         return super().train_step(*arguments)
 
     def test_step(self, *arguments: Any) -> dict[str, Tensor]:
-        """Runs a step of `evaluate` on a batch."""
+        """Checks the features of a batch, and runs a step of `evaluate`."""
         self._check_batch(arguments[-1])
         return super().test_step(*arguments)
 
     def predict_step(self, *arguments: Any) -> Outputs:
-        """Runs a step of `predict` on a batch."""
+        """Checks the features of a batch, and runs a step of `predict`."""
         self._check_batch(arguments[-1])
         return super().predict_step(*arguments)
 

@@ -55,7 +55,7 @@ class OutputHead(keras.layers.Layer):
         return keras.ops.matmul(inputs, kernel) + self.output_bias
 
     def compute_output_shape(self, input_shape: Shape) -> Shape:
-        """Returns the shape of the logits."""
+        """Returns the shape of the logits, [..., number of outputs]."""
         return (*input_shape[:-1], self.num_outputs)
 
 
@@ -119,7 +119,7 @@ class BidirectionalLSTM(keras.layers.Layer):
         return outputs, keras.ops.concatenate(ends, -1)
 
     def compute_output_shape(self, input_shape: Shape) -> tuple[Shape, Shape]:
-        """Returns the shapes of the outputs."""
+        """Returns [B, T, W] of all positions, and [B, W] of both ends."""
         return input_shape, (input_shape[0], self.hidden_size)
 
 
@@ -175,5 +175,5 @@ class MaskedLanguageModelHead(BertLayer):
         return dense(transformed, kernel, bias)
 
     def compute_output_shape(self, input_shape: Shape) -> Shape:
-        """Returns the shape of the logits."""
+        """Returns the shape of the logits, [B, P, V]."""
         return (*input_shape[:-1], self.config.vocab_size)

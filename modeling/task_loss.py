@@ -172,7 +172,7 @@ class Loss:
 
 
 def example_weights(features: Features) -> Tensor:
-    """Returns the weight of each example, float [B]."""
+    """Returns the weights of examples, float [B]: 0 for padding, 1 if unset."""
     factors = [
         keras.ops.reshape(keras.ops.cast(features[name], "float32"), (-1,))
         for name in ("is_real_example", "example_weights")

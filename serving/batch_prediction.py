@@ -65,7 +65,7 @@ class RowCounter:
     logs: bool = True
 
     def add(self, num_rows: int) -> None:
-        """Counts a batch."""
+        """Counts the rows of a batch, and shows the number now and then."""
         self.num_rows += num_rows
         if self.progress and self.progress.is_due(self.num_rows):
             self.progress.update(self.num_rows)

@@ -77,7 +77,7 @@ def describe_scores(results: Mapping[str, float]) -> list[str]:
 
 
 def describe_commands(start: Start[PretrainingConfig]) -> list[str]:
-    """Returns commands that use the model."""
+    """Returns commands that fine-tune, export or ask the model."""
     config = start.config
     folder = shlex.quote(config.training.output_dir)
     has_tokenizer = start.tokenizer is not None

@@ -60,7 +60,7 @@ class Start(Generic[TrainingConfigT_co]):
 
     @property
     def recorded_settings(self) -> TrainingSettings:
-        """The settings that the run in the folder of the weights recorded."""
+        """The settings that the run of the initial weights recorded, or {}."""
         return self.preset.recorded_settings if self.preset else {}
 
     def with_flags(self, **values: Any) -> Self:

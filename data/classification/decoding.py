@@ -89,7 +89,7 @@ class LabelDecoder:
 
 
 def concatenate(batches: Iterable[LogitsBatch]) -> np.ndarray:
-    """Concatenates the outputs of all batches."""
+    """Returns the outputs of all batches, [number of rows, ...]."""
     return np.concatenate([outputs for _, outputs in batches])
 
 

@@ -235,7 +235,7 @@ def convert_examples_to_features(
     max_seq_length: int,
     tokenizer: FullTokenizer,
 ) -> Iterator[ClassificationFeatures]:
-    """Yields the features of each example."""
+    """Yields the features of the examples, in their order."""
     for ex_index, example in enumerate(examples):
         yield convert_single_example(
             ex_index, example, label_list, max_seq_length, tokenizer
@@ -277,7 +277,7 @@ def names_of(label: Label) -> list[str]:
 
 
 def number_of(label: Label) -> float:
-    """Returns the label of a regression as a number."""
+    """Returns the label of a regression. Raises ValueError for no number."""
     assert not isinstance(label, list)
     return float(label)
 

@@ -42,7 +42,7 @@ class RankingProcessor(TableProcessor):
 
     @property
     def key_names(self) -> list[str]:
-        """The column of the queries."""
+        """The column of the queries, which alone decide about the dev set."""
         return [self.text_columns[0]]
 
     def key_texts(self, example: InputExample) -> Sequence[str]:

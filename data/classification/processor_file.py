@@ -40,15 +40,15 @@ class DataProcessor:
     """The base class in Google's run_classifier.py."""
 
     def get_train_examples(self, data_dir: StrPath) -> Sequence[object]:
-        """Returns the InputExamples of the train set."""
+        """Reads the InputExamples of the train set from --data_dir."""
         raise NotImplementedError("define get_train_examples")
 
     def get_dev_examples(self, data_dir: StrPath) -> Sequence[object]:
-        """Returns the InputExamples of the dev set."""
+        """Reads the InputExamples of the dev set from --data_dir."""
         raise NotImplementedError("define get_dev_examples")
 
     def get_test_examples(self, data_dir: StrPath) -> Sequence[object]:
-        """Returns the InputExamples of the test set."""
+        """Reads the InputExamples of the test set from --data_dir."""
         raise NotImplementedError("define get_test_examples")
 
     def get_labels(self) -> Sequence[object]:

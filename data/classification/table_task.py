@@ -167,14 +167,14 @@ class TableProcessor(
         return [example.text_a, *filter(None, [example.text_b])]
 
     def labels_of(self, example: InputExample) -> list[str]:
-        """Returns the labels, [] in regression."""
+        """Returns the labels, [] in regression or without a label."""
         if self.output_mode == "regression" or example.label is None:
             return []
         return names_of(example.label)
 
     @property
     def key_names(self) -> list[str]:
-        """The columns of the texts."""
+        """The columns of the texts, sorted: they decide about the dev set."""
         return sorted(self.text_columns)
 
     def read_file(self, path: StrPath, set_name: str) -> list[InputExample]:

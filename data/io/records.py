@@ -79,7 +79,7 @@ class ShardEntry(FileSize):
 
 
 class ModelInput(Protocol):
-    """The network's input for one example."""
+    """The network's input for one example, in lists of equal length."""
 
     input_ids: list[int]
     input_mask: list[int]
@@ -195,7 +195,7 @@ class RecordWriter(contextlib.ExitStack):
         return self
 
     def write(self, record: bytes) -> None:
-        """Writes one serialized record."""
+        """Writes one serialized record, to the next of the files in turn."""
         self._files[self.num_records % len(self._files)].write(
             frame_record(record)
         )

@@ -124,14 +124,14 @@ def _open_raw(path: StrPath) -> IO[bytes]:
 
 
 def file_size(path: StrPath) -> int:
-    """Returns the number of bytes of a file."""
+    """Returns the bytes of a local or remote file, which may be packed."""
     if is_remote(path):
         return _gfile().stat(path).length
     return os.path.getsize(path)
 
 
 def is_file(path: StrPath) -> bool:
-    """Returns whether a local or remote file exists."""
+    """Returns whether there is a local file, or a remote file or folder."""
     if is_remote(path):
         return _gfile().exists(path)
     return os.path.isfile(path)

@@ -134,18 +134,18 @@ class JobFiles:
         }
 
     def shard_paths(self, num_shards: int) -> list[str]:
-        """Returns the paths of the numbered shards."""
+        """Returns OUTPUT-00000-of-00008 and so on, with the ending."""
         return [
             f"{self._prefix}-{shard:05d}-of-{num_shards:05d}{self._ending}"
             for shard in range(num_shards)
         ]
 
     def pattern(self, num_shards: int) -> str:
-        """Returns a pattern that matches the numbered shards."""
+        """Returns a pattern of the shards, OUTPUT-*-of-00008 and the ending."""
         return f"{self._prefix}-*-of-{num_shards:05d}{self._ending}"
 
     def result_file(self, number: int) -> str:
-        """Returns the path of a task's result file."""
+        """Returns the file in OUTPUT.work that a finished task writes last."""
         return os.path.join(self._work_dir, f"task-{number:05d}.json")
 
     def check_tasks(self, tasks: Iterable[JobTask]) -> None:

@@ -203,7 +203,7 @@ class SetReader(CachingReader[ExampleT], Generic[ExampleT, OptionsT]):
         """Names of what the keys consist of, such as columns, sorted."""
 
     def key_texts(self, example: ExampleT) -> Sequence[str]:
-        """Returns the texts that make the key of an example."""
+        """Returns the texts that decide which set an example is in."""
         return self.texts_of(example)
 
     def keys_of(self, examples: Sequence[ExampleT]) -> list[str]:

@@ -327,11 +327,11 @@ class FullTokenizer:
         ]
 
     def convert_tokens_to_ids(self, tokens: Iterable[str]) -> list[int]:
-        """Converts WordPieces to ids."""
+        """Returns the ids of WordPieces, of which the vocabulary has all."""
         return [self.vocab[token] for token in tokens]
 
     def convert_ids_to_tokens(self, ids: Iterable[int]) -> list[str]:
-        """Converts ids to WordPieces."""
+        """Returns the WordPieces of ids, which are line numbers from 0 on."""
         return [self.tokens[number] for number in ids]
 
 

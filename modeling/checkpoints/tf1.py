@@ -43,7 +43,7 @@ class Tf1Checkpoint(Checkpoint):
     """A checkpoint in the TF1 format. `file` is the prefix of its files."""
 
     def read_shapes(self) -> dict[str, Sequence[int]]:
-        """Returns {name in the file: shape}."""
+        """Returns {name in the file, without its scope: shape}, sorted."""
         with open_tf1_checkpoint(self.file) as (reader, _):
             shapes = reader.get_variable_to_shape_map()
             names = without_scope(shapes, _WORD_EMBEDDINGS)
@@ -105,7 +105,7 @@ class TensorReader(Protocol):
         """Returns whether the checkpoint contains a variable."""
 
     def get_tensor(self, name: str, /) -> Any:  # noqa: ANN401  array or bytes
-        """Returns the value of a variable."""
+        """Returns the value of a variable, an array, or bytes for a string."""
 
     def get_variable_to_shape_map(self) -> dict[str, list[int]]:
         """Returns {name: shape} of all variables."""

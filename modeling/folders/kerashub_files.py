@@ -71,7 +71,7 @@ def is_kerashub(values: JsonObject) -> bool:
 
 
 def has_preset(folder: StrPath) -> bool:
-    """Returns whether a folder contains a preset of KerasHub."""
+    """Returns whether the config.json of a folder, if any, is KerasHub's."""
     path = os.path.join(folder, "config.json")
     return os.path.isfile(path) and is_kerashub(read_json(path))
 

@@ -95,7 +95,7 @@ class NetworkOptions(TypedDict):
 
 
 class SplitEntry(TypedDict):
-    """A `TableSplit`."""
+    """The `TableSplit` of a run, as model.json contains it."""
 
     rule: int
     dev_fraction: float

@@ -31,7 +31,7 @@ class InputColumns:
     repeated: set[str]
 
     def add(self, row: Mapping[str, object]) -> None:
-        """Adds the columns of a row."""
+        """Adds the columns of a row after those of earlier rows."""
         flat = answer_writer.flatten(row)
         for key in flat:
             self.names.setdefault(str(key), getattr(key, "name", key))

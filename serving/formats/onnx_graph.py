@@ -54,7 +54,7 @@ class GraphBuilder:
         self.weights: dict[str, TensorProto] = {}
 
     def add(self, operation: str, *inputs: str, **attributes: Any) -> str:
-        """Adds a node with an operation of ONNX."""
+        """Adds a node with an operation of ONNX. Returns its output's name."""
         name = f"{operation}_{len(self.nodes)}"
         self.nodes.append(
             helper.make_node(operation, inputs, [name], name, **attributes)
@@ -62,7 +62,7 @@ class GraphBuilder:
         return name
 
     def constant(self, value: ArrayLike, dtype: DTypeLike = np.float32) -> str:
-        """Adds a constant."""
+        """Adds a constant. Returns its name."""
         name = f"constant_{len(self.weights)}"
         array = np.array(value, dtype)
         self.weights[name] = numpy_helper.from_array(array, name)
@@ -95,7 +95,7 @@ class GraphBuilder:
     def layer_norm(
         self, inputs: str, layer: keras.layers.LayerNormalization
     ) -> str:
-        """Applies a layer normalization."""
+        """Applies a layer normalization over the last axis."""
         return self.add(
             "LayerNormalization",
             inputs,
@@ -339,7 +339,7 @@ class GraphBuilder:
         pooled: str,
         shape: TensorShape,
     ) -> dict[str, Output]:
-        """Returns the outputs of a pretrainer."""
+        """Returns {name: Output} of both heads, for words at all positions."""
         words = self.predict_words(model, sequence)
         follows = self.dense(pooled, model.next_sentence)
         sizes = [*shape, self.config.vocab_size]

@@ -31,10 +31,10 @@ class Trainable(Protocol):
 
     @property
     def trainable_variables(self) -> list[keras.Variable]:
-        """The variables to update."""
+        """The variables to update, in the order of their gradients."""
 
     def draw_seed(self, training: bool) -> tf.Tensor | None:
-        """Draws the dropout seed of the next call."""
+        """Draws the dropout seed of the next call, None if not training."""
 
     def __call__(
         self, features: Features, *, training: bool, seed: tf.Tensor

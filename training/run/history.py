@@ -51,7 +51,7 @@ _ENTRIES: dict[str, type | UnionType] = {
 
 
 class HistoryLine(TypedDict):
-    """A line of history.jsonl."""
+    """A line of history.jsonl: a step, and the hours trained until then."""
 
     kind: LineKind
     step: int

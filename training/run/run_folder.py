@@ -166,7 +166,7 @@ class RunFolder:
             write_json(file, {**json_files.read_json(file), "best_step": step})
 
     def show_results(self, results: Mapping[str, float]) -> None:
-        """Logs a table of scores."""
+        """Logs a table of scores, sorted by name."""
         table = format_results({key: results[key] for key in sorted(results)})
         logging.info("***** Eval results *****\n%s", table)
 
