@@ -87,13 +87,13 @@ def read_flags() -> dict[str, Rows]:
 def _rows(script: str) -> Rows:
     """Returns {flag: Markdown table row} for the flags of a script."""
     module = importlib.import_module(script.removesuffix(".py"))
-    found = [
-        each
+    flags_of_script = [
+        flag
         for config in (module.Config, cli._CommonConfig)
-        for each in flags.flags_of(config)
+        for flag in flags.flags_of(config)
     ]
-    found.sort(key=lambda each: each.name)
-    return {each.name: _row(each) for each in found}
+    flags_of_script.sort(key=lambda flag: flag.name)
+    return {flag.name: _row(flag) for flag in flags_of_script}
 
 
 def _share(tables: dict[str, Rows]) -> dict[tuple[str, ...], Rows]:
@@ -104,7 +104,7 @@ def _share(tables: dict[str, Rows]) -> dict[tuple[str, ...], Rows]:
     """
     groups: dict[tuple[str, ...], Rows] = {}
     for name, row in sorted(
-        {item for t in tables.values() for item in t.items()}
+        {item for table in tables.values() for item in table.items()}
     ):
         scripts = tuple(
             s for s, rows in tables.items() if rows.get(name) == row

@@ -128,7 +128,8 @@ def read_results(name):
     `name` is the run's folder in OUTPUT.
     """
     lines = (OUTPUT / name / "eval_results.txt").read_text().splitlines()
-    return {key: float(value) for key, value in (x.split(" = ") for x in lines)}
+    entries = (line.split(" = ") for line in lines)
+    return {name: float(value) for name, value in entries}
 
 
 def main():

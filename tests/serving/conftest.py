@@ -24,22 +24,25 @@ import json, sys
 import numpy as np
 import tensorflow as tf
 
-found = {}
+arrays = {}
 for name, (path, requests) in json.load(open(sys.argv[1])).items():
     signatures = tf.saved_model.load(path).signatures
     assert "serving_default" in signatures
     for number, (signature, inputs) in enumerate(requests):
-        texts = {k: tf.constant(v, tf.string) for k, v in inputs.items()}
+        texts = {
+            field: tf.constant(values, tf.string)
+            for field, values in inputs.items()
+        }
         for key, value in signatures[signature](**texts).items():
             value = value.numpy()
             if value.dtype == object:
                 value = np.array(
                     [text.decode() for text in value.flat], np.str_
                 ).reshape(value.shape)
-            found[f"{name}/{number}/{key}"] = value
+            arrays[f"{name}/{number}/{key}"] = value
 ours = {"modeling", "data", "training", "serving", "tensorflow_text"}
 assert not ours & set(sys.modules)
-np.savez(sys.argv[2], **found)
+np.savez(sys.argv[2], **arrays)
 """
 
 

@@ -45,25 +45,25 @@ from optimum import onnxruntime as ort
 
 folder, classes, texts, file = sys.argv[1:]
 classes, texts = json.loads(classes), json.loads(texts)
-found = {"versions": [optimum.version.__version__, onnxruntime.__version__]}
-for kind, (name, outputs, _) in classes.items():
+replies = {"versions": [optimum.version.__version__, onnxruntime.__version__]}
+for kind, (class_name, outputs, _) in classes.items():
     tokenizer = transformers.AutoTokenizer.from_pretrained(f"{folder}/{kind}")
-    model = getattr(ort, "ORTModelFor" + name).from_pretrained(
+    model = getattr(ort, "ORTModelFor" + class_name).from_pretrained(
         f"{folder}/{kind}")
     if kind == "classifier":
         ask = transformers.pipeline(
             "text-classification", model=model, tokenizer=tokenizer)
-        found["answers"] = ask(texts)
-    found[kind] = []
+        replies["answers"] = ask(texts)
+    replies[kind] = []
     for text in texts[:10] if kind == "pretraining" else texts:
         inputs = tokenizer(text, return_tensors="pt")
         if kind == "multiple_choice":
-            inputs = {k: v[None] for k, v in inputs.items()}
+            inputs = {name: ids[None] for name, ids in inputs.items()}
         computed = model(**inputs)
-        found[kind].append([
+        replies[kind].append([
             inputs["input_ids"].flatten().tolist(),
             [computed[output].flatten().tolist() for output in outputs]])
-json.dump(found, open(file, "w"))
+json.dump(replies, open(file, "w"))
 """
 NODE = """
 import fs from "node:fs";
@@ -73,7 +73,7 @@ const [folder, kinds, texts_json, file] = process.argv.slice(1);
 const texts = JSON.parse(texts_json);
 hf.env.allowRemoteModels = false;
 hf.env.localModelPath = folder + "/";
-const found = {versions: [hf.env.version]};
+const replies = {versions: [hf.env.version]};
 for (const [kind, [name, outputs]] of Object.entries(JSON.parse(kinds))) {
   const Class = hf[kind == "features" ? "AutoModel" : "AutoModelFor" + name];
   const model = await Class.from_pretrained(kind, {dtype: "fp32"});
@@ -81,19 +81,19 @@ for (const [kind, [name, outputs]] of Object.entries(JSON.parse(kinds))) {
   if (kind == "classifier") {
     const ask = await hf.pipeline(
       "text-classification", kind, {dtype: "fp32"});
-    found.answers = [];
-    for (const text of texts) found.answers.push(...await ask(text));
+    replies.answers = [];
+    for (const text of texts) replies.answers.push(...await ask(text));
   }
-  found[kind] = [];
+  replies[kind] = [];
   for (const text of kind == "pretraining" ? texts.slice(0, 10) : texts) {
     const inputs = tokenizer(text);
     const computed = await model(inputs);
-    found[kind].push([
+    replies[kind].push([
       Array.from(inputs.input_ids.data, Number),
       outputs.map(output => Array.from(computed[output].data))]);
   }
 }
-fs.writeFileSync(file, JSON.stringify(found));
+fs.writeFileSync(file, JSON.stringify(replies));
 """
 
 
@@ -108,7 +108,7 @@ def folder(tmp_path_factory):
 
 
 def check(folder, result, kinds):
-    """Compares what a client found with answers of this project."""
+    """Compares what a client replies with answers of this project."""
     differences = {}
     for kind in kinds:
         _, theirs, ours = CLASSES[kind]
@@ -126,11 +126,13 @@ def check(folder, result, kinds):
                     name: values[None] for name, values in features.items()
                 }
             expected = engine.run(features)
-            for one, other, values in zip(theirs, ours, outputs, strict=True):
-                values = np.reshape(values, expected[other].shape)
-                if one == "logits":
+            for output, our_output, values in zip(
+                theirs, ours, outputs, strict=True
+            ):
+                values = np.reshape(values, expected[our_output].shape)
+                if output == "logits":
                     values = special.softmax(values, -1)
-                error = np.abs(values - expected[other]).max()
+                error = np.abs(values - expected[our_output]).max()
                 differences[kind] = max(differences[kind], error)
     answers = serving.load(folder / "classifier").classify(TEXTS)
     for theirs, answer in zip(result["answers"], answers, strict=True):
@@ -163,7 +165,7 @@ def test_optimum_computes_the_same_answers(folder, tmp_path):
     python = os.environ.get("BERT_OPTIMUM_PYTHON")
     if not python:
         pytest.skip("needs BERT_OPTIMUM_PYTHON")
-    path = tmp_path / "found.json"
+    path = tmp_path / "replies.json"
     result = run([python, "-c", OPTIMUM], folder, CLASSES, path)
     check(folder, result, CLASSES)
 
@@ -175,5 +177,5 @@ def test_transformers_js_computes_the_same_answers(folder, tmp_path):
     command = ["node", "--input-type=module", "-e", NODE]
     # It has no class for multiple choice.
     kinds = [kind for kind in CLASSES if kind != "multiple_choice"]
-    path = tmp_path / "found.json"
+    path = tmp_path / "replies.json"
     check(folder, run(command, folder, kinds, path, cwd=modules), kinds)

@@ -120,7 +120,9 @@ def ask(driver, server):
         for entry in driver.get_log("browser")
         if entry["level"] == "SEVERE"
     ]
-    assert not [e for e in errors if "status of 40" not in e], errors
+    assert not [error for error in errors if "status of 40" not in error], (
+        errors
+    )
     # No script in a text or a label ran, or became an element.
     assert not driver.find_elements(By.CSS_SELECTOR, "#answer img, body script")
 

@@ -30,9 +30,13 @@ HEAD = b"POST /api/models/ner/tag HTTP/1.1\r\nHost: a\r\n"
 # (kind of model, task, requests)
 TASKS = [
     ("classifier", "classify", [{"text": text} for text in TEXTS]),
-    ("squad", "answer", [{"question": "Who?", "context": t} for t in TEXTS]),
+    (
+        "squad",
+        "answer",
+        [{"question": "Who?", "context": text} for text in TEXTS],
+    ),
     ("ner", "tag", [{"text": text} for text in TEXTS]),
-    ("pretraining", "fill-mask", [{"text": t} for t in MASKED[9:]]),
+    ("pretraining", "fill-mask", [{"text": text} for text in MASKED[9:]]),
     ("features", "embed", [{"text": text} for text in TEXTS]),
     ("features", "tokenize", [{"text": text} for text in TEXTS]),
 ]
@@ -48,7 +52,10 @@ def test_answers_are_those_of_python(server, load, kind, task, requests):
         (requests, expected),
         (requests[1], expected[1]),
         (
-            {key: [each[key] for each in requests] for key in requests[0]},
+            {
+                field: [request[field] for request in requests]
+                for field in requests[0]
+            },
             expected,
         ),
     ):

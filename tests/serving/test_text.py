@@ -156,8 +156,8 @@ def test_a_mask_may_have_the_id_of_padding(tmp_path):
     best = graph["tokens"].numpy().astype(str)[:, 0, :3].tolist()
     for text, result, row in zip(texts, together, best, strict=True):
         alone = bert.fill_mask(text, top_k=3)
-        for each in (alone, result):
-            ((*guesses,),) = each["masks"]
+        for reply in (alone, result):
+            ((*guesses,),) = reply["masks"]
             assert [guess["token"] for guess in guesses] == row
 
 

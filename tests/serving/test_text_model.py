@@ -27,18 +27,22 @@ def test_answers_are_where_they_say(load):
     bert = load("squad")
     result = bert.answer(["Who?", "What?"], PASSAGE, n_best=12)
     assert len(result) == 2
-    slices = [PASSAGE[x["start"] : x["end"]] for x in result[0]["n_best"]]
-    assert any("\n" in each for each in slices)
+    slices = [
+        PASSAGE[entry["start"] : entry["end"]] for entry in result[0]["n_best"]
+    ]
+    assert any("\n" in text for text in slices)
     for answer in result:
         assert 1 < len(answer["n_best"]) <= 12
-        assert answer["answer"] in [one["answer"] for one in answer["n_best"]]
+        n_best = answer["n_best"]
+        assert answer["answer"] in [entry["answer"] for entry in n_best]
         data = PASSAGE.encode()
-        for one in [answer, *answer["n_best"]]:
-            text = PASSAGE[one["start"] : one["end"]]
-            assert data[one["start_byte"] : one["end_byte"]].decode() == text
+        for entry in [answer, *n_best]:
+            text = PASSAGE[entry["start"] : entry["end"]]
+            place = slice(entry["start_byte"], entry["end_byte"])
+            assert data[place].decode() == text
             # It has single spaces, as the original's; see docs.
-            assert " ".join(text.split()) == one["answer"]
-        probabilities = [one["probability"] for one in answer["n_best"]]
+            assert " ".join(text.split()) == entry["answer"]
+        probabilities = [entry["probability"] for entry in n_best]
         assert probabilities == sorted(probabilities, reverse=True)
     assert is_plain(result)
     del result[0]["n_best"]
@@ -152,7 +156,7 @@ def test_of_a_very_long_text_only_what_the_model_reads_is_tokenized(
 
     monkeypatch.setattr(bert.tokenizer, "tokenize_around", count)
     text = ("harbor" * 12 + " ") * 20_000
-    result = [bert.classify(each) for each in (text[:7_300], text)]
+    result = [bert.classify(part) for part in (text[:7_300], text)]
     assert result[1].pop("num_wordpieces_cut") > 1000
     assert result[0].pop("num_wordpieces_cut") > 1000
     assert_same(*result)

@@ -160,9 +160,9 @@ def as_outputs(signature, reply):
         masks = reply["masks"]
         return {
             "num_masks": len(masks),
-            "tokens": [[each["token"] for each in mask] for mask in masks],
+            "tokens": [[guess["token"] for guess in mask] for mask in masks],
             "probabilities": [
-                [each["probability"] for each in mask] for mask in masks
+                [guess["probability"] for guess in mask] for mask in masks
             ],
         }
     if signature == "embed":
@@ -179,7 +179,7 @@ def as_outputs(signature, reply):
         n_best = reply["n_best"]
         outputs["num_answers"] = len(n_best)
         for name, plural in OUTPUTS.items():
-            outputs[plural] = [each[name] for each in n_best]
+            outputs[plural] = [entry[name] for entry in n_best]
     return outputs
 
 

@@ -31,7 +31,7 @@ def server(tmp_path_factory, folders):
 
 
 def ask_with(server, method, path, body=None, **headers):
-    headers = {k.replace("_", "-"): v for k, v in headers.items()}
+    headers = {name.replace("_", "-"): value for name, value in headers.items()}
     with server.connect() as connection:
         return ask(connection, method, path, body, headers)
 
@@ -202,7 +202,8 @@ def test_wrong_origins_are_said_before_models_load(
 def python_lines(port):
     """Returns the lines of the page that ask from Python."""
     page = (ROOT / "docs/server.md").read_text("utf-8")
-    code = next(x for x in blocks(page, "py") if "import requests" in x)
+    snippets = blocks(page, "py")
+    code = next(code for code in snippets if "import requests" in code)
     assert ADDRESS in code
     return code.replace(ADDRESS, f"http://localhost:{port}")
 
@@ -243,7 +244,8 @@ def test_the_lines_of_the_page_ask_with_curl(server, tmp_path):
     if not shutil.which("curl"):
         pytest.skip("needs curl")
     page = (ROOT / "docs/server.md").read_text("utf-8")
-    code = next(x for x in blocks(page, "bash") if x.startswith("curl -s "))
+    snippets = blocks(page, "bash")
+    code = next(code for code in snippets if code.startswith("curl -s "))
     code = code.replace(ADDRESS, f"http://localhost:{server.port}")
     done = subprocess.run(code, shell=True, capture_output=True, text=True)
     assert done.returncode == 0 and '"label": "' in done.stdout

@@ -40,7 +40,9 @@ def call(model, features):
     """Returns a model's outputs for a list of features."""
     return model(
         {
-            name: tf.constant([getattr(f, name) for f in features], tf.int32)
+            name: tf.constant(
+                [getattr(feature, name) for feature in features], tf.int32
+            )
             for name in engines.INPUTS
         }
     )
@@ -49,7 +51,9 @@ def call(model, features):
 def test_answers_are_those_of_the_search_in_python(exports):
     served = exports["squad"]
     inputs = served.requests[0][1]
-    outcome = {k: v.tolist() for k, v in served.outputs[0].items()}
+    outcome = {
+        name: values.tolist() for name, values in served.outputs[0].items()
+    }
     examples = [
         squad_reading.SquadExample(
             str(i),
@@ -82,9 +86,8 @@ def test_answers_are_those_of_the_search_in_python(exports):
         assert outcome["probability"][row] == pytest.approx(
             probability, abs=1e-5
         )
-        check_bytes(
-            inputs["context"][row], {k: v[row] for k, v in outcome.items()}
-        )
+        answer = {name: values[row] for name, values in outcome.items()}
+        check_bytes(inputs["context"][row], answer)
     assert "" in answers.values()
     assert outcome["null_odds"] == pytest.approx(list(odds.values()), abs=1e-4)
 
@@ -112,7 +115,7 @@ def labels_of(outputs, mode):
     labels = outputs["label"].numpy().tolist()
     if mode == "classification":
         return [label.decode() for label in labels]
-    return [[each.decode() for each in row if each] for row in labels]
+    return [[label.decode() for label in row if label] for row in labels]
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -128,18 +131,18 @@ def test_python_and_the_graph_read_all_of_a_text(mode, tmp_path):
     )
     bert = serving.load(tmp_path / "model")
     answers = bert.classify(texts)
-    assert not [each for each in answers if "num_wordpieces_cut" in each]
+    assert not [answer for answer in answers if "num_wordpieces_cut" in answer]
     logits = pooled_logits(model, texts, LENGTH, 9)
     expected = to_probabilities(logits, mode)
     graph = tf.saved_model.load(str(tmp_path / "model"))
     outputs = graph.signatures["classify_text"](text=tf.constant(texts))
     if mode == "regression":
-        outcome = [[each["value"]] for each in answers]
+        outcome = [[answer["value"]] for answer in answers]
         its = outputs["values"][:, None]
     else:
-        outcome = [[*each["probabilities"].values()] for each in answers]
+        outcome = [[*answer["probabilities"].values()] for answer in answers]
         its = outputs["probabilities"]
-        ours = [each["label"] for each in answers]
+        ours = [answer["label"] for answer in answers]
         assert labels_of(outputs, mode) == ours
     np.testing.assert_allclose(outcome, expected, rtol=1e-4, atol=1e-5)
     np.testing.assert_allclose(its, expected, rtol=1e-4, atol=1e-5)
@@ -193,8 +196,8 @@ def test_padding_is_neither_computed_nor_a_candidate(engine, trimmed):
     for number, expected in enumerate(together):
         question, context = (texts[number] for texts in QUESTIONS.values())
         alone = bert.answer(question, context, n_best=5)
-        assert [each["answer"] for each in alone["n_best"]] == [
-            each["answer"] for each in expected["n_best"]
+        assert [entry["answer"] for entry in alone["n_best"]] == [
+            entry["answer"] for entry in expected["n_best"]
         ]
         assert alone["probability"] == pytest.approx(
             expected["probability"], abs=1e-5

@@ -134,7 +134,8 @@ TASK = {
 def test_predictions_are_read_again(tmp_path, row, name):
     """The answers of columns (None) and of rows, right or corrected."""
     path = tmp_path / ("dev.txt" if row is None else "dev.jsonl")
-    lines = [f"{x} {y}\n" for x, y in zip(WORDS, TAGS, strict=True)]
+    pairs = zip(WORDS, TAGS, strict=True)
+    lines = [f"{word} {tag}\n" for word, tag in pairs]
     path.write_text("".join(lines) if row is None else json.dumps(row))
     path = path.rename(tmp_path / path.name.replace("dev", name))
     options = NerOptions(labels=["O", "B-PER", "B-LOC"])

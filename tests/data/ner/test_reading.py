@@ -47,7 +47,9 @@ def read(folder, name, text, *labels, **columns):
 def test_sentences_documents_and_labels_are_read(tmp_path):
     examples = read(tmp_path, "train", TRAIN)
     assert create(tmp_path).labels() == LABELS
-    assert [(e.guid, e.words, e.document) for e in examples] == [
+    assert [
+        (example.guid, example.words, example.document) for example in examples
+    ] == [
         ("train-1", ["ad", "b", "c"], 1),
         ("train-2", ["a"], 1),
         ("train-3", ["b"], 2),
@@ -132,13 +134,15 @@ def test_conll_2003_has_its_published_counts(
     path = golden.shared(f"data/conll2003/{file}.txt")
     examples = create(path.parent).read(split)
     assert len(examples) == sentences
-    assert sum(len(e.words) for e in examples) == words
-    found = [scoring.find_entities(e.labels) for e in examples]
-    assert sum(map(len, found)) == entities
+    assert sum(len(example.words) for example in examples) == words
+    entities_read = [
+        scoring.find_entities(example.labels) for example in examples
+    ]
+    assert sum(map(len, entities_read)) == entities
     # They are IOB2 already.
     lines = [line.split() for line in path.read_text().splitlines()]
     tags = [line[-1] for line in lines if line and line[0] != "-DOCSTART-"]
-    assert [label for e in examples for label in e.labels] == tags
+    assert [label for example in examples for label in example.labels] == tags
 
 
 @pytest.mark.parametrize(
@@ -260,7 +264,7 @@ def test_every_word_counts_once_and_is_decoded(
     features = list(windows.create_features(*args))
     counted = [word[1:] for feature in features for word in feature.words]
     assert len(counted) == len(set(counted))
-    assert len(counted) == sum(len(e.words) for e in examples)
+    assert len(counted) == sum(len(example.words) for example in examples)
     for feature in features:
         assert len(feature.input_ids) == max_seq_length
         weights = np.zeros(max_seq_length)
@@ -274,7 +278,7 @@ def test_every_word_counts_once_and_is_decoded(
         for f in features
     ]
     tags, _ = windows.choose_tags(examples, features, predicted, LABELS, False)
-    assert tags == [e.labels for e in examples]
+    assert tags == [example.labels for example in examples]
 
 
 def test_running_text_is_cut_as_in_the_graph():

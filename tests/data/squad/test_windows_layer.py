@@ -65,7 +65,9 @@ def check_answers(outputs, contexts, answers, nbest):
     assert texts == [*answers]
     for row, expected in enumerate(nbest):
         ours = nbest_of(outputs, row)
-        assert [e["text"] for e in ours] == [e["text"] for e in expected]
+        assert [entry["text"] for entry in ours] == [
+            entry["text"] for entry in expected
+        ]
         for entry, expected_entry in zip(ours, expected, strict=True):
             assert entry == pytest.approx(expected_entry, abs=1e-6)
         values = {
@@ -187,7 +189,9 @@ def answer_in_python(examples, features, logits, options, tokenizer):
     return [
         decoding.decode_question(
             example=example,
-            features=[one for one in features if one.example_index == row],
+            features=[
+                feature for feature in features if feature.example_index == row
+            ],
             result_of=results,
             options=options,
             tokenizer=tokenizer.basic_tokenizer,

@@ -222,7 +222,8 @@ def test_a_document_is_in_one_set(tmp_path, sentences):
     train, dev = read_documents(documents)
     for document in documents:
         words = {
-            tuple(x.split()[0] for x in s.split("\n")) for s in document[1:]
+            tuple(line.split()[0] for line in sentence.split("\n"))
+            for sentence in document[1:]
         }
         assert words <= train or words <= dev
     # Its number does not matter.

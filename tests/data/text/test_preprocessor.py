@@ -59,7 +59,10 @@ def expected(tokenizer, texts, seconds=None, length=LENGTH):
     """The features that the scripts create, padded to a fixed length."""
     features = tokenizer(texts, seconds, max_length=length)
     width = length - features["input_ids"].shape[1]
-    return {k: np.pad(v, [(0, 0), (0, width)]) for k, v in features.items()}
+    return {
+        name: np.pad(values, [(0, 0), (0, width)])
+        for name, values in features.items()
+    }
 
 
 def assert_same(actual, features):
@@ -71,7 +74,7 @@ def assert_same(actual, features):
 
 GIVEN = {
     "list": lambda texts: texts,
-    "bytes": lambda texts: [each.encode() for each in texts],
+    "bytes": lambda texts: [text.encode() for text in texts],
     "array": np.array,
     "objects": lambda texts: np.array(texts, object),
     "column": lambda texts: tf.constant(texts)[:, None],
@@ -144,7 +147,9 @@ def test_a_dataset_maps_the_preprocessor(preprocessor, tokenizer):
     dataset = tf.data.Dataset.from_tensor_slices(((TEXTS, SECONDS), labels))
     features, _ = next(iter(dataset.batch(3).map(preprocessor)))
     assert_same(features, pairs)
-    batched = dataset.map(lambda x, y: (preprocessor(x), y, 1.0)).batch(3)
+    batched = dataset.map(
+        lambda texts, label: (preprocessor(texts), label, 1.0)
+    ).batch(3)
     assert_same(next(iter(batched))[0], pairs)
     dataset = tf.data.Dataset.from_tensor_slices(TEXTS).batch(3)
     assert_same(next(iter(dataset.map(preprocessor))), rows)
@@ -298,7 +303,8 @@ assert not {"data", "modeling"} & {*sys.modules}
 from tensorflow.core.protobuf.saved_model_pb2 import SavedModel
 with open(folder + "/saved_model.pb", "rb") as file:
     (graph,) = SavedModel.FromString(file.read()).meta_graphs
-used = {n.op for f in graph.graph_def.library.function for n in f.node_def}
+functions = graph.graph_def.library.function
+used = {node.op for function in functions for node in function.node_def}
 assert "PyFunc" not in used and "EagerPyFunc" not in used
 print(next(iter(outputs.values())).numpy().tolist())
 """
