@@ -135,7 +135,7 @@ def read_squad_examples(
                     qa, "is_impossible", bool, where
                 )
             has_answer = is_training and not example.is_impossible
-            if has_answer and not _read_answer(
+            if has_answer and not _set_answer(
                 example, qa, where, word_starts, use_char_offsets
             ):
                 skipped.append(where)
@@ -242,7 +242,8 @@ def _read_entries(
     text = ""
     if is_json or file_format in (None, "text"):
         with text_files.open_text(path, layout.encoding) as lines:
-            text = encodings.check_text(lines.read(), layout.encoding)
+            text = lines.read()
+        encodings.check_text(text, layout.encoding)
     if text and not (is_json and _is_entry(text.lstrip().partition("\n")[0])):
         entries = parse_json(text, path, object)
         if not isinstance(entries, list):
@@ -359,7 +360,7 @@ def _begins_at_start(example: SquadExample) -> bool:
     return text.startswith(answer.split()[0])
 
 
-def _read_answer(
+def _set_answer(
     example: SquadExample,
     qa: JsonObject,
     where: str,
