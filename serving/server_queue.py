@@ -90,11 +90,10 @@ class _Batch:
     def _compute(self, model: TextModel) -> Iterator[None]:
         """Computes the replies. Yields after each step."""
         task = self._calls[0].task
-        for numbered in task.in_steps(model, self._requests, _TASK_FLAGS):
-            if numbered is None:
-                yield
-            else:
-                self._replies[numbered.number] = _to_json(numbered.reply)
+        for replies in task.in_steps(model, self._requests, _TASK_FLAGS):
+            for number, reply in replies:
+                self._replies[number] = _to_json(reply)
+            yield
 
     def run(self) -> bool:
         """Computes for a turn. Returns whether all calls are computed."""

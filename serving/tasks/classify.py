@@ -16,6 +16,7 @@ from serving.tasks.base import (
     Reply,
     Request,
     TextTask,
+    check_pair,
     encode_pair,
     labels_of,
     pack_input,
@@ -84,5 +85,6 @@ CLASSIFY = TextTask(
     _decode,
     {"text_a": True, "text_b": False},
     other_names={"text_a": ["text"]},
+    check=check_pair,
     settings=("output_mode", "labels"),
 )

@@ -74,8 +74,7 @@ class Echo:
         if "broken" in texts:
             raise RuntimeError("broken")
         for number in inputs:
-            yield number, []
-            yield None
+            yield {number: []}
 
     def decode(self, text):
         if text == "slow":
