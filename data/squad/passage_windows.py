@@ -11,7 +11,8 @@ import dataclasses
 import functools
 import itertools
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TypeVar
 
 import numpy as np
 
@@ -21,6 +22,7 @@ from data.squad.reading import WORD, SquadExample
 from data.text.token_windows import cut_spans, most_context
 from data.text.tokenization import FullTokenizer
 
+ValueT = TypeVar("ValueT")
 _FIRST_UNIQUE_ID = 1000000000
 
 
@@ -119,17 +121,17 @@ def create_features(
         for doc_span_index, (start, length) in enumerate(doc_spans):
             stop = start + length
             tokens = [*first, *passage.tokens[start:stop], "[SEP]"]
-            positions = range(len(first), len(first) + length)
-            words = passage.word_of_token[start:stop]
             is_max_context = best_windows[start:stop] == doc_span_index
             feature = SquadFeatures(
                 unique_id=next(unique_ids),
                 example_index=example_index,
                 doc_span_index=doc_span_index,
                 tokens=tokens,
-                token_to_orig_map=dict(zip(positions, words, strict=True)),
-                token_is_max_context=dict(
-                    zip(positions, is_max_context.tolist(), strict=True)
+                token_to_orig_map=_number_tokens(
+                    passage.word_of_token[start:stop], len(first)
+                ),
+                token_is_max_context=_number_tokens(
+                    is_max_context.tolist(), len(first)
                 ),
                 is_impossible=example.is_impossible,
                 **tokenizer.create_inputs(
@@ -137,15 +139,19 @@ def create_features(
                 ),
             )
             if passage.char_spans is not None:
-                char_spans = passage.char_spans[start:stop]
-                feature.token_to_char_map = dict(
-                    zip(positions, char_spans, strict=True)
+                feature.token_to_char_map = _number_tokens(
+                    passage.char_spans[start:stop], len(first)
                 )
             if is_training:
                 feature.start_position, feature.end_position = _find_positions(
                     answer, start, stop, len(first)
                 )
             yield feature
+
+
+def _number_tokens(values: Sequence[ValueT], first: int) -> dict[int, ValueT]:
+    """Returns {position of a token: its value}, from the position `first`."""
+    return dict(enumerate(values, first))
 
 
 def _find_positions(
