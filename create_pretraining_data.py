@@ -26,10 +26,10 @@ from command_line.beam_flags import BeamFlags
 from command_line.flags import flag, group
 from command_line.path_flags import PathKind
 from data.io import records, text_files
-from data.jobs import beam_workers, workers
+from data.jobs.sharded_job import choose_runner
 from data.pretraining import instances
 from data.pretraining.documents import TextReader
-from data.pretraining.job import RunTasks, create_shards
+from data.pretraining.job import create_shards
 from data.pretraining.options import InstanceOptions
 from data.text import tokenization
 from files.paths import absolute, is_remote
@@ -107,7 +107,6 @@ def create_at_scale(
             "such as --num_processes (the scalable mode, see --help), because "
             "the script adds the numbers of the shards to it"
         )
-    run: RunTasks
     instance_options = config.instances
     if options is not None:
         # The workers of Beam may run in other folders.
@@ -116,16 +115,12 @@ def create_at_scale(
         instance_options = dataclasses.replace(
             instance_options, vocab_file=absolute(instance_options.vocab_file)
         )
-        run = functools.partial(beam_workers.run_on_beam, options=options)
-    else:
-        number = 1 if config.num_processes is None else config.num_processes
-        run = functools.partial(workers.run_in_processes, num_processes=number)
     manifest, is_new = create_shards(
         instance_options,
         input_files,
         output_file,
         config.num_shards or 0,
-        run,
+        choose_runner(config.num_processes, options),
     )
     logging.info("manifest: %s.manifest.json", output_file)
     verb = "written to" if is_new else "already written to"

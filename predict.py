@@ -38,10 +38,8 @@ from command_line import cli, flags, signals
 from command_line.beam_flags import BeamFlags
 from command_line.flags import flag, group
 from command_line.path_flags import PathKind
-from command_line.progress import Progress
 from data.io import text_files
-from data.jobs import beam_workers, workers
-from data.jobs.sharded_job import RunTasks
+from data.jobs.sharded_job import choose_runner
 from data.tables import tables
 from data.tables.options import LayoutOptions
 from files.paths import is_remote
@@ -51,7 +49,7 @@ from serving.bulk.answer_settings import AnswerSettings
 from serving.bulk.job import answer_files
 from serving.serving_flags import EngineFlags, TaskFlags
 from serving.tasks import TASKS, TOKENIZE
-from serving.tasks.base import LISTS, Request, TextTask
+from serving.tasks.base import TextTask
 from serving.text_model import TextModel, load_once
 
 if TYPE_CHECKING:
@@ -156,30 +154,6 @@ class Config(flags.Config):
         return any(value is not None for value in values)
 
 
-def to_requests(task: TextTask, texts: Sequence[str]) -> list[Request]:
-    """Converts the texts of the command line to requests.
-
-    If the task has one field, each text is a request. Otherwise the texts
-    become the fields of one request, in order. If the last field is a list, it
-    contains all remaining texts.
-
-    Raises:
-        ValueError: there are too few or too many texts.
-    """
-    fields = [*task.fields]
-    if len(fields) == 1:
-        return [{fields[0]: text} for text in texts]
-    values: list[object] = [*texts]
-    if fields[-1] in LISTS and len(texts) > 1:
-        values = [texts[0], [*texts[1:]]]
-    if not sum(task.fields.values()) <= len(values) <= len(fields):
-        raise ValueError(
-            f"{task.name}: pass these texts in this order, each in quotes: "
-            f"{', '.join(fields)}. Received: {values}"
-        )
-    return [dict(zip(fields, values, strict=False))]
-
-
 def check_arguments(input_file: str | None, arguments: Sequence[str]) -> None:
     """Checks that the command line names either texts or files, not both.
 
@@ -208,18 +182,6 @@ def find_files(input_file: str | None) -> list[str]:
     return text_files.expand_patterns(input_file, "input_file")
 
 
-def items_of(task: TextTask, texts: Sequence[str]) -> Iterator[requests.Item]:
-    """Returns the requests in the texts of the command line.
-
-    Raises:
-        ValueError: there are too few or too many texts.
-    """
-    numbered = enumerate(to_requests(task, texts), start=1)
-    return iter(
-        [requests.Item(number, request) for number, request in numbered]
-    )
-
-
 def read_items(
     config: Config,
     task: TextTask,
@@ -243,7 +205,7 @@ def read_items(
         OSError, ValueError: as `requests.read_requests` raises them.
     """
     if texts:
-        return items_of(task, texts), None
+        return iter(requests.items_of(task, texts)), None
     read_paths = functools.partial(
         requests.read_requests,
         task,
@@ -255,78 +217,6 @@ def read_items(
     if not all(map(os.path.isfile, paths)):
         return read_paths(), None
     return read_paths(), sum(1 for _ in read_paths())
-
-
-def answer_and_write(
-    config: Config,
-    answer_format: AnswerFormat,
-    model: TextModel,
-    task: TextTask,
-    *,
-    items: Iterator[requests.Item],
-    num_items: int | None,
-) -> int:
-    """Answers the requests, writes the answers and logs their number.
-
-    Args:
-        config: flags of the script.
-        answer_format: format of the answers.
-        model: model that answers the requests.
-        task: task of the model.
-        items: the requests.
-        num_items: number of requests in files, else None. Then each request is
-            answered as it arrives.
-
-    Returns:
-        the number of requests that failed.
-
-    Raises:
-        OSError: the answers cannot be written.
-        ValueError: --output_fields or the format does not suit the answers.
-        signals.Stopped: a signal ended the script.
-    """
-    path = config.output_file
-    row_options = batch_prediction.RowOptions(
-        batch_size=1 if num_items is None else config.batch_size,
-        sorts=num_items is not None,
-        fields=config.output_fields or (),
-        keeps_columns=answer_format != "npy",
-    )
-    with (
-        signals.stoppable() as ignore_signals,
-        Progress(num_items, 0, "row", 1, "Predicting") as progress,
-    ):
-        counter = batch_prediction.RowCounter(progress if path else None)
-        rows = batch_prediction.answer_items(
-            model, task, config.options, items, row_options, counter
-        )
-        try:
-            counts = answer_writer.write_answers(
-                path, answer_format, rows, ignore_signals
-            )
-        except signals.Stopped as stopped:
-            state = f"after {counter.num_yielded} rows"
-            if path:
-                state = f"after {counter.num_rows} rows; nothing was written"
-            raise stopped.saying(state) from None
-    num_failed = counts[answer_writer.Failed]
-    num_empty = counts[answer_writer.Empty]
-    written = f"; wrote {path}" if path else ""
-    log_counts(counts.total(), num_failed, num_empty, written)
-    return num_failed
-
-
-def log_counts(
-    num_rows: int, num_failed: int, num_empty: int, written: str
-) -> None:
-    """Logs the numbers of answers and errors, and what was written."""
-    logging.info(
-        "%d answered, %d failed%s%s",
-        num_rows - num_failed,
-        num_failed,
-        f", {num_empty} without text" if num_empty else "",
-        written,
-    )
 
 
 def answer_in_process(
@@ -348,7 +238,7 @@ def answer_in_process(
 
     Raises:
         OSError, ValueError: the model cannot be loaded, or as `read_items` and
-            `answer_and_write` raise them.
+            `batch_prediction.write_rows` raise them.
         signals.Stopped: a signal ended the script.
     """
     engine = config.engine
@@ -356,9 +246,24 @@ def answer_in_process(
     task = model.task(config.task)
     logging.info("%s: ready for the task %s", config.model, task.name)
     items, num_items = read_items(config, task, texts, paths, model.columns)
-    return answer_and_write(
-        config, answer_format, model, task, items=items, num_items=num_items
+    row_options = batch_prediction.RowOptions(
+        batch_size=1 if num_items is None else config.batch_size,
+        sorts=num_items is not None,
+        fields=config.output_fields or (),
+        keeps_columns=answer_format != "npy",
     )
+    answer = functools.partial(
+        batch_prediction.answer_items,
+        model,
+        task,
+        config.options,
+        items,
+        row_options,
+    )
+    path = config.output_file
+    counts = batch_prediction.write_rows(answer, path, answer_format, num_items)
+    counts.log(f"wrote {path}" if path else "")
+    return counts.num_failed
 
 
 def answer_in_bulk(
@@ -388,17 +293,27 @@ def answer_in_bulk(
             "--num_processes, --num_shards and --pipeline write several "
             "files: set --input_file, and --output_file to a local path"
         )
-    num_processes = config.num_processes
-    if num_processes is None:
-        num_processes = 1
-    run: RunTasks = functools.partial(
-        workers.run_in_processes, num_processes=num_processes
-    )
-    if beam_options is not None:
-        run = functools.partial(beam_workers.run_on_beam, options=beam_options)
+    settings = create_settings(config, answer_format)
+    run = choose_runner(config.num_processes, beam_options)
+    with signals.stoppable():
+        result = answer_files(
+            settings, paths, output_file, config.num_shards or 0, run
+        )
+    result.counts.log(result.text)
+    return result.counts.num_failed
+
+
+def create_settings(
+    config: Config, answer_format: AnswerFormat
+) -> AnswerSettings:
+    """Loads the model, and returns the settings that all tasks of a job share.
+
+    Raises:
+        OSError, ValueError: the model cannot be loaded, or lacks the task.
+    """
     engine = config.engine
     model = load_once(config.model, engine.num_threads or 1, engine.engine)
-    settings = AnswerSettings(
+    return AnswerSettings(
         model=model.path,
         checksum=model.checksum,
         engine=model.engine.name,
@@ -412,17 +327,6 @@ def answer_in_bulk(
         output_format=answer_format,
         output_fields=tuple(config.output_fields or ()),
     )
-    with signals.stoppable():
-        result = answer_files(
-            settings, paths, output_file, config.num_shards or 0, run
-        )
-    log_counts(
-        result.num_rows,
-        result.num_failed,
-        result.num_empty,
-        written=f"; {result.text}",
-    )
-    return result.num_failed
 
 
 def main(parsed: flags.Parsed[Config], arguments: Sequence[str]) -> int:

@@ -10,7 +10,7 @@ from the newest checkpoint in --output_dir.
 
 import dataclasses
 import functools
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 from command_line import cli, config_values, flags
 from command_line.flags import group
@@ -31,9 +31,6 @@ from training.start import Start, read_start
 from training.table_start import adapt_to_table
 from training.tasks.classifier import ClassifierTask
 from training.tasks.embedding import EmbeddingTask
-
-if TYPE_CHECKING:
-    pass
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -194,17 +191,18 @@ def create_task(
             score_unit=score_unit,
             temperature=config.classifier.contrastive_temperature,
         )
-    if config.training.do_train:
-        reader.find_num_texts()
+    num_texts = reader.num_texts
+    if num_texts is None and config.training.do_train:
+        num_texts = reader.read_num_texts()
     labels = reader.labels()
-    class_weights = read_class_weights(config, reader, labels)
     return ClassifierTask(
         start,
         config.required_task_name,
         config.classifier,
         reader,
-        labels,
-        class_weights,
+        labels=labels,
+        num_texts=num_texts,
+        class_weights=read_class_weights(config, reader, labels),
     )
 
 

@@ -10,7 +10,7 @@ from typing import NamedTuple, TypeVar
 import keras
 
 from modeling.ops import Features, Outputs, Tensor, at_least_float32
-from modeling.task_loss import Loss, weighted_sum
+from modeling.task_loss import BatchLoss, Loss, weighted_sum
 
 ValueT = TypeVar("ValueT")
 
@@ -117,7 +117,7 @@ def _call_model(
     return encoded["sequence_output"], outputs
 
 
-class DistillationLoss(Loss):
+class DistillationLoss(BatchLoss):
     """A task's loss plus the distance from a teacher.
 
     For each term NAME of the task's loss, such as `masked_lm_loss`, this class
@@ -142,9 +142,19 @@ class DistillationLoss(Loss):
         self.temperature = temperature
         shares = {"task": 1.0 - alpha, "teacher": alpha}
         self.shares = {name: share for name, share in shares.items() if share}
-        self.epsilon = self._of_each_part(loss.epsilon)
-        if hidden:
-            self.epsilon["hidden_loss"] = 0.0
+
+    @property
+    def terms(self) -> tuple[str, ...]:
+        """Names of the terms: those of each part, and of hidden states."""
+        names = [
+            f"{part}_{name}" for part in self.shares for name in self.loss.terms
+        ]
+        return (*names, "hidden_loss") if self.hidden else (*names,)
+
+    @property
+    def epsilon(self) -> Mapping[str, float]:
+        """{term: number added to its divisor}, as for the task's loss."""
+        return self._of_each_part(self.loss.epsilon)
 
     def _of_each_part(self, values: Mapping[str, ValueT]) -> dict[str, ValueT]:
         """Returns {PART_NAME: value} for each part of the loss."""

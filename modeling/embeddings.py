@@ -9,7 +9,7 @@ import keras
 
 from modeling import ops
 from modeling.config import BertConfig
-from modeling.features import check_ids
+from modeling.features import checked_ids
 from modeling.layers import BertLayer
 from modeling.ops import Shape, Tensor
 
@@ -78,8 +78,8 @@ class Embeddings(BertLayer):
         training: bool = False,
     ) -> Tensor:
         """Computes the embeddings of a batch, float [B, T, W]."""
-        input_ids = check_ids(input_ids, "input_ids", self.config.vocab_size)
-        token_type_ids = check_ids(
+        input_ids = checked_ids(input_ids, "input_ids", self.config.vocab_size)
+        token_type_ids = checked_ids(
             token_type_ids, "segment_ids", self.config.type_vocab_size
         )
         if self.use_one_hot_embeddings:

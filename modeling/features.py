@@ -91,7 +91,7 @@ def check_ranges(features: Features, num_segments: int) -> None:
             ops.check_range(features[name], name, size)
 
 
-def check_ids(ids: Tensor, name: str, num_rows: int) -> Tensor:
+def checked_ids(ids: Tensor, name: str, num_rows: int) -> Tensor:
     """Returns ids as integers, and checks the ids if their values are known.
 
     While a graph is traced, the values are unknown, so nothing is checked. When

@@ -236,7 +236,7 @@ class PretrainingLoss(Loss):
             and its labels.
     """
 
-    labels: tuple[str, ...] = ("masked_lm_ids", "masked_lm_weights")
+    epsilon: Mapping[str, float] = {"masked_lm_loss": 1e-5}
     labels_and_terms: Mapping[str, tuple[str, str]] = {
         "masked_lm_logits": ("masked_lm_ids", "masked_lm_loss"),
         "next_sentence_logits": ("next_sentence_labels", "next_sentence_loss"),
@@ -244,10 +244,24 @@ class PretrainingLoss(Loss):
 
     def __init__(self, next_sentence: bool = True) -> None:
         self._next_sentence = next_sentence
-        self.epsilon = {"masked_lm_loss": 1e-5}
-        if next_sentence:
-            self.labels = (*self.labels, "next_sentence_labels")
-            self.epsilon["next_sentence_loss"] = 0.0
+
+    @property
+    def terms(self) -> tuple[str, ...]:
+        """Names of the terms of the loss."""
+        if self._next_sentence:
+            return ("masked_lm_loss", "next_sentence_loss")
+        return ("masked_lm_loss",)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Names of the features that are labels."""
+        if self._next_sentence:
+            return (
+                "masked_lm_ids",
+                "masked_lm_weights",
+                "next_sentence_labels",
+            )
+        return ("masked_lm_ids", "masked_lm_weights")
 
     def get_config(self) -> JsonObject:
         """Returns the constructor's arguments."""

@@ -9,6 +9,7 @@ of the complete batch.
 In shapes, B = batch.
 """
 
+import abc
 import functools
 from collections.abc import Mapping
 from typing import Self
@@ -19,33 +20,99 @@ from files.json_files import JsonObject
 from modeling.ops import Features, Outputs, Tensor, at_least_float32
 
 
-class Loss:
-    """Base class of losses: a weighted mean, computed as a sum and a divisor.
+class BatchLoss(abc.ABC):
+    """A weighted mean over a batch, computed as a sum and a divisor.
 
     A loss is the sum of one or several named terms. Most losses have a single
     term, `loss`. The pretraining loss adds two terms, `masked_lm_loss` and
-    `next_sentence_loss`. A subclass computes the values of each term, one for
-    each example or WordPiece.
+    `next_sentence_loss`.
+    """
+
+    @property
+    def terms(self) -> tuple[str, ...]:
+        """Names of the terms of the loss."""
+        return ("loss",)
+
+    @property
+    def epsilon(self) -> Mapping[str, float]:
+        """{term: number added to its divisor}, without terms that add none.
+
+        See `means`.
+        """
+        return {}
+
+    @abc.abstractmethod
+    def weights(self, features: Features) -> Features:
+        """Returns {name of a loss term: divisor of its sum}, scalars."""
+
+    @abc.abstractmethod
+    def sums(self, outputs: Outputs, features: Features) -> Features:
+        """Returns {name of a loss term: its sum over the batch}, scalars."""
+
+    def means(self, sums: Features, weights: Features) -> Features:
+        """Returns {name of a loss term: its weighted mean}, scalars.
+
+        As in Google's code, `epsilon` keeps the loss finite if all weights of a
+        term are 0, such as those of a batch without masked WordPieces. Terms
+        without an epsilon are exact means.
+
+        Args:
+            sums: sums over a batch or a piece of it, as `sums` returns them.
+            weights: divisors of the complete batch, as `weights` returns them.
+        """
+        means = {}
+        for name, value in sums.items():
+            weight = keras.ops.cast(weights[name], value.dtype)
+            means[name] = value / (weight + self.epsilon.get(name, 0.0))
+        return means
+
+    def __call__(
+        self, outputs: Outputs, features: Features
+    ) -> tuple[Tensor, Features]:
+        """Returns the loss of one batch, and {name of a loss term: value}.
+
+        Raises:
+            TypeError: Keras called the loss with labels and outputs, because
+                the compiled model is none of this package.
+        """
+        if not isinstance(features, Mapping):
+            raise TypeError(
+                f"{type(self).__name__} takes outputs and a dict of features, "
+                "as the models of `modeling` pass them. To compile a model of "
+                "your own, pass a loss of Keras, such as keras.losses."
+                "SparseCategoricalCrossentropy(from_logits=True)"
+            )
+        sums = self.sums(outputs, features)
+        means = self.means(sums, self.weights(features))
+        return sum(means.values()), means
+
+
+class Loss(BatchLoss):
+    """Base class of the tasks' losses, of the outputs of a model.
+
+    A subclass computes the values of each term, one for each example or
+    WordPiece.
 
     The optional feature `is_real_example` int [B] is 0 for examples that only
     pad a batch and do not count. The optional feature `example_weights` float
     [B] contains the weight of each example, by default 1.
 
     Attributes:
-        epsilon: {name of a loss term: number added to the term's divisor}. See
-            `means`.
-        labels: names of the features that are labels.
         weights_name: name of the feature that gets the `sample_weight` of
             Keras's `fit`.
         labels_and_terms: {an output: (its label, its loss term)}, of models
             with several outputs, {} of others.
     """
 
-    epsilon: Mapping[str, float] = {"loss": 0.0}
-    labels: tuple[str, ...] = ("label_ids",)
     weights_name = "example_weights"
     labels_and_terms: Mapping[str, tuple[str, str]] = {}
 
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Names of the features that are labels."""
+        return ("label_ids",)
+
+    @abc.abstractmethod
     def values(self, outputs: Outputs, features: Features) -> Features:
         """Returns {name of a loss term: value of each example or WordPiece}.
 
@@ -53,7 +120,6 @@ class Loss:
             outputs: outputs of the task's model for `features`.
             features: dict of the batch's tensors, labels included.
         """
-        raise NotImplementedError
 
     def value_divergences(
         self, outputs: Outputs, teacher_outputs: Outputs, temperature: float
@@ -78,7 +144,7 @@ class Loss:
         weights = self.value_weights(features)
         return {
             name: keras.ops.sum(at_least_float32(weights[name]))
-            for name in self.epsilon
+            for name in self.terms
         }
 
     def sums(self, outputs: Outputs, features: Features) -> Features:
@@ -90,25 +156,8 @@ class Loss:
         weights = self.value_weights(features)
         return {
             name: weighted_sum(values[name], weights[name])
-            for name in self.epsilon
+            for name in self.terms
         }
-
-    def means(self, sums: Features, weights: Features) -> Features:
-        """Returns {name of a loss term: its weighted mean}, scalars.
-
-        As in Google's code, `epsilon` keeps the loss finite if all weights of a
-        term are 0, such as those of a batch without masked WordPieces. Terms
-        with an epsilon of 0 are exact means.
-
-        Args:
-            sums: sums over a batch or a piece of it, as `sums` returns them.
-            weights: divisors of the complete batch, as `weights` returns them.
-        """
-        means = {}
-        for name, value in sums.items():
-            weight = keras.ops.cast(weights[name], value.dtype)
-            means[name] = value / (weight + self.epsilon[name])
-        return means
 
     def join_labels(
         self,
@@ -149,26 +198,6 @@ class Loss:
     def from_config(cls, config: JsonObject) -> Self:
         """Creates the loss that `get_config` described."""
         return cls(**config)
-
-    def __call__(
-        self, outputs: Outputs, features: Features
-    ) -> tuple[Tensor, Features]:
-        """Returns the loss of one batch, and {name of a loss term: value}.
-
-        Raises:
-            TypeError: Keras called the loss with labels and outputs, because
-                the compiled model is none of this package.
-        """
-        if not isinstance(features, Mapping):
-            raise TypeError(
-                f"{type(self).__name__} takes outputs and a dict of features, "
-                "as the models of `modeling` pass them. To compile a model of "
-                "your own, pass a loss of Keras, such as keras.losses."
-                "SparseCategoricalCrossentropy(from_logits=True)"
-            )
-        sums = self.sums(outputs, features)
-        means = self.means(sums, self.weights(features))
-        return sum(means.values()), means
 
 
 def example_weights(features: Features) -> Tensor:

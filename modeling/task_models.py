@@ -22,7 +22,7 @@ from files.json_files import JsonObject
 from modeling.base_model import FeaturesModel
 from modeling.bert import BertModel
 from modeling.config import BertConfig
-from modeling.features import check_ids
+from modeling.features import checked_ids
 from modeling.heads import (
     BidirectionalLSTM,
     MaskedLanguageModelHead,
@@ -211,7 +211,7 @@ class BertPretrainer(TaskModel):
         self, encoded: Features, features: Features, seed: Tensor | None
     ) -> Features:
         """Computes the masked LM logits and the next sentence logits."""
-        positions = check_ids(
+        positions = checked_ids(
             features["masked_lm_positions"],
             "masked_lm_positions",
             encoded["sequence_output"].shape[1],

@@ -136,27 +136,28 @@ class UnpaddedRows(_KeptRows):
     """
 
     def __init__(self, input_mask: Tensor) -> None:
-        ops = keras.ops
-        input_mask = ops.cast(ops.cast(input_mask, "int32") != 0, "int32")
-        shape = ops.shape(input_mask)
+        input_mask = keras.ops.cast(
+            keras.ops.cast(input_mask, "int32") != 0, "int32"
+        )
+        shape = keras.ops.shape(input_mask)
         num_positions = shape[0] * shape[1]
-        self._lengths = ops.sum(input_mask, axis=1)
-        num_wordpieces = ops.sum(self._lengths)
-        is_padding = 1 - ops.reshape(input_mask, (-1,))
+        self._lengths = keras.ops.sum(input_mask, axis=1)
+        num_wordpieces = keras.ops.sum(self._lengths)
+        is_padding = 1 - keras.ops.reshape(input_mask, (-1,))
         # Round the number of rows up, so that there are few different shapes.
-        multiple = ops.maximum(_MULTIPLE, num_positions // _MAX_SHAPES)
+        multiple = keras.ops.maximum(_MULTIPLE, num_positions // _MAX_SHAPES)
         # Always keep at least one row, even if the batch is all padding,
         # because `pad` fills the padding with a copy of a row.
-        num_rows = -(-ops.maximum(num_wordpieces, 1) // multiple) * multiple
-        num_rows = ops.minimum(num_rows, num_positions)
+        num_multiples = -(-keras.ops.maximum(num_wordpieces, 1) // multiple)
+        num_rows = keras.ops.minimum(num_multiples * multiple, num_positions)
         # Order all positions [B * T]: first the WordPieces, then padding.
-        positions = ops.arange(num_positions, dtype="int32")
-        order = ops.argsort(is_padding * num_positions + positions)
-        numbers = ops.cast(ops.argsort(order), "int32") + 1
+        positions = keras.ops.arange(num_positions, dtype="int32")
+        order = keras.ops.argsort(is_padding * num_positions + positions)
+        numbers = keras.ops.cast(keras.ops.argsort(order), "int32") + 1
         super().__init__(
             shape,
-            positions=ops.cast(order, "int32")[:num_rows],
-            row_numbers=ops.where(numbers <= num_rows, numbers, 0),
+            positions=keras.ops.cast(order, "int32")[:num_rows],
+            row_numbers=keras.ops.where(numbers <= num_rows, numbers, 0),
             spare=num_rows - 1,
         )
 
@@ -199,33 +200,32 @@ class PackedRows(_KeptRows):
     def __init__(
         self, positions: Tensor, lengths: Tensor, capacity: int
     ) -> None:
-        ops = keras.ops
         packed, offsets, num_packed = _first_fit(lengths, capacity)
         # Number of each row's sequence, and the row's offset in the sequence.
-        row = ops.arange(ops.shape(positions)[0], dtype="int32")
+        row = keras.ops.arange(keras.ops.shape(positions)[0], dtype="int32")
         sequence = positions // capacity
-        first_row = ops.cumsum(lengths) - lengths
-        offset = row - ops.take(first_row, sequence)
+        first_row = keras.ops.cumsum(lengths) - lengths
+        offset = row - keras.ops.take(first_row, sequence)
         starts = packed * capacity + offsets
-        is_padding = row >= ops.sum(lengths)
+        is_padding = row >= keras.ops.sum(lengths)
         self._is_padding = is_padding[:, None]
-        packed_positions = ops.where(
-            is_padding, 0, ops.take(starts, sequence) + offset
+        packed_positions = keras.ops.where(
+            is_padding, 0, keras.ops.take(starts, sequence) + offset
         )
         # For each packed position, the number of its row and the number of its
         # sequence, both counted from 1. 0 = an unused position.
         row_numbers, sequences = (
-            ops.scatter(
+            keras.ops.scatter(
                 packed_positions[:, None],
-                ops.where(is_padding, 0, values + 1),
+                keras.ops.where(is_padding, 0, values + 1),
                 (num_packed * capacity,),
             )
             for values in (row, sequence)
         )
         shape = (num_packed, capacity)
         super().__init__(shape, packed_positions, row_numbers)
-        sequences = ops.reshape(sequences, shape)
-        self.attention_mask = ops.cast(
+        sequences = keras.ops.reshape(sequences, shape)
+        self.attention_mask = keras.ops.cast(
             sequences[:, :, None] == sequences[:, None, :], "int32"
         )
 
@@ -246,10 +246,9 @@ def _first_fit(lengths: Tensor, capacity: int) -> tuple[Tensor, Tensor, Tensor]:
     it and the position at which it begins there, int [B], and the number of
     packed sequences, at least 1.
     """
-    ops = keras.ops
-    batch_size = ops.shape(lengths)[0]
-    order = ops.cast(ops.argsort(-lengths), "int32")
-    numbers = ops.arange(batch_size, dtype="int32")
+    batch_size = keras.ops.shape(lengths)[0]
+    order = keras.ops.cast(keras.ops.argsort(-lengths), "int32")
+    numbers = keras.ops.arange(batch_size, dtype="int32")
 
     def pack(
         index: Tensor, state: tuple[Tensor, ...]
@@ -257,19 +256,19 @@ def _first_fit(lengths: Tensor, capacity: int) -> tuple[Tensor, Tensor, Tensor]:
         used, packed, offsets = state
         current = order[index]
         length = lengths[current]
-        has_room = ops.cast(used + length <= capacity, "int32")
-        chosen = ops.cast(ops.argmax(has_room), "int32")
+        has_room = keras.ops.cast(used + length <= capacity, "int32")
+        chosen = keras.ops.cast(keras.ops.argmax(has_room), "int32")
         offset = used[chosen]
         is_current = numbers == current
         return (
-            ops.where(numbers == chosen, used + length, used),
-            ops.where(is_current, chosen, packed),
-            ops.where(is_current, offset, offsets),
+            keras.ops.where(numbers == chosen, used + length, used),
+            keras.ops.where(is_current, chosen, packed),
+            keras.ops.where(is_current, offset, offsets),
         )
 
-    zeros = ops.zeros_like(lengths)
-    used, packed, offsets = ops.fori_loop(
+    zeros = keras.ops.zeros_like(lengths)
+    used, packed, offsets = keras.ops.fori_loop(
         0, batch_size, pack, (zeros, zeros, zeros)
     )
-    num_packed = ops.sum(ops.cast(used > 0, "int32"))
-    return packed, offsets, ops.maximum(num_packed, 1)
+    num_packed = keras.ops.sum(keras.ops.cast(used > 0, "int32"))
+    return packed, offsets, keras.ops.maximum(num_packed, 1)

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import IO, Literal, NamedTuple, TypeAlias, cast, get_args
 
 import numpy as np
+from absl import logging
 
 from files.atomic import atomic_open
 from files.json_files import parse_json
@@ -140,14 +141,38 @@ class Schema(NamedTuple):
     shape: tuple[int, ...] = ()
 
 
+class AnswerCounts(NamedTuple):
+    """How many answers were written.
+
+    Attributes:
+        num_rows: number of rows that were written.
+        num_failed: number of requests that failed.
+        num_empty: number of requests without text.
+    """
+
+    num_rows: int
+    num_failed: int
+    num_empty: int
+
+    def log(self, written: str = "") -> None:
+        """Logs the numbers, and the text `written`, which names the files."""
+        logging.info(
+            "%d answered, %d failed%s%s",
+            self.num_rows - self.num_failed,
+            self.num_failed,
+            f", {self.num_empty} without text" if self.num_empty else "",
+            f"; {written}" if written else "",
+        )
+
+
 def write_answers(
     path: str | None,
     answer_format: AnswerFormat,
     batches: Iterable[list[Reply]],
     complete: Callable[[], None] = lambda: None,
     schema: Schema | None = None,
-) -> Counter[type]:
-    """Writes answers. Returns the numbers of rows: dict, Empty and Failed.
+) -> AnswerCounts:
+    """Writes answers, and returns their numbers.
 
     Args:
         path: file to write, compressed if its name ends in `.gz`. It gets this
@@ -179,7 +204,7 @@ def write_answers(
             write_table = write_csv if answer_format == "csv" else write_npy
             write_table(all_rows, output, schema)
         complete()
-    return counts
+    return AnswerCounts(counts.total(), counts[Failed], counts[Empty])
 
 
 @contextlib.contextmanager

@@ -5,13 +5,21 @@ the network computes the padding of the shorter ones. Their order stays.
 """
 
 import dataclasses
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 from absl import logging
 
+from command_line import signals
 from command_line.progress import Progress
 from data.tables import tables
-from serving.answer_writer import Empty, Failed, is_writable
+from serving.answer_writer import (
+    AnswerCounts,
+    AnswerFormat,
+    Empty,
+    Failed,
+    is_writable,
+    write_answers,
+)
 from serving.requests import Item
 from serving.serving_flags import TaskFlags
 from serving.tasks.base import AskedModel, Reply, TextTask
@@ -131,6 +139,44 @@ def answer_items(
             rows.append(_create_row(item, reply, task, row_options))
         yield rows
         counter.num_yielded += len(rows)
+
+
+def write_rows(
+    answer: Callable[..., Iterator[list[Reply]]],
+    path: str | None,
+    answer_format: AnswerFormat,
+    num_items: int | None,
+) -> AnswerCounts:
+    """Writes rows as they are computed, and shows the progress.
+
+    Args:
+        answer: `answer_items` with all its arguments except `counter`.
+        path: file to write, None = standard output.
+        answer_format: format of the output.
+        num_items: number of requests, None if it is unknown.
+
+    Returns:
+        the numbers of the answers.
+
+    Raises:
+        OSError: the answers cannot be written.
+        ValueError: --output_fields or the format does not suit the answers.
+        signals.Stopped: a signal ended the script.
+    """
+    with (
+        signals.stoppable() as ignore_signals,
+        Progress(num_items, 0, "row", 1, "Predicting") as progress,
+    ):
+        counter = RowCounter(progress if path else None)
+        try:
+            return write_answers(
+                path, answer_format, answer(counter=counter), ignore_signals
+            )
+        except signals.Stopped as stopped:
+            state = f"after {counter.num_yielded} rows"
+            if path:
+                state = f"after {counter.num_rows} rows; nothing was written"
+            raise stopped.saying(state) from None
 
 
 def _buffer(

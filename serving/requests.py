@@ -67,6 +67,40 @@ def expand_lists(
     ], bool(lists)
 
 
+def to_requests(task: TextTask, texts: Sequence[str]) -> list[Request]:
+    """Converts the texts of the command line to requests.
+
+    If the task has one field, each text is a request. Otherwise the texts
+    become the fields of one request, in order. If the last field is a list, it
+    contains all remaining texts.
+
+    Raises:
+        ValueError: there are too few or too many texts.
+    """
+    fields = [*task.fields]
+    if len(fields) == 1:
+        return [{fields[0]: text} for text in texts]
+    values: list[object] = [*texts]
+    if fields[-1] in LISTS and len(texts) > 1:
+        values = [texts[0], [*texts[1:]]]
+    if not sum(task.fields.values()) <= len(values) <= len(fields):
+        raise ValueError(
+            f"{task.name}: pass these texts in this order, each in quotes: "
+            f"{', '.join(fields)}. Received: {values}"
+        )
+    return [dict(zip(fields, values, strict=False))]
+
+
+def items_of(task: TextTask, texts: Sequence[str]) -> list[Item]:
+    """Returns the requests in the texts of the command line.
+
+    Raises:
+        ValueError: there are too few or too many texts.
+    """
+    numbered = enumerate(to_requests(task, texts), start=1)
+    return [Item(number, request) for number, request in numbered]
+
+
 def parse_body(
     task: TextTask, text: bytes, is_predict: bool = False
 ) -> tuple[list[Any], bool]:

@@ -24,7 +24,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from serving.requests import parse_body
-from serving.server_queue import Job, ServedModel, to_exception
+from serving.server_queue import QueuedCall, ServedModel, to_exception
 from serving.serving_flags import LimitFlags
 from serving.tasks import TASKS
 from serving.tasks.base import LISTS
@@ -234,7 +234,9 @@ class Server:
             requests, is_many = parse_body(task, body, is_predict)
         except ValueError as error:
             raise to_exception(error) from None
-        replies = await self._compute(request, model, Job(task, requests))
+        replies = await self._compute(
+            request, model, QueuedCall(task, requests)
+        )
         text = b", ".join(replies)
         if is_predict:
             text = b'{"predictions": [%b]}' % text
@@ -248,7 +250,7 @@ class Server:
             raise HTTPException(503, message, {"Retry-After": "1"})
 
     async def _compute(
-        self, request: HttpRequest, model: ServedModel, job: Job
+        self, request: HttpRequest, model: ServedModel, call: QueuedCall
     ) -> list[bytes]:
         """Returns the replies, if the client waits for them in time.
 
@@ -256,8 +258,8 @@ class Server:
         """
 
         async def compute() -> list[bytes]:
-            await self._check(model.model, job)
-            return await model.submit(job)
+            await self._check(model.model, call)
+            return await model.submit(call)
 
         seconds = self.limits.timeout_s
         replies = asyncio.ensure_future(compute())
@@ -276,13 +278,13 @@ class Server:
             replies.cancel()
             gone.cancel()
         advice = "the server is busy; try again later"
-        if job.is_long:
+        if call.is_long:
             advice = "send less text"
         raise HTTPException(504, f"no answer within {seconds:g} s; {advice}")
 
-    async def _check(self, model: TextModel, job: Job) -> None:
+    async def _check(self, model: TextModel, call: QueuedCall) -> None:
         """Checks all of a request but what only its task can see."""
-        num_texts = _count_texts(job.requests)
+        num_texts = _count_texts(call.requests)
         max_texts = self.limits.max_texts
         if num_texts > max_texts:
             raise HTTPException(
@@ -290,21 +292,21 @@ class Server:
                 f"{num_texts} texts are more than {max_texts}, the "
                 "server's --max_texts; send fewer texts per request",
             )
-        for number, request in enumerate(job.requests, 1):
+        for number, request in enumerate(call.requests, 1):
             try:
-                job.task.texts(request)
+                call.task.texts(request)
             except ValueError as error:
-                where = f"text {number}: " if len(job.requests) > 1 else ""
+                where = f"text {number}: " if len(call.requests) > 1 else ""
                 raise to_exception(error, where) from None
         max_pieces = self.limits.max_pieces
         # A text has at most as many WordPieces as bytes.
-        if job.num_bytes <= max_pieces:
+        if call.num_bytes <= max_pieces:
             return
 
         def count_pieces() -> int:
             return sum(
-                job.task.count_wordpieces(model, request)
-                for request in job.requests
+                call.task.count_wordpieces(model, request)
+                for request in call.requests
             )
 
         loop = asyncio.get_running_loop()

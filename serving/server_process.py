@@ -1,7 +1,6 @@
 """Runs the server in this process, from loading the models to SIGTERM."""
 
 import asyncio
-import contextlib
 import json
 import math
 import os
@@ -11,33 +10,19 @@ import socket
 import threading
 import time
 import urllib.parse
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import uvicorn
 from absl import logging
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from serving.server import Server
+from serving.uvicorn_server import Connection, UvicornServer
 
 # Seconds for which a stopping server waits for a request on an idle connection.
 _IDLE_S = 0.5
 # Seconds for which a stopping server waits for the next bytes of a body.
 _BODY_S = 1.0
-
-
-class _Connection(H11Protocol):
-    """A connection that knows when its last bytes came.
-
-    Attributes:
-        received_at: time at which the last bytes came, 0 before the first.
-    """
-
-    received_at = 0.0
-
-    def data_received(self, data: bytes) -> None:
-        self.received_at = time.monotonic()
-        super().data_received(data)
 
 
 class _Exchange(NamedTuple):
@@ -69,17 +54,17 @@ class _Stopwatch:
 
     def __init__(self) -> None:
         # {connection: (its state, time at which it was first seen in it)}
-        self._entries: dict[_Connection, tuple[object, float]] = {}
+        self._entries: dict[Connection, tuple[object, float]] = {}
 
     def measure(
-        self, states: Mapping[_Connection, object]
-    ) -> dict[_Connection, float]:
+        self, states: Mapping[Connection, object]
+    ) -> dict[Connection, float]:
         """Returns {connection: seconds for which it has been in its state}.
 
         Connections that `states` lacks are forgotten.
         """
         now = time.monotonic()
-        entries: dict[_Connection, tuple[object, float]] = {}
+        entries: dict[Connection, tuple[object, float]] = {}
         for connection, state in states.items():
             last_state, since = self._entries.get(connection, (state, now))
             entries[connection] = state, since if state == last_state else now
@@ -90,65 +75,48 @@ class _Stopwatch:
         }
 
 
-class _Uvicorn(uvicorn.Server):
-    """Uvicorn with limits on the time of each connection.
+class _TimedServer(UvicornServer):
+    """Serves with limits on the time of each connection.
 
     It aborts connections of clients that are too slow, and stops only when all
     requests that are on their way are answered.
+
+    Args:
+        server: the application.
     """
 
-    def __init__(self, config: uvicorn.Config) -> None:
-        super().__init__(config)
+    def __init__(self, server: Server) -> None:
+        super().__init__(_configure(server))
+        self._server = server
         self._stopwatch = _Stopwatch()
 
-    async def on_tick(self, counter: int) -> bool:
-        # Uvicorn calls this method ten times a second.
-        self._abort_late()
-        return await super().on_tick(counter)
-
-    def _abort_late(self) -> None:
+    def watch(self) -> None:
         """Aborts connections whose client is too slow.
 
         Such a client sends no complete request, or does not read its reply.
         """
         # A reply changes the exchange, so idle time is counted from the reply.
         exchanges = {
-            connection: _Exchange(connection.cycle, _is_idle(connection))
-            for connection in self.server_state.connections
+            connection: _Exchange(connection.last_request, connection.is_idle)
+            for connection in self.connections
         }
-        timeout = self.config.app.limits.timeout_s
+        timeout = self._server.limits.timeout_s
         for connection, seconds in self._stopwatch.measure(exchanges).items():
             # Receiving a request, computing its reply and sending the reply may
             # each take timeout_s.
             num_steps = 1 if exchanges[connection].is_idle else 3
-            is_late = seconds > num_steps * timeout
-            if is_late and connection.transport is not None:
-                connection.transport.abort()
+            if seconds > num_steps * timeout:
+                connection.abort()
 
-    async def shutdown(
-        self, sockets: list[socket.socket] | None = None
-    ) -> None:
-        # Uvicorn would close connections on which the next request may already
-        # be on its way.
-        self.config.app.is_stopping = True
-        accepted = [
-            connection
-            for listener in sockets or []
-            for connection in _accept_all(listener)
-        ]
-        for server in self.servers:
-            server.close()
-        loop = asyncio.get_running_loop()
-        for connection in accepted:
-            await loop.connect_accepted_socket(
-                self._create_protocol, connection
-            )
+    async def drain(self, listeners: Sequence[socket.socket]) -> None:
+        """Waits until no connection is open, and closes the silent ones."""
+        self._server.is_stopping = True
+        await self.stop_listening(listeners)
         stopwatch = _Stopwatch()
-        while self.server_state.connections and not self.force_exit:
-            self._abort_late()
+        while self.connections and not self.must_stop_now:
+            self.watch()
             self._close_silent(stopwatch)
             await asyncio.sleep(_IDLE_S / 10)
-        await super().shutdown(sockets)
 
     def _close_silent(self, stopwatch: _Stopwatch) -> None:
         """Closes connections that receive no more bytes, unless they compute.
@@ -157,47 +125,22 @@ class _Uvicorn(uvicorn.Server):
         """
         receptions = {
             connection: _Reception(
-                connection.cycle,
+                connection.last_request,
                 connection.received_at,
-                _to_patience(connection),
+                _patience_for(connection),
             )
-            for connection in self.server_state.connections
+            for connection in self.connections
         }
         for connection, seconds in stopwatch.measure(receptions).items():
             if seconds > receptions[connection].patience_s:
-                connection.transport.close()
-
-    def _create_protocol(self) -> asyncio.Protocol:
-        create: Callable[..., asyncio.Protocol]
-        create = self.config.http_protocol_class
-        return create(
-            config=self.config,
-            server_state=self.server_state,
-            app_state=self.lifespan.state,
-        )
+                connection.close()
 
 
-def _is_idle(connection: H11Protocol) -> bool:
-    """Returns whether no request on the connection waits for its reply."""
-    cycle = connection.cycle
-    return cycle is None or cycle.response_complete
-
-
-def _to_patience(connection: H11Protocol) -> float:
+def _patience_for(connection: Connection) -> float:
     """Returns for how many seconds a stopping server waits for more bytes."""
-    if _is_idle(connection):
+    if connection.is_idle:
         return _IDLE_S
-    return _BODY_S if connection.cycle.more_body else math.inf
-
-
-def _accept_all(listener: socket.socket) -> Iterator[socket.socket]:
-    """Yields the connections that the system has accepted for the server.
-
-    It would reset them when the listener is closed.
-    """
-    with contextlib.suppress(BlockingIOError):
-        while True:
-            yield listener.accept()[0]
+    return math.inf if connection.has_complete_request else _BODY_S
 
 
 def serve(server: Server, host: str, port: int) -> None:
@@ -215,11 +158,11 @@ def serve(server: Server, host: str, port: int) -> None:
     listener = _listen(host, port)
     url_host = f"[{host}]" if ":" in host else host
     address = f"http://{url_host}:{listener.getsockname()[1]}"
-    running = _Uvicorn(_configure(server))
+    running = _TimedServer(server)
     # Uvicorn installs its own handlers only while it serves, and raises the
     # signals again when it ends. Then these handlers run, without an effect.
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, running.handle_exit)
+        signal.signal(number, running.stop_on_signal)
     failures: list[Exception] = []
 
     def load() -> None:
@@ -231,7 +174,7 @@ def serve(server: Server, host: str, port: int) -> None:
             logging.info("ready: %s\n  %s", address, command)
         except Exception as error:
             failures.append(error)
-            running.should_exit = True
+            running.stop()
 
     loader = threading.Thread(target=load, daemon=True)
     loader.start()
@@ -251,7 +194,7 @@ def _configure(server: Server) -> uvicorn.Config:
     return uvicorn.Config(
         server,
         # Uvicorn's other parser, httptools, does not limit the size of headers.
-        http=_Connection,
+        http=Connection,
         ws="none",
         lifespan="off",
         # Maximum bytes of a request's path and headers.

@@ -34,7 +34,7 @@ _TURN_S = 0.05
 _TASK_FLAGS = TaskFlags(top_k=8, n_best=8)
 
 
-class Job:
+class QueuedCall:
     """Requests of one body.
 
     Args:
@@ -42,7 +42,7 @@ class Job:
         requests: the requests.
 
     Attributes:
-        future: the JSON text of each reply. If it is canceled, the job is
+        future: the JSON text of each reply. If it is canceled, the call is
             dropped.
     """
 
@@ -67,79 +67,80 @@ class Job:
 
     @property
     def is_long(self) -> bool:
-        """Whether the job is computed by itself, in several turns."""
+        """Whether the call is computed by itself, in several turns."""
         num_requests = len(self.requests)
         return num_requests > _MAX_BATCH_SIZE or self.num_bytes > _MAX_BYTES
 
 
 class _Batch:
-    """Jobs of one task that are computed together, in turns.
+    """Calls of one task that are computed together, in turns.
 
     After the last turn, call `finish`. If a turn or `finish` raises an error,
     call `fail`.
     """
 
-    def __init__(self, model: TextModel, jobs: Sequence[Job]) -> None:
-        self._jobs = jobs
-        self._requests = [request for job in jobs for request in job.requests]
+    def __init__(self, model: TextModel, calls: Sequence[QueuedCall]) -> None:
+        self._calls = calls
+        self._requests = [
+            request for call in calls for request in call.requests
+        ]
         self._replies: list[bytes | Exception] = [b""] * len(self._requests)
         self._steps = self._compute(model)
 
     def _compute(self, model: TextModel) -> Iterator[None]:
         """Computes the replies. Yields after each step."""
-        task = self._jobs[0].task
-        for numbered in task.in_steps(model, self._requests, _TASK_FLAGS):
-            if numbered is None:
-                yield
-            else:
-                self._replies[numbered.number] = _to_json(numbered.reply)
+        task = self._calls[0].task
+        for replies in task.in_steps(model, self._requests, _TASK_FLAGS):
+            for number, reply in replies:
+                self._replies[number] = _to_json(reply)
+            yield
 
     def run(self) -> bool:
-        """Computes for a turn. Returns whether all jobs are computed."""
+        """Computes for a turn. Returns whether all calls are computed."""
         end = time.monotonic() + _TURN_S
         # Stops at the first step that ends after the turn.
         return all(time.monotonic() <= end for _ in self._steps)
 
     @property
     def is_long(self) -> bool:
-        """Whether the batch is a job that is computed by itself."""
-        return self._jobs[0].is_long
+        """Whether the batch is a call that is computed by itself."""
+        return self._calls[0].is_long
 
     @property
     def is_awaited(self) -> bool:
         """Whether a client still waits for a reply."""
-        return not all(job.future.done() for job in self._jobs)
+        return not all(call.future.done() for call in self._calls)
 
     def finish(self) -> None:
-        """Gives each job its replies, or the first of its errors."""
+        """Gives each call its replies, or the first of its errors."""
         replies = iter(self._replies)
-        for job in self._jobs:
-            job_replies = [next(replies) for _ in job.requests]
-            if job.future.done():
+        for call in self._calls:
+            call_replies = [next(replies) for _ in call.requests]
+            if call.future.done():
                 continue
             texts: list[bytes] = []
-            for reply in job_replies:
+            for reply in call_replies:
                 if isinstance(reply, Exception):
                     where = (
                         f"text {len(texts) + 1}: "
-                        if len(job_replies) > 1
+                        if len(call_replies) > 1
                         else ""
                     )
-                    job.future.set_exception(to_exception(reply, where))
+                    call.future.set_exception(to_exception(reply, where))
                     break
                 texts.append(reply)
             else:
-                job.future.set_result(texts)
+                call.future.set_result(texts)
 
     def fail(self, error: Exception) -> None:
-        """Gives an error to each job that has no replies yet."""
-        for job in self._jobs:
-            if not job.future.done():
-                job.future.set_exception(to_exception(error))
+        """Gives an error to each call that has no replies yet."""
+        for call in self._calls:
+            if not call.future.done():
+                call.future.set_exception(to_exception(error))
 
 
 class ServedModel:
-    """A model with a queue of jobs and a thread that computes them.
+    """A model with a queue of calls and a thread that computes them.
 
     Args:
         path: folder of an export.
@@ -165,8 +166,8 @@ class ServedModel:
         self._model = model
         self.tasks: dict[str, TextTask] = {}
         self.about: JsonObject = {}
-        # Short jobs form batches. Turns of batches and of long jobs alternate.
-        self._short: list[Job] = []
+        # Short calls form batches. Batches and long calls take turns.
+        self._short: list[QueuedCall] = []
         self._long: collections.deque[_Batch] = collections.deque()
         # A batch that needs more than one turn.
         self._batch: _Batch | None = None
@@ -200,29 +201,29 @@ class ServedModel:
             "engine": model.engine.name,
         }
 
-    def submit(self, job: Job) -> asyncio.Future[list[bytes]]:
+    def submit(self, call: QueuedCall) -> asyncio.Future[list[bytes]]:
         """Queues requests, which `task.texts` has checked. Returns `future`."""
-        if job.is_long:
-            self._long.append(_Batch(self.model, [job]))
+        if call.is_long:
+            self._long.append(_Batch(self.model, [call]))
         else:
-            self._short.append(job)
+            self._short.append(call)
         if self._worker is None:
             self._worker = asyncio.create_task(self._work())
-        return job.future
+        return call.future
 
     async def _work(self) -> None:
-        """Computes the batches of the queue, until no job is left."""
+        """Computes the batches of the queue, until no call is left."""
         try:
             while batch := self._next_batch():
                 await self._take_turn(batch)
         finally:
-            # However this worker ended, the next job starts another worker.
+            # However this worker ended, the next call starts another worker.
             self._worker = None
 
     async def _take_turn(self, batch: _Batch) -> None:
         """Computes a batch for a turn, and queues what is left of it.
 
-        Raises no error: the jobs of the batch get it.
+        Raises no error: the calls of the batch get it.
         """
         loop = asyncio.get_running_loop()
         try:
@@ -236,11 +237,11 @@ class ServedModel:
             batch.fail(error)
 
     def _next_batch(self) -> _Batch | None:
-        """Returns the batch whose turn it is, or None if no job is left.
+        """Returns the batch whose turn it is, or None if no call is left.
 
-        Drops the jobs whose clients do not wait anymore.
+        Drops the calls whose clients do not wait anymore.
         """
-        self._short = [job for job in self._short if not job.future.done()]
+        self._short = [call for call in self._short if not call.future.done()]
         awaited = (batch for batch in self._long if batch.is_awaited)
         self._long = collections.deque(awaited)
         batch, self._batch = self._batch, None
@@ -253,22 +254,22 @@ class ServedModel:
         return batch or (self._form_batch() if self._short else None)
 
     def _form_batch(self) -> _Batch:
-        """Takes the short jobs of one task that fit into a batch, in order."""
-        chosen: list[Job] = []
-        waiting: list[Job] = []
+        """Takes the short calls of one task that fit into a batch, in order."""
+        chosen: list[QueuedCall] = []
+        waiting: list[QueuedCall] = []
         num_requests = 0
         num_bytes = 0
-        for job in self._short:
+        for call in self._short:
             fits = (
-                num_requests + len(job.requests) <= _MAX_BATCH_SIZE
-                and num_bytes + job.num_bytes <= _MAX_BYTES
+                num_requests + len(call.requests) <= _MAX_BATCH_SIZE
+                and num_bytes + call.num_bytes <= _MAX_BYTES
             )
-            if not chosen or (job.task is chosen[0].task and fits):
-                chosen.append(job)
-                num_requests += len(job.requests)
-                num_bytes += job.num_bytes
+            if not chosen or (call.task is chosen[0].task and fits):
+                chosen.append(call)
+                num_requests += len(call.requests)
+                num_bytes += call.num_bytes
             else:
-                waiting.append(job)
+                waiting.append(call)
         self._short = waiting
         return _Batch(self.model, chosen)
 

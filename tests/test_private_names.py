@@ -1,4 +1,4 @@
-"""Private names of TensorFlow and Keras, each used in one module.
+"""Private names of TensorFlow, Keras and uvicorn, each used in one module.
 
 They have no promise of stability, so an upgrade may remove or change them.
 """
@@ -19,6 +19,22 @@ MODULES = {
     "tensor_bundle_pb2": "modeling/checkpoints/bundle_index.py",
     "trackable_object_graph_pb2": "modeling/checkpoints/object_entries.py",
 }
+# Names that uvicorn does not document. All are in one module.
+OF_UVICORN = {
+    "H11Protocol",
+    "cycle",
+    "force_exit",
+    "handle_exit",
+    "http_protocol_class",
+    "lifespan",
+    "more_body",
+    "on_tick",
+    "response_complete",
+    "server_state",
+    "servers",
+    "should_exit",
+}
+UVICORN_MODULE = "serving/uvicorn_server.py"
 # Private names of the standard library, and public ones that look private.
 OTHERS = {"_actions", "_asdict", "_exit"}
 PRIVATE = re.compile(
@@ -67,3 +83,23 @@ def test_each_private_name_that_is_not_ours_is_listed():
     ours = {name for name, is_defined in names if is_defined}
     used = {name for name, _ in names}
     assert used - ours - OTHERS <= {*MODULES}
+
+
+def attributes_and_functions(path):
+    """Yields the attributes, imports and functions of a file."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        match node:
+            case ast.Attribute(attr=name) | ast.alias(name=name):
+                yield name
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+                yield name
+
+
+def test_one_module_uses_the_undocumented_names_of_uvicorn():
+    used = {
+        (name, str(path.relative_to(ROOT)))
+        for path in sources("serving")
+        for name in attributes_and_functions(path)
+        if name in OF_UVICORN
+    }
+    assert used == {(name, UVICORN_MODULE) for name in OF_UVICORN}

@@ -12,7 +12,7 @@ from command_line.groups import PRECISIONS
 from command_line.installation import as_typed
 from data.io import tfrecords
 from modeling.folders.cards import cards, descriptions
-from modeling.task_loss import Loss
+from modeling.task_loss import BatchLoss, Loss
 from training import checks
 from training.loop import devices
 from training.loop.best_step import BestStep
@@ -93,8 +93,8 @@ def create_trainer(
         if num_steps:
             _freeze(model, config.training.freeze_layers)
             optimizer = _create_optimizer(start, num_steps)
-            trained, loss = _with_teacher(start, model, loss, teacher)
-            step = TrainStep(trained, loss, optimizer, config, strategy)
+            trained, batch_loss = _with_teacher(start, model, loss, teacher)
+            step = TrainStep(trained, batch_loss, optimizer, config, strategy)
     return Trainer(model, start, folder, step)
 
 
@@ -126,18 +126,21 @@ def _with_teacher(
     model: keras.Model,
     loss: Loss,
     teacher: keras.Model | None,
-) -> tuple[Trainable, Loss]:
+) -> tuple[Trainable, BatchLoss]:
     """Returns what is trained, and its loss."""
     if teacher is None:
         return model, loss
     config = start.config
-    loss = modeling.DistillationLoss(
+    distilled = modeling.DistillationLoss(
         loss,
         config.distillation.distill_temperature,
         config.distillation.distill_alpha,
         config.distillation.distill_hidden,
     )
-    return modeling.Distiller(model, teacher, loss, config.training.seed), loss
+    distiller = modeling.Distiller(
+        model, teacher, distilled, config.training.seed
+    )
+    return distiller, distilled
 
 
 def train_and_evaluate(

@@ -362,7 +362,7 @@ def pretraining_metrics(
     loss = modeling.PretrainingLoss(has_next_sentence)
     sums = loss.sums(outputs, features)
     weights = loss.weights(features)
-    metrics = {name: (sums[name], weights[name]) for name in loss.epsilon}
+    metrics = {name: (sums[name], weights[name]) for name in loss.terms}
     total = sum(loss.means(sums, weights).values())
     metrics["loss"] = total, tf.constant(1.0)
     masked = features["masked_lm_weights"]

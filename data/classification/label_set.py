@@ -173,7 +173,7 @@ class LabelSet:
         where: str,
         train: Iterable[InputExample],
         dev: Iterable[InputExample] = (),
-        log_counts: bool = True,
+        logs_counts: bool = True,
     ) -> list[str]:
         """Returns the labels of examples, in alphabetical order.
 
@@ -184,7 +184,7 @@ class LabelSet:
             where: the train set, for messages.
             train: the examples to train on.
             dev: examples of the same file, which may have more labels.
-            log_counts: log how many examples to train on each label has.
+            logs_counts: log how many examples to train on each label has.
 
         Raises:
             ValueError: the examples contain too few labels.
@@ -194,7 +194,7 @@ class LabelSet:
         names = counts | dev_counts
         labels = sorted(names)
         self._check_number(labels, where)
-        if log_counts:
+        if logs_counts:
             descriptions = [f"{name} {counts[name]}" for name in labels]
             logging.info(
                 "Labels of the train set: %s", first_labels(descriptions)

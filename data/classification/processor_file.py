@@ -89,7 +89,7 @@ class UserProcessor(ClassificationProcessor):
 
     Attributes:
         name: name of the class.
-        text_columns: names of the texts, () before a set is read.
+        text_columns: (), because only the examples tell whether they are pairs.
 
     Raises:
         ValueError: the file contains no such class, or its code fails. The
@@ -100,7 +100,7 @@ class UserProcessor(ClassificationProcessor):
     def __init__(self, value: str, data_dir: StrPath | None) -> None:
         super().__init__()
         path, self.name = split_code(value)
-        self.text_columns: Sequence[str] = ()
+        self.text_columns = ()
         self._data_dir = data_dir
         self._path = path
         self._file = os.path.basename(path)
@@ -129,7 +129,7 @@ class UserProcessor(ClassificationProcessor):
         return self._labels
 
     def load(self, purpose: Purpose) -> list[features.InputExample]:
-        """Returns the set for a purpose, and sets `text_columns`.
+        """Returns the set for a purpose.
 
         Raises:
             ValueError: the set is empty, an example is malformed, or the user's
@@ -146,8 +146,9 @@ class UserProcessor(ClassificationProcessor):
             for number, example in enumerate(user_examples)
         ]
         is_pair = any(example.text_b for example in examples)
-        self.text_columns = ("text_a", "text_b") if is_pair else ("text_a",)
-        columns = ["guid", *self.text_columns]
+        columns = ["guid", "text_a"]
+        if is_pair:
+            columns.append("text_b")
         if purpose == "eval":
             columns.append("label")
         for example in examples if purpose != "train" else ():

@@ -72,7 +72,10 @@ class ClassificationReader:
 
     @property
     def num_texts(self) -> int | None:
-        """1 for single texts, 2 for pairs, None if no set was read yet."""
+        """1 for single texts, 2 for pairs, None if only a set can tell.
+
+        Only the examples of a user's class tell whether they are pairs.
+        """
         return len(self._processors[""].text_columns) or None
 
     def labels(self) -> list[str] | None:
@@ -82,17 +85,15 @@ class ClassificationReader:
         """
         return self._processors[""].labels()
 
-    def find_num_texts(self) -> None:
-        """Makes `num_texts` known, by the train set if it is unknown.
-
-        Only the examples of a user's class tell whether they are pairs.
+    def read_num_texts(self) -> int:
+        """Returns 2 if the train set contains pairs, else 1.
 
         Raises:
             ValueError: the train set is malformed.
             OSError: the train set cannot be read.
         """
-        if self.num_texts is None:
-            self.read_train_set()
+        is_pair = any(example.text_b for example in self.read_train_set())
+        return 2 if is_pair else 1
 
     def read_train_set(self) -> Sequence[InputExample]:
         """Returns the train set, which the processor holds until `take`."""

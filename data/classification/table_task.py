@@ -159,7 +159,7 @@ class TableProcessor(
             self.read("train"),
             dev=self.read("eval") if is_split else (),
             # The split has logged the numbers of both sets.
-            log_counts=not is_split,
+            logs_counts=not is_split,
         )
 
     def texts_of(self, example: InputExample) -> list[str]:

@@ -57,21 +57,20 @@ def check_is_narrow(head: bytes, path: StrPath) -> None:
         )
 
 
-def check_text(line: str, encoding: str | None = None) -> str:
-    """Returns a decoded line. Raises a ValueError if it was wrongly encoded.
+def check_text(text: str, encoding: str | None = None) -> None:
+    """Raises a ValueError if a decoded text was wrongly encoded.
 
     Args:
-        line: text, in which lone surrogates stand for the wrong bytes.
+        text: the text, in which lone surrogates stand for the wrong bytes.
         encoding: the encoding that was told. None = UTF-8.
     """
     try:
-        line.encode()
+        text.encode()
     except UnicodeEncodeError:
         if encoding:
             raise ValueError(f"the text is not {encoding}") from None
-        data = line.encode("utf-8", "surrogateescape")
+        data = text.encode("utf-8", "surrogateescape")
         raise ValueError(f"the text is not UTF-8. {_advice(data)}") from None
-    return line
 
 
 def _advice(data: bytes) -> str:

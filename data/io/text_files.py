@@ -194,10 +194,10 @@ def read_numbered(
     with open_text(path, encoding) as lines:
         for number, line in enumerate(lines, 1):
             try:
-                text = encodings.check_text(line, encoding)
+                encodings.check_text(line, encoding)
             except ValueError as error:
                 raise ValueError(f"{path}, line {number}: {error}") from None
-            yield number, text.rstrip("\r\n")
+            yield number, line.rstrip("\r\n")
 
 
 def check_first_line(line: bytes, path: StrPath) -> None:

@@ -196,26 +196,22 @@ def create_dataset(
         ValueError: a file is truncated or corrupt. Only training with
             `skip_records` raises this, because it counts the records.
     """
-    files, spec, dynamic_masking = records
     if is_training:
-        dataset = _training_records(files, seed, skip_records)
+        dataset = _training_records(records.files, seed, skip_records)
     else:
-        dataset = tf.data.TFRecordDataset(files).skip(skip_records)
-    if dynamic_masking is not None:
-        length = spec["input_ids"].shape[0]
-        dataset = dataset.enumerate(skip_records).map(
-            lambda number, record: (
-                record,
-                dynamic_masking.draw(number, length),
-            )
+        dataset = tf.data.TFRecordDataset(records.files).skip(skip_records)
+    if records.dynamic_masking is not None:
+        length = records.spec["input_ids"].shape[0]
+        dataset = _add_draws(
+            dataset.enumerate(skip_records), records.dynamic_masking, length
         )
 
     def parse(
         serialized: tf.Tensor, draws: tf.Tensor | None = None
     ) -> dict[str, tf.Tensor]:
-        features = decode_batch(serialized, spec)
-        if dynamic_masking is not None and draws is not None:
-            features = dynamic_masking(features, draws)
+        features = decode_batch(serialized, records.spec)
+        if records.dynamic_masking is not None and draws is not None:
+            features = records.dynamic_masking(features, draws)
         return trim_padding(features) if trim else features
 
     # Turn autotuning off. With it on, finding the end of a dataset sometimes
@@ -229,6 +225,15 @@ def create_dataset(
         .map(parse, num_parallel_calls=_NUM_PARSERS)
         .prefetch(_BATCHES_AHEAD)
         .with_options(options)
+    )
+
+
+def _add_draws(
+    numbered: tf.data.Dataset, masking: Masking, length: int
+) -> tf.data.Dataset:
+    """Returns a dataset of (record, random draws for its number)."""
+    return numbered.map(
+        lambda number, record: (record, masking.draw(number, length))
     )
 
 

@@ -11,21 +11,44 @@ sizes and checksums.
 """
 
 import contextlib
+import functools
 import glob
 import os
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from command_line import progress, signals
 from data.io import records
+from data.jobs.beam_workers import run_on_beam
+from data.jobs.workers import run_in_processes
 from files.atomic import remove_partial, write_json
 from files.json_files import JsonObject, read_json
+
+if TYPE_CHECKING:
+    from apache_beam.options.pipeline_options import PipelineOptions
 
 # Type of functions such as workers.run_in_processes. They receive another
 # function and the arguments of each of its calls.
 RunTasks = Callable[
     [Callable[..., object], Sequence[tuple[object, ...]]], Generator[object]
 ]
+
+
+def choose_runner(
+    num_processes: int | None, beam_options: "PipelineOptions | None"
+) -> RunTasks:
+    """Returns the function that runs the tasks of a job.
+
+    Args:
+        num_processes: number of processes without Beam, as in
+            `run_in_processes`. None = this process.
+        beam_options: options of a Beam pipeline, None to run in processes.
+    """
+    if beam_options is not None:
+        return functools.partial(run_on_beam, options=beam_options)
+    if num_processes is None:
+        num_processes = 1
+    return functools.partial(run_in_processes, num_processes=num_processes)
 
 
 class JobTask(Protocol):

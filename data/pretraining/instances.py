@@ -137,12 +137,7 @@ def create_instances_from_document(
     instances = []
     start = 0
     while start < len(document):
-        end = start
-        chunk_length = 0
-        while end < len(document) and chunk_length < target_seq_length:
-            chunk_length += lengths[end]
-            end += 1
-
+        end = _find_end(lengths, start, target_seq_length)
         a_end = start + 1
         if end - start >= 2:
             a_end = start + rng.randint(1, end - start - 1)
@@ -172,6 +167,19 @@ def create_instances_from_document(
             )
         )
     return instances
+
+
+def _find_end(lengths: Sequence[int], start: int, target_length: int) -> int:
+    """Returns where the sentences from `start` reach a length, or end.
+
+    `lengths` are those of the document's sentences.
+    """
+    end = start
+    chunk_length = 0
+    while end < len(lengths) and chunk_length < target_length:
+        chunk_length += lengths[end]
+        end += 1
+    return end
 
 
 def _create_instance(

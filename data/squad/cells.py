@@ -26,7 +26,7 @@ _UNREADABLE = (
 )
 # Matches a whole number.
 _WHOLE = re.compile(r"[+-]?[0-9]{1,15}(\.0*)?")
-_IS_TRUE = ("true", "1", "1.0", "yes")
+_TRUE_CELLS = ("true", "1", "1.0", "yes")
 
 
 def answers_of_row(row: Mapping[str, object]) -> JsonObject:
@@ -64,7 +64,7 @@ def answers_of_row(row: Mapping[str, object]) -> JsonObject:
     listed = list_answers(answers, read_cell(start))
     is_impossible = not listed
     if row.get("is_impossible") not in (None, ""):
-        is_impossible = str(row["is_impossible"]).strip().lower() in _IS_TRUE
+        is_impossible = str(row["is_impossible"]).strip().lower() in _TRUE_CELLS
     return {
         "answers": [] if is_impossible else listed,
         "is_impossible": is_impossible,

@@ -11,7 +11,8 @@ import dataclasses
 import functools
 import itertools
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TypeVar
 
 import numpy as np
 
@@ -21,6 +22,7 @@ from data.squad.reading import WORD, SquadExample
 from data.text.token_windows import cut_spans, most_context
 from data.text.tokenization import FullTokenizer
 
+ValueT = TypeVar("ValueT")
 _FIRST_UNIQUE_ID = 1000000000
 
 
@@ -110,42 +112,54 @@ def create_features(
             answer = _find_answer(example, passage, tokenizer)
         query_tokens = tokenizer.tokenize(example.question_text)
         first = ["[CLS]", *query_tokens[: options.max_query_length], "[SEP]"]
-        doc_spans = cut_spans(
-            len(passage.tokens),
-            options.max_seq_length - len(first) - 1,
-            options.doc_stride,
-        )
-        best_windows = most_context(doc_spans)
-        for doc_span_index, (start, length) in enumerate(doc_spans):
-            stop = start + length
+        parts = _cut_passage(len(passage.tokens), len(first), options)
+        for doc_span_index, (start, stop, is_max_context) in enumerate(parts):
             tokens = [*first, *passage.tokens[start:stop], "[SEP]"]
-            positions = range(len(first), len(first) + length)
-            words = passage.word_of_token[start:stop]
-            is_max_context = best_windows[start:stop] == doc_span_index
             feature = SquadFeatures(
                 unique_id=next(unique_ids),
                 example_index=example_index,
                 doc_span_index=doc_span_index,
                 tokens=tokens,
-                token_to_orig_map=dict(zip(positions, words, strict=True)),
-                token_is_max_context=dict(
-                    zip(positions, is_max_context.tolist(), strict=True)
+                token_to_orig_map=_number_tokens(
+                    passage.word_of_token[start:stop], len(first)
                 ),
+                token_is_max_context=_number_tokens(is_max_context, len(first)),
                 is_impossible=example.is_impossible,
                 **tokenizer.create_inputs(
                     tokens, len(first), options.max_seq_length
                 ),
             )
             if passage.char_spans is not None:
-                char_spans = passage.char_spans[start:stop]
-                feature.token_to_char_map = dict(
-                    zip(positions, char_spans, strict=True)
+                feature.token_to_char_map = _number_tokens(
+                    passage.char_spans[start:stop], len(first)
                 )
             if is_training:
                 feature.start_position, feature.end_position = _find_positions(
                     answer, start, stop, len(first)
                 )
             yield feature
+
+
+def _cut_passage(
+    num_tokens: int, num_before: int, options: WindowOptions
+) -> Iterator[tuple[int, int, list[bool]]]:
+    """Yields the part of a passage that each window contains.
+
+    Yields (first token, token after the last, for each token whether no other
+    window contains more context around it). A window contains `num_before`
+    tokens before its part, and one after it.
+    """
+    max_length = options.max_seq_length - num_before - 1
+    doc_spans = cut_spans(num_tokens, max_length, options.doc_stride)
+    best_windows = most_context(doc_spans)
+    for number, (start, length) in enumerate(doc_spans):
+        stop = start + length
+        yield start, stop, (best_windows[start:stop] == number).tolist()
+
+
+def _number_tokens(values: Sequence[ValueT], first: int) -> dict[int, ValueT]:
+    """Returns {position of a token: its value}, from the position `first`."""
+    return dict(enumerate(values, first))
 
 
 def _find_positions(

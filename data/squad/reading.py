@@ -117,30 +117,17 @@ def read_squad_examples(
     """
     examples = []
     skipped = []
-    for context, questions in itertools.groupby(
-        file.questions, key=lambda question: question.context
-    ):
-        words = [*WORD.finditer(context)]
-        doc_tokens = [word.group() for word in words]
-        word_starts = [word.start() for word in words]
-        for _, qa, where in questions:
-            example = SquadExample(
-                qas_id=read_field(qa, "id", str, where),
-                question_text=read_field(qa, "question", str, where),
-                doc_tokens=doc_tokens,
-                context=context,
-            )
-            if is_training and version_2_with_negative:
-                example.is_impossible = read_field(
-                    qa, "is_impossible", bool, where
-                )
-            has_answer = is_training and not example.is_impossible
-            if has_answer and not _read_answer(
-                example, qa, where, word_starts, use_char_offsets
-            ):
-                skipped.append(where)
-            else:
-                examples.append(example)
+    for example, word_starts, question in _create_examples(file):
+        _, qa, where = question
+        if is_training and version_2_with_negative:
+            example.is_impossible = read_field(qa, "is_impossible", bool, where)
+        has_answer = is_training and not example.is_impossible
+        if has_answer and not _set_answer(
+            example, qa, where, word_starts, use_char_offsets
+        ):
+            skipped.append(where)
+        else:
+            examples.append(example)
     num_moved = sum(
         is_training
         and not example.is_impossible
@@ -150,15 +137,43 @@ def read_squad_examples(
     _warn_of_answers(file.path, len(examples), num_moved, skipped)
     if not examples:
         raise ValueError(f"{file.path} contains no question that can be used")
+    if not is_training:
+        _warn_of_repeated_ids(file.path, examples)
+    return examples
+
+
+def _create_examples(
+    file: SquadFile,
+) -> Iterator[tuple[SquadExample, list[int], Question]]:
+    """Yields (example without answer, starts of the words, question)."""
+    for context, questions in itertools.groupby(
+        file.questions, key=lambda question: question.context
+    ):
+        words = [*WORD.finditer(context)]
+        doc_tokens = [word.group() for word in words]
+        word_starts = [word.start() for word in words]
+        for question in questions:
+            _, qa, where = question
+            example = SquadExample(
+                qas_id=read_field(qa, "id", str, where),
+                question_text=read_field(qa, "question", str, where),
+                doc_tokens=doc_tokens,
+                context=context,
+            )
+            yield example, word_starts, question
+
+
+def _warn_of_repeated_ids(
+    input_file: StrPath, examples: Sequence[SquadExample]
+) -> None:
     num_ids = len({example.qas_id for example in examples})
-    if num_ids < len(examples) and not is_training:
+    if num_ids < len(examples):
         logging.warning(
             "%s: %d questions repeat the id of another question. Only the "
             "answer to the last question with each id is written",
-            file.path,
+            input_file,
             len(examples) - num_ids,
         )
-    return examples
 
 
 def _warn_of_answers(
@@ -242,7 +257,8 @@ def _read_entries(
     text = ""
     if is_json or file_format in (None, "text"):
         with text_files.open_text(path, layout.encoding) as lines:
-            text = encodings.check_text(lines.read(), layout.encoding)
+            text = lines.read()
+        encodings.check_text(text, layout.encoding)
     if text and not (is_json and _is_entry(text.lstrip().partition("\n")[0])):
         entries = parse_json(text, path, object)
         if not isinstance(entries, list):
@@ -359,7 +375,7 @@ def _begins_at_start(example: SquadExample) -> bool:
     return text.startswith(answer.split()[0])
 
 
-def _read_answer(
+def _set_answer(
     example: SquadExample,
     qa: JsonObject,
     where: str,

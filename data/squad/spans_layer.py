@@ -88,15 +88,7 @@ def find_spans(
     tokens = first_tokens + tf.where(is_start, starts, 0)
     numbers = tf.range(tf.cast(start, tf.int64), tf.cast(end, tf.int64))
     is_start &= windows.most_context(tokens) == numbers[:, None]
-    # For each pair of a start and an end in a window, count the WordPieces
-    # after the start, up to the end.
-    num_further = ends[:, None, :] - starts[:, :, None]
-    index = tf.where(
-        is_start[:, :, None]
-        & (ends < lengths)[:, None, :]
-        & (num_further >= 0)
-        & (num_further < max_answer_length)
-    )
+    index = _find_pairs(is_start, starts, ends, lengths, max_answer_length)
     at_start, at_end = index[:, :2], index[:, ::2]
     first, last = _find_code_points(
         passages,
@@ -115,6 +107,29 @@ def find_spans(
         start_bytes=tf.gather(passages.starts, first),
         end_bytes=tf.gather(passages.starts, last) + size,
         texts=tf.fill([tf.shape(index)[0]], ""),
+    )
+
+
+def _find_pairs(
+    is_start: tf.Tensor,
+    starts: tf.Tensor,
+    ends: tf.Tensor,
+    lengths: tf.Tensor,
+    max_answer_length: int,
+) -> tf.Tensor:
+    """Returns (window, start, end) of each possible answer, int64 [N, 3].
+
+    These are indices into `starts` and `ends`, the best places in each of W
+    windows, [W, K]. `lengths` are those of the windows' passages, [W, 1].
+    """
+    # For each pair of a start and an end in a window, count the WordPieces
+    # after the start, up to the end.
+    num_further = ends[:, None, :] - starts[:, :, None]
+    return tf.where(
+        is_start[:, :, None]
+        & (ends < lengths)[:, None, :]
+        & (num_further >= 0)
+        & (num_further < max_answer_length)
     )
 
 

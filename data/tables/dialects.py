@@ -290,7 +290,7 @@ def _find_in_sample(
         headers.check_title(path, records)
         table_checks.check_second_names(path, records, head)
     if has_header is None and records:
-        has_header = headers.find_header(path, records, chosen.columns)
+        has_header = headers.has_header(path, records, chosen.columns)
     width = common_width([*map(len, records)]) if records else None
     return FoundDialect(dialect, bool(has_header), iter(()), width)
 

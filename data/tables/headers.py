@@ -150,7 +150,7 @@ def is_usual_name(name: str, columns: Collection[str] = ()) -> bool:
     return name in columns or simplify(name) in HEADER
 
 
-def find_header(
+def has_header(
     path: str, records: Sequence[Sequence[str]], columns: Collection[str]
 ) -> bool:
     """Returns whether the first of the first records names the columns.
@@ -190,7 +190,7 @@ def _filled_cells(rows: Sequence[Sequence[str]], index: int) -> list[str]:
 def _names_columns(
     table: Sequence[_Column], columns: Collection[str]
 ) -> bool | None:
-    """Weighs the signs of all columns, as `find_header` describes.
+    """Weighs the signs of all columns, as `has_header` describes.
 
     Returns None if nothing tells whether the first record names the columns.
     """

@@ -43,13 +43,14 @@ def find_text_kind(
     head = lines_read[-1][1] if lines_read else ""
     if file_format is None and not _JSON.match(head):
         return lines_read, "text"
-    is_list = _is_list(head, columns)
-    if is_list is None:
+    kind = _kind_of_first_line(head, columns)
+    if kind is None:
         # An object of one list is a row if other rows follow it.
         next_lines = [*_until_filled(lines)]
         lines_read += next_lines
-        is_list = not any(line.strip() for _, line in next_lines)
-    return lines_read, "list" if is_list else "jsonl"
+        has_more_rows = any(line.strip() for _, line in next_lines)
+        kind = "jsonl" if has_more_rows else "list"
+    return lines_read, kind
 
 
 def _until_filled(
@@ -188,27 +189,28 @@ def _split_objects(text: str) -> list[str]:
     return parts if len(parts) > 1 else []
 
 
-def _is_list(head: str, columns: Collection[str]) -> bool | None:
-    """Returns whether a file is one list, and not an object in each line.
+def _kind_of_first_line(head: str, columns: Collection[str]) -> TextKind | None:
+    """Returns "list" for a file of one list, "jsonl" for objects in lines.
 
     Returns None if it may be both. `head` is its first line.
     """
     if head.lstrip().startswith("["):
-        return True
+        return "list"
     try:
         row = parse_json(head, "", object, may_be_infinite=True)
     except ValueError:
         # So does the first line of an object over several lines end.
-        return bool(re.fullmatch(r"\s*\{(.*[,\[{:])?\s*", head))
+        is_opened = re.fullmatch(r"\s*\{(.*[,\[{:])?\s*", head)
+        return "list" if is_opened else "jsonl"
     if not isinstance(row, dict):
-        return False
+        return "jsonl"
     data = row.get("data")
     if isinstance(data, list):
         is_of_objects = all(isinstance(entry, dict) for entry in data)
         if is_of_objects:
-            return True
+            return "list"
     may_be_list = _is_of_pandas(row) or _wrapped_list(row, columns)
-    return None if may_be_list else False
+    return None if may_be_list else "jsonl"
 
 
 def without_nan(row: JsonObject) -> JsonObject:

@@ -147,11 +147,11 @@ def read_text_rows(
     """Yields a row for each numbered line of a plain text."""
     for number, line in lines:
         try:
-            text = encodings.check_text(line, encoding).rstrip("\r\n")
+            encodings.check_text(line, encoding)
         except ValueError as error:
             yield number, error
         else:
-            yield number, {"text": text}
+            yield number, {"text": line.rstrip("\r\n")}
 
 
 def _read_json(
@@ -168,7 +168,7 @@ def _read_json(
         yield from json_tables.read_json_lines(all_lines, layout.encoding)
     else:
         text = "".join(line for _, line in all_lines)
-        text = encodings.check_text(text, layout.encoding)
+        encodings.check_text(text, layout.encoding)
         yield from json_tables.read_json_list(path, text, layout.columns)
 
 
@@ -389,7 +389,7 @@ def _read_workbook(path: StrPath, layout: Layout) -> Iterator[Row]:
         headers.check_title(str(path), records)
         table_checks.check_second_names(str(path), records)
     if has_header is None and records:
-        has_header = headers.find_header(str(path), records, layout.columns)
+        has_header = headers.has_header(str(path), records, layout.columns)
     builder = _RowBuilder(bool(has_header))
     for number, cells in itertools.chain(first_rows, rows):
         if builder.needs_names:

@@ -94,8 +94,8 @@ class WordpieceTable:
         """
         bounds = ragged.true_indices(begins)
         starts = tf.boolean_mask(bounds, tf.gather(cps, bounds) != ord(" "))
-        too_long = bounds[1:] - bounds[:-1] > _MAX_LENGTH
-        too_long = tf.gather(bounds, ragged.true_indices(too_long))
+        is_too_long = bounds[1:] - bounds[:-1] > _MAX_LENGTH
+        too_long = tf.gather(bounds, ragged.true_indices(is_too_long))
         marked = tf.where(begins, cps + _BEGIN, cps)
         tokens, ends = self._read(_put(marked, too_long, _NO_CHARACTER), starts)
         pieces = tf.math.unsorted_segment_sum(tokens, ends, tf.size(cps))

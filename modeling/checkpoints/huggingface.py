@@ -40,7 +40,7 @@ from modeling.kinds import ENCODER, kind_of
 
 WEIGHTS_FILE = HUGGINGFACE_WEIGHTS[0]
 # Also matches variants such as model.fp16.safetensors.
-_IS_WEIGHTS = re.compile(
+_WEIGHTS_PATH = re.compile(
     r"\.safetensors(?:\.index\.json)?$"
     r"|(?:^|[/\\])pytorch_model[^/\\]*\.bin(?:\.index\.json)?$"
 )
@@ -107,7 +107,7 @@ def find_huggingface(path: StrPath) -> str | None:
     Raises:
         ValueError: the folder contains an adapter.
     """
-    if _IS_WEIGHTS.search(str(path)):
+    if _WEIGHTS_PATH.search(str(path)):
         return str(path)
     files = [os.path.join(path, name) for name in HUGGINGFACE_WEIGHTS]
     first = next(filter(os.path.isfile, files), None)

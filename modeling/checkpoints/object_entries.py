@@ -67,7 +67,7 @@ _NAMES = {
     "next_sentence/logits/bias": "cls/seq_relationship/output_bias",
 }
 # Matches a name in what `save_weights` of transformers 4 wrote.
-_IS_TRANSFORMERS = re.compile(r"(?:^|/)bert/embeddings/word_embeddings/\w+$")
+_TRANSFORMERS_NAME = re.compile(r"(?:^|/)bert/embeddings/word_embeddings/\w+$")
 _LAYER = r"(?:_transformer_layers/|layer_with_weights-)(\d{1,6})/"
 # {pattern of a key: the variable's name}, for checkpoints without names. Any
 # scope may precede a key. `layer_with_weights-4` is the first block.
@@ -196,7 +196,7 @@ def open_entries(path: str) -> Mapping[str, Entry]:
     unknown = []
     variables = _read_variables(path)
     convert: Callable[[str], str | None] = functools.partial(_replace, _NAMES)
-    if any(_IS_TRANSFORMERS.search(variable.name) for variable in variables):
+    if any(_TRANSFORMERS_NAME.search(variable.name) for variable in variables):
         convert = google_name
     for variable in variables:
         name = convert(variable.name)

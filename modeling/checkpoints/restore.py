@@ -19,7 +19,7 @@ _REQUIRED = re.compile(r"bert/(?!pooler/)")
 # The other parts of pretrained BERTs, which random values would replace.
 _OPTIONAL = re.compile(r"bert/pooler/|cls/(?:predictions|seq_relationship)/")
 # Floating-point types by the names of NumPy, or of safetensors, such as BF16.
-_IS_FLOAT = re.compile("(?:b?float|B?F)(?:16|32|64)")
+_FLOAT_TYPE = re.compile("(?:b?float|B?F)(?:16|32|64)")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -181,7 +181,7 @@ def _check_entries(
                 "in the model. Correct the configuration, or the number of "
                 "labels"
             )
-        if not _IS_FLOAT.fullmatch(dtypes[source]):
+        if not _FLOAT_TYPE.fullmatch(dtypes[source]):
             raise ValueError(
                 f"{source} in {path} is of type {dtypes[source]}. Save the "
                 "model as float32"

@@ -48,7 +48,7 @@ _KERAS_WEIGHTS = (
     "tf_model.h5",
     "tf_model.h5.index.json",
 )
-_IS_WEIGHTS = re.compile(
+_WEIGHTS_PATH = re.compile(
     r"\.(?:safetensors|bin|h5)(?:\.index\.json)?$|\.weights\.json$"
 )
 
@@ -158,7 +158,7 @@ def config_names(path: StrPath) -> tuple[str, str]:
         os.path.join(path, name)
         for name in (*HUGGINGFACE_WEIGHTS, *_KERAS_WEIGHTS)
     ]
-    if _IS_WEIGHTS.search(str(path)) or any(map(os.path.isfile, files)):
+    if _WEIGHTS_PATH.search(str(path)) or any(map(os.path.isfile, files)):
         return CONFIG_FILE, "bert_config.json"
     return "bert_config.json", CONFIG_FILE
 

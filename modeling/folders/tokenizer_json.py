@@ -109,12 +109,12 @@ def _read_ids(
             for token in values.get("added_tokens") or []
         }
     return (
-        _check_ids(values["model"].get("vocab") or {}, "model.vocab", path),
-        _check_ids(added_ids, "added_tokens", path),
+        _checked_ids(values["model"].get("vocab") or {}, "model.vocab", path),
+        _checked_ids(added_ids, "added_tokens", path),
     )
 
 
-def _check_ids(ids: object, name: str, path: str) -> dict[str, int]:
+def _checked_ids(ids: object, name: str, path: str) -> dict[str, int]:
     """Returns {token: id}, or raises a ValueError if it is anything else."""
     if not isinstance(ids, dict) or not all(
         isinstance(token, str) and type(row) is int and row >= 0

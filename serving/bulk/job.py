@@ -52,15 +52,11 @@ class BulkResult(NamedTuple):
     """What a job has done.
 
     Attributes:
-        num_rows: number of rows that were written.
-        num_failed: number of requests that failed.
-        num_empty: number of requests without text.
+        counts: numbers of the answers.
         text: text for the log that names the written files.
     """
 
-    num_rows: int
-    num_failed: int
-    num_empty: int
+    counts: answer_writer.AnswerCounts
     text: str
 
 
@@ -106,9 +102,7 @@ def answer_files(
         if manifest := output.find_manifest():
             output.remove_work()
             written = output.pattern(len(manifest["shards"]))
-            return BulkResult(
-                **manifest["answers"], text=f"already wrote {written}"
-            )
+            return _result_of(manifest, f"already wrote {written}")
         # Check the flags first, because reading the files may take long.
         output.check_begun()
         tasks = _create_tasks(settings, paths, output, num_shards)
@@ -117,7 +111,12 @@ def answer_files(
         results = run_tasks(tasks, write_shard, run, "Predicting")
         manifest = output.finish(_combine(results))
         written = output.pattern(len(tasks))
-        return BulkResult(**manifest["answers"], text=f"wrote {written}")
+        return _result_of(manifest, f"wrote {written}")
+
+
+def _result_of(manifest: JsonObject, text: str) -> BulkResult:
+    counts = answer_writer.AnswerCounts(**manifest["answers"])
+    return BulkResult(counts, text)
 
 
 def _find_ending(path: str) -> str:
@@ -196,15 +195,11 @@ def write_shard(task: AnswerTask) -> None:
         "shards": [
             {
                 "path": shard,
-                "num_records": counts.total(),
+                "num_records": counts.num_rows,
                 **records.measure_shard(path),
             }
         ],
-        "counts": {
-            "num_rows": counts.total(),
-            "num_failed": counts[answer_writer.Failed],
-            "num_empty": counts[answer_writer.Empty],
-        },
+        "counts": counts._asdict(),
         "errors": counter.errors,
     }
     # Both models may have answered if the folder changed in between.

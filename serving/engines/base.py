@@ -135,7 +135,7 @@ class Engine(abc.ABC):
         longest: int,
         pads: bool,
         values_per_wordpiece: int,
-    ) -> Iterator[tuple[int, list[OutputArrays]] | None]:
+    ) -> Iterator[dict[int, list[OutputArrays]]]:
         """Runs the inputs of several requests in batches of similar length.
 
         Args:
@@ -146,12 +146,12 @@ class Engine(abc.ABC):
                 each WordPiece.
 
         Yields:
-            (key of a request, outputs of its inputs, without the batch's axis),
-            and None after each batch. The outputs may need much memory, so the
-            function yields them as soon as all inputs of a request are
-            computed.
+            after each batch, {key of a request: outputs of its inputs, without
+            the batch's axis} of the requests whose last inputs it computed. The
+            outputs may need much memory, so do not keep them.
         """
-        yield from ((key, []) for key, inputs in requests.items() if not inputs)
+        if without_inputs := [key for key in requests if not requests[key]]:
+            yield {key: [] for key in without_inputs}
         rows = [
             _Row(key, place, network_input)
             for key, inputs in requests.items()
@@ -171,14 +171,15 @@ class Engine(abc.ABC):
                 count = 1
             batch, rows = rows[:count], rows[count:]
             outputs = self.run(pad_batch([row.input for row in batch], length))
+            completed: dict[int, list[OutputArrays]] = {}
             for index, row in enumerate(batch):
                 computed[row.key][row.place] = {
                     name: values[index] for name, values in outputs.items()
                 }
                 if len(computed[row.key]) == len(requests[row.key]):
                     done = computed.pop(row.key)
-                    yield row.key, [done[place] for place in sorted(done)]
-            yield None
+                    completed[row.key] = [done[place] for place in sorted(done)]
+            yield completed
 
 
 @functools.cache

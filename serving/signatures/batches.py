@@ -98,7 +98,7 @@ def to_padded(rows: dict[str, tf.RaggedTensor], width: int = 1) -> Tensors:
         tf.errors.InvalidArgumentError: nearly all of the result is padding.
     """
     lengths = next(iter(rows.values())).row_lengths()
-    fits = check_padding(lengths, _MAX_PADDING // width)
+    fits = assert_little_padding(lengths, _MAX_PADDING // width)
     with tf.control_dependencies([fits]):
         return {
             name: tf.identity(values.to_tensor())
@@ -106,7 +106,7 @@ def to_padded(rows: dict[str, tf.RaggedTensor], width: int = 1) -> Tensors:
         }
 
 
-def check_padding(
+def assert_little_padding(
     lengths: tf.Tensor, max_cells: int = _MAX_PADDING
 ) -> tf.Operation:
     """Returns an operation that fails if padded rows are mostly padding.

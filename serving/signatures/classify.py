@@ -63,31 +63,35 @@ def create_head(
         label_list = base.labels_of(model, settings)
     output_kind = head_outputs.output_kind_of(kinds.CLASSIFIER, settings)
     predict = base.trace_once(base.predict_labels(model, output_kind))
-    if stride:
-        names = ["text_a"]
-        read_texts: _ReadTexts = _WholeTexts(
-            predict, options, stride, mode
-        ).read
-    else:
-        names = ["text_a", "text_b"]
-        read_texts = _Beginnings(predict, options).read
+    names = ["text_a"] if stride else ["text_a", "text_b"]
+    read_texts: _ReadTexts = (
+        _WholeTexts(predict, options, stride, mode).read
+        if stride
+        else _Beginnings(predict, options).read
+    )
     head = _Classifying(read_texts, label_list, mode, len(names))
-    endpoints = {
-        "classify_text": base.Endpoint(
-            head.classify_text, base.text_inputs("text")
-        ),
-        "classify": base.Endpoint(head.classify, base.text_inputs(*names)),
-    }
-    if num_texts == 2:
-        # The first endpoint is the default.
-        endpoints = dict(reversed(endpoints.items()))
     recorded: HeadSettings = {
         "labels": label_list,
         "output_mode": mode,
         "doc_stride": stride,
         "num_texts": num_texts,
     }
+    endpoints = _create_endpoints(head, names, reads_pairs=num_texts == 2)
     return base.Head(predict, endpoints, recorded, output_kind)
+
+
+def _create_endpoints(
+    head: "_Classifying", names: Sequence[str], *, reads_pairs: bool
+) -> dict[str, base.Endpoint]:
+    """Returns {signature: endpoint}. The first one is the default.
+
+    `names` are those of the inputs of `classify`.
+    """
+    classify = base.Endpoint(head.classify, base.text_inputs(*names))
+    classify_text = base.Endpoint(head.classify_text, base.text_inputs("text"))
+    if reads_pairs:
+        return {"classify": classify, "classify_text": classify_text}
+    return {"classify_text": classify_text, "classify": classify}
 
 
 class _Beginnings:

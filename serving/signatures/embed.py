@@ -63,7 +63,7 @@ class _Embedding:
         lengths = tf.minimum(lengths, self._options.max_seq_length)
         longest = tf.reduce_max(tf.concat([lengths, [1]], 0))
         width = self._model.config.hidden_size
-        check = batches.check_padding(lengths, _MAX_PADDING // width)
+        check = batches.assert_little_padding(lengths, _MAX_PADDING // width)
         with tf.control_dependencies([check]):
             num_texts = tf.size(lengths)
         outputs = batches.call_in_batches(

@@ -143,7 +143,7 @@ class _Tagging:
         """Returns the index of the tag of each word."""
         if not self._only_legal:
             return tf.argmax(probabilities, -1)
-        check = batches.check_padding(words.row_lengths())
+        check = batches.assert_little_padding(words.row_lengths())
         with tf.control_dependencies([check]):
             ragged = words.with_flat_values(tf.identity(probabilities))
         return decode_legal(ragged, self._label_list)

@@ -13,7 +13,7 @@ from modeling.folders.model_entries import HeadSettings
 from modeling.kinds import KINDS
 from serving import head_outputs
 from serving.tasks.answer import ANSWER
-from serving.tasks.base import TextTask
+from serving.tasks.base import TextTask, check_single
 from serving.tasks.classify import CLASSIFY
 from serving.tasks.embed import EMBED
 from serving.tasks.rerank import RERANK
@@ -61,6 +61,7 @@ def tasks_of(head: str, settings: HeadSettings) -> dict[str, TextTask]:
                 tasks[name],
                 fields={"text": True},
                 other_names={"text": ["text_a"]},
+                check=check_single,
             )
     if has_windows and "classify" in tasks:
         classify = tasks["classify"]

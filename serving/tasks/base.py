@@ -4,6 +4,7 @@ The tasks use the same tokenizer, windows and decoders as the training scripts.
 """
 
 import dataclasses
+import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Generic, NamedTuple, Protocol, TypeAlias, TypeVar, cast
@@ -82,6 +83,8 @@ class TextTask(Generic[ContextT]):
         reads_all: whether all of a long text is read, and not only as much as
             fits the model's maximum length.
         settings: settings of the head without which the task cannot answer.
+        check: function (request) that raises a ValueError if fields of the
+            request do not go together.
     """
 
     name: str
@@ -96,6 +99,7 @@ class TextTask(Generic[ContextT]):
     predicts_words: bool = False
     reads_all: bool = False
     settings: Sequence[str] = ()
+    check: Callable[[Request], None] | None = None
 
     def ask(
         self,
@@ -110,10 +114,8 @@ class TextTask(Generic[ContextT]):
             if it is wrong or the network fails on it.
         """
         replies: list[Reply | ValueError] = [{} for _ in requests]
-        for numbered in self.in_steps(model, requests, options):
-            if numbered is None:
-                continue
-            number, reply = numbered
+        steps = self.in_steps(model, requests, options)
+        for number, reply in itertools.chain.from_iterable(steps):
             if isinstance(reply, Exception) and not isinstance(
                 reply, ValueError
             ):
@@ -126,42 +128,42 @@ class TextTask(Generic[ContextT]):
         model: AskedModel,
         requests: Sequence[Request],
         options: TaskFlags,
-    ) -> Iterator[NumberedReply | None]:
+    ) -> Iterator[list[NumberedReply]]:
         """Answers requests as `ask` does, but in steps.
 
         If the network fails on several requests, runs it for each of them.
 
         Yields:
-            the replies that a step computed, and None after each step. A step
-            encodes a request or runs a batch.
+            after each step, the replies that it computed. A step encodes a
+            request or runs a batch.
         """
         encoded: dict[int, Encoded[ContextT]] = {}
         for number, request in enumerate(requests):
             result = self._encode(model, request)
             if isinstance(result, Encoded):
                 encoded[number] = result
+                yield []
             else:
-                yield NumberedReply(number, result)
-            yield None
+                yield [NumberedReply(number, result)]
         unanswered = {*encoded}
         try:
             for computed in self._run(model, encoded):
-                if computed:
-                    number, outputs = computed
-                    unanswered.remove(number)
-                    reply = self._reply(
-                        model, encoded[number], outputs, options
+                unanswered -= computed.keys()
+                yield [
+                    NumberedReply(
+                        number,
+                        self._reply(model, encoded[number], outputs, options),
                     )
-                    yield NumberedReply(number, reply)
-                yield None
+                    for number, outputs in computed.items()
+                ]
         except Exception as error:
             if len(requests) == 1:
-                yield NumberedReply(0, error)
+                yield [NumberedReply(0, error)]
                 return
         # The network failed. Find out on which of the requests.
         for number in sorted(unanswered):
-            for step in self.in_steps(model, [requests[number]], options):
-                yield step and step._replace(number=number)
+            for replies in self.in_steps(model, [requests[number]], options):
+                yield [reply._replace(number=number) for reply in replies]
 
     def _encode(
         self, model: AskedModel, request: Request
@@ -177,7 +179,7 @@ class TextTask(Generic[ContextT]):
 
     def _run(
         self, model: AskedModel, encoded: Mapping[int, Encoded[ContextT]]
-    ) -> Iterator[tuple[int, list[OutputArrays]] | None]:
+    ) -> Iterator[dict[int, list[OutputArrays]]]:
         inputs = {number: request.inputs for number, request in encoded.items()}
         values_per_wordpiece = 1
         if self.predicts_words:
@@ -228,19 +230,17 @@ class TextTask(Generic[ContextT]):
         """Checks a request, and returns all its texts.
 
         Raises:
-            ValueError: a field is missing or is not text, or the request is a
-                pair but the model was trained on single texts.
+            ValueError: a field is missing or is not text, or fields do not go
+                together, by `check`.
         """
         if not isinstance(request, dict):
             raise ValueError(f"{repr(request)[:80]} is not a JSON object")
+        if self.check:
+            self.check(request)
         texts: list[str] = []
         for field, is_needed in self.fields.items():
             names = self.names_of(field)
             sent_names = [name for name in names if name in request]
-            if {"text", "text_a"} <= {*sent_names}:
-                raise ValueError(
-                    "'text' and 'text_a' are the same field; use only one"
-                )
             if is_needed and not sent_names:
                 raise ValueError(
                     f"{' or '.join(map(repr, names))} is missing; the fields "
@@ -248,11 +248,6 @@ class TextTask(Generic[ContextT]):
                 )
             for name in sent_names:
                 texts += _read_texts(name, request[name])
-        if "text_a" in self.names_of("text") and request.get("text_b"):
-            raise ValueError(
-                "this model was trained on single texts, so it accepts no "
-                "'text_b'. Send each text by itself"
-            )
         return texts
 
 
@@ -331,6 +326,22 @@ def pack_input(
 def labels_of(model: AskedModel) -> list[str]:
     """Returns the names of the model's outputs, [] if they have no names."""
     return [*(model.settings.get("labels") or ())]
+
+
+def check_pair(request: Request) -> None:
+    """Raises a ValueError if a request names its first text twice."""
+    if "text" in request and "text_a" in request:
+        raise ValueError("'text' and 'text_a' are the same field; use only one")
+
+
+def check_single(request: Request) -> None:
+    """Raises a ValueError if a request names its text twice, or is a pair."""
+    check_pair(request)
+    if request.get("text_b"):
+        raise ValueError(
+            "this model was trained on single texts, so it accepts no "
+            "'text_b'. Send each text by itself"
+        )
 
 
 def pair_of(request: Request) -> tuple[str, str]:

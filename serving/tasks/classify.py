@@ -6,6 +6,7 @@ import numpy as np
 
 from data.classification.decoding import pool, to_probabilities
 from data.text.token_windows import cut_spans
+from modeling.folders.model_entries import OutputMode
 from serving import head_outputs
 from serving.serving_flags import TaskFlags
 from serving.tasks.base import (
@@ -15,6 +16,7 @@ from serving.tasks.base import (
     Reply,
     Request,
     TextTask,
+    check_pair,
     encode_pair,
     labels_of,
     pack_input,
@@ -50,24 +52,31 @@ def _decode(
     """
     mode = model.settings["output_mode"] or head_outputs.CLASSIFICATION
     labels = labels_of(model)
-    ((name, probabilities),) = outputs[0].items()
-    if name != "probabilities":
-        # Models that read a text in windows output logits, which are averaged.
-        logits = np.stack([np.atleast_1d(arrays[name]) for arrays in outputs])
-        pooled = to_probabilities(pool(logits, [0])[0], mode)
-        probabilities = pooled.astype(np.float32)
+    predictions = _read_outputs(outputs, mode)
     if mode == head_outputs.REGRESSION:
-        return {"value": probabilities[0]}
-    is_sure = probabilities >= options.min_probability
+        return {"value": predictions[0]}
+    is_sure = predictions >= options.min_probability
     label: str | list[str] | None
     if mode == head_outputs.CLASSIFICATION:
-        best = probabilities.argmax()
+        best = predictions.argmax()
         label = labels[best] if is_sure[best] else None
     else:
-        chosen = is_sure & (probabilities > 0.5)
+        chosen = is_sure & (predictions > 0.5)
         label = [*itertools.compress(labels, chosen)]
-    numbers = dict(zip(labels, probabilities, strict=True))
-    return {"label": label, "probabilities": numbers}
+    probabilities = dict(zip(labels, predictions, strict=True))
+    return {"label": label, "probabilities": probabilities}
+
+
+def _read_outputs(outputs: list[OutputArrays], mode: OutputMode) -> np.ndarray:
+    """Returns the probability of each label, or [value] in regression."""
+    ((name, values),) = outputs[0].items()
+    if name == "probabilities":
+        return values
+    # Models that read a text in windows output logits, which are averaged. A
+    # regression model outputs its value.
+    windows = np.stack([np.atleast_1d(arrays[name]) for arrays in outputs])
+    pooled = to_probabilities(pool(windows, [0])[0], mode)
+    return pooled.astype(np.float32)
 
 
 CLASSIFY = TextTask(
@@ -76,5 +85,6 @@ CLASSIFY = TextTask(
     _decode,
     {"text_a": True, "text_b": False},
     other_names={"text_a": ["text"]},
+    check=check_pair,
     settings=("output_mode", "labels"),
 )

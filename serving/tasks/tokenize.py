@@ -8,6 +8,7 @@ from serving.tasks.base import (
     Reply,
     Request,
     TextTask,
+    check_pair,
     pack_input,
     pair_of,
 )
@@ -36,5 +37,6 @@ TOKENIZE = TextTask(
     _decode,
     {"text_a": True, "text_b": False},
     other_names={"text_a": ["text"]},
+    check=check_pair,
     reads_all=True,
 )

@@ -14,6 +14,7 @@ from serving.tasks.base import (
     Reply,
     Request,
     TextTask,
+    check_pair,
     encode_pair,
     pack_input,
 )
@@ -98,5 +99,6 @@ NEXT_SENTENCE = TextTask(
     _decode_pair,
     {"text_a": True, "text_b": True},
     other_names={"text_a": ["text"]},
+    check=check_pair,
     predicts_words=True,
 )

@@ -71,8 +71,8 @@ def test_the_divergence_equals_its_formula(case, formula):
     sums = loss.weighted_sums(divergences, features)
     weights = loss.weights(features)
     total = sum(
-        float(sums[name]) / (float(weights[name]) + loss.epsilon[name])
-        for name in loss.epsilon
+        float(sums[name]) / (float(weights[name]) + loss.epsilon.get(name, 0.0))
+        for name in loss.terms
     )
     # The weights are float32.
     np.testing.assert_allclose(total, expected, rtol=1e-6)

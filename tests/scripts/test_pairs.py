@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 import modeling
-import predict
 import serving
 from data.text.tokenization import FullTokenizer
 from files.json_files import read_json
 from serving import engines
+from serving.requests import to_requests
 from tests.support import script_runner
 from tests.support.models import TINY
 from tests.support.script_runner import parse_flags, read_lines, read_results
@@ -135,7 +135,7 @@ def test_a_classifier_from_elsewhere_reads_the_texts_that_are_named(tmp_path):
     changes = [{"task_name": "csv"}, {"task_name": "csv", "text_b_column": "b"}]
     _, exports = export_from_elsewhere(tmp_path, changes, 2)
     requests = [
-        predict.to_requests(export.task(), ["one", "two"]) for export in exports
+        to_requests(export.task(), ["one", "two"]) for export in exports
     ]
     assert [len(each) for each in requests] == [2, 1]
 

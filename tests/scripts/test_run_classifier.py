@@ -49,7 +49,13 @@ def test_only_create_task_reads_the_sets_of_a_task(tmp_path):
     begin = start.Start(config, None, bert_config, tokenizer)
     reader = run_classifier.create_reader(Parsed(config), begin, None)
     created = ClassifierTask(
-        begin, "csv", config.classifier, reader, ["a", "b"], {}
+        begin,
+        "csv",
+        config.classifier,
+        reader,
+        labels=["a", "b"],
+        num_texts=1,
+        class_weights={},
     )
     assert created.labels == ["a", "b"]
     with pytest.raises(FileNotFoundError, match="there is no train set"):

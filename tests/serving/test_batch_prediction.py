@@ -36,7 +36,7 @@ class Asked:
 
         def run_all(inputs, *_):
             self.batches.append(len(inputs))
-            return [(key, []) for key in inputs]
+            return [{key: [] for key in inputs}]
 
         items = (
             Item(number, {"text": text}, row={"id": number})

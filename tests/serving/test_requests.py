@@ -110,7 +110,7 @@ def test_an_answer_that_is_not_finite_is_an_error_of_its_line():
     def run_all(inputs, *_):
         if len(inputs) > 1:
             raise ValueError("out of memory")
-        return [(key, []) for key in inputs]
+        return [{key: [] for key in inputs}]
 
     engine = SimpleNamespace(run_all=run_all)
     model = SimpleNamespace(engine=engine, max_seq_length=8, pads=False)
@@ -200,7 +200,7 @@ def test_a_column_that_is_nested_too_deeply_is_an_error_of_its_row():
         for number, row in enumerate(rows, start=1)
     )
     engine = SimpleNamespace(
-        run_all=lambda inputs, *_: [(number, []) for number in inputs]
+        run_all=lambda inputs, *_: [{number: [] for number in inputs}]
     )
     model = SimpleNamespace(engine=engine, max_seq_length=8, pads=False)
     ((first, second),) = batch_prediction.answer_items(

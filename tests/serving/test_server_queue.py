@@ -16,7 +16,7 @@ pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
 from serving import server_process
 from serving.engines import Input
 from serving.server import HTTPException, Server
-from serving.server_queue import Job, ServedModel
+from serving.server_queue import QueuedCall, ServedModel
 from serving.serving_flags import EngineFlags, LimitFlags
 from serving.tasks.base import Encoded, TextTask
 from tests.support import asgi, script_runner
@@ -74,8 +74,7 @@ class Echo:
         if "broken" in texts:
             raise RuntimeError("broken")
         for number in inputs:
-            yield number, []
-            yield None
+            yield {number: []}
 
     def decode(self, text):
         if text == "slow":
@@ -95,7 +94,7 @@ def served(echo):
 
 
 def submit(model, task, *texts):
-    return model.submit(Job(task, [{"text": text} for text in texts]))
+    return model.submit(QueuedCall(task, [{"text": text} for text in texts]))
 
 
 def test_what_waits_is_the_next_batch():
@@ -120,7 +119,7 @@ def test_what_waits_is_the_next_batch():
         return echo.batches, result
 
     batches, result = asyncio.run(main())
-    # A job of many texts has its turn between any two batches.
+    # A call of many texts has its turn between any two batches.
     batches.remove(["e"] * 40)
     # A batch that fails is computed again, each request by itself.
     assert batches == [
@@ -153,7 +152,7 @@ def test_a_long_job_takes_turns_and_ends_with_its_client():
         long, other = (submit(model, TASK, *["slow"] * 100) for _ in range(2))
         for _ in range(3):
             await submit(model, TASK, "short")
-        # Each short job waits for one turn of a long one.
+        # Each short call waits for one turn of a long one.
         assert 0 < echo.num_slow < 30
         assert not long.done() and not other.done()
         long.cancel()
@@ -174,7 +173,7 @@ def test_a_long_job_takes_turns_and_ends_with_its_client():
     ],
 )
 @pytest.mark.parametrize("num_texts", [1, 40])
-def test_jobs_after_an_unexpected_error_are_answered(task, text, num_texts):
+def test_calls_after_an_unexpected_error_are_answered(task, text, num_texts):
     async def main():
         echo = Echo()
         echo.may_run.set()

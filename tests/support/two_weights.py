@@ -2,7 +2,6 @@
 
 import dataclasses
 import tempfile
-from collections.abc import Mapping
 from unittest import mock
 
 import keras
@@ -13,7 +12,7 @@ import modeling
 from command_line import config_values
 from command_line.flags import flag, group
 from data.io import tfrecords
-from modeling.task_loss import Loss
+from modeling.task_loss import BatchLoss
 from training.loop.callbacks import Callback
 from training.loop.train_step import TrainStep
 from training.loop.trainer import Trainer
@@ -45,10 +44,10 @@ class Pair(keras.Model):
         return features["factor"] * self.one, self.zero * features["zero"]
 
 
-class Sum(Loss):
+class Sum(BatchLoss):
     """Sums the products. The root of a 0 makes the gradient infinite."""
 
-    epsilon: Mapping[str, float] = {"part": 0.0}
+    terms = ("part",)
 
     def weights(self, features):
         return {"part": tf.cast(tf.size(features["factor"]), tf.float32)}

@@ -16,7 +16,7 @@ import tensorflow as tf
 
 from modeling.features import select_features
 from modeling.ops import Features
-from modeling.task_loss import Loss
+from modeling.task_loss import BatchLoss
 from training.training_config import TrainingConfig
 
 ValuesT = TypeVar("ValuesT")
@@ -106,7 +106,7 @@ class TrainStep:
     def __init__(
         self,
         model: Trainable,
-        loss: Loss,
+        loss: BatchLoss,
         optimizer: keras.optimizers.Optimizer,
         config: TrainingConfig,
         strategy: tf.distribute.Strategy | None = None,

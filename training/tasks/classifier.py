@@ -34,6 +34,7 @@ class ClassifierTask(task.Task[features.InputExample, int]):
         options: flags of classifiers.
         reader: reads the splits.
         labels: labels in the order of the model's outputs, None in regression.
+        num_texts: 1 for single texts, 2 for pairs, None if no data tell it.
         class_weights: {label: weight in the training loss}, {} for equal
             weights.
     """
@@ -46,7 +47,9 @@ class ClassifierTask(task.Task[features.InputExample, int]):
         task_name: str,
         options: ClassifierOptions,
         reader: reading.ClassificationReader,
+        *,
         labels: list[str] | None,
+        num_texts: int | None,
         class_weights: Mapping[str, float],
     ) -> None:
         super().__init__(start)
@@ -69,8 +72,7 @@ class ClassifierTask(task.Task[features.InputExample, int]):
             "output_mode": mode,
             "labels": labels,
             # With 1, the export rejects a second text.
-            "num_texts": reader.num_texts
-            or start.recorded_settings.get("num_texts"),
+            "num_texts": num_texts or start.recorded_settings.get("num_texts"),
             **reader.settings,
         }
         self.export_settings: HeadSettings = {"doc_stride": self.doc_stride}
