@@ -44,10 +44,7 @@ def load_teacher(
     if not path or not config.training.do_train:
         return None
     student = start.bert_config
-    # Without --init_checkpoint, a run may begin with blocks of the teacher.
-    preset = start.preset
-    if not (preset and preset.flag == "--teacher"):
-        preset = presets.read_preset(path, "--teacher")
+    preset = _read_teacher_preset(start, path)
     bert_config = _load_config(preset)
     # The teacher reads the student's records, so both need the same tokenizer.
     # Their networks may differ.
@@ -83,6 +80,17 @@ def load_teacher(
             "teacher's last block"
         )
     return model
+
+
+def _read_teacher_preset(start: Start[TrainingConfig], path: str) -> Preset:
+    # Without --init_checkpoint, a new run may begin with blocks of the teacher,
+    # whose files were read for the Start.
+    begins_with_teacher = not (
+        start.is_resumed or start.config.model.init_checkpoint
+    )
+    if start.preset and begins_with_teacher:
+        return start.preset
+    return presets.read_preset(path, "--teacher")
 
 
 def _load_config(preset: Preset) -> BertConfig:
