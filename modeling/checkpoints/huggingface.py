@@ -216,8 +216,7 @@ class HuggingFaceCheckpoint(Checkpoint):
         Names that Google's BERT lacks are returned unchanged.
         """
         shapes = {
-            _normalize(name): shape
-            for name, shape in self.read_shapes().items()
+            _normalize(name): shape for name, shape in self.shapes.items()
         }
         for copy, shared in _DECODER.items():
             if copy in shapes:
