@@ -43,25 +43,9 @@ def load_teacher(
     path = config.distillation.teacher
     if not path or not config.training.do_train:
         return None
-    student = start.bert_config
-    # Without --init_checkpoint, a run may begin with blocks of the teacher.
-    preset = start.preset
-    if not (preset and preset.flag == "--teacher"):
-        preset = presets.read_preset(path, "--teacher")
+    preset = _read_teacher_preset(start, path)
     bert_config = _load_config(preset)
-    # The teacher reads the student's records, so both need the same tokenizer.
-    # Their networks may differ.
-    settings = {"output_mode": output_mode} if output_mode else {}
-    identity.check_identity(preset, bert_config, start.tokenizer, settings)
-    if config.distillation.distill_alpha:
-        preset.check_head(config.head)
-    # The teacher's folder may lack the vocabulary to compare.
-    if bert_config.vocab_size != student.vocab_size:
-        raise ValueError(
-            f"--teacher has vocab_size={bert_config.vocab_size}, but the model "
-            f"has {student.vocab_size}; choose a teacher with the model's "
-            "vocabulary"
-        )
+    _check_is_of_task(start, preset, bert_config, output_mode)
     if labels:
         checks.check_head_labels(preset, labels)
     # Compare the sizes that the files state before a model of these sizes is
@@ -83,6 +67,51 @@ def load_teacher(
             "teacher's last block"
         )
     return model
+
+
+def _check_is_of_task(
+    start: Start[TrainingConfig],
+    preset: Preset,
+    bert_config: BertConfig,
+    output_mode: str | None,
+) -> None:
+    """Checks that the teacher has the student's tokenizer and its head.
+
+    The teacher reads the student's records, so both need the same tokenizer.
+    Their networks may differ.
+
+    Args:
+        start: start of the run of the student.
+        preset: Preset of the teacher.
+        bert_config: configuration of the teacher.
+        output_mode: as in `load_teacher`.
+
+    Raises:
+        ValueError: the tokenizer, the vocabulary or the head is another one.
+    """
+    config = start.config
+    settings = {"output_mode": output_mode} if output_mode else {}
+    identity.check_identity(preset, bert_config, start.tokenizer, settings)
+    if config.distillation.distill_alpha:
+        preset.check_head(config.head)
+    # The teacher's folder may lack the vocabulary to compare.
+    vocab_size = start.bert_config.vocab_size
+    if bert_config.vocab_size != vocab_size:
+        raise ValueError(
+            f"--teacher has vocab_size={bert_config.vocab_size}, but the model "
+            f"has {vocab_size}; choose a teacher with the model's vocabulary"
+        )
+
+
+def _read_teacher_preset(start: Start[TrainingConfig], path: str) -> Preset:
+    # Without --init_checkpoint, a new run may begin with blocks of the teacher,
+    # whose files were read for the Start.
+    begins_with_teacher = not (
+        start.is_resumed or start.config.model.init_checkpoint
+    )
+    if start.preset and begins_with_teacher:
+        return start.preset
+    return presets.read_preset(path, "--teacher")
 
 
 def _load_config(preset: Preset) -> BertConfig:

@@ -45,7 +45,7 @@ def export_pretrainer(
     serving.export(folder, trainer.model, {}, options)
 
 
-def check_model(config: FineTuningConfig, model: keras.Model) -> None:
+def check_model(config: TrainingConfig, model: keras.Model) -> None:
     """Checks before the training that --export_dir can be written after it.
 
     Raises:
@@ -102,12 +102,7 @@ def export_task(
         if scores:
             trainer.folder.write_results("export_eval_results.txt", scores)
             if card:
-                scored_card = dataclasses.replace(
-                    card,
-                    export_scores=_group_scores(scores),
-                    is_best_step=trainer.is_best_step,
-                )
-                atomic.write_text(folder / cards.FILE, scored_card.text())
+                _write_scored_card(folder, card, scores, trainer.is_best_step)
         else:
             logging.info(
                 "The export is not checked, because this command does not "
@@ -184,6 +179,18 @@ def check_export_scores(
             )
         model = f"the model's is {expected:.4f}" if loss else "as the model"
         logging.info("%s: %s %.4f, %s", format_name, metric, score, model)
+
+
+def _write_scored_card(
+    folder: Path,
+    card: cards.Card,
+    scores: Mapping[str, float],
+    is_best_step: bool,
+) -> None:
+    scored_card = dataclasses.replace(
+        card, export_scores=_group_scores(scores), is_best_step=is_best_step
+    )
+    atomic.write_text(folder / cards.FILE, scored_card.text())
 
 
 def _group_scores(scores: Mapping[str, float]) -> dict[str, dict[str, float]]:

@@ -62,52 +62,55 @@ def run(task: Task, start: Start[FineTuningConfig]) -> None:
     )
     folder = RunFolder(start, task.labels)
     splits = write_splits(task, start, folder.state)
-    recorded_sets = describe_data(config, splits)
-    trained_rows.check_dev_set(start, recorded_sets)
-    writes_scores = trained_rows.may_write_scores(start, recorded_sets)
-    num_steps = find_num_steps(task, config, splits)
-    folder.record(
-        find_settings(task, start, splits, recorded_sets),
-        dev_set_checksum(task, splits),
-    )
-    network: Mapping[str, Any] = config.network
-    flow.set_seed_and_precision(config)
-    trainer = flow.create_trainer(
-        start,
-        folder,
-        functools.partial(task.create_model, **network),
-        task.loss,
-        num_steps,
-        teacher,
-    )
-    exporting.check_model(config, trainer.model)
-    # See there for the order in which weights are looked for.
-    trainer.restore_or_load(task.output_names, config.loads_best)
+    plan = create_plan(task, start, splits)
+    trainer = flow.begin_run(start, folder, plan, teacher)
     first_step = trainer.global_step
     evaluate = create_evaluation(task, splits)
     records = [split.records for split in splits.values()]
     with tfrecords.naming_wrong_records(records):
-        if num_steps:
+        if plan.num_steps:
             train_task(
-                task, trainer, splits["train"], num_steps.training, evaluate
+                task,
+                trainer,
+                splits["train"],
+                plan.num_steps.training,
+                evaluate,
             )
-        if not writes_scores:
+        if not plan.writes_scores:
             show_scores(task, start, trainer, splits, evaluate(trainer))
             return
         results = write_files(task, start, trainer, splits, evaluate)
-    if not config.is_chief:
+    if config.is_chief:
         # Only the chief writes files.
-        return
-    flow.store_weights(trainer)
-    write_card(folder, config)
-    if trainer.global_step != first_step:
-        folder.warn_of_earlier_results(began)
-    warn_of_never_found(config, results)
-    flow.describe_end(
-        trainer,
-        scores=describe_scores(task, results),
-        commands=describe_commands(task),
-        seconds=time.time() - began,
+        has_trained = trainer.global_step != first_step
+        finish_run(task, trainer, results, began, has_trained)
+
+
+def create_plan(
+    task: Task, start: Start[FineTuningConfig], splits: Splits
+) -> flow.Plan:
+    """Checks the rows of the splits, and plans what to do with them.
+
+    Raises:
+        ValueError: the dev set contains rows that the weights were trained on,
+            the training would be shorter than one step, or the run in
+            --output_dir began with other settings.
+    """
+    config = start.config
+    recorded_sets = describe_data(config, splits)
+    trained_rows.check_dev_set(start, recorded_sets)
+    writes_scores = trained_rows.may_write_scores(start, recorded_sets)
+    num_steps = find_num_steps(task, config, splits)
+    network: Mapping[str, Any] = config.network
+    return flow.Plan(
+        create_model=functools.partial(task.create_model, **network),
+        loss=task.loss,
+        num_steps=num_steps,
+        settings=find_settings(task, start, splits, recorded_sets),
+        dev_set_checksum=dev_set_checksum(task, splits),
+        output_names=task.output_names,
+        prefers_best=config.loads_best,
+        writes_scores=writes_scores,
     )
 
 
@@ -258,6 +261,36 @@ def write_predictions(
             file = f"test_eval_results{suffix_of(split.name)}.txt"
             folder.write_results(file, scores)
     return dev_scores
+
+
+def finish_run(
+    task: Task,
+    trainer: Trainer,
+    results: Scores,
+    began: float,
+    has_trained: bool,
+) -> None:
+    """Writes the weights and the card, and logs what to know.
+
+    Args:
+        task: the task.
+        trainer: the Trainer, with the weights that `results` belong to.
+        results: scores on the dev set, {} without an evaluation.
+        began: time at which this command began, as time.time().
+        has_trained: whether this command changed the weights.
+    """
+    folder = trainer.folder
+    flow.store_weights(trainer)
+    write_card(folder, task.config)
+    if has_trained:
+        folder.warn_of_earlier_results(began)
+    warn_of_never_found(task.config, results)
+    flow.describe_end(
+        trainer,
+        scores=describe_scores(task, results),
+        commands=describe_commands(task),
+        seconds=time.time() - began,
+    )
 
 
 def write_card(folder: RunFolder, config: FineTuningConfig) -> None:

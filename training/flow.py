@@ -1,5 +1,6 @@
 """The steps that fine_tuning.py and pretraining.py share, in their order."""
 
+import dataclasses
 import datetime
 from collections.abc import Callable, Mapping, Sequence
 
@@ -12,8 +13,9 @@ from command_line.groups import PRECISIONS
 from command_line.installation import as_typed
 from data.io import tfrecords
 from modeling.folders.cards import cards, descriptions
+from modeling.folders.model_entries import TrainingSettings
 from modeling.task_loss import BatchLoss, Loss
-from training import checks
+from training import checks, exporting
 from training.loop import devices
 from training.loop.best_step import BestStep
 from training.loop.callbacks import Callback
@@ -30,6 +32,35 @@ Scores = dict[str, float]
 Evaluate = Callable[[Trainer], Scores]
 
 
+@dataclasses.dataclass(frozen=True)
+class Plan:
+    """What a command trains, evaluates and records, before its model exists.
+
+    Attributes:
+        create_model: function (BertConfig, **options) -> the task's model.
+            `options` are the arguments that every model accepts.
+        loss: the task's loss.
+        num_steps: numbers of the steps, None without training.
+        settings: result of `resuming.settings_to_record`.
+        dev_set_checksum: checksum of the dev set.
+        output_names: lists of possible names of the model's outputs, empty if
+            the outputs are not labels.
+        prefers_best: whether a command that does not train evaluates the best
+            step, and not the newest checkpoint.
+        writes_scores: whether the scores are those of the run, so that files
+            contain them.
+    """
+
+    create_model: Callable[..., keras.Model]
+    loss: Loss
+    num_steps: NumSteps | None
+    settings: TrainingSettings
+    dev_set_checksum: int
+    output_names: Sequence[Sequence[str]] = ()
+    prefers_best: bool = False
+    writes_scores: bool = True
+
+
 def connect_and_check(start: Start[TrainingConfig]) -> None:
     """Connects the workers, and checks all that needs no slow work.
 
@@ -42,11 +73,39 @@ def connect_and_check(start: Start[TrainingConfig]) -> None:
     checks.check_files(start)
 
 
-def set_seed_and_precision(config: TrainingConfig) -> None:
-    """Sets the seed and the precision of this process, for all that follows.
+def begin_run(
+    start: Start[TrainingConfig],
+    folder: RunFolder,
+    plan: Plan,
+    teacher: keras.Model | None,
+) -> Trainer:
+    """Begins or resumes a run: its folder, its model and the model's weights.
 
-    Call this function after `connect_and_check`, and before `create_trainer`.
+    Args:
+        start: what the run starts from, after `connect_and_check`.
+        folder: folder of the run.
+        plan: what the command trains and evaluates.
+        teacher: the teacher to learn from, None without a teacher.
+
+    Returns:
+        the Trainer, with the weights to train or to evaluate.
+
+    Raises:
+        ValueError: a flag does not fit the model or the devices. Or the weights
+            do not fit the model.
+        OSError: the weights cannot be read.
     """
+    folder.record(plan.settings, plan.dev_set_checksum)
+    trainer = create_trainer(
+        start, folder, plan.create_model, plan.loss, plan.num_steps, teacher
+    )
+    exporting.check_model(start.config, trainer.model)
+    # See there for the order in which weights are looked for.
+    trainer.restore_or_load(plan.output_names, plan.prefers_best)
+    return trainer
+
+
+def _set_seed_and_precision(config: TrainingConfig) -> None:
     keras.utils.set_random_seed(config.training.seed)
     if config.training.deterministic:
         tf.config.experimental.enable_op_determinism()
@@ -64,7 +123,7 @@ def create_trainer(
 ) -> Trainer:
     """Creates a model with random weights, and the Trainer of its run.
 
-    The weights are those of the seed that `set_seed_and_precision` set.
+    Before, sets the seed and the precision of this process.
 
     Args:
         start: what the run starts from.
@@ -79,6 +138,7 @@ def create_trainer(
         ValueError: a flag does not fit the model or the devices.
     """
     config = start.config
+    _set_seed_and_precision(config)
     strategy = devices.strategy_of(config.devices)
     step = None
     with strategy.scope():

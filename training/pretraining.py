@@ -47,36 +47,16 @@ def run(start: Start[PretrainingConfig]) -> None:
     config = start.config
     flow.connect_and_check(start)
     check_start(start)
-    create_model = functools.partial(
-        modeling.BertPretrainer, left_to_right=config.training.left_to_right
-    )
-    teacher = load_teacher(start, create_model)
+    teacher = load_teacher(start, modeling.BertPretrainer)
     folder = RunFolder(start)
     records, evaluated = find_all_records(start)
-    dev_set: list[Fingerprint] = []
-    if config.pretraining.eval_input_file:
-        dev_set = record_files.identify_files(evaluated.files)
-    num_steps = find_num_steps(config)
-    folder.record(
-        find_settings(start, records, dev_set),
-        dev_set_checksum(config, dev_set),
-    )
-    flow.set_seed_and_precision(config)
-    trainer = flow.create_trainer(
-        start,
-        folder,
-        create_model,
-        modeling.PretrainingLoss(config.pretraining.next_sentence),
-        num_steps,
-        teacher,
-    )
-    # See there for the order in which weights are looked for.
-    trainer.restore_or_load()
+    plan = create_plan(start, records, evaluated)
+    trainer = flow.begin_run(start, folder, plan, teacher)
     counts = pretraining_end.MaskedCounts()
     evaluate = functools.partial(evaluate_on, config, evaluated, counts)
     results: Scores = {}
     with tfrecords.naming_wrong_records([records, evaluated]):
-        if num_steps:
+        if plan.num_steps:
             train_pretrainer(config, trainer, records, evaluate)
         if config.training.do_eval:
             results = flow.evaluate_at_the_end(trainer, evaluate)
@@ -85,20 +65,39 @@ def run(start: Start[PretrainingConfig]) -> None:
         # load the same weights from --output_dir.
         trainer.restore_best()
         logging.info("Exporting %s", trainer.described_step)
-    if not config.is_chief:
+    if config.is_chief:
         # Only the chief writes files.
-        return
-    if config.export.export_dir:
-        exporting.export_pretrainer(start, trainer)
-    flow.store_weights(trainer)
-    folder.write_card()
-    if results and config.training.do_train:
-        pretraining_end.warn_of_no_progress(results, counts.guess)
-    flow.describe_end(
-        trainer,
-        scores=pretraining_end.describe_scores(results),
-        commands=pretraining_end.describe_commands(start),
-        seconds=time.time() - began,
+        finish_run(start, trainer, results, began, counts.guess)
+
+
+def create_plan(
+    start: Start[PretrainingConfig],
+    records: tfrecords.Records,
+    evaluated: tfrecords.Records,
+) -> flow.Plan:
+    """Identifies the records, and plans what to do with them.
+
+    Args:
+        start: what the command starts from.
+        records: the records to train on.
+        evaluated: the records to evaluate on.
+
+    Raises:
+        ValueError: the run in --output_dir began with other settings or
+            records.
+    """
+    config = start.config
+    dev_set: list[Fingerprint] = []
+    if config.pretraining.eval_input_file:
+        dev_set = record_files.identify_files(evaluated.files)
+    return flow.Plan(
+        create_model=functools.partial(
+            modeling.BertPretrainer, left_to_right=config.training.left_to_right
+        ),
+        loss=modeling.PretrainingLoss(config.pretraining.next_sentence),
+        num_steps=find_num_steps(config),
+        settings=find_settings(start, records, dev_set),
+        dev_set_checksum=dev_set_checksum(config, dev_set),
     )
 
 
@@ -140,6 +139,37 @@ def train_pretrainer(
         evaluate,
         interval=config.pretraining.eval_steps,
         metric="loss",
+    )
+
+
+def finish_run(
+    start: Start[PretrainingConfig],
+    trainer: Trainer,
+    results: Scores,
+    began: float,
+    guess: float,
+) -> None:
+    """Writes the export, the weights and the card, and logs what to know.
+
+    Args:
+        start: what the command starts from.
+        trainer: the Trainer, with the weights to export.
+        results: scores of the evaluation, {} without an evaluation.
+        began: time at which this command began, as time.time().
+        guess: accuracy of always guessing the most frequent WordPiece.
+    """
+    config = start.config
+    if config.export.export_dir:
+        exporting.export_pretrainer(start, trainer)
+    flow.store_weights(trainer)
+    trainer.folder.write_card()
+    if results and config.training.do_train:
+        pretraining_end.warn_of_no_progress(results, guess)
+    flow.describe_end(
+        trainer,
+        scores=pretraining_end.describe_scores(results),
+        commands=pretraining_end.describe_commands(start),
+        seconds=time.time() - began,
     )
 
 

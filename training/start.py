@@ -128,7 +128,7 @@ def read_initial_preset(config: TrainingConfig) -> Preset | None:
     if not (is_run or config.training.do_train):
         is_run = bool(find_best(folder))
     if is_run:
-        return presets.read_preset(folder, "--output_dir")
+        return presets.read_preset(folder, "--output_dir", is_resumed=True)
     return presets.read_preset(start, flag) if start else None
 
 

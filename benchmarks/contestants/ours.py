@@ -56,7 +56,6 @@ def training(run_start, dataset, create_model, loss):
     `begin` is the Start of a script.
     """
     num_steps = NumSteps(NUM_TRAIN_STEPS, warmup=0)
-    flow.set_seed_and_precision(run_start.config)
     trainer = flow.create_trainer(
         run_start, RunFolder(run_start), create_model, loss, num_steps
     )
@@ -178,7 +177,6 @@ def export_task(spec):
         "--export_dir={folder}/model"
     )
     run_start, task, folder, splits = open_mrpc(spec, command)
-    flow.set_seed_and_precision(run_start.config)
     trainer = flow.create_trainer(
         run_start, folder, task.create_model, task.loss, num_steps=None
     )

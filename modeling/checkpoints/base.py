@@ -2,6 +2,7 @@
 
 import abc
 import dataclasses
+import functools
 from collections.abc import Sequence
 
 import keras
@@ -27,6 +28,11 @@ class Checkpoint(abc.ABC):
             OSError: the checkpoint cannot be read.
         """
 
+    @functools.cached_property
+    def shapes(self) -> dict[str, Sequence[int]]:
+        """Result of `read_shapes`, which is called only once."""
+        return self.read_shapes()
+
     def google_shapes(self) -> dict[str, Sequence[int]]:
         """Returns {Google's name: shape of the model's variable}.
 
@@ -37,7 +43,7 @@ class Checkpoint(abc.ABC):
         Raises:
             OSError: a file is missing, truncated or malformed.
         """
-        return self.read_shapes()
+        return self.shapes
 
     @abc.abstractmethod
     def load(

@@ -216,8 +216,7 @@ class HuggingFaceCheckpoint(Checkpoint):
         Names that Google's BERT lacks are returned unchanged.
         """
         shapes = {
-            _normalize(name): shape
-            for name, shape in self.read_shapes().items()
+            _normalize(name): shape for name, shape in self.shapes.items()
         }
         for copy, shared in _DECODER.items():
             if copy in shapes:
@@ -387,6 +386,19 @@ def save_huggingface(
         contents |= create_tokenizer_files(
             tokenizer, longest, model.config.vocab_size
         )
+    tensors = _copy_tensors(model, leave_out)
+    contents[CONFIG_FILE] = json.dumps(values, indent=2, sort_keys=True) + "\n"
+    contents |= files or {}
+    # Do not use `save_file`, which creates a file that only its owner can read.
+    weights = safetensors.numpy.save(tensors, metadata={"format": "pt"})
+    with new_folder(directory, contents) as folder:
+        (folder / WEIGHTS_FILE).write_bytes(weights)
+
+
+def _copy_tensors(
+    model: keras.Model, leave_out: Collection[str]
+) -> dict[str, np.ndarray]:
+    """Returns {Hugging Face's name: value} of a model's weights."""
     tensors = {}
     for weight in model.weights:
         name = original_name(weight)
@@ -394,14 +406,8 @@ def save_huggingface(
             value = np.asarray(weight)
             value = value.T if name.endswith("/kernel") else value
             tensors[_huggingface_name(name)] = np.ascontiguousarray(value)
-    if kind_of(model) == ENCODER:
-        tensors = {
-            name.removeprefix("bert."): tensor
-            for name, tensor in tensors.items()
-        }
-    contents[CONFIG_FILE] = json.dumps(values, indent=2, sort_keys=True) + "\n"
-    contents |= files or {}
-    # Do not use `save_file`, which creates a file that only its owner can read.
-    weights = safetensors.numpy.save(tensors, metadata={"format": "pt"})
-    with new_folder(directory, contents) as folder:
-        (folder / WEIGHTS_FILE).write_bytes(weights)
+    if kind_of(model) != ENCODER:
+        return tensors
+    return {
+        name.removeprefix("bert."): tensor for name, tensor in tensors.items()
+    }

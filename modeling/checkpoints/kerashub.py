@@ -252,12 +252,29 @@ def save_kerashub(
     if not model.built:
         model.build()
     _check_is_supported(model, leave_out)
+    contents = _format_files(model, tokenizer, labels, output_mode, max_length)
+    contents |= files or {}
+    with new_folder(directory, contents) as folder:
+        for name, targets in _find_targets(model).items():
+            _write_weights(model, os.fspath(folder / name), targets)
+
+
+def _format_files(
+    model: keras.Model,
+    tokenizer: Tokenizer,
+    labels: Sequence[str] | None,
+    output_mode: OutputMode | None,
+    max_length: int | None,
+) -> dict[str, str | bytes]:
+    """Returns {name: contents} of the files of a preset without weights.
+
+    The arguments are those of `save_kerashub`.
+    """
     config = model.config
     tokenizer.check_vocab(config.vocab_size, SPECIAL_TOKENS.values())
     network = kerashub_files.format_network(config)
     casing = kerashub_files.format_tokenizer(tokenizer.do_lower_case)
     values = {CONFIG_FILE: network, kerashub_files.TOKENIZER_FILE: casing}
-    weights = {WEIGHTS_FILE: network_targets(config)}
     contents: dict[str, str | bytes] = {
         kerashub_files.VOCAB_FILE: tokenizer.vocab_bytes
     }
@@ -269,9 +286,6 @@ def save_kerashub(
             max_length=max_length or config.max_position_embeddings,
             num_labels=model.num_labels,
             activation="sigmoid" if is_multilabel else "linear",
-        )
-        weights[TASK_WEIGHTS_FILE] = classifier_targets(
-            config, model.num_labels
         )
         if labels is not None:
             check_labels(labels, num_labels=model.num_labels)
@@ -285,10 +299,17 @@ def save_kerashub(
     }
     for name, entries in values.items():
         contents[name] = json.dumps(entries, indent=4) + "\n"
-    contents |= files or {}
-    with new_folder(directory, contents) as folder:
-        for name, targets in weights.items():
-            _write_weights(model, os.fspath(folder / name), targets)
+    return contents
+
+
+def _find_targets(model: keras.Model) -> dict[str, dict[str, Target]]:
+    """Returns {name of a file: the targets in it} of a model's weights."""
+    targets = {WEIGHTS_FILE: network_targets(model.config)}
+    if kind_of(model) == CLASSIFIER:
+        targets[TASK_WEIGHTS_FILE] = classifier_targets(
+            model.config, model.num_labels
+        )
+    return targets
 
 
 def _check_is_supported(model: keras.Model, leave_out: Collection[str]) -> None:

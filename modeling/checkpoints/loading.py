@@ -97,12 +97,25 @@ def find_checkpoint(
     """
     preset = path if isinstance(path, Preset) else None
     checkpoint = _locate(path, best)
+    _check_files(checkpoint, preset, config, layers)
+    return checkpoint.file
+
+
+def _check_files(
+    checkpoint: Checkpoint,
+    preset: Preset | None,
+    config: BertConfig | None,
+    layers: Sequence[int] | None = None,
+) -> None:
+    """Checks the sizes of a checkpoint's files, and of the entries in them.
+
+    The entries must be those of `config`, unless it is None.
+    """
     shapes = checkpoint.google_shapes()
     if config is not None:
         is_stated = preset is not None and config is preset.load_config()
         config_file = preset.config_file if preset and is_stated else None
         check_sizes(checkpoint.file, shapes, config, layers, config_file)
-    return checkpoint.file
 
 
 def load_checkpoint(
@@ -158,10 +171,28 @@ def load_checkpoint(
         preset = path
     elif labels or replaces_head:
         preset = presets.read_preset(path)
+    checkpoint = _locate(preset or path, best)
+    return _load_weights(
+        model, checkpoint, preset, layers, labels, replaces_head
+    )
+
+
+def _load_weights(
+    model: keras.Model,
+    checkpoint: Checkpoint,
+    preset: Preset | None,
+    layers: Sequence[int] | None,
+    labels: Sequence[Sequence[str]],
+    replaces_head: bool,
+) -> LoadReport:
+    """Loads a checkpoint, as `load_checkpoint` does.
+
+    `preset` is what its folder states, None if that is not needed.
+    """
     new_head: Sequence[str] = ()
     if preset and replaces_head:
-        new_head = _find_new_head(model, preset, labels, best)
-    report = _locate(preset or path, best).load(model, layers, new_head)
+        new_head = _find_new_head(model, checkpoint, preset, labels)
+    report = checkpoint.load(model, layers, new_head)
     if layers is None and any(map(_BLOCK.match, report.unused)):
         logging.warning(
             "%s contains more blocks than num_hidden_layers. Outputs will be "
@@ -205,18 +236,24 @@ def create_model(
     check_config(config)
     # Compare the sizes that the files state before a model of these sizes is
     # created.
-    file = find_checkpoint(preset, config=config)
-    options = _stated_options(model_class, preset, file) | options
+    checkpoint = _locate(preset)
+    _check_files(checkpoint, preset, config)
+    options = _stated_options(model_class, preset, checkpoint) | options
     if _has_labels(model_class) and "num_labels" not in options:
         raise ValueError(
-            f"{file} contains no head of a {model_class.__name__} under the "
-            "names of Google or of transformers, so it does not state "
-            f"num_labels. {describe_entries(other_weights(file))}. Pass "
-            "num_labels=N for a new head of N outputs, or rename the head"
+            f"{checkpoint.file} contains no head of a {model_class.__name__} "
+            "under the names of Google or of transformers, so it does not "
+            f"state num_labels. {describe_entries(_other_names(checkpoint))}. "
+            "Pass num_labels=N for a new head of N outputs, or rename the head"
         )
     model = model_class(config, **options)
-    report = load_checkpoint(
-        model, preset, labels=labels, replaces_head=replaces_head
+    report = _load_weights(
+        model,
+        checkpoint,
+        preset,
+        layers=None,
+        labels=labels,
+        replaces_head=replaces_head,
     )
     return model, report
 
@@ -226,13 +263,13 @@ def _has_labels(model_class: type[keras.Model]) -> bool:
 
 
 def _stated_options(
-    model_class: type[keras.Model], preset: Preset, file: str
+    model_class: type[keras.Model], preset: Preset, checkpoint: Checkpoint
 ) -> dict[str, object]:
     """Returns the arguments of the class that the folder states."""
     stated: dict[str, object] = {}
     is_own = preset.head == model_class.__name__
     if _has_labels(model_class) and (is_own or preset.head is None):
-        number = count_outputs(read_shapes(file))
+        number = count_outputs(checkpoint.shapes)
         if number is not None:
             stated["num_labels"] = number
     for name, value in preset.network.items():
@@ -265,9 +302,9 @@ def _reorder_outputs(
 
 def _find_new_head(
     model: keras.Model,
+    checkpoint: Checkpoint,
     preset: Preset,
     labels: Sequence[Sequence[str]],
-    best: bool | None,
 ) -> Sequence[str]:
     """Returns the names of the head's weights if the head must be a new one.
 
@@ -279,8 +316,9 @@ def _find_new_head(
     names = head_weights(model)
     if not names:
         return ()
-    shapes = read_shapes(find_checkpoint(preset, best))
-    reason = find_other_outputs(model, preset, shapes, labels)
+    # A damaged file is an error before the log says what becomes of its head.
+    _check_files(checkpoint, preset, config=None)
+    reason = find_other_outputs(model, preset, checkpoint.shapes, labels)
     if not reason:
         return ()
     logging.warning(
@@ -301,10 +339,6 @@ def read_shapes(path: StrPath) -> dict[str, Sequence[int]]:
     return _locate(path).read_shapes()
 
 
-def other_weights(path: StrPath) -> Iterator[str]:
-    """Yields the names of a checkpoint's entries that no pretraining trained.
-
-    Args:
-        path: result of `find_checkpoint`.
-    """
-    return (name for name in read_shapes(path) if not _PRETRAINED.search(name))
+def _other_names(checkpoint: Checkpoint) -> Iterator[str]:
+    """Yields the names of the entries that no pretraining trained."""
+    return (name for name in checkpoint.shapes if not _PRETRAINED.search(name))

@@ -78,12 +78,7 @@ def restore_variables(
     """
     if not model.built:
         model.build()
-    variables = {original_name(weight): weight for weight in model.weights}
-    if len(variables) != len(model.weights):
-        raise ValueError(
-            f"{model.name} contains several BertModels with the same names. "
-            "Load the checkpoint into each BertModel separately"
-        )
+    variables = _name_variables(model)
     # {name of a variable: name of its entry in the file}
     sources = {name: source_name(name, layers) for name in variables}
     kept = {*new_head}
@@ -98,11 +93,7 @@ def restore_variables(
     loaded = [name for name in variables if name not in {*missing, *kept}]
     to_load = {name: variables[name] for name in loaded}
     _check_entries(path, to_load, sources=sources, shapes=shapes, dtypes=dtypes)
-    for name in loaded:
-        source = sources[name]
-        _check_values(path, source, read(source), variables[name].dtype)
-    for name in loaded:
-        variables[name].assign(read(sources[name]))
+    _assign_values(path, to_load, sources, read)
     _log(path, variables, loaded, missing)
     used = {sources[name] for name in variables}
     unused = [name for name in shapes if name not in used]
@@ -113,6 +104,45 @@ def restore_variables(
         unused=unused,
         new_head=new_head,
     )
+
+
+def _name_variables(model: keras.Model) -> dict[str, keras.Variable]:
+    """Returns {Google's name: variable} of a model's weights.
+
+    Raises:
+        ValueError: two variables have the same name.
+    """
+    variables = {original_name(weight): weight for weight in model.weights}
+    if len(variables) != len(model.weights):
+        raise ValueError(
+            f"{model.name} contains several BertModels with the same names. "
+            "Load the checkpoint into each BertModel separately"
+        )
+    return variables
+
+
+def _assign_values(
+    path: StrPath,
+    variables: Mapping[str, keras.Variable],
+    sources: Mapping[str, str],
+    read: Callable[[str], Tensor],
+) -> None:
+    """Assigns the values of variables, after a check of all values.
+
+    Args:
+        path: path of the checkpoint, for messages.
+        variables: {Google's name: variable}.
+        sources: {name of a variable: name of its entry}.
+        read: as in `restore_variables`.
+
+    Raises:
+        ValueError: a value is not a finite floating-point number.
+    """
+    for name, variable in variables.items():
+        source = sources[name]
+        _check_values(path, source, read(source), variable.dtype)
+    for name, variable in variables.items():
+        variable.assign(read(sources[name]))
 
 
 def _log(

@@ -52,7 +52,7 @@ class Tf1Checkpoint(Checkpoint):
     def google_shapes(self) -> dict[str, Sequence[int]]:
         """Checks the sizes of the files. Returns {Google's name: shape}."""
         check_tf1_files(self.file)
-        return self.read_shapes()
+        return self.shapes
 
     def load(
         self,

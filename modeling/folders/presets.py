@@ -62,6 +62,10 @@ class Preset:
         weights: path that was passed to `read_preset`: the folder, or a
             checkpoint in it.
         flag: flag whose value is `weights`, such as "--init_checkpoint", or "".
+            It is only for messages.
+        is_resumed: whether a command continues the run in this folder, because
+            the folder is its --output_dir. A command that evaluates, predicts
+            or exports the run's model continues the run, too.
         config_file: path of the configuration, or None if it is missing. For
             an encoder of TF-Hub, the path of saved_model.pb.
         vocab_file: path of vocab.txt or tokenizer.json, or None if both are
@@ -84,6 +88,7 @@ class Preset:
     path: str
     weights: str = ""
     flag: str = ""
+    is_resumed: bool = False
     config_file: str | None = None
     vocab_file: str | None = None
     tokenizer: StatedCasing = dataclasses.field(default_factory=StatedCasing)
@@ -101,11 +106,6 @@ class Preset:
     def source(self) -> str:
         """The path that was read, as --flag=path, for messages."""
         return f"{self.flag}={self.weights}" if self.flag else self.weights
-
-    @property
-    def is_resumed(self) -> bool:
-        """Whether a command continues the run in this folder."""
-        return self.flag == "--output_dir"
 
     @property
     def network(self) -> NetworkOptions:
@@ -229,7 +229,9 @@ class Preset:
             )
 
 
-def read_preset(path: StrPath, flag: str = "") -> Preset:
+def read_preset(
+    path: StrPath, flag: str = "", is_resumed: bool = False
+) -> Preset:
     """Reads the files beside weights, which describe the weights.
 
     Args:
@@ -238,6 +240,7 @@ def read_preset(path: StrPath, flag: str = "") -> Preset:
             is downloaded.
         flag: flag whose value is `path`, such as "--init_checkpoint", for
             messages.
+        is_resumed: whether a command continues the run in this folder.
 
     Raises:
         OSError: a file cannot be read.
@@ -253,7 +256,7 @@ def read_preset(path: StrPath, flag: str = "") -> Preset:
         # An old folder of sentence-transformers.
         path = os.path.join(path, inner)
     try:
-        return _read_folder(Path(folder_of(path)), path, flag)
+        return _read_folder(Path(folder_of(path)), path, flag, is_resumed)
     except (AttributeError, KeyError, TypeError) as error:
         # Files of other programs may contain values of any type.
         raise ValueError(
@@ -299,10 +302,13 @@ def _split_task(described: ModelJson) -> tuple[str | None, HeadSettings]:
     return head, settings
 
 
-def _read_folder(folder: Path, path: str, flag: str) -> Preset:
+def _read_folder(
+    folder: Path, path: str, flag: str, is_resumed: bool
+) -> Preset:
     """Reads the files in the folder of the weights at a path.
 
-    `path` and `flag` are the attributes `weights` and `flag` of the Preset.
+    `path` is the attribute `weights` of the Preset. `flag` and `is_resumed` are
+    its attributes of these names.
     """
     described = model_json.read_model_json(folder)
     head, settings = _split_task(described)
@@ -324,6 +330,7 @@ def _read_folder(folder: Path, path: str, flag: str) -> Preset:
         path=str(folder),
         weights=path,
         flag=flag,
+        is_resumed=is_resumed,
         config_file=_first_file(folder, configs),
         vocab_file=_first_file(folder, vocabularies),
         tokenizer=tokenizer,

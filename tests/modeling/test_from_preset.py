@@ -101,3 +101,13 @@ def test_the_configuration_belongs_to_the_weights_that_are_read(tmp_path):
     (tmp_path / "model/config.json").unlink()
     model = modeling.BertClassifier.from_preset(tmp_path / "model")
     assert model.config.hidden_act == "gelu"
+
+
+def test_weights_are_looked_for_once(tmp_path, caplog):
+    saved = built(modeling.BertClassifier(tiny_config(), 2))
+    described = MODEL.replace('"version"', '"best_step": 7, "version"')
+    modeling.save_release(
+        saved, tmp_path / "model", files={"model.json": described}
+    )
+    modeling.BertClassifier.from_preset(tmp_path / "model")
+    assert caplog.text.count("best step, 7, is missing") == 1

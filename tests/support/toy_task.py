@@ -12,7 +12,12 @@ from tests.support import script_runner
 from tests.support.models import write_config
 from training import fine_tuning, task
 from training.fine_tuning_config import FineTuningConfig
-from training.start import Start, complete_flags, read_preset, read_start
+from training.start import (
+    Start,
+    complete_flags,
+    read_initial_preset,
+    read_start,
+)
 
 
 def create_flags(folder, **changes):
@@ -41,7 +46,7 @@ def create_config(folder, **changes):
 def resolve_config(folder, **changes):
     """Returns the Config as a script completes it."""
     parsed = parse_flags(create_flags(folder, **changes))
-    return complete_flags(parsed, read_preset(parsed.config))
+    return complete_flags(parsed, read_initial_preset(parsed.config))
 
 
 def create_start(config, bert_config, tokenizer=None):

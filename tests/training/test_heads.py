@@ -77,7 +77,7 @@ def test_outputs_are_put_in_the_labels_order(tmp_path, save, kind):
         np.testing.assert_allclose(copy(features), expected, atol=1e-6)
 
 
-def check_task(folder, head, labels=(), flag="--init_checkpoint", **settings):
+def check_task(folder, head, labels=(), is_resumed=False, **settings):
     """Checks a folder for the task of a command that does not train."""
     task = SimpleNamespace(
         settings=settings,
@@ -94,7 +94,7 @@ def check_task(folder, head, labels=(), flag="--init_checkpoint", **settings):
         fine_tuning=SimpleNamespace(metric_for_best=None),
         network={},
     )
-    preset = presets.read_preset(folder, flag)
+    preset = presets.read_preset(folder, is_resumed=is_resumed)
     start = Start(
         config=config,
         preset=preset,
@@ -211,7 +211,7 @@ def test_weights_that_would_not_be_used_are_refused(tagger, caplog):
 def test_labels_of_another_task_are_refused(saved, tmp_path):
     (tmp_path / "labels.txt").write_text("\n".join(saved) + "\n")
     with pytest.raises(ValueError, match=saved[0]):
-        check_task(tmp_path, None, MNLI, "--output_dir")
+        check_task(tmp_path, None, MNLI, is_resumed=True)
 
 
 def test_labels_that_differ_in_spelling_are_warned_of(tagger, caplog):

@@ -151,7 +151,7 @@ THEN = [["train-1.tf_record", 5, 1]]
 RESUMED = Preset(
     "run",
     weights="run",
-    flag="--output_dir",
+    is_resumed=True,
     recorded_settings={
         "data": [["train", "table.csv", 9, 5]],
         "train_records": THEN,

@@ -18,7 +18,7 @@ from tests.support import toy_task
 from tests.support.checkpoints import assert_same_bits, values
 from tests.support.script_runner import read_results
 from training.run import history, run_folder
-from training.start import read_preset
+from training.start import read_initial_preset
 
 LENGTH = 4
 EXAMPLES = 8
@@ -228,7 +228,7 @@ def test_the_best_of_a_run_whose_checkpoints_are_gone_never_wins(
     start = f"{tmp_path}/other/model.ckpt-6"
     later = options | LATER | {"init_checkpoint": start}
     config = toy_task.parse_flags(later).config
-    assert read_preset(config).path == options["output_dir"]
+    assert read_initial_preset(config).path == options["output_dir"]
     for load_best in (True, False):
         run_task(later, [0.9], load_best=load_best)
         assert used_step(tmp_path) == {6}

@@ -13,7 +13,7 @@ from tests.support import toy_task
 from tests.support.golden import ROOT
 from tests.support.models import TINY, built
 from training.run import fingerprints, resuming
-from training.start import complete_flags, read_preset
+from training.start import complete_flags, read_initial_preset
 
 
 @pytest.fixture
@@ -29,9 +29,9 @@ def options(tmp_path):
 def describe(options, resumes=None):
     """Returns the settings of a new run, or of a run that is resumed."""
     parsed = toy_task.parse_flags(options)
-    preset = read_preset(parsed.config)
+    preset = read_initial_preset(parsed.config)
     if resumes:
-        preset = Preset("run", flag="--output_dir", recorded_settings=resumes)
+        preset = Preset("run", is_resumed=True, recorded_settings=resumes)
     config = complete_flags(parsed, preset)
     bert_config = modeling.load_config(options["bert_config_file"])
     start = toy_task.create_start(config, bert_config)
