@@ -27,9 +27,10 @@ from command_line.flags import flag, group
 from command_line.path_flags import PathKind
 from data.io import records, text_files
 from data.jobs import beam_workers, workers
+from data.jobs.sharded_job import RunTasks
 from data.pretraining import instances
 from data.pretraining.documents import TextReader
-from data.pretraining.job import RunTasks, create_shards
+from data.pretraining.job import create_shards
 from data.pretraining.options import InstanceOptions
 from data.text import tokenization
 from files.paths import absolute, is_remote

@@ -50,8 +50,9 @@ from serving.answer_writer import AnswerFormat
 from serving.bulk.answer_settings import AnswerSettings
 from serving.bulk.job import answer_files
 from serving.serving_flags import EngineFlags, TaskFlags
-from serving.tasks import TASKS, TOKENIZE
+from serving.tasks import TASKS
 from serving.tasks.base import LISTS, Request, TextTask
+from serving.tasks.tokenize import TOKENIZE
 from serving.text_model import TextModel, load_once
 
 if TYPE_CHECKING:

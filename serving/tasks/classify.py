@@ -7,11 +7,11 @@ import numpy as np
 from data.classification.decoding import pool, to_probabilities
 from data.text.token_windows import cut_spans
 from serving import head_outputs
+from serving.engines import OutputArrays
 from serving.serving_flags import TaskFlags
 from serving.tasks.base import (
     AskedModel,
     Encoded,
-    OutputArrays,
     Reply,
     Request,
     TextTask,
