@@ -73,8 +73,9 @@ class Distiller:
     @property
     def trainable_variables(self) -> list[keras.Variable]:
         """Trainable variables of the student, and of the projection."""
+        variables: list[keras.Variable] = self.student.trainable_variables
         own = self.projection.variables if self.projection else []
-        return self.student.trainable_variables + own
+        return variables + own
 
     def draw_seed(self, training: bool) -> Tensor | None:
         """Draws the dropout seed of the student's next call."""

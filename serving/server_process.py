@@ -104,7 +104,8 @@ class _Uvicorn(uvicorn.Server):
     async def on_tick(self, counter: int) -> bool:
         # Uvicorn calls this method ten times a second.
         self._abort_late()
-        return await super().on_tick(counter)
+        stops: bool = await super().on_tick(counter)
+        return stops
 
     def _abort_late(self) -> None:
         """Aborts connections whose client is too slow.
