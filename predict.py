@@ -51,7 +51,7 @@ from serving.bulk.answer_settings import AnswerSettings
 from serving.bulk.job import answer_files
 from serving.serving_flags import EngineFlags, TaskFlags
 from serving.tasks import TASKS
-from serving.tasks.base import LISTS, Request, TextTask
+from serving.tasks.base import LISTS, AnyTextTask, Request
 from serving.tasks.tokenize import TOKENIZE
 from serving.text_model import TextModel, load_once
 
@@ -157,7 +157,7 @@ class Config(flags.Config):
         return any(value is not None for value in values)
 
 
-def to_requests(task: TextTask, texts: Sequence[str]) -> list[Request]:
+def to_requests(task: AnyTextTask, texts: Sequence[str]) -> list[Request]:
     """Converts the texts of the command line to requests.
 
     If the task has one field, each text is a request. Otherwise the texts
@@ -209,7 +209,9 @@ def find_files(input_file: str | None) -> list[str]:
     return text_files.expand_patterns(input_file, "input_file")
 
 
-def items_of(task: TextTask, texts: Sequence[str]) -> Iterator[requests.Item]:
+def items_of(
+    task: AnyTextTask, texts: Sequence[str]
+) -> Iterator[requests.Item]:
     """Returns the requests in the texts of the command line.
 
     Raises:
@@ -223,7 +225,7 @@ def items_of(task: TextTask, texts: Sequence[str]) -> Iterator[requests.Item]:
 
 def read_items(
     config: Config,
-    task: TextTask,
+    task: AnyTextTask,
     texts: Sequence[str],
     paths: Sequence[str],
     trained_columns: Sequence[str | None],
@@ -262,7 +264,7 @@ def answer_and_write(
     config: Config,
     answer_format: AnswerFormat,
     model: TextModel,
-    task: TextTask,
+    task: AnyTextTask,
     *,
     items: Iterator[requests.Item],
     num_items: int | None,

@@ -21,7 +21,7 @@ from serving import checksums, engines
 from serving.requests import expand_lists
 from serving.serving_flags import DEFAULT_TASK_FLAGS, TaskFlags
 from serving.tasks import TASKS, check_settings, tasks_of
-from serving.tasks.base import Reply, TextTask
+from serving.tasks.base import AnyTextTask, Reply
 
 Texts = str | Sequence[str]
 # A dict for one text, a list of dicts for a list of texts. It is Any, because
@@ -98,7 +98,7 @@ class TextModel:
             "labels": described.labels,
         }
         self.columns: Sequence[str | None] = ()
-        self._tasks: dict[str, TextTask] = {}
+        self._tasks: dict[str, AnyTextTask] = {}
         if described.head in TASKS:
             self._prepare(folder, described)
 
@@ -152,7 +152,7 @@ class TextModel:
         """Names of the tasks that the model supports, the main task first."""
         return [*self._tasks]
 
-    def task(self, name: str | None = None) -> TextTask:
+    def task(self, name: str | None = None) -> AnyTextTask:
         """Returns a task of the model, by default the main task.
 
         Raises:

@@ -26,7 +26,15 @@ from training.loop.trainer import Trainer
 from training.pretraining_config import PretrainingConfig
 from training.splits import splits_of
 from training.start import Start
-from training.task import Batch, Split, Task
+from training.task import (
+    AnySplit,
+    AnyTask,
+    Batch,
+    ExampleT,
+    OriginT,
+    Split,
+    Task,
+)
 from training.training_config import TrainingConfig
 
 
@@ -62,10 +70,10 @@ def check_model(config: FineTuningConfig, model: keras.Model) -> None:
 
 
 def export_task(
-    task: Task,
+    task: Task[ExampleT, OriginT],
     start: Start[FineTuningConfig],
     trainer: Trainer,
-    splits: Mapping[str, Split],
+    splits: Mapping[str, Split[ExampleT, OriginT]],
     results: Mapping[str, float],
 ) -> None:
     """Writes --export_dir, unless the export is much worse than the model.
@@ -117,7 +125,7 @@ def export_task(
     logging.info("Wrote the export to %s", export_dir)
 
 
-def settings_of(task: Task) -> HeadSettings:
+def settings_of(task: AnyTask) -> HeadSettings:
     """Returns the settings of a task's head, for `serving.export`."""
     return {**task.settings, "labels": task.labels, **task.export_settings}
 
@@ -141,8 +149,8 @@ def _options_of(
 
 
 def check_export_scores(
-    task: Task,
-    splits: Sequence[Split],
+    task: AnyTask,
+    splits: Sequence[AnySplit],
     results: Mapping[str, float],
     scores: Mapping[str, float],
 ) -> None:
@@ -205,7 +213,10 @@ def _group_scores(scores: Mapping[str, float]) -> dict[str, dict[str, float]]:
 
 
 def evaluate_export(
-    task: Task, kind: str, folder: Path, splits: Sequence[Split]
+    task: Task[ExampleT, OriginT],
+    kind: str,
+    folder: Path,
+    splits: Sequence[Split[ExampleT, OriginT]],
 ) -> dict[str, float]:
     """Evaluates each format of an export that this machine can run.
 
@@ -245,7 +256,10 @@ def evaluate_export(
 
 
 def _run(
-    task: Task, kind: str, engine: engines.Engine, split: Split
+    task: Task[ExampleT, OriginT],
+    kind: str,
+    engine: engines.Engine,
+    split: Split[ExampleT, OriginT],
 ) -> Iterator[Batch]:
     """Yields features and logits, as the model itself would compute them."""
     max_length = task.config.fine_tuning.max_seq_length

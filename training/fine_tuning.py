@@ -33,13 +33,21 @@ from training.splits import (
     write_splits,
 )
 from training.start import Start
-from training.task import Batches, Split, Task
+from training.task import (
+    AnySplit,
+    AnyTask,
+    Batches,
+    ExampleT,
+    OriginT,
+    Split,
+    Task,
+)
 from training.training_config import NumSteps
 
-Splits = Mapping[str, Split]
+Splits = Mapping[str, Split[ExampleT, OriginT]]
 
 
-def run(task: Task, start: Start[FineTuningConfig]) -> None:
+def run(task: Task[ExampleT, OriginT], start: Start[FineTuningConfig]) -> None:
     """Trains, evaluates, predicts and exports a task, depending on the flags.
 
     Args:
@@ -112,10 +120,10 @@ def run(task: Task, start: Start[FineTuningConfig]) -> None:
 
 
 def write_files(
-    task: Task,
+    task: Task[ExampleT, OriginT],
     start: Start[FineTuningConfig],
     trainer: Trainer,
-    splits: Splits,
+    splits: Splits[ExampleT, OriginT],
     evaluate: flow.Evaluate,
 ) -> Scores:
     """Writes scores, reports, predictions and the export. Returns the scores.
@@ -138,10 +146,10 @@ def write_files(
 
 
 def show_scores(
-    task: Task,
+    task: Task[ExampleT, OriginT],
     start: Start[FineTuningConfig],
     trainer: Trainer,
-    splits: Splits,
+    splits: Splits[ExampleT, OriginT],
     results: Scores,
 ) -> None:
     """Shows scores that are not the run's, and exports what the user asked."""
@@ -155,7 +163,7 @@ def show_scores(
 
 
 def find_num_steps(
-    task: Task, config: FineTuningConfig, splits: Splits
+    task: AnyTask, config: FineTuningConfig, splits: Mapping[str, AnySplit]
 ) -> NumSteps | None:
     """Returns the numbers of training and warmup steps, None if not training.
 
@@ -171,9 +179,9 @@ def find_num_steps(
 
 
 def find_settings(
-    task: Task,
+    task: AnyTask,
     start: Start[FineTuningConfig],
-    splits: Splits,
+    splits: Mapping[str, AnySplit],
     recorded_sets: Sequence[recorded_splits.RecordedSet],
 ) -> TrainingSettings:
     """Returns the settings to record with the weights.
@@ -200,9 +208,9 @@ def find_settings(
 
 
 def train_task(
-    task: Task,
+    task: AnyTask,
     trainer: Trainer,
-    train_set: Split,
+    train_set: AnySplit,
     num_train_steps: int,
     evaluate: flow.Evaluate,
 ) -> None:
@@ -222,7 +230,11 @@ def train_task(
         trainer.restore_best()
 
 
-def write_reports(task: Task, trainer: Trainer, splits: Splits) -> None:
+def write_reports(
+    task: Task[ExampleT, OriginT],
+    trainer: Trainer,
+    splits: Splits[ExampleT, OriginT],
+) -> None:
     """Writes the task's reports on the dev splits."""
     for split in splits_of(task, splits, "eval"):
         batches = predict_split(task, trainer, split, "eval", "Reporting")
@@ -230,9 +242,9 @@ def write_reports(task: Task, trainer: Trainer, splits: Splits) -> None:
 
 
 def write_predictions(
-    task: Task,
+    task: Task[ExampleT, OriginT],
     trainer: Trainer,
-    splits: Splits,
+    splits: Splits[ExampleT, OriginT],
     results: Scores,
 ) -> Scores:
     """Writes the predictions of the test splits, and their scores if known.
@@ -283,7 +295,7 @@ def warn_of_never_found(config: FineTuningConfig, results: Scores) -> None:
         )
 
 
-def describe_scores(task: Task, results: Scores) -> list[str]:
+def describe_scores(task: AnyTask, results: Scores) -> list[str]:
     """Returns a line about the main score on the dev set, [] without one."""
     metric = task.metrics[0]
     if metric not in results:
@@ -291,7 +303,7 @@ def describe_scores(task: Task, results: Scores) -> list[str]:
     return [f"{metric} on the dev set: {results[metric]:.4f}"]
 
 
-def describe_commands(task: Task) -> Sequence[str]:
+def describe_commands(task: AnyTask) -> Sequence[str]:
     """Returns commands that ask the exported model, [] without an export."""
     config = task.config
     return example_calls.list_commands(
@@ -301,7 +313,9 @@ def describe_commands(task: Task) -> Sequence[str]:
     )
 
 
-def create_evaluation(task: Task, splits: Splits) -> flow.Evaluate:
+def create_evaluation(
+    task: Task[ExampleT, OriginT], splits: Splits[ExampleT, OriginT]
+) -> flow.Evaluate:
     """Returns a function (trainer) -> scores on the dev splits.
 
     The function evaluates the weights of each step only once.
@@ -333,9 +347,9 @@ def create_evaluation(task: Task, splits: Splits) -> flow.Evaluate:
 
 
 def predict_split(
-    task: Task,
+    task: Task[ExampleT, OriginT],
     trainer: Trainer,
-    split: Split,
+    split: Split[ExampleT, OriginT],
     purpose: Purpose,
     label: str,
 ) -> Batches:

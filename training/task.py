@@ -10,7 +10,7 @@ import abc
 import dataclasses
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 # An example, and what `Task.encode` yields beside a record.
 ExampleT = TypeVar("ExampleT")
 OriginT = TypeVar("OriginT")
+# A task, or a split, of which a function reads no example and no origin.
+AnyTask: TypeAlias = "Task[Any, Any]"
+AnySplit: TypeAlias = "Split[Any, Any]"
 # A batch of a prediction: (features, the model's outputs), as NumPy arrays. The
 # outputs are one array, or {name: array}, as the task's model returns them.
 Batch = tuple[Mapping[str, np.ndarray], Any]

@@ -6,7 +6,7 @@ The tasks use the same tokenizer, windows and decoders as the training scripts.
 import dataclasses
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Generic, NamedTuple, Protocol, TypeAlias, TypeVar, cast
+from typing import Any, Generic, NamedTuple, Protocol, TypeAlias, TypeVar, cast
 
 import numpy as np
 
@@ -254,6 +254,10 @@ class TextTask(Generic[ContextT]):
                 "'text_b'. Send each text by itself"
             )
         return texts
+
+
+# A task of any context, which only its own `encode` and `decode` read.
+AnyTextTask: TypeAlias = TextTask[Any]
 
 
 def _read_texts(field: str, value: object) -> list[str]:
