@@ -47,11 +47,9 @@ def check_files(start: Start[TrainingConfig]) -> None:
     for flag, path in outputs.items():
         if path:
             new_folders.check_folder(path, flag)
-    config_file = start.config.model.bert_config_file
-    assert config_file is not None  # by `start.check_required`
     check_lengths(
         start.bert_config,
-        config_file,
+        start.config.required_config_file,
         max_seq_length=start.config.max_seq_length,
         export_seq_length=start.config.export.export_seq_length,
     )

@@ -84,8 +84,7 @@ def read_start(parsed: flags.Parsed[TrainingConfigT]) -> Start[TrainingConfigT]:
     preset = read_initial_preset(parsed.config)
     config = complete_flags(parsed, preset)
     # `checks.check_files` checks the lengths, which the table may still change.
-    file = config.model.bert_config_file
-    assert file is not None  # by `check_required`
+    file = config.required_config_file
     bert_config = None
     if preset and file == preset.config_file:
         bert_config = preset.load_config()
