@@ -49,7 +49,7 @@ def check_files(start: Start[TrainingConfig]) -> None:
             new_folders.check_folder(path, flag)
     check_lengths(
         start.bert_config,
-        start.config.required_config_file,
+        start.config.model.required_config_file,
         max_seq_length=start.config.max_seq_length,
         export_seq_length=start.config.export.export_seq_length,
     )

@@ -219,13 +219,6 @@ class TrainingConfig(flags.Config):
         return ("bert_config_file", "vocab_file")
 
     @property
-    def required_config_file(self) -> str:
-        """Value of --bert_config_file. The flag must be set."""
-        file = self.model.bert_config_file
-        assert file is not None  # by `start.check_required`
-        return file
-
-    @property
     def max_seq_length(self) -> int | None:
         """Input length in WordPieces, None if no flag states it."""
         return None
