@@ -19,13 +19,13 @@ from training.fine_tuning_config import FineTuningConfig
 from training.start import Start
 
 if TYPE_CHECKING:
-    import keras
     import tensorflow as tf
 
     import modeling
     from data.io import feature_specs, tfrecords
     from data.io.split_names import Purpose
     from modeling.task_loss import Loss
+    from modeling.task_models import TaskModel
 
 # An example, and what `Task.encode` yields beside a record.
 ExampleT = TypeVar("ExampleT")
@@ -130,9 +130,8 @@ class Task(abc.ABC, Generic[ExampleT, OriginT]):
     export_settings: HeadSettings = NO_SETTINGS
 
     def __init__(self, start: Start[FineTuningConfig]) -> None:
-        assert start.tokenizer
         self.config = start.config
-        self.tokenizer = start.tokenizer
+        self.tokenizer = start.required_tokenizer
 
     @property
     def output_names(self) -> list[Sequence[str]]:
@@ -165,7 +164,7 @@ class Task(abc.ABC, Generic[ExampleT, OriginT]):
     @abc.abstractmethod
     def create_model(
         self, config: "modeling.BertConfig", **options: Any
-    ) -> "keras.Model":
+    ) -> "TaskModel":
         """Creates the task's model, an instance of a class in `modeling`.
 
         Args:
