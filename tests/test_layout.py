@@ -121,7 +121,7 @@ def test_training_names_no_task_but_pretraining():
             and ast.unparse(node.value) == "modeling"
         }
         names_imported = {*imported(path)}
-        if TASK_MODEL <= names_imported:
+        if names_imported >= TASK_MODEL:
             names_imported -= TASK_MODEL
         for name in names_imported:
             assert not name.startswith(TASKS), path

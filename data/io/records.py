@@ -263,6 +263,7 @@ def count_records(paths: Iterable[StrPath], limit: float = math.inf) -> int:
 
 
 def _record_length(path: StrPath, position: int, header: bytes) -> int:
+    """Returns the length in a record's header, whose checksum it checks."""
     if len(header) < _HEADER_SIZE:
         raise _damaged(path, position, "truncated")
     values: tuple[int, int] = struct.unpack("<QI", header)
