@@ -28,6 +28,27 @@ Reply: TypeAlias = JsonObject
 ContextT = TypeVar("ContextT")
 
 
+class TextList(Protocol):
+    """Several texts: a list, a tuple or another sequence, but no str.
+
+    A str is a sequence of str too, but contains only texts: its `__contains__`
+    accepts no other object.
+    """
+
+    def __contains__(self, value: object, /) -> bool:
+        """Returns whether a text is in the list."""
+
+    def __getitem__(self, index: int, /) -> str:
+        """Returns the text at an index."""
+
+    def __iter__(self) -> Iterator[str]:
+        """Iterates over the texts."""
+
+
+# A text or several.
+Texts: TypeAlias = str | TextList
+
+
 class AskedModel(Protocol):
     """The part of a `serving.TextModel` that tasks use."""
 
