@@ -33,6 +33,7 @@ from training.task import (
     ExampleT,
     OriginT,
     Split,
+    Splits,
     Task,
 )
 from training.training_config import TrainingConfig
@@ -73,7 +74,7 @@ def export_task(
     task: Task[ExampleT, OriginT],
     start: Start[FineTuningConfig],
     trainer: Trainer,
-    splits: Mapping[str, Split[ExampleT, OriginT]],
+    splits: Splits[ExampleT, OriginT],
     results: Mapping[str, float],
 ) -> None:
     """Writes --export_dir, unless the export is much worse than the model.

@@ -35,16 +35,16 @@ from training.splits import (
 from training.start import Start
 from training.task import (
     AnySplit,
+    AnySplits,
     AnyTask,
     Batches,
     ExampleT,
     OriginT,
     Split,
+    Splits,
     Task,
 )
 from training.training_config import NumSteps
-
-Splits = Mapping[str, Split[ExampleT, OriginT]]
 
 
 def run(task: Task[ExampleT, OriginT], start: Start[FineTuningConfig]) -> None:
@@ -163,7 +163,7 @@ def show_scores(
 
 
 def find_num_steps(
-    task: AnyTask, config: FineTuningConfig, splits: Mapping[str, AnySplit]
+    task: AnyTask, config: FineTuningConfig, splits: AnySplits
 ) -> NumSteps | None:
     """Returns the numbers of training and warmup steps, None if not training.
 
@@ -181,7 +181,7 @@ def find_num_steps(
 def find_settings(
     task: AnyTask,
     start: Start[FineTuningConfig],
-    splits: Mapping[str, AnySplit],
+    splits: AnySplits,
     recorded_sets: Sequence[recorded_splits.RecordedSet],
 ) -> TrainingSettings:
     """Returns the settings to record with the weights.

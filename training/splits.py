@@ -5,7 +5,7 @@ import json
 import os
 import tempfile
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from absl import logging
 
@@ -18,7 +18,15 @@ from modeling.folders.recorded_splits import RecordedSet
 from training.fine_tuning_config import FineTuningConfig
 from training.run import fingerprints
 from training.start import Start
-from training.task import AnySplit, AnyTask, ExampleT, OriginT, Split, Task
+from training.task import (
+    AnySplits,
+    AnyTask,
+    ExampleT,
+    OriginT,
+    Split,
+    Splits,
+    Task,
+)
 
 
 def write_splits(
@@ -100,7 +108,7 @@ def _write_split(
 
 
 def describe_data(
-    config: FineTuningConfig, splits: Mapping[str, AnySplit]
+    config: FineTuningConfig, splits: AnySplits
 ) -> list[RecordedSet]:
     """Returns a RecordedSet for each split, for model.json and the card.
 
@@ -129,14 +137,14 @@ def describe_data(
 
 def splits_of(
     task: Task[ExampleT, OriginT],
-    splits: Mapping[str, Split[ExampleT, OriginT]],
+    splits: Splits[ExampleT, OriginT],
     purpose: Purpose,
 ) -> list[Split[ExampleT, OriginT]]:
     """Returns the splits that were read for a purpose."""
     return [splits[name] for name in task.splits[purpose] if name in splits]
 
 
-def dev_set_checksum(task: AnyTask, splits: Mapping[str, AnySplit]) -> int:
+def dev_set_checksum(task: AnyTask, splits: AnySplits) -> int:
     """Returns a checksum of all that the dev set's scores depend on, or 0."""
     dev_splits = splits_of(task, splits, "eval")
     if not dev_splits:

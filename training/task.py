@@ -72,6 +72,11 @@ class Split(Generic[ExampleT, OriginT]):
         )
 
 
+# {name: split}
+Splits: TypeAlias = Mapping[str, Split[ExampleT, OriginT]]
+AnySplits: TypeAlias = Mapping[str, AnySplit]
+
+
 class Task(abc.ABC, Generic[ExampleT, OriginT]):
     """One fine-tuning task: subclass it, and pass it to `fine_tuning.run`.
 
