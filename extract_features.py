@@ -203,17 +203,13 @@ def read_model_files(
         OSError: a file cannot be read.
     """
     check_required(config, ("bert_config_file", "vocab_file"), preset)
-    config_file = config.model.bert_config_file
-    vocab_file = config.model.vocab_file
-    # `check_required` found both.
-    assert config_file is not None
-    assert vocab_file is not None
+    config_file = config.model.required_config_file
     bert_config = modeling.load_config(config_file)
     check_lengths(
         bert_config, config_file, max_seq_length=config.max_seq_length
     )
     tokenizer = tokenization.load_tokenizer(
-        vocab_file,
+        config.model.required_vocab_file,
         config.model.do_lower_case,
         is_given="do_lower_case" in given,
         vocab_size=bert_config.vocab_size,

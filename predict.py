@@ -48,8 +48,9 @@ from serving.answer_writer import AnswerFormat
 from serving.bulk.answer_settings import AnswerSettings
 from serving.bulk.job import answer_files
 from serving.serving_flags import EngineFlags, TaskFlags
-from serving.tasks import TASKS, TOKENIZE
-from serving.tasks.base import TextTask
+from serving.tasks import TASKS
+from serving.tasks.base import AnyTextTask
+from serving.tasks.tokenize import TOKENIZE
 from serving.text_model import TextModel, load_once
 
 if TYPE_CHECKING:
@@ -184,7 +185,7 @@ def find_files(input_file: str | None) -> list[str]:
 
 def read_items(
     config: Config,
-    task: TextTask,
+    task: AnyTextTask,
     texts: Sequence[str],
     paths: Sequence[str],
     trained_columns: Sequence[str | None],

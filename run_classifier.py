@@ -164,7 +164,7 @@ def create_reader(
 
 def create_task(
     start: Start[Config], reader: reading.ClassificationReader
-) -> task.Task:
+) -> task.AnyTask:
     """Creates the task, with what its sets tell of it.
 
     A train set may tell the labels, the weights of their classes, and whether

@@ -123,7 +123,7 @@ def parse_options(
         runner = name
         arguments = [*arguments, f"--runner={name}"]
     if runner:
-        _import_runner(runner, beam.runners.create_runner)
+        _import_runner(runner, beam.runners.runner.create_runner)
     parser = _create_parser(kind)
     values, unknown = _parse(parser, arguments)
     names = {

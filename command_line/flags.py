@@ -262,7 +262,7 @@ class Flag:
 
     Attributes:
         name: name of the flag and of its field.
-        type: type of its value, of `str | None` only str.
+        type: type of its value, of `str | None` only str. str of a Literal.
         default: the default, dataclasses.MISSING if the user must set the flag.
         properties: its other properties.
     """
@@ -414,9 +414,11 @@ def _create_flag(
 ) -> Flag:
     """Creates the Flag of a field of the class `owner`, with `changes`."""
     hint = _type_hints(owner)[field.name]
-    if isinstance(hint, types.UnionType):
+    if typing.get_origin(hint) in (types.UnionType, typing.Union):
         # `int | None` is a flag of type int.
-        hint = hint.__args__[0]
+        hint = typing.get_args(hint)[0]
+    if typing.get_origin(hint) is typing.Literal:
+        hint = type(typing.get_args(hint)[0])
     default = changes.get("default", field.default)
     if default is ...:
         default = dataclasses.MISSING

@@ -7,6 +7,7 @@ flag, its default and help. This module imports no TensorFlow.
 import dataclasses
 import importlib.util
 import os
+from typing import Literal
 
 from command_line import flags
 from command_line.installation import install_command
@@ -56,6 +57,18 @@ class ModelFlags:
         kind=PathKind.MODEL,
     )
 
+    @property
+    def required_config_file(self) -> str:
+        """Value of --bert_config_file. The flag must be set."""
+        assert self.bert_config_file is not None  # by `start.check_required`
+        return self.bert_config_file
+
+    @property
+    def required_vocab_file(self) -> str:
+        """Value of --vocab_file. The flag must be set."""
+        assert self.vocab_file is not None  # by `start.check_required`
+        return self.vocab_file
+
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ExportFlags:
@@ -80,7 +93,7 @@ class ExportFlags:
         "default, inputs may have any length.",
         at_least=3,
     )
-    quantize: str | None = flags.neutral(
+    quantize: Literal["int8"] | None = flags.neutral(
         None,
         "Quantize LiteRT and ONNX exports to int8. A SavedModel in the same "
         "export is not quantized.",

@@ -5,7 +5,7 @@ a wrong flag, before it imports TensorFlow. Such a package lists its names once,
 as imports that Python skips and that type checkers and editors read:
 
     if TYPE_CHECKING:
-        from modeling.bert import BertModel
+        from modeling.bert import BertModel as BertModel
 
     MODULES = lazy.read_imports(__file__)
     __all__ = [*MODULES]

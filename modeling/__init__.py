@@ -62,46 +62,44 @@ from command_line import lazy
 from modeling import registration
 from modeling.version import read_version
 
-# ruff: noqa: F401
 if TYPE_CHECKING:
-    # The names of this package, which `lazy` imports at their first use.
-    from modeling.bert import BertModel
-    from modeling.checkpoints.extending import extend_model
+    # The names of this package, which `lazy` imports at their first use. `as`
+    # tells type checkers that they are public.
+    from modeling.bert import BertModel as BertModel
+    from modeling.checkpoints.extending import extend_model as extend_model
     from modeling.checkpoints.huggingface import (
-        find_huggingface,
-        save_huggingface,
+        find_huggingface as find_huggingface,
     )
-    from modeling.checkpoints.kerashub import save_kerashub
-    from modeling.checkpoints.loading import (
-        find_checkpoint,
-        load_checkpoint,
-        read_shapes,
+    from modeling.checkpoints.huggingface import (
+        save_huggingface as save_huggingface,
     )
-    from modeling.checkpoints.names import named_variables
-    from modeling.checkpoints.tf1 import save_checkpoint, save_release
-    from modeling.config import BertConfig
-    from modeling.distillation import DistillationLoss, Distiller
-    from modeling.folders.config_files import load_config
-    from modeling.labels import find_order
-    from modeling.losses import (
-        ClassifierLoss,
-        ContrastiveLoss,
-        CosineLoss,
-        MultiLabelLoss,
-        PretrainingLoss,
-        RankingLoss,
-        RegressionLoss,
-        SpanLoss,
-        TokenLoss,
-    )
-    from modeling.task_models import (
-        BertClassifier,
-        BertEmbedder,
-        BertMultipleChoice,
-        BertPretrainer,
-        BertSpanLabeler,
-        BertTokenClassifier,
-    )
+    from modeling.checkpoints.kerashub import save_kerashub as save_kerashub
+    from modeling.checkpoints.loading import find_checkpoint as find_checkpoint
+    from modeling.checkpoints.loading import load_checkpoint as load_checkpoint
+    from modeling.checkpoints.loading import read_shapes as read_shapes
+    from modeling.checkpoints.names import named_variables as named_variables
+    from modeling.checkpoints.tf1 import save_checkpoint as save_checkpoint
+    from modeling.checkpoints.tf1 import save_release as save_release
+    from modeling.config import BertConfig as BertConfig
+    from modeling.distillation import DistillationLoss as DistillationLoss
+    from modeling.distillation import Distiller as Distiller
+    from modeling.folders.config_files import load_config as load_config
+    from modeling.labels import find_order as find_order
+    from modeling.losses import ClassifierLoss as ClassifierLoss
+    from modeling.losses import ContrastiveLoss as ContrastiveLoss
+    from modeling.losses import CosineLoss as CosineLoss
+    from modeling.losses import MultiLabelLoss as MultiLabelLoss
+    from modeling.losses import PretrainingLoss as PretrainingLoss
+    from modeling.losses import RankingLoss as RankingLoss
+    from modeling.losses import RegressionLoss as RegressionLoss
+    from modeling.losses import SpanLoss as SpanLoss
+    from modeling.losses import TokenLoss as TokenLoss
+    from modeling.task_models import BertClassifier as BertClassifier
+    from modeling.task_models import BertEmbedder as BertEmbedder
+    from modeling.task_models import BertMultipleChoice as BertMultipleChoice
+    from modeling.task_models import BertPretrainer as BertPretrainer
+    from modeling.task_models import BertSpanLabeler as BertSpanLabeler
+    from modeling.task_models import BertTokenClassifier as BertTokenClassifier
 
 # {name: its module}
 _MODULES = lazy.read_imports(__file__)

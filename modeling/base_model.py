@@ -118,9 +118,10 @@ class FeaturesModel(keras.Model):
     @classmethod
     def from_config(cls, config: JsonObject) -> Self:
         """Creates the model that `get_config` described, with new weights."""
-        return super().from_config(
+        model: Self = super().from_config(
             {**config, "config": BertConfig.from_dict(config["config"])}
         )
+        return model
 
     def compute_output_spec(self, *args: Any, **kwargs: Any) -> Outputs:
         """Returns the shapes and dtypes of the outputs of symbolic inputs.
@@ -177,12 +178,14 @@ class FeaturesModel(keras.Model):
     def train_step(self, *arguments: Any) -> dict[str, Tensor]:
         """Checks the features of a batch, and runs a step of `fit`."""
         self._check_batch(arguments[-1])
-        return super().train_step(*arguments)
+        metrics: dict[str, Tensor] = super().train_step(*arguments)
+        return metrics
 
     def test_step(self, *arguments: Any) -> dict[str, Tensor]:
         """Checks the features of a batch, and runs a step of `evaluate`."""
         self._check_batch(arguments[-1])
-        return super().test_step(*arguments)
+        metrics: dict[str, Tensor] = super().test_step(*arguments)
+        return metrics
 
     def predict_step(self, *arguments: Any) -> Outputs:
         """Checks the features of a batch, and runs a step of `predict`."""
@@ -239,7 +242,10 @@ class FeaturesModel(keras.Model):
             if isinstance(sample_weight, Mapping):
                 weights = sample_weight
                 sample_weight = {name: weights.get(name) for name in y_pred}
-        return super().compute_metrics(x, y, y_pred, sample_weight)
+        metrics: dict[str, Tensor] = super().compute_metrics(
+            x, y, y_pred, sample_weight
+        )
+        return metrics
 
     def get_build_config(self) -> JsonObject:
         """Returns what else a file says: frozen layers and quantization."""

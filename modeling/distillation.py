@@ -5,12 +5,15 @@ shapes, B = batch, T = length in WordPieces and W = hidden size.
 """
 
 from collections.abc import Mapping
-from typing import NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import keras
 
 from modeling.ops import Features, Outputs, Tensor, at_least_float32
 from modeling.task_loss import BatchLoss, Loss, weighted_sum
+
+if TYPE_CHECKING:
+    from modeling.task_models import TaskModel
 
 ValueT = TypeVar("ValueT")
 
@@ -50,8 +53,8 @@ class Distiller:
 
     def __init__(
         self,
-        student: keras.Model,
-        teacher: keras.Model,
+        student: "TaskModel",
+        teacher: "TaskModel",
         loss: "DistillationLoss",
         seed: int | None = None,
     ) -> None:
@@ -73,8 +76,9 @@ class Distiller:
     @property
     def trainable_variables(self) -> list[keras.Variable]:
         """Trainable variables of the student, and of the projection."""
+        variables: list[keras.Variable] = self.student.trainable_variables
         own = self.projection.variables if self.projection else []
-        return self.student.trainable_variables + own
+        return variables + own
 
     def draw_seed(self, training: bool) -> Tensor | None:
         """Draws the dropout seed of the student's next call."""
@@ -105,7 +109,7 @@ class Distiller:
 
 
 def _call_model(
-    model: keras.Model,
+    model: "TaskModel",
     features: Features,
     *,
     training: bool,

@@ -17,7 +17,8 @@ def all_layers(layer: keras.layers.Layer) -> list[keras.layers.Layer]:
     Uses a private method, because Keras's public list contains only the
     outermost layers of a model.
     """
-    return layer._flatten_layers()
+    layers: list[keras.layers.Layer] = layer._flatten_layers()
+    return layers
 
 
 @keras.saving.register_keras_serializable(package="bert")

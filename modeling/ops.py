@@ -52,7 +52,10 @@ def _find_chooser() -> Callable[[str, Any, bool], Callable[..., Any] | None]:
     package = "modeling.accelerated"
     if keras.backend.backend() != "tensorflow" or not find_spec(package):
         return lambda name, inputs, training: None
-    return importlib.import_module(package).choose
+    choose: Callable[[str, Any, bool], Callable[..., Any] | None] = (
+        importlib.import_module(package).choose
+    )
+    return choose
 
 
 @contextlib.contextmanager

@@ -36,7 +36,8 @@ def _linear(
 
         return function(inputs), gradient
 
-    return apply
+    linear: Callable[[Tensor], Tensor] = apply
+    return linear
 
 
 class PaddedRows:

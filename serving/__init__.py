@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING
 
 from command_line import lazy
 
-# ruff: noqa: F401
 if TYPE_CHECKING:
-    # The names of this package, which `lazy` imports at their first use.
-    from serving.export_options import ExportOptions
-    from serving.exports import export
-    from serving.text_model import TextModel, load
+    # The names of this package, which `lazy` imports at their first use. `as`
+    # tells type checkers that they are public.
+    from serving.export_options import ExportOptions as ExportOptions
+    from serving.exports import export as export
+    from serving.text_model import TextModel as TextModel
+    from serving.text_model import load as load
 
 # {name: its module}
 _MODULES = lazy.read_imports(__file__)

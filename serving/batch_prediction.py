@@ -22,7 +22,7 @@ from serving.answer_writer import (
 )
 from serving.requests import Item
 from serving.serving_flags import TaskFlags
-from serving.tasks.base import AskedModel, Reply, TextTask
+from serving.tasks.base import AnyTextTask, AskedModel, Reply
 
 # Maximum number of errors that are logged. The output contains all errors.
 MAX_LOGGED = 10
@@ -88,7 +88,7 @@ class RowCounter:
 
 def answer_items(
     model: AskedModel,
-    task: TextTask,
+    task: AnyTextTask,
     options: TaskFlags,
     items: Iterable[Item],
     row_options: RowOptions = RowOptions(),
@@ -201,7 +201,7 @@ def _buffer(
 
 
 def _form_batches(
-    task: TextTask, buffer: Sequence[Item], row_options: RowOptions
+    task: AnyTextTask, buffer: Sequence[Item], row_options: RowOptions
 ) -> Iterator[list[int]]:
     """Yields the places in the buffer of the requests of each batch.
 
@@ -215,7 +215,7 @@ def _form_batches(
         yield order[start : start + row_options.batch_size]
 
 
-def _length_of(task: TextTask, item: Item) -> int:
+def _length_of(task: AnyTextTask, item: Item) -> int:
     names = [name for field in task.fields for name in task.names_of(field)]
     return _count(item.request.get(name) for name in names)
 
@@ -243,7 +243,7 @@ def check_fields(fields: Sequence[str], reply_fields: Iterable[str]) -> None:
 def _create_row(
     item: Item,
     reply: Reply | ValueError,
-    task: TextTask,
+    task: AnyTextTask,
     row_options: RowOptions,
 ) -> Reply:
     """Returns the columns of an item, and the fields of its reply to write."""

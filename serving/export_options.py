@@ -3,6 +3,7 @@
 import dataclasses
 import functools
 from collections.abc import Sequence
+from typing import Literal
 
 from data.text.packing_layer import PackingLayer
 from data.text.tokenization import FullTokenizer
@@ -33,7 +34,7 @@ class ExportOptions:
     predict_batch_size: int = 32
     formats: Sequence[str] = ("saved_model",)
     fixed_length: int | None = None
-    quantize: str | None = None
+    quantize: Literal["int8"] | None = None
     weights: StrPath | Preset | None = None
 
     def __post_init__(self) -> None:

@@ -12,7 +12,7 @@ from data.tables import tables
 from data.tables.column_names import guess_columns
 from files.json_files import parse_json
 from files.paths import named_errors
-from serving.tasks.base import LISTS, Request, TextTask
+from serving.tasks.base import LISTS, AnyTextTask, Request
 
 # Fields of a request as in TensorFlow Serving.
 _PREDICT_FIELDS = {"instances", "signature_name"}
@@ -42,7 +42,7 @@ class Item(NamedTuple):
 
 
 def expand_lists(
-    task: TextTask, request: Request
+    task: AnyTextTask, request: Request
 ) -> tuple[list[Request], bool]:
     """Splits a request whose fields contain lists of texts.
 
@@ -67,7 +67,7 @@ def expand_lists(
     ], bool(lists)
 
 
-def to_requests(task: TextTask, texts: Sequence[str]) -> list[Request]:
+def to_requests(task: AnyTextTask, texts: Sequence[str]) -> list[Request]:
     """Converts the texts of the command line to requests.
 
     If the task has one field, each text is a request. Otherwise the texts
@@ -91,7 +91,7 @@ def to_requests(task: TextTask, texts: Sequence[str]) -> list[Request]:
     return [dict(zip(fields, values, strict=False))]
 
 
-def items_of(task: TextTask, texts: Sequence[str]) -> list[Item]:
+def items_of(task: AnyTextTask, texts: Sequence[str]) -> list[Item]:
     """Returns the requests in the texts of the command line.
 
     Raises:
@@ -102,7 +102,7 @@ def items_of(task: TextTask, texts: Sequence[str]) -> list[Item]:
 
 
 def parse_body(
-    task: TextTask, text: bytes, is_predict: bool = False
+    task: AnyTextTask, text: bytes, is_predict: bool = False
 ) -> tuple[list[Any], bool]:
     """Returns the unchecked requests in JSON text, and whether it is a list.
 
@@ -137,7 +137,7 @@ def parse_body(
 
 
 def read_requests(
-    task: TextTask,
+    task: AnyTextTask,
     paths: Sequence[str | FileRange],
     columns: Sequence[str | None] = (),
     layout: tables.Layout = _DEFAULT_LAYOUT,
@@ -195,7 +195,7 @@ def read_requests(
 
 
 def _choose_columns(
-    task: TextTask,
+    task: AnyTextTask,
     columns: Sequence[str | None],
     trained_columns: Sequence[str | None],
 ) -> tuple[dict[str, str], dict[str, str]]:
@@ -252,7 +252,7 @@ class _RowParser:
         may_be_plain: whether a line of the file may be plain text.
     """
 
-    task: TextTask
+    task: AnyTextTask
     chosen: Mapping[str, str]
     trained: Mapping[str, str]
     is_table: bool

@@ -19,7 +19,7 @@ from starlette.exceptions import HTTPException
 
 from files.json_files import JsonObject
 from serving.serving_flags import EngineFlags, TaskFlags
-from serving.tasks.base import Reply, Request, TextTask
+from serving.tasks.base import AnyTextTask, Reply, Request
 from serving.text_model import TextModel
 
 # A batch contains the requests that wait, up to these numbers of texts and of
@@ -46,7 +46,7 @@ class QueuedCall:
             dropped.
     """
 
-    def __init__(self, task: TextTask, requests: list[Request]) -> None:
+    def __init__(self, task: AnyTextTask, requests: list[Request]) -> None:
         self.task = task
         self.requests = requests
         loop = asyncio.get_running_loop()
@@ -164,7 +164,7 @@ class ServedModel:
         self.version = name if name.isdecimal() else "1"
         self._engine_flags = engine_flags
         self._model = model
-        self.tasks: dict[str, TextTask] = {}
+        self.tasks: dict[str, AnyTextTask] = {}
         self.about: JsonObject = {}
         # Short calls form batches. Batches and long calls take turns.
         self._short: list[QueuedCall] = []

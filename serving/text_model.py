@@ -10,7 +10,7 @@ import functools
 import os
 from collections.abc import Iterable, Mapping, Sequence, Set
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn, overload
 
 from absl import logging
 
@@ -21,12 +21,11 @@ from serving import checksums, engines
 from serving.requests import expand_lists
 from serving.serving_flags import DEFAULT_TASK_FLAGS, TaskFlags
 from serving.tasks import TASKS, check_settings, tasks_of
-from serving.tasks.base import Reply, TextTask
+from serving.tasks.base import AnyTextTask, Reply, TextList, Texts
 
-Texts = str | Sequence[str]
-# A dict for one text, a list of dicts for a list of texts. It is Any, because
-# callers would have to check a union before each use.
-Answers = Any
+# A dict for one text, a list of dicts for a list of texts. The overloads of a
+# method tell a type checker which of them its arguments return.
+Answers = Reply | list[Reply]
 
 
 class TextModel:
@@ -98,7 +97,7 @@ class TextModel:
             "labels": described.labels,
         }
         self.columns: Sequence[str | None] = ()
-        self._tasks: dict[str, TextTask] = {}
+        self._tasks: dict[str, AnyTextTask] = {}
         if described.head in TASKS:
             self._prepare(folder, described)
 
@@ -152,7 +151,7 @@ class TextModel:
         """Names of the tasks that the model supports, the main task first."""
         return [*self._tasks]
 
-    def task(self, name: str | None = None) -> TextTask:
+    def task(self, name: str | None = None) -> AnyTextTask:
         """Returns a task of the model, by default the main task.
 
         Raises:
@@ -172,6 +171,21 @@ class TextModel:
             )
         return self._tasks[name or self.tasks[0]]
 
+    @overload
+    def classify(
+        self, text_a: str, text_b: str = "", min_probability: float = 0.0
+    ) -> Reply: ...
+    @overload
+    def classify(
+        self,
+        text_a: TextList,
+        text_b: Texts = "",
+        min_probability: float = 0.0,
+    ) -> list[Reply]: ...
+    @overload
+    def classify(
+        self, text_a: Texts, text_b: TextList, min_probability: float = 0.0
+    ) -> list[Reply]: ...
     def classify(
         self, text_a: Texts, text_b: Texts = "", min_probability: float = 0.0
     ) -> Answers:
@@ -185,6 +199,16 @@ class TextModel:
         options = TaskFlags(min_probability=min_probability)
         return self._ask("classify", options, text_a=text_a, text_b=text_b)
 
+    @overload
+    def answer(self, question: str, context: str, n_best: int = 1) -> Reply: ...
+    @overload
+    def answer(
+        self, question: TextList, context: Texts, n_best: int = 1
+    ) -> list[Reply]: ...
+    @overload
+    def answer(
+        self, question: Texts, context: TextList, n_best: int = 1
+    ) -> list[Reply]: ...
     def answer(
         self, question: Texts, context: Texts, n_best: int = 1
     ) -> Answers:
@@ -201,6 +225,10 @@ class TextModel:
         options = TaskFlags(n_best=n_best)
         return self._ask("answer", options, question=question, context=context)
 
+    @overload
+    def tag(self, text: str) -> Reply: ...
+    @overload
+    def tag(self, text: TextList) -> list[Reply]: ...
     def tag(self, text: Texts) -> Answers:
         """Splits a text into words, and tags them.
 
@@ -209,14 +237,28 @@ class TextModel:
         """
         return self._ask("tag", text=text)
 
+    @overload
+    def fill_mask(self, text: str, top_k: int = 5) -> Reply: ...
+    @overload
+    def fill_mask(self, text: TextList, top_k: int = 5) -> list[Reply]: ...
     def fill_mask(self, text: Texts, top_k: int = 5) -> Answers:
         """Returns {"masks"}: the top_k most probable WordPieces per [MASK]."""
         return self._ask("fill-mask", TaskFlags(top_k=top_k), text=text)
 
+    @overload
+    def next_sentence(self, text_a: str, text_b: str) -> Reply: ...
+    @overload
+    def next_sentence(self, text_a: TextList, text_b: Texts) -> list[Reply]: ...
+    @overload
+    def next_sentence(self, text_a: Texts, text_b: TextList) -> list[Reply]: ...
     def next_sentence(self, text_a: Texts, text_b: Texts) -> Answers:
         """Returns the "probability" that text_b follows text_a, in a dict."""
         return self._ask("next-sentence", text_a=text_a, text_b=text_b)
 
+    @overload
+    def embed(self, text: str, tokens: bool = False) -> Reply: ...
+    @overload
+    def embed(self, text: TextList, tokens: bool = False) -> list[Reply]: ...
     def embed(self, text: Texts, tokens: bool = False) -> Answers:
         """Returns vectors of a text: {"pooled", "mean", "mean_normalized"}.
 
@@ -231,13 +273,23 @@ class TextModel:
         """
         return self._ask("embed", TaskFlags(tokens=tokens), text=text)
 
-    def rerank(self, query: str, passages: Sequence[str]) -> Reply:
+    @overload
+    def rerank(self, query: str, passages: TextList) -> Reply: ...
+    @overload
+    def rerank(self, query: TextList, passages: TextList) -> list[Reply]: ...
+    def rerank(self, query: Texts, passages: TextList) -> Answers:
         """Returns {"ranking": list of {"index", "score"}}, best passage first.
 
         "index" is the position of the passage in `passages`.
         """
         return self._ask("rerank", query=query, passages=passages)
 
+    @overload
+    def tokenize(self, text_a: str, text_b: str = "") -> Reply: ...
+    @overload
+    def tokenize(self, text_a: TextList, text_b: Texts = "") -> list[Reply]: ...
+    @overload
+    def tokenize(self, text_a: Texts, text_b: TextList) -> list[Reply]: ...
     def tokenize(self, text_a: Texts, text_b: Texts = "") -> Answers:
         """Returns {"tokens", "num_wordpieces"}.
 
@@ -257,11 +309,12 @@ class TextModel:
             name: _to_texts(name, texts) for name, texts in fields.items()
         }
         requests, is_many = expand_lists(task, request)
-        replies = task.ask(self, requests, options)
-        for number, reply in enumerate(replies, 1):
+        replies: list[Reply] = []
+        for number, reply in enumerate(task.ask(self, requests, options), 1):
             if isinstance(reply, ValueError):
                 where = f"text {number}: " if is_many else ""
                 raise ValueError(f"{where}{reply}") from None
+            replies.append(reply)
         return replies if is_many else replies[0]
 
 

@@ -78,12 +78,14 @@ class UvicornServer(uvicorn.Server, abc.ABC):
     @property
     def connections(self) -> Collection[Connection]:
         """The open connections."""
-        return self.server_state.connections
+        connections: Collection[Connection] = self.server_state.connections
+        return connections
 
     @property
     def must_stop_now(self) -> bool:
         """Whether a second Ctrl-C asked to wait for nothing."""
-        return self.force_exit
+        must_stop: bool = self.force_exit
+        return must_stop
 
     def stop(self) -> None:
         """Makes the server stop, from any thread."""
@@ -96,7 +98,8 @@ class UvicornServer(uvicorn.Server, abc.ABC):
     async def on_tick(self, counter: int) -> bool:
         """Calls `watch`. Uvicorn calls this method ten times a second."""
         self.watch()
-        return await super().on_tick(counter)
+        stops: bool = await super().on_tick(counter)
+        return stops
 
     async def shutdown(
         self, sockets: list[socket.socket] | None = None

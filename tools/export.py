@@ -99,7 +99,8 @@ def load_model(preset: presets.Preset, model_class: str) -> "FeaturesModel":
 
     if model_class == kinds.ENCODER:
         preset.warn_of_pooling()
-    model, report = getattr(modeling, model_class).load_preset(preset)
+    kind: type[FeaturesModel] = getattr(modeling, model_class)
+    model, report = kind.load_preset(preset)
     # A pretrained model may contain only the head for the next sentence.
     is_pair = "cls/seq_relationship/output_weights" in report.loaded
     checks.check_loaded(report, needs_head=not is_pair)

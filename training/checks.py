@@ -15,7 +15,7 @@ from modeling.folders.presets import Preset
 from modeling.labels import similar_labels
 from training.fine_tuning_config import FineTuningConfig
 from training.start import Start, check_lengths
-from training.task import Task
+from training.task import AnyTask
 from training.training_config import TrainingConfig
 
 # Matches the names of weights and slots that another model of this project
@@ -47,17 +47,15 @@ def check_files(start: Start[TrainingConfig]) -> None:
     for flag, path in outputs.items():
         if path:
             new_folders.check_folder(path, flag)
-    config_file = start.config.model.bert_config_file
-    assert config_file is not None  # by `start.check_required`
     check_lengths(
         start.bert_config,
-        config_file,
+        start.config.model.required_config_file,
         max_seq_length=start.config.max_seq_length,
         export_seq_length=start.config.export.export_seq_length,
     )
 
 
-def check_task(task: Task, start: Start[FineTuningConfig]) -> None:
+def check_task(task: AnyTask, start: Start[FineTuningConfig]) -> None:
     """Checks a task against the model and the weights that it starts from.
 
     Raises:
@@ -88,7 +86,7 @@ def check_task(task: Task, start: Start[FineTuningConfig]) -> None:
 
 
 def _check_weights(
-    task: Task, start: Start[FineTuningConfig], preset: Preset
+    task: AnyTask, start: Start[FineTuningConfig], preset: Preset
 ) -> None:
     config = start.config
     trains = config.training.do_train

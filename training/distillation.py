@@ -4,8 +4,7 @@ modeling/distillation.py computes the loss.
 """
 
 from collections.abc import Callable, Sequence
-
-import keras
+from typing import TYPE_CHECKING
 
 import modeling
 from command_line.groups import PRECISIONS
@@ -16,13 +15,16 @@ from training import checks
 from training.start import Start
 from training.training_config import TrainingConfig
 
+if TYPE_CHECKING:
+    from modeling.task_models import TaskModel
+
 
 def load_teacher(
     start: Start[TrainingConfig],
-    create_model: Callable[..., keras.Model],
+    create_model: Callable[..., "TaskModel"],
     labels: Sequence[Sequence[str]] = (),
     output_mode: str | None = None,
-) -> keras.Model | None:
+) -> "TaskModel | None":
     """Loads the model in --teacher, whose outputs a student learns to match.
 
     Returns None if the command has no teacher, or does not train.

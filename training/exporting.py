@@ -26,7 +26,16 @@ from training.loop.trainer import Trainer
 from training.pretraining_config import PretrainingConfig
 from training.splits import splits_of
 from training.start import Start
-from training.task import Batch, Split, Task
+from training.task import (
+    AnySplit,
+    AnyTask,
+    Batch,
+    ExampleT,
+    OriginT,
+    Split,
+    Splits,
+    Task,
+)
 from training.training_config import TrainingConfig
 
 
@@ -62,10 +71,10 @@ def check_model(config: TrainingConfig, model: keras.Model) -> None:
 
 
 def export_task(
-    task: Task,
+    task: Task[ExampleT, OriginT],
     start: Start[FineTuningConfig],
     trainer: Trainer,
-    splits: Mapping[str, Split],
+    splits: Splits[ExampleT, OriginT],
     results: Mapping[str, float],
 ) -> None:
     """Writes --export_dir, unless the export is much worse than the model.
@@ -112,7 +121,7 @@ def export_task(
     logging.info("Wrote the export to %s", export_dir)
 
 
-def settings_of(task: Task) -> HeadSettings:
+def settings_of(task: AnyTask) -> HeadSettings:
     """Returns the settings of a task's head, for `serving.export`."""
     return {**task.settings, "labels": task.labels, **task.export_settings}
 
@@ -136,8 +145,8 @@ def _options_of(
 
 
 def check_export_scores(
-    task: Task,
-    splits: Sequence[Split],
+    task: AnyTask,
+    splits: Sequence[AnySplit],
     results: Mapping[str, float],
     scores: Mapping[str, float],
 ) -> None:
@@ -212,7 +221,10 @@ def _group_scores(scores: Mapping[str, float]) -> dict[str, dict[str, float]]:
 
 
 def evaluate_export(
-    task: Task, kind: str, folder: Path, splits: Sequence[Split]
+    task: Task[ExampleT, OriginT],
+    kind: str,
+    folder: Path,
+    splits: Sequence[Split[ExampleT, OriginT]],
 ) -> dict[str, float]:
     """Evaluates each format of an export that this machine can run.
 
@@ -252,7 +264,10 @@ def evaluate_export(
 
 
 def _run(
-    task: Task, kind: str, engine: engines.Engine, split: Split
+    task: Task[ExampleT, OriginT],
+    kind: str,
+    engine: engines.Engine,
+    split: Split[ExampleT, OriginT],
 ) -> Iterator[Batch]:
     """Yields features and logits, as the model itself would compute them."""
     max_length = task.config.fine_tuning.max_seq_length

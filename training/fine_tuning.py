@@ -33,13 +33,21 @@ from training.splits import (
     write_splits,
 )
 from training.start import Start
-from training.task import Batches, Split, Task
+from training.task import (
+    AnySplit,
+    AnySplits,
+    AnyTask,
+    Batches,
+    ExampleT,
+    OriginT,
+    Split,
+    Splits,
+    Task,
+)
 from training.training_config import NumSteps
 
-Splits = Mapping[str, Split]
 
-
-def run(task: Task, start: Start[FineTuningConfig]) -> None:
+def run(task: Task[ExampleT, OriginT], start: Start[FineTuningConfig]) -> None:
     """Trains, evaluates, predicts and exports a task, depending on the flags.
 
     Args:
@@ -87,7 +95,7 @@ def run(task: Task, start: Start[FineTuningConfig]) -> None:
 
 
 def create_plan(
-    task: Task, start: Start[FineTuningConfig], splits: Splits
+    task: AnyTask, start: Start[FineTuningConfig], splits: AnySplits
 ) -> flow.Plan:
     """Checks the rows of the splits, and plans what to do with them.
 
@@ -115,10 +123,10 @@ def create_plan(
 
 
 def write_files(
-    task: Task,
+    task: Task[ExampleT, OriginT],
     start: Start[FineTuningConfig],
     trainer: Trainer,
-    splits: Splits,
+    splits: Splits[ExampleT, OriginT],
     evaluate: flow.Evaluate,
 ) -> Scores:
     """Writes scores, reports, predictions and the export. Returns the scores.
@@ -141,10 +149,10 @@ def write_files(
 
 
 def show_scores(
-    task: Task,
+    task: Task[ExampleT, OriginT],
     start: Start[FineTuningConfig],
     trainer: Trainer,
-    splits: Splits,
+    splits: Splits[ExampleT, OriginT],
     results: Scores,
 ) -> None:
     """Shows scores that are not the run's, and exports what the user asked."""
@@ -158,7 +166,7 @@ def show_scores(
 
 
 def find_num_steps(
-    task: Task, config: FineTuningConfig, splits: Splits
+    task: AnyTask, config: FineTuningConfig, splits: AnySplits
 ) -> NumSteps | None:
     """Returns the numbers of training and warmup steps, None if not training.
 
@@ -174,9 +182,9 @@ def find_num_steps(
 
 
 def find_settings(
-    task: Task,
+    task: AnyTask,
     start: Start[FineTuningConfig],
-    splits: Splits,
+    splits: AnySplits,
     recorded_sets: Sequence[recorded_splits.RecordedSet],
 ) -> TrainingSettings:
     """Returns the settings to record with the weights.
@@ -203,9 +211,9 @@ def find_settings(
 
 
 def train_task(
-    task: Task,
+    task: AnyTask,
     trainer: Trainer,
-    train_set: Split,
+    train_set: AnySplit,
     num_train_steps: int,
     evaluate: flow.Evaluate,
 ) -> None:
@@ -225,7 +233,11 @@ def train_task(
         trainer.restore_best()
 
 
-def write_reports(task: Task, trainer: Trainer, splits: Splits) -> None:
+def write_reports(
+    task: Task[ExampleT, OriginT],
+    trainer: Trainer,
+    splits: Splits[ExampleT, OriginT],
+) -> None:
     """Writes the task's reports on the dev splits."""
     for split in splits_of(task, splits, "eval"):
         batches = predict_split(task, trainer, split, "eval", "Reporting")
@@ -233,9 +245,9 @@ def write_reports(task: Task, trainer: Trainer, splits: Splits) -> None:
 
 
 def write_predictions(
-    task: Task,
+    task: Task[ExampleT, OriginT],
     trainer: Trainer,
-    splits: Splits,
+    splits: Splits[ExampleT, OriginT],
     results: Scores,
 ) -> Scores:
     """Writes the predictions of the test splits, and their scores if known.
@@ -264,7 +276,7 @@ def write_predictions(
 
 
 def finish_run(
-    task: Task,
+    task: AnyTask,
     trainer: Trainer,
     results: Scores,
     began: float,
@@ -316,7 +328,7 @@ def warn_of_never_found(config: FineTuningConfig, results: Scores) -> None:
         )
 
 
-def describe_scores(task: Task, results: Scores) -> list[str]:
+def describe_scores(task: AnyTask, results: Scores) -> list[str]:
     """Returns a line about the main score on the dev set, [] without one."""
     metric = task.metrics[0]
     if metric not in results:
@@ -324,7 +336,7 @@ def describe_scores(task: Task, results: Scores) -> list[str]:
     return [f"{metric} on the dev set: {results[metric]:.4f}"]
 
 
-def describe_commands(task: Task) -> Sequence[str]:
+def describe_commands(task: AnyTask) -> Sequence[str]:
     """Returns commands that ask the exported model, [] without an export."""
     config = task.config
     return example_calls.list_commands(
@@ -334,7 +346,9 @@ def describe_commands(task: Task) -> Sequence[str]:
     )
 
 
-def create_evaluation(task: Task, splits: Splits) -> flow.Evaluate:
+def create_evaluation(
+    task: Task[ExampleT, OriginT], splits: Splits[ExampleT, OriginT]
+) -> flow.Evaluate:
     """Returns a function (trainer) -> scores on the dev splits.
 
     The function evaluates the weights of each step only once.
@@ -366,9 +380,9 @@ def create_evaluation(task: Task, splits: Splits) -> flow.Evaluate:
 
 
 def predict_split(
-    task: Task,
+    task: Task[ExampleT, OriginT],
     trainer: Trainer,
-    split: Split,
+    split: Split[ExampleT, OriginT],
     purpose: Purpose,
     label: str,
 ) -> Batches:

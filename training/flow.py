@@ -3,6 +3,7 @@
 import dataclasses
 import datetime
 from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import keras
 import tensorflow as tf
@@ -25,6 +26,9 @@ from training.optimizers import optimization
 from training.run.run_folder import RunFolder
 from training.start import Start
 from training.training_config import NumSteps, TrainingConfig
+
+if TYPE_CHECKING:
+    from modeling.task_models import TaskModel
 
 # {name: score}
 Scores = dict[str, float]
@@ -116,10 +120,10 @@ def _set_seed_and_precision(config: TrainingConfig) -> None:
 def create_trainer(
     start: Start[TrainingConfig],
     folder: RunFolder,
-    create_model: Callable[..., keras.Model],
+    create_model: Callable[..., "TaskModel"],
     loss: Loss,
     num_steps: NumSteps | None,
-    teacher: keras.Model | None = None,
+    teacher: "TaskModel | None" = None,
 ) -> Trainer:
     """Creates a model with random weights, and the Trainer of its run.
 
@@ -158,7 +162,7 @@ def create_trainer(
     return Trainer(model, start, folder, step)
 
 
-def _freeze(model: keras.Model, num_blocks: int) -> None:
+def _freeze(model: "TaskModel", num_blocks: int) -> None:
     """Freezes the embeddings and the first blocks.
 
     0 = nothing.
@@ -183,9 +187,9 @@ def _create_optimizer(
 
 def _with_teacher(
     start: Start[TrainingConfig],
-    model: keras.Model,
+    model: "TaskModel",
     loss: Loss,
-    teacher: keras.Model | None,
+    teacher: "TaskModel | None",
 ) -> tuple[Trainable, BatchLoss]:
     """Returns what is trained, and its loss."""
     if teacher is None:

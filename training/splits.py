@@ -5,7 +5,7 @@ import json
 import os
 import tempfile
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from absl import logging
 
@@ -18,12 +18,22 @@ from modeling.folders.recorded_splits import RecordedSet
 from training.fine_tuning_config import FineTuningConfig
 from training.run import fingerprints
 from training.start import Start
-from training.task import Split, Task
+from training.task import (
+    AnySplits,
+    AnyTask,
+    ExampleT,
+    OriginT,
+    Split,
+    Splits,
+    Task,
+)
 
 
 def write_splits(
-    task: Task, start: Start[FineTuningConfig], folder: StrPath
-) -> dict[str, Split]:
+    task: Task[ExampleT, OriginT],
+    start: Start[FineTuningConfig],
+    folder: StrPath,
+) -> dict[str, Split[ExampleT, OriginT]]:
     """Reads the splits that a command needs, then writes their records.
 
     Args:
@@ -59,19 +69,19 @@ def write_splits(
 
 
 def _write_split(
-    task: Task,
+    task: Task[ExampleT, OriginT],
     name: str,
-    examples: Sequence[object],
+    examples: Sequence[ExampleT],
     folder: StrPath,
     sizes: tuple[int, int],
-) -> Split:
+) -> Split[ExampleT, OriginT]:
     """Encodes the examples of a split, and writes them as a TFRecord file.
 
     `sizes` are the numbers of WordPieces and of types, which bound the ids.
     """
     path = os.path.join(folder, f"{name}.tf_record")
     checksum = 0
-    origins = []
+    origins: list[OriginT] = []
     with RecordWriter([path]) as writer:
         encoded = task.encode(name, examples)
         for record, origin in track(encoded, label="Writing"):
@@ -98,7 +108,7 @@ def _write_split(
 
 
 def describe_data(
-    config: FineTuningConfig, splits: Mapping[str, Split]
+    config: FineTuningConfig, splits: AnySplits
 ) -> list[RecordedSet]:
     """Returns a RecordedSet for each split, for model.json and the card.
 
@@ -126,13 +136,15 @@ def describe_data(
 
 
 def splits_of(
-    task: Task, splits: Mapping[str, Split], purpose: Purpose
-) -> list[Split]:
+    task: Task[ExampleT, OriginT],
+    splits: Splits[ExampleT, OriginT],
+    purpose: Purpose,
+) -> list[Split[ExampleT, OriginT]]:
     """Returns the splits that were read for a purpose."""
     return [splits[name] for name in task.splits[purpose] if name in splits]
 
 
-def dev_set_checksum(task: Task, splits: Mapping[str, Split]) -> int:
+def dev_set_checksum(task: AnyTask, splits: AnySplits) -> int:
     """Returns a checksum of all that the dev set's scores depend on, or 0."""
     dev_splits = splits_of(task, splits, "eval")
     if not dev_splits:

@@ -54,6 +54,12 @@ class Start(Generic[TrainingConfigT_co]):
     table_split: TableSplit | None = None
 
     @property
+    def required_tokenizer(self) -> FullTokenizer:
+        """The tokenizer of a script whose --vocab_file must be set."""
+        assert self.tokenizer is not None  # by `check_required`
+        return self.tokenizer
+
+    @property
     def is_resumed(self) -> bool:
         """Whether the command continues the run in --output_dir."""
         return self.preset is not None and self.preset.is_resumed
@@ -84,8 +90,7 @@ def read_start(parsed: flags.Parsed[TrainingConfigT]) -> Start[TrainingConfigT]:
     preset = read_initial_preset(parsed.config)
     config = complete_flags(parsed, preset)
     # `checks.check_files` checks the lengths, which the table may still change.
-    file = config.model.bert_config_file
-    assert file is not None  # by `check_required`
+    file = config.model.required_config_file
     bert_config = None
     if preset and file == preset.config_file:
         bert_config = preset.load_config()

@@ -68,9 +68,8 @@ def adapt_to_rows(
             config.fine_tuning.num_train_epochs,
         )
     if "max_seq_length" in unset:
-        assert start.tokenizer
         suitable["max_seq_length"] = reader.suitable_length(
-            start.tokenizer, start.bert_config.max_position_embeddings
+            start.required_tokenizer, start.bert_config.max_position_embeddings
         )
     if not suitable:
         return start

@@ -10,7 +10,7 @@ import abc
 import dataclasses
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -19,17 +19,20 @@ from training.fine_tuning_config import FineTuningConfig
 from training.start import Start
 
 if TYPE_CHECKING:
-    import keras
     import tensorflow as tf
 
     import modeling
     from data.io import feature_specs, tfrecords
     from data.io.split_names import Purpose
     from modeling.task_loss import Loss
+    from modeling.task_models import TaskModel
 
 # An example, and what `Task.encode` yields beside a record.
 ExampleT = TypeVar("ExampleT")
 OriginT = TypeVar("OriginT")
+# A task, or a split, of which a function reads no example and no origin.
+AnyTask: TypeAlias = "Task[Any, Any]"
+AnySplit: TypeAlias = "Split[Any, Any]"
 # A batch of a prediction: (features, the model's outputs), as NumPy arrays. The
 # outputs are one array, or {name: array}, as the task's model returns them.
 Batch = tuple[Mapping[str, np.ndarray], Any]
@@ -67,6 +70,11 @@ class Split(Generic[ExampleT, OriginT]):
         return tfrecords.create_dataset(
             self.records, batch_size, is_training=False, trim=trim
         )
+
+
+# {name: split}
+Splits: TypeAlias = Mapping[str, Split[ExampleT, OriginT]]
+AnySplits: TypeAlias = Mapping[str, AnySplit]
 
 
 class Task(abc.ABC, Generic[ExampleT, OriginT]):
@@ -127,9 +135,8 @@ class Task(abc.ABC, Generic[ExampleT, OriginT]):
     export_settings: HeadSettings = NO_SETTINGS
 
     def __init__(self, start: Start[FineTuningConfig]) -> None:
-        assert start.tokenizer
         self.config = start.config
-        self.tokenizer = start.tokenizer
+        self.tokenizer = start.required_tokenizer
 
     @property
     def output_names(self) -> list[Sequence[str]]:
@@ -162,7 +169,7 @@ class Task(abc.ABC, Generic[ExampleT, OriginT]):
     @abc.abstractmethod
     def create_model(
         self, config: "modeling.BertConfig", **options: Any
-    ) -> "keras.Model":
+    ) -> "TaskModel":
         """Creates the task's model, an instance of a class in `modeling`.
 
         Args:

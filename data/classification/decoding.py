@@ -29,7 +29,8 @@ def to_probabilities(logits: np.ndarray, output_mode: OutputMode) -> np.ndarray:
         return np.exp(-np.logaddexp(0, -doubles)).astype(logits.dtype)
     if output_mode == "classification":
         powers = np.exp(logits - logits.max(axis=-1, keepdims=True))
-        return powers / powers.sum(axis=-1, keepdims=True)
+        probabilities: np.ndarray = powers / powers.sum(axis=-1, keepdims=True)
+        return probabilities
     return logits
 
 
@@ -79,7 +80,8 @@ class LabelDecoder:
         [examples, 1] in regression.
         """
         if self.output_mode == "regression":
-            return outputs[:, 0].tolist()
+            values: list[Label] = outputs[:, 0].tolist()
+            return values
         if self.output_mode == "multilabel":
             return [
                 [self.label_list[index] for index in np.flatnonzero(row > 0.5)]
@@ -105,7 +107,8 @@ def pool(logits: np.ndarray, starts: Sequence[int]) -> np.ndarray:
     """
     counts = np.diff([*starts, len(logits)])
     sums = np.add.reduceat(logits.astype(np.float64), starts)
-    return sums / counts[:, None]
+    means: np.ndarray = sums / counts[:, None]
+    return means
 
 
 def pool_batches(

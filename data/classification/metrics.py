@@ -57,7 +57,8 @@ def _correlation(
     with warnings.catch_warnings():
         # SciPy warns about constant inputs.
         warnings.simplefilter("ignore", RuntimeWarning)
-        return np.nan_to_num(function(labels, predictions).statistic)
+        correlation: float = function(labels, predictions).statistic
+    return float(np.nan_to_num(correlation))
 
 
 def compute_metrics(

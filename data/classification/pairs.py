@@ -216,7 +216,9 @@ def cosines(vectors: np.ndarray) -> np.ndarray:
 
     `vectors` are float [pairs, 2, width]. The result is float [pairs, 1].
     """
-    return np.sum(vectors[:, 0] * vectors[:, 1], axis=-1, keepdims=True)
+    products = vectors[:, 0] * vectors[:, 1]
+    sums: np.ndarray = np.sum(products, axis=-1, keepdims=True)
+    return sums
 
 
 class CosineDecoder(LabelDecoder):
@@ -231,7 +233,8 @@ class CosineDecoder(LabelDecoder):
 
     def labels(self, outputs: np.ndarray) -> list[Label]:
         """Computes the cosines of vectors, as in `cosines`."""
-        return cosines(outputs)[:, 0].tolist()
+        values: list[Label] = cosines(outputs)[:, 0].tolist()
+        return values
 
 
 def recall_1(vectors: np.ndarray, partners: Sequence[str | None]) -> float:

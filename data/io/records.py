@@ -152,7 +152,7 @@ def _field(number: int, payload: bytes) -> bytes:
 
 
 def _masked_crc(data: bytes) -> int:
-    crc = google_crc32c.value(data)
+    crc: int = google_crc32c.value(data)
     return ((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF
 
 
@@ -263,9 +263,11 @@ def count_records(paths: Iterable[StrPath], limit: float = math.inf) -> int:
 
 
 def _record_length(path: StrPath, position: int, header: bytes) -> int:
+    """Returns the length in a record's header, whose checksum it checks."""
     if len(header) < _HEADER_SIZE:
         raise _damaged(path, position, "truncated")
-    length, crc = struct.unpack("<QI", header)
+    values: tuple[int, int] = struct.unpack("<QI", header)
+    length, crc = values
     if crc != _masked_crc(header[:8]):
         if not position:
             # Users only create records for pretraining.
@@ -364,7 +366,7 @@ def measure_shard(path: StrPath) -> FileSize:
 
 def _measure(file: io.BufferedReader) -> FileSize:
     checksum = google_crc32c.Checksum()
-    size = sum(map(len, checksum.consume(file, 1 << 20)))
+    size = sum(len(chunk) for chunk in checksum.consume(file, 1 << 20))
     return {"bytes": size, "crc32c": checksum.hexdigest().decode()}
 
 

@@ -26,7 +26,8 @@ def _gfile() -> types.ModuleType:
     # Only remote files need TensorFlow, which loads slowly.
     from tensorflow.io import gfile
 
-    return gfile
+    module: types.ModuleType = gfile
+    return module
 
 
 def expand_patterns(patterns: str | None, flag_name: str) -> list[str]:
@@ -119,21 +120,24 @@ def _open_raw(path: StrPath) -> IO[bytes]:
         # input.
         return open(0, "rb", closefd=False)
     if is_remote(path):
-        return _gfile().GFile(path, "rb")
+        file: IO[bytes] = _gfile().GFile(path, "rb")
+        return file
     return open(path, "rb")
 
 
 def file_size(path: StrPath) -> int:
     """Returns the bytes of a local or remote file, which may be packed."""
     if is_remote(path):
-        return _gfile().stat(path).length
+        length: int = _gfile().stat(path).length
+        return length
     return os.path.getsize(path)
 
 
 def is_file(path: StrPath) -> bool:
     """Returns whether there is a local file, or a remote file or folder."""
     if is_remote(path):
-        return _gfile().exists(path)
+        exists: bool = _gfile().exists(path)
+        return exists
     return os.path.isfile(path)
 
 

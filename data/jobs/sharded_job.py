@@ -206,7 +206,7 @@ class JobFiles:
     def _read_same(self, path: str) -> JsonObject | None:
         """Reads a manifest or job.json, None if the file does not exist."""
         try:
-            contents = read_json(path)
+            contents: JsonObject = read_json(path)
         except FileNotFoundError:
             return None
         if {**contents, **self._description} == contents:

@@ -74,12 +74,17 @@ def find_penalties(labels: tuple[str, ...]) -> Penalties:
 
 
 def _penalize(is_legal: np.ndarray) -> np.ndarray:
-    return np.where(is_legal, np.float32(0), np.float32(PENALTY))
+    penalties: np.ndarray = np.where(
+        is_legal, np.float32(0), np.float32(PENALTY)
+    )
+    return penalties
 
 
 def to_scores(probabilities: np.ndarray) -> np.ndarray:
     """Returns logarithms of probabilities, with a finite number for 0."""
-    return np.log(np.maximum(probabilities, np.finfo(np.float32).tiny))
+    smallest = np.finfo(np.float32).tiny
+    scores: np.ndarray = np.log(np.maximum(probabilities, smallest))
+    return scores
 
 
 def decode_tags(
@@ -97,7 +102,7 @@ def decode_tags(
     Returns:
         index of each word's tag, int [words].
     """
-    best = scores.argmax(-1)
+    best: np.ndarray = scores.argmax(-1)
     if not only_legal or not len(best):
         return best
     start, between, end = find_penalties(tuple(labels))

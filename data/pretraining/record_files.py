@@ -73,7 +73,8 @@ def _read_manifest(file: str | None) -> JsonObject:
     if file is None:
         return {}
     with text_files.open_binary(file) as reader:
-        return parse_json(reader.read(), file)
+        manifest: JsonObject = parse_json(reader.read(), file)
+    return manifest
 
 
 def identify_files(files: Iterable[str]) -> list[Fingerprint]:

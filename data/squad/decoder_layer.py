@@ -128,7 +128,7 @@ class SquadDecoder:
         for name, (dtype, _) in _COLUMNS.items():
             specs[f"nbest_{name}"] = tf.TensorSpec([size], dtype)
         # Answer one question at a time, to limit memory.
-        outputs = tf.map_fn(
+        outputs: dict[str, tf.Tensor] = tf.map_fn(
             answer, rows, fn_output_signature=specs, parallel_iterations=1
         )
         chosen = outputs.pop("chosen")

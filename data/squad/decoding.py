@@ -21,7 +21,7 @@ from data.squad.final_text import (
 from data.squad.options import DecodingOptions
 from data.squad.passage_windows import SquadFeatures
 from data.squad.reading import WORD, SquadExample
-from data.text.tokenization import BasicTokenizer
+from data.text.words import BasicTokenizer
 
 
 class RawResult(NamedTuple):

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from absl import logging
 
 from data.squad.reading import SquadExample
-from data.text.tokenization import BasicTokenizer
+from data.text.words import BasicTokenizer
 
 
 class TokenizedText(NamedTuple):

@@ -6,7 +6,7 @@ is the only one and seems to be a list that a service or pandas wrapped.
 
 import re
 from collections.abc import Collection, Iterable, Iterator
-from typing import Literal
+from typing import Literal, TypeGuard
 
 from data.io import encodings
 from data.tables import headers
@@ -172,7 +172,7 @@ def _wrapped_list(
     return next(iter(lists.values()))
 
 
-def _is_of_objects(value: object) -> bool:
+def _is_of_objects(value: object) -> TypeGuard[list[JsonObject]]:
     return (
         isinstance(value, list)
         and bool(value)

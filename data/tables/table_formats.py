@@ -468,7 +468,8 @@ def _describe_empty_cell(
 def _parquet_cells(column: "pyarrow.Array") -> list[object]:
     """Returns the cells of a column, as text if Python lacks their values."""
     try:
-        return column.to_pylist()
+        cells: list[object] = column.to_pylist()
     except (ValueError, OverflowError):
         # Python's dates have no nanoseconds, and end with the year 9999.
-        return column.cast("string").to_pylist()
+        cells = column.cast("string").to_pylist()
+    return cells

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING
 from command_line import lazy
 from modeling.registration import register
 
-# ruff: noqa: F401
 if TYPE_CHECKING:
-    # The names of this package, which `lazy` imports at their first use.
-    from data.text.preprocessor import BertTextClassifierPreprocessor
-    from data.text.tokenization import FullTokenizer
+    # The names of this package, which `lazy` imports at their first use. `as`
+    # tells type checkers that they are public.
+    from data.text.preprocessor import (
+        BertTextClassifierPreprocessor as BertTextClassifierPreprocessor,
+    )
+    from data.text.tokenization import FullTokenizer as FullTokenizer
 
 # {name: its module}
 _MODULES = lazy.read_imports(__file__)

@@ -232,7 +232,8 @@ class BertTextClassifierPreprocessor(keras.layers.Layer):
     def from_config(cls, config: JsonObject) -> Self:
         """Creates the layer that `get_config` described."""
         tokenizer = TokenizerLayer(**config["tokenizer"])
-        return super().from_config({**config, "tokenizer": tokenizer})
+        layer: Self = super().from_config({**config, "tokenizer": tokenizer})
+        return layer
 
 
 def _segments(

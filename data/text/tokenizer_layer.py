@@ -101,7 +101,8 @@ class TokenizerLayer(keras.layers.Layer):
     @property
     def vocab(self) -> list[str]:
         """The WordPieces in the order of their ids."""
-        return self._vocab.tolist()
+        vocab: list[str] = self._vocab.tolist()
+        return vocab
 
     def id_of(self, token: str) -> int:
         """Returns the id of a WordPiece. Raises ValueError if it is missing."""
@@ -158,7 +159,10 @@ class TokenizerLayer(keras.layers.Layer):
             the next WordPiece begins. `chars` is a Characters.
         """
         # Flatten other shapes, such as [N, 1] of `keras.Input((1,))`.
-        return self._graph(tf.reshape(texts, [-1]))
+        tokenized: tuple[tf.RaggedTensor, tf.Tensor, Characters] = self._graph(
+            tf.reshape(texts, [-1])
+        )
+        return tokenized
 
     def _tokenize(
         self, texts: tf.Tensor
@@ -204,11 +208,12 @@ class TokenizerLayer(keras.layers.Layer):
         )
         if not self.do_lower_case:
             return chars
-        return tf.cond(
+        normalized: _Normalized = tf.cond(
             tf.reduce_any((flags & unicode_tables.ODD) > 0),
             lambda: self._reorder(self._expand(_lower_sigmas(chars)), flags),
             lambda: chars,
         )
+        return normalized
 
     def _expand(self, chars: _Normalized) -> _Normalized:
         """Replaces indices of rows of `UnicodeTables.several` by the rows."""

@@ -13,7 +13,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from command_line import progress
-from data.text import characters, tokenization
+from data.text import characters
+from data.text.words import BasicTokenizer, WordpieceTokenizer
 
 # Maximum number of distinct words in memory. Above this number, words that
 # occurred only once are dropped.
@@ -35,7 +36,7 @@ def count_words(
     When more than _MAX_WORDS distinct words are counted, drops the words that
     occurred only once so far.
     """
-    tokenizer = tokenization.BasicTokenizer(do_lower_case)
+    tokenizer = BasicTokenizer(do_lower_case)
     counts: collections.Counter[str] = collections.Counter()
     for line in lines:
         counts.update(tokenizer.tokenize(line))
@@ -171,7 +172,7 @@ def count_pieces(
     `counts` is {word: number of occurrences}. Returns (number of [UNK], number
     of all WordPieces).
     """
-    tokenizer = tokenization.WordpieceTokenizer(set(vocab))
+    tokenizer = WordpieceTokenizer(set(vocab))
     num_unknown = num_all = 0
     for word, count in counts.items():
         pieces = tokenizer.tokenize(word)
@@ -225,7 +226,7 @@ def extend_vocabulary(
     ]
     if num_new_words is None:
         num_new_words = len(unused)
-    tokenizer = tokenization.WordpieceTokenizer(set(vocab))
+    tokenizer = WordpieceTokenizer(set(vocab))
     saved = {}
     for word, count in counts.items():
         has_letter = any(map(str.isalpha, word))
@@ -263,7 +264,7 @@ def extension_rows(
         ValueError: `extended` is shorter than `vocab`, or replaces a token of
             `vocab` that is not an [unusedN] entry.
     """
-    tokenizer = tokenization.WordpieceTokenizer(set(vocab))
+    tokenizer = WordpieceTokenizer(set(vocab))
     ids = {token: number for number, token in enumerate(vocab)}
     rows = []
     pairs = itertools.zip_longest(vocab, extended)

@@ -43,7 +43,8 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
         with tf.GradientTape() as tape:
             tape.watch(floats)
             outputs = function(**inputs, **constants)
-        return tape.gradient(outputs, floats, upstream)
+        gradients: list[Tensor] = tape.gradient(outputs, floats, upstream)
+        return gradients
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Tensor:

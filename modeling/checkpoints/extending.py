@@ -33,7 +33,7 @@ def extend_model(model: ModelT, rows: Sequence[Sequence[int]]) -> ModelT:
     """
     settings = model.get_config()
     settings["config"] = settings["config"] | {"vocab_size": len(rows)}
-    extended = type(model).from_config(settings)
+    extended: ModelT = type(model).from_config(settings)
     extended.build()
     values = {original_name(weight): weight for weight in model.weights}
     for variable in extended.weights:

@@ -107,4 +107,5 @@ def _describe(path: str, name: str, dataset: h5py.Dataset) -> Entry:
 
 def _read(path: str, name: str, dtype: np.dtype) -> np.ndarray:
     with _named_errors(path), h5py.File(path, "r") as file:
-        return file[name][()].view(dtype)
+        values: np.ndarray = file[name][()]
+        return values.view(dtype)

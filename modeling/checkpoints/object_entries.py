@@ -354,5 +354,5 @@ def _read(
     path: str, key: str, shape: list[int], is_transposed: bool
 ) -> np.ndarray:
     with open_tf1_checkpoint(path) as (reader, _):
-        value = reader.get_tensor(key).reshape(shape)
+        value: np.ndarray = reader.get_tensor(key).reshape(shape)
     return value.T if is_transposed else value

@@ -261,7 +261,7 @@ def config_entries(
     if not model.built:
         model.build()
     config = model.config
-    values = config.to_dict()
+    values: JsonObject = config.to_dict()
     for name in config.unused:
         del values[name]
     # {activation in `BertConfig`: activation in config.json}.

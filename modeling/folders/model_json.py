@@ -84,7 +84,7 @@ def read_model_json(folder: StrPath) -> ModelJson:
     file = os.path.join(folder, FILE)
     if not os.path.isfile(file):
         return {}
-    values = read_json(file)
+    values: ModelJson = read_json(file)
     version = values.get("version")
     if version != VERSION:
         raise ValueError(

@@ -12,7 +12,7 @@ from files.paths import is_remote
 from serving import checksums, requests
 from serving.answer_writer import AnswerFormat
 from serving.serving_flags import TaskFlags
-from serving.tasks.base import TextTask
+from serving.tasks.base import AnyTextTask
 from serving.text_model import TextModel, load_once
 
 
@@ -67,7 +67,7 @@ class AnswerSettings:
             **dataclasses.asdict(self.layout),
         }
 
-    def load(self) -> tuple[TextModel, TextTask]:
+    def load(self) -> tuple[TextModel, AnyTextTask]:
         """Returns the model and its task. A process loads the model once.
 
         Raises:

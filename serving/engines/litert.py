@@ -39,4 +39,5 @@ class LiteRt(engines.Engine):
         self, features: Mapping[str, np.ndarray]
     ) -> engines.OutputArrays:
         with self._lock:
-            return self._serve(**features)
+            outputs: engines.OutputArrays = self._serve(**features)
+        return outputs

@@ -80,7 +80,8 @@ def open_engine(
         )
     # Import late, because importing a runtime may take seconds.
     module = importlib.import_module(f"serving.engines.{name}")
-    return getattr(module, runtime.engine)(folder, num_threads)
+    engine: Engine = getattr(module, runtime.engine)(folder, num_threads)
+    return engine
 
 
 def _choose(names: Sequence[str]) -> str:

@@ -70,7 +70,7 @@ class GraphBuilder:
 
     def weight(self, variable: keras.Variable, transpose: bool = False) -> str:
         """Adds a weight of the model, unless it was added before."""
-        name = variable.path
+        name: str = variable.path
         if name not in self.weights:
             value = keras.ops.convert_to_numpy(variable).astype(np.float32)
             value = np.ascontiguousarray(value.T if transpose else value)

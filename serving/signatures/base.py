@@ -128,7 +128,8 @@ def trace_once(function: Callable[..., T]) -> Callable[..., T]:
             ),
             inputs,
         )
-        return traced.get_concrete_function(*specs)(*inputs)
+        outputs: T = traced.get_concrete_function(*specs)(*inputs)
+        return outputs
 
     return call
 

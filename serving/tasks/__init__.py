@@ -13,7 +13,7 @@ from modeling.folders.model_entries import HeadSettings
 from modeling.kinds import KINDS
 from serving import head_outputs
 from serving.tasks.answer import ANSWER
-from serving.tasks.base import TextTask, check_single
+from serving.tasks.base import AnyTextTask, check_single
 from serving.tasks.classify import CLASSIFY
 from serving.tasks.embed import EMBED
 from serving.tasks.rerank import RERANK
@@ -34,14 +34,14 @@ _BY_NAME = {
     )
 }
 # {class of the model: tasks that the model supports, the main task first}.
-TASKS: dict[str, tuple[TextTask, ...]] = {
+TASKS: dict[str, tuple[AnyTextTask, ...]] = {
     name: tuple(_BY_NAME[task] for task in kind.text_tasks)
     for name, kind in KINDS.items()
     if kind.text_tasks
 }
 
 
-def tasks_of(head: str, settings: HeadSettings) -> dict[str, TextTask]:
+def tasks_of(head: str, settings: HeadSettings) -> dict[str, AnyTextTask]:
     """Returns {name: task} of the tasks of a model, the main task first.
 
     Args:

@@ -7,12 +7,11 @@ from typing import Any, NamedTuple, TypeVar
 from data.squad import decoding, passage_windows
 from data.squad.options import DecodingOptions, WindowOptions
 from data.squad.reading import WORD, SquadExample
-from serving.engines import Input
+from serving.engines import Input, OutputArrays
 from serving.serving_flags import TaskFlags
 from serving.tasks.base import (
     AskedModel,
     Encoded,
-    OutputArrays,
     Reply,
     Request,
     TextTask,

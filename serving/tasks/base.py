@@ -7,7 +7,7 @@ import dataclasses
 import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Generic, NamedTuple, Protocol, TypeAlias, TypeVar, cast
+from typing import Any, Generic, NamedTuple, Protocol, TypeAlias, TypeVar, cast
 
 import numpy as np
 
@@ -27,6 +27,27 @@ Request: TypeAlias = JsonObject
 Reply: TypeAlias = JsonObject
 # What a task needs to know of a request when it decodes the outputs.
 ContextT = TypeVar("ContextT")
+
+
+class TextList(Protocol):
+    """Several texts: a list, a tuple or another sequence, but no str.
+
+    A str is a sequence of str too, but contains only texts: its `__contains__`
+    accepts no other object.
+    """
+
+    def __contains__(self, value: object, /) -> bool:
+        """Returns whether a text is in the list."""
+
+    def __getitem__(self, index: int, /) -> str:
+        """Returns the text at an index."""
+
+    def __iter__(self) -> Iterator[str]:
+        """Iterates over the texts."""
+
+
+# A text or several.
+Texts: TypeAlias = str | TextList
 
 
 class AskedModel(Protocol):
@@ -249,6 +270,10 @@ class TextTask(Generic[ContextT]):
             for name in sent_names:
                 texts += _read_texts(name, request[name])
         return texts
+
+
+# A task of any context, which only its own `encode` and `decode` read.
+AnyTextTask: TypeAlias = TextTask[Any]
 
 
 def _read_texts(field: str, value: object) -> list[str]:

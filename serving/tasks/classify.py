@@ -8,11 +8,11 @@ from data.classification.decoding import pool, to_probabilities
 from data.text.token_windows import cut_spans
 from modeling.folders.model_entries import OutputMode
 from serving import head_outputs
+from serving.engines import OutputArrays
 from serving.serving_flags import TaskFlags
 from serving.tasks.base import (
     AskedModel,
     Encoded,
-    OutputArrays,
     Reply,
     Request,
     TextTask,

@@ -2,11 +2,10 @@
 
 import numpy as np
 
-from serving.engines import Input
+from serving.engines import Input, OutputArrays
 from serving.serving_flags import TaskFlags
 from serving.tasks.base import (
     AskedModel,
-    OutputArrays,
     Reply,
     TextTask,
     encode_pair,

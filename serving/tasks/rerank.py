@@ -2,11 +2,11 @@
 
 import numpy as np
 
+from serving.engines import OutputArrays
 from serving.serving_flags import TaskFlags
 from serving.tasks.base import (
     AskedModel,
     Encoded,
-    OutputArrays,
     Reply,
     Request,
     TextTask,

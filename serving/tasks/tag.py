@@ -5,12 +5,11 @@ from typing import NamedTuple
 from data.ner import scoring, sentence_windows
 from data.ner.sentence_windows import NerExample
 from data.ner.words import find_words, split_words
-from serving.engines import Input
+from serving.engines import Input, OutputArrays
 from serving.serving_flags import TaskFlags
 from serving.tasks.base import (
     AskedModel,
     Encoded,
-    OutputArrays,
     Reply,
     Request,
     TextTask,

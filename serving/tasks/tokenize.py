@@ -1,10 +1,10 @@
 """Shows the WordPieces that a model reads. The network does not run."""
 
+from serving.engines import OutputArrays
 from serving.serving_flags import TaskFlags
 from serving.tasks.base import (
     AskedModel,
     Encoded,
-    OutputArrays,
     Reply,
     Request,
     TextTask,

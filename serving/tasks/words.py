@@ -4,13 +4,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from serving.engines import Input
+from serving.engines import Input, OutputArrays
 from serving.serving_flags import TaskFlags
 from serving.tasks.base import (
     MASK,
     AskedModel,
     Encoded,
-    OutputArrays,
     Reply,
     Request,
     TextTask,

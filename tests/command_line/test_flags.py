@@ -1,6 +1,7 @@
 """Flags of a script, in groups that the command line does not show."""
 
 import dataclasses
+from typing import Literal
 
 import pytest
 from absl import flags as absl_flags
@@ -41,6 +42,18 @@ def test_a_flag_may_have_another_default_in_a_script():
         "length": 384,
         "name": None,
     }
+
+
+def test_the_choices_of_a_flag_may_be_its_type():
+    @dataclasses.dataclass(frozen=True, kw_only=True)
+    class Config(flags.Config):
+        kind: Literal["int8"] | None = flags.flag(
+            None, "Kind.", choices=("int8",)
+        )
+
+    (flag,) = flags.flags_of(Config)
+    assert flag.type is str
+    assert flag.is_valid("int8") and not flag.is_valid("int4")
 
 
 def test_flags_are_found_by_their_role():

@@ -70,6 +70,7 @@ def distribute(
     options = tf.data.Options()
     policy = tf.data.experimental.AutoShardPolicy.DATA
     options.experimental_distribute.auto_shard_policy = policy
-    return strategy.experimental_distribute_dataset(
-        dataset.with_options(options)
+    batches: Iterable[Mapping[str, tf.Tensor]] = (
+        strategy.experimental_distribute_dataset(dataset.with_options(options))
     )
+    return batches

@@ -48,7 +48,8 @@ class Summaries(Callback):
 def _peak_memory() -> int:
     """Returns the peak bytes of the first GPU, or else of this process."""
     if tf.config.list_physical_devices("GPU"):
-        return tf.config.experimental.get_memory_info("GPU:0")["peak"]
+        memory: dict[str, int] = tf.config.experimental.get_memory_info("GPU:0")
+        return memory["peak"]
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     # Linux counts kilobytes, macOS bytes.
     return peak if sys.platform == "darwin" else peak * 1024

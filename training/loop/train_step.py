@@ -321,13 +321,13 @@ class TrainStep:
             lambda t: tf.zeros(t.shape, t.dtype),
             part_gradients_at.get_concrete_function(index).structured_outputs,
         )
-        _, sums = tf.while_loop(
+        last: tuple[tf.Tensor, _Gradients] = tf.while_loop(
             lambda index, _: index < num_parts,
             add_part,
             (index, zeros),
             parallel_iterations=1,
         )
-        return sums
+        return last[1]
 
     def _part_gradients(
         self, features: Features, weights: Features, seed: tf.Tensor
@@ -371,7 +371,8 @@ def _all_reduce(values: ValuesT) -> ValuesT:
     context = tf.distribute.get_replica_context()
     if context.num_replicas_in_sync == 1:
         return values
-    return context.all_reduce(tf.distribute.ReduceOp.SUM, values)
+    sums: ValuesT = context.all_reduce(tf.distribute.ReduceOp.SUM, values)
+    return sums
 
 
 def sum_of_squares(gradient: tf.Tensor | tf.IndexedSlices) -> tf.Tensor:

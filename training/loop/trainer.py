@@ -356,7 +356,7 @@ class Trainer(BatchPredictor):
         The order of records depends only on the seed and the epoch.
         """
         size = self.config.batch_size
-        dataset = tfrecords.create_dataset(
+        dataset: Iterable[Features] = tfrecords.create_dataset(
             records,
             size,
             is_training=True,

@@ -25,7 +25,8 @@ def describe_start(start: Start[TrainingConfig]) -> TrainingSettings:
     teacher = config.distillation.teacher
     settings: TrainingSettings = {
         "bert_config": start.bert_config.to_dict(),
-        **config.network,
+        "left_to_right": config.network["left_to_right"],
+        "bilstm": config.network["bilstm"],
         "teacher": fingerprint_checkpoint(teacher) if teacher else None,
     }
     if teacher:

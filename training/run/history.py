@@ -284,7 +284,8 @@ def _parse(text: bytes, where: str) -> HistoryLine:
             f"{where}: `{wrong[0]}` is missing or malformed. Copy the file "
             "again, or remove the line"
         )
-    return line
+    checked: HistoryLine = line
+    return checked
 
 
 def _line_of(line: HistoryLine) -> str:
