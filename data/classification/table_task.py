@@ -150,9 +150,10 @@ class TableProcessor(
     @functools.cached_property
     def _label_names(self) -> list[str] | None:
         """The labels of --labels or of the train set, None in regression."""
-        named_by_flags = self._label_set.named_by_flags
-        if named_by_flags is not None or self.output_mode == "regression":
-            return named_by_flags
+        if self.output_mode == "regression":
+            return None
+        if self._label_set.named_by_flags is not None:
+            return self._label_set.named_by_flags
         is_split = bool(self._data.data_file)
         return self._label_set.infer(
             f"the train set in {self._source}",

@@ -300,7 +300,7 @@ def _spans_of_annotation(annotation: JsonObject) -> list[JsonObject]:
     # Skip results of other kinds, such as a text's class.
     return [
         result["value"]
-        for result in annotation["result"]
+        for result in annotation.get("result") or []
         if {"labels", "hypertextlabels"} & result.get("value", {}).keys()
     ]
 

@@ -225,7 +225,8 @@ def read_questions(
     """
     for place, article in _read_entries(os.fspath(input_file), layout):
         paragraphs = [(place, article)]
-        if "context" not in article or "paragraphs" in article:
+        is_paragraph = isinstance(article, dict) and "context" in article
+        if not is_paragraph or "paragraphs" in article:
             paragraphs = [
                 (f"{place}.paragraphs[{index}]", paragraph)
                 for index, paragraph in enumerate(

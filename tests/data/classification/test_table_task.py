@@ -54,6 +54,11 @@ def test_the_train_set_is_read_before_the_others(tmp_path):
     assert labels_of(tmp_path, "test.csv", "text\na\n") == [None]
 
 
+def test_a_regression_has_no_labels_whatever_flags_name(tmp_path):
+    options = {"output_mode": "regression", "labels": ["low", "high"]}
+    assert create_processor(tmp_path, **options).labels() is None
+
+
 def test_labels_of_a_test_set_are_kept(tmp_path):
     options = {"labels": ["w", "x"]}
     text = "label,text\nw,a\n,b\n"

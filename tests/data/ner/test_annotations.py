@@ -107,6 +107,12 @@ def test_a_task_made_of_answers(tmp_path):
     assert example.labels == ["B-PER", "O", "O", "O"]
 
 
+def test_an_annotation_without_a_result_has_no_spans(tmp_path):
+    task = {"data": {"text": TEXT}, "annotations": [{"id": 1}]}
+    (example,) = read(tmp_path, task)
+    assert example.labels == ["O"] * len(TAGS)
+
+
 TASK = {
     "data": {"text": TEXT},
     "annotations": [

@@ -17,6 +17,7 @@ from tests.support.squad_passages import read_examples
         ("{'data': 1}", "not valid JSON"),
         ('{"data": [{"paragraphs": [{"qas": []}]}]}', "'context'"),
         ('{"data": []}', "no question"),
+        ('{"data": [5]}', r"data\[0\] has no 'paragraphs'"),
     ],
 )
 def test_what_is_not_squad_json_is_named(tmp_path, content, culprit):
