@@ -3,15 +3,30 @@
 This module imports no TensorFlow.
 """
 
+import math
 from typing import Any
 
+import numpy as np
 from absl import logging
 
 from command_line import config_values
 from data.tables.dev_split import SetReader
+from data.text.tokenization import FullTokenizer
 from training.fine_tuning_config import DataFileConfigT
 from training.start import Start
 from training.trained_rows import add_table_split
+
+# A run on few rows repeats them for this number of steps,
+_MIN_STEPS = 100
+# but at most for this number of epochs.
+_MAX_EPOCHS = 20.0
+# The input length suits this percentage of the examples,
+_PERCENTAGE = 95
+# but is between these lengths in WordPieces.
+_MIN_LENGTH = 8
+_MAX_LENGTH = 512
+# Number of examples whose lengths tell the lengths of a set.
+_MAX_TOKENIZED = 10_000
 
 
 def adapt_to_table(
@@ -63,13 +78,16 @@ def adapt_to_rows(
     unset = config_values.unset_names(config, given)
     suitable: dict[str, float] = {}
     if "num_train_epochs" in unset:
-        suitable["num_train_epochs"] = reader.suitable_epochs(
+        suitable["num_train_epochs"] = _choose_epochs(
+            len(reader.read("train")),
             config.training.train_batch_size,
             config.fine_tuning.num_train_epochs,
         )
     if "max_seq_length" in unset:
-        suitable["max_seq_length"] = reader.suitable_length(
-            start.required_tokenizer, start.bert_config.max_position_embeddings
+        suitable["max_seq_length"] = _choose_length(
+            reader,
+            start.required_tokenizer,
+            start.bert_config.max_position_embeddings,
         )
     if not suitable:
         return start
@@ -78,3 +96,34 @@ def adapt_to_rows(
         "".join(f" --{name}={value:g}" for name, value in suitable.items()),
     )
     return start.with_flags(**suitable)
+
+
+def _choose_epochs(
+    num_examples: int, batch_size: int, min_epochs: float
+) -> float:
+    """Returns the number of epochs that suits a train set.
+
+    A small set is read more often than `min_epochs` times, for `_MIN_STEPS`.
+    """
+    epochs = math.ceil(_MIN_STEPS * batch_size / num_examples)
+    return max(min_epochs, min(epochs, _MAX_EPOCHS))
+
+
+def _choose_length(
+    reader: SetReader[Any, Any], tokenizer: FullTokenizer, max_length: int
+) -> int:
+    """Returns the input length that suits the train set, in WordPieces.
+
+    `max_length` is the model's number of positions.
+    """
+    train = reader.read("train")
+    step = -(-len(train) // _MAX_TOKENIZED)
+    lengths = [
+        sum(
+            len(tokenizer.tokenize(text)) + 1
+            for text in reader.texts_of(example)
+        )
+        for example in train[::step]
+    ]
+    length = max(int(np.percentile(lengths, _PERCENTAGE)) + 1, _MIN_LENGTH)
+    return min(length, max_length, _MAX_LENGTH)

@@ -75,8 +75,11 @@ class GlueProcessor(ClassificationProcessor):
             return None
         return [*self.label_names]
 
-    def load(self, purpose: Purpose) -> list[InputExample]:
+    def load(self, purpose: Purpose) -> dict[Purpose, list[InputExample]]:
         """Reads the set for a purpose from its file.
+
+        Returns:
+            {`purpose`: its examples}.
 
         Raises:
             OSError: the file is missing or cannot be read.
@@ -100,7 +103,7 @@ class GlueProcessor(ClassificationProcessor):
         if not examples:
             raise ValueError(f"{path} contains no example")
         self._log_lines(path, lines, set_name, indices)
-        return examples
+        return {purpose: examples}
 
     def _create_examples(
         self,

@@ -128,8 +128,10 @@ class UserProcessor(ClassificationProcessor):
         """Returns the labels in the order of the class."""
         return self._labels
 
-    def load(self, purpose: Purpose) -> list[features.InputExample]:
-        """Returns the set for a purpose.
+    def load(
+        self, purpose: Purpose
+    ) -> dict[Purpose, list[features.InputExample]]:
+        """Returns {`purpose`: the examples of its set}.
 
         Raises:
             ValueError: the set is empty, an example is malformed, or the user's
@@ -153,7 +155,7 @@ class UserProcessor(ClassificationProcessor):
             columns.append("label")
         for example in examples if purpose != "train" else ():
             example.row = {name: getattr(example, name) for name in columns}
-        return examples
+        return {purpose: examples}
 
     def _convert(
         self, example: object, number: int, purpose: Purpose
@@ -224,7 +226,9 @@ class RecordedProcessor(ClassificationProcessor):
         """Returns the labels that the model's folder states."""
         return list(self._preset.labels or ())
 
-    def load(self, purpose: Purpose) -> list[features.InputExample]:
+    def load(
+        self, purpose: Purpose
+    ) -> dict[Purpose, list[features.InputExample]]:
         """Raises a ValueError, because the user's class is unknown."""
         name = self._preset.recorded_settings[ENTRY]
         raise ValueError(

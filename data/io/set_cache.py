@@ -1,6 +1,7 @@
 """Reads each set of a task once, and holds it until the run takes it."""
 
 import abc
+from collections.abc import Mapping
 from typing import Generic, TypeVar
 
 from data.io.split_names import Purpose
@@ -30,7 +31,7 @@ class CachingReader(abc.ABC, Generic[ExampleT]):
                 names the file and the line.
         """
         if purpose not in self._cached:
-            self._cached[purpose] = self.load(purpose)
+            self._cached |= self.load(purpose)
         return self._cached[purpose]
 
     def take(self, purpose: Purpose) -> list[ExampleT]:
@@ -40,5 +41,10 @@ class CachingReader(abc.ABC, Generic[ExampleT]):
         return examples
 
     @abc.abstractmethod
-    def load(self, purpose: Purpose) -> list[ExampleT]:
-        """Reads a set from its file, for `read`, whose errors it raises."""
+    def load(self, purpose: Purpose) -> Mapping[Purpose, list[ExampleT]]:
+        """Reads a set from its file, for `read`, whose errors it raises.
+
+        Returns:
+            {purpose: examples}, with the other sets that the same file
+            contains, so that it is read only once.
+        """

@@ -3,11 +3,9 @@
 import abc
 import collections
 import itertools
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import ClassVar, Generic, Protocol, TypeVar
 
-import numpy as np
 from absl import logging
 
 from data.io.set_cache import CachingReader
@@ -15,12 +13,8 @@ from data.io.split_names import SETS, Purpose
 from data.io.text_files import find_set_file
 from data.tables.options import DataFileOptions
 from data.tables.row_keys import key_of, split_fraction_of
-from data.text.tokenization import FullTokenizer
 from files.paths import StrPath
 from modeling.labels import first_labels
-
-# Number of examples whose lengths tell the lengths of a set.
-_MAX_TOKENIZED = 10_000
 
 
 class Example(Protocol):
@@ -66,8 +60,11 @@ class SetReader(CachingReader[ExampleT], Generic[ExampleT, OptionsT]):
     def labels(self) -> list[str] | None:
         """Returns the labels of the task, in order, or None in regression."""
 
-    def load(self, purpose: Purpose) -> list[ExampleT]:
+    def load(self, purpose: Purpose) -> dict[Purpose, list[ExampleT]]:
         """Reads a set from its file, or splits --data_file.
+
+        Returns:
+            {purpose: examples}: both sets of --data_file, or only `purpose`.
 
         Raises:
             OSError: a file cannot be read.
@@ -76,8 +73,6 @@ class SetReader(CachingReader[ExampleT], Generic[ExampleT, OptionsT]):
         if self._data.data_file:
             train, dev = self._split_file(self._data.data_file)
             sets: dict[Purpose, list[ExampleT]] = {"train": train, "eval": dev}
-            # Hold the other set too, so that the file is read only once.
-            self._cached |= sets
         else:
             name = SETS[purpose]
             path = find_set_file(self._source, name, self.file_names[name])
@@ -85,7 +80,7 @@ class SetReader(CachingReader[ExampleT], Generic[ExampleT, OptionsT]):
         # No file shows the rows of a train set, so free their memory.
         for example in sets.get("train", ()):
             example.row = None
-        return sets[purpose]
+        return sets
 
     def _split_file(self, path: str) -> tuple[list[ExampleT], list[ExampleT]]:
         """Returns the train set and the dev set."""
@@ -152,33 +147,6 @@ class SetReader(CachingReader[ExampleT], Generic[ExampleT, OptionsT]):
     ) -> collections.Counter[str]:
         labels = map(self.labels_of, examples)
         return collections.Counter(itertools.chain.from_iterable(labels))
-
-    def suitable_epochs(self, batch_size: int, min_epochs: float) -> float:
-        """Returns the number of epochs that suits the train set.
-
-        A small set is read more often than `min_epochs` times, for 100 steps,
-        but at most 20 times.
-        """
-        epochs = math.ceil(100 * batch_size / len(self.read("train")))
-        return max(min_epochs, min(epochs, 20.0))
-
-    def suitable_length(self, tokenizer: FullTokenizer, max_length: int) -> int:
-        """Returns the input length that suits the train set, in WordPieces.
-
-        It is the 95th percentile of the lengths of the examples, but at most
-        512 and `max_length`, the model's number of positions.
-        """
-        train = self.read("train")
-        step = -(-len(train) // _MAX_TOKENIZED)
-        lengths = [
-            sum(
-                len(tokenizer.tokenize(text)) + 1
-                for text in self.texts_of(example)
-            )
-            for example in train[::step]
-        ]
-        length = max(int(np.percentile(lengths, 95)) + 1, 8)
-        return min(length, max_length, 512)
 
     @abc.abstractmethod
     def read_file(self, path: StrPath, set_name: str) -> list[ExampleT]:

@@ -17,7 +17,7 @@ class Reader(CachingReader[Example]):
     def load(self, split):
         """Creates two examples."""
         self.num_loads += 1
-        return [Example(), Example()]
+        return {split: [Example(), Example()]}
 
 
 def test_a_set_is_read_once_until_it_is_taken():
@@ -26,6 +26,24 @@ def test_a_set_is_read_once_until_it_is_taken():
     assert seen[0] is seen[2] is reader.take("train")
     assert seen[1] is reader.take("eval")
     assert reader.num_loads == 2
+
+
+class PairReader(CachingReader[Example]):
+    """Reads two sets from one file."""
+
+    num_loads = 0
+
+    def load(self, split):
+        """Creates an example of both sets."""
+        self.num_loads += 1
+        return {"train": [Example()], "eval": [Example()]}
+
+
+def test_all_sets_of_a_file_are_read_at_once():
+    reader = PairReader()
+    reader.take("train")
+    reader.take("eval")
+    assert reader.num_loads == 1
 
 
 def test_a_set_that_was_taken_is_freed():
