@@ -261,7 +261,7 @@ class TableProcessor(
         needed = [] if self._may_be_unknown(set_name) else self._label_columns
         rows = read_table(table, self.text_columns, needed, may_lack=True)
         # As in a spreadsheet, where the names of the columns are row 1.
-        first_number = 2 if table.names_columns else 1
+        first_number = 2 if table.names_columns() else 1
         numbered_rows = (
             (number, where, row)
             for number, (where, row) in enumerate(rows, first_number)

@@ -2,8 +2,9 @@
 
 Training and predict.py both use this reader. table_formats.py knows the formats
 of tables: CSV, TSV, JSON, Excel, Parquet and plain text, packed or not. A table
-of any size needs only the memory of a few rows, unless Prodigy wrote it, or it
-is a JSON list or a workbook. Errors name the file and the line.
+of any size needs only the memory of a few rows, unless its column `answer` may
+be Prodigy's (see `accepted_rows`), or it is a JSON list or a workbook. Errors
+name the file and the line.
 """
 
 import difflib
@@ -85,9 +86,10 @@ class Table:
             return [*row]
         return []
 
-    @property
     def names_columns(self) -> bool:
-        """Whether the first line or row of the file names the columns.
+        """Returns whether the first line or row names the columns.
+
+        The first call looks at the file as `columns` does.
 
         Raises:
             OSError: the file cannot be read.
@@ -179,7 +181,9 @@ def accepted_rows(
     Prodigy writes its decision into the column `answer`. If its cells are
     "accept", "reject" or "ignore", the rejected and ignored rows are left out,
     and their number is logged. Rows from elsewhere, whose cell is empty, stay.
-    If a cell is anything else, all rows are yielded.
+    If a cell is anything else, all rows are yielded. The rows above the first
+    such cell are in memory at once, so that only Prodigy's tables need memory
+    for all rows.
 
     Args:
         path: the file, for the log.
@@ -189,17 +193,22 @@ def accepted_rows(
     """
     rows = iter(rows)
     first_rows = [*itertools.islice(rows, 1)]
-    rows = itertools.chain(first_rows, rows)
     has_answers = all("answer" in placed[-1] for placed in first_rows)
     if "answer" in columns_of_flags or not has_answers:
+        yield from first_rows
         yield from rows
         return
-    all_rows = [*rows]
-    answers = [placed[-1].get("answer") for placed in all_rows]
-    is_prodigy = all(answer in (None, "", *DECISIONS) for answer in answers)
+    undecided_rows: list[PlacedRow] = []
+    for placed in itertools.chain(first_rows, rows):
+        undecided_rows.append(placed)
+        if placed[-1].get("answer") not in (None, "", *DECISIONS):
+            # Prodigy did not write this table.
+            yield from undecided_rows
+            yield from rows
+            return
     num_left_out = 0
-    for placed, answer in zip(all_rows, answers, strict=True):
-        if is_prodigy and answer in ("reject", "ignore"):
+    for placed in undecided_rows:
+        if placed[-1].get("answer") in ("reject", "ignore"):
             num_left_out += 1
         else:
             yield placed

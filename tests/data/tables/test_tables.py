@@ -182,13 +182,13 @@ def test_a_name_of_a_column_may_be_1(tmp_path, name, has_header):
     path = write(tmp_path / name, "1\t2\na\tx\nb\ty\n")
     table = Table(path, Layout(has_header=has_header))
     assert table.columns() == ["1", "2"]
-    assert table.names_columns == has_header
+    assert table.names_columns() == has_header
     assert len([*table.read()]) == (2 if has_header else 3)
 
 
 def test_json_does_not_name_columns_in_a_line(tmp_path):
     path = write(tmp_path / "a.jsonl", '{"text": "a"}\n')
-    assert not Table(path).names_columns
+    assert not Table(path).names_columns()
 
 
 HEADER = b"id,text\n"
@@ -314,3 +314,12 @@ def test_only_accepted_rows_of_prodigy_are_used(rows, named, kept, caplog):
     assert (f"a.jsonl: {left_out} rows left out" in caplog.text) == (
         left_out > 0
     )
+
+
+def test_a_column_of_other_answers_is_not_read_ahead():
+    def rows():
+        yield from decided("accept", "Paris")
+        raise AssertionError("the third row is read")
+
+    accepted = accepted_rows("a.jsonl", rows())
+    assert [next(accepted)[0], next(accepted)[0]] == [0, 1]
