@@ -2,13 +2,15 @@
 
 import dataclasses
 from collections.abc import Sequence
+from typing import Literal, TypeAlias, get_args
 
 from command_line import flags
 from command_line.path_flags import PathKind
 from data.classification import metrics
 from data.tables.options import LayoutOptions
+from modeling.folders.model_entries import OutputMode
 
-XNLI_LANGUAGES = (
+XnliLanguage: TypeAlias = Literal[
     "ar",
     "bg",
     "de",
@@ -24,7 +26,7 @@ XNLI_LANGUAGES = (
     "ur",
     "vi",
     "zh",
-)
+]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -52,7 +54,7 @@ class TableOptions(LayoutOptions):
         "are the sorted labels of the train set, or the labels that the model "
         "was trained with.",
     )
-    output_mode: str = flags.head(
+    output_mode: OutputMode = flags.head(
         "classification",
         "Kind of label: classification = one label for each text, multilabel "
         "= any number of labels, regression = a number.",
@@ -81,10 +83,10 @@ class ClassifierOptions:
         "cosines of a batch's texts by this number before the softmax.",
         at_least=1e-3,
     )
-    xnli_language: str = flags.head(
+    xnli_language: XnliLanguage = flags.head(
         "zh",
         "Language of the texts of --task_name=xnli.",
-        choices=XNLI_LANGUAGES,
+        choices=get_args(XnliLanguage),
     )
     glue_submission: bool = flags.neutral(
         False,
@@ -98,7 +100,7 @@ class ClassifierOptions:
         "in the file runs, so only name a file that you trust.",
         kind=PathKind.CODE,
     )
-    class_weights: str | None = flags.training(
+    class_weights: Literal["balanced"] | None = flags.training(
         None,
         "Weights of the classes in the training loss. balanced gives every "
         "class the same total weight.",

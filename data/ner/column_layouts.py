@@ -45,7 +45,7 @@ def find_layout(
     path: str,
     lines: Sequence[tuple[int, str]],
     is_test: bool,
-    delimiter: str | None,
+    delimiter: dialects.Delimiter | None,
 ) -> ColumnLayout:
     """Finds the layout of a file from its first line with words.
 

@@ -21,7 +21,7 @@ from data.ner.column_sentences import ColumnsLine, SentenceLines, find_sentences
 from data.ner.options import ColumnOptions
 from data.ner.sentence_windows import NerExample
 from data.ner.tag_names import is_tag, name_tags
-from data.tables import tables, workbooks
+from data.tables import dialects, tables, workbooks
 
 
 def read_columns(
@@ -43,7 +43,7 @@ def read_columns(
     is_test = options.name == "test"
     if tables.format_of(path) == "xlsx":
         lines = [*_lines_of_sheet(path, written.sheet)]
-        delimiter: str | None = "tab"
+        delimiter: dialects.Delimiter | None = "tab"
     else:
         lines = [*text_files.read_numbered(path, written.encoding)]
         delimiter = written.delimiter

@@ -10,13 +10,19 @@ import itertools
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import NamedTuple, Protocol
+from typing import Literal, NamedTuple, Protocol, TypeAlias
 
 from data.io import encodings
 from data.tables import headers, table_checks
 
+Delimiter: TypeAlias = Literal[",", ";", "tab", "|"]
 # {value of --delimiter: the character}.
-DELIMITER_CHARACTERS = {",": ",", ";": ";", "tab": "\t", "|": "|"}
+DELIMITER_CHARACTERS: dict[Delimiter, str] = {
+    ",": ",",
+    ";": ";",
+    "tab": "\t",
+    "|": "|",
+}
 DELIMITERS = tuple(DELIMITER_CHARACTERS)
 # Stands between the cells of a table of one column. No text contains it.
 NO_DELIMITER = "\ud800"

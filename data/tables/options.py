@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from command_line import flags
 from command_line.path_flags import PathKind
-from data.tables.dialects import DELIMITERS
+from data.tables.dialects import DELIMITERS, Delimiter
 from data.tables.table_formats import Layout
 
 
@@ -19,7 +19,7 @@ class LayoutOptions:
         "--noquoting as an ordinary character. By default, the first 200 rows "
         "tell.",
     )
-    delimiter: str | None = flags.training(
+    delimiter: Delimiter | None = flags.training(
         None,
         "Character between the cells of CSV and TSV. By default, it is the "
         "one under which the first 200 rows have as many cells each.",

@@ -82,7 +82,7 @@ class Layout(NamedTuple):
 
     format: str | None = None
     quoting: bool | None = None
-    delimiter: str | None = None
+    delimiter: dialects.Delimiter | None = None
     has_header: bool | None = True
     encoding: str | None = None
     sheet: str | None = None
