@@ -79,9 +79,15 @@ class Config(DataFileConfig):
         return self.task_name
 
     @property
+    def table_task(self) -> reading.TableTask | None:
+        """The task of a user's own tables, None for GLUE and XNLI."""
+        return reading.TABLE_TASKS.get(self.task_name or "")
+
+    @property
     def is_embedding(self) -> bool:
         """Whether the model computes vectors of texts."""
-        return self.task_name == "embedding"
+        task = self.table_task
+        return task is not None and task.loss_kind == "similarity"
 
     @property
     def head(self) -> str | None:
@@ -102,7 +108,7 @@ class Config(DataFileConfig):
             glue.submission_file(self.required_task_name)
 
 
-def find_columns(
+def open_data_file(
     parsed: flags.Parsed[Config],
 ) -> tuple[flags.Parsed[Config], Table | None]:
     """Opens --data_file, and finds its columns that no flag names.
@@ -114,16 +120,19 @@ def find_columns(
         OSError: the file cannot be read.
     """
     config = parsed.config
-    if config.task_name != "csv" or not config.data_file:
+    table_task = config.table_task
+    if table_task is None or table_task.pair_columns or not config.data_file:
         return parsed, None
     table = Table(config.data_file, table_columns.layout_of(config.table))
-    columns = table_columns.find_columns(config.table, parsed.given, table)
+    columns = table_columns.find_unset_columns(
+        config.table, parsed.given, table
+    )
     config = config_values.replace(config, **columns)
     return dataclasses.replace(parsed, config=config), table
 
 
 def create_reader(
-    parsed: flags.Parsed[Config], start: Start[Config], table: Table | None
+    start: Start[Config], table: Table | None = None
 ) -> reading.ClassificationReader:
     """Creates the reader that --task_name or --processor selects.
 
@@ -134,24 +143,24 @@ def create_reader(
         OSError: a file cannot be read.
     """
     config = start.config
-    names_data = parsed.given & {"task_name", "data_file"}
+    names_data = start.given & {"task_name", "data_file"}
     user_processor = processor_file.find_processor(
         config.classifier.processor,
         config.fine_tuning.data_dir,
         None if names_data else start.preset,
     )
+    table_task = config.table_task
     if user_processor:
-        return reading.ClassificationReader({"": user_processor})
-    table_processor = reading.create_table_processor(
-        config.required_task_name,
-        config.fine_tuning.data_dir,
-        config.data,
-        config.table,
-        parsed.given,
-        table,
-    )
-    if table_processor:
-        return reading.ClassificationReader({"": table_processor})
+        return reading.ClassificationReader({"": user_processor}, table_task)
+    if table_task:
+        table_processor = table_task.create_processor(
+            config.fine_tuning.data_dir,
+            config.data,
+            config.table,
+            start.given,
+            table,
+        )
+        return reading.ClassificationReader({"": table_processor}, table_task)
     return reading.ClassificationReader(
         glue.create_glue_processors(
             config.required_task_name,
@@ -229,11 +238,11 @@ def read_class_weights(
 
 def main(parsed: flags.Parsed[Config]) -> None:
     """Trains, evaluates, predicts and exports, as the flags request."""
-    parsed, table = find_columns(parsed)
+    parsed, table = open_data_file(parsed)
     start = read_start(parsed)
-    reader = create_reader(parsed, start, table)
+    reader = create_reader(start, table)
     if reader.table_processor:
-        start = adapt_to_table(start, reader.table_processor, parsed.given)
+        start = adapt_to_table(start, reader.table_processor)
     created = create_task(start, reader)
     # Import TensorFlow late, so that --help, wrong flags and wrong tables show
     # quickly.

@@ -58,7 +58,6 @@ def main(parsed: flags.Parsed[Config]) -> None:
     start = adapt_to_table(
         start,
         reader,
-        parsed.given,
         may_set_flags=not start.config.ner.document_context,
     )
     # Import TensorFlow late, so that --help, wrong flags and wrong files show

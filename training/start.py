@@ -42,6 +42,7 @@ class Start(Generic[TrainingConfigT_co]):
         preset: Preset of the weights, None for random weights.
         bert_config: configuration of the network.
         tokenizer: tokenizer of the texts, None without --vocab_file.
+        given: names of the flags that the user set.
         command: {flag that the user set: value}, for model.json.
         table_split: how --data_file is split, None without the flag.
     """
@@ -50,6 +51,7 @@ class Start(Generic[TrainingConfigT_co]):
     preset: Preset | None
     bert_config: BertConfig
     tokenizer: FullTokenizer | None
+    given: frozenset[str] = frozenset()
     command: Mapping[str, object] = dataclasses.field(default_factory=dict)
     table_split: TableSplit | None = None
 
@@ -101,6 +103,7 @@ def read_start(parsed: flags.Parsed[TrainingConfigT]) -> Start[TrainingConfigT]:
         preset=preset,
         bert_config=bert_config,
         tokenizer=None,
+        given=parsed.given,
         command=describe_command(parsed),
     )
     if not config.model.vocab_file:
@@ -124,17 +127,17 @@ def read_initial_preset(config: TrainingConfig) -> Preset | None:
     Returns None if the weights are random.
     """
     folder = config.training.output_dir
-    start = config.initial_checkpoint
+    checkpoint = config.initial_checkpoint
     flag = "--init_checkpoint" if config.model.init_checkpoint else "--teacher"
-    if start:
+    if checkpoint:
         # A wrong path is an error even if the command does not use it.
-        presets.check_path(start, flag)
+        presets.check_path(checkpoint, flag)
     is_run = bool(checkpoint_steps(folder))
     if not (is_run or config.training.do_train):
         is_run = bool(find_best(folder))
     if is_run:
         return presets.read_preset(folder, "--output_dir", is_resumed=True)
-    return presets.read_preset(start, flag) if start else None
+    return presets.read_preset(checkpoint, flag) if checkpoint else None
 
 
 def complete_flags(

@@ -32,7 +32,6 @@ _MAX_TOKENIZED = 10_000
 def adapt_to_table(
     start: Start[DataFileConfigT],
     reader: SetReader[Any, Any],
-    given: frozenset[str],
     may_set_flags: bool = True,
 ) -> Start[DataFileConfigT]:
     """Returns the start with the split of --data_file, and flags that suit it.
@@ -43,7 +42,6 @@ def adapt_to_table(
     Args:
         start: what the command starts from.
         reader: reader of --data_file.
-        given: names of the flags that the user set.
         may_set_flags: whether the length and the epochs may follow the rows.
 
     Raises:
@@ -51,13 +49,11 @@ def adapt_to_table(
         OSError: the file cannot be read.
     """
     start = add_table_split(start, reader)
-    return adapt_to_rows(start, reader, given) if may_set_flags else start
+    return adapt_to_rows(start, reader) if may_set_flags else start
 
 
 def adapt_to_rows(
-    start: Start[DataFileConfigT],
-    reader: SetReader[Any, Any],
-    given: frozenset[str],
+    start: Start[DataFileConfigT], reader: SetReader[Any, Any]
 ) -> Start[DataFileConfigT]:
     """Returns the start with a length and epochs that suit --data_file.
 
@@ -66,7 +62,6 @@ def adapt_to_rows(
     Args:
         start: what the command starts from.
         reader: reader of --data_file.
-        given: names of the flags that the user set.
 
     Raises:
         ValueError: the file is malformed.
@@ -75,7 +70,7 @@ def adapt_to_rows(
     config = start.config
     if not (config.data_file and config.training.do_train):
         return start
-    unset = config_values.unset_names(config, given)
+    unset = config_values.unset_names(config, start.given)
     suitable: dict[str, float] = {}
     if "num_train_epochs" in unset:
         suitable["num_train_epochs"] = _choose_epochs(

@@ -146,7 +146,7 @@ def open_mrpc(spec, command):
     )
     parsed = parse(run_classifier, spec, command)
     run_start = start.read_start(parsed)
-    reader = run_classifier.create_reader(parsed, run_start, table=None)
+    reader = run_classifier.create_reader(run_start)
     task = run_classifier.create_task(run_start, reader)
     folder = RunFolder(run_start, task.labels)
     return run_start, task, folder, write_splits(task, run_start, folder.state)

@@ -5,6 +5,7 @@ glue.py reads GLUE and XNLI, table_task.py and pairs.py a user's own tables.
 
 import dataclasses
 from collections.abc import Mapping, Sequence
+from typing import Literal, TypeAlias
 
 from data.classification import glue
 from data.classification.features import InputExample
@@ -16,20 +17,88 @@ from data.classification.pairs import (
     RankingProcessor,
 )
 from data.classification.processor import ClassificationProcessor
-from data.classification.table_columns import options_of_pairs
+from data.classification.table_columns import (
+    find_label_columns,
+    layout_of,
+    options_of_pairs,
+)
 from data.classification.table_task import TableProcessor
 from data.io.split_names import Purpose, purpose_of, suffix_of
 from data.tables.options import DataFileOptions
 from data.tables.tables import Table
 from files.paths import StrPath
 
-# {task: class that reads a user's own tables}.
-_TABLES: dict[str, type[TableProcessor]] = {
-    "csv": TableProcessor,
-    "embedding": PairProcessor,
-    "ranking": RankingProcessor,
+LossKind: TypeAlias = Literal["labels", "ranking", "similarity"]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class TableTask:
+    """A value of --task_name whose sets are a user's own tables.
+
+    Attributes:
+        processor_class: class that reads the tables.
+        pair_columns: usual columns of the two texts and of the number. Without
+            them, flags or the names in --data_file tell the columns.
+        loss_kind: what the loss compares: a text's output with its label, the
+            outputs of a query's passages, or the vectors of two texts.
+        may_be_cross_encoder: whether a regression of single texts may be
+            exported for pairs too. A cross-encoder, which ranks passages, has a
+            single output as well.
+    """
+
+    processor_class: type[TableProcessor]
+    pair_columns: tuple[str, str, str] | None = None
+    loss_kind: LossKind = "labels"
+    may_be_cross_encoder: bool = False
+
+    def create_processor(
+        self,
+        data_dir: StrPath | None,
+        data: DataFileOptions,
+        options: TableOptions,
+        given: frozenset[str],
+        table: Table | None = None,
+    ) -> TableProcessor:
+        """Creates the processor of the sets, none of which it has read yet.
+
+        Args:
+            data_dir: value of --data_dir, None with --data_file.
+            data: flags of --data_file.
+            options: flags of the table.
+            given: names of the flags that the user set.
+            table: --data_file, if it was opened to look at its columns.
+
+        Raises:
+            ValueError: a flag is wrong, or the table whose columns tell what
+                --label_column means is malformed.
+            OSError: that table cannot be read.
+        """
+        if self.pair_columns:
+            options = options_of_pairs(options, given, self.pair_columns)
+        if table is None and data.data_file:
+            table = Table(data.data_file, layout_of(options))
+        label_columns = find_label_columns(options, data_dir, table)
+        return self.processor_class(
+            data_dir, data, options, label_columns, table
+        )
+
+
+# {value of --task_name: task of a user's own tables}. The other tasks are GLUE
+# and XNLI.
+TABLE_TASKS = {
+    "csv": TableTask(processor_class=TableProcessor, may_be_cross_encoder=True),
+    "embedding": TableTask(
+        processor_class=PairProcessor,
+        pair_columns=PAIR_COLUMNS,
+        loss_kind="similarity",
+    ),
+    "ranking": TableTask(
+        processor_class=RankingProcessor,
+        pair_columns=RANKING_COLUMNS,
+        loss_kind="ranking",
+    ),
 }
-TASK_NAMES = sorted([*glue.PROCESSORS, *_TABLES])
+TASK_NAMES = sorted([*glue.PROCESSORS, *TABLE_TASKS])
 
 
 class ClassificationReader:
@@ -38,8 +107,12 @@ class ClassificationReader:
     Args:
         processors: {suffix of a split's name: its processor}. The suffix is "",
             or for the mismatched sets of MultiNLI "_mm".
+        table_task: the task whose rules apply, None for GLUE and XNLI. Sets of
+            a class of --processor follow those of tables.
 
     Attributes:
+        loss_kind: see TableTask.
+        may_be_cross_encoder: see TableTask.
         output_mode: "classification", "multilabel" or "regression".
         metrics: names of the metrics that score the task, the main metric
             first.
@@ -47,9 +120,16 @@ class ClassificationReader:
     """
 
     def __init__(
-        self, processors: Mapping[str, ClassificationProcessor]
+        self,
+        processors: Mapping[str, ClassificationProcessor],
+        table_task: TableTask | None = None,
     ) -> None:
         self._processors = processors
+        self.loss_kind: LossKind = "labels"
+        self.may_be_cross_encoder = False
+        if table_task:
+            self.loss_kind = table_task.loss_kind
+            self.may_be_cross_encoder = table_task.may_be_cross_encoder
         main = processors[""]
         self.output_mode = main.output_mode
         self.metrics = main.metrics
@@ -121,33 +201,3 @@ class ClassificationReader:
     def processor_of(self, split: str) -> ClassificationProcessor:
         """Returns the processor of a split. "eval_mm" is the one of "_mm"."""
         return self._processors[suffix_of(split)]
-
-
-def create_table_processor(
-    task_name: str,
-    data_dir: StrPath | None,
-    data: DataFileOptions,
-    options: TableOptions,
-    given: frozenset[str],
-    table: Table | None = None,
-) -> TableProcessor | None:
-    """Creates the processor of a task whose sets are a user's own tables.
-
-    Args:
-        task_name: value of --task_name.
-        data_dir: value of --data_dir, None with --data_file.
-        data: flags of --data_file.
-        options: flags of the table.
-        given: names of the flags that the user set.
-        table: --data_file, if it was opened to look at its columns.
-
-    Returns:
-        the processor, None if the task is one of GLUE's or XNLI.
-    """
-    if task_name == "ranking":
-        options = options_of_pairs(options, given, RANKING_COLUMNS)
-    elif task_name == "embedding":
-        options = options_of_pairs(options, given, PAIR_COLUMNS)
-    elif task_name != "csv":
-        return None
-    return _TABLES[task_name](data_dir, data, options, table)

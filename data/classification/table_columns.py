@@ -2,14 +2,23 @@
 
 import dataclasses
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from absl import logging
 
 from data.classification.options import TableOptions
+from data.io.text_files import find_set_file
 from data.tables.column_names import USUAL_NAMES, find_pair, guess_columns
 from data.tables.tables import Layout, Table, check_columns, format_of
+from files.paths import StrPath
+
+_ENDINGS = (".csv", ".tsv", ".jsonl", ".json", ".parquet", ".xlsx")
+# {set: names that its table may have in --data_dir}.
+SET_FILES: Mapping[str, Sequence[str]] = {
+    name: [f"{name}{ending}" for ending in _ENDINGS]
+    for name in ("train", "dev", "test")
+}
 
 
 def label_columns_of(value: str, columns: Iterable[str]) -> list[str]:
@@ -24,6 +33,42 @@ def label_columns_of(value: str, columns: Iterable[str]) -> list[str]:
     return [value] if value in columns else value.split(",")
 
 
+def find_label_columns(
+    options: TableOptions, data_dir: StrPath | None, table: Table | None
+) -> list[str]:
+    """Returns the columns that --label_column names, [] without one.
+
+    A value with a comma may be the name of one column or of several, so the
+    first table that exists tells.
+
+    Args:
+        options: flags of the table.
+        data_dir: value of --data_dir, None with --data_file.
+        table: --data_file, None with --data_dir.
+
+    Raises:
+        ValueError: the first row of the table is malformed, or a set has
+            several tables.
+        OSError: the table cannot be read.
+    """
+    value = options.label_column
+    if options.output_mode == "regression" or "," not in value:
+        return [value] if value else []
+    if table is None and data_dir is not None:
+        table = _find_first_set(options, data_dir)
+    return label_columns_of(value, table.columns() if table else ())
+
+
+def _find_first_set(options: TableOptions, data_dir: StrPath) -> Table | None:
+    for set_name, file_names in SET_FILES.items():
+        try:
+            path = find_set_file(data_dir, set_name, file_names)
+        except FileNotFoundError:
+            continue
+        return Table(path, layout_of(options))
+    return None
+
+
 def layout_of(options: TableOptions) -> Layout:
     """Returns the layout of a table. Columns without names need no header."""
     columns = [
@@ -36,7 +81,7 @@ def layout_of(options: TableOptions) -> Layout:
     return options.layout(has_header=has_header, columns=columns)
 
 
-def find_columns(
+def find_unset_columns(
     options: TableOptions, given: frozenset[str], table: Table
 ) -> dict[str, str]:
     """Finds the columns of --data_file that no flag names.

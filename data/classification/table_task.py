@@ -1,11 +1,10 @@
 """Reads a user's own classification or regression task from tables."""
 
 import collections
-import contextlib
 import dataclasses
 import functools
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import ClassVar, NamedTuple, cast
+from collections.abc import Collection, Iterator, Sequence
+from typing import NamedTuple
 
 from absl import logging
 
@@ -14,18 +13,14 @@ from data.classification.features import InputExample, Label, names_of
 from data.classification.label_set import LabelSet
 from data.classification.options import TableOptions
 from data.classification.processor import ClassificationProcessor
-from data.classification.table_columns import label_columns_of, layout_of
-from data.io.text_files import find_set_file
+from data.classification.table_columns import SET_FILES, layout_of
 from data.tables.dev_split import SetReader
 from data.tables.options import DataFileOptions
 from data.tables.row_keys import is_blank, split_fraction_of
 from data.tables.tables import Table, accepted_rows, read_table
 from files.json_files import JsonObject
 from files.paths import StrPath
-from modeling.folders.model_entries import OutputMode
 from modeling.labels import normal_label
-
-EXTENSIONS = (".csv", ".tsv", ".jsonl", ".json", ".parquet", ".xlsx")
 
 
 class _SetKeys(NamedTuple):
@@ -55,9 +50,8 @@ class TableProcessor(
 ):
     """Reads the sets of a user's own task from tables.
 
-    The files are named `train`, `dev` and `test`, with one of the EXTENSIONS.
-    The labels of the other sets are read once --labels or the train set names
-    all labels.
+    SET_FILES names the files. The labels of the dev and test sets are read once
+    --labels or the train set names all labels.
 
     In a test set, the label column may be missing or contain empty cells. The
     example's label is then None. In the other sets, rows without a label are
@@ -68,6 +62,7 @@ class TableProcessor(
         data_dir: value of --data_dir, None with --data_file.
         data: flags of --data_file.
         options: flags of the table.
+        label_columns: columns that --label_column names, [] for none.
         table: --data_file, if it was opened to look at its columns.
 
     Raises:
@@ -77,10 +72,7 @@ class TableProcessor(
 
     text_columns: Sequence[str]
     test_set_has_labels = True
-    file_names: ClassVar[Mapping[str, Sequence[str]]] = {
-        name: [f"{name}{ending}" for ending in EXTENSIONS]
-        for name in ("train", "dev", "test")
-    }
+    file_names = SET_FILES
     # Metrics of a subclass, if they are not the metrics of `output_mode`.
     own_metrics: tuple[str, ...] = ()
 
@@ -94,13 +86,13 @@ class TableProcessor(
         data_dir: StrPath | None,
         data: DataFileOptions,
         options: TableOptions,
+        label_columns: Sequence[str],
         table: Table | None = None,
     ) -> None:
         super().__init__(data_dir, data, options)
         self._table = table
-        # The flag has no other choices.
-        self.output_mode = cast("OutputMode", options.output_mode)
-        self._label_columns = self._find_label_columns()
+        self.output_mode = options.output_mode
+        self._label_columns = label_columns
         if len(self._label_columns) > 1:
             self.output_mode = "multilabel"
         self.metrics = self.own_metrics or metrics.OF_MODE[self.output_mode]
@@ -116,25 +108,6 @@ class TableProcessor(
         self._label_set = LabelSet(
             options, self.output_mode, self._label_columns
         )
-
-    def _find_label_columns(self) -> list[str]:
-        """Returns the columns that --label_column names, [] without one."""
-        label_column = self._options.label_column
-        if self.output_mode != "regression" and "," in label_column:
-            return label_columns_of(label_column, self._first_columns())
-        return [label_column] if label_column else []
-
-    def _first_columns(self) -> list[str]:
-        """Returns the columns of the first set that exists, [] without one."""
-        if self._table is not None:
-            return self._table.columns()
-        for name, file_names in self.file_names.items():
-            with contextlib.suppress(OSError, ValueError):
-                path = self._data.data_file or find_set_file(
-                    self._source, name, file_names
-                )
-                return Table(path, layout_of(self._options)).columns()
-        return []
 
     def labels(self) -> list[str] | None:
         """Returns the names of the labels, or None in regression.

@@ -278,8 +278,7 @@ def test_pairs_and_queries_are_split_too(tmp_path, task_name):
     columns = ("text_column", "text_b_column", "label_column")
     given = dict(zip(columns, names, strict=True))
     path = str(tmp_path / "pairs.csv")
-    processor = reading.create_table_processor(
-        task_name,
+    processor = reading.TABLE_TASKS[task_name].create_processor(
         None,
         DataFileOptions(data_file=path),
         TableOptions(**given),
@@ -298,8 +297,10 @@ def test_pairs_and_queries_are_split_too(tmp_path, task_name):
         bert_config = modeling.BertConfig(
             vocab_size=100, max_position_embeddings=longest
         )
-        start = Start(config, None, bert_config, tokenizer)
-        adapted = adapt_to_rows(start, processor, frozenset(given)).config
+        start = Start(
+            config, None, bert_config, tokenizer, given=frozenset(given)
+        )
+        adapted = adapt_to_rows(start, processor).config
         values = adapted.fine_tuning
         return values.num_train_epochs, values.max_seq_length
 

@@ -12,7 +12,6 @@ import pytest
 import modeling
 import run_classifier
 from command_line.config_values import create_config
-from command_line.flags import Parsed
 from data.text.tokenization import FullTokenizer
 from files.json_files import read_json
 from tests.support import script_runner
@@ -47,7 +46,7 @@ def test_only_create_task_reads_the_sets_of_a_task(tmp_path):
     bert_config = modeling.BertConfig(vocab_size=100)
     tokenizer = FullTokenizer(script_runner.SAMPLES / "vocab.txt")
     begin = start.Start(config, None, bert_config, tokenizer)
-    reader = run_classifier.create_reader(Parsed(config), begin, None)
+    reader = run_classifier.create_reader(begin)
     created = ClassifierTask(
         begin,
         "csv",

@@ -76,8 +76,7 @@ class ClassifierTask(task.Task[features.InputExample, int]):
             **reader.settings,
         }
         self.export_settings: HeadSettings = {"doc_stride": self.doc_stride}
-        if mode == "regression" and task_name == "csv":
-            # A cross-encoder, which ranks passages, also has a single output.
+        if mode == "regression" and reader.may_be_cross_encoder:
             self.export_settings["num_texts"] = None
         if class_weights:
             self.settings["class_weights"] = class_weights
@@ -86,7 +85,7 @@ class ClassifierTask(task.Task[features.InputExample, int]):
 
     def create_loss(self, class_weights: Sequence[float] = ()) -> "Loss":
         """Creates the loss of the task's kind of labels."""
-        if self.task_name == "ranking":
+        if self.reader.loss_kind == "ranking":
             return modeling.RankingLoss()
         if self.reader.output_mode == "regression":
             return modeling.RegressionLoss()

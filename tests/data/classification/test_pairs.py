@@ -27,8 +27,7 @@ def read_set(folder, name, text, kind, **flags):
 
 def create_processor(task_name, folder, **flags):
     """Creates the processor of a task, with flags that the user set."""
-    return reading.create_table_processor(
-        task_name,
+    return reading.TABLE_TASKS[task_name].create_processor(
         folder,
         DataFileOptions(),
         TableOptions(**flags),

@@ -6,8 +6,8 @@ import pytest
 
 import run_classifier
 from command_line import config_values
+from data.classification import reading
 from data.classification import table_columns as cf
-from data.classification.table_task import TableProcessor
 from data.tables.column_names import guess_columns
 from data.tables.options import DataFileOptions
 from data.tables.tables import Table
@@ -47,7 +47,7 @@ def find_with_flags(path, columns, **given):
     path.write_text(json.dumps(row))
     options = cf.TableOptions(**given)
     table = Table(path, cf.layout_of(options))
-    return cf.find_columns(options, frozenset(given), table)
+    return cf.find_unset_columns(options, frozenset(given), table)
 
 
 @pytest.mark.parametrize(
@@ -107,15 +107,35 @@ def test_a_name_with_commas_is_one_column(tmp_path):
         if data_file:
             table = Table(path, cf.layout_of(options))
             given = frozenset(["label_column"])
-            actual = cf.find_columns(options, given, table)
+            actual = cf.find_unset_columns(options, given, table)
             assert actual == {"text_column": "text"}
         data = DataFileOptions(data_file=data_file)
-        processor = TableProcessor(data_dir, data, options, table)
+        processor = reading.TABLE_TASKS["csv"].create_processor(
+            data_dir, data, options, frozenset(), table
+        )
         assert processor.labels() == ["0", "1"]
         assert processor.output_mode == "classification"
     text = {"text_column": "x, y, z", "label_column": "text"}
     table = Table(path)
-    assert not cf.find_columns(cf.TableOptions(**text), frozenset(text), table)
+    assert not cf.find_unset_columns(
+        cf.TableOptions(**text), frozenset(text), table
+    )
+
+
+def test_a_malformed_table_does_not_pass_for_a_missing_one(tmp_path):
+    options = cf.TableOptions(label_column="a,b")
+
+    def create():
+        return reading.TABLE_TASKS["csv"].create_processor(
+            tmp_path, DataFileOptions(), options, frozenset()
+        )
+
+    assert create().labels() == ["a", "b"]
+    (tmp_path / "dev.jsonl").write_text('{"text": "x", "a,b": "y"}\n')
+    assert create().output_mode == "classification"
+    (tmp_path / "train.jsonl").write_text('{"text": "x", \n')
+    with pytest.raises(ValueError, match=r"train\.jsonl is not valid"):
+        create()
 
 
 def test_only_columns_that_are_read_may_not_repeat(tmp_path):
@@ -124,7 +144,7 @@ def test_only_columns_that_are_read_may_not_repeat(tmp_path):
 
     def columns(**given):
         options = cf.TableOptions(**given)
-        return cf.find_columns(options, frozenset(given), Table(path))
+        return cf.find_unset_columns(options, frozenset(given), Table(path))
 
     given = {"text_column": "Name", "label_column": "Kind"}
     assert columns(**given) == {}

@@ -42,8 +42,7 @@ def split(
     path = folder / "table.csv"
     with path.open("w", encoding="utf-8", newline="") as file:
         csv.writer(file).writerows([names, *rows])
-    reader = reading.create_table_processor(
-        task,
+    reader = reading.TABLE_TASKS[task].create_processor(
         None,
         DataFileOptions(data_file=str(path), dev_fraction=fraction),
         TableOptions(**flags),
@@ -171,8 +170,7 @@ def test_copies_in_two_files_are_counted(tmp_path, caplog, order):
         with (tmp_path / f"{name}.csv").open("w", encoding="utf-8") as file:
             changed = [(f"{change(text)} ", label) for text, label in rows[:99]]
             csv.writer(file).writerows([("text", "label"), *changed])
-    reader = reading.create_table_processor(
-        "csv",
+    reader = reading.TABLE_TASKS["csv"].create_processor(
         str(tmp_path),
         DataFileOptions(),
         TableOptions(labels=sorted({label for _, label in rows})),
@@ -242,8 +240,7 @@ def test_labels_come_from_both_sets_and_missing_ones_are_named(
     with path.open("w", encoding="utf-8", newline="") as file:
         csv.writer(file).writerows([("text", "label"), *rows, *added])
     caplog.clear()
-    reader = reading.create_table_processor(
-        "csv",
+    reader = reading.TABLE_TASKS["csv"].create_processor(
         None,
         DataFileOptions(data_file=str(path)),
         TableOptions(),
