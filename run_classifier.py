@@ -10,6 +10,7 @@ from the newest checkpoint in --output_dir.
 
 import dataclasses
 import functools
+from collections.abc import Mapping
 from typing import Self
 
 from command_line import cli, config_values, flags
@@ -98,6 +99,17 @@ class Config(DataFileConfig):
     def required(self) -> tuple[str, ...]:
         """Flags that must be set unless the model's folder states them."""
         return (*super().required, "task_name")
+
+    def describe_missing(
+        self, flag: str, run_settings: Mapping[str, object]
+    ) -> str:
+        """Returns what to set instead of a required flag that is not set."""
+        if flag != "task_name":
+            return super().describe_missing(flag, run_settings)
+        name = run_settings.get(processor_file.ENTRY)
+        if name is not None:
+            return f"--processor=FILE.py:{name}"
+        return "--data_file (or --task_name and --data_dir)"
 
     def check(self, given: frozenset[str]) -> None:
         """Raises a ValueError if flags contradict each other."""

@@ -346,6 +346,18 @@ class Config:
         """
         return self
 
+    def describe_missing(
+        self, flag: str, run_settings: Mapping[str, object]
+    ) -> str:
+        """Returns what to set instead of a required flag that is not set.
+
+        Args:
+            flag: name of the flag.
+            run_settings: the settings that the run recorded which the command
+                continues, {} for a new run.
+        """
+        return f"--{flag}"
+
     def download(self) -> Self:
         """Returns the flags with local folders for models of a hub.
 

@@ -31,6 +31,8 @@ TrainingConfigT_co = TypeVar(
 )
 # Flags that name machines or accounts, which model.json must not contain.
 _ADDRESSES = frozenset({"gcp_project", "master", "tpu_name", "tpu_zone"})
+# Flags that --init_checkpoint makes unnecessary.
+_STATED_BY_FOLDER = ("bert_config_file", "vocab_file")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -217,30 +219,20 @@ def check_required(
         # Fail here if the path does not exist or contains no weights, such as
         # the path of an export.
         modeling.find_checkpoint(preset)
-    names = ", ".join(_name_missing(missing, preset))
-    raise ValueError(f"missing required flags: {names}")
-
-
-def _name_missing(missing: Sequence[str], preset: Preset | None) -> list[str]:
-    """Returns the flags that a user may set for the missing ones.
-
-    Args:
-        missing: names of the flags that are not set.
-        preset: Preset of the weights, None without weights.
-    """
-    names = [f"--{name}" for name in missing if name != "task_name"]
-    stated_by_folder = ("--bert_config_file", "--vocab_file")
+    run_settings: Mapping[str, object] = {}
+    if preset and preset.is_resumed:
+        run_settings = preset.recorded_settings
+    descriptions = []
     if not preset and "bert_config_file" in missing:
-        both = " and ".join(stated_by_folder)
-        start = f"--init_checkpoint (or {both}, for random weights)"
-        others = [name for name in names if name not in stated_by_folder]
-        names = [start, *others]
-    if "task_name" not in missing:
-        return names
-    settings = preset.recorded_settings if preset else {}
-    if preset and preset.is_resumed and "processor" in settings:
-        return [*names, f"--processor=FILE.py:{settings['processor']}"]
-    return [*names, "--data_file (or --task_name and --data_dir)"]
+        descriptions.append(
+            "--init_checkpoint (or --bert_config_file and --vocab_file, for "
+            "random weights)"
+        )
+        missing = [name for name in missing if name not in _STATED_BY_FOLDER]
+    descriptions += [
+        config.describe_missing(name, run_settings) for name in missing
+    ]
+    raise ValueError(f"missing required flags: {', '.join(descriptions)}")
 
 
 def check_lengths(
