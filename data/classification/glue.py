@@ -194,7 +194,7 @@ class GlueProcessor(ClassificationProcessor):
         text_b = line[columns[1]] if is_pair else None
         has_label = set_name != "test" or self.test_set_has_labels
         label = (
-            self._read_label(line, columns[-1])
+            self._parse_label(line, columns[-1])
             if has_label
             else self._placeholder()
         )
@@ -209,7 +209,7 @@ class GlueProcessor(ClassificationProcessor):
         labels = self.labels()
         return labels[0] if labels else 0.0
 
-    def _read_label(self, line: list[str], column: int) -> str | float:
+    def _parse_label(self, line: list[str], column: int) -> str | float:
         """Returns GLUE's own name of the label in a column, or a number."""
         labels = self.labels()
         label = line[column]

@@ -74,7 +74,7 @@ def label_text(value: object, where: str) -> str:
     )
 
 
-def read_label(
+def parse_label(
     cell: object, where: str, labels: Collection[str] = ()
 ) -> str | None:
     """Returns the label in a cell, None if the cell is empty.
@@ -106,7 +106,7 @@ def read_label(
     return label_text(value[0], where) if value else None
 
 
-def read_label_list(
+def parse_label_list(
     cell: object, separator: str, where: str
 ) -> list[str] | None:
     """Returns the labels in a cell, None if the cell is null.

@@ -79,7 +79,7 @@ class LabelSet:
     def _check_number(self, names: list[str], where: str) -> None:
         check_labels(names, where, fewest=_MIN_LABELS[self._output_mode])
 
-    def read_label(
+    def label_of_cells(
         self,
         cells: Sequence[object],
         where: str,
@@ -112,13 +112,15 @@ class LabelSet:
     ) -> Label | None:
         """Converts cells to a label, which `names` need not contain."""
         if self._output_mode == "multilabel" and len(cells) == 1:
-            return label_cells.read_label_list(cells[0], self._separator, where)
+            return label_cells.parse_label_list(
+                cells[0], self._separator, where
+            )
         if any(map(label_cells.is_empty, cells)):
             return None
         if self._output_mode == "regression":
             return regression_label(cells[0], where)
         if len(cells) == 1:
-            return label_cells.read_label(cells[0], where, names)
+            return label_cells.parse_label(cells[0], where, names)
         has_label = [
             _ONE_HOT.get(label_cells.label_text(cell, where)) for cell in cells
         ]

@@ -333,6 +333,8 @@ def _describe(error: Exception) -> str:
 
 def _missing_in_tensorflow(error: Exception) -> str | None:
     """Returns the name behind `tf.` that is missing, None for other errors."""
+    # Python words these texts. Before Python 3.12, no attribute of the error of
+    # `from tensorflow import gfile` contains the name, so read all three texts.
     module = r"'tensorflow(?:\._api\.v2)?(\.[\w.]+)?'"
     for pattern in (
         rf"module {module} has no attribute '(\w+)'",

@@ -165,10 +165,12 @@ class TableProcessor(
         if table is None or table.path != path:
             table = Table(path, layout_of(self._options))
         columns = table.columns()
-        counts = _RowCounts()
-        examples = [*self._read_examples(table, set_name, counts)]
+        examples, counts = self._read_examples(table, set_name)
         if set_name != "test":
-            examples = _leave_out_unlabeled(examples, counts)
+            labeled = _labeled_of(examples)
+            if len(labeled) < len(examples):
+                counts.left_out["a label"] += len(examples) - len(labeled)
+            examples = labeled
         _log_changes(path, counts)
         self._warn_of_repeats(path, set_name, examples)
         if not examples:
@@ -198,34 +200,36 @@ class TableProcessor(
             self._label_set.check_column(path, examples)
 
     def _read_examples(
-        self, table: Table, set_name: str, counts: _RowCounts
-    ) -> Iterator[InputExample]:
-        """Yields the examples of a set, and counts the rows without one."""
+        self, table: Table, set_name: str
+    ) -> tuple[list[InputExample], _RowCounts]:
+        """Returns the examples of a set, and what became of its rows."""
+        examples: list[InputExample] = []
+        counts = _RowCounts()
         keeps_row = set_name != "train" or bool(self._data.data_file)
-        num_examples = 0
         for row_number, where, row in self._read_rows(table, set_name):
             texts = [row[column] for column in self.text_columns]
             if set_name != "test" and all(map(is_blank, texts)):
                 counts.left_out["text"] += 1
                 continue
             cells = [row.get(column) for column in self._label_columns]
-            label = self._read_label(set_name, cells, where)
+            label = self._label_of_row(set_name, cells, where)
             if label is None and cells and not self._may_be_unknown(set_name):
                 counts.left_out["a label"] += 1
                 continue
             counts.num_respelled += any(map(_is_respelled, cells))
-            num_examples += 1
-            guid = f"{set_name}-{num_examples}"
+            guid = f"{set_name}-{len(examples) + 1}"
             if self._data.data_file:
                 guid = f"row {row_number}"
             text_a, *other_texts = texts
-            yield InputExample(
+            example = InputExample(
                 guid=guid,
                 text_a=text_a,
                 text_b=other_texts[0] if other_texts else None,
                 label=label,
                 row=row if keeps_row else None,
             )
+            examples.append(example)
+        return examples, counts
 
     def _read_rows(
         self, table: Table, set_name: str
@@ -246,7 +250,7 @@ class TableProcessor(
         """Returns whether the set may lack the label of an example."""
         return set_name == "test" or self.may_lack_labels
 
-    def _read_label(
+    def _label_of_row(
         self, set_name: str, cells: Sequence[object], where: str
     ) -> Label | None:
         """Converts the cells of a row's label columns to its label.
@@ -260,7 +264,7 @@ class TableProcessor(
         named_by_flags = self._label_set.named_by_flags
         names = named_by_flags if is_train else self._label_names
         where = f"{where}, column {self._options.label_column!r}"
-        return self._label_set.read_label(cells, where, names)
+        return self._label_set.label_of_cells(cells, where, names)
 
     def _warn_of_repeats(
         self, path: StrPath, set_name: str, examples: list[InputExample]
@@ -283,15 +287,10 @@ class TableProcessor(
             )
 
 
-def _leave_out_unlabeled(
-    examples: list[InputExample], counts: _RowCounts
-) -> list[InputExample]:
+def _labeled_of(examples: list[InputExample]) -> list[InputExample]:
     """Returns the examples with a label, or all if none has one."""
     labeled = [example for example in examples if example.label is not None]
-    if not labeled or len(labeled) == len(examples):
-        return examples
-    counts.left_out["a label"] += len(examples) - len(labeled)
-    return labeled
+    return labeled or examples
 
 
 def _log_changes(path: StrPath, counts: _RowCounts) -> None:

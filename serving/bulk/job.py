@@ -19,7 +19,7 @@ from files.json_files import JsonObject
 from serving import answer_writer, batch_prediction, checksums
 from serving.answer_writer import Schema
 from serving.bulk.answer_settings import AnswerSettings
-from serving.bulk.schema import create_schema, find_columns
+from serving.bulk.schema import create_schema, read_input_columns
 
 # Increase this number whenever you change the code so that the answers change.
 _VERSION = 1
@@ -136,7 +136,7 @@ def _create_tasks(
     layout = settings.table_layout()
     shares = file_ranges.split_files(paths, layout, num_shards)
     names_files = len(paths) > 1
-    columns = find_columns(settings, paths)
+    columns = read_input_columns(settings, paths)
     schema = create_schema(settings, columns, names_files)
     # An array stores no columns, so they rename no field.
     is_array = settings.output_format == "npy"

@@ -38,7 +38,7 @@ class InputColumns:
         self.taken.update(map(str, itertools.chain(row, flat)))
 
 
-def find_columns(
+def read_input_columns(
     settings: AnswerSettings, paths: Sequence[str]
 ) -> InputColumns:
     """Reads the files in advance, and returns their columns.

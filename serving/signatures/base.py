@@ -134,7 +134,7 @@ def trace_once(function: Callable[..., T]) -> Callable[..., T]:
     return call
 
 
-def labels_of(model: keras.Model, settings: HeadSettings) -> list[str]:
+def output_labels(model: keras.Model, settings: HeadSettings) -> list[str]:
     """Returns the names of a model's outputs: `labels` in the settings.
 
     If the settings name none, returns LABEL_0, LABEL_1 and so on.

@@ -60,7 +60,7 @@ def create_head(
     num_texts = settings.get("num_texts")
     label_list = None
     if mode != head_outputs.REGRESSION:
-        label_list = base.labels_of(model, settings)
+        label_list = base.output_labels(model, settings)
     output_kind = head_outputs.output_kind_of(kinds.CLASSIFIER, settings)
     predict = base.trace_once(base.predict_labels(model, output_kind))
     names = ["text_a"] if stride else ["text_a", "text_b"]

@@ -45,7 +45,7 @@ def create_head(
             of each word.
         options: texts longer than `max_seq_length` are read in several windows.
     """
-    label_list = base.labels_of(model, settings)
+    label_list = base.output_labels(model, settings)
     only_legal = settings.get("legal_tags", True)
     head = _Tagging(model, label_list, only_legal, options)
     inputs = base.text_inputs("text")

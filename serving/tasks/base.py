@@ -348,7 +348,7 @@ def pack_input(
     return Input(ids, first_length, num_cut)
 
 
-def labels_of(model: AskedModel) -> list[str]:
+def served_labels(model: AskedModel) -> list[str]:
     """Returns the names of the model's outputs, [] if they have no names."""
     return [*(model.settings.get("labels") or ())]
 

@@ -18,9 +18,9 @@ from serving.tasks.base import (
     TextTask,
     check_pair,
     encode_pair,
-    labels_of,
     pack_input,
     pair_of,
+    served_labels,
 )
 
 
@@ -51,7 +51,7 @@ def _decode(
     probability reaches the option `min_probability`.
     """
     mode = model.settings["output_mode"] or head_outputs.CLASSIFICATION
-    labels = labels_of(model)
+    labels = served_labels(model)
     predictions = _read_outputs(outputs, mode)
     if mode == head_outputs.REGRESSION:
         return {"value": predictions[0]}

@@ -13,7 +13,7 @@ from serving.tasks.base import (
     Reply,
     Request,
     TextTask,
-    labels_of,
+    served_labels,
 )
 
 
@@ -36,7 +36,7 @@ def _encode(model: AskedModel, request: Request) -> Encoded[_Sentence]:
     words = request.get("words")
     if words is None:
         words = split_words(request["text"])
-    labels = labels_of(model)
+    labels = served_labels(model)
     example = NerExample("", words, labels[:1] * len(words), 0)
     windows = [
         *sentence_windows.create_features(
@@ -62,7 +62,7 @@ def _decode(
     "label" repeats the entities in a format that tools such as doccano read.
     """
     text, example, windows = sentence
-    labels = labels_of(model)
+    labels = served_labels(model)
     words = example.words
     (tags,), (probabilities,) = sentence_windows.choose_tags(
         [example],

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 
 _Split = task.Split[features.InputExample, int]
+# A length that no text reaches, in WordPieces.
+_UNLIMITED = 2**31
 
 
 class ClassifierTask(task.Task[features.InputExample, int]):
@@ -191,7 +193,7 @@ class ClassifierTask(task.Task[features.InputExample, int]):
             return
         scores = self._score(split, outputs)
         # Windows read the whole text.
-        length = 2**31 if self.doc_stride else self.max_seq_length
+        length = _UNLIMITED if self.doc_stride else self.max_seq_length
         data = self.config.data_source
         suffix = suffix_of(split.name)
         report.write_label_report(

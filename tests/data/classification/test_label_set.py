@@ -40,22 +40,22 @@ def test_an_unknown_label_is_an_error():
     where = "dev.csv, line 2"
     one, many = label_set(), label_set("multilabel")
     names = ["x", "y"]
-    assert one.read_label(["x"], where, names) == "x"
-    assert many.read_label(["y,x"], where, names) == ["y", "x"]
+    assert one.label_of_cells(["x"], where, names) == "x"
+    assert many.label_of_cells(["y,x"], where, names) == ["y", "x"]
     for labels, cell in ((one, "z"), (many, "x,z")):
-        assert labels.read_label([cell], where) is not None
+        assert labels.label_of_cells([cell], where) is not None
         with pytest.raises(ValueError, match="line 2: unknown label 'z'"):
-            labels.read_label([cell], where, names)
+            labels.label_of_cells([cell], where, names)
 
 
 def test_several_columns_are_the_labels():
     columns = ["toxic", "insult"]
     labels = label_set("multilabel", columns, label_column="toxic,insult")
     assert labels.named_by_flags == columns
-    assert labels.read_label(["0", "true"], "line 2", columns) == ["insult"]
-    assert labels.read_label(["0", ""], "line 2", columns) is None
+    assert labels.label_of_cells(["0", "true"], "line 2", columns) == ["insult"]
+    assert labels.label_of_cells(["0", ""], "line 2", columns) is None
     with pytest.raises(ValueError, match="line 2: each of these columns"):
-        labels.read_label(["0", "2"], "line 2", columns)
+        labels.label_of_cells(["0", "2"], "line 2", columns)
 
 
 def test_a_column_of_texts_is_an_error():
