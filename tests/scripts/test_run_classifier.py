@@ -61,6 +61,21 @@ def test_only_create_task_reads_the_sets_of_a_task(tmp_path):
         run_classifier.create_task(begin, reader)
 
 
+@pytest.mark.parametrize(
+    "settings, expected",
+    [
+        ({}, "--data_file (or --task_name and --data_dir)"),
+        ({"processor": "Tickets"}, "--processor=FILE.py:Tickets"),
+    ],
+)
+def test_a_missing_task_is_named_by_the_flags_that_choose_it(
+    settings, expected
+):
+    config = create_config(run_classifier.Config, output_dir="")
+    assert config.describe_missing("task_name", settings) == expected
+    assert config.describe_missing("data_dir", settings) == "--data_dir"
+
+
 def test_results_are_the_originals_and_of_each_label(classified):
     folder, _ = classified
     results = read_results(folder / "run")
