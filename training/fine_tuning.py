@@ -353,13 +353,9 @@ def create_evaluation(
 
     The function evaluates the weights of each step only once.
     """
-    evaluated: dict[int, Scores] = {}
 
     def evaluate(trainer: Trainer) -> Scores:
-        step = trainer.global_step
-        if step in evaluated:
-            return evaluated[step]
-        results: Scores = {"global_step": step}
+        results: Scores = {"global_step": trainer.global_step}
         for split in splits_of(task, splits, "eval"):
             batches = predict_split(task, trainer, split, "eval", "Evaluating")
             if task.eval_loss:
@@ -373,10 +369,9 @@ def create_evaluation(
             results |= {
                 f"{name}{suffix}": score for name, score in scores.items()
             }
-        evaluated[step] = results
         return results
 
-    return evaluate
+    return flow.evaluate_once_per_step(evaluate)
 
 
 def predict_split(

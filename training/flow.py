@@ -207,6 +207,22 @@ def _with_teacher(
     return distiller, distilled
 
 
+def evaluate_once_per_step(evaluate: Evaluate) -> Evaluate:
+    """Returns a function like `evaluate` that remembers each step's scores.
+
+    The last step of the training is often the one that --do_eval evaluates.
+    """
+    scores_of_step: dict[int, Scores] = {}
+
+    def evaluate_new_step(trainer: Trainer) -> Scores:
+        step = trainer.global_step
+        if step not in scores_of_step:
+            scores_of_step[step] = evaluate(trainer)
+        return {**scores_of_step[step]}
+
+    return evaluate_new_step
+
+
 def train_and_evaluate(
     trainer: Trainer,
     records: tfrecords.Records,
