@@ -24,10 +24,10 @@ from training.flow import Scores
 from training.loop.prediction import LossFigures
 from training.loop.trainer import Trainer
 from training.run import resuming
-from training.run.fingerprints import describe_start, fingerprint
+from training.run.fingerprints import fingerprint_files, settings_of_start
 from training.run.run_folder import RunFolder
 from training.splits import (
-    describe_data,
+    create_recorded_sets,
     dev_set_checksum,
     splits_of,
     write_splits,
@@ -105,7 +105,7 @@ def create_plan(
             --output_dir began with other settings.
     """
     config = start.config
-    recorded_sets = describe_data(config, splits)
+    recorded_sets = create_recorded_sets(config, splits)
     trained_rows.check_dev_set(start, recorded_sets)
     writes_scores = trained_rows.may_write_scores(start, recorded_sets)
     num_steps = find_num_steps(task, config, splits)
@@ -189,7 +189,7 @@ def find_settings(
 ) -> TrainingSettings:
     """Returns the settings to record with the weights.
 
-    `recorded_sets` is the result of `describe_data`.
+    `recorded_sets` is the result of `create_recorded_sets`.
 
     Raises:
         ValueError: the run in --output_dir began with other settings.
@@ -197,13 +197,13 @@ def find_settings(
     if "train" not in splits:
         return start.recorded_settings
     settings: dict[str, object] = {
-        **describe_start(start),
+        **settings_of_start(start),
         **task.settings,
         "data": recorded_sets,
     }
     if split := trained_rows.table_split_to_record(start):
         settings[recorded_splits.SPLIT_ENTRY] = split.as_settings()
-    records = fingerprint(splits["train"].records.files)
+    records = fingerprint_files(splits["train"].records.files)
     trained_rows.check_train_set(start, recorded_sets, records)
     settings["train_records"] = records
     resuming.check_resumed(start.config, start.preset, settings)
@@ -297,10 +297,10 @@ def finish_run(
     if has_trained:
         folder.warn_of_earlier_results(began)
     warn_of_never_found(task.config, results)
-    flow.describe_end(
+    flow.log_end(
         trainer,
-        scores=describe_scores(task, results),
-        commands=describe_commands(task),
+        scores=list_score_lines(task, results),
+        commands=list_commands(task),
         seconds=time.time() - began,
     )
 
@@ -328,7 +328,7 @@ def warn_of_never_found(config: FineTuningConfig, results: Scores) -> None:
         )
 
 
-def describe_scores(task: AnyTask, results: Scores) -> list[str]:
+def list_score_lines(task: AnyTask, results: Scores) -> list[str]:
     """Returns a line about the main score on the dev set, [] without one."""
     metric = task.metrics[0]
     if metric not in results:
@@ -336,7 +336,7 @@ def describe_scores(task: AnyTask, results: Scores) -> list[str]:
     return [f"{metric} on the dev set: {results[metric]:.4f}"]
 
 
-def describe_commands(task: AnyTask) -> Sequence[str]:
+def list_commands(task: AnyTask) -> Sequence[str]:
     """Returns commands that ask the exported model, [] without an export."""
     config = task.config
     return example_calls.list_commands(

@@ -278,7 +278,7 @@ def store_weights(trainer: Trainer) -> None:
     trainer.link_best()
     path = trainer.config.training.export_weights
     if path is not None:
-        description: Mapping[str, str] = descriptions.describe_copy(
+        description: Mapping[str, str] = descriptions.create_copy_files(
             folder.current_preset,
             trainer.model,
             cards.WEIGHTS,
@@ -297,7 +297,7 @@ def store_weights(trainer: Trainer) -> None:
         logging.info("Wrote the weights to %s", path)
 
 
-def describe_end(
+def log_end(
     trainer: Trainer,
     scores: Sequence[str],
     commands: Sequence[str],

@@ -165,10 +165,10 @@ def finish_run(
     trainer.folder.write_card()
     if results and config.training.do_train:
         pretraining_end.warn_of_no_progress(results, guess)
-    flow.describe_end(
+    flow.log_end(
         trainer,
-        scores=pretraining_end.describe_scores(results),
-        commands=pretraining_end.describe_commands(start),
+        scores=pretraining_end.list_score_lines(results),
+        commands=pretraining_end.list_commands(start),
         seconds=time.time() - began,
     )
 
@@ -192,7 +192,7 @@ def find_settings(
     config = start.config
     if not config.training.do_train:
         return start.recorded_settings
-    settings: dict[str, Any] = {**fingerprints.describe_start(start)}
+    settings: dict[str, Any] = {**fingerprints.settings_of_start(start)}
     settings["input_file"] = record_files.identify_files(records.files)
     if config.keeps_best:
         settings["eval_input_file"] = dev_set

@@ -107,7 +107,7 @@ def _write_split(
     )
 
 
-def describe_data(
+def create_recorded_sets(
     config: FineTuningConfig, splits: AnySplits
 ) -> list[RecordedSet]:
     """Returns a RecordedSet for each split, for model.json and the card.
@@ -152,6 +152,6 @@ def dev_set_checksum(task: AnyTask, splits: AnySplits) -> int:
     described = [
         [split.checksum for split in dev_splits],
         list(task.labels or ()),
-        *fingerprints.fingerprint(task.eval_files),
+        *fingerprints.fingerprint_files(task.eval_files),
     ]
     return zlib.crc32(json.dumps(described).encode())

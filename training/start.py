@@ -101,7 +101,7 @@ def read_start(parsed: flags.Parsed[TrainingConfigT]) -> Start[TrainingConfigT]:
         preset=preset,
         bert_config=bert_config,
         tokenizer=None,
-        command=describe_command(parsed),
+        command=command_to_record(parsed),
     )
     if not config.model.vocab_file:
         return start
@@ -263,7 +263,7 @@ def check_lengths(
             )
 
 
-def describe_command(parsed: flags.Parsed[flags.ConfigT]) -> dict[str, object]:
+def command_to_record(parsed: flags.Parsed[flags.ConfigT]) -> dict[str, object]:
     """Returns {flag that the user set: value} without folders in paths.
 
     A model of the hub keeps its name, and gets the commit that was downloaded.

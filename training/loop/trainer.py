@@ -218,7 +218,7 @@ class Trainer(BatchPredictor):
             return
         self._check_optimizer()
         self._log_sizes()
-        self.folder.begin(self.model)
+        self.folder.write_description(self.model)
         history = self.folder.history
         with (
             history.training(self.global_step),
