@@ -245,6 +245,18 @@ class Group:
         return (names_of_flags - self.without) | (self.shared & names)
 
 
+def required_value(value: ValueT | None) -> ValueT:
+    """Returns the value of a flag that `start.check_required` found to be set.
+
+    A flag that a folder may state has the default None, but not once a script
+    has completed its flags. Then read these properties: `required_config_file`
+    and `required_vocab_file` of ModelFlags, `required_data_source` of
+    DataFileConfig, and `required_task_name` of run_classifier.py.
+    """
+    assert value is not None
+    return value
+
+
 def is_flag(field: dataclasses.Field[Any]) -> bool:
     """Returns whether a field of a Config or of a group is a flag."""
     return _FLAG in field.metadata

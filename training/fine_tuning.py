@@ -34,8 +34,6 @@ from training.splits import (
 )
 from training.start import Start
 from training.task import (
-    AnySplit,
-    AnySplits,
     AnyTask,
     Batches,
     ExampleT,
@@ -95,7 +93,9 @@ def run(task: Task[ExampleT, OriginT], start: Start[FineTuningConfig]) -> None:
 
 
 def create_plan(
-    task: AnyTask, start: Start[FineTuningConfig], splits: AnySplits
+    task: Task[ExampleT, OriginT],
+    start: Start[FineTuningConfig],
+    splits: Splits[ExampleT, OriginT],
 ) -> flow.Plan:
     """Checks the rows of the splits, and plans what to do with them.
 
@@ -166,7 +166,9 @@ def show_scores(
 
 
 def find_num_steps(
-    task: AnyTask, config: FineTuningConfig, splits: AnySplits
+    task: Task[ExampleT, OriginT],
+    config: FineTuningConfig,
+    splits: Splits[ExampleT, OriginT],
 ) -> NumSteps | None:
     """Returns the numbers of training and warmup steps, None if not training.
 
@@ -182,9 +184,9 @@ def find_num_steps(
 
 
 def find_settings(
-    task: AnyTask,
+    task: Task[ExampleT, OriginT],
     start: Start[FineTuningConfig],
-    splits: AnySplits,
+    splits: Splits[ExampleT, OriginT],
     recorded_sets: Sequence[recorded_splits.RecordedSet],
 ) -> TrainingSettings:
     """Returns the settings to record with the weights.
@@ -211,9 +213,9 @@ def find_settings(
 
 
 def train_task(
-    task: AnyTask,
+    task: Task[ExampleT, OriginT],
     trainer: Trainer,
-    train_set: AnySplit,
+    train_set: Split[ExampleT, OriginT],
     num_train_steps: int,
     evaluate: flow.Evaluate,
 ) -> None:
@@ -252,8 +254,9 @@ def write_predictions(
 ) -> Scores:
     """Writes the predictions of the test splits, and their scores if known.
 
-    Returns the scores that belong to the dev set, because SQuAD predicts it.
-    `results` are the dev set's scores so far.
+    Returns the scores of the splits to predict that the task also evaluates,
+    because a split may have two purposes (`Task.splits`). `results` are the dev
+    set's scores so far.
     """
     logging.info("Predicting with %s", trainer.described_step)
     folder = trainer.folder

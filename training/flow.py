@@ -55,7 +55,7 @@ class Plan:
             contain them.
     """
 
-    create_model: Callable[..., keras.Model]
+    create_model: Callable[..., "TaskModel"]
     loss: Loss
     num_steps: NumSteps | None
     settings: TrainingSettings
@@ -81,7 +81,7 @@ def begin_run(
     start: Start[TrainingConfig],
     folder: RunFolder,
     plan: Plan,
-    teacher: keras.Model | None,
+    teacher: "TaskModel | None",
 ) -> Trainer:
     """Begins or resumes a run: its folder, its model and the model's weights.
 
@@ -163,10 +163,7 @@ def create_trainer(
 
 
 def _freeze(model: "TaskModel", num_blocks: int) -> None:
-    """Freezes the embeddings and the first blocks.
-
-    0 = nothing.
-    """
+    """Freezes the embeddings and the first blocks, or nothing for 0 blocks."""
     if num_blocks:
         bert = model.bert
         for layer in [bert.embeddings, *bert.encoder.blocks[:num_blocks]]:
@@ -191,7 +188,7 @@ def _with_teacher(
     loss: Loss,
     teacher: "TaskModel | None",
 ) -> tuple[Trainable, BatchLoss]:
-    """Returns what is trained, and its loss."""
+    """Returns the model and its loss, or both with the teacher around them."""
     if teacher is None:
         return model, loss
     config = start.config

@@ -42,7 +42,7 @@ from training.start import Start
 from training.training_config import TrainingConfig
 
 if TYPE_CHECKING:
-    import keras
+    from modeling.task_models import TaskModel
 
 # Patterns of the files that contain results of a run's weights.
 _RESULTS = (
@@ -104,7 +104,7 @@ class RunFolder:
         )
 
     def record(self, settings: TrainingSettings, dev_set: int) -> None:
-        """Says what the run records with its weights and its evaluations.
+        """Sets the values to record with the run's weights and evaluations.
 
         Args:
             settings: result of `resuming.settings_to_record`.
@@ -114,7 +114,7 @@ class RunFolder:
         self._settings = settings
         self.history.dev_set = dev_set
 
-    def write_description(self, model: "keras.Model") -> None:
+    def write_description(self, model: "TaskModel") -> None:
         """Writes the files that describe the weights which training changes.
 
         Raises:
@@ -258,7 +258,7 @@ class RunFolder:
 def create_model_json(
     config: TrainingConfig,
     command: Mapping[str, object],
-    model: "keras.Model",
+    model: "TaskModel",
     settings: TrainingSettings,
 ) -> ModelJson:
     """Returns the contents of a run's model.json.
