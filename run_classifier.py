@@ -75,7 +75,7 @@ class Config(DataFileConfig):
     @property
     def required_task_name(self) -> str:
         """Value of --task_name. The flag must be set."""
-        return flags.required_value(self.task_name)
+        return config_values.required_value(self.task_name)
 
     @property
     def is_embedding(self) -> bool:

@@ -9,7 +9,7 @@ import importlib.util
 import os
 from typing import Literal
 
-from command_line import flags
+from command_line import config_values, flags
 from command_line.installation import install_command
 from command_line.path_flags import PathKind
 from files import json_files
@@ -60,12 +60,12 @@ class ModelFlags:
     @property
     def required_config_file(self) -> str:
         """Value of --bert_config_file. The flag must be set."""
-        return flags.required_value(self.bert_config_file)
+        return config_values.required_value(self.bert_config_file)
 
     @property
     def required_vocab_file(self) -> str:
         """Value of --vocab_file. The flag must be set."""
-        return flags.required_value(self.vocab_file)
+        return config_values.required_value(self.vocab_file)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

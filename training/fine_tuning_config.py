@@ -211,7 +211,9 @@ class DataFileConfig(FineTuningConfig):
     @property
     def required_data_source(self) -> str:
         """Value of --data_file or --data_dir. One of them must be set."""
-        return flags.required_value(self.data_file or self.fine_tuning.data_dir)
+        return config_values.required_value(
+            self.data_file or self.fine_tuning.data_dir
+        )
 
     @property
     def task_name(self) -> str | None:

@@ -275,7 +275,7 @@ def command_to_record(parsed: flags.Parsed[flags.ConfigT]) -> dict[str, object]:
     }
     values = config_values.flat(parsed.config)
     for flag in flags.flags_of(parsed.config, *Role):
-        if flag.properties.kind is None or flag.name not in command:
+        if flag.kind is None or flag.name not in command:
             continue
         source = hub.source_of(values[flag.name] or "")
         paths = str(command[flag.name]).split(",")

@@ -26,6 +26,7 @@ from serving import engines
 from training import exporting, flow
 from training.run.run_folder import RunFolder
 from training.splits import write_splits
+from training.start import read_start
 from training.training_config import NumSteps
 
 PACKAGES = ["tensorflow", "keras"]
