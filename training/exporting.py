@@ -9,7 +9,6 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-import keras
 import numpy as np
 from absl import logging
 
@@ -20,6 +19,7 @@ from modeling import kinds
 from modeling.folders import new_folders
 from modeling.folders.cards import cards
 from modeling.folders.model_entries import HeadSettings
+from modeling.task_models import TaskModel
 from serving import engines, head_outputs
 from training.fine_tuning_config import FineTuningConfig
 from training.loop.trainer import Trainer
@@ -53,7 +53,7 @@ def export_pretrainer(
     serving.export(folder, trainer.model, {}, options)
 
 
-def check_model(config: TrainingConfig, model: keras.Model) -> None:
+def check_model(config: TrainingConfig, model: TaskModel) -> None:
     """Checks before the training that --export_dir can be written after it.
 
     Raises:

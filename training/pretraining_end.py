@@ -1,4 +1,4 @@
-"""Says at the end of pretraining if the model learned, and what is next."""
+"""Logs whether pretraining learned anything, and names the next commands."""
 
 import shlex
 from collections.abc import Mapping

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, Protocol
 import keras
 import tensorflow as tf
 
-from files.atomic import partial_path, sync
+from files.atomic import partial_path, sync_to_disk
 from files.paths import StrPath, literal_name
 from modeling.checkpoints.base import Checkpoint
 from modeling.checkpoints.bundle_index import check_index
@@ -307,13 +307,13 @@ def _rename(partial: str, path: str) -> None:
     targets = {partial + end: os.path.realpath(path + end) for end in ENDINGS}
     for source in targets:
         # TensorFlow does not wait until the bytes are on the disk.
-        sync(source)
+        sync_to_disk(source)
     *_, index = targets.values()
     with contextlib.suppress(FileNotFoundError):
         os.remove(index)
     for source, target in targets.items():
         os.replace(source, target)
-    sync(os.path.dirname(index))
+    sync_to_disk(os.path.dirname(index))
 
 
 @contextlib.contextmanager

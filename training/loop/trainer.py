@@ -240,7 +240,9 @@ class Trainer(BatchPredictor):
             callback.has_ended(step) for callback in callbacks
         )
         # All workers restored the same step.
-        ends = stopping.agree(self._strategy, [has_ended], is_due=True)
+        ends = stopping.agree_on_wishes(
+            self._strategy, [has_ended], is_due=True
+        )
         return step >= self.num_train_steps or any(ends)
 
     def _check_optimizer(self) -> None:
@@ -322,7 +324,7 @@ class Trainer(BatchPredictor):
             or any(wish is not None for wish in wishes)
         )
         ends = _Ends(
-            *stopping.agree(
+            *stopping.agree_on_wishes(
                 self._strategy,
                 [any(wishes), self._is_time_over, stop.is_set()],
                 is_due,
@@ -370,7 +372,7 @@ class Trainer(BatchPredictor):
             trim=self.config.unpads,
         )
         if self._strategy.num_replicas_in_sync > 1:
-            dataset = devices.distribute(self._strategy, dataset)
+            dataset = devices.distribute_dataset(self._strategy, dataset)
         return dataset
 
     @property
