@@ -32,7 +32,7 @@ from data.pretraining.documents import TextReader
 from data.pretraining.job import create_shards
 from data.pretraining.options import InstanceOptions
 from data.text import tokenization
-from files.paths import absolute, is_remote
+from files.paths import absolute_path, is_remote
 
 if TYPE_CHECKING:
     from apache_beam.options.pipeline_options import PipelineOptions
@@ -110,10 +110,11 @@ def create_at_scale(
     instance_options = config.instances
     if options is not None:
         # The workers of Beam may run in other folders.
-        input_files = [*map(absolute, input_files)]
-        output_file = absolute(output_file)
+        input_files = [*map(absolute_path, input_files)]
+        output_file = absolute_path(output_file)
         instance_options = dataclasses.replace(
-            instance_options, vocab_file=absolute(instance_options.vocab_file)
+            instance_options,
+            vocab_file=absolute_path(instance_options.vocab_file),
         )
     manifest, is_new = create_shards(
         instance_options,

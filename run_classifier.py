@@ -76,8 +76,7 @@ class Config(DataFileConfig):
     @property
     def required_task_name(self) -> str:
         """Value of --task_name. The flag must be set."""
-        assert self.task_name is not None  # by `start.check_required`
-        return self.task_name
+        return config_values.required_value(self.task_name)
 
     @property
     def table_task(self) -> reading.TableTask | None:

@@ -238,7 +238,7 @@ def _guarded(
         with contextlib.ExitStack() as stack:
             for flag in path_flags if prepared.is_chief else ():
                 if path := flag.lock_file:
-                    stack.enter_context(lock.hold(path, str(flag)))
+                    stack.enter_context(lock.hold_lock(path, str(flag)))
             return main(dataclasses.replace(parsed, config=prepared))
     except BrokenPipeError:
         raise

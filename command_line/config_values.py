@@ -12,6 +12,7 @@ from command_line.flags import (
     Config,
     ConfigT,
     Role,
+    ValueT,
     flags_of,
     group_of,
     is_flag,
@@ -47,6 +48,18 @@ def create_config(config: type[ConfigT], **values: Any) -> ConfigT:
             of_group = {name: values[name] for name in group.names()}
             arguments[field.name] = group.group_class(**of_group)
     return config(**arguments)
+
+
+def required_value(value: ValueT | None) -> ValueT:
+    """Returns the value of a flag that `start.check_required` found to be set.
+
+    A flag that a folder may state has the default None, but not once a script
+    has completed its flags. Then read these properties: `required_config_file`
+    and `required_vocab_file` of ModelFlags, `required_data_source` of
+    DataFileConfig, and `required_task_name` of run_classifier.py.
+    """
+    assert value is not None
+    return value
 
 
 def flat(config: Config) -> dict[str, Any]:
@@ -142,7 +155,7 @@ def path_flags(config: Config) -> list[PathFlag]:
     values = flat(config)
     found_flags = []
     for flag in flags_of(config):
-        kind = flag.properties.kind
+        kind = flag.kind
         value = values[flag.name]
         if kind is not None and value is not None:
             found_flags.append(PathFlag(flag.name, value, kind))

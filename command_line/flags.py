@@ -30,7 +30,16 @@ import types
 import typing
 from collections.abc import Mapping, Sequence
 from types import EllipsisType
-from typing import Any, Generic, Self, TypedDict, TypeVar, Unpack, cast
+from typing import (
+    Any,
+    Generic,
+    NamedTuple,
+    Self,
+    TypedDict,
+    TypeVar,
+    Unpack,
+    cast,
+)
 
 from command_line.path_flags import PathKind
 
@@ -65,14 +74,10 @@ class Role(enum.Enum):
     NEUTRAL = "neutral"
 
 
-@dataclasses.dataclass(frozen=True)
-class FlagProperties:
-    """Properties of a flag besides its name, its type and its default.
+class FlagProperties(TypedDict, total=False):
+    """Properties of a flag that few flags set.
 
     Attributes:
-        help: help text of the flag.
-        role: the Role, which the functions `identity`, `head`, `training`,
-            `decoding` and `neutral` set.
         kind: the PathKind, if the value is a path.
         at_least, at_most: the bounds of a number.
         choices: the valid values of a string.
@@ -80,19 +85,6 @@ class FlagProperties:
             for each element. Otherwise commas separate the elements.
         may_grow: True if a resumed training may set a larger value.
     """
-
-    help: str
-    role: Role | None = None
-    kind: PathKind | None = None
-    at_least: float | None = None
-    at_most: float | None = None
-    choices: Sequence[str] | None = None
-    is_repeated: bool = False
-    may_grow: bool = False
-
-
-class OptionalProperties(TypedDict, total=False):
-    """The attributes of `FlagProperties` that few flags set."""
 
     kind: PathKind
     at_least: float
@@ -102,18 +94,26 @@ class OptionalProperties(TypedDict, total=False):
     may_grow: bool
 
 
-class FlagChanges(OptionalProperties, total=False):
+class FlagChanges(FlagProperties, total=False):
     """What a script changes of a flag in a group: `like` returns it."""
 
     default: object
     help: str
 
 
+class _Declaration(NamedTuple):
+    """What `flag` stores in the metadata of a field. See `Flag`."""
+
+    help: str
+    role: Role | None
+    properties: FlagProperties
+
+
 def flag(
     default: ValueT | EllipsisType,
     help: str,
     role: Role | None = None,
-    **properties: Unpack[OptionalProperties],
+    **properties: Unpack[FlagProperties],
 ) -> ValueT:
     """Returns a dataclass field that is also a command-line flag.
 
@@ -125,9 +125,9 @@ def flag(
             so the user must set the flag.
         help: help text of the flag.
         role: the Role, None for a flag that trains no model.
-        **properties: other attributes of `FlagProperties`.
+        **properties: other properties, see `FlagProperties`.
     """
-    metadata = {_FLAG: FlagProperties(help, role, **properties)}
+    metadata = {_FLAG: _Declaration(help, role, properties)}
     field: Any = dataclasses.field(metadata=metadata)
     if default is not ...:
         field = dataclasses.field(default=default, metadata=metadata)
@@ -137,7 +137,7 @@ def flag(
 def identity(
     default: ValueT | EllipsisType,
     help: str,
-    **properties: Unpack[OptionalProperties],
+    **properties: Unpack[FlagProperties],
 ) -> ValueT:
     """Returns a `flag` with Role.IDENTITY."""
     return flag(default, help, Role.IDENTITY, **properties)
@@ -146,7 +146,7 @@ def identity(
 def head(
     default: ValueT | EllipsisType,
     help: str,
-    **properties: Unpack[OptionalProperties],
+    **properties: Unpack[FlagProperties],
 ) -> ValueT:
     """Returns a `flag` with Role.HEAD."""
     return flag(default, help, Role.HEAD, **properties)
@@ -155,7 +155,7 @@ def head(
 def training(
     default: ValueT | EllipsisType,
     help: str,
-    **properties: Unpack[OptionalProperties],
+    **properties: Unpack[FlagProperties],
 ) -> ValueT:
     """Returns a `flag` with Role.TRAINING."""
     return flag(default, help, Role.TRAINING, **properties)
@@ -164,7 +164,7 @@ def training(
 def decoding(
     default: ValueT | EllipsisType,
     help: str,
-    **properties: Unpack[OptionalProperties],
+    **properties: Unpack[FlagProperties],
 ) -> ValueT:
     """Returns a `flag` with Role.DECODING."""
     return flag(default, help, Role.DECODING, **properties)
@@ -173,7 +173,7 @@ def decoding(
 def neutral(
     default: ValueT | EllipsisType,
     help: str,
-    **properties: Unpack[OptionalProperties],
+    **properties: Unpack[FlagProperties],
 ) -> ValueT:
     """Returns a `flag` with Role.NEUTRAL."""
     return flag(default, help, Role.NEUTRAL, **properties)
@@ -183,8 +183,9 @@ def like(**changes: Unpack[FlagChanges]) -> FlagChanges:
     """Returns what a script changes of a flag in a group, for `group`.
 
     Args:
-        **changes: `default`, and attributes of `FlagProperties`, such as
-            `help`. The default `...` makes a flag that the user must set.
+        **changes: `default`, `help`, and other properties, see
+            `FlagProperties`. The default `...` makes a flag that the user must
+            set.
     """
     return changes
 
@@ -264,18 +265,33 @@ class Flag:
         name: name of the flag and of its field.
         type: type of its value, of `str | None` only str. str of a Literal.
         default: the default, dataclasses.MISSING if the user must set the flag.
-        properties: its other properties.
+        help: the help text.
+        role: the Role, which the functions `identity`, `head`, `training`,
+            `decoding` and `neutral` set. None for a flag that trains no model.
+        properties: the properties that the flag sets, besides these.
     """
 
     name: str
     type: Any
     default: object
+    help: str
+    role: Role | None
     properties: FlagProperties
+
+    @property
+    def kind(self) -> PathKind | None:
+        """The PathKind, None if the value is not a path."""
+        return self.properties.get("kind")
+
+    @property
+    def choices(self) -> Sequence[str] | None:
+        """The valid values of a string, None for any."""
+        return self.properties.get("choices")
 
     def is_valid(self, value: object) -> bool:
         """Returns whether a value of a file may be the value of the flag."""
-        if self.properties.choices:
-            return value in self.properties.choices
+        if self.choices:
+            return value in self.choices
         if self.type in (bool, str):
             return isinstance(value, self.type)
         if self.type in (int, float):
@@ -291,8 +307,8 @@ class Flag:
             return False
         if self.type is int and not isinstance(value, int):
             return False
-        lower = self.properties.at_least
-        upper = self.properties.at_most
+        lower = self.properties.get("at_least")
+        upper = self.properties.get("at_most")
         is_too_small = lower is not None and value < lower
         is_too_large = upper is not None and value > upper
         return not (is_too_small or is_too_large)
@@ -403,7 +419,7 @@ def flags_of(config: Config | type[Config], *roles: Role) -> list[Flag]:
     return [
         script_flag
         for script_flag in _flags_of_class[config_class]
-        if not roles or script_flag.properties.role in roles
+        if not roles or script_flag.role in roles
     ]
 
 
@@ -434,11 +450,21 @@ def _create_flag(
     default = changes.get("default", field.default)
     if default is ...:
         default = dataclasses.MISSING
-    other_changes = {**changes}
-    other_changes.pop("default", None)
-    properties = dataclasses.replace(field.metadata[_FLAG], **other_changes)
+    declared: _Declaration = field.metadata[_FLAG]
+    other_changes = {
+        name: value
+        for name, value in changes.items()
+        if name not in {"default", "help"}
+    }
     return Flag(
-        name=field.name, type=hint, default=default, properties=properties
+        name=field.name,
+        type=hint,
+        default=default,
+        help=changes.get("help", declared.help),
+        role=declared.role,
+        properties=cast(
+            FlagProperties, {**declared.properties, **other_changes}
+        ),
     )
 
 

@@ -9,7 +9,7 @@ import importlib.util
 import os
 from typing import Literal
 
-from command_line import flags
+from command_line import config_values, flags
 from command_line.installation import install_command
 from command_line.path_flags import PathKind
 from files import json_files
@@ -60,14 +60,12 @@ class ModelFlags:
     @property
     def required_config_file(self) -> str:
         """Value of --bert_config_file. The flag must be set."""
-        assert self.bert_config_file is not None  # by `start.check_required`
-        return self.bert_config_file
+        return config_values.required_value(self.bert_config_file)
 
     @property
     def required_vocab_file(self) -> str:
         """Value of --vocab_file. The flag must be set."""
-        assert self.vocab_file is not None  # by `start.check_required`
-        return self.vocab_file
+        return config_values.required_value(self.vocab_file)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

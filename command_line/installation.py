@@ -1,4 +1,4 @@
-"""Says how this copy of the project is installed, and how parts are added.
+"""Finds out how this copy of the project is installed, and how to add parts.
 
 The project runs from a checkout, or installed as a distribution.
 """

@@ -9,7 +9,7 @@ as imports that Python skips and that type checkers and editors read:
 
     MODULES = lazy.read_imports(__file__)
     __all__ = [*MODULES]
-    __getattr__ = lazy.importer(__name__, MODULES)
+    __getattr__ = lazy.create_importer(__name__, MODULES)
 """
 
 import ast
@@ -37,7 +37,9 @@ def read_imports(path: str) -> dict[str, str]:
     }
 
 
-def importer(package: str, modules: Mapping[str, str]) -> Callable[[str], Any]:
+def create_importer(
+    package: str, modules: Mapping[str, str]
+) -> Callable[[str], Any]:
     """Returns the function `__getattr__` of a package.
 
     Python calls this function for each name that the package does not contain

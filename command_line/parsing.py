@@ -40,16 +40,16 @@ def define_flags(config: type[Config], module: str) -> list[str]:
         create: Callable[..., object] = _DEFINE.get(
             flag.type, absl_flags.DEFINE_list
         )
-        options: dict[str, object] = {"help": mark + properties.help}
-        if properties.choices:
+        options: dict[str, object] = {"help": mark + flag.help}
+        if flag.choices:
             create = absl_flags.DEFINE_enum
-            options["enum_values"] = [*properties.choices]
+            options["enum_values"] = [*flag.choices]
             options["case_sensitive"] = False
-        elif properties.is_repeated:
+        elif properties.get("is_repeated"):
             create = absl_flags.DEFINE_multi_string
         elif flag.type in (int, float):
-            options["lower_bound"] = properties.at_least
-            options["upper_bound"] = properties.at_most
+            options["lower_bound"] = properties.get("at_least")
+            options["upper_bound"] = properties.get("at_most")
         create(flag.name, default, module_name=module, **options)
     return required
 
@@ -71,7 +71,7 @@ def parse_flags(config: type[ConfigT]) -> Parsed[ConfigT]:
     }
     for flag in flags_of(config):
         value = values[flag.name]
-        kind = flag.properties.kind
+        kind = flag.kind
         if kind is not None and value is not None:
             values[flag.name] = expand_home(value, kind)
     return Parsed(create_config(config, **values), command)

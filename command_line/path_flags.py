@@ -159,7 +159,7 @@ class _Place(NamedTuple):
     Attributes:
         flag: the flag.
         path: path of the file or folder.
-        lineage: what identifies the path, and each folder above it.
+        lineage: keys of the path and of the folders above it, from `_lineage`.
     """
 
     flag: PathFlag
@@ -231,6 +231,10 @@ def _find_places(flag: PathFlag, path: str) -> Iterator[str]:
 
 
 def _lineage(path: str) -> list[object]:
+    """Returns the key of a path, then the keys of the folders above it.
+
+    Paths with equal keys lead to the same file, even through links.
+    """
     if is_remote(path):
         remote = PurePosixPath(path)
         return [remote, *remote.parents[:-1]]

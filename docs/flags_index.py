@@ -138,9 +138,9 @@ def _table(rows: Rows) -> str:
 
 
 def _row(flag: flags.Flag) -> str:
-    text = flag.properties.help
-    if flag.properties.choices:
-        choices = ", ".join(f"`{choice}`" for choice in flag.properties.choices)
+    text = flag.help
+    if flag.choices:
+        choices = ", ".join(f"`{choice}`" for choice in flag.choices)
         text = f"{choices}. {text}"
     text = text.replace("|", "\\|")
     shown = f"`{flag.default}`"

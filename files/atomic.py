@@ -31,7 +31,7 @@ def partial_path(path: StrPath) -> str:
     return f"{os.fspath(path)}.partial-{machine}{os.getpid():07d}"
 
 
-def sync(path: StrPath) -> None:
+def sync_to_disk(path: StrPath) -> None:
     """Waits until a file's bytes, or the names in a folder, are on the disk.
 
     A power cut may lose bytes or names that are not yet on the disk. Does
@@ -164,9 +164,9 @@ def _local_open(path: str) -> Iterator[IO[bytes]]:
                 shutil.copymode(path, partial)
             # Otherwise a power cut could leave an incomplete file under the
             # final name.
-            sync(partial)
+            sync_to_disk(partial)
             os.replace(partial, path)
-        sync(os.path.dirname(path))
+        sync_to_disk(os.path.dirname(path))
     finally:
         with contextlib.suppress(FileNotFoundError):
             os.remove(partial)

@@ -11,7 +11,7 @@ from files.paths import StrPath
 
 
 @contextlib.contextmanager
-def hold(path: StrPath, name: str) -> Iterator[None]:
+def hold_lock(path: StrPath, name: str) -> Iterator[None]:
     """Locks an output until the `with` block or the process ends.
 
     The operating system holds the lock, so even a killed process releases it.

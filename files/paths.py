@@ -18,7 +18,7 @@ def is_remote(path: StrPath) -> bool:
     return "://" in os.fspath(path)
 
 
-def absolute(path: str) -> str:
+def absolute_path(path: str) -> str:
     """Returns a path that names the same file in processes of other folders."""
     return path if is_remote(path) else os.path.join(os.getcwd(), path)
 

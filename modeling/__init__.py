@@ -105,7 +105,7 @@ if TYPE_CHECKING:
 _MODULES = lazy.read_imports(__file__)
 
 __all__ = [*_MODULES]
-_import_name = lazy.importer(__name__, _MODULES)
+_import_name = lazy.create_importer(__name__, _MODULES)
 
 # Whose objects a `.keras` file names.
 _SAVED = ("modeling.bert", "modeling.losses", "modeling.task_models")

@@ -23,4 +23,4 @@ if TYPE_CHECKING:
 _MODULES = lazy.read_imports(__file__)
 
 __all__ = [*_MODULES]
-__getattr__ = lazy.importer(__name__, _MODULES)
+__getattr__ = lazy.create_importer(__name__, _MODULES)

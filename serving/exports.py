@@ -138,7 +138,9 @@ def write_export(
         preset = options.weights or None
         if preset is not None and not isinstance(preset, presets.Preset):
             preset = presets.read_preset(preset)
-        description = descriptions.describe_weights(preset, model, settings)
+        description = descriptions.create_model_json_of_copy(
+            preset, model, settings
+        )
         description[model_json.CHECKSUMS] = checksums.of_networks(
             folder, options.formats
         )

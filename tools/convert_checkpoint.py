@@ -237,7 +237,7 @@ def _write_copy(
     card: cards.CardKind = cards.WEIGHTS
     if output_format == "huggingface":
         card = cards.HUGGINGFACE
-    files = descriptions.describe_copy(
+    files = descriptions.create_copy_files(
         folder,
         model,
         card,

@@ -9,7 +9,6 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-import keras
 import numpy as np
 from absl import logging
 
@@ -20,6 +19,7 @@ from modeling import kinds
 from modeling.folders import new_folders
 from modeling.folders.cards import cards
 from modeling.folders.model_entries import HeadSettings
+from modeling.task_models import TaskModel
 from serving import engines, head_outputs
 from training.fine_tuning_config import FineTuningConfig
 from training.loop.trainer import Trainer
@@ -27,7 +27,6 @@ from training.pretraining_config import PretrainingConfig
 from training.splits import splits_of
 from training.start import Start
 from training.task import (
-    AnySplit,
     AnyTask,
     Batch,
     ExampleT,
@@ -54,7 +53,7 @@ def export_pretrainer(
     serving.export(folder, trainer.model, {}, options)
 
 
-def check_model(config: TrainingConfig, model: keras.Model) -> None:
+def check_model(config: TrainingConfig, model: TaskModel) -> None:
     """Checks before the training that --export_dir can be written after it.
 
     Raises:
@@ -106,7 +105,9 @@ def export_task(
         config.fine_tuning.predict_batch_size,
     )
     with new_folders.new_folder(export_dir) as folder:
-        card = serving.export(folder, trainer.model, settings_of(task), options)
+        card = serving.export(
+            folder, trainer.model, head_settings_of(task), options
+        )
         scores = evaluate_export(task, kind, folder, scored)
         if scores:
             trainer.folder.write_results("export_eval_results.txt", scores)
@@ -121,7 +122,7 @@ def export_task(
     logging.info("Wrote the export to %s", export_dir)
 
 
-def settings_of(task: AnyTask) -> HeadSettings:
+def head_settings_of(task: AnyTask) -> HeadSettings:
     """Returns the settings of a task's head, for `serving.export`."""
     return {**task.settings, "labels": task.labels, **task.export_settings}
 
@@ -145,8 +146,8 @@ def _options_of(
 
 
 def check_export_scores(
-    task: AnyTask,
-    splits: Sequence[AnySplit],
+    task: Task[ExampleT, OriginT],
+    splits: Sequence[Split[ExampleT, OriginT]],
     results: Mapping[str, float],
     scores: Mapping[str, float],
 ) -> None:
@@ -271,7 +272,7 @@ def _run(
 ) -> Iterator[Batch]:
     """Yields features and logits, as the model itself would compute them."""
     max_length = task.config.fine_tuning.max_seq_length
-    settings = settings_of(task)
+    settings = head_settings_of(task)
     # Pad the inputs as serve.py does, so that serving reaches the same scores.
     needs_padding = kind == kinds.SPAN_LABELER and not task.config.unpads
     lengths = engine.lengths(max_length, needs_padding)

@@ -24,18 +24,16 @@ from training.flow import Scores
 from training.loop.prediction import LossFigures
 from training.loop.trainer import Trainer
 from training.run import resuming
-from training.run.fingerprints import describe_start, fingerprint
+from training.run.fingerprints import fingerprint_files, settings_of_start
 from training.run.run_folder import RunFolder
 from training.splits import (
-    describe_data,
+    create_recorded_sets,
     dev_set_checksum,
     splits_of,
     write_splits,
 )
 from training.start import Start
 from training.task import (
-    AnySplit,
-    AnySplits,
     AnyTask,
     Batches,
     ExampleT,
@@ -95,7 +93,9 @@ def run(task: Task[ExampleT, OriginT], start: Start[FineTuningConfig]) -> None:
 
 
 def create_plan(
-    task: AnyTask, start: Start[FineTuningConfig], splits: AnySplits
+    task: Task[ExampleT, OriginT],
+    start: Start[FineTuningConfig],
+    splits: Splits[ExampleT, OriginT],
 ) -> flow.Plan:
     """Checks the rows of the splits, and plans what to do with them.
 
@@ -105,7 +105,7 @@ def create_plan(
             --output_dir began with other settings.
     """
     config = start.config
-    recorded_sets = describe_data(config, splits)
+    recorded_sets = create_recorded_sets(config, splits)
     trained_rows.check_dev_set(start, recorded_sets)
     writes_scores = trained_rows.may_write_scores(start, recorded_sets)
     num_steps = find_num_steps(task, config, splits)
@@ -166,7 +166,9 @@ def show_scores(
 
 
 def find_num_steps(
-    task: AnyTask, config: FineTuningConfig, splits: AnySplits
+    task: Task[ExampleT, OriginT],
+    config: FineTuningConfig,
+    splits: Splits[ExampleT, OriginT],
 ) -> NumSteps | None:
     """Returns the numbers of training and warmup steps, None if not training.
 
@@ -182,14 +184,14 @@ def find_num_steps(
 
 
 def find_settings(
-    task: AnyTask,
+    task: Task[ExampleT, OriginT],
     start: Start[FineTuningConfig],
-    splits: AnySplits,
+    splits: Splits[ExampleT, OriginT],
     recorded_sets: Sequence[recorded_splits.RecordedSet],
 ) -> TrainingSettings:
     """Returns the settings to record with the weights.
 
-    `recorded_sets` is the result of `describe_data`.
+    `recorded_sets` is the result of `create_recorded_sets`.
 
     Raises:
         ValueError: the run in --output_dir began with other settings.
@@ -197,13 +199,13 @@ def find_settings(
     if "train" not in splits:
         return start.recorded_settings
     settings: dict[str, object] = {
-        **describe_start(start),
+        **settings_of_start(start),
         **task.settings,
         "data": recorded_sets,
     }
     if split := trained_rows.table_split_to_record(start):
         settings[recorded_splits.SPLIT_ENTRY] = split.as_settings()
-    records = fingerprint(splits["train"].records.files)
+    records = fingerprint_files(splits["train"].records.files)
     trained_rows.check_train_set(start, recorded_sets, records)
     settings["train_records"] = records
     resuming.check_resumed(start.config, start.preset, settings)
@@ -211,9 +213,9 @@ def find_settings(
 
 
 def train_task(
-    task: AnyTask,
+    task: Task[ExampleT, OriginT],
     trainer: Trainer,
-    train_set: AnySplit,
+    train_set: Split[ExampleT, OriginT],
     num_train_steps: int,
     evaluate: flow.Evaluate,
 ) -> None:
@@ -252,8 +254,9 @@ def write_predictions(
 ) -> Scores:
     """Writes the predictions of the test splits, and their scores if known.
 
-    Returns the scores that belong to the dev set, because SQuAD predicts it.
-    `results` are the dev set's scores so far.
+    Returns the scores of the splits to predict that the task also evaluates,
+    because a split may have two purposes (`Task.splits`). `results` are the dev
+    set's scores so far.
     """
     logging.info("Predicting with %s", trainer.described_step)
     folder = trainer.folder
@@ -297,10 +300,10 @@ def finish_run(
     if has_trained:
         folder.warn_of_earlier_results(began)
     warn_of_never_found(task.config, results)
-    flow.describe_end(
+    flow.log_end(
         trainer,
-        scores=describe_scores(task, results),
-        commands=describe_commands(task),
+        scores=list_score_lines(task, results),
+        commands=list_commands(task),
         seconds=time.time() - began,
     )
 
@@ -328,7 +331,7 @@ def warn_of_never_found(config: FineTuningConfig, results: Scores) -> None:
         )
 
 
-def describe_scores(task: AnyTask, results: Scores) -> list[str]:
+def list_score_lines(task: AnyTask, results: Scores) -> list[str]:
     """Returns a line about the main score on the dev set, [] without one."""
     metric = task.metrics[0]
     if metric not in results:
@@ -336,7 +339,7 @@ def describe_scores(task: AnyTask, results: Scores) -> list[str]:
     return [f"{metric} on the dev set: {results[metric]:.4f}"]
 
 
-def describe_commands(task: AnyTask) -> Sequence[str]:
+def list_commands(task: AnyTask) -> Sequence[str]:
     """Returns commands that ask the exported model, [] without an export."""
     config = task.config
     return example_calls.list_commands(
@@ -353,13 +356,9 @@ def create_evaluation(
 
     The function evaluates the weights of each step only once.
     """
-    evaluated: dict[int, Scores] = {}
 
     def evaluate(trainer: Trainer) -> Scores:
-        step = trainer.global_step
-        if step in evaluated:
-            return evaluated[step]
-        results: Scores = {"global_step": step}
+        results: Scores = {"global_step": trainer.global_step}
         for split in splits_of(task, splits, "eval"):
             batches = predict_split(task, trainer, split, "eval", "Evaluating")
             if task.eval_loss:
@@ -373,10 +372,9 @@ def create_evaluation(
             results |= {
                 f"{name}{suffix}": score for name, score in scores.items()
             }
-        evaluated[step] = results
         return results
 
-    return evaluate
+    return flow.evaluate_once_per_step(evaluate)
 
 
 def predict_split(

@@ -209,11 +209,11 @@ class DataFileConfig(FineTuningConfig):
         return self.data.data_file
 
     @property
-    def data_source(self) -> str:
+    def required_data_source(self) -> str:
         """Value of --data_file or --data_dir. One of them must be set."""
-        source = self.data_file or self.fine_tuning.data_dir
-        assert source is not None  # by `start.check_required`
-        return source
+        return config_values.required_value(
+            self.data_file or self.fine_tuning.data_dir
+        )
 
     @property
     def task_name(self) -> str | None:

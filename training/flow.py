@@ -55,7 +55,7 @@ class Plan:
             contain them.
     """
 
-    create_model: Callable[..., keras.Model]
+    create_model: Callable[..., "TaskModel"]
     loss: Loss
     num_steps: NumSteps | None
     settings: TrainingSettings
@@ -81,7 +81,7 @@ def begin_run(
     start: Start[TrainingConfig],
     folder: RunFolder,
     plan: Plan,
-    teacher: keras.Model | None,
+    teacher: "TaskModel | None",
 ) -> Trainer:
     """Begins or resumes a run: its folder, its model and the model's weights.
 
@@ -163,10 +163,7 @@ def create_trainer(
 
 
 def _freeze(model: "TaskModel", num_blocks: int) -> None:
-    """Freezes the embeddings and the first blocks.
-
-    0 = nothing.
-    """
+    """Freezes the embeddings and the first blocks, or nothing for 0 blocks."""
     if num_blocks:
         bert = model.bert
         for layer in [bert.embeddings, *bert.encoder.blocks[:num_blocks]]:
@@ -191,7 +188,7 @@ def _with_teacher(
     loss: Loss,
     teacher: "TaskModel | None",
 ) -> tuple[Trainable, BatchLoss]:
-    """Returns what is trained, and its loss."""
+    """Returns the model and its loss, or both with the teacher around them."""
     if teacher is None:
         return model, loss
     config = start.config
@@ -205,6 +202,22 @@ def _with_teacher(
         model, teacher, distilled, config.training.seed
     )
     return distiller, distilled
+
+
+def evaluate_once_per_step(evaluate: Evaluate) -> Evaluate:
+    """Returns a function like `evaluate` that remembers each step's scores.
+
+    The last step of the training is often the one that --do_eval evaluates.
+    """
+    scores_of_step: dict[int, Scores] = {}
+
+    def evaluate_new_step(trainer: Trainer) -> Scores:
+        step = trainer.global_step
+        if step not in scores_of_step:
+            scores_of_step[step] = evaluate(trainer)
+        return {**scores_of_step[step]}
+
+    return evaluate_new_step
 
 
 def train_and_evaluate(
@@ -262,7 +275,7 @@ def store_weights(trainer: Trainer) -> None:
     trainer.link_best()
     path = trainer.config.training.export_weights
     if path is not None:
-        description: Mapping[str, str] = descriptions.describe_copy(
+        description: Mapping[str, str] = descriptions.create_copy_files(
             folder.current_preset,
             trainer.model,
             cards.WEIGHTS,
@@ -281,7 +294,7 @@ def store_weights(trainer: Trainer) -> None:
         logging.info("Wrote the weights to %s", path)
 
 
-def describe_end(
+def log_end(
     trainer: Trainer,
     scores: Sequence[str],
     commands: Sequence[str],

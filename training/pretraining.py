@@ -53,7 +53,7 @@ def run(start: Start[PretrainingConfig]) -> None:
     plan = create_plan(start, records, evaluated)
     trainer = flow.begin_run(start, folder, plan, teacher)
     counts = pretraining_end.MaskedCounts()
-    evaluate = functools.partial(evaluate_on, config, evaluated, counts)
+    evaluate = create_evaluation(config, evaluated, counts)
     results: Scores = {}
     with tfrecords.naming_wrong_records([records, evaluated]):
         if plan.num_steps:
@@ -165,10 +165,10 @@ def finish_run(
     trainer.folder.write_card()
     if results and config.training.do_train:
         pretraining_end.warn_of_no_progress(results, guess)
-    flow.describe_end(
+    flow.log_end(
         trainer,
-        scores=pretraining_end.describe_scores(results),
-        commands=pretraining_end.describe_commands(start),
+        scores=pretraining_end.list_score_lines(results),
+        commands=pretraining_end.list_commands(start),
         seconds=time.time() - began,
     )
 
@@ -192,7 +192,7 @@ def find_settings(
     config = start.config
     if not config.training.do_train:
         return start.recorded_settings
-    settings: dict[str, Any] = {**fingerprints.describe_start(start)}
+    settings: dict[str, Any] = {**fingerprints.settings_of_start(start)}
     settings["input_file"] = record_files.identify_files(records.files)
     if config.keeps_best:
         settings["eval_input_file"] = dev_set
@@ -336,39 +336,45 @@ def _create_masking(
     )
 
 
-def evaluate_on(
+def create_evaluation(
     config: PretrainingConfig,
     records: tfrecords.Records,
     counts: pretraining_end.MaskedCounts,
-    trainer: Trainer,
-) -> Scores:
-    """Returns the metrics of at most --max_eval_steps batches of records.
+) -> flow.Evaluate:
+    """Returns a function (trainer) -> metrics on the records.
 
-    Adds the masked WordPieces of the batches to `counts`.
+    The function evaluates at most --max_eval_steps batches, and the weights of
+    each step only once. It adds the masked WordPieces of the batches to
+    `counts`.
     """
-    dataset = tfrecords.create_dataset(
-        records,
-        config.pretraining.eval_batch_size,
-        is_training=False,
-        trim=config.unpads,
-    )
+    # Bind once, because the Trainer traces each new function.
     metrics_of = functools.partial(
         pretraining_metrics, has_next_sentence=config.pretraining.next_sentence
     )
-    sums: dict[str, np.ndarray] = {}
-    batches = dataset.take(config.pretraining.max_eval_steps)
-    # The number of batches is unknown, so the progress bar shows no total.
-    for features, metrics in trainer.predict(
-        batches, None, "Evaluating", metrics_of
-    ):
-        counts.add(features)
-        for name, pair in metrics.items():
-            sums[name] = sums.get(name, 0.0) + np.array(pair, np.float64)
-    means = {
-        name: float(total / weight) if weight else 0.0
-        for name, (total, weight) in sums.items()
-    }
-    return {**means, "global_step": trainer.global_step}
+
+    def evaluate(trainer: Trainer) -> Scores:
+        dataset = tfrecords.create_dataset(
+            records,
+            config.pretraining.eval_batch_size,
+            is_training=False,
+            trim=config.unpads,
+        )
+        sums: dict[str, np.ndarray] = {}
+        batches = dataset.take(config.pretraining.max_eval_steps)
+        # The number of batches is unknown, so the progress bar shows no total.
+        for features, metrics in trainer.predict(
+            batches, None, "Evaluating", metrics_of
+        ):
+            counts.add(features)
+            for name, pair in metrics.items():
+                sums[name] = sums.get(name, 0.0) + np.array(pair, np.float64)
+        means = {
+            name: float(total / weight) if weight else 0.0
+            for name, (total, weight) in sums.items()
+        }
+        return {**means, "global_step": trainer.global_step}
+
+    return flow.evaluate_once_per_step(evaluate)
 
 
 def pretraining_metrics(

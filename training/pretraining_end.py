@@ -1,4 +1,4 @@
-"""Says at the end of pretraining if the model learned, and what is next."""
+"""Logs whether pretraining learned anything, and names the next commands."""
 
 import shlex
 from collections.abc import Mapping
@@ -67,7 +67,7 @@ def warn_of_no_progress(results: Mapping[str, float], guess: float) -> None:
         )
 
 
-def describe_scores(results: Mapping[str, float]) -> list[str]:
+def list_score_lines(results: Mapping[str, float]) -> list[str]:
     """Returns a line for each main score, [] without an evaluation."""
     return [
         f"{name}: {results[name]:.4f}"
@@ -76,7 +76,7 @@ def describe_scores(results: Mapping[str, float]) -> list[str]:
     ]
 
 
-def describe_commands(start: Start[PretrainingConfig]) -> list[str]:
+def list_commands(start: Start[PretrainingConfig]) -> list[str]:
     """Returns commands that fine-tune, export or ask the model."""
     config = start.config
     folder = shlex.quote(config.training.output_dir)

@@ -19,8 +19,6 @@ from training.fine_tuning_config import FineTuningConfig
 from training.run import fingerprints
 from training.start import Start
 from training.task import (
-    AnySplits,
-    AnyTask,
     ExampleT,
     OriginT,
     Split,
@@ -107,8 +105,8 @@ def _write_split(
     )
 
 
-def describe_data(
-    config: FineTuningConfig, splits: AnySplits
+def create_recorded_sets(
+    config: FineTuningConfig, splits: Splits[ExampleT, OriginT]
 ) -> list[RecordedSet]:
     """Returns a RecordedSet for each split, for model.json and the card.
 
@@ -144,7 +142,9 @@ def splits_of(
     return [splits[name] for name in task.splits[purpose] if name in splits]
 
 
-def dev_set_checksum(task: AnyTask, splits: AnySplits) -> int:
+def dev_set_checksum(
+    task: Task[ExampleT, OriginT], splits: Splits[ExampleT, OriginT]
+) -> int:
     """Returns a checksum of all that the dev set's scores depend on, or 0."""
     dev_splits = splits_of(task, splits, "eval")
     if not dev_splits:
@@ -152,6 +152,6 @@ def dev_set_checksum(task: AnyTask, splits: AnySplits) -> int:
     described = [
         [split.checksum for split in dev_splits],
         list(task.labels or ()),
-        *fingerprints.fingerprint(task.eval_files),
+        *fingerprints.fingerprint_files(task.eval_files),
     ]
     return zlib.crc32(json.dumps(described).encode())

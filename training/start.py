@@ -106,7 +106,7 @@ def read_start(parsed: flags.Parsed[TrainingConfigT]) -> Start[TrainingConfigT]:
         bert_config=bert_config,
         tokenizer=None,
         given=parsed.given,
-        command=describe_command(parsed),
+        command=command_to_record(parsed),
     )
     if not config.model.vocab_file:
         return start
@@ -258,7 +258,7 @@ def check_lengths(
             )
 
 
-def describe_command(parsed: flags.Parsed[flags.ConfigT]) -> dict[str, object]:
+def command_to_record(parsed: flags.Parsed[flags.ConfigT]) -> dict[str, object]:
     """Returns {flag that the user set: value} without folders in paths.
 
     A model of the hub keeps its name, and gets the commit that was downloaded.
@@ -270,7 +270,7 @@ def describe_command(parsed: flags.Parsed[flags.ConfigT]) -> dict[str, object]:
     }
     values = config_values.flat(parsed.config)
     for flag in flags.flags_of(parsed.config, *Role):
-        if flag.properties.kind is None or flag.name not in command:
+        if flag.kind is None or flag.name not in command:
             continue
         source = hub.source_of(values[flag.name] or "")
         paths = str(command[flag.name]).split(",")

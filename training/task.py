@@ -30,9 +30,8 @@ if TYPE_CHECKING:
 # An example, and what `Task.encode` yields beside a record.
 ExampleT = TypeVar("ExampleT")
 OriginT = TypeVar("OriginT")
-# A task, or a split, of which a function reads no example and no origin.
+# A task, for functions that read none of its examples and origins.
 AnyTask: TypeAlias = "Task[Any, Any]"
-AnySplit: TypeAlias = "Split[Any, Any]"
 # A batch of a prediction: (features, the model's outputs), as NumPy arrays. The
 # outputs are one array, or {name: array}, as the task's model returns them.
 Batch = tuple[Mapping[str, np.ndarray], Any]
@@ -74,7 +73,6 @@ class Split(Generic[ExampleT, OriginT]):
 
 # {name: split}
 Splits: TypeAlias = Mapping[str, Split[ExampleT, OriginT]]
-AnySplits: TypeAlias = Mapping[str, AnySplit]
 
 
 class Task(abc.ABC, Generic[ExampleT, OriginT]):

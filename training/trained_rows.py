@@ -135,7 +135,7 @@ def check_dev_set(
 
     Args:
         start: what the command starts from.
-        recorded_sets: result of `splits.describe_data`.
+        recorded_sets: result of `splits.create_recorded_sets`.
 
     Raises:
         ValueError: the run in --output_dir was trained on the file of the dev
@@ -242,7 +242,7 @@ def check_train_set(
 
     Args:
         start: what the command starts from.
-        recorded_sets: result of `splits.describe_data`.
+        recorded_sets: result of `splits.create_recorded_sets`.
         records: fingerprint of the records of the train set.
 
     Raises:

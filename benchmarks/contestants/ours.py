@@ -23,9 +23,10 @@ from data.text.tokenization import FullTokenizer
 from modeling import losses
 from modeling.accelerated import inference as inference_forms
 from serving import engines
-from training import exporting, flow, start
+from training import exporting, flow
 from training.run.run_folder import RunFolder
 from training.splits import write_splits
+from training.start import read_start
 from training.training_config import NumSteps
 
 PACKAGES = ["tensorflow", "keras"]
@@ -50,14 +51,14 @@ def parse(script, spec, command):
     return parsing.parse_flags(script.Config)
 
 
-def training(run_start, dataset, create_model, loss):
+def training(start, dataset, create_model, loss):
     """Returns a Work that trains on the batches of an endless dataset.
 
     `begin` is the Start of a script.
     """
     num_steps = NumSteps(NUM_TRAIN_STEPS, warmup=0)
     trainer = flow.create_trainer(
-        run_start, RunFolder(run_start), create_model, loss, num_steps
+        start, RunFolder(start), create_model, loss, num_steps
     )
     # Create the iterator here, so that each repeat continues with new batches.
     batches = iter(dataset)
@@ -67,7 +68,7 @@ def training(run_start, dataset, create_model, loss):
         for _ in range(num_steps):
             trainer.train_step(batches)
 
-    return race.Work(repeat, run_start.config.batch_size)
+    return race.Work(repeat, start.config.batch_size)
 
 
 def pretrain(spec):
@@ -77,8 +78,8 @@ def pretrain(spec):
         "--max_seq_length={seq_length} --train_batch_size={batch_size} "
         "--max_predictions_per_seq={num_predictions}"
     )
-    run_start = start.read_start(parse(run_pretraining, spec, command))
-    vocab_size = run_start.bert_config.vocab_size
+    start = read_start(parse(run_pretraining, spec, command))
+    vocab_size = start.bert_config.vocab_size
     instances = race.random_inputs(spec, vocab_size, num_batches=16)
     positions = race.masked_positions(spec)
     ids = instances["input_ids"][:, positions]
@@ -90,8 +91,8 @@ def pretrain(spec):
     }
     dataset = tf.data.Dataset.from_tensor_slices(instances).repeat()
     return training(
-        run_start,
-        dataset.batch(run_start.config.batch_size).prefetch(2),
+        start,
+        dataset.batch(start.config.batch_size).prefetch(2),
         modeling.BertPretrainer,
         losses.PretrainingLoss(),
     )
@@ -145,11 +146,11 @@ def open_mrpc(spec, command):
         "--max_seq_length={seq_length}"
     )
     parsed = parse(run_classifier, spec, command)
-    run_start = start.read_start(parsed)
-    reader = run_classifier.create_reader(run_start)
-    task = run_classifier.create_task(run_start, reader)
-    folder = RunFolder(run_start, task.labels)
-    return run_start, task, folder, write_splits(task, run_start, folder.state)
+    start = read_start(parsed)
+    reader = run_classifier.create_reader(start)
+    task = run_classifier.create_task(start, reader)
+    folder = RunFolder(start, task.labels)
+    return start, task, folder, write_splits(task, start, folder.state)
 
 
 def mrpc(spec):
@@ -158,15 +159,15 @@ def mrpc(spec):
         "--init_checkpoint={minilm_dir} --do_train --learning_rate=5e-5 "
         "--train_batch_size={batch_size}"
     )
-    run_start, task, _, splits = open_mrpc(spec, command)
+    start, task, _, splits = open_mrpc(spec, command)
     dataset = tfrecords.create_dataset(
         splits["train"].records,
-        run_start.config.batch_size,
+        start.config.batch_size,
         is_training=True,
-        seed=run_start.config.training.seed,
-        trim=run_start.config.unpads,
+        seed=start.config.training.seed,
+        trim=start.config.unpads,
     )
-    return training(run_start, dataset, task.create_model, task.loss)
+    return training(start, dataset, task.create_model, task.loss)
 
 
 def export_task(spec):
@@ -176,9 +177,9 @@ def export_task(spec):
         "--do_train --do_eval --export_format={variant} "
         "--export_dir={folder}/model"
     )
-    run_start, task, folder, splits = open_mrpc(spec, command)
+    start, task, folder, splits = open_mrpc(spec, command)
     trainer = flow.create_trainer(
-        run_start, folder, task.create_model, task.loss, num_steps=None
+        start, folder, task.create_model, task.loss, num_steps=None
     )
     trainer.restore_or_load()
     # No export of this untrained model is worse than these scores.
@@ -186,7 +187,7 @@ def export_task(spec):
 
     def repeat(_):
         begun = time.process_time()
-        exporting.export_task(task, run_start, trainer, splits, scores)
+        exporting.export_task(task, start, trainer, splits, scores)
         return {"CPU seconds": time.process_time() - begun}
 
     return race.Work(repeat, 1)

@@ -131,7 +131,7 @@ def pool_batches(
     )
 
 
-def describe_rows(
+def create_prediction_rows(
     examples: Sequence[InputExample], outputs: np.ndarray, decoder: LabelDecoder
 ) -> Iterator[JsonObject]:
     """Yields the rows of a table of predictions: the input's, then an answer.
@@ -160,7 +160,7 @@ def describe_rows(
         yield tables.add_answer(example.row or {}, answer)
 
 
-def describe_examples(
+def create_example_entries(
     examples: Iterable[InputExample],
 ) -> Iterator[JsonObject]:
     """Yields the fields of examples for `write_predictions`."""

@@ -27,11 +27,22 @@ from files.json_files import JsonObject, read_json
 if TYPE_CHECKING:
     from apache_beam.options.pipeline_options import PipelineOptions
 
-# Type of functions such as workers.run_in_processes. They receive another
-# function and the arguments of each of its calls.
-RunTasks = Callable[
-    [Callable[..., object], Sequence[tuple[object, ...]]], Generator[object]
-]
+
+class RunTasks(Protocol):
+    """A function such as `run_in_processes`, with its options set."""
+
+    def __call__(
+        self,
+        function: Callable[..., object],
+        tasks: Sequence[tuple[object, ...]],
+        /,
+    ) -> Generator[object]:
+        """Calls a function for each task, and yields the results.
+
+        Args:
+            function: function to call. It must be picklable.
+            tasks: the function's arguments in each call.
+        """
 
 
 def choose_runner(

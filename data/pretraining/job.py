@@ -99,7 +99,7 @@ def create_shards(
     """
     # Fail before any file is written if the vocabulary cannot be read.
     _create_reader(options)
-    with lock.hold(f"{output_file}.lock", f"--output_file={output_file}"):
+    with lock.hold_lock(f"{output_file}.lock", f"--output_file={output_file}"):
         output = create_output(
             output_file,
             {**dataclasses.asdict(options), "num_shards": num_shards},

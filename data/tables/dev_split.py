@@ -105,10 +105,10 @@ class SetReader(CachingReader[ExampleT], Generic[ExampleT, OptionsT]):
             len(train),
             len(dev),
         )
-        self._describe_labels(path, train, dev)
+        self._log_labels(path, train, dev)
         return train, dev
 
-    def _describe_labels(
+    def _log_labels(
         self,
         path: str,
         train_set: Sequence[ExampleT],

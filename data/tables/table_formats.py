@@ -445,7 +445,7 @@ def open_parquet(path: StrPath) -> Iterator["pyarrow.parquet.ParquetFile"]:
         yield table
 
 
-def describe_parquet(path: StrPath) -> JsonObject:
+def read_empty_row(path: StrPath) -> JsonObject:
     """Returns a row of empty cells: {column: None or {inner column: None}}.
 
     Raises the errors of `open_parquet`.
@@ -453,11 +453,11 @@ def describe_parquet(path: StrPath) -> JsonObject:
     with open_parquet(path) as table:
         schema = table.schema_arrow
         types = [schema.field(number).type for number in range(len(schema))]
-        cells = map(_describe_empty_cell, types)
+        cells = map(_create_empty_cell, types)
         return dict(zip(_unique_keys(schema.names), cells, strict=True))
 
 
-def _describe_empty_cell(
+def _create_empty_cell(
     cell_type: "pyarrow.DataType",
 ) -> dict[str, None] | None:
     if not str(cell_type).startswith("struct<"):

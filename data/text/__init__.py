@@ -26,4 +26,4 @@ _LAYER = "BertTextClassifierPreprocessor"
 register("bert", {_LAYER: _MODULES[_LAYER]})
 
 __all__ = [*_MODULES]
-__getattr__ = lazy.importer(__name__, _MODULES)
+__getattr__ = lazy.create_importer(__name__, _MODULES)

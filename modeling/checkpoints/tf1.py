@@ -17,14 +17,14 @@ from typing import Any, NamedTuple, Protocol
 import keras
 import tensorflow as tf
 
-from files.atomic import partial_path, sync
+from files.atomic import partial_path, sync_to_disk
 from files.paths import StrPath, literal_name
 from modeling.checkpoints.base import Checkpoint
 from modeling.checkpoints.bundle_index import check_index
 from modeling.checkpoints.names import original_name, without_scope
 from modeling.checkpoints.restore import LoadReport, restore_variables
 from modeling.folders.new_folders import new_folder
-from modeling.folders.tokenizer_files import Tokenizer, describe_tokenizer
+from modeling.folders.tokenizer_files import Tokenizer, create_vocab_files
 from modeling.labels import LABELS_FILE, check_labels, format_labels
 
 # Endings of the names of a checkpoint's files, in the order in which they are
@@ -254,7 +254,7 @@ def save_release(
     }
     if tokenizer:
         longest = model.config.max_position_embeddings
-        contents |= describe_tokenizer(tokenizer, longest)
+        contents |= create_vocab_files(tokenizer, longest)
     if labels is not None:
         contents[LABELS_FILE] = format_labels(labels)
     contents |= files or {}
@@ -307,13 +307,13 @@ def _rename(partial: str, path: str) -> None:
     targets = {partial + end: os.path.realpath(path + end) for end in ENDINGS}
     for source in targets:
         # TensorFlow does not wait until the bytes are on the disk.
-        sync(source)
+        sync_to_disk(source)
     *_, index = targets.values()
     with contextlib.suppress(FileNotFoundError):
         os.remove(index)
     for source, target in targets.items():
         os.replace(source, target)
-    sync(os.path.dirname(index))
+    sync_to_disk(os.path.dirname(index))
 
 
 @contextlib.contextmanager

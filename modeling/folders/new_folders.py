@@ -16,7 +16,7 @@ from files import json_files
 from files.atomic import (
     partial_path,
     remove_partial,
-    sync,
+    sync_to_disk,
     try_lock,
     write_bytes,
     write_json,
@@ -94,14 +94,14 @@ def new_folder(
             yield work
         _write_list(work)
         for file in (*work.rglob("*"), work):
-            sync(file)
+            sync_to_disk(file)
         # Check again, because somebody may have added files to the folder.
         check_folder(path)
         if path.exists():
             (path / _MOVED).touch()
             path.rename(_old(path))
         work.rename(path)
-        sync(path.parent)
+        sync_to_disk(path.parent)
     finally:
         os.close(descriptor)
         shutil.rmtree(work, ignore_errors=True)

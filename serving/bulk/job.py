@@ -88,7 +88,7 @@ def answer_files(
     """
     model, _ = settings.load()
     folder = Path(model.path)
-    with lock.hold(f"{output_file}.lock", f"--output_file={output_file}"):
+    with lock.hold_lock(f"{output_file}.lock", f"--output_file={output_file}"):
         output = JobFiles(
             output_file,
             _VERSION,

@@ -56,7 +56,7 @@ def read_input_columns(
         kind = file_ranges.find_range_kind(path, settings.table_layout())
         max_rows: int | None = None
         if kind == "parquet":
-            columns.add(table_formats.describe_parquet(path))
+            columns.add(table_formats.read_empty_row(path))
             max_rows = 1
         elif kind == "text" or (kind and settings.output_format != "csv"):
             max_rows = _FIRST_ROWS

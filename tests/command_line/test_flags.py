@@ -114,8 +114,8 @@ def test_a_script_may_change_a_group_of_its_base_class():
 
     (steps,) = (flag for flag in flags.flags_of(Other) if flag.name == "steps")
     assert steps.default == 2
-    assert steps.properties.help == "Steps."
-    assert steps.properties.at_least == 1
+    assert steps.help == "Steps."
+    assert steps.properties["at_least"] == 1
 
 
 def test_what_the_user_set_is_no_part_of_the_flags(monkeypatch):

@@ -12,7 +12,7 @@ from tests.support import fresh_process
 HOLD = """
 import sys, time
 from files import lock
-with lock.hold(sys.argv[1], "--output_dir=run"):
+with lock.hold_lock(sys.argv[1], "--output_dir=run"):
     print("held", flush=True)
     time.sleep(600)
 """
@@ -29,21 +29,21 @@ def assert_locked(path):
     """Checks that a lock cannot be held."""
     with (
         pytest.raises(BlockingIOError, match="--output_dir=run"),
-        lock.hold(path, "--output_dir=run"),
+        lock.hold_lock(path, "--output_dir=run"),
     ):
         pytest.fail("the lock was given twice")
 
 
 def test_nothing_is_left_of_it(tmp_path):
     path = tmp_path / "new" / "run" / ".lock"
-    with lock.hold(path, "x"):
+    with lock.hold_lock(path, "x"):
         assert os.listdir(path.parent) == [".lock"]
         # The same holds within a process.
         assert_locked(path)
     assert os.listdir(tmp_path) == []
 
     def interrupt():
-        with lock.hold(path, "x"):
+        with lock.hold_lock(path, "x"):
             (path.parent / "result").write_text("")
             raise KeyboardInterrupt
 
@@ -60,7 +60,7 @@ def test_the_kernel_frees_the_lock_of_a_killed_process(tmp_path, number):
     process.send_signal(number)
     process.communicate()
     assert path.exists()
-    with lock.hold(path, "x"):
+    with lock.hold_lock(path, "x"):
         assert_locked(path)
     assert not path.exists()
 
@@ -74,7 +74,7 @@ def test_a_link_is_not_followed(tmp_path, exists):
         target.touch()
     with (
         pytest.raises(OSError, match=re.escape(str(path))),
-        lock.hold(path, "x"),
+        lock.hold_lock(path, "x"),
     ):
         pytest.fail("a link was locked")
     assert path.is_symlink() and target.exists() == exists
@@ -85,6 +85,6 @@ def test_a_users_file_with_the_name_of_a_lock_stays(tmp_path):
     fifo = tmp_path / "pipe.lock"
     path.write_text("name = 'numpy'\n")
     os.mkfifo(fifo)
-    with lock.hold(path, "x"), lock.hold(fifo, "x"):
+    with lock.hold_lock(path, "x"), lock.hold_lock(fifo, "x"):
         pass
     assert path.read_text() == "name = 'numpy'\n" and fifo.is_fifo()

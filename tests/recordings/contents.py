@@ -77,7 +77,7 @@ def clean(value):
     return [*map(clean, value)] if isinstance(value, list) else value
 
 
-def describe_arrays(arrays):
+def digest_arrays(arrays):
     """Returns {name: dtype, shape and hash}, sorted by name."""
     return {
         name: f"{array.dtype} {[*array.shape]} {digest(array.tobytes())}"
@@ -106,7 +106,7 @@ def read_checkpoint(prefix):
         for name in reader.get_variable_to_shape_map()
         if not name.endswith("OBJECT_GRAPH")
     }
-    described = describe_arrays(arrays)
+    described = digest_arrays(arrays)
     if prefix.parent.name == "variables":
         return sorted(described.values())
     return described
@@ -117,7 +117,7 @@ def read_safetensors(path):
 
     with safe_open(path, "numpy") as file:
         metadata = {"metadata": file.metadata()}
-    return metadata | describe_arrays(numpy.load_file(path))
+    return metadata | digest_arrays(numpy.load_file(path))
 
 
 def read_events(path):
@@ -171,7 +171,7 @@ def describe(folder, places):
             name = f"{Path(name).parent}/events.out"
             files[name] = _join_events(files.get(name, {}), read_events(path))
             continue
-        files[name] = _describe_file(path, places)
+        files[name] = _read_contents(path, places)
         if path.name.endswith(PROGRAMS):
             programs[name] = digest(path.read_bytes())
     return {"programs": programs, "files": files}
@@ -183,7 +183,7 @@ def _join_events(before, found):
     return dict(sorted(found.items()))
 
 
-def _describe_file(path, places):
+def _read_contents(path, places):
     if path.suffix == ".index":
         return read_checkpoint(path.with_suffix(""))
     if path.suffix == ".safetensors":
@@ -194,10 +194,10 @@ def _describe_file(path, places):
         return read_signatures(path)
     if path.name == "fingerprint.pb":
         return "differs in each export"
-    return _describe_text(path, places)
+    return _read_text(path, places)
 
 
-def _describe_text(path, places):
+def _read_text(path, places):
     data = path.read_bytes()
     try:
         text = data.decode()

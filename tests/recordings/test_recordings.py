@@ -37,7 +37,7 @@ RECORDED = {
         ],
         "run/README.md": ["# A classifier", "", "| a | b |"],
         "run/eval_results.txt": ["f1 = 0.5"],
-        "run/model.ckpt-3.index": contents.describe_arrays(
+        "run/model.ckpt-3.index": contents.digest_arrays(
             {"kernel": np.arange(6, dtype=np.float32).reshape(2, 3)}
         ),
         "run/model.json": {"task": {"labels": ["no", "yes"], "length": 32}},
@@ -48,7 +48,7 @@ RECORDED = {
 def flip_a_bit(recorded):
     array = np.arange(6, dtype=np.float32).reshape(2, 3)
     array.view(np.uint32)[1, 2] ^= 1
-    variables = contents.describe_arrays({"kernel": array})
+    variables = contents.digest_arrays({"kernel": array})
     recorded["files"]["run/model.ckpt-3.index"] = variables
 
 

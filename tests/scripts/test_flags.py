@@ -81,7 +81,7 @@ def test_flags_are_the_originals(script):
 @pytest.mark.parametrize("script", script_runner.SCRIPTS)
 def test_every_flag_for_a_path_is_checked(script):
     named = re.compile(r".*_(file|dir|checkpoint)|export_weights")
-    kinds = {each.name: each.properties.kind for each in flags_of(script)}
+    kinds = {each.name: each.kind for each in flags_of(script)}
     found = {k: v for k, v in kinds.items() if v or named.fullmatch(k)}
     # The kind of a flag that is not defined as a path is None.
     assert None not in found.values(), found
@@ -217,10 +217,8 @@ def test_the_home_folder_is_found_in_every_path(script, monkeypatch):
     monkeypatch.setattr("sys.argv", ["script"])
     args = []
     for each in script_flags.flags_of(config):
-        if each.properties.kind is not None:
-            args.append(
-                f"--{each.name}={LISTS.get(each.properties.kind, '~/a, b')}"
-            )
+        if each.kind is not None:
+            args.append(f"--{each.name}={LISTS.get(each.kind, '~/a, b')}")
         absl_flags.DEFINE(
             absl_flags.ArgumentParser(),
             each.name,

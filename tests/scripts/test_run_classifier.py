@@ -24,7 +24,7 @@ from tests.support.script_runner import (
     read_results,
 )
 from tests.support.task_runs import read_predictions
-from training import start
+from training.start import Start
 from training.tasks.classifier import ClassifierTask
 
 RELEASED = ("MINILM_DIR", "MRPC_DIR")
@@ -45,10 +45,10 @@ def test_only_create_task_reads_the_sets_of_a_task(tmp_path):
     )
     bert_config = modeling.BertConfig(vocab_size=100)
     tokenizer = FullTokenizer(script_runner.SAMPLES / "vocab.txt")
-    begin = start.Start(config, None, bert_config, tokenizer)
-    reader = run_classifier.create_reader(begin)
+    start = Start(config, None, bert_config, tokenizer)
+    reader = run_classifier.create_reader(start)
     created = ClassifierTask(
-        begin,
+        start,
         "csv",
         config.classifier,
         reader,
@@ -58,7 +58,7 @@ def test_only_create_task_reads_the_sets_of_a_task(tmp_path):
     )
     assert created.labels == ["a", "b"]
     with pytest.raises(FileNotFoundError, match="there is no train set"):
-        run_classifier.create_task(begin, reader)
+        run_classifier.create_task(start, reader)
 
 
 @pytest.mark.parametrize(

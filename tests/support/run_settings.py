@@ -21,7 +21,7 @@ def begin_run(config, model, settings, labels=None):
     """Describes a model in a run's folder, as the start of a run does."""
     folder = RunFolder(toy_task.create_start(config, model.config), labels)
     folder.record(settings, dev_set=0)
-    folder.begin(model)
+    folder.write_description(model)
 
 
 def start_or_resume(folder, settings, **flags):

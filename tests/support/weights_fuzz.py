@@ -239,7 +239,7 @@ def _start(folder, **switches):
     config = config_values.create_config(run_classifier.Config, **given)
     start = read_start(flags.Parsed(config, given))
     checks.check_files(start)
-    fingerprints.describe_start(start)
+    fingerprints.settings_of_start(start)
 
 
 def _train(folder):

@@ -18,7 +18,7 @@ def write(folder, create, *arguments):
     """Writes a tiny model of random weights as transformers would."""
     tokenizer = FullTokenizer(SAMPLES / "vocab.txt")
     config = tiny_config(vocab_size=len(tokenizer.tokens))
-    model = built(create_config(config, *arguments))
+    model = built(create(config, *arguments))
     modeling.save_huggingface(model, folder, tokenizer=tokenizer)
     return folder
 

@@ -58,7 +58,7 @@ def create_strategy(
     return tf.distribute.get_strategy()
 
 
-def distribute(
+def distribute_dataset(
     strategy: tf.distribute.Strategy, dataset: tf.data.Dataset
 ) -> Iterable[Mapping[str, tf.Tensor]]:
     """Splits each batch of `dataset` into one smaller batch for each replica.

@@ -1,6 +1,7 @@
 """Predicts with a model, batch by batch."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TypeAlias
 
 import keras
 import numpy as np
@@ -13,6 +14,9 @@ from modeling.features import select_features
 from modeling.ops import Features, Outputs
 from modeling.task_loss import Loss
 from training.task import Batch
+
+# A function (outputs, features) -> tensors to yield instead of the outputs.
+Metrics: TypeAlias = Callable[[Outputs, Features], Outputs]
 
 
 class BatchPredictor:
@@ -32,6 +36,25 @@ class BatchPredictor:
             reduce_retracing=True,
             autograph=False,
         )
+        # {metrics: its graph}, so that later evaluations reuse the graph.
+        self._graph_of_metrics: dict[
+            Metrics, tf.types.experimental.PolymorphicFunction
+        ] = {}
+
+    def _graph_of(
+        self, metrics: Metrics
+    ) -> tf.types.experimental.PolymorphicFunction:
+        """Returns the graph of the network and of the metrics."""
+        if metrics not in self._graph_of_metrics:
+
+            @tf.function(reduce_retracing=True, autograph=False)
+            def forward(
+                features: Features, kernels: Sequence[tf.Tensor]
+            ) -> Outputs:
+                return metrics(self._predictor(features, kernels), features)
+
+            self._graph_of_metrics[metrics] = forward
+        return self._graph_of_metrics[metrics]
 
     def _inputs(self, features: Features) -> Features:
         """Returns the features that the model reads, without strings (guids).
@@ -50,7 +73,7 @@ class BatchPredictor:
         dataset: Iterable[Features],
         num_batches: int | None = None,
         label: str = "Predicting",
-        metrics: Callable[[Outputs, Features], Outputs] | None = None,
+        metrics: Metrics | None = None,
     ) -> Iterator[Batch]:
         """Yields (features, outputs) of each batch as NumPy arrays.
 
@@ -62,18 +85,14 @@ class BatchPredictor:
             label: text of the progress bar.
             metrics: function (outputs, features) -> tensors, which runs on the
                 device. If set, its results are yielded instead of the outputs.
+                Pass the same function to each call, because a new function is
+                traced again.
         """
         inputs_of: Callable[[Features], Features] = self._inputs
         forward = self._forward
         if metrics:
             inputs_of = dict
-
-            @tf.function(reduce_retracing=True, autograph=False)
-            def forward(
-                features: Features, kernels: Sequence[tf.Tensor]
-            ) -> object:
-                return metrics(self._predictor(features, kernels), features)
-
+            forward = self._graph_of(metrics)
         # Cast the kernels once, not for every batch.
         kernels = self._predictor.cast_kernels()
         if isinstance(dataset, tf.data.Dataset):

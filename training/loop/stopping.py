@@ -40,7 +40,7 @@ def stop_signals() -> Iterator[threading.Event]:
         yield stop
 
 
-def agree(
+def agree_on_wishes(
     strategy: tf.distribute.Strategy, wishes: Sequence[bool], is_due: bool
 ) -> Sequence[bool]:
     """Returns for each wish to end training whether all workers follow it.

@@ -39,7 +39,7 @@ class Trainable(Protocol):
     def __call__(
         self, features: Features, *, training: bool, seed: tf.Tensor
     ) -> object:
-        """Returns the outputs, for the loss."""
+        """Returns the outputs of the network, which the loss reads."""
 
 
 class _Gradients(NamedTuple):

@@ -9,7 +9,6 @@ import threading
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-import keras
 import tensorflow as tf
 from absl import logging
 
@@ -17,6 +16,7 @@ import modeling
 from command_line import progress
 from data.io import tfrecords
 from modeling.ops import Features
+from modeling.task_models import TaskModel
 from training import checks
 from training.loop import checkpointing, devices, stopping
 from training.loop.callbacks import Callback, Logs
@@ -40,8 +40,7 @@ class Trainer(BatchPredictor):
     """Trains, saves and restores one model, and predicts with it.
 
     Args:
-        model: a keras.Model over a dict of features, already built. Its weights
-            are saved.
+        model: the task's model, already built. Its weights are saved.
         start: what the run starts from.
         folder: folder of the run.
         step: the training step of the model. None if the model only predicts.
@@ -59,13 +58,14 @@ class Trainer(BatchPredictor):
 
     def __init__(
         self,
-        model: keras.Model,
+        model: TaskModel,
         start: Start[TrainingConfig],
         folder: RunFolder,
         step: TrainStep | None = None,
     ) -> None:
         config = start.config
         super().__init__(model, config.devices.jit_compile)
+        self.model: TaskModel = model
         self.config: TrainingConfig = config
         self.folder = folder
         self.train_step = step
@@ -218,7 +218,7 @@ class Trainer(BatchPredictor):
             return
         self._check_optimizer()
         self._log_sizes()
-        self.folder.begin(self.model)
+        self.folder.write_description(self.model)
         history = self.folder.history
         with (
             history.training(self.global_step),
@@ -240,7 +240,9 @@ class Trainer(BatchPredictor):
             callback.has_ended(step) for callback in callbacks
         )
         # All workers restored the same step.
-        ends = stopping.agree(self._strategy, [has_ended], is_due=True)
+        ends = stopping.agree_on_wishes(
+            self._strategy, [has_ended], is_due=True
+        )
         return step >= self.num_train_steps or any(ends)
 
     def _check_optimizer(self) -> None:
@@ -273,7 +275,7 @@ class Trainer(BatchPredictor):
 
         Returns whether a signal ended them.
         """
-        assert self.train_step
+        train_step = self._required_step
         config = self.config
         size = config.batch_size
         step = self.global_step
@@ -288,7 +290,7 @@ class Trainer(BatchPredictor):
         ) as bar:
             while not is_done:
                 number = self._num_steps_at_once(callbacks)
-                logs, outcomes = self.train_step(batches, number)
+                logs, outcomes = train_step(batches, number)
                 self.global_step = step = step + number
                 skipped.count(step, outcomes)
                 if bar.is_due(step):
@@ -322,7 +324,7 @@ class Trainer(BatchPredictor):
             or any(wish is not None for wish in wishes)
         )
         ends = _Ends(
-            *stopping.agree(
+            *stopping.agree_on_wishes(
                 self._strategy,
                 [any(wishes), self._is_time_over, stop.is_set()],
                 is_due,
@@ -335,7 +337,7 @@ class Trainer(BatchPredictor):
     def _save(self, logs: Logs, goes_on: bool) -> None:
         """Saves the current step.
 
-        `goes_on` = the run may be resumed.
+        `goes_on` is False after the last step of the run.
         """
         step = self.global_step
         rate = logs["learning_rate"]
@@ -345,9 +347,14 @@ class Trainer(BatchPredictor):
         logging.info("Saved the checkpoint of step %d", step)
 
     @property
+    def _required_step(self) -> TrainStep:
+        """The training step of a Trainer that trains."""
+        assert self.train_step is not None  # by `flow.create_trainer`
+        return self.train_step
+
+    @property
     def _strategy(self) -> tf.distribute.Strategy:
-        assert self.train_step
-        return self.train_step.strategy
+        return self._required_step.strategy
 
     def _create_dataset(self, records: tfrecords.Records) -> Iterable[Features]:
         """Returns the batches of the steps that are left.
@@ -365,7 +372,7 @@ class Trainer(BatchPredictor):
             trim=self.config.unpads,
         )
         if self._strategy.num_replicas_in_sync > 1:
-            dataset = devices.distribute(self._strategy, dataset)
+            dataset = devices.distribute_dataset(self._strategy, dataset)
         return dataset
 
     @property

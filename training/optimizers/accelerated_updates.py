@@ -14,7 +14,7 @@ from modeling import ops
 LEAST_ELEMENTS = 65536
 
 
-def traced(update: Callable[..., None]) -> Callable[..., None]:
+def trace_update(update: Callable[..., None]) -> Callable[..., None]:
     """Returns `update` as a function with one trace for each variable shape.
 
     If a step called `update` directly, the step's graph would repeat the

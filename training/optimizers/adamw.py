@@ -140,7 +140,9 @@ class AdamWeightDecayOptimizer(keras.optimizers.Optimizer):
         self._momentums, self._velocities = self.add_optimizer_variables(
             variables, list(self.slot_names)
         )
-        self._run_formula = accelerated_updates.traced(self._assign_formula)
+        self._run_formula = accelerated_updates.trace_update(
+            self._assign_formula
+        )
         self._paths = [variable.path for variable in variables]
         self._decays: list[float] = []
         for path in self._paths:

@@ -16,7 +16,7 @@ from training.start import Start
 from training.training_config import TrainingConfig
 
 
-def describe_start(start: Start[TrainingConfig]) -> TrainingSettings:
+def settings_of_start(start: Start[TrainingConfig]) -> TrainingSettings:
     """Identifies the network, the tokenizer and the checkpoints of a training.
 
     Returns JSON-serializable {name: value}, which a resumed run must repeat.
@@ -30,7 +30,7 @@ def describe_start(start: Start[TrainingConfig]) -> TrainingSettings:
         "teacher": fingerprint_checkpoint(teacher) if teacher else None,
     }
     if teacher:
-        settings["teacher_network"] = describe_network(
+        settings["teacher_network"] = settings_of_network(
             presets.read_preset(teacher, "--teacher")
         )
     if start.tokenizer:
@@ -48,11 +48,11 @@ def describe_start(start: Start[TrainingConfig]) -> TrainingSettings:
                 checkpoint, "--init_checkpoint"
             )
             settings["init_checkpoint"] = fingerprint_checkpoint(preset)
-            settings["init_checkpoint_network"] = describe_network(preset)
+            settings["init_checkpoint_network"] = settings_of_network(preset)
     return settings
 
 
-def describe_network(preset: Preset) -> dict[str, object]:
+def settings_of_network(preset: Preset) -> dict[str, object]:
     """Returns what interprets the weights in a folder, {name: value}.
 
     Equal weights with another number of heads, another activation or labels in
@@ -71,7 +71,7 @@ def describe_network(preset: Preset) -> dict[str, object]:
     }
 
 
-def fingerprint(files: Iterable[str]) -> list[Fingerprint]:
+def fingerprint_files(files: Iterable[str]) -> list[Fingerprint]:
     """Returns [name, bytes, checksum] of each file, to find changed inputs."""
     return [
         [os.path.basename(file), *size_and_checksum(file)] for file in files
@@ -98,7 +98,7 @@ def fingerprint_checkpoint(path: str | Preset) -> list[Fingerprint]:
     if not os.path.isfile(file):
         # The index of a TF1 checkpoint contains the checksum of each variable.
         file = f"{file}.index"
-    return fingerprint([file, *_files_of(file)])
+    return fingerprint_files([file, *_files_of(file)])
 
 
 def _files_of(file: str) -> list[str]:

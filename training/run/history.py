@@ -174,7 +174,7 @@ class History:
         with open(self._path, "a", encoding="utf-8") as file:
             file.write(_line_of(line))
         if kind == "checkpoint":
-            atomic.sync(self._path)
+            atomic.sync_to_disk(self._path)
 
     def _create_line(
         self,

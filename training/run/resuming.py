@@ -54,7 +54,7 @@ def check_resumed(
     saved = _compared_settings(preset.recorded_settings)
     for flag in flags.flags_of(config, Role.TRAINING):
         name = f"--{flag.name}"
-        if flag.properties.may_grow and name in now:
+        if flag.properties.get("may_grow") and name in now:
             before = saved.get(name)
             value = now[name]
             is_unlimited = before is None or value is None
@@ -113,5 +113,5 @@ def flag_values(config: TrainingConfig, *roles: Role) -> dict[str, object]:
     return {
         flag.name: values[flag.name]
         for flag in flags.flags_of(config, *roles)
-        if flag.properties.kind is None
+        if flag.kind is None
     }

@@ -33,7 +33,7 @@ from modeling.folders.model_entries import (
     TrainingSettings,
 )
 from modeling.folders.model_json import FILE
-from modeling.folders.tokenizer_files import describe_tokenizer
+from modeling.folders.tokenizer_files import create_vocab_files
 from modeling.labels import LABELS_FILE, format_labels
 from modeling.results import format_results
 from training.run import history
@@ -42,7 +42,7 @@ from training.start import Start
 from training.training_config import TrainingConfig
 
 if TYPE_CHECKING:
-    import keras
+    from modeling.task_models import TaskModel
 
 # Patterns of the files that contain results of a run's weights.
 _RESULTS = (
@@ -78,7 +78,7 @@ class RunFolder:
         tokenizer: tokenizer of the texts, or None if it is unknown.
         history: metrics, steps and hours of the run.
         current_preset: Preset of the current weights, None if they are random.
-            It is the Preset of the start until `begin` describes the run.
+            It is the Preset of the start until `write_description` runs.
         results: what this command wrote to eval_results.txt, or None.
 
     Raises:
@@ -104,7 +104,7 @@ class RunFolder:
         )
 
     def record(self, settings: TrainingSettings, dev_set: int) -> None:
-        """Says what the run records with its weights and its evaluations.
+        """Sets the values to record with the run's weights and evaluations.
 
         Args:
             settings: result of `resuming.settings_to_record`.
@@ -114,7 +114,7 @@ class RunFolder:
         self._settings = settings
         self.history.dev_set = dev_set
 
-    def begin(self, model: "keras.Model") -> None:
+    def write_description(self, model: "TaskModel") -> None:
         """Writes the files that describe the weights which training changes.
 
         Raises:
@@ -126,10 +126,10 @@ class RunFolder:
         texts = {"bert_config.json": model.config.to_json_string().encode()}
         if self.tokenizer:
             longest = model.config.max_position_embeddings
-            texts |= describe_tokenizer(self.tokenizer, longest)
+            texts |= create_vocab_files(self.tokenizer, longest)
         if self.labels is not None:
             texts[LABELS_FILE] = format_labels(self.labels).encode()
-        description = describe_run(
+        description = create_model_json(
             self._config, self._command, model, self._settings
         )
         # The best step is the last entry, as `set_best_step` writes it.
@@ -255,10 +255,10 @@ class RunFolder:
         yield from (str(path) for path in paths if path.is_file())
 
 
-def describe_run(
+def create_model_json(
     config: TrainingConfig,
     command: Mapping[str, object],
-    model: "keras.Model",
+    model: "TaskModel",
     settings: TrainingSettings,
 ) -> ModelJson:
     """Returns the contents of a run's model.json.

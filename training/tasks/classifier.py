@@ -194,7 +194,7 @@ class ClassifierTask(task.Task[features.InputExample, int]):
         scores = self._score(split, outputs)
         # Windows read the whole text.
         length = _UNLIMITED if self.doc_stride else self.max_seq_length
-        data = self.config.data_source
+        data = self.config.required_data_source
         suffix = suffix_of(split.name)
         report.write_label_report(
             os.path.join(output_dir, f"report{suffix}.html"),

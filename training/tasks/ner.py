@@ -111,7 +111,7 @@ class NerTask(task.Task[NerExample, NerFeatures]):
             return
         right = [example.labels for example in split.examples]
         scores = scoring.score_entities(right, tags)
-        data = self.config.data_source
+        data = self.config.required_data_source
         report.write_entity_report(
             os.path.join(output_dir, "report.html"),
             report.create_heading("NER", data, scores),

@@ -31,7 +31,7 @@ def write_rows(
         OSError: the file cannot be written.
     """
     if examples[0].row is not None:
-        rows = decoding.describe_rows(examples, outputs, decoder)
+        rows = decoding.create_prediction_rows(examples, outputs, decoder)
         answer_writer.write_answers(path, "csv", [[*rows]])
 
 
@@ -58,7 +58,7 @@ def write(
     write_rows(path, split.examples, outputs, decoder)
     return decoding.write_predictions(
         output_dir,
-        decoding.describe_examples(split.examples),
+        decoding.create_example_entries(split.examples),
         outputs,
         decoder,
         split.name.removeprefix("predict"),

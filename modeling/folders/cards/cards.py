@@ -187,17 +187,17 @@ class Card:
         environment = jinja2.Environment(
             loader=jinja2.FileSystemLoader(Path(__file__).parent),
             undefined=jinja2.StrictUndefined,
-            finalize=markdown.finish,
+            finalize=markdown.format_text,
             trim_blocks=True,
             lstrip_blocks=True,
             keep_trailing_newline=True,
         )
         environment.filters |= {
             "as_is": markdown.Markdown,
-            "code": markdown.code,
-            "code_in_cell": markdown.code_in_cell,
-            "fenced": markdown.fenced,
-            "literal": markdown.literal,
+            "code": markdown.format_code,
+            "code_in_cell": markdown.format_code_in_cell,
+            "fenced": markdown.format_block,
+            "literal": markdown.format_literal,
         }
         template = environment.get_template("card.md.jinja")
         return template.render(

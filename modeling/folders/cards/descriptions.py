@@ -21,7 +21,7 @@ from modeling.folders.model_entries import (
 from modeling.folders.tokenizer_files import Tokenizer
 
 
-def describe_copy(
+def create_copy_files(
     preset: presets.Preset | None,
     model: object,
     kind: cards.CardKind,
@@ -48,7 +48,7 @@ def describe_copy(
         tokenizer: tokenizer of the model. None = do not state the casing.
         results: {name: score} to show in the card.
     """
-    description = describe_weights(
+    description = create_model_json_of_copy(
         preset, model, settings, step=step, changed=changed
     )
     card = cards.Card(
@@ -61,7 +61,7 @@ def describe_copy(
     return {model_json.FILE: format_json(description), cards.FILE: card.text()}
 
 
-def describe_weights(
+def create_model_json_of_copy(
     preset: presets.Preset | None,
     model: object,
     settings: HeadSettings | None = None,

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 
 class Markdown(str):
-    """Text that is Markdown already, so that `finish` leaves it as it is."""
+    """Text that is Markdown already, so that `format_text` keeps it."""
 
     __slots__ = ()
 
@@ -22,7 +22,7 @@ _ESCAPES = str.maketrans(
 )
 
 
-def finish(value: object) -> Markdown:
+def format_text(value: object) -> Markdown:
     """Returns a value as text inside a line, or in a cell of a table."""
     if isinstance(value, Markdown):
         return value
@@ -38,7 +38,7 @@ def finish(value: object) -> Markdown:
     return Markdown("".join(marks))
 
 
-def code(value: object) -> Markdown:
+def format_code(value: object) -> Markdown:
     """Returns a value as code inside a line."""
     line = _join_lines(str(value))
     fence = "`" * (_longest_run(line) + 1)
@@ -49,19 +49,19 @@ def code(value: object) -> Markdown:
     return Markdown(f"{fence}{space}{line}{space}{fence}")
 
 
-def code_in_cell(value: object) -> Markdown:
+def format_code_in_cell(value: object) -> Markdown:
     """Returns a value as code in a cell of a table."""
-    return Markdown("\\|".join(code(value).split("|")))
+    return Markdown("\\|".join(format_code(value).split("|")))
 
 
-def fenced(lines: str | Sequence[str], language: str) -> Markdown:
+def format_block(lines: str | Sequence[str], language: str) -> Markdown:
     """Returns a block of code, without the end of its last line."""
     text = lines if isinstance(lines, str) else "\n".join(lines)
     fence = "`" * max(_longest_run(text) + 1, 3)
     return Markdown(f"{fence}{language}\n{text}\n{fence}")
 
 
-def literal(value: str | Sequence[str]) -> Markdown:
+def format_literal(value: str | Sequence[str]) -> Markdown:
     """Returns text, or a list of texts, as Python for a block of code."""
     return Markdown(json.dumps(value, ensure_ascii=False))
 

@@ -28,7 +28,7 @@ def test_half_of_a_surrogate_pair_is_kept(tmp_path):
     example = InputExample(0, "a", None, ["y", "x"], {"text": "a\ud800"})
     decoder = LabelDecoder("multilabel", ["x", "y"])
     outputs = np.array([[3.0, 3.0]])
-    (row,) = decoding.describe_rows([example], outputs, decoder)
+    (row,) = decoding.create_prediction_rows([example], outputs, decoder)
     answer = {"label": "x,y", "probability": "0.952574", "correct": True}
     assert row == {"text": "a\ud800"} | answer
 

@@ -248,7 +248,7 @@ def test_files_of_others_stay(tmp_path, monkeypatch):
 def test_two_processes_do_not_make_the_same(tmp_path):
     # A lock is held against this process too.
     with (
-        lock.hold(tmp_path / "out.lock", "out"),
+        lock.hold_lock(tmp_path / "out.lock", "out"),
         pytest.raises(OSError, match="out is in use"),
     ):
         create_shards(tmp_path)

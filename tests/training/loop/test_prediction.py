@@ -1,7 +1,9 @@
-"""The loss of an evaluation, against its formula worked out by hand."""
+"""The loss of an evaluation, by hand, and how often its graph is traced."""
 
+import numpy as np
 import pytest
 
+from tests.support.two_weights import batches, create_trainer
 from training.loop import prediction
 
 
@@ -23,4 +25,25 @@ def test_the_figures_of_a_loss_are_the_sum_of_its_parts():
     assert list(batches_with_loss) == batches
     assert batches_with_loss.figures() == pytest.approx(
         {"eval_loss": 8 / 5 + 4 / 4}
+    )
+
+
+def test_a_metric_traces_the_network_once():
+    traced = []
+
+    def first_output(outputs, features):
+        traced.append(features)
+        return outputs[0]
+
+    trainer = create_trainer()
+    results = []
+    for weight in (1.0, 2.0, 4.0):
+        trainer.model.one.assign(weight)
+        (result,) = trainer.predict(
+            batches([3.0]).take(1), metrics=first_output
+        )
+        results.append(result[1])
+    assert len(traced) == 1
+    np.testing.assert_array_equal(
+        results, [[3.0, 3.0], [6.0, 6.0], [12.0, 12.0]]
     )

@@ -149,5 +149,5 @@ def test_the_code_names_any_folder(folder):
 
 def test_ordinary_names_have_no_escapes():
     for name in ("eval_loss", "dev-2.csv", "B-LOC", "hf://a/b_c@1", "3.5, (x)"):
-        assert markdown.finish(name) == name
-        assert markdown.code(name) == f"`{name}`"
+        assert markdown.format_text(name) == name
+        assert markdown.format_code(name) == f"`{name}`"

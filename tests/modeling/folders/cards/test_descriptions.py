@@ -9,7 +9,7 @@ from modeling.folders.cards import cards, descriptions
 from tests.support import models, toy_task
 from tests.support.models import built
 from training.run import run_folder
-from training.start import describe_command
+from training.start import command_to_record
 
 TINY = modeling.BertConfig(**models.TINY)
 
@@ -55,8 +55,8 @@ def test_command_names_files_but_no_folders(tmp_path):
         tpu_name="secret",
     )
     parsed = toy_task.parse_flags(options)
-    command = describe_command(parsed)
-    description = run_folder.describe_run(parsed.config, command, None, {})
+    command = command_to_record(parsed)
+    description = run_folder.create_model_json(parsed.config, command, None, {})
     card = cards.Card(kind=cards.WEIGHTS, description=description).text()
     assert "secret" not in card
     for flag in ("output_dir=run", "teacher=teacher", "vocab_file=vocab.txt"):
@@ -73,7 +73,7 @@ def test_a_copy_is_not_the_folder_of_a_run(tmp_path):
     }
     (tmp_path / "model.json").write_text(json.dumps(described))
     model = built(modeling.BertClassifier(TINY, 2))
-    files = descriptions.describe_copy(
+    files = descriptions.create_copy_files(
         presets.read_preset(tmp_path),
         model,
         cards.WEIGHTS,
@@ -87,7 +87,7 @@ def test_a_copy_is_not_the_folder_of_a_run(tmp_path):
 
 
 def save(folder, model):
-    files = descriptions.describe_copy(None, model, cards.WEIGHTS)
+    files = descriptions.create_copy_files(None, model, cards.WEIGHTS)
     modeling.save_release(model, folder, files=files)
 
 
