@@ -15,7 +15,7 @@ from absl import logging
 
 from files.json_files import JsonObject
 from files.paths import StrPath
-from modeling import keras_export, kinds, metric_targets
+from modeling import keras_export, metric_targets
 from modeling.checkpoints.loading import create_model
 from modeling.checkpoints.restore import LoadReport
 from modeling.config import BertConfig
@@ -38,6 +38,9 @@ class FeaturesModel(keras.Model):
         feature_ranks: {name: rank} of the features that the model reads, all
             int32. Exported models have these inputs, and prediction passes only
             these features to the model.
+        embeds_texts: whether vectors of texts are computed from the outputs, so
+            that `from_preset` warns if sentence-transformers would compute
+            other vectors.
     """
 
     feature_ranks: ClassVar[dict[str, int]] = {
@@ -45,6 +48,7 @@ class FeaturesModel(keras.Model):
         "input_mask": 2,
         "segment_ids": 2,
     }
+    embeds_texts: ClassVar[bool] = False
 
     # The serialized configuration of `quantize`, None before it.
     _quantization: JsonObject | None = None
@@ -82,7 +86,7 @@ class FeaturesModel(keras.Model):
             number = options.setdefault("num_labels", len(labels))
             check_labels(labels, num_labels=number)
         preset = presets.read_preset(path)
-        if cls.__name__ in (kinds.ENCODER, kinds.EMBEDDER):
+        if cls.embeds_texts:
             preset.warn_of_pooling()
         model, report = cls.load_preset(
             preset,

@@ -91,6 +91,8 @@ class BertModel(FeaturesModel):
         ValueError: the shape of an input does not match `input_ids`.
     """
 
+    embeds_texts = True
+
     def __init__(
         self,
         config: BertConfig,
