@@ -24,7 +24,7 @@ from modeling.checkpoints.bundle_index import check_index
 from modeling.checkpoints.names import original_name, without_scope
 from modeling.checkpoints.restore import LoadReport, restore_variables
 from modeling.folders.new_folders import new_folder
-from modeling.folders.tokenizer_files import Tokenizer, describe_tokenizer
+from modeling.folders.tokenizer_files import Tokenizer, create_vocab_files
 from modeling.labels import LABELS_FILE, check_labels, format_labels
 
 # Endings of the names of a checkpoint's files, in the order in which they are
@@ -254,7 +254,7 @@ def save_release(
     }
     if tokenizer:
         longest = model.config.max_position_embeddings
-        contents |= describe_tokenizer(tokenizer, longest)
+        contents |= create_vocab_files(tokenizer, longest)
     if labels is not None:
         contents[LABELS_FILE] = format_labels(labels)
     contents |= files or {}

@@ -109,13 +109,13 @@ def check_entries(entries: Mapping[str, object], file: str) -> None:
         ValueError: a value is not valid.
     """
     for name, value in entries.items():
-        if not _is_valid(name, value):
+        if not _is_valid_entry(name, value):
             raise ValueError(f"{file}: `{name}` must not be {value!r:.80}")
         if name in _CHECKED_GROUPS and isinstance(value, dict):
             check_entries(value, file)
 
 
-def _is_valid(name: str, value: object) -> bool:
+def _is_valid_entry(name: str, value: object) -> bool:
     """Returns whether an entry has its type, or one of its valid values."""
     allowed = _ENTRIES.get(name, object)
     if isinstance(allowed, range):

@@ -44,7 +44,7 @@ from modeling.folders.model_entries import (
 from modeling.folders.recorded_splits import (
     RecordedSet,
     TableSplit,
-    read_table_split,
+    parse_table_split,
 )
 from modeling.folders.tokenizer_files import TOKENIZER_FILE, read_tokenizer
 from modeling.labels import read_labels
@@ -336,7 +336,7 @@ def _read_folder(
         or kerashub_files.read_pooling(folder),
         settings=settings,
         recorded_settings=recorded_settings,
-        table_split=read_table_split(described, folder / model_json.FILE),
+        table_split=parse_table_split(described, folder / model_json.FILE),
         described=described,
     )
 

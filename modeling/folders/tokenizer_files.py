@@ -125,7 +125,7 @@ def read_tokenizer(folder: StrPath) -> StatedCasing:
     tokenizer = _read_json_file(folder, TOKENIZER_FILE)
     added_tokens = _read_json_file(folder, _ADDED_FILE)
     if kerashub_files.is_kerashub(tokenizer.values):
-        return kerashub_files.read_casing(tokenizer.values, tokenizer.path)
+        return kerashub_files.parse_casing(tokenizer.values, tokenizer.path)
     _check_options(config)
     _check_options(special_tokens)
     _warn_of_special_words(
@@ -248,7 +248,7 @@ def _warn(message: str) -> None:
     logging.warning("%s", message)
 
 
-def describe_tokenizer(
+def create_vocab_files(
     tokenizer: Tokenizer, max_length: int
 ) -> dict[str, bytes]:
     """Returns {file: contents} of vocab.txt and tokenizer_config.json."""
@@ -304,17 +304,17 @@ def create_tokenizer_files(
         line.rstrip("\r"): index for index, line in enumerate(text.split("\n"))
     }
     tokenizer_json = json.dumps(
-        _describe_tokenizer_json(ids, tokenizer.do_lower_case),
+        _create_tokenizer_json(ids, tokenizer.do_lower_case),
         indent=2,
         ensure_ascii=False,
     )
     return {
-        **describe_tokenizer(tokenizer, max_length),
+        **create_vocab_files(tokenizer, max_length),
         TOKENIZER_FILE: f"{tokenizer_json}\n".encode(),
     }
 
 
-def _describe_tokenizer_json(
+def _create_tokenizer_json(
     ids: Mapping[str, int], do_lower_case: bool
 ) -> JsonObject:
     """Returns the entries of a tokenizer.json.

@@ -33,7 +33,7 @@ from modeling.folders.model_entries import (
     TrainingSettings,
 )
 from modeling.folders.model_json import FILE
-from modeling.folders.tokenizer_files import describe_tokenizer
+from modeling.folders.tokenizer_files import create_vocab_files
 from modeling.labels import LABELS_FILE, format_labels
 from modeling.results import format_results
 from training.run import history
@@ -126,7 +126,7 @@ class RunFolder:
         texts = {"bert_config.json": model.config.to_json_string().encode()}
         if self.tokenizer:
             longest = model.config.max_position_embeddings
-            texts |= describe_tokenizer(self.tokenizer, longest)
+            texts |= create_vocab_files(self.tokenizer, longest)
         if self.labels is not None:
             texts[LABELS_FILE] = format_labels(self.labels).encode()
         description = describe_run(
