@@ -8,7 +8,7 @@ quantized and exported.
 
 import functools
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, cast
 
 import keras
 from absl import logging
@@ -23,8 +23,8 @@ from modeling.features import check_names, check_ranges
 from modeling.folders import presets
 from modeling.labels import check_labels
 from modeling.layers import all_layers
-from modeling.ops import Features, Outputs, Tensor
 from modeling.task_loss import Loss
+from modeling.tensors import Features, Outputs, Tensor
 
 
 class FeaturesModel(keras.Model):
@@ -209,7 +209,7 @@ class FeaturesModel(keras.Model):
         x: Features | None = None,
         y: Outputs | None = None,
         y_pred: Outputs | None = None,
-        sample_weight: Tensor | None = None,
+        sample_weight: Outputs | None = None,
         training: bool = True,
     ) -> Tensor:
         """Returns the loss of a step of `fit` or `evaluate`, a scalar.
@@ -222,32 +222,33 @@ class FeaturesModel(keras.Model):
         if not isinstance(self.loss, Loss):
             return super().compute_loss(x, y, y_pred, sample_weight, training)
         features = self.loss.join_labels(x or {}, y, sample_weight)
-        return self.loss(y_pred, features)[0]
+        return self.loss(cast("Outputs", y_pred), features)[0]
 
     def compute_metrics(
         self,
         x: Features,
         y: Outputs | None,
         y_pred: Outputs,
-        sample_weight: Tensor | None = None,
+        sample_weight: Outputs | None = None,
     ) -> dict[str, Tensor]:
         """Returns the metrics of `compile`, updated with a step's batch.
 
         For a loss of this package, the metrics of an output get its labels.
         """
+        labels: object = y
+        weights: object = sample_weight
         if isinstance(self.loss, Loss) and self._compile_metrics is not None:
             features = self.loss.join_labels(x, y, sample_weight)
-            y, sample_weight = metric_targets.labels_and_weights(
+            labels, weights = metric_targets.labels_and_weights(
                 self.loss, features
             )
         elif isinstance(y, Mapping) and isinstance(y_pred, Mapping):
             # Keras would need labels even of outputs without metrics.
-            y = {name: y.get(name) for name in y_pred}
+            labels = {name: y.get(name) for name in y_pred}
             if isinstance(sample_weight, Mapping):
-                weights = sample_weight
-                sample_weight = {name: weights.get(name) for name in y_pred}
+                weights = {name: sample_weight.get(name) for name in y_pred}
         metrics: dict[str, Tensor] = super().compute_metrics(
-            x, y, y_pred, sample_weight
+            x, labels, y_pred, weights
         )
         return metrics
 

@@ -31,15 +31,8 @@ from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
 import keras
 
 from modeling import config
+from modeling.tensors import Tensor
 
-# A tensor of the backend that Keras runs on.
-Tensor = Any
-# The shape of a tensor. None = a size that varies.
-Shape = tuple[int | None, ...]
-# {name: tensor} of a model's inputs and labels, or of its outputs.
-Features = Mapping[str, Tensor]
-# What a model returns: one tensor, or {name: tensor}.
-Outputs = Tensor | Features
 FirstT = TypeVar("FirstT")
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -28,16 +28,9 @@ from modeling.heads import (
     MaskedLanguageModelHead,
     OutputHead,
 )
-from modeling.ops import (
-    Features,
-    Outputs,
-    Shape,
-    Tensor,
-    at_least_float32,
-    dropout,
-    dropout_seed,
-)
+from modeling.ops import at_least_float32, dropout, dropout_seed
 from modeling.positions import attended_positions, gather_indexes
+from modeling.tensors import Features, Outputs, Shape, Tensor
 
 # As in Google's code, no entry of the configuration changes this rate.
 HEAD_DROPOUT_PROB = 0.1

@@ -18,7 +18,7 @@ import keras
 import tensorflow as tf
 
 from modeling import ops
-from modeling.ops import Tensor
+from modeling.tensors import Tensor
 
 # oneDNN takes at least 80 microseconds to prepare a layer normalization. An
 # input of fewer elements, such as one short text, is faster without it.

@@ -10,8 +10,8 @@ from absl import logging
 from command_line import progress
 from modeling.accelerated.inference import Predictor
 from modeling.features import select_features
-from modeling.ops import Features, Outputs
 from modeling.task_loss import Loss
+from modeling.tensors import Features
 from training.task import Batch
 
 
@@ -50,7 +50,7 @@ class BatchPredictor:
         dataset: Iterable[Features],
         num_batches: int | None = None,
         label: str = "Predicting",
-        metrics: Callable[[Outputs, Features], Outputs] | None = None,
+        metrics: Callable[..., object] | None = None,
     ) -> Iterator[Batch]:
         """Yields (features, outputs) of each batch as NumPy arrays.
 
