@@ -10,6 +10,10 @@ as imports that Python skips and that type checkers and editors read:
     MODULES = lazy.read_imports(__file__)
     __all__ = [*MODULES]
     __getattr__ = lazy.create_importer(__name__, MODULES)
+
+A dict of the names would list them a second time, because type checkers and
+editors read only imports. So a package needs its source file, not only its
+bytecode.
 """
 
 import ast

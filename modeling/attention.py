@@ -16,7 +16,7 @@ import keras
 
 from modeling import ops
 from modeling.layers import Dense
-from modeling.ops import Shape, Tensor
+from modeling.tensors import Shape, Tensor
 from modeling.unpadding import Rows
 
 

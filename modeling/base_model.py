@@ -2,12 +2,12 @@
 
 The class knows the inputs of its model, so `build` creates the weights without
 a batch. It overrides the methods in which Keras would infer the inputs from a
-batch. The methods follow the life of a model: it is created, trained, saved,
-quantized and exported.
+batch. The methods follow the life of a model: it is created, saved, quantized
+and exported. Its base class trains it.
 """
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
 import keras
@@ -15,19 +15,18 @@ from absl import logging
 
 from files.json_files import JsonObject
 from files.paths import StrPath
-from modeling import keras_export, kinds, metric_targets
+from modeling import keras_export
 from modeling.checkpoints.loading import create_model
 from modeling.checkpoints.restore import LoadReport
 from modeling.config import BertConfig
-from modeling.features import check_names, check_ranges
+from modeling.fitted_model import FittedModel
 from modeling.folders import presets
 from modeling.labels import check_labels
 from modeling.layers import all_layers
-from modeling.ops import Features, Outputs, Tensor
-from modeling.task_loss import Loss
+from modeling.tensors import Outputs
 
 
-class FeaturesModel(keras.Model):
+class FeaturesModel(FittedModel):
     """A model that reads features named as in Google's code.
 
     The first argument of a subclass's constructor is `config`, a `BertConfig`.
@@ -35,16 +34,12 @@ class FeaturesModel(keras.Model):
     weights are merged into the kernels.
 
     Attributes:
-        feature_ranks: {name: rank} of the features that the model reads, all
-            int32. Exported models have these inputs, and prediction passes only
-            these features to the model.
+        embeds_texts: whether vectors of texts are computed from the outputs, so
+            that `from_preset` warns if sentence-transformers would compute
+            other vectors.
     """
 
-    feature_ranks: ClassVar[dict[str, int]] = {
-        "input_ids": 2,
-        "input_mask": 2,
-        "segment_ids": 2,
-    }
+    embeds_texts: ClassVar[bool] = False
 
     # The serialized configuration of `quantize`, None before it.
     _quantization: JsonObject | None = None
@@ -82,7 +77,7 @@ class FeaturesModel(keras.Model):
             number = options.setdefault("num_labels", len(labels))
             check_labels(labels, num_labels=number)
         preset = presets.read_preset(path)
-        if cls.__name__ in (kinds.ENCODER, kinds.EMBEDDER):
+        if cls.embeds_texts:
             preset.warn_of_pooling()
         model, report = cls.load_preset(
             preset,
@@ -154,98 +149,6 @@ class FeaturesModel(keras.Model):
             positional, named = keras.tree.map_structure(filled, (args, kwargs))
             specs.append(infer(*positional, **named))
         return keras.tree.map_structure(merge, *specs)
-
-    def check_features(self, features: Mapping[str, object]) -> None:
-        """Checks the names of features.
-
-        A model would silently ignore a mask with another name.
-
-        Raises:
-            ValueError: a name is unknown or missing, or there is no dict.
-        """
-        check_names(features, type(self).__name__, self.feature_ranks)
-
-    def compile(self, *args: Any, **kwargs: Any) -> None:
-        """Configures training as Keras does, and creates the weights.
-
-        A graph compiled by XLA cannot create weights.
-        """
-        if not self.built:
-            self.build()
-        super().compile(*args, **kwargs)
-
-    # Keras passes the batch to a step as the last argument.
-    def train_step(self, *arguments: Any) -> dict[str, Tensor]:
-        """Checks the features of a batch, and runs a step of `fit`."""
-        self._check_batch(arguments[-1])
-        metrics: dict[str, Tensor] = super().train_step(*arguments)
-        return metrics
-
-    def test_step(self, *arguments: Any) -> dict[str, Tensor]:
-        """Checks the features of a batch, and runs a step of `evaluate`."""
-        self._check_batch(arguments[-1])
-        metrics: dict[str, Tensor] = super().test_step(*arguments)
-        return metrics
-
-    def predict_step(self, *arguments: Any) -> Outputs:
-        """Checks the features of a batch, and runs a step of `predict`."""
-        self._check_batch(arguments[-1])
-        return super().predict_step(*arguments)
-
-    def _check_batch(self, batch: Tensor) -> None:
-        """Checks the features of a batch as Keras passes it to a step."""
-        features, *_ = keras.utils.unpack_x_y_sample_weight(batch)
-        # The batch may also be a tensor of `input_ids`, without segment ids.
-        if isinstance(features, Mapping):
-            self.check_features(features)
-            check_ranges(features, self.config.type_vocab_size)
-
-    def compute_loss(
-        self,
-        x: Features | None = None,
-        y: Outputs | None = None,
-        y_pred: Outputs | None = None,
-        sample_weight: Tensor | None = None,
-        training: bool = True,
-    ) -> Tensor:
-        """Returns the loss of a step of `fit` or `evaluate`, a scalar.
-
-        For a loss of this package, the labels are the features that the loss
-        reads: `y` is a dict of them, or `label_ids`, or None where `x` contains
-        them. `sample_weight` is `example_weights` [B] or, for a `TokenLoss`,
-        `label_weights` [B, T].
-        """
-        if not isinstance(self.loss, Loss):
-            return super().compute_loss(x, y, y_pred, sample_weight, training)
-        features = self.loss.join_labels(x or {}, y, sample_weight)
-        return self.loss(y_pred, features)[0]
-
-    def compute_metrics(
-        self,
-        x: Features,
-        y: Outputs | None,
-        y_pred: Outputs,
-        sample_weight: Tensor | None = None,
-    ) -> dict[str, Tensor]:
-        """Returns the metrics of `compile`, updated with a step's batch.
-
-        For a loss of this package, the metrics of an output get its labels.
-        """
-        if isinstance(self.loss, Loss) and self._compile_metrics is not None:
-            features = self.loss.join_labels(x, y, sample_weight)
-            y, sample_weight = metric_targets.labels_and_weights(
-                self.loss, features
-            )
-        elif isinstance(y, Mapping) and isinstance(y_pred, Mapping):
-            # Keras would need labels even of outputs without metrics.
-            y = {name: y.get(name) for name in y_pred}
-            if isinstance(sample_weight, Mapping):
-                weights = sample_weight
-                sample_weight = {name: weights.get(name) for name in y_pred}
-        metrics: dict[str, Tensor] = super().compute_metrics(
-            x, y, y_pred, sample_weight
-        )
-        return metrics
 
     def get_build_config(self) -> JsonObject:
         """Returns what else a file says: frozen layers and quantization."""

@@ -21,13 +21,14 @@ from modeling.embeddings import Embeddings
 from modeling.encoder import Transformer
 from modeling.keras_export import flat_model
 from modeling.layers import TruncatedNormal
-from modeling.ops import Shape, Tensor, dropout_seed
+from modeling.ops import dropout_seed
 from modeling.positions import (
     attended_positions,
     create_attention_mask_from_input_mask,
     gather_vectors,
     last_positions,
 )
+from modeling.tensors import Shape, Tensor
 from modeling.unpadding import UnpaddedRows
 
 
@@ -90,6 +91,8 @@ class BertModel(FeaturesModel):
         TypeError: `config` is no BertConfig.
         ValueError: the shape of an input does not match `input_ids`.
     """
+
+    embeds_texts = True
 
     def __init__(
         self,

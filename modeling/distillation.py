@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import keras
 
-from modeling.ops import Features, Outputs, Tensor, at_least_float32
+from modeling.ops import at_least_float32
 from modeling.task_loss import BatchLoss, Loss, weighted_sum
+from modeling.tensors import Features, Outputs, Tensor
 
 if TYPE_CHECKING:
     from modeling.task_models import TaskModel

@@ -11,7 +11,7 @@ from modeling import ops
 from modeling.config import BertConfig
 from modeling.features import checked_ids
 from modeling.layers import BertLayer
-from modeling.ops import Shape, Tensor
+from modeling.tensors import Shape, Tensor
 
 
 class Embeddings(BertLayer):

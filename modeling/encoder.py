@@ -14,7 +14,8 @@ from modeling import ops
 from modeling.attention import AttentionLayer
 from modeling.config import BertConfig
 from modeling.layers import BertLayer, Dense
-from modeling.ops import Shape, Tensor, dropout_seed
+from modeling.ops import dropout_seed
+from modeling.tensors import Shape, Tensor
 from modeling.unpadding import PackedRows, PaddedRows, Rows
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 import keras
 
 from modeling import ops
-from modeling.ops import Features, Tensor
+from modeling.tensors import Features, Tensor
 
 # All features that records may contain. A model accepts even the features that
 # it does not read, so that you can pass a complete training batch.

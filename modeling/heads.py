@@ -10,8 +10,9 @@ import keras
 
 from modeling.config import BertConfig
 from modeling.layers import BertLayer
-from modeling.ops import ACTIVATIONS, Shape, Tensor, dense
+from modeling.ops import ACTIVATIONS, dense
 from modeling.positions import gather_vectors, last_positions
+from modeling.tensors import Shape, Tensor
 
 
 class OutputHead(keras.layers.Layer):

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import keras
 
-from modeling.ops import Tensor
+from modeling.tensors import Tensor
 
 # The axes of a feature, by its rank. Axes of one name have one size.
 _AXES = {2: ("batch", "length"), 3: ("batch", "choices", "length")}

@@ -8,7 +8,7 @@ import keras
 
 from modeling import ops
 from modeling.config import BertConfig
-from modeling.ops import Tensor
+from modeling.tensors import Tensor
 
 
 def all_layers(layer: keras.layers.Layer) -> list[keras.layers.Layer]:

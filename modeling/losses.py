@@ -11,8 +11,14 @@ from collections.abc import Mapping, Sequence
 import keras
 
 from files.json_files import JsonObject
-from modeling.ops import Features, Outputs, at_least_float32, cross_entropy
-from modeling.task_loss import Loss, divergence, example_weights
+from modeling.ops import at_least_float32, cross_entropy
+from modeling.task_loss import (
+    Loss,
+    divergence,
+    example_weights,
+    only_output,
+)
+from modeling.tensors import Features, Outputs
 
 
 @keras.saving.register_keras_serializable(package="bert")
@@ -47,7 +53,9 @@ class ClassifierLoss(Loss):
 
     def values(self, outputs: Outputs, features: Features) -> Features:
         """Returns {"loss": loss of each example, float [B]}."""
-        return {"loss": cross_entropy(outputs, features["label_ids"])}
+        return {
+            "loss": cross_entropy(only_output(outputs), features["label_ids"])
+        }
 
 
 class LossWithSquaredDivergence(Loss):
@@ -57,7 +65,9 @@ class LossWithSquaredDivergence(Loss):
         self, outputs: Outputs, teacher_outputs: Outputs, temperature: float
     ) -> Features:
         """Returns {"loss": squared distance, [B]}. Ignores `temperature`."""
-        squares = keras.ops.square(at_least_float32(outputs) - teacher_outputs)
+        squares = keras.ops.square(
+            at_least_float32(only_output(outputs)) - teacher_outputs
+        )
         axes = tuple(range(1, len(squares.shape)))
         return {"loss": keras.ops.sum(squares, axis=axes)}
 
@@ -68,7 +78,7 @@ class RegressionLoss(LossWithSquaredDivergence):
 
     def values(self, outputs: Outputs, features: Features) -> Features:
         """Returns {"loss": loss of each example, float [B]}."""
-        predictions = at_least_float32(outputs)[..., 0]
+        predictions = at_least_float32(only_output(outputs))[..., 0]
         labels = keras.ops.cast(features["label_ids"], predictions.dtype)
         return {"loss": keras.ops.square(predictions - labels)}
 
@@ -82,7 +92,7 @@ class RankingLoss(LossWithSquaredDivergence):
 
     def values(self, outputs: Outputs, features: Features) -> Features:
         """Returns {"loss": loss of each example, float [B]}."""
-        logits = at_least_float32(outputs)[..., 0]
+        logits = at_least_float32(only_output(outputs))[..., 0]
         labels = keras.ops.cast(features["label_ids"], logits.dtype)
         labels = keras.ops.clip(labels, 0.0, 1.0)
         return {"loss": keras.ops.softplus(logits) - labels * logits}
@@ -97,7 +107,7 @@ class CosineLoss(LossWithSquaredDivergence):
 
     def values(self, outputs: Outputs, features: Features) -> Features:
         """Returns {"loss": loss of each example, float [B]}."""
-        vectors = at_least_float32(outputs)
+        vectors = at_least_float32(only_output(outputs))
         cosines = keras.ops.sum(vectors[:, 0] * vectors[:, 1], axis=-1)
         labels = keras.ops.cast(features["label_ids"], cosines.dtype)
         return {"loss": keras.ops.square(cosines - labels)}
@@ -126,7 +136,7 @@ class ContrastiveLoss(LossWithSquaredDivergence):
 
     def values(self, outputs: Outputs, features: Features) -> Features:
         """Returns {"loss": loss of each example, float [B]}."""
-        vectors = at_least_float32(outputs)
+        vectors = at_least_float32(only_output(outputs))
         cosines = keras.ops.matmul(
             vectors[:, 0], keras.ops.transpose(vectors[:, 1])
         )
@@ -147,7 +157,7 @@ class MultiLabelLoss(Loss):
 
     def values(self, outputs: Outputs, features: Features) -> Features:
         """Returns {"loss": loss of each example, float [B]}."""
-        logits = at_least_float32(outputs)
+        logits = at_least_float32(only_output(outputs))
         labels = keras.ops.cast(features["label_ids"], logits.dtype)
         # -log sigmoid(x) = softplus(-x), and 1 - sigmoid(x) = sigmoid(-x).
         is_set = labels * keras.ops.softplus(-logits)
@@ -221,7 +231,9 @@ class TokenLoss(Loss):
 
     def values(self, outputs: Outputs, features: Features) -> Features:
         """Returns {"loss": loss of each WordPiece, float [B, T]}."""
-        return {"loss": cross_entropy(outputs, features["label_ids"])}
+        return {
+            "loss": cross_entropy(only_output(outputs), features["label_ids"])
+        }
 
 
 @keras.saving.register_keras_serializable(package="bert")

@@ -1,12 +1,14 @@
 """What Keras's metrics compare with the outputs of a model."""
 
-from modeling.ops import Features, Outputs
+from collections.abc import Mapping
+
 from modeling.task_loss import Loss
+from modeling.tensors import Features, Outputs, Tensor
 
 
 def labels_and_weights(
     loss: Loss, features: Features
-) -> tuple[Outputs, Outputs]:
+) -> tuple[Outputs | Mapping[str, Tensor | None], Outputs]:
     """Returns the labels and weights that a loss reads, for metrics.
 
     They have the structure of the model's outputs: dicts if the model returns a

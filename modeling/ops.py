@@ -5,9 +5,10 @@ to, N = heads, W = width, V = width of the outputs and L = labels.
 
 A function marked `Overridable` may have a faster version in
 modeling/accelerated/, whose results differ only by rounding. The code here is
-the plain version. The choice of the version depends on whether the call is part
-of a training step. To show this, callers pass `training`, or pass `seed` to
-functions that drop elements.
+the plain version. The choice of the version depends on the first argument, and
+for some functions on whether the call is part of a training step. Such a
+function has a keyword-only parameter that shows this: `training`, or `seed` if
+the function drops elements, because only training drops elements.
 
 To remove the faster versions, delete modeling/accelerated/ with its tests. Then
 `_find_chooser` finds nothing, and each call runs the plain version below. Call
@@ -18,29 +19,27 @@ rounding, but training and prediction become slower.
 """
 
 import contextlib
+import contextvars
 import functools
 import importlib
+import inspect
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.util import find_spec
-from typing import Any, Generic, ParamSpec, TypeVar
+from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
 
 import keras
 
 from modeling import config
+from modeling.tensors import Tensor
 
-# A tensor of the backend that Keras runs on.
-Tensor = Any
-# The shape of a tensor. None = a size that varies.
-Shape = tuple[int | None, ...]
-# {name: tensor} of a model's inputs and labels, or of its outputs.
-Features = Mapping[str, Tensor]
-# What a model returns: one tensor, or {name: tensor}.
-Outputs = Tensor | Features
+FirstT = TypeVar("FirstT")
 P = ParamSpec("P")
 R = TypeVar("R")
 
-_plain = False
+# A variable of the context, so that a thread does not switch the versions of
+# another thread.
+_is_plain = contextvars.ContextVar("is_plain", default=False)
 
 
 @functools.cache
@@ -62,47 +61,79 @@ def _find_chooser() -> Callable[[str, Any, bool], Callable[..., Any] | None]:
 def plain() -> Iterator[None]:
     """Switches off all faster versions inside a `with` block.
 
-    This applies to eager calls, and to graphs that are traced in the block.
+    This applies to eager calls, and to graphs that are traced in the block, by
+    the thread of the block.
     """
-    global _plain
-    before = _plain
-    _plain = True
+    token = _is_plain.set(True)
     try:
         yield
     finally:
-        _plain = before
+        _is_plain.reset(token)
 
 
 def is_plain() -> bool:
     """Returns whether `plain` has switched off all faster versions."""
-    return _plain
+    return _is_plain.get()
 
 
-class Overridable(Generic[P, R]):
+class Overridable(Generic[FirstT, P, R]):
     """A function that calls its plain version or a faster version.
 
     Attributes:
         plain: the plain version, for callers that must not use a faster one.
+        training_parameter: the parameter that shows whether a call is part of a
+            training step, "training" or "seed". None = no version depends on
+            this.
+
+    Raises:
+        TypeError: this parameter is not keyword-only, or the function has both.
     """
 
-    def __init__(self, plain: Callable[P, R]) -> None:
+    def __init__(self, plain: Callable[Concatenate[FirstT, P], R]) -> None:
         functools.update_wrapper(self, plain)
         self.plain = plain
+        self.training_parameter = _find_training_parameter(plain)
 
-    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+    def __call__(
+        self, inputs: FirstT, /, *args: P.args, **kwargs: P.kwargs
+    ) -> R:
         """Calls the plain version or a faster one, depending on the arguments.
 
         Pass the first argument by position, because the choice depends on it.
         """
-        function: Callable[P, R] | None = None
-        if not _plain:
-            # A call with a seed is part of a training step, because only
-            # training drops elements.
-            training = kwargs.get("training") or kwargs.get("seed") is not None
+        function: Callable[Concatenate[FirstT, P], R] | None = None
+        if not is_plain():
             function = _find_chooser()(
-                self.plain.__name__, args[0], bool(training)
+                self.plain.__name__, inputs, self._is_training(kwargs)
             )
-        return (function or self.plain)(*args, **kwargs)
+        return (function or self.plain)(inputs, *args, **kwargs)
+
+    def _is_training(self, kwargs: Mapping[str, object]) -> bool:
+        if self.training_parameter == "seed":
+            return kwargs.get("seed") is not None
+        return bool(kwargs.get("training"))
+
+
+def _find_training_parameter(function: Callable[..., Any]) -> str | None:
+    """Returns the parameter of a function that shows whether a call trains.
+
+    Returns None if the function has no such parameter.
+
+    Raises:
+        TypeError: the parameter can be passed by position, where `Overridable`
+            would not see it, or the function has two of them.
+    """
+    parameters = inspect.signature(function).parameters
+    names = [name for name in ("training", "seed") if name in parameters]
+    if not names:
+        return None
+    name, *others = names
+    if others or parameters[name].kind is not inspect.Parameter.KEYWORD_ONLY:
+        raise TypeError(
+            f"{function.__name__} must have either `training` or `seed`, as a "
+            f"keyword-only parameter. Received: {inspect.signature(function)}"
+        )
+    return name
 
 
 def at_least_float32(inputs: Tensor) -> Tensor:
@@ -194,7 +225,7 @@ def layer_norm(
     inputs: Tensor,
     layer: keras.layers.LayerNormalization,
     *,
-    training: bool = False,
+    training: bool,
 ) -> Tensor:
     """Applies a normalization layer to the last axis of `inputs` [..., W]."""
     return layer(inputs)

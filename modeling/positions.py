@@ -6,7 +6,7 @@ to, P = number of gathered positions and W = width.
 
 import keras
 
-from modeling.ops import Tensor
+from modeling.tensors import Tensor
 
 
 def create_attention_mask_from_input_mask(

@@ -12,12 +12,13 @@ In shapes, B = batch.
 import abc
 import functools
 from collections.abc import Mapping
-from typing import Self
+from typing import Any, Self, cast
 
 import keras
 
 from files.json_files import JsonObject
-from modeling.ops import Features, Outputs, Tensor, at_least_float32
+from modeling.ops import at_least_float32
+from modeling.tensors import Features, Outputs, Tensor
 
 
 class BatchLoss(abc.ABC):
@@ -84,7 +85,7 @@ class BatchLoss(abc.ABC):
             )
         sums = self.sums(outputs, features)
         means = self.means(sums, self.weights(features))
-        return sum(means.values()), means
+        return add_terms(means), means
 
 
 class Loss(BatchLoss):
@@ -130,7 +131,10 @@ class Loss(BatchLoss):
         outputs are logits of classes. The temperature divides the logits of
         both models before the softmax.
         """
-        return {"loss": divergence(outputs, teacher_outputs, temperature)}
+        distances = divergence(
+            only_output(outputs), only_output(teacher_outputs), temperature
+        )
+        return {"loss": distances}
 
     def value_weights(self, features: Features) -> Features:
         """Returns {name of a loss term: weight of each of its values}.
@@ -163,7 +167,7 @@ class Loss(BatchLoss):
         self,
         features: Features,
         labels: Outputs | None,
-        sample_weight: Tensor | None,
+        sample_weight: Outputs | None,
     ) -> Features:
         """Returns what the loss reads, of a batch of Keras's `fit`.
 
@@ -176,7 +180,7 @@ class Loss(BatchLoss):
         Raises:
             ValueError: a label or a weight is missing.
         """
-        joined = dict(features)
+        joined: dict[str, Any] = dict(features)
         if isinstance(labels, Mapping):
             joined |= labels
         elif labels is not None and len(self.labels) == 1:
@@ -198,6 +202,16 @@ class Loss(BatchLoss):
     def from_config(cls, config: JsonObject) -> Self:
         """Creates the loss that `get_config` described."""
         return cls(**config)
+
+
+def only_output(outputs: Outputs) -> Tensor:
+    """Returns the outputs of a model that returns one tensor, for its loss."""
+    return cast("Tensor", outputs)
+
+
+def add_terms(terms: Features) -> Tensor:
+    """Returns the sum of {name of a loss term: value}."""
+    return cast("Tensor", sum(terms.values()))
 
 
 def example_weights(features: Features) -> Tensor:

@@ -28,16 +28,9 @@ from modeling.heads import (
     MaskedLanguageModelHead,
     OutputHead,
 )
-from modeling.ops import (
-    Features,
-    Outputs,
-    Shape,
-    Tensor,
-    at_least_float32,
-    dropout,
-    dropout_seed,
-)
+from modeling.ops import at_least_float32, dropout, dropout_seed
 from modeling.positions import attended_positions, gather_indexes
+from modeling.tensors import Features, Outputs, Shape, Tensor
 
 # As in Google's code, no entry of the configuration changes this rate.
 HEAD_DROPOUT_PROB = 0.1
@@ -310,9 +303,10 @@ class BertSpanLabeler(TaskModel):
 
 
 class SeveralTextsModel(TaskModel):
-    """Base class of models that read C texts per example, [B, C, T]."""
+    """Base class of models that encode the C texts of an example by themselves.
 
-    feature_ranks = dict.fromkeys(TaskModel.feature_ranks, 3)
+    A subclass whose exports read [B, C, T] sets `feature_ranks`.
+    """
 
     def encode(
         self, features: Features, training: bool, seed: Tensor | None
@@ -321,7 +315,10 @@ class SeveralTextsModel(TaskModel):
         return super().encode(self.flatten(features), training, seed)
 
     def flatten(self, features: Features) -> Features:
-        """Reshapes features from [B, C, T] to [B * C, T], for the encoder."""
+        """Reshapes features from [B, C, T] to [B * C, T], for the encoder.
+
+        Features of one text per example, [B, T], keep their shape.
+        """
         input_ids = features["input_ids"]
         length = keras.ops.shape(input_ids)[-1]
         return {
@@ -341,6 +338,8 @@ class BertMultipleChoice(SeveralTextsModel):
     Returns:
         logits, float [B, C].
     """
+
+    feature_ranks = dict.fromkeys(TaskModel.feature_ranks, 3)
 
     def __init__(self, config: BertConfig, **kwargs: Any) -> None:
         super().__init__(config, **kwargs)
@@ -371,11 +370,11 @@ class BertEmbedder(SeveralTextsModel):
         float [B, W], or [B, C, W].
     """
 
-    # Exports read one text per example.
-    feature_ranks = TaskModel.feature_ranks
+    embeds_texts = True
 
-    # The rank of the ids that `predict` read last.
-    _rank: int | None = None
+    # The rank of the ids for which Keras created the graph of `predict`. Keras
+    # would widen this graph to ids of any rank, which have no axes.
+    _rank_of_graph: int | None = None
 
     def predict(
         self, x: Features | Iterable[object], *args: Any, **kwargs: Any
@@ -385,9 +384,8 @@ class BertEmbedder(SeveralTextsModel):
         features, *_ = keras.utils.unpack_x_y_sample_weight(batch)
         if isinstance(features, Mapping) and "input_ids" in features:
             rank = len(getattr(features["input_ids"], "shape", ()))
-            # Keras would make one graph for all ranks, which has no axes.
-            self.make_predict_function(force=rank != self._rank)
-            self._rank = rank
+            self.make_predict_function(force=rank != self._rank_of_graph)
+            self._rank_of_graph = rank
         return super().predict(x, *args, **kwargs)
 
     def build_head(self, encoded: dict[str, Shape]) -> None:

@@ -13,7 +13,8 @@ from collections.abc import Callable
 
 import keras
 
-from modeling.ops import Tensor, is_plain, reshape_like
+from modeling.ops import is_plain, reshape_like
+from modeling.tensors import Tensor
 
 # Round the number of rows up to a multiple of _MULTIPLE, or in large batches of
 # (number of positions / _MAX_SHAPES). This limits the number of different
@@ -199,7 +200,7 @@ class PackedRows(_KeptRows):
     # each other, d and e see each other, and the unused position sees itself.
 
     def __init__(
-        self, positions: Tensor, lengths: Tensor, capacity: int
+        self, positions: Tensor, lengths: Tensor, capacity: int | Tensor
     ) -> None:
         packed, offsets, num_packed = _first_fit(lengths, capacity)
         # Number of each row's sequence, and the row's offset in the sequence.
@@ -240,7 +241,9 @@ class PackedRows(_KeptRows):
 Rows = PaddedRows | UnpaddedRows | PackedRows
 
 
-def _first_fit(lengths: Tensor, capacity: int) -> tuple[Tensor, Tensor, Tensor]:
+def _first_fit(
+    lengths: Tensor, capacity: int | Tensor
+) -> tuple[Tensor, Tensor, Tensor]:
     """Packs sequences by first fit, the longest first.
 
     Returns, for each sequence, the index of the packed sequence that contains

@@ -21,6 +21,7 @@ from data.pretraining.dynamic_masking import DynamicMasking
 from data.pretraining.options import MaskingOptions
 from modeling.folders import identity
 from modeling.folders.model_entries import Fingerprint, TrainingSettings
+from modeling.task_loss import add_terms
 from training import exporting, flow, pretraining_end
 from training.distillation import load_teacher
 from training.flow import Scores
@@ -399,7 +400,7 @@ def pretraining_metrics(
     sums = loss.sums(outputs, features)
     weights = loss.weights(features)
     metrics = {name: (sums[name], weights[name]) for name in loss.terms}
-    total = sum(loss.means(sums, weights).values())
+    total = add_terms(loss.means(sums, weights))
     metrics["loss"] = total, tf.constant(1.0)
     masked = features["masked_lm_weights"]
     predicted = tf.argmax(outputs["masked_lm_logits"], -1, tf.int32)

@@ -137,19 +137,20 @@ class WordpieceTable:
             rows = tf.minimum(rows, len(self._parents) - 1)
             is_read = tf.gather(self._parents, rows) == nodes
             nodes = tf.where(is_read, rows, nodes)
-            (place, read_place), (node, row) = (
-                tf.dynamic_partition(values, tf.cast(is_read, tf.int32), 2)
-                for values in (places, nodes)
-            )
-            token = tf.gather(self._tokens, node)
-            end = place - tf.gather(self._behind, node)
+            # A word whose character no WordPiece continues ends a WordPiece.
+            ended_places, read_places = _partition(places, is_read)
+            ended_nodes, read_nodes = _partition(nodes, is_read)
+            token = tf.gather(self._tokens, ended_nodes)
+            end = ended_places - tf.gather(self._behind, ended_nodes)
             rest = tf.boolean_mask(
                 end, (token > 0) & (tf.gather(cps, end) < _BEGIN)
             )
             more, starts = starts[:_NUM_WORDS], starts[_NUM_WORDS:]
             return (
-                tf.concat([read_place + 1, rest, more], 0),
-                tf.concat([row, tf.ones_like(rest), tf.zeros_like(more)], 0),
+                tf.concat([read_places + 1, rest, more], 0),
+                tf.concat(
+                    [read_nodes, tf.ones_like(rest), tf.zeros_like(more)], 0
+                ),
                 starts,
                 count + 1,
                 tokens.write(count, token),
@@ -167,6 +168,14 @@ class WordpieceTable:
             (any_length, any_length, any_length, *[None] * 3),
         )
         return tokens.concat(), ends.concat()
+
+
+def _partition(values: tf.Tensor, is_second: tf.Tensor) -> list[tf.Tensor]:
+    """Splits values into those for which `is_second` is False, and the rest."""
+    parts: list[tf.Tensor] = tf.dynamic_partition(
+        values, tf.cast(is_second, tf.int32), 2
+    )
+    return parts
 
 
 def _create_array(shape: tf.TensorShape) -> tf.TensorArray:

@@ -35,7 +35,7 @@ import keras
 import tensorflow as tf
 
 from modeling.accelerated import fusions, kernels, tracing
-from modeling.ops import Tensor
+from modeling.tensors import Tensor
 
 # The hidden size of the smallest released BERT. For inputs with a shorter last
 # axis, compiling costs more time than it saves.

@@ -18,7 +18,7 @@ import keras
 import tensorflow as tf
 
 from modeling import ops
-from modeling.ops import Tensor
+from modeling.tensors import Tensor
 
 # oneDNN takes at least 80 microseconds to prepare a layer normalization. An
 # input of fewer elements, such as one short text, is faster without it.
@@ -141,7 +141,7 @@ def layer_norm(
     inputs: Tensor,
     layer: keras.layers.LayerNormalization,
     *,
-    training: bool = False,
+    training: bool,
 ) -> Tensor:
     """Computes a layer normalization, large inputs in one fused operation.
 
@@ -206,4 +206,4 @@ def dropout_add_norm(
 
     Ignores `dropout_prob` and `seed`, because inference uses no dropout.
     """
-    return layer_norm(inputs + residual, layer)
+    return layer_norm(inputs + residual, layer, training=False)

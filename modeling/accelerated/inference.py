@@ -7,7 +7,7 @@ import tensorflow as tf
 
 from modeling.accelerated import tracing
 from modeling.layers import all_layers
-from modeling.ops import Features, Outputs
+from modeling.tensors import Features, Outputs
 
 
 class Predictor:

@@ -18,7 +18,8 @@ import keras
 import tensorflow as tf
 
 from modeling import ops
-from modeling.ops import Features, Tensor, at_least_float32
+from modeling.ops import at_least_float32
+from modeling.tensors import Features, Tensor
 
 
 def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -90,7 +91,7 @@ def random_bits(shape: Sequence[int | Tensor], seed: Tensor) -> Tensor:
     # small consecutive numbers.
     first_key = _hash(seed[0] + _uint32(1), _uint32(0))
     second_key = _hash(seed[1], first_key)
-    number = 1
+    number: int | Tensor = 1
     for size in shape:
         number = number * size
     index = keras.ops.cast(keras.ops.arange(number), "uint32")

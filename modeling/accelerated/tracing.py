@@ -17,7 +17,7 @@ import keras
 import tensorflow as tf
 
 from modeling.layers import all_layers
-from modeling.ops import Tensor
+from modeling.tensors import Tensor
 
 
 @contextlib.contextmanager

@@ -11,7 +11,7 @@ from absl import logging
 from files.paths import StrPath
 from modeling.checkpoints.names import original_name, source_name
 from modeling.checkpoints.sizes import describe_entries
-from modeling.ops import Tensor
+from modeling.tensors import Tensor
 
 # Variables that a checkpoint must contain. The pooler is not required, because
 # masked LM, question answering and token classification models may lack it.

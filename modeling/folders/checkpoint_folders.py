@@ -71,7 +71,7 @@ def find_tf1_checkpoint(
         return prefix or _find_newest(path)
     if not os.path.exists(f"{path}.index"):
         if os.path.isfile(path):
-            _explain_others(*os.path.split(path))
+            _check_other_libraries(*os.path.split(path))
         raise FileNotFoundError(
             f"There is no checkpoint {path}: no file is {path}.index"
         )
@@ -123,7 +123,7 @@ def _find_newest(path: str) -> str:
     if "saved_model.pb" in names and not indexes:
         raise ValueError(f"{path} is an export; set the folder of its weights")
     if not indexes:
-        _explain_others(path, *names)
+        _check_other_libraries(path, *names)
     if len(indexes) != 1:
         raise FileNotFoundError(
             f"The folder {path} must contain exactly one checkpoint: a "
@@ -133,7 +133,7 @@ def _find_newest(path: str) -> str:
     return os.path.join(path, indexes[0])
 
 
-def _explain_others(folder: str, *names: str) -> None:
+def _check_other_libraries(folder: str, *names: str) -> None:
     """Raises a ValueError if a name is one of another library's weights."""
     for explanation, pattern in _OTHERS.items():
         for name in names:

@@ -76,7 +76,7 @@ def has_preset(folder: StrPath) -> bool:
     return os.path.isfile(path) and is_kerashub(read_json(path))
 
 
-def read_object(values: JsonObject, path: str, *names: str) -> JsonObject:
+def config_of(values: JsonObject, path: str, *names: str) -> JsonObject:
     """Returns `config` of a serialized object of KerasHub.
 
     Args:
@@ -112,7 +112,7 @@ def network_entries(values: JsonObject, path: str) -> JsonObject:
     Raises:
         ValueError: it is another network, or lacks an entry.
     """
-    entries = _DEFAULTS | read_object(values, path, "BertBackbone")
+    entries = _DEFAULTS | config_of(values, path, "BertBackbone")
     missing = [entry for entry in _SIZES.values() if entry not in entries]
     if missing:
         raise ValueError(f"{path} lacks `config.{missing[0]}`")
@@ -142,7 +142,7 @@ def read_task(folder: StrPath) -> tuple[str, JsonObject]:
     values = read_json(path)
     if not is_kerashub(values):
         raise ValueError(f"{path} must contain `class_name` and `config`")
-    entries = read_object(values, path, *KERASHUB_TASKS)
+    entries = config_of(values, path, *KERASHUB_TASKS)
     head = KERASHUB_TASKS[values["class_name"]]
     num_labels = entries.get("num_classes")
     if head == CLASSIFIER and type(num_labels) is not int:
@@ -161,7 +161,7 @@ def read_settings(folder: StrPath) -> tuple[str, HeadSettings]:
             task is another.
     """
     path = os.path.join(folder, "config.json")
-    network = read_object(read_json(path), path, "BertBackbone")
+    network = config_of(read_json(path), path, "BertBackbone")
     head, entries = read_task(folder)
     settings: HeadSettings = {}
     if head == CLASSIFIER:
@@ -206,7 +206,7 @@ def read_pooling(folder: StrPath) -> str | None:
     return None if mode == "mean" else f"pooling by {mode}"
 
 
-def read_casing(values: JsonObject, path: str) -> StatedCasing:
+def parse_casing(values: JsonObject, path: str) -> StatedCasing:
     """Returns what a preset's tokenizer.json states about its tokenizer.
 
     KerasHub keeps accents by default, even of lower-cased text. Google's BERT,
@@ -218,7 +218,7 @@ def read_casing(values: JsonObject, path: str) -> StatedCasing:
     Raises:
         ValueError: it is another tokenizer, or has other options than Google's.
     """
-    entries = read_object(values, path, "BertTokenizer")
+    entries = config_of(values, path, "BertTokenizer")
     # A cased tokenizer that strips accents is none of Google's.
     lower_case = entries.get("lowercase", False)
     allowed = _TOKENIZER | {"strip_accents": (False, lower_case)}

@@ -17,6 +17,8 @@ from modeling.folders.recorded_splits import SPLIT_ENTRY
 FILE = "model.json"
 # Entry with the checksums of an export's networks.
 CHECKSUMS: Final = "checksums"
+# Entry with the examples that a run read: a list for each `RecordedSet`.
+DATA: Final = "data"
 # Version of the format of model.json.
 VERSION = 1
 # Entries of model.json that are whole numbers above 0.
@@ -58,6 +60,7 @@ _Allowed: TypeAlias = type | types.UnionType | range | tuple[object, ...]
 _ENTRIES: dict[str, _Allowed] = {
     "best_step": int | None,
     "clean_fraction": int | float,
+    DATA: list,
     "dev_fraction": int | float,
     "doc_stride": range(2**31),
     "files": list,
@@ -106,14 +109,23 @@ def check_entries(entries: Mapping[str, object], file: str) -> None:
         ValueError: a value is not valid.
     """
     for name, value in entries.items():
-        allowed = _ENTRIES.get(name, object)
-        if isinstance(allowed, range):
-            is_valid = type(value) is int and value in allowed
-        elif isinstance(allowed, tuple):
-            is_valid = value in allowed
-        else:
-            is_valid = isinstance(value, allowed)
-        if not is_valid:
+        if not _is_valid_entry(name, value):
             raise ValueError(f"{file}: `{name}` must not be {value!r:.80}")
         if name in _CHECKED_GROUPS and isinstance(value, dict):
             check_entries(value, file)
+
+
+def _is_valid_entry(name: str, value: object) -> bool:
+    """Returns whether an entry has its type, or one of its valid values."""
+    allowed = _ENTRIES.get(name, object)
+    if isinstance(allowed, range):
+        return type(value) is int and value in allowed
+    if isinstance(allowed, tuple):
+        return value in allowed
+    if name == DATA and isinstance(value, list):
+        return all(map(_begins_with_text, value))
+    return isinstance(value, allowed)
+
+
+def _begins_with_text(value: object) -> bool:
+    return isinstance(value, list) and isinstance(next(iter(value), None), str)

@@ -44,7 +44,7 @@ from modeling.folders.model_entries import (
 from modeling.folders.recorded_splits import (
     RecordedSet,
     TableSplit,
-    read_table_split,
+    parse_table_split,
 )
 from modeling.folders.tokenizer_files import TOKENIZER_FILE, read_tokenizer
 from modeling.labels import read_labels
@@ -127,7 +127,7 @@ class Preset:
     @property
     def data(self) -> dict[str, RecordedSet]:
         """{name of a split that the run read: its RecordedSet}."""
-        entries = self.recorded_settings.get("data", ())
+        entries = self.recorded_settings.get(model_json.DATA, ())
         return {
             name: RecordedSet(name, *rest)
             for name, *rest in entries
@@ -255,13 +255,7 @@ def read_preset(
     if inner and os.path.isfile(os.path.join(path, inner, CONFIG_FILE)):
         # An old folder of sentence-transformers.
         path = os.path.join(path, inner)
-    try:
-        return _read_folder(Path(folder_of(path)), path, flag, is_resumed)
-    except (AttributeError, KeyError, TypeError) as error:
-        # Files of other programs may contain values of any type.
-        raise ValueError(
-            f"a file in {folder_of(path)} is malformed: {error!r}"
-        ) from error
+    return _read_folder(Path(folder_of(path)), path, flag, is_resumed)
 
 
 def check_path(path: str, flag: str = "") -> None:
@@ -342,7 +336,7 @@ def _read_folder(
         or kerashub_files.read_pooling(folder),
         settings=settings,
         recorded_settings=recorded_settings,
-        table_split=read_table_split(described, folder / model_json.FILE),
+        table_split=parse_table_split(described, folder / model_json.FILE),
         described=described,
     )
 

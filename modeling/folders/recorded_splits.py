@@ -69,7 +69,7 @@ class TableSplit:
         }
 
 
-def read_table_split(described: ModelJson, file: StrPath) -> TableSplit | None:
+def parse_table_split(described: ModelJson, file: StrPath) -> TableSplit | None:
     """Returns the split of a run, None if no run chose the sets of its tables.
 
     Args:

@@ -125,7 +125,7 @@ def read_tokenizer(folder: StrPath) -> StatedCasing:
     tokenizer = _read_json_file(folder, TOKENIZER_FILE)
     added_tokens = _read_json_file(folder, _ADDED_FILE)
     if kerashub_files.is_kerashub(tokenizer.values):
-        return kerashub_files.read_casing(tokenizer.values, tokenizer.path)
+        return kerashub_files.parse_casing(tokenizer.values, tokenizer.path)
     _check_options(config)
     _check_options(special_tokens)
     _warn_of_special_words(

@@ -40,7 +40,7 @@ def parse_tokenizer(contents: bytes, path: str) -> tuple[bytes, bool]:
 
     lower_case = _find_entry(values, "normalizer.lowercase")
     _check_tokenizer(values, lower_case, path)
-    vocab, added_tokens = _read_ids(values, path)
+    vocab, added_tokens = _parse_ids(values, path)
     ids = vocab | added_tokens
     tokens = {row: token for token, row in ids.items()}
     is_consistent = vocab.items() <= ids.items() and len(tokens) == len(ids) > 0
@@ -94,7 +94,7 @@ def _check_tokenizer(values: JsonObject, lower_case: object, path: str) -> None:
             )
 
 
-def _read_ids(
+def _parse_ids(
     values: JsonObject, path: str
 ) -> tuple[dict[str, int], dict[str, int]]:
     """Returns ({token: id} of `model.vocab`, the same of `added_tokens`).

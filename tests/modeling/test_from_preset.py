@@ -59,6 +59,10 @@ def test_the_number_of_labels_is_that_of_the_weights(tmp_path):
     assert model.num_labels == 5
 
 
+class OwnEmbedder(modeling.BertEmbedder):
+    """A user's subclass."""
+
+
 def test_another_pooling_is_said_of_models_that_make_vectors(tmp_path, caplog):
     folder = shutil.copytree(RECORDED, tmp_path / "model")
     (folder / "1_Pooling").mkdir()
@@ -66,7 +70,7 @@ def test_another_pooling_is_said_of_models_that_make_vectors(tmp_path, caplog):
     (folder / "1_Pooling/config.json").write_text(config)
     modeling.BertClassifier.from_preset(folder, num_labels=2)
     assert "pooling_mode" not in caplog.text
-    for kind in (modeling.BertModel, modeling.BertEmbedder):
+    for kind in (modeling.BertModel, modeling.BertEmbedder, OwnEmbedder):
         caplog.clear()
         kind.from_preset(folder)
         assert "pooling_mode_cls_token" in caplog.text

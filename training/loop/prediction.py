@@ -11,12 +11,12 @@ from absl import logging
 from command_line import progress
 from modeling.accelerated.inference import Predictor
 from modeling.features import select_features
-from modeling.ops import Features, Outputs
 from modeling.task_loss import Loss
+from modeling.tensors import Features
 from training.task import Batch
 
 # A function (outputs, features) -> tensors to yield instead of the outputs.
-Metrics: TypeAlias = Callable[[Outputs, Features], Outputs]
+Metrics: TypeAlias = Callable[..., object]
 
 
 class BatchPredictor:
@@ -50,7 +50,7 @@ class BatchPredictor:
             @tf.function(reduce_retracing=True, autograph=False)
             def forward(
                 features: Features, kernels: Sequence[tf.Tensor]
-            ) -> Outputs:
+            ) -> object:
                 return metrics(self._predictor(features, kernels), features)
 
             self._graph_of_metrics[metrics] = forward

@@ -8,15 +8,15 @@ loss and its gradient do not depend on how the batch is split.
 
 import functools
 from collections.abc import Iterator
-from typing import NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import keras
 import numpy as np
 import tensorflow as tf
 
 from modeling.features import select_features
-from modeling.ops import Features
 from modeling.task_loss import BatchLoss
+from modeling.tensors import Features
 from training.training_config import TrainingConfig
 
 ValuesT = TypeVar("ValuesT")
@@ -38,7 +38,7 @@ class Trainable(Protocol):
 
     def __call__(
         self, features: Features, *, training: bool, seed: tf.Tensor
-    ) -> object:
+    ) -> Any:  # noqa: ANN401  Outputs, or a Distilled for a DistillationLoss
         """Returns the outputs of the network, which the loss reads."""
 
 

@@ -15,8 +15,8 @@ from absl import logging
 import modeling
 from command_line import progress
 from data.io import tfrecords
-from modeling.ops import Features
 from modeling.task_models import TaskModel
+from modeling.tensors import Features
 from training import checks
 from training.loop import checkpointing, devices, stopping
 from training.loop.callbacks import Callback, Logs

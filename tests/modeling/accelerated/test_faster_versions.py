@@ -4,6 +4,7 @@ The plain definitions themselves are compared with Google's code: as parts of
 the whole network, in tests/modeling/test_golden.py.
 """
 
+import concurrent.futures
 import itertools
 
 import keras
@@ -198,6 +199,34 @@ def test_plain_switches_all_forms_off():
     assert not np.array_equal(plain, faster)
     np.testing.assert_array_equal(plain, again)
     np.testing.assert_array_equal(ops.dropout(inputs, **arguments), faster)
+
+
+def test_plain_switches_only_its_own_thread():
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        with ops.plain():
+            assert ops.is_plain()
+            assert not pool.submit(ops.is_plain).result()
+        assert not ops.is_plain()
+
+
+def test_the_mode_of_a_call_is_a_keyword():
+    def by_position(inputs, training):
+        return inputs
+
+    def by_both(inputs, *, training, seed):
+        return inputs
+
+    for function in (by_position, by_both):
+        with pytest.raises(TypeError, match=f"{function.__name__} must have"):
+            ops.Overridable(function)
+    with pytest.raises(TypeError, match="positional argument"):
+        ops.swap_heads(tf.zeros((1, 2, 3, 4)), True)
+
+
+def test_versions_that_depend_on_training_are_of_functions_that_show_it():
+    for table in ("compiled", "fused_on_cpu", "inference"):
+        for name in TABLES[table]:
+            assert getattr(ops, name).training_parameter, name
 
 
 @pytest.mark.backends

@@ -83,6 +83,44 @@ FILES = {
         "id2label": {"0": "no", "1": "yes"},
         "problem_type": "single_label_classification",
     },
+    "added_tokens.json": {"a": 5},
+    "special_tokens_map.json": {
+        "additional_special_tokens": ["a"],
+        "cls_token": {"content": "[CLS]"},
+    },
+    "modules.json": [{"idx": 0, "path": "", "type": "models.Transformer"}],
+    "sentence_bert_config.json": {"max_seq_length": 8},
+    "1_Pooling/config.json": {"pooling_mode_mean_tokens": True},
+}
+# The files of a preset of KerasHub, beside config.json.
+PRESET = {
+    "task.json": {
+        "class_name": "BertTextClassifier",
+        "registered_name": "keras_hub>BertTextClassifier",
+        "config": {"num_classes": 2, "activation": "sigmoid"},
+    },
+    "preprocessor.json": {
+        "class_name": "BertTextClassifierPreprocessor",
+        "registered_name": "keras_hub>BertTextClassifierPreprocessor",
+        "config": {"sequence_length": 8},
+    },
+    "tokenizer.json": {
+        "class_name": "BertTokenizer",
+        "registered_name": "keras_hub>BertTokenizer",
+        "config": {"lowercase": True, "strip_accents": True},
+    },
+    "config.json": {
+        "class_name": "BertBackbone",
+        "registered_name": "keras_hub>BertBackbone",
+        "config": {
+            "vocabulary_size": 8,
+            "num_layers": 1,
+            "num_heads": 1,
+            "hidden_dim": 4,
+            "intermediate_dim": 4,
+            "max_sequence_length": 16,
+        },
+    },
 }
 
 
@@ -119,6 +157,7 @@ def error_of(folder):
         preset.decision_flags()
         preset.load_config()
         preset.max_length("BertClassifier", 64)
+        _ = (preset.data, preset.network, preset.identity_flags())
     except ValueError as error:
         return str(error)
     return ""
@@ -127,12 +166,25 @@ def error_of(folder):
 @pytest.mark.parametrize("file", FILES)
 def test_an_odd_entry_is_read_or_named(file, tmp_path):
     path = tmp_path / file
-    path.write_text(json.dumps(FILES[file]))
-    assert not error_of(tmp_path)
-    for place in places(FILES[file]):
+    path.parent.mkdir(exist_ok=True)
+    check_odd_entries(path, FILES[file], tmp_path)
+
+
+@pytest.mark.parametrize("file", PRESET)
+def test_an_odd_entry_of_a_preset_is_read_or_named(file, tmp_path):
+    for name, values in PRESET.items():
+        (tmp_path / name).write_text(json.dumps(values))
+    check_odd_entries(tmp_path / file, PRESET[file], tmp_path)
+
+
+def check_odd_entries(path, values, folder):
+    """Checks a folder with each entry of a file replaced by odd values."""
+    path.write_text(json.dumps(values))
+    assert not error_of(folder)
+    for place in places(values):
         for new in ODD:
-            path.write_text(json.dumps(replaced(FILES[file], place, new)))
-            error = error_of(tmp_path)
+            path.write_text(json.dumps(replaced(values, place, new)))
+            error = error_of(folder)
             assert not error or str(path) in error, (place, new)
             assert "\n" not in error, (place, new)
 

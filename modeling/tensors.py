@@ -1,0 +1,51 @@
+"""Types of tensors, of their shapes, and of dicts of tensors.
+
+Keras and TensorFlow ship no types, so that the results of their functions are
+Any. These types say what this package passes to them and returns.
+"""
+
+# ruff: noqa: D105  Operators need no docstrings.
+
+from collections.abc import Mapping
+from typing import Any, Protocol, TypeAlias
+
+# What an operator of a tensor takes: a number, a tensor or an array.
+_Operand: TypeAlias = Any
+# An index, a slice, a tensor of indices, or a tuple of them.
+_Index: TypeAlias = Any
+
+
+class Tensor(Protocol):
+    """A tensor of the backend that Keras runs on, as far as we use it."""
+
+    @property
+    def shape(self) -> Any:  # noqa: ANN401  a TensorShape, or a tuple
+        """The sizes of the axes, None = a size that varies."""
+
+    @property
+    def dtype(self) -> Any:  # noqa: ANN401  a DType, or a name
+        """The type of the elements."""
+
+    def __getitem__(self, index: _Index, /) -> "Tensor": ...
+    def __float__(self) -> float: ...
+    def __neg__(self) -> "Tensor": ...
+    def __add__(self, other: _Operand, /) -> "Tensor": ...
+    def __radd__(self, other: _Operand, /) -> "Tensor": ...
+    def __sub__(self, other: _Operand, /) -> "Tensor": ...
+    def __rsub__(self, other: _Operand, /) -> "Tensor": ...
+    def __mul__(self, other: _Operand, /) -> "Tensor": ...
+    def __rmul__(self, other: _Operand, /) -> "Tensor": ...
+    def __truediv__(self, other: _Operand, /) -> "Tensor": ...
+    def __floordiv__(self, other: _Operand, /) -> "Tensor": ...
+    def __lt__(self, other: _Operand, /) -> "Tensor": ...
+    def __le__(self, other: _Operand, /) -> "Tensor": ...
+    def __gt__(self, other: _Operand, /) -> "Tensor": ...
+    def __ge__(self, other: _Operand, /) -> "Tensor": ...
+
+
+# The shape of a tensor. None = a size that varies.
+Shape: TypeAlias = tuple[int | None, ...]
+# {name: tensor} of a model's inputs and labels, or of its outputs.
+Features: TypeAlias = Mapping[str, Tensor]
+# What a model returns: one tensor, or {name: tensor}.
+Outputs: TypeAlias = Tensor | Features
