@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Generic, NamedTuple, Protocol, TypeAlias, TypeVar, cast
 
 import numpy as np
+from absl import logging
 
 from data.text.token_windows import pack_tokens
 from data.text.tokenization import FullTokenizer
@@ -152,7 +153,8 @@ class TextTask(Generic[ContextT]):
     ) -> Iterator[list[NumberedReply]]:
         """Answers requests as `ask` does, but in steps.
 
-        If the network fails on several requests, runs it for each of them.
+        If the network fails on a batch, logs why, and runs it for each request
+        that is not answered yet.
 
         Yields:
             after each step, the replies that it computed. A step encodes a
@@ -168,23 +170,38 @@ class TextTask(Generic[ContextT]):
                 yield [NumberedReply(number, result)]
         unanswered = {*encoded}
         try:
-            for computed in self._run(model, encoded):
-                unanswered -= computed.keys()
-                yield [
-                    NumberedReply(
-                        number,
-                        self._reply(model, encoded[number], outputs, options),
-                    )
-                    for number, outputs in computed.items()
-                ]
-        except Exception as error:
-            if len(requests) == 1:
-                yield [NumberedReply(0, error)]
+            for replies in self._answer(model, encoded, options):
+                unanswered -= {reply.number for reply in replies}
+                yield replies
+        except ValueError as error:
+            if len(encoded) == 1:
+                yield [NumberedReply(number, error) for number in encoded]
                 return
-        # The network failed. Find out on which of the requests.
-        for number in sorted(unanswered):
-            for replies in self.in_steps(model, [requests[number]], options):
-                yield [reply._replace(number=number) for reply in replies]
+            logging.warning(
+                "The network runs again for each of %d requests: %s",
+                len(unanswered),
+                error,
+            )
+            remaining = {
+                number: encoded[number] for number in sorted(unanswered)
+            }
+            yield from self._answer_singly(model, remaining, options)
+
+    def _answer_singly(
+        self,
+        model: AskedModel,
+        encoded: Mapping[int, Encoded[ContextT]],
+        options: TaskFlags,
+    ) -> Iterator[list[NumberedReply]]:
+        """Finds the requests on which the network fails, and answers the rest.
+
+        The network failed on a batch, but not because of each of its requests.
+        """
+        for number, request in encoded.items():
+            try:
+                yield from self._answer(model, {number: request}, options)
+            except ValueError as error:
+                yield [NumberedReply(number, error)]
 
     def _encode(
         self, model: AskedModel, request: Request
@@ -198,16 +215,31 @@ class TextTask(Generic[ContextT]):
             return error
         return {}
 
-    def _run(
-        self, model: AskedModel, encoded: Mapping[int, Encoded[ContextT]]
-    ) -> Iterator[dict[int, list[OutputArrays]]]:
+    def _answer(
+        self,
+        model: AskedModel,
+        encoded: Mapping[int, Encoded[ContextT]],
+        options: TaskFlags,
+    ) -> Iterator[list[NumberedReply]]:
+        """Runs the network, and yields the replies after each batch.
+
+        Raises a ValueError if the network fails on a batch.
+        """
         inputs = {number: request.inputs for number, request in encoded.items()}
         values_per_wordpiece = 1
         if self.predicts_words:
             values_per_wordpiece = len(model.tokenizer.tokens)
-        yield from model.engine.run_all(
+        batches = model.engine.run_all(
             inputs, model.max_seq_length, model.pads, values_per_wordpiece
         )
+        for computed in batches:
+            yield [
+                NumberedReply(
+                    number,
+                    self._reply(model, encoded[number], outputs, options),
+                )
+                for number, outputs in computed.items()
+            ]
 
     def _reply(
         self,

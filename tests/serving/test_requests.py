@@ -124,6 +124,46 @@ def test_an_answer_that_is_not_finite_is_an_error_of_its_line():
         assert answer["line"] == "a" and "finite" in answer["error"]
 
 
+def test_texts_of_a_batch_that_failed_are_encoded_only_once(caplog):
+    encoded = []
+    sizes = []
+
+    def encode(model, request):
+        encoded.append(request["text"])
+        return base.Encoded([], request["text"])
+
+    def run_all(inputs, *_):
+        sizes.append(len(inputs))
+        if len(inputs) > 1 or 1 in inputs:
+            raise ValueError("out of memory")
+        yield {key: [] for key in inputs}
+
+    model = SimpleNamespace(
+        engine=SimpleNamespace(run_all=run_all), max_seq_length=8, pads=False
+    )
+    task = base.TextTask("score", encode, SCORE.decode, {"text": True})
+    replies = task.ask(model, [{"text": text} for text in "123"])
+    assert encoded == [*"123"] and sizes == [3, 1, 1, 1]
+    assert [replies[0], replies[2]] == [{"score": 1}, {"score": 3}]
+    assert isinstance(replies[1], ValueError)
+    assert caplog.text.count("out of memory") == 1
+
+
+def test_an_error_of_the_code_is_not_hidden_by_a_second_run():
+    runs = []
+
+    def run_all(inputs, *_):
+        runs.append(len(inputs))
+        raise KeyError("masked_lm_probabilities")
+
+    model = SimpleNamespace(
+        engine=SimpleNamespace(run_all=run_all), max_seq_length=8, pads=False
+    )
+    with pytest.raises(KeyError):
+        SCORE.ask(model, [{"text": "1"}, {"text": "2"}])
+    assert runs == [2]
+
+
 ROWS = [
     answer_writer.Failed({"id": 1, "line": 4, "error": "no text"}),
     {"id": "b", "file": "c", "label": ["x", "y"], "p": {"x": 1, "y": 0.5}},
