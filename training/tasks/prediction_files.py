@@ -31,8 +31,11 @@ def write_rows(
         OSError: the file cannot be written.
     """
     if examples[0].row is not None:
-        rows = decoding.describe_rows(examples, outputs, decoder)
-        answer_writer.write_answers(path, "csv", [[*rows]])
+        rows = [
+            answer_writer.AnswerRow(cells)
+            for cells in decoding.describe_rows(examples, outputs, decoder)
+        ]
+        answer_writer.write_answers(path, "csv", [rows])
 
 
 def write(
