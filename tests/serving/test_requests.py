@@ -19,8 +19,8 @@ from serving.requests import Item
 from serving.serving_flags import DEFAULT_TASK_FLAGS
 from serving.tasks import base, tasks_of
 from serving.tasks.classify import CLASSIFY
+from serving.tasks.pretraining import FILL_MASK, NEXT_SENTENCE
 from serving.tasks.tag import TAG
-from serving.tasks.words import FILL_MASK, NEXT_SENTENCE
 
 
 def read(path, task, *columns):
