@@ -20,9 +20,10 @@ from serving.answer_writer import (
     is_writable,
     write_answers,
 )
+from serving.prepared_model import PreparedModel
 from serving.requests import NO_CELLS, Item
 from serving.serving_flags import TaskFlags
-from serving.tasks.base import AnyTextTask, AskedModel, Reply
+from serving.tasks.base import AnyTextTask, Reply
 
 # Maximum number of errors that are logged. The output contains all errors.
 MAX_LOGGED = 10
@@ -87,7 +88,7 @@ class RowCounter:
 
 
 def answer_items(
-    model: AskedModel,
+    model: PreparedModel,
     task: AnyTextTask,
     options: TaskFlags,
     items: Iterable[Item],

@@ -305,7 +305,7 @@ class Server:
 
         def count_pieces() -> int:
             return sum(
-                call.task.count_wordpieces(model, request)
+                call.task.count_wordpieces(model.prepared, request)
                 for request in call.requests
             )
 

@@ -13,10 +13,9 @@ import numpy as np
 from absl import logging
 
 from data.text.token_windows import pack_tokens
-from data.text.tokenization import FullTokenizer
 from files.json_files import JsonObject
-from modeling.folders.model_entries import HeadSettings
-from serving.engines import Engine, Input, OutputArrays
+from serving.engines import Input, OutputArrays
+from serving.prepared_model import PreparedModel
 from serving.serving_flags import DEFAULT_TASK_FLAGS, TaskFlags
 
 # Fields of requests that are lists of texts.
@@ -49,16 +48,6 @@ class TextList(Protocol):
 
 # A text or several.
 Texts: TypeAlias = str | TextList
-
-
-class AskedModel(Protocol):
-    """The part of a `serving.TextModel` that tasks use."""
-
-    engine: Engine
-    tokenizer: FullTokenizer
-    max_seq_length: int
-    pads: bool
-    settings: HeadSettings
 
 
 class Encoded(NamedTuple, Generic[ContextT]):
@@ -110,9 +99,9 @@ class TextTask(Generic[ContextT]):
     """
 
     name: str
-    encode: Callable[[AskedModel, Request], Encoded[ContextT]]
+    encode: Callable[[PreparedModel, Request], Encoded[ContextT]]
     decode: Callable[
-        [AskedModel, ContextT, list[OutputArrays], TaskFlags], Reply
+        [PreparedModel, ContextT, list[OutputArrays], TaskFlags], Reply
     ]
     fields: Mapping[str, bool]
     other_names: Mapping[str, list[str]] = dataclasses.field(
@@ -125,7 +114,7 @@ class TextTask(Generic[ContextT]):
 
     def ask(
         self,
-        model: AskedModel,
+        model: PreparedModel,
         requests: Sequence[Request],
         options: TaskFlags = DEFAULT_TASK_FLAGS,
     ) -> list[Reply | ValueError]:
@@ -147,7 +136,7 @@ class TextTask(Generic[ContextT]):
 
     def in_steps(
         self,
-        model: AskedModel,
+        model: PreparedModel,
         requests: Sequence[Request],
         options: TaskFlags,
     ) -> Iterator[list[NumberedReply]]:
@@ -189,7 +178,7 @@ class TextTask(Generic[ContextT]):
 
     def _answer_singly(
         self,
-        model: AskedModel,
+        model: PreparedModel,
         encoded: Mapping[int, Encoded[ContextT]],
         options: TaskFlags,
     ) -> Iterator[list[NumberedReply]]:
@@ -204,7 +193,7 @@ class TextTask(Generic[ContextT]):
                 yield [NumberedReply(number, error)]
 
     def _encode(
-        self, model: AskedModel, request: Request
+        self, model: PreparedModel, request: Request
     ) -> Encoded[ContextT] | Reply | Exception:
         """Returns the reply or the error of a request that needs no network."""
         try:
@@ -217,7 +206,7 @@ class TextTask(Generic[ContextT]):
 
     def _answer(
         self,
-        model: AskedModel,
+        model: PreparedModel,
         encoded: Mapping[int, Encoded[ContextT]],
         options: TaskFlags,
     ) -> Iterator[list[NumberedReply]]:
@@ -243,7 +232,7 @@ class TextTask(Generic[ContextT]):
 
     def _reply(
         self,
-        model: AskedModel,
+        model: PreparedModel,
         encoded: Encoded[ContextT],
         outputs: list[OutputArrays],
         options: TaskFlags,
@@ -256,7 +245,7 @@ class TextTask(Generic[ContextT]):
         except Exception as error:
             return error
 
-    def count_wordpieces(self, model: AskedModel, request: Request) -> int:
+    def count_wordpieces(self, model: PreparedModel, request: Request) -> int:
         """Returns the number of WordPieces of a request that the model reads.
 
         Raises:
@@ -358,7 +347,7 @@ def to_plain(value: object) -> object:
     return float(f"{value:.6g}")
 
 
-def encode_pair(model: AskedModel, request: Request) -> Encoded[Input]:
+def encode_pair(model: PreparedModel, request: Request) -> Encoded[Input]:
     """Packs a text, or two texts, into one input, which is the context too."""
     max_length = model.max_seq_length
     text_a, text_b = pair_of(request)
@@ -371,7 +360,7 @@ def encode_pair(model: AskedModel, request: Request) -> Encoded[Input]:
 
 
 def pack_input(
-    model: AskedModel, tokens_a: list[str], tokens_b: Sequence[str] = ()
+    model: PreparedModel, tokens_a: list[str], tokens_b: Sequence[str] = ()
 ) -> Input:
     """Packs the WordPieces of one or two texts into one input."""
     max_length = model.max_seq_length
@@ -380,7 +369,7 @@ def pack_input(
     return Input(ids, first_length, num_cut)
 
 
-def labels_of(model: AskedModel) -> list[str]:
+def labels_of(model: PreparedModel) -> list[str]:
     """Returns the names of the model's outputs, [] if they have no names."""
     return [*(model.settings.get("labels") or ())]
 

@@ -1,6 +1,6 @@
 """predict.py in tasks and processes: the same bytes, whatever happens.
 
-Tests schema.py and sharded_job.py.
+Also covers schema.py and sharded_job.py.
 """
 
 import contextlib

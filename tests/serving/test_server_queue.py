@@ -58,6 +58,7 @@ class Echo:
     def __init__(self, reply=None):
         self.batches, self.reply = [], reply
         self.engine = self
+        self.prepared = self
         self.may_run = threading.Event()
         self.num_slow = 0
 

@@ -1,6 +1,6 @@
 """serving.load: exported models in Python.
 
-Tests text_model.py.
+Tests text_model.py, prepared_model.py and task_methods.py.
 """
 
 import itertools
@@ -74,6 +74,20 @@ def test_what_cannot_be_answered_is_an_error(load, tmp_path):
     assert (far["masks"], far["num_masks_cut"]) == ([], 1)
     with pytest.raises(FileNotFoundError, match=tmp_path.name):
         serving.load(tmp_path)
+
+
+def test_a_model_over_ids_says_that_it_accepts_no_text(load):
+    model = load("multiple_choice")
+    assert model.tasks == [] and model.engine.inputs["input_ids"]
+    for ask in (
+        lambda: model.classify("A boat"),
+        lambda: model.tokenizer,
+        lambda: model.max_seq_length,
+        model.warm_up,
+        model.task,
+    ):
+        with pytest.raises(ValueError, match="accepts no text"):
+            ask()
 
 
 def test_a_model_of_single_texts_accepts_no_second(export_folder, tmp_path):
