@@ -101,7 +101,7 @@ def _to_json(value: object) -> str:
 
 
 def _with_null(value: object) -> object:
-    """Replaces numbers that are not finite."""
+    """Returns a value with null instead of numbers that are not finite."""
     if isinstance(value, float) and not math.isfinite(value):
         return None
     if isinstance(value, dict):
@@ -356,7 +356,7 @@ def find_number(row: Reply) -> str:
 
 
 def _is_local(file: IO[bytes]) -> bool:
-    """Returns whether the beginning of a file can be written at the end."""
+    """Returns whether `write_npy` can go back to the beginning of a file."""
     is_plain = isinstance(file, io.BufferedWriter) and file.seekable()
     return is_plain and file is not sys.stdout.buffer
 

@@ -271,7 +271,7 @@ def _create_row(
 
 
 def _checked(item: Item) -> Item:
-    """Finds a row that cannot be copied before it is answered."""
+    """Returns an item, with an error if its columns cannot be written."""
     nested = [
         cell for cell in item.row.values() if isinstance(cell, list | dict)
     ]

@@ -301,7 +301,7 @@ class _RowParser:
         return request
 
     def _chosen_of(self, row: Mapping[str, object]) -> Mapping[str, str]:
-        """Plain text contains no columns that a flag can select."""
+        """Returns `chosen`, {} for plain text, which has no columns."""
         return {} if self.is_plain(row) else self.chosen
 
     def _find_columns(self, row: Mapping[str, object]) -> dict[str, str]:

@@ -249,7 +249,12 @@ def _unpickle(
 
 
 def _to_texts(name: str, texts: Iterable[str]) -> Texts:
-    """Sets and dicts are iterable too, but have no order or texts as keys."""
+    """Returns a text as it is, and several texts as a list.
+
+    Raises:
+        TypeError: bytes, or a set or a dict, which have no order or are no
+            list of texts, although they are iterable too.
+    """
     if isinstance(texts, str):
         return texts
     if isinstance(texts, bytes | Mapping | Set):
