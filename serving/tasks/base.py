@@ -182,9 +182,10 @@ class TextTask(Generic[ContextT]):
         encoded: Mapping[int, Encoded[ContextT]],
         options: TaskFlags,
     ) -> Iterator[list[NumberedReply]]:
-        """Finds the requests on which the network fails, and answers the rest.
+        """Runs the network for one request after the other.
 
-        The network failed on a batch, but not because of each of its requests.
+        If it failed on a batch, the requests that it can answer get a reply,
+        and only the others an error.
         """
         for number, request in encoded.items():
             try:
@@ -195,7 +196,7 @@ class TextTask(Generic[ContextT]):
     def _encode(
         self, model: PreparedModel, request: Request
     ) -> Encoded[ContextT] | Reply | Exception:
-        """Returns the reply or the error of a request that needs no network."""
+        """Returns an encoded request, {} for one without text, or its error."""
         try:
             # The network would guess an answer to an empty text.
             if any(text.strip() for text in self.texts(request)):
