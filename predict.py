@@ -255,7 +255,7 @@ def answer_in_process(
     )
     answer = functools.partial(
         batch_prediction.answer_items,
-        model,
+        model.prepared,
         task,
         config.options,
         items,

@@ -67,7 +67,11 @@ class JudgedPrediction(NamedTuple):
     marks: Mapping[str, Sequence[tuple[int, int]]]
 
     def pieces(self, length: int | None = None) -> Iterator[tuple[str, str]]:
-        """Yields (its marks, piece) of the text's first `length` characters."""
+        """Cuts the first `length` characters where a mark begins or ends.
+
+        Yields:
+            (names of the piece's marks with spaces between them, piece).
+        """
         text = self.text[:length]
         spans = itertools.chain(*self.marks.values())
         bounds = {0, len(text)}.union(*spans)
@@ -342,7 +346,7 @@ def _entity_spans(
 
 
 def _compare(right: Iterable[T], predicted: Iterable[T]) -> list[tuple[str, T]]:
-    """Returns (outcome, label or entity) of everything right or predicted."""
+    """Returns ("right", "wrong" or "missed", answer) of all answers."""
     right = dict.fromkeys(right)
     predicted = dict.fromkeys(predicted)
     return [

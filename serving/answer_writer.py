@@ -3,6 +3,7 @@
 import contextlib
 import csv
 import datetime
+import enum
 import functools
 import gzip
 import io
@@ -34,12 +35,26 @@ _OTHER_TABLES = (".tsv", ".parquet", ".xlsx")
 _NUMBERS = "mean_normalized", "mean", "probabilities", "value", "probability"
 
 
-class Failed(Reply):
-    """The row of a request that failed. It contains `line` and `error`."""
+class Status(enum.Enum):
+    """What became of a request."""
+
+    ANSWERED = enum.auto()
+    FAILED = enum.auto()
+    # Its texts are empty, so it has no answer.
+    EMPTY = enum.auto()
 
 
-class Empty(Reply):
-    """The row of a request without text, which has no answer."""
+class AnswerRow(NamedTuple):
+    """A row to write.
+
+    Attributes:
+        cells: {column: value}: the columns of the input that are kept, and the
+            fields of the answer, or `line` and `error` if the request failed.
+        status: what became of the request.
+    """
+
+    cells: Reply
+    status: Status = Status.ANSWERED
 
 
 def choose_format(requested: str | None, path: StrPath | None) -> AnswerFormat:
@@ -86,7 +101,7 @@ def _to_json(value: object) -> str:
 
 
 def _with_null(value: object) -> object:
-    """Replaces numbers that are not finite."""
+    """Returns a value with null instead of numbers that are not finite."""
     if isinstance(value, float) and not math.isfinite(value):
         return None
     if isinstance(value, dict):
@@ -168,7 +183,7 @@ class AnswerCounts(NamedTuple):
 def write_answers(
     path: str | None,
     answer_format: AnswerFormat,
-    batches: Iterable[list[Reply]],
+    batches: Iterable[list[AnswerRow]],
     complete: Callable[[], None] = lambda: None,
     schema: Schema | None = None,
 ) -> AnswerCounts:
@@ -187,24 +202,26 @@ def write_answers(
         OSError: the file cannot be written.
         ValueError: an array cannot store the answers.
     """
-    counts = Counter[type]()
+    counts = Counter[Status]()
 
-    def count() -> Iterator[list[Reply]]:
+    def count() -> Iterator[list[AnswerRow]]:
         for rows in batches:
             yield rows
-            counts.update(map(type, rows))
+            counts.update(row.status for row in rows)
 
     with _open_output(path) as output:
         if answer_format == "jsonl":
             for rows in count():
-                output.writelines(map(to_json_line, rows))
+                output.writelines(to_json_line(row.cells) for row in rows)
                 output.flush()
         else:
             all_rows = itertools.chain.from_iterable(count())
             write_table = write_csv if answer_format == "csv" else write_npy
             write_table(all_rows, output, schema)
         complete()
-    return AnswerCounts(counts.total(), counts[Failed], counts[Empty])
+    return AnswerCounts(
+        counts.total(), counts[Status.FAILED], counts[Status.EMPTY]
+    )
 
 
 @contextlib.contextmanager
@@ -225,7 +242,7 @@ def _open_output(path: str | None) -> Iterator[IO[bytes]]:
 
 
 def write_npy(
-    rows: Iterable[Reply], output: IO[bytes], schema: Schema | None = None
+    rows: Iterable[AnswerRow], output: IO[bytes], schema: Schema | None = None
 ) -> None:
     """Writes one field of all answers as float32 [rows, ...].
 
@@ -268,14 +285,14 @@ class _ArrayWriter:
             self._name = schema.field
             self._set_shape(schema.shape)
 
-    def add(self, row: Reply) -> None:
+    def add(self, row: AnswerRow) -> None:
         """Writes a row.
 
         Raises a ValueError if its shape differs from that of earlier rows.
         """
-        if not self._name and row and not isinstance(row, Failed):
-            self._name = find_number(row)
-        number = to_numbers(row.get(self._name))
+        if not self._name and row.cells and row.status != Status.FAILED:
+            self._name = find_number(row.cells)
+        number = to_numbers(row.cells.get(self._name))
         if number is not None and self._shape is None:
             self._set_shape(number.shape)
         if number is not None and number.shape != self._shape:
@@ -339,7 +356,7 @@ def find_number(row: Reply) -> str:
 
 
 def _is_local(file: IO[bytes]) -> bool:
-    """Returns whether the beginning of a file can be written at the end."""
+    """Returns whether `write_npy` can go back to the beginning of a file."""
     is_plain = isinstance(file, io.BufferedWriter) and file.seekable()
     return is_plain and file is not sys.stdout.buffer
 
@@ -350,7 +367,7 @@ def _unknown(num_rows: int, shape: tuple[int, ...]) -> bytes:
 
 
 def write_csv(
-    rows: Iterable[Reply], output: IO[bytes], schema: Schema | None = None
+    rows: Iterable[AnswerRow], output: IO[bytes], schema: Schema | None = None
 ) -> None:
     """Writes the answers as CSV.
 
@@ -359,14 +376,16 @@ def write_csv(
     the table repeats.
     """
     if schema:
-        _write_table(schema.columns, map(_to_cells, rows), output)
+        cells_of_rows = (_to_cells(row) for row in rows)
+        _write_table(schema.columns, cells_of_rows, output)
         return
     columns: dict[str, None] = {}
     of_errors: dict[str, None] = {}
     with tempfile.TemporaryFile() as lines:
         for row in rows:
             cells = _to_cells(row)
-            names = of_errors if isinstance(row, Failed) else columns
+            failed = row.status == Status.FAILED
+            names = of_errors if failed else columns
             names |= dict.fromkeys(cells)
             lines.write(to_json_line(cells))
         columns |= of_errors
@@ -377,8 +396,9 @@ def write_csv(
         _write_table(header, cells_of_rows, output)
 
 
-def _to_cells(row: Reply) -> dict[str, str]:
-    return {key: _to_cell(value) for key, value in flatten(row).items()}
+def _to_cells(row: AnswerRow) -> dict[str, str]:
+    cells = flatten(row.cells)
+    return {key: _to_cell(value) for key, value in cells.items()}
 
 
 def _write_table(

@@ -15,14 +15,15 @@ from data.tables import tables
 from serving.answer_writer import (
     AnswerCounts,
     AnswerFormat,
-    Empty,
-    Failed,
+    AnswerRow,
+    Status,
     is_writable,
     write_answers,
 )
-from serving.requests import Item
+from serving.prepared_model import PreparedModel
+from serving.requests import NO_CELLS, Item
 from serving.serving_flags import TaskFlags
-from serving.tasks.base import AnyTextTask, AskedModel, Reply
+from serving.tasks.base import AnyTextTask, Reply
 
 # Maximum number of errors that are logged. The output contains all errors.
 MAX_LOGGED = 10
@@ -87,13 +88,13 @@ class RowCounter:
 
 
 def answer_items(
-    model: AskedModel,
+    model: PreparedModel,
     task: AnyTextTask,
     options: TaskFlags,
     items: Iterable[Item],
     row_options: RowOptions = RowOptions(),
     counter: RowCounter | None = None,
-) -> Iterator[list[Reply]]:
+) -> Iterator[list[AnswerRow]]:
     """Yields lists of rows: the input's columns, then an answer or an error.
 
     The rows are in the order of the requests. A field of the answer whose name
@@ -131,7 +132,7 @@ def answer_items(
                 check_fields(row_options.fields, answered_reply)
                 is_checked = True
             counter.add(len(places))
-        rows: list[Reply] = []
+        rows: list[AnswerRow] = []
         for place, item in enumerate(buffer):
             reply = item.error or replies[place]
             if isinstance(reply, ValueError):
@@ -142,7 +143,7 @@ def answer_items(
 
 
 def write_rows(
-    answer: Callable[..., Iterator[list[Reply]]],
+    answer: Callable[..., Iterator[list[AnswerRow]]],
     path: str | None,
     answer_format: AnswerFormat,
     num_items: int | None,
@@ -245,15 +246,16 @@ def _create_row(
     reply: Reply | ValueError,
     task: AnyTextTask,
     row_options: RowOptions,
-) -> Reply:
+) -> AnswerRow:
     """Returns the columns of an item, and the fields of its reply to write."""
     row = dict(item.row) if row_options.keeps_columns else {}
     if isinstance(reply, ValueError):
         fields: Reply = {"file": item.file} if item.file else {}
         fields |= {"line": item.line, "error": str(reply)}
-        return Failed(tables.add_answer(row, fields, row_options.columns))
+        cells = tables.add_answer(row, fields, row_options.columns)
+        return AnswerRow(cells, Status.FAILED)
     if not reply:
-        return Empty(row)
+        return AnswerRow(row, Status.EMPTY)
     # A reply may repeat the texts or the words of its request.
     repeated = {
         name
@@ -265,15 +267,15 @@ def _create_row(
         for name in row_options.fields or reply
         if name in reply and name not in repeated
     }
-    return tables.add_answer(row, kept, row_options.columns)
+    return AnswerRow(tables.add_answer(row, kept, row_options.columns))
 
 
 def _checked(item: Item) -> Item:
-    """Finds a row that cannot be copied before it is answered."""
+    """Returns an item, with an error if its columns cannot be written."""
     nested = [
         cell for cell in item.row.values() if isinstance(cell, list | dict)
     ]
     if is_writable(nested):
         return item
     error = ValueError("a column is nested too deeply")
-    return item._replace(error=error, row={})
+    return item._replace(error=error, row=NO_CELLS)

@@ -28,9 +28,9 @@ from serving.signatures import (
     choose,
     classify,
     embed,
+    pretraining,
     tag,
     tokenize,
-    words,
 )
 
 # {kind of model: function that creates the head of its exports}.
@@ -41,7 +41,7 @@ _HEADS: dict[
     kinds.CLASSIFIER: classify.create_head,
     kinds.ENCODER: embed.create_head,
     kinds.MULTIPLE_CHOICE: choose.create_head,
-    kinds.PRETRAINER: words.create_head,
+    kinds.PRETRAINER: pretraining.create_head,
     kinds.SPAN_LABELER: answer.create_head,
     kinds.TOKEN_CLASSIFIER: tag.create_head,
 }

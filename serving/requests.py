@@ -1,6 +1,7 @@
 """Reads requests from JSON, or from tables, JSON lines or text."""
 
 import dataclasses
+import types
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -17,6 +18,8 @@ from serving.tasks.base import LISTS, AnyTextTask, Request
 # Fields of a request as in TensorFlow Serving.
 _PREDICT_FIELDS = {"instances", "signature_name"}
 _DEFAULT_LAYOUT = tables.Layout(has_header=None)
+# The cells of a request that comes from no row. Nobody can add any.
+NO_CELLS: Mapping[str, object] = types.MappingProxyType({})
 
 
 class Item(NamedTuple):
@@ -34,7 +37,7 @@ class Item(NamedTuple):
     request: Request
     error: ValueError | None = None
     file: str = ""
-    row: Mapping[str, object] = {}
+    row: Mapping[str, object] = NO_CELLS
 
     def __str__(self) -> str:
         """Returns "FILE, line N", or "line N" without a file."""
@@ -237,7 +240,8 @@ def _to_items(
                     raise ValueError(f"{path}: {error}") from None
                 yield Item(number, {}, error, row=row)
                 continue
-            yield Item(number, request, row={} if parser.is_plain(row) else row)
+            cells = NO_CELLS if parser.is_plain(row) else row
+            yield Item(number, request, row=cells)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -297,7 +301,7 @@ class _RowParser:
         return request
 
     def _chosen_of(self, row: Mapping[str, object]) -> Mapping[str, str]:
-        """Plain text contains no columns that a flag can select."""
+        """Returns `chosen`, {} for plain text, which has no columns."""
         return {} if self.is_plain(row) else self.chosen
 
     def _find_columns(self, row: Mapping[str, object]) -> dict[str, str]:

@@ -283,7 +283,7 @@ class Server:
         raise HTTPException(504, f"no answer within {seconds:g} s; {advice}")
 
     async def _check(self, model: TextModel, call: QueuedCall) -> None:
-        """Checks all of a request but what only its task can see."""
+        """Checks the number of texts of a call, their fields and length."""
         num_texts = _count_texts(call.requests)
         max_texts = self.limits.max_texts
         if num_texts > max_texts:
@@ -305,7 +305,7 @@ class Server:
 
         def count_pieces() -> int:
             return sum(
-                call.task.count_wordpieces(model, request)
+                call.task.count_wordpieces(model.prepared, request)
                 for request in call.requests
             )
 

@@ -90,7 +90,8 @@ class _Batch:
     def _compute(self, model: TextModel) -> Iterator[None]:
         """Computes the replies. Yields after each step."""
         task = self._calls[0].task
-        for replies in task.in_steps(model, self._requests, _TASK_FLAGS):
+        steps = task.in_steps(model.prepared, self._requests, _TASK_FLAGS)
+        for replies in steps:
             for number, reply in replies:
                 self._replies[number] = _to_json(reply)
             yield

@@ -59,6 +59,36 @@ def test_packages_import_downwards_only(package):
         assert not top_level(path) & forbidden, path
 
 
+def test_the_page_states_what_each_package_imports():
+    page = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `(\w+)/` \| (nothing|`.*/`) \|$", page, re.M)
+    stated = {
+        package: {*re.findall(r"`(\w+)/`", names)} for package, names in rows
+    }
+    assert stated == BELOW
+    for package in PACKAGES:
+        imports = set().union(*map(top_level, sources(package)))
+        assert imports & {*PACKAGES} - {package} == BELOW[package], package
+
+
+def test_the_page_shows_all_folders_of_the_packages_and_no_files():
+    page = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
+    tree = page.split("```text\n")[1].split("```")[0]
+    parents = []
+    shown = set()
+    for line in tree.splitlines():
+        indent, name = re.match(r"( *)(\w+)/ ", line).groups()
+        parents[len(indent) // 2 :] = [name]
+        shown.add("/".join(parents))
+    folders = {
+        str(path.parent.relative_to(ROOT))
+        for package in PACKAGES
+        for path in sources(package)
+    }
+    assert folders <= shown
+    assert all((ROOT / folder).is_dir() for folder in shown)
+
+
 def test_data_imports_of_modeling_only_what_loads_no_network():
     allowed = {
         "modeling.labels",
@@ -215,7 +245,7 @@ def test_imports_inside_functions_are_few_and_say_why():
     assert count <= 29
 
 
-def test_only_one_module_defines_flags():
+def test_only_the_command_line_uses_absl_flags():
     """Everything else has fields of a dataclass. Help and `run` read them."""
     paths = [*ROOT.glob("*.py"), *itertools.chain(*map(sources, PACKAGES))]
     users = [path.name for path in paths if "absl.flags" in imported(path)]

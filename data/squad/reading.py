@@ -302,7 +302,7 @@ def _naming(where: str) -> Iterator[None]:
 
 
 def _is_entry(line: str) -> bool:
-    """Returns whether a line of JSON is one entry, as each other line is."""
+    """Returns whether a line is a whole entry, as in a file of JSON lines."""
     try:
         value = parse_json(line, "", object)
     except ValueError:

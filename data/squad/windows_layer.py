@@ -142,7 +142,7 @@ def create_windows(
 
 
 def _find_ends(chars: Characters) -> tf.Tensor:
-    """Returns the field `ends` of Passages."""
+    """Returns `Passages.ends`: code points before no dropped accent."""
     index = tf.searchsorted(_accents(), chars.decoded)
     is_accent = tf.gather(_accents(), index) == chars.decoded
     # Lower-casing drops an accent if no normalized character comes from it.

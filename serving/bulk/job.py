@@ -172,7 +172,7 @@ def write_shard(task: AnswerTask) -> None:
     model, text_task = settings.load()
     counter = batch_prediction.RowCounter(logs=False)
     rows = batch_prediction.answer_items(
-        model,
+        model.prepared,
         text_task,
         settings.options,
         settings.read_requests(task.ranges, task.names_files),

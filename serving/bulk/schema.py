@@ -120,7 +120,8 @@ def _probe(settings: AnswerSettings) -> list[Reply]:
     Together, their replies have all fields that a reply may have. Returns the
     fields to write.
     """
-    model, task = settings.load()
+    loaded, task = settings.load()
+    model = loaded.prepared
     requests = [
         {field: [text] if field in LISTS else text for field in task.fields}
         for text in (f"a {MASK}", f"a {MASK} " * model.max_seq_length)

@@ -16,7 +16,7 @@ class LiteRt(engines.Engine):
     name = "litert"
 
     def _load(self, path: Path, num_threads: int) -> None:
-        """Pass the file's contents.
+        """Loads the contents of the file, which may change afterwards.
 
         If LiteRT mapped the file into memory, overwriting the file would change
         the answers or crash the process.

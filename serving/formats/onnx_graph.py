@@ -359,7 +359,7 @@ class GraphBuilder:
         logits: str,
         shape: TensorShape,
     ) -> dict[str, Output]:
-        """Returns the outputs of a head with labels. `shape` is of `logits`."""
+        """Returns the outputs of a head with labels. `logits` has `shape`."""
         outputs = {"logits": Output(logits, shape)}
         if output_kind == head_outputs.LOGITS:
             return outputs

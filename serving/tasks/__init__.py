@@ -16,10 +16,10 @@ from serving.tasks.answer import ANSWER
 from serving.tasks.base import AnyTextTask, check_single
 from serving.tasks.classify import CLASSIFY
 from serving.tasks.embed import EMBED
+from serving.tasks.pretraining import FILL_MASK, NEXT_SENTENCE
 from serving.tasks.rerank import RERANK
 from serving.tasks.tag import TAG
 from serving.tasks.tokenize import TOKENIZE
-from serving.tasks.words import FILL_MASK, NEXT_SENTENCE
 
 _BY_NAME = {
     task.name: task

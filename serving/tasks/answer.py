@@ -8,9 +8,9 @@ from data.squad import decoding, passage_windows
 from data.squad.options import DecodingOptions, WindowOptions
 from data.squad.reading import WORD, SquadExample
 from serving.engines import Input, OutputArrays
+from serving.prepared_model import PreparedModel
 from serving.serving_flags import TaskFlags
 from serving.tasks.base import (
-    AskedModel,
     Encoded,
     Reply,
     Request,
@@ -32,14 +32,16 @@ class _Question(NamedTuple):
     windows: list[passage_windows.SquadFeatures]
 
 
-def _options_of(options_class: type[OptionsT], model: AskedModel) -> OptionsT:
+def _options_of(
+    options_class: type[OptionsT], model: PreparedModel
+) -> OptionsT:
     """Returns the options that the export of the model recorded."""
     settings: Mapping[str, Any] = model.settings
     names = [field.name for field in dataclasses.fields(options_class)]
     return options_class(**{name: settings[name] for name in names})
 
 
-def _encode(model: AskedModel, request: Request) -> Encoded[_Question]:
+def _encode(model: PreparedModel, request: Request) -> Encoded[_Question]:
     """Cuts the passage of a question into windows."""
     example = SquadExample(
         qas_id="",
@@ -64,7 +66,7 @@ def _encode(model: AskedModel, request: Request) -> Encoded[_Question]:
 
 
 def _decode(
-    model: AskedModel,
+    model: PreparedModel,
     question: _Question,
     outputs: list[OutputArrays],
     options: TaskFlags,

@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Generic, NamedTuple, Protocol, TypeAlias, TypeVar, cast
 
 import numpy as np
+from absl import logging
 
 from data.text.token_windows import pack_tokens
-from data.text.tokenization import FullTokenizer
 from files.json_files import JsonObject
-from modeling.folders.model_entries import HeadSettings
-from serving.engines import Engine, Input, OutputArrays
+from serving.engines import Input, OutputArrays
+from serving.prepared_model import PreparedModel
 from serving.serving_flags import DEFAULT_TASK_FLAGS, TaskFlags
 
 # Fields of requests that are lists of texts.
@@ -48,16 +48,6 @@ class TextList(Protocol):
 
 # A text or several.
 Texts: TypeAlias = str | TextList
-
-
-class AskedModel(Protocol):
-    """The part of a `serving.TextModel` that tasks use."""
-
-    engine: Engine
-    tokenizer: FullTokenizer
-    max_seq_length: int
-    pads: bool
-    settings: HeadSettings
 
 
 class Encoded(NamedTuple, Generic[ContextT]):
@@ -109,9 +99,9 @@ class TextTask(Generic[ContextT]):
     """
 
     name: str
-    encode: Callable[[AskedModel, Request], Encoded[ContextT]]
+    encode: Callable[[PreparedModel, Request], Encoded[ContextT]]
     decode: Callable[
-        [AskedModel, ContextT, list[OutputArrays], TaskFlags], Reply
+        [PreparedModel, ContextT, list[OutputArrays], TaskFlags], Reply
     ]
     fields: Mapping[str, bool]
     other_names: Mapping[str, list[str]] = dataclasses.field(
@@ -124,7 +114,7 @@ class TextTask(Generic[ContextT]):
 
     def ask(
         self,
-        model: AskedModel,
+        model: PreparedModel,
         requests: Sequence[Request],
         options: TaskFlags = DEFAULT_TASK_FLAGS,
     ) -> list[Reply | ValueError]:
@@ -146,13 +136,14 @@ class TextTask(Generic[ContextT]):
 
     def in_steps(
         self,
-        model: AskedModel,
+        model: PreparedModel,
         requests: Sequence[Request],
         options: TaskFlags,
     ) -> Iterator[list[NumberedReply]]:
         """Answers requests as `ask` does, but in steps.
 
-        If the network fails on several requests, runs it for each of them.
+        If the network fails on a batch, logs why, and runs it for each request
+        that is not answered yet.
 
         Yields:
             after each step, the replies that it computed. A step encodes a
@@ -168,28 +159,44 @@ class TextTask(Generic[ContextT]):
                 yield [NumberedReply(number, result)]
         unanswered = {*encoded}
         try:
-            for computed in self._run(model, encoded):
-                unanswered -= computed.keys()
-                yield [
-                    NumberedReply(
-                        number,
-                        self._reply(model, encoded[number], outputs, options),
-                    )
-                    for number, outputs in computed.items()
-                ]
-        except Exception as error:
-            if len(requests) == 1:
-                yield [NumberedReply(0, error)]
+            for replies in self._answer(model, encoded, options):
+                unanswered -= {reply.number for reply in replies}
+                yield replies
+        except ValueError as error:
+            if len(encoded) == 1:
+                yield [NumberedReply(number, error) for number in encoded]
                 return
-        # The network failed. Find out on which of the requests.
-        for number in sorted(unanswered):
-            for replies in self.in_steps(model, [requests[number]], options):
-                yield [reply._replace(number=number) for reply in replies]
+            logging.warning(
+                "The network runs again for each of %d requests: %s",
+                len(unanswered),
+                error,
+            )
+            remaining = {
+                number: encoded[number] for number in sorted(unanswered)
+            }
+            yield from self._answer_singly(model, remaining, options)
+
+    def _answer_singly(
+        self,
+        model: PreparedModel,
+        encoded: Mapping[int, Encoded[ContextT]],
+        options: TaskFlags,
+    ) -> Iterator[list[NumberedReply]]:
+        """Runs the network for one request after the other.
+
+        If it failed on a batch, the requests that it can answer get a reply,
+        and only the others an error.
+        """
+        for number, request in encoded.items():
+            try:
+                yield from self._answer(model, {number: request}, options)
+            except ValueError as error:
+                yield [NumberedReply(number, error)]
 
     def _encode(
-        self, model: AskedModel, request: Request
+        self, model: PreparedModel, request: Request
     ) -> Encoded[ContextT] | Reply | Exception:
-        """Returns the reply or the error of a request that needs no network."""
+        """Returns an encoded request, {} for one without text, or its error."""
         try:
             # The network would guess an answer to an empty text.
             if any(text.strip() for text in self.texts(request)):
@@ -198,20 +205,35 @@ class TextTask(Generic[ContextT]):
             return error
         return {}
 
-    def _run(
-        self, model: AskedModel, encoded: Mapping[int, Encoded[ContextT]]
-    ) -> Iterator[dict[int, list[OutputArrays]]]:
+    def _answer(
+        self,
+        model: PreparedModel,
+        encoded: Mapping[int, Encoded[ContextT]],
+        options: TaskFlags,
+    ) -> Iterator[list[NumberedReply]]:
+        """Runs the network, and yields the replies after each batch.
+
+        Raises a ValueError if the network fails on a batch.
+        """
         inputs = {number: request.inputs for number, request in encoded.items()}
         values_per_wordpiece = 1
         if self.predicts_words:
             values_per_wordpiece = len(model.tokenizer.tokens)
-        yield from model.engine.run_all(
+        batches = model.engine.run_all(
             inputs, model.max_seq_length, model.pads, values_per_wordpiece
         )
+        for computed in batches:
+            yield [
+                NumberedReply(
+                    number,
+                    self._reply(model, encoded[number], outputs, options),
+                )
+                for number, outputs in computed.items()
+            ]
 
     def _reply(
         self,
-        model: AskedModel,
+        model: PreparedModel,
         encoded: Encoded[ContextT],
         outputs: list[OutputArrays],
         options: TaskFlags,
@@ -224,7 +246,7 @@ class TextTask(Generic[ContextT]):
         except Exception as error:
             return error
 
-    def count_wordpieces(self, model: AskedModel, request: Request) -> int:
+    def count_wordpieces(self, model: PreparedModel, request: Request) -> int:
         """Returns the number of WordPieces of a request that the model reads.
 
         Raises:
@@ -326,7 +348,7 @@ def to_plain(value: object) -> object:
     return float(f"{value:.6g}")
 
 
-def encode_pair(model: AskedModel, request: Request) -> Encoded[Input]:
+def encode_pair(model: PreparedModel, request: Request) -> Encoded[Input]:
     """Packs a text, or two texts, into one input, which is the context too."""
     max_length = model.max_seq_length
     text_a, text_b = pair_of(request)
@@ -339,7 +361,7 @@ def encode_pair(model: AskedModel, request: Request) -> Encoded[Input]:
 
 
 def pack_input(
-    model: AskedModel, tokens_a: list[str], tokens_b: Sequence[str] = ()
+    model: PreparedModel, tokens_a: list[str], tokens_b: Sequence[str] = ()
 ) -> Input:
     """Packs the WordPieces of one or two texts into one input."""
     max_length = model.max_seq_length
@@ -348,7 +370,7 @@ def pack_input(
     return Input(ids, first_length, num_cut)
 
 
-def served_labels(model: AskedModel) -> list[str]:
+def served_labels(model: PreparedModel) -> list[str]:
     """Returns the names of the model's outputs, [] if they have no names."""
     return [*(model.settings.get("labels") or ())]
 

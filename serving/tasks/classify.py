@@ -9,9 +9,9 @@ from data.text.token_windows import cut_spans
 from modeling.folders.model_entries import OutputMode
 from serving import head_outputs
 from serving.engines import OutputArrays
+from serving.prepared_model import PreparedModel
 from serving.serving_flags import TaskFlags
 from serving.tasks.base import (
-    AskedModel,
     Encoded,
     Reply,
     Request,
@@ -24,7 +24,7 @@ from serving.tasks.base import (
 )
 
 
-def _encode(model: AskedModel, request: Request) -> Encoded[None]:
+def _encode(model: PreparedModel, request: Request) -> Encoded[None]:
     stride = model.settings.get("doc_stride", 0)
     if not stride:
         return Encoded(encode_pair(model, request).inputs, None)
@@ -40,7 +40,7 @@ def _encode(model: AskedModel, request: Request) -> Encoded[None]:
 
 
 def _decode(
-    model: AskedModel,
+    model: PreparedModel,
     context: None,
     outputs: list[OutputArrays],
     options: TaskFlags,

@@ -3,9 +3,9 @@
 import numpy as np
 
 from serving.engines import Input, OutputArrays
+from serving.prepared_model import PreparedModel
 from serving.serving_flags import TaskFlags
 from serving.tasks.base import (
-    AskedModel,
     Reply,
     TextTask,
     encode_pair,
@@ -13,7 +13,7 @@ from serving.tasks.base import (
 
 
 def _decode(
-    model: AskedModel,
+    model: PreparedModel,
     packed: Input,
     outputs: list[OutputArrays],
     options: TaskFlags,

@@ -3,9 +3,9 @@
 import numpy as np
 
 from serving.engines import OutputArrays
+from serving.prepared_model import PreparedModel
 from serving.serving_flags import TaskFlags
 from serving.tasks.base import (
-    AskedModel,
     Encoded,
     Reply,
     Request,
@@ -14,7 +14,7 @@ from serving.tasks.base import (
 )
 
 
-def _encode(model: AskedModel, request: Request) -> Encoded[None]:
+def _encode(model: PreparedModel, request: Request) -> Encoded[None]:
     max_length = model.max_seq_length
     tokenize = model.tokenizer.tokenize_beginning
     query = tokenize(request["query"], max_length)
@@ -26,7 +26,7 @@ def _encode(model: AskedModel, request: Request) -> Encoded[None]:
 
 
 def _decode(
-    model: AskedModel,
+    model: PreparedModel,
     context: None,
     outputs: list[OutputArrays],
     options: TaskFlags,

@@ -6,9 +6,9 @@ from data.ner import scoring, sentence_windows
 from data.ner.sentence_windows import NerExample
 from data.ner.words import find_words, split_words
 from serving.engines import Input, OutputArrays
+from serving.prepared_model import PreparedModel
 from serving.serving_flags import TaskFlags
 from serving.tasks.base import (
-    AskedModel,
     Encoded,
     Reply,
     Request,
@@ -31,7 +31,7 @@ class _Sentence(NamedTuple):
     windows: list[sentence_windows.NerFeatures]
 
 
-def _encode(model: AskedModel, request: Request) -> Encoded[_Sentence]:
+def _encode(model: PreparedModel, request: Request) -> Encoded[_Sentence]:
     """Splits a text into words, and cuts the words into windows."""
     words = request.get("words")
     if words is None:
@@ -52,7 +52,7 @@ def _encode(model: AskedModel, request: Request) -> Encoded[_Sentence]:
 
 
 def _decode(
-    model: AskedModel,
+    model: PreparedModel,
     sentence: _Sentence,
     outputs: list[OutputArrays],
     options: TaskFlags,

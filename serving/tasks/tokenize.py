@@ -1,9 +1,9 @@
 """Shows the WordPieces that a model reads. The network does not run."""
 
 from serving.engines import OutputArrays
+from serving.prepared_model import PreparedModel
 from serving.serving_flags import TaskFlags
 from serving.tasks.base import (
-    AskedModel,
     Encoded,
     Reply,
     Request,
@@ -14,7 +14,7 @@ from serving.tasks.base import (
 )
 
 
-def _encode(model: AskedModel, request: Request) -> Encoded[Reply]:
+def _encode(model: PreparedModel, request: Request) -> Encoded[Reply]:
     tokens = [model.tokenizer.tokenize(text) for text in pair_of(request)]
     ids = pack_input(model, *tokens).ids
     names = model.tokenizer.convert_ids_to_tokens(ids)
@@ -23,7 +23,7 @@ def _encode(model: AskedModel, request: Request) -> Encoded[Reply]:
 
 
 def _decode(
-    model: AskedModel,
+    model: PreparedModel,
     context: Reply,
     outputs: list[OutputArrays],
     options: TaskFlags,

@@ -1,6 +1,6 @@
 """The end of a command, and the lines that it prints.
 
-Tests chatter.py, help_pages.py and user_errors.py.
+Also covers chatter.py, help_pages.py and user_errors.py.
 """
 
 import re

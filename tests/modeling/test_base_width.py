@@ -1,6 +1,6 @@
 """One layer at the width of BERT-Base, against transformers' numbers.
 
-Tests attention.py and encoder.py.
+Also covers attention.py and encoder.py.
 """
 
 import keras

@@ -1,6 +1,6 @@
 """The network against recordings of the original code.
 
-Tests attention.py, bert.py, embeddings.py, encoder.py and heads.py.
+Also covers attention.py, bert.py, embeddings.py, encoder.py and heads.py.
 """
 
 import dataclasses

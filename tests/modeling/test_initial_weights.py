@@ -1,6 +1,6 @@
 """The distribution of the initial weights.
 
-Tests TruncatedNormal of layers.py.
+Also covers TruncatedNormal of layers.py.
 """
 
 import keras

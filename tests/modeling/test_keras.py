@@ -1,6 +1,6 @@
 """Every model does what Keras promises of its own ones.
 
-Tests base_model.py, fitted_model.py and features.py.
+Also covers base_model.py, fitted_model.py and features.py.
 """
 
 import json

@@ -1,6 +1,6 @@
 """Every cell of docs/api.md about Keras's operations is what happens.
 
-Tests keras_export.py and metric_targets.py.
+Also covers keras_export.py and metric_targets.py.
 """
 
 import re

@@ -1,6 +1,6 @@
 """`help` and docs/api.md list what the packages offer.
 
-Tests registration.py.
+Also covers registration.py.
 """
 
 import inspect

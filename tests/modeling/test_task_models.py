@@ -1,6 +1,6 @@
 """The models as a user meets them: called, fitted, saved, in any precision.
 
-Tests bert.py and task_models.py.
+Also covers bert.py and task_models.py.
 """
 
 import functools

@@ -1,6 +1,6 @@
 """Vocabularies of a text, and new words from a text to more pretraining.
 
-Tests extending.py.
+Also covers extending.py.
 """
 
 import collections

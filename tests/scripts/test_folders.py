@@ -54,19 +54,12 @@ def test_the_chief_of_a_cluster_locks(monkeypatch, task, expected):
 NAME = "50% [new] *run?* \\{b}"
 
 
-@pytest.mark.slow
-def test_training_resumes_exports_and_predicts(
-    tmp_path, tiny, pretraining_flags
-):
-    folder = tmp_path / NAME
+@pytest.fixture(scope="module")
+def odd_folder(tmp_path_factory, pretraining_flags):
+    """A folder with an odd name, and the result of a resumed pretraining."""
+    folder = tmp_path_factory.mktemp("odd") / NAME
     folder.mkdir()
-    write_entities(folder / "train.txt", 12)
-    write_entities(folder / "test.txt", 2)
     script_runner.create_records(folder, folder / "records")
-
-    def run(script, **flags):
-        return script_runner.run(script, folder, **flags).check()
-
     flags = pretraining_flags | {
         "input_file": folder / "rec*",
         "output_dir": folder / "pretraining",
@@ -74,9 +67,25 @@ def test_training_resumes_exports_and_predicts(
         "save_checkpoints_steps": 2,
     }
     for steps in (2, 4):
-        done = run("run_pretraining.py", **flags, num_train_steps=steps)
+        done = script_runner.run(
+            "run_pretraining.py", folder, **flags, num_train_steps=steps
+        ).check()
+    return folder, done
+
+
+@pytest.mark.slow
+def test_pretraining_resumes_in_a_folder_with_an_odd_name(odd_folder):
+    folder, done = odd_folder
     restored = f"Restored the checkpoint {folder}/pretraining/model.ckpt-2"
     assert restored in done.stderr
+
+
+@pytest.fixture(scope="module")
+def fine_tuned(odd_folder, tiny):
+    """The folder, with what a fine-tuning made of the pretraining."""
+    folder, _ = odd_folder
+    write_entities(folder / "train.txt", 12)
+    write_entities(folder / "test.txt", 2)
     flags = script_runner.fine_tuning_flags(
         folder,
         tiny / "one_block",
@@ -87,15 +96,30 @@ def test_training_resumes_exports_and_predicts(
         export_dir=folder / "served",
         export_weights=folder / "given [1]",
     )
-    run("run_ner.py", **flags)
+    script_runner.run("run_ner.py", folder, **flags).check()
+    return folder
+
+
+@pytest.mark.slow
+def test_weights_in_a_folder_with_an_odd_name_are_converted(fine_tuned):
     # A checkpoint whose path is odd; its folder says the rest.
-    run(
+    script_runner.run(
         "tools.convert_checkpoint",
-        init_checkpoint=folder / "given [1]/bert_model.ckpt",
+        fine_tuned,
+        init_checkpoint=fine_tuned / "given [1]/bert_model.ckpt",
         output_format="huggingface",
-        output_dir=folder / "converted",
-    )
-    (folder / "texts.jsonl").write_text('{"text": "The boat"}\n')
-    asked = {"model": folder / "served", "input_file": folder / "texts.jsonl"}
-    done = run("predict.py", **asked)
+        output_dir=fine_tuned / "converted",
+    ).check()
+    assert (fine_tuned / "converted/config.json").is_file()
+
+
+@pytest.mark.slow
+def test_an_export_in_a_folder_with_an_odd_name_answers(fine_tuned):
+    (fine_tuned / "texts.jsonl").write_text('{"text": "The boat"}\n')
+    done = script_runner.run(
+        "predict.py",
+        fine_tuned,
+        model=fine_tuned / "served",
+        input_file=fine_tuned / "texts.jsonl",
+    ).check()
     assert json.loads(done.stdout)["words"] == ["The", "boat"]

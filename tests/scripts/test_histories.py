@@ -1,6 +1,6 @@
 """history.jsonl and time, on real runs that are killed.
 
-Tests summaries.py.
+Also covers summaries.py.
 """
 
 import json

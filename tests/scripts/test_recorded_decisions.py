@@ -1,6 +1,6 @@
 """What a run decided holds for every later command on its folder.
 
-Tests recorded_splits.py.
+Also covers recorded_splits.py.
 """
 
 import csv

@@ -1,6 +1,6 @@
 """run_classifier.py on MRPC: results, files, and what it refuses.
 
-Tests prediction_files.py.
+Also covers prediction_files.py.
 """
 
 import os

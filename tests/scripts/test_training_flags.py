@@ -1,6 +1,6 @@
 """Each training flag keeps its promise in real runs of run_pretraining.py.
 
-Tests flow.py and pretraining_config.py.
+Also covers flow.py and pretraining_config.py.
 """
 
 import numpy as np

@@ -66,7 +66,7 @@ def test_rows_of_a_file_are_sorted_by_length_and_keep_their_order(monkeypatch):
     asked.task = base.TextTask("size", note, asked.task.decode, {"text": True})
     result = asked.answer(texts, sorts=True, batch_size=8)
     assert [len(rows) for rows in result] == [100, 100, 50]
-    rows = [row for rows in result for row in rows]
+    rows = [row.cells for rows in result for row in rows]
     assert rows == [{"id": number, "size": len(text)} for number, text in texts]
     for first in (0, 100, 200):
         part = lengths[first : first + 100]
@@ -94,7 +94,7 @@ def read(key):
             return int(line.split()[1]) // 1024
 
 before = read("VmRSS")
-row = {"mean": [0.5] * 1024}
+row = answer_writer.AnswerRow({"mean": [0.5] * 1024})
 with answer_writer._open_output(sys.argv[1]) as file:
     answer_writer.write_npy((row for _ in range(50_000)), file)
 print(read("VmHWM") - before)
@@ -117,7 +117,8 @@ def test_an_array_goes_to_standard_output(tmp_path, mode):
     """Also behind what a shell's >> keeps."""
     code = (
         "import sys; from serving import answer_writer;"
-        "rows = [{'value': 1.5}, {}, {'value': 2}];"
+        "answers = [{'value': 1.5}, {}, {'value': 2}];"
+        "rows = [answer_writer.AnswerRow(answer) for answer in answers];"
         "answer_writer.write_answers(None, 'npy', [rows])"
     )
     path = tmp_path / "out.npy"
@@ -184,7 +185,7 @@ def test_a_signal_is_too_late_for_a_complete_file(tmp_path):
     answer_writer.write_answers(
         str(path),
         "jsonl",
-        [[{"value": 1}]],
+        [[answer_writer.AnswerRow({"value": 1})]],
         lambda: existed.append(path.exists()),
     )
     assert existed == [False] and path.exists()

@@ -1,6 +1,6 @@
 """predict.py in tasks and processes: the same bytes, whatever happens.
 
-Tests schema.py and sharded_job.py.
+Also covers schema.py and sharded_job.py.
 """
 
 import contextlib
@@ -343,43 +343,48 @@ def settings_for(path):
     )
 
 
-def test_tasks_that_run_twice_or_elsewhere_write_the_same(
-    folder, folders, tmp_path, monkeypatch
-):
+@pytest.fixture
+def answer_with(folder, folders, tmp_path, monkeypatch):
+    """(name, function that runs tasks) -> the counts and {shard: content}."""
     for name in ("in.jsonl", "part-1.csv"):
         shutil.copy(folder / name, tmp_path)
     monkeypatch.chdir(tmp_path)
     settings = settings_for(os.path.relpath(folders["classifier"]))
-    counts = []
 
-    def twice(function, tasks, num_processes=1):
-        tasks = [task for task in tasks for _ in range(2)]
-        return workers.run_in_processes(function, tasks, num_processes)
-
-    def elsewhere(function, tasks):
-        """Runs in another folder, as workers of a cluster may."""
-        for task in tasks:
-            with contextlib.chdir("/"):
-                yield function(*task)
-
-    def write(name, run):
+    def answer(name, run):
         paths = ["in.jsonl", "part-1.csv"]
-        result = job.answer_files(settings, paths, name, 6, run)
-        counts.append(result.counts)
+        result = job.answer_files(settings, paths, f"{name}.jsonl", 6, run)
+        return result.counts, shards_of(tmp_path, name)
 
-    write(
-        "once.jsonl",
-        functools.partial(workers.run_in_processes, num_processes=1),
-    )
-    write("twice.jsonl", functools.partial(twice, num_processes=2))
-    write("else.jsonl", elsewhere)
-    once = shards_of(tmp_path, "once")
-    assert len(once) == 6 and once == shards_of(tmp_path, "twice")
-    assert once == shards_of(tmp_path, "else")
-    assert b'"file": "in.jsonl", "line": 12' in b"".join(once.values())
-    assert counts[0] == counts[1] == counts[2]
-    # Rows, failed requests and requests without text.
-    assert counts[0] == (1551, 2, 1)
+    return answer
+
+
+run_once = functools.partial(workers.run_in_processes, num_processes=1)
+
+
+def run_twice(function, tasks):
+    """Runs each task twice, at the same time."""
+    tasks = [task for task in tasks for _ in range(2)]
+    return workers.run_in_processes(function, tasks, 2)
+
+
+def run_elsewhere(function, tasks):
+    """Runs in another folder, as workers of a cluster may."""
+    for task in tasks:
+        with contextlib.chdir("/"):
+            yield function(*task)
+
+
+def test_the_counts_are_of_rows_failed_requests_and_empty_texts(answer_with):
+    counts, shards = answer_with("once", run_once)
+    assert counts == (1551, 2, 1)
+    assert len(shards) == 6
+    assert b'"file": "in.jsonl", "line": 12' in b"".join(shards.values())
+
+
+@pytest.mark.parametrize("run", [run_twice, run_elsewhere])
+def test_tasks_that_run_twice_or_elsewhere_write_the_same(run, answer_with):
+    assert answer_with("other", run) == answer_with("once", run_once)
 
 
 def test_a_worker_that_lives_on_loads_a_new_model(

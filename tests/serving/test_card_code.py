@@ -1,6 +1,6 @@
 """The card of an export: its code runs, and it says what was checked.
 
-Tests example_calls.py.
+Also covers example_calls.py.
 """
 
 import contextlib

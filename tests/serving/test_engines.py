@@ -1,6 +1,6 @@
 """Exports in all runtimes, most without TensorFlow, against SavedModels.
 
-Tests opening.py.
+Also covers opening.py.
 """
 
 import concurrent.futures

@@ -1,6 +1,6 @@
 """Exports of other formats, run in their own runtimes.
 
-Tests export_options.py.
+Also covers export_options.py.
 """
 
 import json

@@ -1,4 +1,7 @@
-"""Models of serving.load in the workers of other libraries."""
+"""Models of serving.load in the workers of other libraries.
+
+Also covers model_cache.py.
+"""
 
 import json
 import multiprocessing

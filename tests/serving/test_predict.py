@@ -94,7 +94,7 @@ def test_a_line_is_answered_as_in_python(task, tmp_path, load, export_folder):
         assert [*answer][: len(kept)] == [*kept]
         assert {name: answer.pop(name) for name in kept} == kept
         fields |= answer.keys()
-        (expected,) = replies.ask(model, [line], TaskFlags(**flags))
+        (expected,) = replies.ask(model.prepared, [line], TaskFlags(**flags))
         for name in kept:
             expected.pop(name, None)
         assert_same(answer, expected)
@@ -135,7 +135,9 @@ def test_texts_of_the_command_line_are_answered(
     task = model.task()
     groups = [texts] if num_answers == 1 else [[text] for text in texts]
     requests = [dict(zip(task.fields, texts, strict=False)) for texts in groups]
-    for answer, expected in zip(result, task.ask(model, requests), strict=True):
+    for answer, expected in zip(
+        result, task.ask(model.prepared, requests), strict=True
+    ):
         assert answer.keys() == expected.keys()
         for name in ("label", "answer", "words"):
             assert answer.get(name) == expected.get(name)

@@ -16,6 +16,7 @@ import predict as script
 from command_line.config_values import create_config
 from command_line.flags import Parsed
 from serving import batch_prediction
+from serving.answer_writer import AnswerRow
 from tests.support import script_runner
 
 NUM_ROWS = 150
@@ -107,23 +108,35 @@ def test_each_line_of_text_is_a_row(folder, predict, good, caplog):
     assert is_known.tolist() == [True, False, True, False, True]
 
 
-def test_bad_rows_of_tables_keep_their_place_and_say_why(
-    folder, predict, caplog
-):
+@pytest.fixture
+def bad_rows(folder):
+    """Names of a table with bad rows, and of one without."""
     lines = ["id,review", "1,a", "2", *(f"{i},\udcff" for i in range(3, 20))]
     text = "\n".join(lines)
     (folder / "bad.csv").write_text(text, errors="surrogateescape")
     (folder / "good.csv").write_text("id,review\n7,a")
-    flags = {"input_file": "bad.csv,good.csv", "output_file": "bad_out.csv"}
-    assert predict(**flags) == 1
+    return "bad.csv,good.csv"
+
+
+def test_bad_rows_of_tables_keep_their_place_and_say_why(
+    folder, bad_rows, predict, caplog
+):
+    assert predict(input_file=bad_rows, output_file="bad_out.csv") == 1
     assert "bad.csv, line 3: the line has 1 columns" in caplog.text
     assert caplog.text.count("is not UTF-8") == 9
     rows = [*csv.DictReader((folder / "bad_out.csv").open())]
     assert [*rows[0]][-3:] == ["file", "line", "error"]
     assert [row["line"] for row in rows] == ["", *map(str, range(3, 21)), ""]
-    flags = {**flags, "output_file": "bad.npy"}
+
+
+def test_bad_rows_of_tables_are_nan_in_an_array(folder, bad_rows, predict):
     # The answers are there, and the exit status tells that some are not.
-    assert predict(output_fields=["probabilities"], **flags) == 1
+    status = predict(
+        input_file=bad_rows,
+        output_file="bad.npy",
+        output_fields=["probabilities"],
+    )
+    assert status == 1
     is_nan = np.isnan(np.load(folder / "bad.npy")).all(1)
     assert [*is_nan] == [False, *[True] * 18, False]
 
@@ -169,7 +182,7 @@ def test_an_output_appears_when_it_is_complete(folder, predict, monkeypatch):
     (folder / "kept.jsonl").write_text("earlier")
 
     def fail(*arguments, **options):
-        yield [{"label": "yes"}]
+        yield [AnswerRow({"label": "yes"})]
         # Nothing of what was answered is to be seen.
         assert (folder / "kept.jsonl").read_text() == "earlier"
         raise OSError("the disk is full")
@@ -199,7 +212,9 @@ def test_a_full_disk_is_named(folder, predict, monkeypatch):
             predict(input_file="in.csv")
 
 
-def test_columns_that_nobody_reads_do_not_lose_the_answers(folder, predict):
+@pytest.fixture
+def odd_columns(folder):
+    """Name of a table whose columns JSON and CSV cannot write as they are."""
     pyarrow = pytest.importorskip(
         "pyarrow", reason="needs requirements/tables.txt"
     )
@@ -215,19 +230,33 @@ def test_columns_that_nobody_reads_do_not_lose_the_answers(folder, predict):
         "struct": [{"a": float("inf")}] * 3,
     }
     parquet.write_table(pyarrow.table(columns), folder / "odd.parquet")
-    assert predict(input_file="odd.parquet", output_file="odd.csv") == 0
+    return "odd.parquet"
+
+
+def test_columns_of_odd_types_stand_beside_the_answers_in_csv(
+    folder, odd_columns, predict
+):
+    assert predict(input_file=odd_columns, output_file="odd.csv") == 0
     rows = [*csv.DictReader((folder / "odd.csv").open())]
     assert [row["ratio"] for row in rows] == ["0.5", "inf", ""]
     assert [row["list"] for row in rows] == ["[1.0, null]", "[]", ""]
     assert rows[0]["day"] == "2026-01-02" and rows[0]["price"] == "1.50"
     assert rows[1]["raw"] == r"b'\xff'" and rows[1]["struct.a"] == "inf"
     assert rows[1]["label"] and not rows[2]["label"]
-    assert predict(input_file="odd.parquet", output_file="odd.jsonl") == 0
+
+
+def test_numbers_that_are_not_finite_are_null_in_json_lines(
+    folder, odd_columns, predict
+):
+    assert predict(input_file=odd_columns, output_file="odd.jsonl") == 0
     result = script_runner.read_lines(folder / "odd.jsonl")
     assert [row["ratio"] for row in result] == [0.5, None, None]
-    # What was written can be read again.
-    for name in ("odd.csv", "odd.jsonl"):
-        assert predict(input_file=name, output_file="again.jsonl") == 0
+
+
+@pytest.mark.parametrize("name", ["odd.csv", "odd.jsonl"])
+def test_what_was_written_can_be_read_again(name, odd_columns, predict):
+    assert predict(input_file=odd_columns, output_file=name) == 0
+    assert predict(input_file=name, output_file="again.jsonl") == 0
 
 
 def test_json_lines_may_contain_infinity(folder, predict):

@@ -14,12 +14,13 @@ import pytest
 from data.tables import tables
 from data.tables.options import LayoutOptions
 from serving import answer_writer, batch_prediction, requests
+from serving.answer_writer import AnswerRow, Status
 from serving.requests import Item
 from serving.serving_flags import DEFAULT_TASK_FLAGS
 from serving.tasks import base, tasks_of
 from serving.tasks.classify import CLASSIFY
+from serving.tasks.pretraining import FILL_MASK, NEXT_SENTENCE
 from serving.tasks.tag import TAG
-from serving.tasks.words import FILL_MASK, NEXT_SENTENCE
 
 
 def read(path, task, *columns):
@@ -114,9 +115,10 @@ def test_an_answer_that_is_not_finite_is_an_error_of_its_line():
 
     engine = SimpleNamespace(run_all=run_all)
     model = SimpleNamespace(engine=engine, max_seq_length=8, pads=False)
-    (written,) = batch_prediction.answer_items(
+    (rows,) = batch_prediction.answer_items(
         model, SCORE, DEFAULT_TASK_FLAGS, iter(batch)
     )
+    written = [row.cells for row in rows]
     assert [answer.get("score") for answer in written] == [1.5, None, None, 2]
     for number in (2, 3):
         answer = written[number - 1]
@@ -124,11 +126,55 @@ def test_an_answer_that_is_not_finite_is_an_error_of_its_line():
         assert answer["line"] == "a" and "finite" in answer["error"]
 
 
+def test_texts_of_a_batch_that_failed_are_encoded_only_once(caplog):
+    encoded = []
+    sizes = []
+
+    def encode(model, request):
+        encoded.append(request["text"])
+        return base.Encoded([], request["text"])
+
+    def run_all(inputs, *_):
+        sizes.append(len(inputs))
+        if len(inputs) > 1 or 1 in inputs:
+            raise ValueError("out of memory")
+        yield {key: [] for key in inputs}
+
+    model = SimpleNamespace(
+        engine=SimpleNamespace(run_all=run_all), max_seq_length=8, pads=False
+    )
+    task = base.TextTask("score", encode, SCORE.decode, {"text": True})
+    replies = task.ask(model, [{"text": text} for text in "123"])
+    assert encoded == [*"123"] and sizes == [3, 1, 1, 1]
+    assert [replies[0], replies[2]] == [{"score": 1}, {"score": 3}]
+    assert isinstance(replies[1], ValueError)
+    assert caplog.text.count("out of memory") == 1
+
+
+def test_an_error_of_the_code_is_not_hidden_by_a_second_run():
+    runs = []
+
+    def run_all(inputs, *_):
+        runs.append(len(inputs))
+        raise KeyError("masked_lm_probabilities")
+
+    model = SimpleNamespace(
+        engine=SimpleNamespace(run_all=run_all), max_seq_length=8, pads=False
+    )
+    with pytest.raises(KeyError):
+        SCORE.ask(model, [{"text": "1"}, {"text": "2"}])
+    assert runs == [2]
+
+
 ROWS = [
-    answer_writer.Failed({"id": 1, "line": 4, "error": "no text"}),
-    {"id": "b", "file": "c", "label": ["x", "y"], "p": {"x": 1, "y": 0.5}},
-    {"id": None, "label": [], "p": {"x": 0.25, "y": 1}, "spans": [[1, 2]]},
-    {"id": "\ud800", "label": None, "p": {"x": 0.25, "y": 1}},
+    AnswerRow({"id": 1, "line": 4, "error": "no text"}, Status.FAILED),
+    AnswerRow(
+        {"id": "b", "file": "c", "label": ["x", "y"], "p": {"x": 1, "y": 0.5}}
+    ),
+    AnswerRow(
+        {"id": None, "label": [], "p": {"x": 0.25, "y": 1}, "spans": [[1, 2]]}
+    ),
+    AnswerRow({"id": "\ud800", "label": None, "p": {"x": 0.25, "y": 1}}),
 ]
 
 
@@ -145,7 +191,7 @@ def test_answers_of_odd_types_in_csv(tmp_path):
     assert file.getvalue() == b""
     # An answer beside an earlier one.
     answer_writer.write_csv(
-        [tables.add_answer({"p.a": 1}, {"p": {"a": 2}})], file
+        [AnswerRow(tables.add_answer({"p.a": 1}, {"p": {"a": 2}}))], file
     )
     assert file.getvalue() == b"p.a,predicted_p.a\n1,2\n"
 
@@ -164,7 +210,7 @@ COPIED = {
 
 def test_copied_columns_never_lose_the_answers():
     file = io.BytesIO()
-    answer_writer.write_csv([{**COPIED, "label": "y"}], file)
+    answer_writer.write_csv([AnswerRow({**COPIED, "label": "y"})], file)
     header, row = csv.reader(file.getvalue().decode().splitlines())
     assert header == [*"ab", "c.d", "c.e", *"fghi", "label"]
     assert row == [
@@ -203,17 +249,24 @@ def test_a_column_that_is_nested_too_deeply_is_an_error_of_its_row():
         run_all=lambda inputs, *_: [{number: [] for number in inputs}]
     )
     model = SimpleNamespace(engine=engine, max_seq_length=8, pads=False)
-    ((first, second),) = batch_prediction.answer_items(
+    (rows,) = batch_prediction.answer_items(
         model, SCORE, DEFAULT_TASK_FLAGS, items
     )
+    first, second = (row.cells for row in rows)
     assert first["text"] == "a" and "error" not in first
     assert second["line"] == 2 and "nested" in second["error"]
     file = io.BytesIO()
-    answer_writer.write_csv([{"x": deep, "label": "y"}], file)
+    answer_writer.write_csv([AnswerRow({"x": deep, "label": "y"})], file)
     assert file.getvalue() == b"x,label\nnested too deeply,y\n"
 
 
-def write_array(*rows):
+FAILED = AnswerRow({"line": 1, "error": "x"}, Status.FAILED)
+
+
+def write_array(*answers):
+    rows = [
+        answer if answer is FAILED else AnswerRow(answer) for answer in answers
+    ]
     source, target = os.pipe()
     with open(target, "wb") as file:
         answer_writer.write_npy(rows, file)
@@ -222,15 +275,14 @@ def write_array(*rows):
 
 
 def test_an_array_holds_one_field_of_one_shape():
-    bad = answer_writer.Failed({"line": 1, "error": "x"})
-    result = write_array(bad, {"value": 2.5}, bad, {"value": -1})
+    result = write_array(FAILED, {"value": 2.5}, FAILED, {"value": -1})
     expected = np.array([np.nan, 2.5, np.nan, -1], np.float32)
     np.testing.assert_equal(result, expected)
     reply = {"pooled": [1], "mean": [1, 2], "tokens": ["a"]}
     assert write_array(reply).tolist() == [[1, 2]]
     assert write_array({"p": {"x": 1, "y": 0.5}}).tolist() == [[1, 0.5]]
     assert write_array().shape == (0,)
-    assert np.isnan(write_array(bad, bad)).tolist() == [True, True]
+    assert np.isnan(write_array(FAILED, FAILED)).tolist() == [True, True]
     with pytest.raises(ValueError, match=r"'mean'.*shape"):
         write_array(reply, {"mean": [1, 2, 3]})
     with pytest.raises(ValueError, match="--output_fields"):

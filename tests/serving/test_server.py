@@ -46,7 +46,7 @@ TASKS = [
 def test_answers_are_those_of_python(server, load, kind, task, requests):
     model = load(kind)
     asked = model.task(task)
-    expected = asked.ask(model, requests, TaskFlags(top_k=8, n_best=8))
+    expected = asked.ask(model.prepared, requests, TaskFlags(top_k=8, n_best=8))
     path = f"/api/models/{kind}/{task}"
     for body, answers in (
         (requests, expected),

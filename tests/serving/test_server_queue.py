@@ -58,6 +58,7 @@ class Echo:
     def __init__(self, reply=None):
         self.batches, self.reply = [], reply
         self.engine = self
+        self.prepared = self
         self.may_run = threading.Event()
         self.num_slow = 0
 
@@ -72,7 +73,7 @@ class Echo:
         texts = [text.ids[0] for (text,) in inputs.values()]
         self.batches.append(texts)
         if "broken" in texts:
-            raise RuntimeError("broken")
+            raise ValueError("broken")
         for number in inputs:
             yield {number: []}
 
@@ -97,51 +98,68 @@ def submit(model, task, *texts):
     return model.submit(QueuedCall(task, [{"text": text} for text in texts]))
 
 
-def test_what_waits_is_the_next_batch():
+def compute_waiting(calls, gone=()):
+    """Computes calls that wait while the model computes the text "first".
+
+    Returns the batches after the first, and the texts or the error of each
+    call. The clients of the calls in `gone` do not wait anymore.
+    """
+
     async def main():
         echo = Echo()
         model = served(echo)
-        futures = [submit(model, TASK, "first")]
+        first = submit(model, TASK, "first")
         await asyncio.sleep(0)
-        gone = submit(model, TASK, "gone")
-        for task, texts in (
-            (TASK, ["a"]),
-            (OTHER, ["b"]),
-            (TASK, ["c", "bad"]),
-            (TASK, ["d"] * 30),
-            (TASK, ["e"] * 40),
-            (TASK, ["broken"]),
-        ):
-            futures.append(submit(model, task, *texts))
-        gone.cancel()
+        cancelled = [submit(model, *call) for call in gone]
+        futures = [submit(model, *call) for call in calls]
+        for future in cancelled:
+            future.cancel()
         echo.may_run.set()
+        await first
         result = await asyncio.gather(*futures, return_exceptions=True)
-        return echo.batches, result
+        return echo.batches[1:], result
 
     batches, result = asyncio.run(main())
-    # A call of many texts has its turn between any two batches.
-    batches.remove(["e"] * 40)
-    # A batch that fails is computed again, each request by itself.
-    assert batches == [
-        ["first"],
-        ["a", "c", "bad", "broken"],
-        ["a"],
-        ["c"],
-        ["bad"],
-        ["broken"],
-        ["b"],
-        ["d"] * 30,
+    texts = [
+        [json.loads(reply)["text"] for reply in replies]
+        if isinstance(replies, list)
+        else replies
+        for replies in result
     ]
-    errors = [result.pop(3), result.pop()]
-    assert [error.status_code for error in errors] == [400, 500]
-    assert errors[0].detail == "text 2: bad"
-    assert [json.loads(replies[0])["text"] for replies in result] == [
-        "first",
-        "a",
-        "b",
-        "d",
-        "e",
-    ]
+    return batches, texts
+
+
+def test_calls_of_one_task_that_wait_are_the_next_batch():
+    calls = [(TASK, "a"), (OTHER, "b"), (TASK, "c"), (TASK, *["d"] * 31)]
+    batches, texts = compute_waiting(calls)
+    assert batches == [["a", "c"], ["b"], ["d"] * 31]
+    assert texts == [["a"], ["b"], ["c"], ["d"] * 31]
+
+
+def test_a_call_of_many_texts_has_its_turn_between_two_batches():
+    calls = [(TASK, "a"), (OTHER, "b"), (TASK, *["e"] * 40)]
+    batches, texts = compute_waiting(calls)
+    assert batches.index(["e"] * 40) < 2
+    assert texts == [["a"], ["b"], ["e"] * 40]
+
+
+def test_a_call_whose_client_is_gone_is_in_no_batch():
+    batches, _ = compute_waiting([(TASK, "a")], gone=[(TASK, "gone")])
+    assert batches == [["a"]]
+
+
+def test_an_error_of_one_text_is_the_reply_to_its_call_only():
+    calls = [(TASK, "a"), (TASK, "c", "bad")]
+    batches, (texts, error) = compute_waiting(calls)
+    assert batches == [["a", "c", "bad"]] and texts == ["a"]
+    assert (error.status_code, error.detail) == (400, "text 2: bad")
+
+
+def test_a_batch_on_which_the_network_fails_is_computed_text_by_text():
+    batches, (texts, error) = compute_waiting([(TASK, "a"), (TASK, "broken")])
+    assert batches == [["a", "broken"], ["a"], ["broken"]]
+    assert texts == ["a"]
+    assert (error.status_code, error.detail) == (400, "broken")
 
 
 def test_a_long_job_takes_turns_and_ends_with_its_client():

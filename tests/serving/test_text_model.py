@@ -1,6 +1,6 @@
 """serving.load: exported models in Python.
 
-Tests text_model.py.
+Tests text_model.py, prepared_model.py and task_methods.py.
 """
 
 import itertools
@@ -23,30 +23,43 @@ def is_plain(value):
     return json.loads(json.dumps(value)) == value
 
 
-def test_answers_are_where_they_say(load):
-    bert = load("squad")
-    result = bert.answer(["Who?", "What?"], PASSAGE, n_best=12)
-    assert len(result) == 2
-    slices = [
-        PASSAGE[entry["start"] : entry["end"]] for entry in result[0]["n_best"]
-    ]
-    assert any("\n" in text for text in slices)
-    for answer in result:
-        assert 1 < len(answer["n_best"]) <= 12
+@pytest.fixture(scope="module")
+def answers(load):
+    """The answers to two questions about PASSAGE, with their n-best lists."""
+    return load("squad").answer(["Who?", "What?"], PASSAGE, n_best=12)
+
+
+def test_answers_are_where_they_say(answers):
+    data = PASSAGE.encode()
+    texts = []
+    for entry in [
+        *answers,
+        *(entry for answer in answers for entry in answer["n_best"]),
+    ]:
+        text = PASSAGE[entry["start"] : entry["end"]]
+        place = slice(entry["start_byte"], entry["end_byte"])
+        assert data[place].decode() == text
+        # It has single spaces, as the original's; see docs.
+        assert " ".join(text.split()) == entry["answer"]
+        texts.append(text)
+    assert any("\n" in text for text in texts)
+    assert is_plain(answers)
+
+
+def test_the_n_best_answers_begin_with_the_most_probable(answers):
+    assert len(answers) == 2
+    for answer in answers:
         n_best = answer["n_best"]
+        assert 1 < len(n_best) <= 12
         assert answer["answer"] in [entry["answer"] for entry in n_best]
-        data = PASSAGE.encode()
-        for entry in [answer, *n_best]:
-            text = PASSAGE[entry["start"] : entry["end"]]
-            place = slice(entry["start_byte"], entry["end_byte"])
-            assert data[place].decode() == text
-            # It has single spaces, as the original's; see docs.
-            assert " ".join(text.split()) == entry["answer"]
         probabilities = [entry["probability"] for entry in n_best]
         assert probabilities == sorted(probabilities, reverse=True)
-    assert is_plain(result)
-    del result[0]["n_best"]
-    assert_same(bert.answer("Who?", PASSAGE), result[0], 1e-4)
+
+
+def test_one_question_has_the_answer_that_it_has_among_several(load, answers):
+    expected = {**answers[0]}
+    del expected["n_best"]
+    assert_same(load("squad").answer("Who?", PASSAGE), expected, 1e-4)
 
 
 def test_words_and_entities_are_where_they_say(load):
@@ -74,6 +87,20 @@ def test_what_cannot_be_answered_is_an_error(load, tmp_path):
     assert (far["masks"], far["num_masks_cut"]) == ([], 1)
     with pytest.raises(FileNotFoundError, match=tmp_path.name):
         serving.load(tmp_path)
+
+
+def test_a_model_over_ids_says_that_it_accepts_no_text(load):
+    model = load("multiple_choice")
+    assert model.tasks == [] and model.engine.inputs["input_ids"]
+    for ask in (
+        lambda: model.classify("A boat"),
+        lambda: model.tokenizer,
+        lambda: model.max_seq_length,
+        model.warm_up,
+        model.task,
+    ):
+        with pytest.raises(ValueError, match="accepts no text"):
+            ask()
 
 
 def test_a_model_of_single_texts_accepts_no_second(export_folder, tmp_path):

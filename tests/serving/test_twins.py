@@ -130,7 +130,7 @@ def ask_python(bert, signature, inputs):
         "next_sentence": lambda: bert.next_sentence(**inputs),
         "tag": lambda: bert.tag(**inputs),
         "tag_words": lambda: bert.task("tag").ask(
-            bert, [{"words": text.split()} for text in inputs["text"]]
+            bert.prepared, [{"words": text.split()} for text in inputs["text"]]
         ),
         "tokenize": lambda: bert.tokenize(**inputs),
     }[signature]()

@@ -48,22 +48,20 @@ def call(model, features):
     )
 
 
-def test_answers_are_those_of_the_search_in_python(exports):
+@pytest.fixture(scope="module")
+def searched(exports):
+    """(answers, their n-best lists, null odds) of the search in Python."""
     served = exports["squad"]
     inputs = served.requests[0][1]
-    outcome = {
-        name: values.tolist() for name, values in served.outputs[0].items()
-    }
+    pairs = zip(inputs["question"], inputs["context"], strict=True)
     examples = [
         squad_reading.SquadExample(
-            str(i),
+            str(number),
             question,
             squad_reading.WORD.findall(context),
             context=context,
         )
-        for i, (question, context) in enumerate(
-            zip(inputs["question"], inputs["context"], strict=True)
-        )
+        for number, (question, context) in enumerate(pairs)
     ]
     features = list(
         create_features(examples, served.tokenizer, WINDOWS, is_training=False)
@@ -72,24 +70,39 @@ def test_answers_are_those_of_the_search_in_python(exports):
     ids = [feature.unique_id for feature in features]
     sides = (logits[name].numpy() for name in ("start_logits", "end_logits"))
     results = [*map(squad_decoding.RawResult, ids, *sides)]
-    answers, nbest, odds = squad_decoding.decode_predictions(
+    return squad_decoding.decode_predictions(
         examples, features, results, DECODING, served.tokenizer.basic_tokenizer
     )
-    assert outcome["answer"] == list(answers.values())
-    assert len({*outcome["answer"]}) > 2
-    for row, (key, entries) in enumerate(nbest.items()):
-        (probability,) = (
-            entry["probability"]
-            for entry in entries
-            if entry["text"] == answers[key]
-        )
-        assert outcome["probability"][row] == pytest.approx(
-            probability, abs=1e-5
-        )
-        answer = {name: values[row] for name, values in outcome.items()}
-        check_bytes(inputs["context"][row], answer)
-    assert "" in answers.values()
-    assert outcome["null_odds"] == pytest.approx(list(odds.values()), abs=1e-4)
+
+
+def test_answers_are_those_of_the_search_in_python(exports, searched):
+    answers, _, odds = searched
+    outputs = exports["squad"].outputs[0]
+    assert outputs["answer"].tolist() == list(answers.values())
+    assert len({*answers.values()}) > 2 and "" in answers.values()
+    assert outputs["null_odds"] == pytest.approx(list(odds.values()), abs=1e-4)
+
+
+def test_probabilities_are_those_of_the_search_in_python(exports, searched):
+    answers, nbest, _ = searched
+    expected = [
+        entry["probability"]
+        for key, entries in nbest.items()
+        for entry in entries
+        if entry["text"] == answers[key]
+    ]
+    result = exports["squad"].outputs[0]["probability"]
+    assert result == pytest.approx(expected, abs=1e-5)
+
+
+def test_answers_are_at_their_bytes(exports):
+    served = exports["squad"]
+    outputs = {
+        name: values.tolist() for name, values in served.outputs[0].items()
+    }
+    for row, context in enumerate(served.requests[0][1]["context"]):
+        answer = {name: values[row] for name, values in outputs.items()}
+        check_bytes(context, answer)
 
 
 MODES = ["classification", "multilabel", "regression"]

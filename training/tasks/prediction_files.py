@@ -31,8 +31,13 @@ def write_rows(
         OSError: the file cannot be written.
     """
     if examples[0].row is not None:
-        rows = decoding.create_prediction_rows(examples, outputs, decoder)
-        answer_writer.write_answers(path, "csv", [[*rows]])
+        rows = [
+            answer_writer.AnswerRow(cells)
+            for cells in decoding.create_prediction_rows(
+                examples, outputs, decoder
+            )
+        ]
+        answer_writer.write_answers(path, "csv", [rows])
 
 
 def write(

@@ -1,6 +1,6 @@
 """GLUE's tasks, on its files where they are, and on small ones of our own.
 
-Tests glue_layouts.py.
+Also covers glue_layouts.py.
 """
 
 import csv

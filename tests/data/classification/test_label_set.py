@@ -1,6 +1,6 @@
 """The labels of a task, from --labels or from rows, and their warnings.
 
-Tests label_cells.py.
+Also covers label_cells.py.
 """
 
 import pytest

@@ -1,6 +1,6 @@
 """A user's own tables: formats, labels, and what is said of bad lines.
 
-Tests column_names.py.
+Also covers column_names.py.
 """
 
 import json

@@ -1,6 +1,6 @@
 """Rows with tags, rows of this project's predictions, and contradictions.
 
-Tests tag_names.py.
+Also covers tag_names.py.
 """
 
 import json

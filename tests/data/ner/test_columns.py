@@ -1,6 +1,6 @@
 """Tables of tagged words, sentences, and the tags that a file may have.
 
-Tests column_layouts.py, column_sentences.py and tag_names.py.
+Also covers column_layouts.py, column_sentences.py and tag_names.py.
 """
 
 import pytest

@@ -1,6 +1,6 @@
 """Records written by several processes, and work that is interrupted.
 
-Tests sharded_job.py.
+Also covers sharded_job.py.
 """
 
 import gzip

@@ -73,45 +73,62 @@ def test_answers_with_any_white_space_are_found_by_characters(tmp_path, space):
 
 
 # As in transformers' examples, in KorQuAD 2, and in SQuAD.
-@pytest.mark.parametrize(
-    "answer",
-    [
-        {"answers": {"text": ["nine"], "answer_start": [27]}},
-        {"answer": {"text": "nine", "answer_start": 27}},
-        {"answers": [{"text": "nine", "answer_start": 27}]},
-    ],
-)
-@pytest.mark.parametrize("is_flat, qas_id", [(True, "a"), (False, 51870)])
+CONTEXT = "The ferry leaves Corrin at nine."
+NOTATIONS = [
+    {"answers": {"text": ["nine"], "answer_start": [27]}},
+    {"answer": {"text": "nine", "answer_start": 27}},
+    {"answers": [{"text": "nine", "answer_start": 27}]},
+]
+
+
+def entry_of(answer, is_flat):
+    """Returns the passage with its question, beside it or in `qas`."""
+    # An id may be a number.
+    qa = {"id": "a" if is_flat else 51870, "question": "When?", **answer}
+    return {"context": CONTEXT, **(qa if is_flat else {"qas": [qa]})}
+
+
+@pytest.mark.parametrize("answer", NOTATIONS)
+@pytest.mark.parametrize("is_flat, qas_id", [(True, "a"), (False, "51870")])
+@pytest.mark.parametrize("layout", ["data", "list", "lines"])
 def test_questions_of_flat_files_and_ids_that_are_numbers(
+    tmp_path, answer, is_flat, qas_id, layout
+):
+    entry = entry_of(answer, is_flat)
+    path = tmp_path / ("flat.jsonl" if layout == "lines" else "flat.json")
+    text = {
+        "data": json.dumps({"data": [entry]}),
+        "list": json.dumps([entry]),
+        "lines": f"\n{json.dumps(entry)}\n",
+    }[layout]
+    path.write_text(text)
+    (example,) = reading.read_squad_examples(reading.SquadFile(path), True)
+    assert (example.qas_id, example.context) == (qas_id, CONTEXT)
+    assert CONTEXT[example.answer_start :] == "nine."
+
+
+@pytest.mark.parametrize("answer", NOTATIONS)
+@pytest.mark.parametrize("is_flat, qas_id", [(True, "a"), (False, "51870")])
+def test_predictions_for_flat_files_are_scored(
     tmp_path, answer, is_flat, qas_id
 ):
-    context = "The ferry leaves Corrin at nine."
-    qa = {"id": qas_id, "question": "When?", **answer}
-    entry = {"context": context, **(qa if is_flat else {"qas": [qa]})}
     path = tmp_path / "flat.json"
-    path.write_text(json.dumps({"data": [entry]}))
-    (example,) = reading.read_squad_examples(reading.SquadFile(path), True)
-    # Without `data`: a list, and lines.
-    path.write_text(json.dumps([entry]))
-    assert reading.read_squad_examples(reading.SquadFile(path), True) == [
-        example
-    ]
-    lines = tmp_path / "flat.jsonl"
-    lines.write_text("\n" + json.dumps(entry) + "\n")
-    assert reading.read_squad_examples(reading.SquadFile(lines), True) == [
-        example
-    ]
-    assert (example.qas_id, example.context) == (str(qas_id), context)
-    assert context[example.answer_start :] == "nine."
+    path.write_text(json.dumps([entry_of(answer, is_flat)]))
     scores = scoring.score_predictions(
-        reading.SquadFile(path), {str(qas_id): "nine"}
+        reading.SquadFile(path), {qas_id: "nine"}
     )
     assert scores["exact_match"] == 100
-    for bad in ({}, {"answer_start": 1}, {"text": ["nine", "ten"]}):
-        qa.update(answers={"text": ["nine"]} | bad)
-        path.write_text(json.dumps([{"context": context, "qas": [qa]}]))
-        with pytest.raises(ValueError, match=r"data\[0\].qas\[0\]"):
-            reading.read_squad_examples(reading.SquadFile(path), True)
+
+
+@pytest.mark.parametrize(
+    "bad", [{}, {"answer_start": 1}, {"text": ["nine", "ten"]}]
+)
+def test_lists_of_answers_that_do_not_match_name_their_place(tmp_path, bad):
+    answers = {"text": ["nine"]} | bad
+    path = tmp_path / "bad.json"
+    path.write_text(json.dumps([entry_of({"answers": answers}, False)]))
+    with pytest.raises(ValueError, match=r"data\[0\].qas\[0\]"):
+        reading.read_squad_examples(reading.SquadFile(path), True)
 
 
 PASSAGE = "A boat met a boat."

@@ -1,6 +1,6 @@
 """Questions in tables, with the columns and notations that tools write.
 
-Tests cells.py.
+Also covers cells.py.
 """
 
 import csv

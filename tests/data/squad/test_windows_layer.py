@@ -1,6 +1,6 @@
 """SQuAD inside a graph, against the Python that equals the original.
 
-Tests decoder_layer.py and spans_layer.py.
+Also covers decoder_layer.py and spans_layer.py.
 """
 
 import json

@@ -2,7 +2,7 @@
 
 Each is read right, or an error says what is wrong and what to do.
 
-Tests headers.py.
+Also covers headers.py.
 """
 
 import pytest

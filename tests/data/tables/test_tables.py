@@ -1,6 +1,6 @@
 """The reader of tables: formats, delimiters, packed files, and broken ones.
 
-Tests column_names.py, dialects.py and table_formats.py.
+Also covers column_names.py, dialects.py and table_formats.py.
 """
 
 import gzip

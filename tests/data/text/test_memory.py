@@ -1,6 +1,6 @@
 """Working memory of the tokenizer in a graph, on texts meant to break it.
 
-Tests ragged.py and tokenizer_layer.py.
+Also covers ragged.py and tokenizer_layer.py.
 """
 
 import sys

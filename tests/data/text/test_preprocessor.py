@@ -1,6 +1,6 @@
 """Strings become the inputs of models, in Keras and in tf.data.
 
-Tests text_lists.py and registration.py.
+Also covers text_lists.py and registration.py.
 """
 
 import importlib.util

@@ -1,6 +1,6 @@
 """The tokenizer against recordings, and against the paper's code.
 
-Tests vocabulary_checks.py.
+Also covers vocabulary_checks.py.
 """
 
 import gzip

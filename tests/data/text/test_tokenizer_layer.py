@@ -1,6 +1,7 @@
 """The tokenizer in a graph, against the Python that it equals.
 
-Tests ragged.py, tokenizer_layer.py, unicode_tables.py and wordpiece_layer.py.
+Also covers ragged.py, tokenizer_layer.py, unicode_tables.py and
+wordpiece_layer.py.
 """
 
 import itertools

@@ -1,6 +1,6 @@
 """A Hugging Face config.json that is read, or refused by name.
 
-Tests config_files.py.
+Also covers config_files.py.
 """
 
 import json

@@ -1,6 +1,6 @@
 """Checkpoints and SavedModels of Model Garden, which TF-Hub published.
 
-Tests object_graph.py and saved_models.py.
+Also covers object_graph.py and saved_models.py.
 """
 
 import re

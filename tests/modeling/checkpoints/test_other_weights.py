@@ -1,6 +1,6 @@
 """Weights that are not read: one line says what they are, and what to do.
 
-Tests loading.py.
+Also covers loading.py.
 """
 
 import json

@@ -1,6 +1,6 @@
 """TF1 checkpoints: Google's format and names, in and out.
 
-Tests loading.py and restore.py.
+Also covers loading.py and restore.py.
 """
 
 import resource

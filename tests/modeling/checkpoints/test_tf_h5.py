@@ -1,6 +1,6 @@
 """tf_model.h5 of transformers 4.
 
-Tests h5_files.py, tf_h5.py and transformers_names.py.
+Also covers h5_files.py, tf_h5.py and transformers_names.py.
 """
 
 import json

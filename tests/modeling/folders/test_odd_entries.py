@@ -2,7 +2,7 @@
 
 Other programs write these files too, and users edit them.
 
-Tests model_entries.py.
+Also covers model_entries.py.
 """
 
 import copy

@@ -1,6 +1,6 @@
 """The statements of a folder of weights, whoever wrote it.
 
-Tests pooling_files.py.
+Also covers pooling_files.py.
 """
 
 import json

@@ -1,6 +1,6 @@
 """Early stopping, on real runs of run_classifier.py.
 
-Tests fine_tuning_config.py.
+Also covers fine_tuning_config.py.
 """
 
 import concurrent.futures

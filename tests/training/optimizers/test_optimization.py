@@ -1,6 +1,6 @@
 """Optimizers against their formulas, written in NumPy.
 
-Tests accelerated_updates.py.
+Also covers accelerated_updates.py.
 """
 
 import keras

@@ -1,6 +1,6 @@
 """Model cards show the names in a user's data exactly as they are.
 
-Tests example_calls.py.
+Also covers example_calls.py.
 """
 
 import ast

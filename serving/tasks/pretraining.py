@@ -5,10 +5,10 @@ from typing import NamedTuple
 import numpy as np
 
 from serving.engines import Input, OutputArrays
+from serving.prepared_model import PreparedModel
 from serving.serving_flags import TaskFlags
 from serving.tasks.base import (
     MASK,
-    AskedModel,
     Encoded,
     Reply,
     Request,
@@ -31,7 +31,9 @@ class _MaskedText(NamedTuple):
     num_masks: int
 
 
-def _encode_masks(model: AskedModel, request: Request) -> Encoded[_MaskedText]:
+def _encode_masks(
+    model: PreparedModel, request: Request
+) -> Encoded[_MaskedText]:
     if MASK not in request["text"]:
         raise ValueError(f"no {MASK} in 'text'. Put it where a word is missing")
     # Each [MASK] becomes one WordPiece.
@@ -44,7 +46,7 @@ def _encode_masks(model: AskedModel, request: Request) -> Encoded[_MaskedText]:
 
 
 def _decode_masks(
-    model: AskedModel,
+    model: PreparedModel,
     masked: _MaskedText,
     outputs: list[OutputArrays],
     options: TaskFlags,
@@ -84,7 +86,7 @@ FILL_MASK = TextTask(
 
 
 def _decode_pair(
-    model: AskedModel,
+    model: PreparedModel,
     context: Input,
     outputs: list[OutputArrays],
     options: TaskFlags,

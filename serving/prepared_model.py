@@ -1,0 +1,85 @@
+"""Prepares an exported model for texts: its tokenizer and its lengths."""
+
+import dataclasses
+from pathlib import Path
+
+from data.text.tokenization import FullTokenizer
+from modeling.folders import presets
+from modeling.folders.model_entries import HeadSettings
+from serving.engines import Engine, Input, pad_batch
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class PreparedModel:
+    """An exported model with all that tasks need to answer texts.
+
+    Attributes:
+        engine: the engine that runs the network.
+        tokenizer: tokenizer of the model.
+        max_seq_length: maximum number of WordPieces in an input.
+        pads: whether all inputs are padded to `max_seq_length`.
+        settings: settings of the head, with its labels.
+    """
+
+    engine: Engine
+    tokenizer: FullTokenizer
+    max_seq_length: int
+    pads: bool
+    settings: HeadSettings
+
+    def warm_up(self) -> None:
+        """Runs the network once for each length to which inputs are padded.
+
+        The first run with inputs of a new length is slow, because the engine
+        allocates memory or compiles the network.
+        """
+        for length in self.engine.lengths(self.max_seq_length, self.pads):
+            padding = Input([0] * length, length)
+            self.engine.run(pad_batch([padding], length))
+
+
+def prepare_model(
+    engine: Engine, tokenizer: FullTokenizer, settings: HeadSettings
+) -> PreparedModel:
+    """Returns a model whose inputs are as long as its engine accepts.
+
+    Args:
+        engine: the engine.
+        tokenizer: tokenizer of the model.
+        settings: settings of the head. The function lowers `max_seq_length` to
+            the length of the engine's inputs, if that is fixed.
+    """
+    fixed = engine.inputs["input_ids"][-1]
+    longest = min(filter(None, (settings["max_seq_length"], fixed)))
+    settings["max_seq_length"] = longest
+    return PreparedModel(
+        engine=engine,
+        tokenizer=tokenizer,
+        max_seq_length=longest,
+        # Google's script pads the windows of SQuAD, and padding is a candidate
+        # for an answer.
+        pads=settings.get("trim_padding") is False,
+        settings=settings,
+    )
+
+
+def read_tokenizer(folder: Path, described: presets.Preset) -> FullTokenizer:
+    """Reads the tokenizer of an export, and checks its vocabulary.
+
+    Args:
+        folder: folder of the vocabulary.
+        described: what the export states about itself.
+
+    Raises:
+        OSError: the vocabulary cannot be read.
+        ValueError: the model was trained with another vocabulary.
+    """
+    tokenizer = FullTokenizer(folder / "vocab.txt", described.do_lower_case)
+    tokenizer.check_vocab()
+    recorded = described.recorded_settings.get("tokenizer", {})
+    if recorded.get("vocab") not in (None, tokenizer.identity["vocab"]):
+        raise ValueError(
+            f"{tokenizer.vocab_file} is not the vocabulary that "
+            "the model was trained with. Export or copy the model again"
+        )
+    return tokenizer

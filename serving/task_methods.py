@@ -1,0 +1,151 @@
+"""The methods of `serving.TextModel`, one for each task."""
+
+import abc
+from typing import overload
+
+from serving.serving_flags import DEFAULT_TASK_FLAGS, TaskFlags
+from serving.tasks.base import Reply, TextList, Texts
+
+# A dict for one text, a list of dicts for a list of texts. The overloads of a
+# method tell a type checker which of them its arguments return.
+Answers = Reply | list[Reply]
+
+
+class TaskMethods(abc.ABC):
+    """Asks a model about texts, with a method for each task."""
+
+    @abc.abstractmethod
+    def _ask(
+        self,
+        task_name: str,
+        options: TaskFlags = DEFAULT_TASK_FLAGS,
+        **fields: Texts,
+    ) -> Answers:
+        """Answers texts, {field of a request: one or several texts}."""
+
+    @overload
+    def classify(
+        self, text_a: str, text_b: str = "", min_probability: float = 0.0
+    ) -> Reply: ...
+    @overload
+    def classify(
+        self,
+        text_a: TextList,
+        text_b: Texts = "",
+        min_probability: float = 0.0,
+    ) -> list[Reply]: ...
+    @overload
+    def classify(
+        self, text_a: Texts, text_b: TextList, min_probability: float = 0.0
+    ) -> list[Reply]: ...
+    def classify(
+        self, text_a: Texts, text_b: Texts = "", min_probability: float = 0.0
+    ) -> Answers:
+        """Returns {"label", "probabilities"}, or {"value"} in regression.
+
+        Args:
+            text_a: one or several texts.
+            text_b: second text of each pair, or "" for no pairs.
+            min_probability: if every probability is lower, "label" is None.
+        """
+        options = TaskFlags(min_probability=min_probability)
+        return self._ask("classify", options, text_a=text_a, text_b=text_b)
+
+    @overload
+    def answer(self, question: str, context: str, n_best: int = 1) -> Reply: ...
+    @overload
+    def answer(
+        self, question: TextList, context: Texts, n_best: int = 1
+    ) -> list[Reply]: ...
+    @overload
+    def answer(
+        self, question: Texts, context: TextList, n_best: int = 1
+    ) -> list[Reply]: ...
+    def answer(
+        self, question: Texts, context: Texts, n_best: int = 1
+    ) -> Answers:
+        """Returns {"answer", "probability", "start", "end", ...}.
+
+        Other keys are "start_byte", "end_byte" and "null_odds": the score of
+        "no answer" minus the score of the best answer.
+
+        Args:
+            question: one or several questions.
+            context: one passage for all questions, or one for each question.
+            n_best: maximum number of answers in "n_best". 1 omits "n_best".
+        """
+        options = TaskFlags(n_best=n_best)
+        return self._ask("answer", options, question=question, context=context)
+
+    @overload
+    def tag(self, text: str) -> Reply: ...
+    @overload
+    def tag(self, text: TextList) -> list[Reply]: ...
+    def tag(self, text: Texts) -> Answers:
+        """Splits a text into words, and tags them.
+
+        Returns {"words", "tags", "probabilities", "spans", "entities", ...}.
+        `spans` are the words' positions, [start, end].
+        """
+        return self._ask("tag", text=text)
+
+    @overload
+    def fill_mask(self, text: str, top_k: int = 5) -> Reply: ...
+    @overload
+    def fill_mask(self, text: TextList, top_k: int = 5) -> list[Reply]: ...
+    def fill_mask(self, text: Texts, top_k: int = 5) -> Answers:
+        """Returns {"masks"}: the top_k most probable WordPieces per [MASK]."""
+        return self._ask("fill-mask", TaskFlags(top_k=top_k), text=text)
+
+    @overload
+    def next_sentence(self, text_a: str, text_b: str) -> Reply: ...
+    @overload
+    def next_sentence(self, text_a: TextList, text_b: Texts) -> list[Reply]: ...
+    @overload
+    def next_sentence(self, text_a: Texts, text_b: TextList) -> list[Reply]: ...
+    def next_sentence(self, text_a: Texts, text_b: Texts) -> Answers:
+        """Returns the "probability" that text_b follows text_a, in a dict."""
+        return self._ask("next-sentence", text_a=text_a, text_b=text_b)
+
+    @overload
+    def embed(self, text: str, tokens: bool = False) -> Reply: ...
+    @overload
+    def embed(self, text: TextList, tokens: bool = False) -> list[Reply]: ...
+    def embed(self, text: Texts, tokens: bool = False) -> Answers:
+        """Returns vectors of a text: {"pooled", "mean", "mean_normalized"}.
+
+        To compare two texts, use the dot product of their "mean_normalized",
+        which is the cosine. "pooled" is the vector that BERT's classification
+        heads read.
+
+        Args:
+            text: one or several texts.
+            tokens: True to also return "tokens", and in "sequence" one vector
+                per token.
+        """
+        return self._ask("embed", TaskFlags(tokens=tokens), text=text)
+
+    @overload
+    def rerank(self, query: str, passages: TextList) -> Reply: ...
+    @overload
+    def rerank(self, query: TextList, passages: TextList) -> list[Reply]: ...
+    def rerank(self, query: Texts, passages: TextList) -> Answers:
+        """Returns {"ranking": list of {"index", "score"}}, best passage first.
+
+        "index" is the position of the passage in `passages`.
+        """
+        return self._ask("rerank", query=query, passages=passages)
+
+    @overload
+    def tokenize(self, text_a: str, text_b: str = "") -> Reply: ...
+    @overload
+    def tokenize(self, text_a: TextList, text_b: Texts = "") -> list[Reply]: ...
+    @overload
+    def tokenize(self, text_a: Texts, text_b: TextList) -> list[Reply]: ...
+    def tokenize(self, text_a: Texts, text_b: Texts = "") -> Answers:
+        """Returns {"tokens", "num_wordpieces"}.
+
+        "tokens" are cut at the maximum length. "num_wordpieces" is the number
+        of WordPieces before the cut.
+        """
+        return self._ask("tokenize", text_a=text_a, text_b=text_b)
