@@ -5,7 +5,6 @@
 All other tokenizers in this project must return the same WordPieces.
 """
 
-import functools
 import os
 import re
 import zlib
@@ -108,6 +107,8 @@ class FullTokenizer:
         self.tokens = [line.strip() for line in text.split("\n")]
         self.vocab = {token: index for index, token in enumerate(self.tokens)}
         self.wordpiece_tokenizer = WordpieceTokenizer(vocab=self.vocab)
+        # None as long as no layer has the present settings.
+        self._layer: TokenizerLayer | None = None
         self.set_casing(do_lower_case is not False)
         self.keep_special_tokens(special_tokens_in_strings)
 
@@ -144,26 +145,33 @@ class FullTokenizer:
         self.do_lower_case = do_lower_case
         self.basic_tokenizer = BasicTokenizer(do_lower_case=do_lower_case)
         self._word_pieces = WordCache(self.tokenize_word)
+        self._layer = None
 
     def keep_special_tokens(self, is_kept: bool) -> None:
         """Sets whether special tokens such as [MASK] stay whole in a text."""
         words = special_tokens.WORDS if is_kept else ()
         self.special_words = [word for word in words if word in self.vocab]
+        self._layer = None
 
-    @functools.cached_property
+    @property
     def layer(self) -> "TokenizerLayer":
         """This tokenizer as a Keras layer, which is created at the first use.
+
+        A later `set_casing` or `keep_special_tokens` applies to the layers that
+        are read after it.
 
         Raises:
             ValueError: the vocabulary does not contain all REQUIRED_TOKENS.
         """
-        # A layer needs TensorFlow, which loads slowly.
-        from data.text.tokenizer_layer import TokenizerLayer
+        if self._layer is None:
+            # A layer needs TensorFlow, which loads slowly.
+            from data.text.tokenizer_layer import TokenizerLayer
 
-        self.check_vocab()
-        return TokenizerLayer(
-            self.tokens, self.do_lower_case, self.special_words
-        )
+            self.check_vocab()
+            self._layer = TokenizerLayer(
+                self.tokens, self.do_lower_case, self.special_words
+            )
+        return self._layer
 
     @property
     def identity(self) -> TokenizerIdentity:

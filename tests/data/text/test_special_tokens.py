@@ -125,3 +125,16 @@ def test_tokens_inside_tf_data_need_the_layer(keeping):
     for given in (dataset, dataset.batch(1), [3], ["a", None], 3.0, [["a"]]):
         with pytest.raises(TypeError, match="must be strings"):
             keeping(given)
+
+
+def test_the_layer_follows_later_settings(create_tokenizer):
+    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "the", "The"]
+    tokenizer = FullTokenizer(create_tokenizer(words).vocab_file)
+    texts = tf.constant(["The [MASK]"])
+    tokenizer.layer(texts)
+    for lower_case, is_kept in [(False, False), (False, True), (True, True)]:
+        tokenizer.set_casing(lower_case)
+        tokenizer.keep_special_tokens(is_kept)
+        tokens = tokenizer.tokenize("The [MASK]")
+        ids = tokenizer.convert_tokens_to_ids(tokens)
+        assert tokenizer.layer(texts).to_list()[0] == ids
