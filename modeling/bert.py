@@ -169,9 +169,9 @@ class BertModel(FeaturesModel):
             with keras.name_scope("pooler"):
                 self.pooler.build((None, self.config.hidden_size))
 
-    def draw_seed(self, training: bool) -> Tensor | None:
-        """Returns a new seed for a call's dropout, or None if not training."""
-        return self.seed_generator.next() if training else None
+    def draw_seed(self) -> Tensor:
+        """Returns a new seed, int [2], for the dropout of a call."""
+        return self.seed_generator.next()
 
     def call(
         self,
@@ -212,8 +212,8 @@ class BertModel(FeaturesModel):
                 input_mask = packed.attention_mask
         if token_type_ids is None:
             token_type_ids = keras.ops.zeros_like(input_ids)
-        if seed is None:
-            seed = self.draw_seed(training)
+        if training and seed is None:
+            seed = self.draw_seed()
         embedding_output = self.embeddings(
             input_ids,
             token_type_ids,

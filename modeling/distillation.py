@@ -81,9 +81,9 @@ class Distiller:
         own = self.projection.variables if self.projection else []
         return variables + own
 
-    def draw_seed(self, training: bool) -> Tensor | None:
+    def draw_seed(self) -> Tensor:
         """Draws the dropout seed of the student's next call."""
-        return self.student.draw_seed(training)
+        return self.student.draw_seed()
 
     def __call__(
         self, features: Features, *, training: bool, seed: Tensor

@@ -116,9 +116,9 @@ class TaskModel(FeaturesModel, abc.ABC):
             dtype=self.dtype_policy,
         )
 
-    def draw_seed(self, training: bool) -> Tensor | None:
-        """Returns a new seed for a call's dropout, or None if not training."""
-        return self.bert.draw_seed(training)
+    def draw_seed(self) -> Tensor:
+        """Returns a new seed, int [2], for the dropout of a call."""
+        return self.bert.draw_seed()
 
     def call(
         self,
@@ -147,8 +147,8 @@ class TaskModel(FeaturesModel, abc.ABC):
         self, features: Features, training: bool, seed: Tensor | None
     ) -> tuple[Features, Tensor | None]:
         """Returns the outputs of `BertModel`, and the head's dropout seed."""
-        if seed is None:
-            seed = self.draw_seed(training)
+        if training and seed is None:
+            seed = self.draw_seed()
         input_ids = features["input_ids"]
         mask = features.get("input_mask")
         segment_ids = features.get("segment_ids")

@@ -158,7 +158,14 @@ def create_trainer(
             _freeze(model, config.training.freeze_layers)
             optimizer = _create_optimizer(start, num_steps)
             trained, batch_loss = _with_teacher(start, model, loss, teacher)
-            step = TrainStep(trained, batch_loss, optimizer, config, strategy)
+            step = TrainStep(
+                model=trained,
+                loss=batch_loss,
+                optimizer=optimizer,
+                flags=config.training,
+                jit_compile=config.devices.jit_compile,
+                strategy=strategy,
+            )
     return Trainer(model, start, folder, step)
 
 

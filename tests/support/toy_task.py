@@ -106,7 +106,9 @@ class BertClassifier(modeling.BertClassifier):
         words = self.bert.embeddings.word_embeddings
         embedded = keras.ops.take(words, features["input_ids"], axis=0)
         outputs = {"pooled_output": keras.ops.mean(embedded, axis=1)}
-        return outputs, self.draw_seed(training) if seed is None else seed
+        if training and seed is None:
+            seed = self.draw_seed()
+        return outputs, seed
 
 
 class ToyTask(task.Task):

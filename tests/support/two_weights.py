@@ -35,8 +35,7 @@ class Pair(keras.Model):
         self.zero = self.add_weight(shape=(), initializer="zeros", name="zero")
         self.built = True
 
-    def draw_seed(self, training):
-        del training
+    def draw_seed(self):
         return tf.zeros([2], tf.int32)
 
     def call(self, features, training=None, seed=None):
@@ -116,7 +115,14 @@ def create_trainer(
     if precision == "float16":
         optimizer = keras.optimizers.LossScaleOptimizer(optimizer)
     model = model or Pair()
-    step = TrainStep(model, loss or Sum(), optimizer, config, strategy)
+    step = TrainStep(
+        model=model,
+        loss=loss or Sum(),
+        optimizer=optimizer,
+        flags=config.training,
+        jit_compile=config.devices.jit_compile,
+        strategy=strategy,
+    )
     start = Start(
         config=config,
         preset=None,

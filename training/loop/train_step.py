@@ -17,7 +17,7 @@ import tensorflow as tf
 from modeling.features import select_features
 from modeling.task_loss import BatchLoss
 from modeling.tensors import Features
-from training.training_config import TrainingConfig
+from training.training_config import TrainingFlags
 
 ValuesT = TypeVar("ValuesT")
 # Outcomes of a step. MADE: the weights were updated. OVERFLOWED: the step was
@@ -33,8 +33,8 @@ class Trainable(Protocol):
     def trainable_variables(self) -> list[keras.Variable]:
         """The variables to update, in the order of their gradients."""
 
-    def draw_seed(self, training: bool) -> tf.Tensor | None:
-        """Draws the dropout seed of the next call, None if not training."""
+    def draw_seed(self) -> tf.Tensor:
+        """Draws the dropout seed of the next call."""
 
     def __call__(
         self, features: Features, *, training: bool, seed: tf.Tensor
@@ -99,7 +99,9 @@ class TrainStep:
         loss: the loss of the model.
         optimizer: an AdamWeightDecayOptimizer, in a LossScaleOptimizer for
             float16.
-        config: flags of the training.
+        flags: flags of the training loop. The step reads how many batches it
+            accumulates, and the norm to which it clips the gradient.
+        jit_compile: whether XLA compiles the gradients.
         strategy: the tf.distribute strategy that created the variables.
     """
 
@@ -108,15 +110,16 @@ class TrainStep:
         model: Trainable,
         loss: BatchLoss,
         optimizer: keras.optimizers.Optimizer,
-        config: TrainingConfig,
+        flags: TrainingFlags,
+        jit_compile: bool = False,
         strategy: tf.distribute.Strategy | None = None,
     ) -> None:
         self.model = model
         self.loss = loss
         self.optimizer = optimizer
         self.strategy = strategy or tf.distribute.get_strategy()
-        self._clip_norm = config.training.clip_norm
-        self._num_parts = config.training.gradient_accumulation_steps
+        self._clip_norm = flags.clip_norm
+        self._num_parts = flags.gradient_accumulation_steps
         self._scales_loss = isinstance(
             optimizer, keras.optimizers.LossScaleOptimizer
         )
@@ -126,7 +129,7 @@ class TrainStep:
         # update, which is faster (`apply_scaled`).
         self._clips_in_update = is_alone and not self._scales_loss
         self._gradients_of_batch = self._accumulate_gradients
-        if config.devices.jit_compile:
+        if jit_compile:
             self._gradients_of_batch = tf.function(
                 self._accumulate_gradients, jit_compile=True, autograph=False
             )
@@ -242,7 +245,7 @@ class TrainStep:
         """Sums the gradients over all replicas."""
         weights = _all_reduce(self.loss.weights(features))
         seed = self._offset_seed(
-            self.model.draw_seed(training=True),
+            self.model.draw_seed(),
             tf.distribute.get_replica_context().replica_id_in_sync_group,
         )
         grads, squares, losses = _all_reduce(
