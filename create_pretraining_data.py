@@ -141,7 +141,7 @@ def create_in_order(config: Config, input_files: Sequence[str]) -> int:
     reader = TextReader(config.instances)
     output_files = config.output_file.split(",")
     # Turn the garbage collector off. It would search many lists, for reference
-    # cycles that do not exist.
+    # cycles that do not exist. It stays off, because the script then ends.
     gc.disable()
     # Open the output files first. If they cannot be written, the script fails
     # before it creates the instances.

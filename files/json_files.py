@@ -16,7 +16,8 @@ from files.paths import StrPath, named_errors
 # checks its type, because the file may be of a user or of another program.
 JsonObject: TypeAlias = dict[str, Any]
 # {type in Python: JSON's name with its article}.
-_NAMES: dict[type, str] = {dict: "an object", list: "a list"}
+_NAMES: dict[type, str] = {dict: "object", list: "list"}
+_NAMES_WITH_ARTICLE: dict[type, str] = {dict: "an object", list: "a list"}
 
 
 def read_json(path: StrPath) -> Any:  # noqa: ANN401  JSON of any type
@@ -77,7 +78,7 @@ def parse_json(
     except (ValueError, RecursionError) as error:
         raise ValueError(f"{where} is not valid JSON: {error}") from error
     if not isinstance(value, kind):
-        name = _NAMES.get(kind, kind.__name__).split()[-1]
+        name = _NAMES.get(kind, kind.__name__)
         raise ValueError(
             f"{where} must contain a JSON {name}. Received: {repr(value)[:80]}"
         )
@@ -103,6 +104,7 @@ def read_entry(
         return kind()
     if not isinstance(value, kind):
         raise ValueError(
-            f"{where}: `{name}` must be {_NAMES[kind]}. Received: {value!r:.80}"
+            f"{where}: `{name}` must be {_NAMES_WITH_ARTICLE[kind]}. "
+            f"Received: {value!r:.80}"
         )
     return value

@@ -114,7 +114,7 @@ def create_plan(
         create_model=functools.partial(task.create_model, **network),
         loss=task.loss,
         num_steps=num_steps,
-        settings=find_settings(task, start, splits, recorded_sets),
+        settings=check_and_list_settings(task, start, splits, recorded_sets),
         dev_set_checksum=dev_set_checksum(task, splits),
         output_names=task.output_names,
         prefers_best=config.loads_best,
@@ -183,13 +183,13 @@ def find_num_steps(
     return config.num_steps(train_set.num_records)
 
 
-def find_settings(
+def check_and_list_settings(
     task: Task[ExampleT, OriginT],
     start: Start[FineTuningConfig],
     splits: Splits[ExampleT, OriginT],
     recorded_sets: Sequence[recorded_splits.RecordedSet],
 ) -> TrainingSettings:
-    """Returns the settings to record with the weights.
+    """Checks the settings of a run, and returns those to record.
 
     `recorded_sets` is the result of `create_recorded_sets`.
 

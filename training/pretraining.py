@@ -97,7 +97,7 @@ def create_plan(
         ),
         loss=modeling.PretrainingLoss(config.pretraining.next_sentence),
         num_steps=find_num_steps(config),
-        settings=find_settings(start, records, dev_set),
+        settings=check_and_list_settings(start, records, dev_set),
         dev_set_checksum=dev_set_checksum(config, dev_set),
     )
 
@@ -174,12 +174,12 @@ def finish_run(
     )
 
 
-def find_settings(
+def check_and_list_settings(
     start: Start[PretrainingConfig],
     records: tfrecords.Records,
     dev_set: list[Fingerprint],
 ) -> TrainingSettings:
-    """Returns the settings to record with the weights.
+    """Checks the settings of a run, and returns those to record.
 
     Args:
         start: what the command starts from.

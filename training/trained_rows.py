@@ -195,8 +195,8 @@ def _by_name(
 
 def splits_table(preset: Preset) -> bool:
     """Returns whether the last command of a run split its --data_file."""
-    origin = preset.described.get("origin", {})
-    return "data_file" in origin.get("command", {})
+    provenance = preset.described.get("origin", {})
+    return "data_file" in provenance.get("command", {})
 
 
 def _check_trained_file(

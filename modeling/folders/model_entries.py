@@ -141,7 +141,7 @@ class TrainingSettings(HeadSettings, total=False):
     teacher_network: Mapping[str, object]
 
 
-class Origin(TypedDict, total=False):
+class Provenance(TypedDict, total=False):
     """Where weights are from: the run that trained them."""
 
     # File name of the script.
@@ -163,7 +163,7 @@ class ModelJson(TypedDict, total=False):
     # Version of the format.
     version: int
     task: HeadSettings
-    origin: Origin
+    origin: Provenance
     # Names of the files in the folder that the run wrote.
     files: list[str]
     # {file of an export's network: its checksum}.

@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 from files.paths import StrPath
 from modeling.folders.model_entries import (
     ModelJson,
-    Origin,
+    Provenance,
     SplitEntry,
     TrainingSettings,
 )
@@ -79,8 +79,8 @@ def parse_table_split(described: ModelJson, file: StrPath) -> TableSplit | None:
     Raises:
         ValueError: the entry is incomplete.
     """
-    origin = described.get("origin", Origin())
-    settings = origin.get("settings", TrainingSettings())
+    provenance = described.get("origin", Provenance())
+    settings = provenance.get("settings", TrainingSettings())
     entry = settings.get(SPLIT_ENTRY)
     if not entry:
         return None

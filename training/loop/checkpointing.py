@@ -130,6 +130,7 @@ class Checkpointer:
         ours |= {step, self._restored}
         steps = checkpoint_steps(self.output_dir)
         kept = [number for number in steps if number <= step and number in ours]
+        # At a maximum of 0, all of them stay: the slice begins at -0.
         return kept[-self.keep_checkpoint_max :], {*steps} - ours
 
     def _remove_others(self, staying: set[int]) -> None:

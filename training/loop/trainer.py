@@ -298,7 +298,9 @@ class Trainer(BatchPredictor):
                 interval = config.training.save_checkpoints_steps
                 is_save_due |= step % interval == 0
                 with bar.paused():
-                    ends = self._find_ends(callbacks, logs, stop, is_save_due)
+                    ends = self._run_callbacks(
+                        callbacks, logs, stop, is_save_due
+                    )
                     is_done = step == last or any(ends)
                     # Steps that are skipped may be the fault of the weights,
                     # so do not save these weights before the end.
@@ -308,14 +310,14 @@ class Trainer(BatchPredictor):
                         is_save_due = False
         return ends.is_stopped
 
-    def _find_ends(
+    def _run_callbacks(
         self,
         callbacks: Sequence[Callback],
         logs: Logs,
         stop: threading.Event,
         is_save_due: bool,
     ) -> _Ends:
-        """Runs the callbacks after a step, and finds out if training ends."""
+        """Runs the callbacks after a step. Returns whether training ends."""
         step = self.global_step
         wishes = [callback.on_step(step, logs) for callback in callbacks]
         is_due = (

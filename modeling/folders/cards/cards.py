@@ -108,8 +108,8 @@ class Card:
     @property
     def settings(self) -> TrainingSettings:
         """Settings of the training and of the task."""
-        origin = self.description["origin"].get("settings")
-        return {**(origin or {}), **self.description["task"]}
+        settings = self.description["origin"].get("settings")
+        return {**(settings or {}), **self.description["task"]}
 
     @property
     def reports_best(self) -> bool:
@@ -162,14 +162,14 @@ class Card:
     @property
     def training_command(self) -> str:
         """The command that trained the weights, over several lines."""
-        origin = self.description["origin"]
-        command = origin.get("command", {}).items()
+        provenance = self.description["origin"]
+        command = provenance.get("command", {}).items()
         flags = [
             shlex.quote(f"--{name}={value}")
             for name, value in command
             if value is not None
         ]
-        return " \\\n  ".join([f"python {origin['script']}", *flags])
+        return " \\\n  ".join([f"python {provenance['script']}", *flags])
 
     def file_rows(self) -> Iterator[tuple[Sequence[str], str, float]]:
         """Yields names of files, what they contain, and their MB."""

@@ -15,7 +15,7 @@ from modeling.folders.cards import cards
 from modeling.folders.model_entries import (
     HeadSettings,
     ModelJson,
-    Origin,
+    Provenance,
     TrainingSettings,
 )
 from modeling.folders.tokenizer_files import Tokenizer
@@ -85,17 +85,17 @@ def create_model_json_of_copy(
     values = values or {"version": model_json.VERSION}
     name = kinds.kind_of(model)
     values["task"] = {**preset.settings, "name": name, **(settings or {})}
-    origin = values.setdefault("origin", Origin())
+    provenance = values.setdefault("origin", Provenance())
     kept = {
         name: value
         for name, value in preset.recorded_settings.items()
         if name not in changed
     }
-    origin["settings"] = cast("TrainingSettings", kept)
+    provenance["settings"] = cast("TrainingSettings", kept)
     if source := hub.source_of(preset.path):
-        origin["weights"] = source
+        provenance["weights"] = source
     if step is not None:
-        origin["step"] = step
+        provenance["step"] = step
     # These entries are about the files in the folder of `preset`.
     values.pop("best_step", None)
     values.pop("files", None)
