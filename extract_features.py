@@ -27,7 +27,8 @@ from data.io import text_files
 from data.text import token_windows, tokenization
 from files.atomic import atomic_open
 from files.json_files import JsonObject
-from modeling.folders import hub, identity, presets
+from modeling.folders import identity, presets
+from training.downloads import download_flags
 from training.start import check_lengths, check_required
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ class Config(flags.Config):
 
     def download(self) -> Self:
         """Returns the flags with a local folder for a model of the hub."""
-        return hub.download_flags(self, "init_checkpoint")
+        return download_flags(self, "init_checkpoint")
 
 
 def read_examples(input_file: str) -> Iterator[InputExample]:

@@ -24,8 +24,9 @@ from command_line.flags import flag
 from command_line.path_flags import PathKind
 from data.text import tokenization, vocabulary
 from modeling import kinds
-from modeling.folders import hub, identity, presets
+from modeling.folders import identity, presets
 from modeling.folders.cards import cards, descriptions
+from training.downloads import download_flags
 
 if TYPE_CHECKING:
     from modeling.base_model import FeaturesModel
@@ -103,7 +104,7 @@ class Config(flags.Config):
 
     def download(self) -> Self:
         """Returns the flags with a local folder for a model of the hub."""
-        return hub.download_flags(self, "init_checkpoint")
+        return download_flags(self, "init_checkpoint")
 
 
 def _find_model(checkpoint: str, folder: presets.Preset) -> str:

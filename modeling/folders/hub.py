@@ -11,7 +11,6 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from command_line import config_values, flags
 from command_line.installation import install_command
 from files.json_files import read_json
 from modeling.folders import kerashub_files
@@ -135,26 +134,6 @@ def _fetch_older(path: str, name: str, commit: str) -> Path:
         f"{path} contains no model.safetensors, pytorch_model.bin or "
         "tf_model.h5. Choose another model"
     )
-
-
-def download_flags(config: flags.ConfigT, *names: str) -> flags.ConfigT:
-    """Returns flags with folders of downloads for hf://OWNER/NAME.
-
-    Args:
-        config: the flags of a script.
-        names: names of the flags that may name a model of the hub. Other
-            inputs, such as exports, are never downloaded.
-
-    Raises:
-        ValueError, OSError: as `download` raises them.
-    """
-    values = config_values.flat(config)
-    folders = {
-        name: download(values[name])
-        for name in names
-        if values[name] and values[name].startswith(SCHEME)
-    }
-    return config_values.replace(config, **folders)
 
 
 def _fetch(
