@@ -155,7 +155,7 @@ def look_up(table: Tensor, ids: Tensor) -> Tensor:
 
 
 @Overridable
-def check_range(ids: Tensor, name: str, num_rows: int) -> Tensor:
+def ids_in_range(ids: Tensor, name: str, num_rows: int) -> Tensor:
     """Returns `ids`. On TensorFlow, adds a check of the ids to a graph.
 
     When the graph runs, the check raises an error if an id is below 0 or not

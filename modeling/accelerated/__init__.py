@@ -47,8 +47,8 @@ LEAST_CLASSES = 1024
 Versions = dict[str, Callable[..., Any]]
 
 ALWAYS: Versions = {
-    "check_range": fusions.check_range,
     "dense": fusions.dense,
+    "ids_in_range": fusions.ids_in_range,
     "look_up": fusions.look_up,
     "reshape_like": fusions.reshape_like,
     "keep_mask": kernels.keep_mask,

@@ -82,7 +82,7 @@ def create_calls(name, width, dtype, seed):
         "look_up": [
             ((draw(9, width),), {"ids": tf.constant([[0, 8, 8], [3, 0, 1]])})
         ],
-        "check_range": [((0 * rows[0],), {"name": "ids", "num_rows": 1})],
+        "ids_in_range": [((0 * rows[0],), {"name": "ids", "num_rows": 1})],
         "cross_entropy": [((hidden,), {"labels": labels})],
         "reshape_like": [((rows[0], draw(3, 4, width)), {})],
         "dropout": [((hidden,), drop), ((hidden,), drop | {"dropout_prob": 0})],
