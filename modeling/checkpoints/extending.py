@@ -1,14 +1,17 @@
 """Extends the vocabulary of a model."""
 
 from collections.abc import Sequence
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import keras
 import numpy as np
 
 from modeling.checkpoints.names import original_name
 
-ModelT = TypeVar("ModelT", bound=keras.Model)
+if TYPE_CHECKING:
+    from modeling.base_model import FeaturesModel
+
+ModelT = TypeVar("ModelT", bound="FeaturesModel")
 
 # Variables with one row for each WordPiece of the vocabulary.
 _PER_WORDPIECE = (

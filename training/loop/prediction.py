@@ -3,13 +3,13 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeAlias
 
-import keras
 import numpy as np
 import tensorflow as tf
 from absl import logging
 
 from command_line import progress
 from modeling.accelerated.inference import Predictor
+from modeling.base_model import FeaturesModel
 from modeling.features import select_features
 from modeling.task_loss import Loss
 from modeling.tensors import Features
@@ -23,11 +23,11 @@ class BatchPredictor:
     """Runs a model on batches, and returns NumPy arrays.
 
     Args:
-        model: a keras.Model over a dict of features, already built.
+        model: any model of this package, already built.
         jit_compile: whether XLA compiles the network.
     """
 
-    def __init__(self, model: keras.Model, jit_compile: bool) -> None:
+    def __init__(self, model: FeaturesModel, jit_compile: bool) -> None:
         self.model = model
         self._predictor = Predictor(model, jit_compile)
         self._forward = tf.function(
