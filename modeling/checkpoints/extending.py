@@ -9,9 +9,9 @@ import numpy as np
 from modeling.checkpoints.names import original_name
 
 if TYPE_CHECKING:
-    from modeling.base_model import FeaturesModel
+    from modeling.fitted_model import FittedModel
 
-ModelT = TypeVar("ModelT", bound="FeaturesModel")
+ModelT = TypeVar("ModelT", bound="FittedModel")
 
 # Variables with one row for each WordPiece of the vocabulary.
 _PER_WORDPIECE = (

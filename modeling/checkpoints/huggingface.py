@@ -12,6 +12,7 @@ import json
 import os
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import keras
 import numpy as np
@@ -37,6 +38,9 @@ from modeling.folders.config_files import (
 from modeling.folders.new_folders import new_folder
 from modeling.folders.tokenizer_files import Tokenizer, create_tokenizer_files
 from modeling.kinds import ENCODER, kind_of
+
+if TYPE_CHECKING:
+    from modeling.fitted_model import FittedModel
 
 WEIGHTS_FILE = HUGGINGFACE_WEIGHTS[0]
 # Also matches variants such as model.fp16.safetensors.
@@ -334,7 +338,7 @@ def _normalize(name: str) -> str:
 
 
 def save_huggingface(
-    model: keras.Model,
+    model: "FittedModel",
     directory: StrPath,
     labels: Sequence[str] | None = None,
     tokenizer: Tokenizer | None = None,

@@ -11,6 +11,7 @@ import json
 import os
 import re
 from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import h5py
 import keras
@@ -43,6 +44,9 @@ from modeling.folders.new_folders import new_folder
 from modeling.folders.tokenizer_files import SPECIAL_TOKENS, Tokenizer
 from modeling.kinds import CLASSIFIER, ENCODER, PRETRAINER, kind_of
 from modeling.labels import LABELS_FILE, check_labels, format_labels
+
+if TYPE_CHECKING:
+    from modeling.fitted_model import FittedModel
 
 # The scope of all layers. Keras 2 named it differently.
 _SCOPE = re.compile(r"(?:layers|_layer_checkpoint_dependencies)/")
@@ -211,7 +215,7 @@ def _convert_entry(entry: Entry, target: Target) -> Entry:
 
 
 def save_kerashub(
-    model: keras.Model,
+    model: "FittedModel",
     directory: StrPath,
     tokenizer: Tokenizer,
     labels: Sequence[str] | None = None,
@@ -260,7 +264,7 @@ def save_kerashub(
 
 
 def _format_files(
-    model: keras.Model,
+    model: "FittedModel",
     tokenizer: Tokenizer,
     labels: Sequence[str] | None,
     output_mode: OutputMode | None,
@@ -290,7 +294,7 @@ def _format_files(
         if labels is not None:
             check_labels(labels, num_labels=model.num_labels)
             contents[LABELS_FILE] = format_labels(labels)
-    encoder = getattr(model, "bert", model)
+    encoder = model.bert if hasattr(model, "bert") else model
     values["metadata.json"] = {
         "keras_version": keras.__version__,
         "keras_hub_version": _VERSION,
@@ -302,7 +306,7 @@ def _format_files(
     return contents
 
 
-def _find_targets(model: keras.Model) -> dict[str, dict[str, Target]]:
+def _find_targets(model: "FittedModel") -> dict[str, dict[str, Target]]:
     """Returns {name of a file: the targets in it} of a model's weights."""
     targets = {WEIGHTS_FILE: network_targets(model.config)}
     if kind_of(model) == CLASSIFIER:
@@ -312,9 +316,11 @@ def _find_targets(model: keras.Model) -> dict[str, dict[str, Target]]:
     return targets
 
 
-def _check_is_supported(model: keras.Model, leave_out: Collection[str]) -> None:
+def _check_is_supported(
+    model: "FittedModel", leave_out: Collection[str]
+) -> None:
     """Raises a ValueError if KerasHub has no model that computes the same."""
-    encoder = getattr(model, "bert", model)
+    encoder = model.bert if hasattr(model, "bert") else model
     without_head = "its encoder alone (--model=bert), or another format"
     if kind_of(model) not in (ENCODER, CLASSIFIER):
         problem = f"has no model that computes what a {kind_of(model)} does"

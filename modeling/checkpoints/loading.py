@@ -3,7 +3,7 @@
 import inspect
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import keras
 from absl import logging
@@ -33,7 +33,10 @@ from modeling.folders.checkpoint_folders import find_tf1_checkpoint
 from modeling.folders.presets import Preset
 from modeling.labels import find_order
 
-ModelT = TypeVar("ModelT", bound=keras.Model)
+if TYPE_CHECKING:
+    from modeling.fitted_model import FittedModel
+
+ModelT = TypeVar("ModelT", bound="FittedModel")
 
 # Matches Google's and Hugging Face's names of the weights of pretraining, but
 # not Model Garden's names of the heads of tasks.
@@ -119,7 +122,7 @@ def _check_files(
 
 
 def load_checkpoint(
-    model: keras.Model,
+    model: "FittedModel",
     path: StrPath | Preset,
     layers: Sequence[int] | None = None,
     labels: Sequence[Sequence[str]] = (),
@@ -178,7 +181,7 @@ def load_checkpoint(
 
 
 def _load_weights(
-    model: keras.Model,
+    model: "FittedModel",
     checkpoint: Checkpoint,
     preset: Preset | None,
     layers: Sequence[int] | None,
@@ -258,12 +261,12 @@ def create_model(
     return model, report
 
 
-def _has_labels(model_class: type[keras.Model]) -> bool:
+def _has_labels(model_class: type["FittedModel"]) -> bool:
     return "num_labels" in inspect.signature(model_class).parameters
 
 
 def _stated_options(
-    model_class: type[keras.Model], preset: Preset, checkpoint: Checkpoint
+    model_class: type["FittedModel"], preset: Preset, checkpoint: Checkpoint
 ) -> dict[str, object]:
     """Returns the arguments of the class that the folder states."""
     stated: dict[str, object] = {}
@@ -280,7 +283,7 @@ def _stated_options(
 
 
 def _reorder_outputs(
-    model: keras.Model,
+    model: "FittedModel",
     preset: Preset,
     labels: Sequence[Sequence[str]],
     report: LoadReport,
@@ -301,7 +304,7 @@ def _reorder_outputs(
 
 
 def _find_new_head(
-    model: keras.Model,
+    model: "FittedModel",
     checkpoint: Checkpoint,
     preset: Preset,
     labels: Sequence[Sequence[str]],

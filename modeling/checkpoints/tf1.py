@@ -12,7 +12,7 @@ import os
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import keras
 import tensorflow as tf
@@ -26,6 +26,9 @@ from modeling.checkpoints.restore import LoadReport, restore_variables
 from modeling.folders.new_folders import new_folder
 from modeling.folders.tokenizer_files import Tokenizer, create_vocab_files
 from modeling.labels import LABELS_FILE, check_labels, format_labels
+
+if TYPE_CHECKING:
+    from modeling.fitted_model import FittedModel
 
 # Endings of the names of a checkpoint's files, in the order in which they are
 # renamed. Without an index, the other file is no checkpoint.
@@ -219,7 +222,7 @@ def save_checkpoint(
 
 
 def save_release(
-    model: keras.Model,
+    model: "FittedModel",
     path: StrPath,
     tokenizer: Tokenizer | None = None,
     labels: Sequence[str] | None = None,

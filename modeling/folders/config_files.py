@@ -28,7 +28,7 @@ from modeling.kinds import (
 from modeling.labels import check_labels
 
 if TYPE_CHECKING:
-    import keras
+    from modeling.fitted_model import FittedModel
 
 CONFIG_FILE = "config.json"
 # Names of files of weights, and of index files, which list the file that
@@ -242,7 +242,7 @@ def _parse_config(entries: JsonObject, path: str) -> BertConfig:
 
 
 def config_entries(
-    model: "keras.Model",
+    model: "FittedModel",
     labels: Sequence[str] | None,
     tokenizer: Tokenizer | None,
     problem_type: str | None,
