@@ -207,7 +207,7 @@ def create_task(
         return EmbeddingTask(
             start,
             processor,
-            has_scores={x: processor.has_scores(x) for x in splits},
+            has_scores={split: processor.has_scores(split) for split in splits},
             score_unit=score_unit,
             temperature=config.classifier.contrastive_temperature,
         )
