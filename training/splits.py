@@ -50,9 +50,9 @@ def write_splits(
         name for purpose in config.purposes for name in task.splits[purpose]
     )
     examples = {
-        name: of_split
+        name: split_examples
         for name in names
-        if (of_split := task.read_examples(name)) is not None
+        if (split_examples := task.read_examples(name)) is not None
     }
     if not config.is_chief:
         folder = tempfile.mkdtemp(prefix="records-")

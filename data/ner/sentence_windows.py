@@ -173,22 +173,22 @@ def choose_tags(
         tags, float [words].
     """
     # The probabilities of all tags for each word of each example.
-    of_words = [
+    word_rows = [
         np.zeros((len(example.words), len(labels)), np.float32)
         for example in examples
     ]
     for feature, rows in zip(features, probabilities, strict=True):
         for position, example_index, word_index in feature.words:
-            of_words[example_index][word_index] = rows[position]
+            word_rows[example_index][word_index] = rows[position]
     tags = []
-    of_tags = []
-    for rows in of_words:
+    tag_probabilities = []
+    for rows in word_rows:
         ids = legal_tags.decode_tags(
             legal_tags.to_scores(rows), labels, only_legal
         )
         tags.append([labels[label_id] for label_id in ids])
-        of_tags.append(rows[np.arange(len(ids)), ids])
-    return tags, of_tags
+        tag_probabilities.append(rows[np.arange(len(ids)), ids])
+    return tags, tag_probabilities
 
 
 def write_columns(
@@ -238,7 +238,7 @@ def write_predictions(
     is_known = any({*example.labels} - {"O"} for example in examples)
     with atomic_open(path) as file:
         predictions = zip(examples, tags, probabilities, strict=True)
-        for example, labels, of_tags in predictions:
+        for example, labels, tag_probabilities in predictions:
             words = example.words
             text = " ".join(words) if example.text is None else example.text
             word_spans = find_words(text, words)
@@ -251,7 +251,7 @@ def write_predictions(
                 f"{prefix}labels": labels,
                 f"{prefix}entities": spans,
                 "probabilities": [
-                    round(float(min(of_tags[first:after])), 6)
+                    round(float(min(tag_probabilities[first:after])), 6)
                     for _, first, after in entities
                 ],
             }
