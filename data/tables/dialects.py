@@ -130,7 +130,7 @@ def is_swallowed(row: Sequence[str], delimiter: str) -> bool:
 
 
 class _Sample:
-    """The first lines of a table, of which no more are read than needed.
+    """The first lines of a table. It reads no more lines than needed.
 
     Attributes:
         lines_read: the lines that were read so far.
