@@ -205,7 +205,7 @@ class TableProcessor(
         """Returns the examples of a set, and counts the rows without one."""
         examples: list[InputExample] = []
         counts = _RowCounts()
-        keeps_row = set_name != "train" or bool(self._data.data_file)
+        keeps_row = self.keeps_rows(set_name)
         for row_number, where, row in self._read_rows(table, set_name):
             texts = [row[column] for column in self.text_columns]
             if set_name != "test" and all(map(is_blank, texts)):
