@@ -202,7 +202,7 @@ class TableProcessor(
     def _read_examples(
         self, table: Table, set_name: str
     ) -> tuple[list[InputExample], _RowCounts]:
-        """Returns the examples of a set, and counts the rows without one."""
+        """Returns the examples of a set, and counts of its other rows."""
         examples: list[InputExample] = []
         counts = _RowCounts()
         keeps_row = self.keeps_rows(set_name)

@@ -223,7 +223,7 @@ def _sign_of(
     has_text: bool,
     may_be_numbers: bool,
 ) -> _Sign:
-    """Returns whether a column shows that the first record is a header.
+    """Returns whether a column shows a header or a row in the first record.
 
     Args:
         column: the column.
