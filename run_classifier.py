@@ -102,7 +102,7 @@ class Config(DataFileConfig):
     def describe_missing(
         self, flag: str, run_settings: Mapping[str, object]
     ) -> str:
-        """Returns what to set instead of a required flag that is not set."""
+        """Returns the flags to set where a required flag is not set."""
         if flag != "task_name":
             return super().describe_missing(flag, run_settings)
         name = run_settings.get(processor_file.ENTRY)
@@ -185,7 +185,7 @@ def create_reader(
 def create_task(
     start: Start[Config], reader: reading.ClassificationReader
 ) -> task.AnyTask:
-    """Creates the task, with what its sets tell of it.
+    """Creates the task. Its sets may tell the task's properties.
 
     A train set may tell the labels, the weights of their classes, and whether
     the examples are pairs. The sets of an embedding tell whether the pairs have
@@ -207,7 +207,7 @@ def create_task(
         return EmbeddingTask(
             start,
             processor,
-            has_scores={x: processor.has_scores(x) for x in splits},
+            has_scores={split: processor.has_scores(split) for split in splits},
             score_unit=score_unit,
             temperature=config.classifier.contrastive_temperature,
         )

@@ -45,8 +45,8 @@ def create_config(config: type[ConfigT], **values: Any) -> ConfigT:
         if is_flag(field):
             arguments[field.name] = values[field.name]
         elif group := group_of(field):
-            of_group = {name: values[name] for name in group.names()}
-            arguments[field.name] = group.group_class(**of_group)
+            group_values = {name: values[name] for name in group.names()}
+            arguments[field.name] = group.group_class(**group_values)
     return config(**arguments)
 
 
@@ -93,11 +93,11 @@ def replace(config: ConfigT, **values: Any) -> ConfigT:
         if is_flag(field) and field.name in values:
             changes[field.name] = values[field.name]
         elif group := group_of(field):
-            of_group = {
+            group_values = {
                 name: values[name] for name in group.names() & values.keys()
             }
             former = getattr(config, field.name)
-            changes[field.name] = dataclasses.replace(former, **of_group)
+            changes[field.name] = dataclasses.replace(former, **group_values)
     return dataclasses.replace(config, **changes)
 
 

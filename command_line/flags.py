@@ -95,14 +95,14 @@ class FlagProperties(TypedDict, total=False):
 
 
 class FlagChanges(FlagProperties, total=False):
-    """What a script changes of a flag in a group: `like` returns it."""
+    """Properties of a flag in a group that a script changes, from `like`."""
 
     default: object
     help: str
 
 
 class _Declaration(NamedTuple):
-    """What `flag` stores in the metadata of a field. See `Flag`."""
+    """The metadata that `flag` stores in a field. See `Flag`."""
 
     help: str
     role: Role | None
@@ -180,7 +180,7 @@ def neutral(
 
 
 def like(**changes: Unpack[FlagChanges]) -> FlagChanges:
-    """Returns what a script changes of a flag in a group, for `group`.
+    """Returns a script's changes of a flag in a group, for `group`.
 
     Args:
         **changes: `default`, `help`, and other properties, see

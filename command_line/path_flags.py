@@ -24,7 +24,7 @@ _OF_RUNS = ("eval_results.txt", "history.jsonl", "model.json", ".index")
 
 
 class PathKind(enum.Enum):
-    """What a path in a flag leads to, and whether it is read or written."""
+    """Kinds of paths in flags. A kind tells whether the path is read."""
 
     INPUT_FILE = "input file"
     # FILE:NAME, a name that a file of Python code defines.

@@ -57,7 +57,7 @@ class Heading(TypedDict):
 
 
 class JudgedPrediction(NamedTuple):
-    """A prediction for a text, with what report.html shows of it."""
+    """A prediction for a text, as report.html shows it."""
 
     badness: float  # Above 0 if the prediction is wrong, largest for the worst.
     verdict: str

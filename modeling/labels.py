@@ -135,13 +135,13 @@ def check_labels(
 
 
 def read_labels(
-    folder: Path, described: Sequence[tuple[Path, Sequence[str] | None]]
+    folder: Path, stated: Sequence[tuple[Path, Sequence[str] | None]]
 ) -> list[str] | None:
     """Returns the labels that the files in a folder name, in order.
 
     Args:
         folder: folder that may contain labels.txt.
-        described: (file, labels in it or None) of the other files.
+        stated: (file, labels in it or None) of the other files.
 
     Raises:
         ValueError: a file is malformed, or two files name other labels.
@@ -150,7 +150,7 @@ def read_labels(
     listed: list[tuple[Path, Sequence[str] | None]] = []
     if path.is_file():
         listed.append((path, _read_lines(path)))
-    listed += described
+    listed += stated
     named = [(file, [*map(str, names)]) for file, names in listed if names]
     for file, labels in named[1:]:
         if [*map(normal_label, labels)] != [*map(normal_label, named[0][1])]:

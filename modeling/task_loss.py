@@ -89,7 +89,7 @@ class BatchLoss(abc.ABC):
 
 
 class Loss(BatchLoss):
-    """Base class of the tasks' losses, of the outputs of a model.
+    """Base class of the losses of tasks. They read the outputs of a model.
 
     A subclass computes the values of each term, one for each example or
     WordPiece.
@@ -169,7 +169,7 @@ class Loss(BatchLoss):
         labels: Outputs | None,
         sample_weight: Outputs | None,
     ) -> Features:
-        """Returns what the loss reads, of a batch of Keras's `fit`.
+        """Joins a batch of Keras's `fit` to the features that the loss reads.
 
         Args:
             features: dict of the model's inputs, labels included or not.

@@ -88,7 +88,7 @@ class TextModel(TaskMethods):
             folder = extra
         described = presets.read_preset(folder)
         checksums.check_network(
-            Path(self.path), self.engine.name, described.described
+            Path(self.path), self.engine.name, described.model_json
         )
         self.settings: HeadSettings = {
             **described.settings,

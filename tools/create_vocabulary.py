@@ -178,7 +178,7 @@ def create_vocabulary(
 
 
 def write_configuration(folder: str, vocab_size: int) -> None:
-    """Writes a configuration for --bert_config_file, of BERT-Base.
+    """Writes the configuration of BERT-Base, for --bert_config_file.
 
     Logs a warning if the folder contains a configuration with another size of
     the vocabulary, which may be the user's and stays as it is.

@@ -151,7 +151,7 @@ class FineTuningConfig(TrainingConfig):
 
     @property
     def purposes(self) -> list[Purpose]:
-        """What the command reads sets for."""
+        """The purposes for which the command reads sets."""
         is_purpose: dict[Purpose, bool] = {
             "train": self.training.do_train,
             "eval": self.evaluates,

@@ -38,7 +38,7 @@ Evaluate = Callable[[Trainer], Scores]
 
 @dataclasses.dataclass(frozen=True)
 class Plan:
-    """What a command trains, evaluates and records, before its model exists.
+    """The plan of a command, made before its model exists.
 
     Attributes:
         create_model: function (BertConfig, **options) -> the task's model.

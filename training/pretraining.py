@@ -245,11 +245,11 @@ def dev_set_checksum(
         config: the flags.
         dev_set: identity of the records of --eval_input_file, [] without it.
     """
-    described = [
+    scored = [
         config.pretraining.max_eval_steps * config.pretraining.eval_batch_size,
         *dev_set,
     ]
-    return zlib.crc32(json.dumps(described).encode())
+    return zlib.crc32(json.dumps(scored).encode())
 
 
 def find_all_records(

@@ -50,9 +50,9 @@ def write_splits(
         name for purpose in config.purposes for name in task.splits[purpose]
     )
     examples = {
-        name: of_split
+        name: split_examples
         for name in names
-        if (of_split := task.read_examples(name)) is not None
+        if (split_examples := task.read_examples(name)) is not None
     }
     if not config.is_chief:
         folder = tempfile.mkdtemp(prefix="records-")
@@ -113,7 +113,7 @@ def create_recorded_sets(
     The checksum is of the file that the user named, or that is the only file
     of the split in --data_dir, and else of the records.
     """
-    described = []
+    recorded_sets = []
     for name, split in splits.items():
         files = config.files_of(name)
         if not files and config.fine_tuning.data_dir and is_purpose(name):
@@ -129,8 +129,10 @@ def create_recorded_sets(
         if len(files) == 1 and os.path.isfile(files[0]):
             file = os.path.basename(files[0])
             _, checksum = fingerprints.size_and_checksum(files[0])
-        described.append(RecordedSet(name, file, split.num_examples, checksum))
-    return described
+        recorded_sets.append(
+            RecordedSet(name, file, split.num_examples, checksum)
+        )
+    return recorded_sets
 
 
 def splits_of(
@@ -149,9 +151,9 @@ def dev_set_checksum(
     dev_splits = splits_of(task, splits, "eval")
     if not dev_splits:
         return 0
-    described = [
+    scored = [
         [split.checksum for split in dev_splits],
         list(task.labels or ()),
         *fingerprints.fingerprint_files(task.eval_files),
     ]
-    return zlib.crc32(json.dumps(described).encode())
+    return zlib.crc32(json.dumps(scored).encode())

@@ -195,7 +195,7 @@ def _by_name(
 
 def splits_table(preset: Preset) -> bool:
     """Returns whether the last command of a run split its --data_file."""
-    provenance = preset.described.get("origin", {})
+    provenance = preset.model_json.get("origin", {})
     return "data_file" in provenance.get("command", {})
 
 

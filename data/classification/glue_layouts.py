@@ -153,10 +153,10 @@ def _find_text_columns(
 ) -> list[int] | None:
     """Returns the indices of the texts' columns, None if no names are usual."""
     official = tuple(str(column) for column in text_columns)
-    in_mirrors = _PAIRS if len(official) == 2 else _SINGLE_TEXTS
+    mirror_columns = _PAIRS if len(official) == 2 else _SINGLE_TEXTS
     if official == ("question", "sentence"):
-        in_mirrors = _QUESTIONS
-    for columns in (official, *in_mirrors):
+        mirror_columns = _QUESTIONS
+    for columns in (official, *mirror_columns):
         if all(column in names for column in columns):
             return [names.index(column) for column in columns]
     return None

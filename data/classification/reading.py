@@ -195,7 +195,9 @@ class ClassificationReader:
                 raise
             return None
         if purpose == "predict" and not processor.test_set_has_labels:
-            return [dataclasses.replace(x, label=None) for x in examples]
+            return [
+                dataclasses.replace(example, label=None) for example in examples
+            ]
         return examples
 
     def processor_of(self, split: str) -> ClassificationProcessor:

@@ -32,7 +32,7 @@ class _SetKeys(NamedTuple):
 
 @dataclasses.dataclass
 class _RowCounts:
-    """What became of the rows of a table, for the log.
+    """Numbers of rows that `_read_examples` left out or changed, for the log.
 
     Attributes:
         left_out: {what a row lacks: number of rows that are left out}.
@@ -202,10 +202,10 @@ class TableProcessor(
     def _read_examples(
         self, table: Table, set_name: str
     ) -> tuple[list[InputExample], _RowCounts]:
-        """Returns the examples of a set, and what became of its rows."""
+        """Returns the examples of a set, and counts of its other rows."""
         examples: list[InputExample] = []
         counts = _RowCounts()
-        keeps_row = set_name != "train" or bool(self._data.data_file)
+        keeps_row = self.keeps_rows(set_name)
         for row_number, where, row in self._read_rows(table, set_name):
             texts = [row[column] for column in self.text_columns]
             if set_name != "test" and all(map(is_blank, texts)):

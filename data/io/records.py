@@ -359,7 +359,7 @@ def measure_file(path: StrPath) -> FileSize:
 
 
 def measure_shard(path: StrPath) -> FileSize:
-    """Returns what `measure_file` does, of the bytes of a local file."""
+    """Measures the bytes of a local file as they are, packed or not."""
     with open(path, "rb") as file:
         return _measure(file)
 

@@ -229,7 +229,7 @@ class JobFiles:
         )
 
     def _describe_changes(self, contents: JsonObject) -> str:
-        """Names what a manifest of an earlier job has that this job has not."""
+        """Names the flags and inputs in which an earlier job differs."""
         flags = contents.get("flags", {})
         changes = [
             f"--{name}={flags.get(name)}"

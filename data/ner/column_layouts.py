@@ -79,12 +79,12 @@ def _first_line(lines: Sequence[tuple[int, str]]) -> str:
 
     If all lines begin with #, then # is a word, not a comment.
     """
-    with_words = (
+    word_lines = (
         line
         for _, line in lines
         if line.strip(_BLANKS) and not line.startswith(DOCUMENT)
     )
-    return min(with_words, key=lambda line: line[0] == "#", default="")
+    return min(word_lines, key=lambda line: line[0] == "#", default="")
 
 
 def _layout_of_names(

@@ -106,49 +106,102 @@ def create_features(
     With `document_context`, windows are cut from complete documents instead of
     sentences. `max_seq_length` is at least 3.
     """
-    max_tokens = max_seq_length - 2
     label_ids = {label: index for index, label in enumerate(label_list)}
-    numbered = enumerate(examples)
-    for _, text in itertools.groupby(
-        numbered, lambda pair: pair[1].document if document_context else pair[0]
-    ):
-        doc_tokens: list[str] = []
-        # {index of a word's first WordPiece: (index of the sentence, index of
-        # the word in the sentence)}
-        words: dict[int, tuple[int, int]] = {}
-        for example_index, example in text:
-            for word_index, word in enumerate(example.words):
-                words[len(doc_tokens)] = example_index, word_index
-                # Every word needs a token, whose output predicts the word's
-                # tag, even if the tokenizer drops all characters of the word.
-                doc_tokens += tokenizer.tokenize(word) or ["[UNK]"]
-        doc_spans = cut_spans(
-            len(doc_tokens), max_tokens, max(max_tokens // 2, 1)
-        )
-        best_windows = most_context(doc_spans)
-        for doc_span_index, (start, length) in enumerate(doc_spans):
-            tokens = ["[CLS]", *doc_tokens[start : start + length], "[SEP]"]
+    for text in _join_texts(examples, tokenizer, document_context):
+        for span, is_best in _cut_text(len(text.tokens), max_seq_length - 2):
+            start, length = span
+            tokens = [
+                "[CLS]",
+                *text.tokens[start : start + length],
+                "[SEP]",
+            ]
             feature = NerFeatures(
                 tokens=tokens,
                 **tokenizer.create_inputs(tokens, len(tokens), max_seq_length),
                 label_ids=[0] * max_seq_length,
                 label_weights=[0.0] * max_seq_length,
-                words=[],
+                words=text.places(start, is_best),
             )
-            is_best = best_windows[start : start + length] == doc_span_index
-            for offset in np.flatnonzero(is_best).tolist():
-                if start + offset not in words:
-                    continue
-                example_index, word_index = words[start + offset]
-                label = examples[example_index].labels[word_index]
-                position = offset + 1  # The window begins with [CLS].
-                if label in label_ids:
-                    feature.label_ids[position] = label_ids[label]
-                    feature.label_weights[position] = 1.0
-                feature.words.append(
-                    WordPlace(position, example_index, word_index)
-                )
+            _set_labels(feature, examples, label_ids)
             yield feature
+
+
+@dataclasses.dataclass(slots=True)
+class _Text:
+    """The WordPieces of a sentence, or of all sentences of a document.
+
+    Attributes:
+        tokens: the WordPieces.
+        words: {index of a word's first WordPiece: (index of the example, index
+            of the word in the example)}.
+    """
+
+    tokens: list[str] = dataclasses.field(default_factory=list)
+    words: dict[int, tuple[int, int]] = dataclasses.field(default_factory=dict)
+
+    def places(self, start: int, is_best: np.ndarray) -> list[WordPlace]:
+        """Returns the places of the words whose tags a window predicts.
+
+        Args:
+            start: index of the window's first WordPiece in the text.
+            is_best: bool [length of the window], whether the window is the one
+                with the most context around a WordPiece.
+        """
+        return [
+            # The window begins with [CLS].
+            WordPlace(offset + 1, *self.words[start + offset])
+            for offset in np.flatnonzero(is_best).tolist()
+            if start + offset in self.words
+        ]
+
+
+def _join_texts(
+    examples: Sequence[NerExample],
+    tokenizer: FullTokenizer,
+    document_context: bool,
+) -> Iterator[_Text]:
+    """Yields the texts to cut: each sentence, or with context each document."""
+    for _, sentences in itertools.groupby(
+        enumerate(examples),
+        lambda pair: pair[1].document if document_context else pair[0],
+    ):
+        text = _Text()
+        for example_index, example in sentences:
+            for word_index, word in enumerate(example.words):
+                text.words[len(text.tokens)] = example_index, word_index
+                # Every word needs a token, whose output predicts the word's
+                # tag, even if the tokenizer drops all characters of the word.
+                text.tokens += tokenizer.tokenize(word) or ["[UNK]"]
+        yield text
+
+
+def _cut_text(
+    num_tokens: int, max_tokens: int
+) -> Iterator[tuple[tuple[int, int], np.ndarray]]:
+    """Cuts a text of `num_tokens` WordPieces into windows.
+
+    Yields:
+        ((first WordPiece, length), bool [length]) of each window. The array
+        states whether the window has the most context around a WordPiece.
+    """
+    spans = cut_spans(num_tokens, max_tokens, max(max_tokens // 2, 1))
+    best_windows = most_context(spans)
+    for index, (start, length) in enumerate(spans):
+        is_best = best_windows[start : start + length] == index
+        yield (start, length), is_best
+
+
+def _set_labels(
+    feature: NerFeatures,
+    examples: Sequence[NerExample],
+    label_ids: Mapping[str, int],
+) -> None:
+    """Sets the labels of a window's words whose right tags are known."""
+    for position, example_index, word_index in feature.words:
+        label = examples[example_index].labels[word_index]
+        if label in label_ids:
+            feature.label_ids[position] = label_ids[label]
+            feature.label_weights[position] = 1.0
 
 
 def choose_tags(
@@ -173,22 +226,22 @@ def choose_tags(
         tags, float [words].
     """
     # The probabilities of all tags for each word of each example.
-    of_words = [
+    word_rows = [
         np.zeros((len(example.words), len(labels)), np.float32)
         for example in examples
     ]
     for feature, rows in zip(features, probabilities, strict=True):
         for position, example_index, word_index in feature.words:
-            of_words[example_index][word_index] = rows[position]
+            word_rows[example_index][word_index] = rows[position]
     tags = []
-    of_tags = []
-    for rows in of_words:
+    tag_probabilities = []
+    for rows in word_rows:
         ids = legal_tags.decode_tags(
             legal_tags.to_scores(rows), labels, only_legal
         )
         tags.append([labels[label_id] for label_id in ids])
-        of_tags.append(rows[np.arange(len(ids)), ids])
-    return tags, of_tags
+        tag_probabilities.append(rows[np.arange(len(ids)), ids])
+    return tags, tag_probabilities
 
 
 def write_columns(
@@ -238,7 +291,7 @@ def write_predictions(
     is_known = any({*example.labels} - {"O"} for example in examples)
     with atomic_open(path) as file:
         predictions = zip(examples, tags, probabilities, strict=True)
-        for example, labels, of_tags in predictions:
+        for example, labels, tag_probabilities in predictions:
             words = example.words
             text = " ".join(words) if example.text is None else example.text
             word_spans = find_words(text, words)
@@ -251,7 +304,7 @@ def write_predictions(
                 f"{prefix}labels": labels,
                 f"{prefix}entities": spans,
                 "probabilities": [
-                    round(float(min(of_tags[first:after])), 6)
+                    round(float(min(tag_probabilities[first:after])), 6)
                     for _, first, after in entities
                 ],
             }

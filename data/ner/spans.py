@@ -36,7 +36,7 @@ from files.paths import StrPath
 
 @dataclasses.dataclass
 class _FileCounts:
-    """What is counted in a file, to check the file at its end.
+    """Counts that the reader takes in a file, and checks at its end.
 
     Attributes:
         num_texts: number of texts.

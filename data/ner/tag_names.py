@@ -97,9 +97,9 @@ def _in_capitals(tag: str, labels: Sequence[str]) -> str:
     """
     if not _LOWER_TAG.fullmatch(tag):
         return tag
-    with_type = tag[0].upper() + tag[1:]
-    keeps_type = with_type in labels or not tag.islower()
-    return with_type if keeps_type else tag.upper()
+    typed_tag = tag[0].upper() + tag[1:]
+    keeps_type = typed_tag in labels or not tag.islower()
+    return typed_tag if keeps_type else tag.upper()
 
 
 def _name_numbers(

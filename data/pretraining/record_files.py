@@ -78,7 +78,9 @@ def _read_manifest(file: str | None) -> JsonObject:
 
 
 def identify_files(files: Iterable[str]) -> list[Fingerprint]:
-    """Returns what tells files of records from others of the same name.
+    """Returns a fingerprint of each file of records.
+
+    It tells the file from other files of the same name.
 
     Name, size and time are not enough, because archives, images and copies set
     them. A file that a manifest lists is not read: its checksum comes from the

@@ -62,7 +62,9 @@ class SquadDecoder:
     def find_best(
         self, start_logits: tf.Tensor, end_logits: tf.Tensor
     ) -> dict[str, tf.Tensor]:
-        """Selects the highest logits, both float [W, F], of each window.
+        """Selects the highest logits of each window.
+
+        Both arguments are float [W, F].
 
         Returns:
             dict of tensors. `starts`, `ends`: int16 [W, B], positions in the

@@ -89,20 +89,20 @@ def find_spans(
     numbers = tf.range(tf.cast(start, tf.int64), tf.cast(end, tf.int64))
     is_start &= windows.most_context(tokens) == numbers[:, None]
     index = _find_pairs(is_start, starts, ends, lengths, max_answer_length)
-    at_start, at_end = index[:, :2], index[:, ::2]
+    start_index, end_index = index[:, :2], index[:, ::2]
     first, last = _find_code_points(
         passages,
-        tf.gather_nd(tokens, at_start),
-        tf.gather_nd(first_tokens + ends, at_end),
+        tf.gather_nd(tokens, start_index),
+        tf.gather_nd(first_tokens + ends, end_index),
         use_char_offsets,
     )
     size = tf.cast(tf.gather(passages.sizes, last), tf.int32)
     return Spans(
         start_logits=tf.cast(
-            tf.gather_nd(best["start_logits"], at_start), tf.float64
+            tf.gather_nd(best["start_logits"], start_index), tf.float64
         ),
         end_logits=tf.cast(
-            tf.gather_nd(best["end_logits"], at_end), tf.float64
+            tf.gather_nd(best["end_logits"], end_index), tf.float64
         ),
         start_bytes=tf.gather(passages.starts, first),
         end_bytes=tf.gather(passages.starts, last) + size,
@@ -156,13 +156,13 @@ def _find_code_points(
     )
     # The last edge up to a code point begins its word, and the next ends it.
     edges = passages.word_edges
-    after_first, after_last = (
+    first_rank, last_rank = (
         tf.searchsorted(edges, code_point, side="right")
         for code_point in (first, last)
     )
     return (
-        tf.where(is_known, first, tf.gather(edges, after_first - 1)),
-        tf.where(is_known, last, tf.gather(edges, after_last) - 1),
+        tf.where(is_known, first, tf.gather(edges, first_rank - 1)),
+        tf.where(is_known, last, tf.gather(edges, last_rank) - 1),
     )
 
 

@@ -77,10 +77,18 @@ class SetReader(CachingReader[ExampleT], Generic[ExampleT, OptionsT]):
             name = SETS[purpose]
             path = find_set_file(self._source, name, self.file_names[name])
             sets = {purpose: self.read_file(path, name)}
-        # No file shows the rows of a train set, so free their memory.
+        # Free the memory of rows that were read before the set was known.
         for example in sets.get("train", ()):
             example.row = None
         return sets
+
+    def keeps_rows(self, set_name: str) -> bool:
+        """Returns whether examples that `read_file` returns need their rows.
+
+        No file shows the rows of a train set. But --data_file, which is read as
+        the train set, contains the rows of the dev set too.
+        """
+        return set_name != "train" or bool(self._data.data_file)
 
     def _split_file(self, path: str) -> tuple[list[ExampleT], list[ExampleT]]:
         """Returns the train set and the dev set."""

@@ -130,7 +130,7 @@ def is_swallowed(row: Sequence[str], delimiter: str) -> bool:
 
 
 class _Sample:
-    """The first lines of a table, of which no more are read than needed.
+    """The first lines of a table. It reads no more lines than needed.
 
     Attributes:
         lines_read: the lines that were read so far.
@@ -380,14 +380,14 @@ def _dialect_of_malformed(
         delimiter: sample.records(_usual_dialect(delimiter, chosen))
         for delimiter in delimiters
     }
-    between_names = [
+    name_delimiters = [
         delimiter
         for delimiter, records in records_by_delimiter.items()
         if records and len(records[0]) > 1
     ]
-    if len(between_names) == 1:
-        return _usual_dialect(between_names[0], chosen)
-    if between_names:
+    if len(name_delimiters) == 1:
+        return _usual_dialect(name_delimiters[0], chosen)
+    if name_delimiters:
         raise _unknown_delimiter(path, sample)
     for records in records_by_delimiter.values():
         headers.check_title(path, records, chosen.columns)

@@ -35,7 +35,7 @@ class _Column(NamedTuple):
 
 
 class _Sign(enum.Enum):
-    """What a column tells of the first record: a header or a row.
+    """Whether a column shows that the first record is a header or a row.
 
     Attributes:
         NAME: it names the columns. The cell is such as `price` above numbers.
@@ -223,7 +223,7 @@ def _sign_of(
     has_text: bool,
     may_be_numbers: bool,
 ) -> _Sign:
-    """Returns what a column tells of the first record.
+    """Returns whether a column shows a header or a row in the first record.
 
     Args:
         column: the column.
@@ -250,7 +250,7 @@ def _sign_of(
 
 
 def _sign_of_values(column: _Column) -> _Sign:
-    """Returns what the kind of the cells below tells of a first cell."""
+    """Compares the kind of a first cell with that of the cells below it."""
     first, below = column
     if _is_missing(first):
         return _Sign.NOTHING

@@ -29,7 +29,9 @@ def find_text_kind(
     file_format: str | None,
     columns: Collection[str] = (),
 ) -> tuple[list[tuple[int, str]], TextKind]:
-    """Returns what the first lines that are not blank tell of a text.
+    """Finds out what a text contains, from its first lines.
+
+    Blank lines do not count.
 
     Args:
         lines: numbered lines, of which only the first ones are read.

@@ -217,7 +217,10 @@ def check_one_column(path: str, records: Sequence[Sequence[str]]) -> None:
 
 
 def _check_other_marks(path: str, lines: Sequence[str]) -> None:
-    """Raises a ValueError if each line has the same number of another mark."""
+    """Raises a ValueError if another mark seems to be the delimiter.
+
+    Each line then contains the same number of this mark.
+    """
     for pattern in _OTHER_MARKS:
         marks = [re.findall(pattern, line) for line in lines]
         if len({*map(len, marks)}) == 1 and marks[0]:

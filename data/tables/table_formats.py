@@ -230,7 +230,7 @@ class _RowBuilder:
     def _problem_under_names(
         self, cells: list[str], is_swallowed: bool
     ) -> str | None:
-        """Returns what is wrong with a row of a table with a header."""
+        """Returns the error in a row of a table with a header, or None."""
         names = self._names
         if len(cells) != len(names):
             return (
@@ -249,7 +249,7 @@ class _RowBuilder:
         return None
 
     def _problem_of_width(self, cells: Sequence[str]) -> str | None:
-        """Returns what is wrong with the width of a row without names."""
+        """Returns the error if a row without names has a wrong width."""
         width = len(cells)
         if width == self._width:
             return None

@@ -70,7 +70,7 @@ def find_casing(
 def _find_statements(
     tokenizer: CasedVocabulary, preset: Preset | None
 ) -> list[StatedCasing]:
-    """Returns what files and the name of a release state about the casing."""
+    """Returns the casings that files and the name of a release state."""
     vocab_file = tokenizer.vocab_file
     statements: list[StatedCasing] = [
         {"do_lower_case": tokenizer.stated_casing, "file": vocab_file}

@@ -335,7 +335,7 @@ class FullTokenizer:
         ]
 
     def convert_tokens_to_ids(self, tokens: Iterable[str]) -> list[int]:
-        """Returns the ids of WordPieces, of which the vocabulary has all."""
+        """Returns the ids of WordPieces. The vocabulary must contain them."""
         return [self.vocab[token] for token in tokens]
 
     def convert_ids_to_tokens(self, ids: Iterable[int]) -> list[str]:

@@ -143,7 +143,8 @@ class TokenizerLayer(keras.layers.Layer):
             tf.cast(is_special, tf.int64),
             validate=False,
         )
-        # Of the two, one row is empty.
+        # A part is either a special word or other text. The row of its ids is
+        # empty in the other tensor, so joining the rows keeps their order.
         ids = tf.concat([special, self.tokenize_with_chars(rest)[0]], 1)
         return parts.with_flat_values(ids).merge_dims(1, 2)
 

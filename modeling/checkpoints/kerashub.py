@@ -321,13 +321,13 @@ def _check_is_supported(
 ) -> None:
     """Raises a ValueError if KerasHub has no model that computes the same."""
     encoder = model.bert if hasattr(model, "bert") else model
-    without_head = "its encoder alone (--model=bert), or another format"
+    headless = "its encoder alone (--model=bert), or another format"
     if kind_of(model) not in (ENCODER, CLASSIFIER):
         problem = f"has no model that computes what a {kind_of(model)} does"
-        instead = without_head
+        instead = headless
     elif getattr(model, "bilstm", None):
         problem = "has no bidirectional LSTM (--bilstm)"
-        instead = without_head
+        instead = headless
     elif encoder.left_to_right:
         problem = "cannot read from left to right (--left_to_right)"
         instead = "another format"

@@ -50,9 +50,9 @@ _BLOCK = re.compile(r"bert[/.]encoder[/.]layer[_.]")
 
 def _locate(path: StrPath | Preset, best: bool | None = None) -> Checkpoint:
     """Returns the checkpoint that a path names or contains."""
-    described = None
+    model_json = None
     if isinstance(path, Preset):
-        described = path.described
+        model_json = path.model_json
         path = path.weights
     if file := find_huggingface(path):
         return HuggingFaceCheckpoint(file)
@@ -65,7 +65,7 @@ def _locate(path: StrPath | Preset, best: bool | None = None) -> Checkpoint:
         if file := reader.find_weights(path):
             return ForeignCheckpoint(file, reader)
 
-    prefix = find_tf1_checkpoint(path, best, described)
+    prefix = find_tf1_checkpoint(path, best, model_json)
     # Import after a checkpoint is found, because only this format needs
     # TensorFlow, which other backends of Keras lack.
     from modeling.checkpoints.tf1 import Tf1Checkpoint

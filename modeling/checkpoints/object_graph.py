@@ -43,7 +43,7 @@ def _find_prefix(path: str) -> str | None:
         # This project writes TF1 checkpoints only.
         return None
     try:
-        return find_tf1_checkpoint(path, described={})
+        return find_tf1_checkpoint(path, contents={})
     except (FileNotFoundError, ValueError):
         return None
 

@@ -91,9 +91,11 @@ def restore_variables(
         path, variables, sources=sources, missing=missing, entries=shapes
     )
     loaded = [name for name in variables if name not in {*missing, *kept}]
-    to_load = {name: variables[name] for name in loaded}
-    _check_entries(path, to_load, sources=sources, shapes=shapes, dtypes=dtypes)
-    _assign_values(path, to_load, sources, read)
+    loaded_variables = {name: variables[name] for name in loaded}
+    _check_entries(
+        path, loaded_variables, sources=sources, shapes=shapes, dtypes=dtypes
+    )
+    _assign_values(path, loaded_variables, sources, read)
     _log(path, variables, loaded, missing)
     used = {sources[name] for name in variables}
     unused = [name for name in shapes if name not in used]

@@ -12,7 +12,7 @@ from modeling.checkpoints.names import printable
 
 
 def read_weight_map(path: str) -> dict[str, object]:
-    """Returns {name: what an index says of its file}.
+    """Returns {name: the entry of an index that names its file}.
 
     Args:
         path: path of the index.

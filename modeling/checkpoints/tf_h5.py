@@ -61,7 +61,10 @@ def open_entries(path: str) -> Mapping[str, Entry]:
 
 
 def _open_stored(path: str) -> dict[str, Entry]:
-    """Returns {name in the file: entry}, of all files if `path` is an index."""
+    """Returns {name in the file: entry}.
+
+    If `path` is an index, these are the entries of all files in it.
+    """
     if not path.endswith(".index.json"):
         return open_datasets(path)
     files: dict[str, dict[str, Entry]] = {}

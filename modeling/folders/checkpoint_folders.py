@@ -40,7 +40,7 @@ def checkpoint_steps(folder: StrPath) -> list[int]:
 def find_tf1_checkpoint(
     path: StrPath,
     best: bool | None = None,
-    described: ModelJson | None = None,
+    contents: ModelJson | None = None,
 ) -> str:
     """Returns the prefix of the checkpoint that `path` names or contains.
 
@@ -56,18 +56,18 @@ def find_tf1_checkpoint(
         path: prefix of a checkpoint, or a folder.
         best: whether to prefer the best step of a run. None = as the run
             reports (its flag --load_best).
-        described: contents of the folder's model.json. None = read the file.
+        contents: entries of the folder's model.json. None = read the file.
 
     Raises:
         FileNotFoundError: the checkpoint does not exist.
     """
     path = str(path)
     if os.path.isdir(path):
-        if described is None:
-            described = model_json.read_model_json(path)
+        if contents is None:
+            contents = model_json.read_model_json(path)
         if best is None:
-            best = described.get("task", {}).get("load_best", True)
-        prefix = find_best(path, described) if best else None
+            best = contents.get("task", {}).get("load_best", True)
+        prefix = find_best(path, contents) if best else None
         return prefix or _find_newest(path)
     if not os.path.exists(f"{path}.index"):
         if os.path.isfile(path):
@@ -78,9 +78,7 @@ def find_tf1_checkpoint(
     return path
 
 
-def find_best(
-    folder: StrPath, described: ModelJson | None = None
-) -> str | None:
+def find_best(folder: StrPath, contents: ModelJson | None = None) -> str | None:
     """Returns the checkpoint of a run's best step, or None if it has none.
 
     A run that was killed may have saved its best step, but no later checkpoint.
@@ -88,11 +86,11 @@ def find_best(
 
     Args:
         folder: folder of the run.
-        described: contents of its model.json. None = read the file.
+        contents: entries of its model.json. None = read the file.
     """
-    if described is None:
-        described = model_json.read_model_json(folder)
-    step = described.get("best_step")
+    if contents is None:
+        contents = model_json.read_model_json(folder)
+    step = contents.get("best_step")
     steps = checkpoint_steps(folder)
     if step is None or (steps and steps[-1] < step):
         return None

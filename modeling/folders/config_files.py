@@ -109,7 +109,7 @@ def read_head(path: StrPath) -> tuple[str | None, HeadSettings]:
 
 
 def _output_settings(problem_type: str | None, num_labels: int) -> HeadSettings:
-    """Returns what `problem_type` of a config.json says of the outputs."""
+    """Returns the settings of the outputs that `problem_type` determines."""
     if not problem_type:
         # transformers trains a single output as a regression. Cross-encoders
         # are saved without a problem_type.

@@ -19,14 +19,14 @@ OutputMode: TypeAlias = Literal["classification", "multilabel", "regression"]
 
 
 class StatedCasing(TypedDict, total=False):
-    """What a file states about its tokenizer, and which file states it."""
+    """The casing that a file states, and the file."""
 
     do_lower_case: bool | None
     file: StrPath
 
 
 class TokenizerIdentity(TypedDict, total=False):
-    """What tells tokenizers apart."""
+    """Properties that differ between tokenizers."""
 
     do_lower_case: bool
     # Checksum of the WordPieces, in order.
@@ -34,7 +34,7 @@ class TokenizerIdentity(TypedDict, total=False):
 
 
 class HeadSettings(TypedDict, total=False):
-    """What decides how the outputs of a head are read.
+    """Settings that decide how the outputs of a head are read.
 
     A task, an export and `serving.load` pass it on from the training to the
     answers. A task of your own that records more extends this class.
@@ -114,7 +114,7 @@ class RecordedFlags(TypedDict, total=False):
 
 
 class TrainingSettings(HeadSettings, total=False):
-    """What must not change when the run that wrote a folder is resumed."""
+    """Settings that a resume of the run must not change."""
 
     # The flags that a run compares when it is resumed.
     flags: RecordedFlags

@@ -82,7 +82,7 @@ class Preset:
             models.
         table_split: how the run, or a run that it started from, split
             --data_file, None if none did.
-        described: contents of model.json, {} if it is missing.
+        model_json: contents of model.json, {} if it is missing.
     """
 
     path: str
@@ -100,7 +100,7 @@ class Preset:
         default_factory=TrainingSettings
     )
     table_split: TableSplit | None = None
-    described: ModelJson = dataclasses.field(default_factory=ModelJson)
+    model_json: ModelJson = dataclasses.field(default_factory=ModelJson)
 
     @property
     def source(self) -> str:
@@ -274,22 +274,22 @@ def check_path(path: str, flag: str = "") -> None:
     raise FileNotFoundError(error)
 
 
-def preset_of_run(folder: str, described: ModelJson) -> Preset:
+def preset_of_run(folder: str, contents: ModelJson) -> Preset:
     """Returns the Preset of a folder to which a run wrote this model.json."""
-    head, settings = _split_task(described)
+    head, settings = _split_task(contents)
     return Preset(
         path=folder,
         weights=folder,
         head=head,
         settings=settings,
-        recorded_settings=described["origin"]["settings"],
-        described=described,
+        recorded_settings=contents["origin"]["settings"],
+        model_json=contents,
     )
 
 
-def _split_task(described: ModelJson) -> tuple[str | None, HeadSettings]:
+def _split_task(contents: ModelJson) -> tuple[str | None, HeadSettings]:
     """Returns (class of the model, settings of its head) of a model.json."""
-    settings = described.get("task", HeadSettings()).copy()
+    settings = contents.get("task", HeadSettings()).copy()
     if mode := settings.get("output_mode"):
         settings.setdefault("problem_type", kinds.PROBLEM_TYPES[mode])
     head = settings.pop("name", None)
@@ -304,13 +304,13 @@ def _read_folder(
     `path` is the attribute `weights` of the Preset. `flag` and `is_resumed` are
     its attributes of these names.
     """
-    described = model_json.read_model_json(folder)
-    head, settings = _split_task(described)
+    contents = model_json.read_model_json(folder)
+    head, settings = _split_task(contents)
     huggingface_config = _first_file(folder, [CONFIG_FILE])
     if huggingface_config and not head:
         # A model.json may only list the files of the folder.
         head, settings = read_head(huggingface_config)
-    recorded_settings = described.get("origin", {}).get("settings", {})
+    recorded_settings = contents.get("origin", {}).get("settings", {})
     tokenizer = read_tokenizer(folder)
     configs = [*config_names(path)]
     vocabularies = ["vocab.txt", kerashub_files.VOCAB_FILE, TOKENIZER_FILE]
@@ -336,8 +336,8 @@ def _read_folder(
         or kerashub_files.read_pooling(folder),
         settings=settings,
         recorded_settings=recorded_settings,
-        table_split=parse_table_split(described, folder / model_json.FILE),
-        described=described,
+        table_split=parse_table_split(contents, folder / model_json.FILE),
+        model_json=contents,
     )
 
 
@@ -360,14 +360,14 @@ def _read_labels(
         settings: settings of the head.
         recorded_settings: settings of the run.
     """
-    described: list[tuple[Path, Sequence[str] | None]] = []
+    stated: list[tuple[Path, Sequence[str] | None]] = []
     if huggingface_config:
         config_labels = read_config_labels(huggingface_config)
-        described.append((Path(huggingface_config), config_labels))
+        stated.append((Path(huggingface_config), config_labels))
     file = folder / model_json.FILE
-    described.append((file, settings.get("labels")))
-    described.append((file, recorded_settings.get("labels")))
-    return read_labels(folder, described)
+    stated.append((file, settings.get("labels")))
+    stated.append((file, recorded_settings.get("labels")))
+    return read_labels(folder, stated)
 
 
 def _check_casing(

@@ -69,17 +69,17 @@ class TableSplit:
         }
 
 
-def parse_table_split(described: ModelJson, file: StrPath) -> TableSplit | None:
+def parse_table_split(contents: ModelJson, file: StrPath) -> TableSplit | None:
     """Returns the split of a run, None if no run chose the sets of its tables.
 
     Args:
-        described: contents of model.json, whose types are checked.
+        contents: entries of model.json, whose types are checked.
         file: path of the file, for messages.
 
     Raises:
         ValueError: the entry is incomplete.
     """
-    provenance = described.get("origin", Provenance())
+    provenance = contents.get("origin", Provenance())
     settings = provenance.get("settings", TrainingSettings())
     entry = settings.get(SPLIT_ENTRY)
     if not entry:

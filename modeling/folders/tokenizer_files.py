@@ -156,27 +156,28 @@ def _state_casing(is_lower_case: object, path: str) -> StatedCasing:
 
 
 def _choose_casing(
-    of_config: StatedCasing, of_tokenizer: StatedCasing
+    config_casing: StatedCasing, tokenizer_casing: StatedCasing
 ) -> StatedCasing:
     """Returns the casing that transformers uses, {} if no file states one.
 
     Logs a warning if the files state different casings.
 
     Args:
-        of_config: what tokenizer_config.json states. transformers reads it
+        config_casing: what tokenizer_config.json states. transformers reads it
             first.
-        of_tokenizer: what tokenizer.json states.
+        tokenizer_casing: what tokenizer.json states.
     """
-    if not (of_config and of_tokenizer):
-        return of_config or of_tokenizer
-    if of_config["do_lower_case"] != of_tokenizer["do_lower_case"]:
+    if not (config_casing and tokenizer_casing):
+        return config_casing or tokenizer_casing
+    if config_casing["do_lower_case"] != tokenizer_casing["do_lower_case"]:
         _warn(
-            f"{of_config['file']} sets lower-casing to "
-            f"{of_config['do_lower_case']}, but {of_tokenizer['file']} to "
-            f"{of_tokenizer['do_lower_case']}. This program uses the first "
+            f"{config_casing['file']} sets lower-casing to "
+            f"{config_casing['do_lower_case']}, but "
+            f"{tokenizer_casing['file']} to "
+            f"{tokenizer_casing['do_lower_case']}. This program uses the first "
             "file, as transformers does"
         )
-    return of_config
+    return config_casing
 
 
 def _warn_of_special_words(folder: StrPath, words: set[str]) -> None:

@@ -66,7 +66,7 @@ def finished(runs):
     return runs["csv"]["output_dir"].parent
 
 
-def of_labels(labels, *suffixes):
+def label_scores(labels, *suffixes):
     """Returns the names of the scores of single labels."""
     rates = ("precision", "recall", "f1", "support")
     return {
@@ -95,7 +95,7 @@ def test_multinli_is_evaluated_on_both_sets_with_an_lstm(finished):
     results = read_results(folder)
     names = {"eval_accuracy", "eval_loss"}
     names |= {f"{name}_mm" for name in names}
-    names |= of_labels(LABELS, "", "_mm")
+    names |= label_scores(LABELS, "", "_mm")
     assert results.keys() == names | {"global_step"}
     # Four examples of each label.
     training = presets.read_preset(folder).recorded_settings

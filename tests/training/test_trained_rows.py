@@ -55,7 +55,7 @@ def on_sets(split=None, task_name="csv", head=kinds.CLASSIFIER, command=()):
             "data": [["train", "train.csv", 9, 5]],
         },
         table_split=split,
-        described={"origin": {"command": dict(command)}},
+        model_json={"origin": {"command": dict(command)}},
     )
 
 

@@ -27,7 +27,7 @@ MADE, OVERFLOWED, NOT_FINITE = range(3)
 
 
 class Trainable(Protocol):
-    """What `TrainStep` calls: a TaskModel, or a Distiller of two of them."""
+    """A model that `TrainStep` can train: a TaskModel or a Distiller."""
 
     @property
     def trainable_variables(self) -> list[keras.Variable]:
@@ -59,7 +59,7 @@ class _Gradients(NamedTuple):
 
 
 class _ReducedGradients(NamedTuple):
-    """What a replica knows after summing over all replicas.
+    """Gradients and losses after they are summed over all replicas.
 
     Attributes:
         gradients: {index of a trainable variable: gradient}, not clipped yet.
@@ -77,7 +77,7 @@ class _ReducedGradients(NamedTuple):
 
 
 class _StepResult(NamedTuple):
-    """What one or several steps return.
+    """Logs and outcomes of one or several steps.
 
     Attributes:
         logs: {name: value} of the last step.

@@ -144,7 +144,7 @@ class RunFolder:
         self.write_card(is_finished=False)
 
     @property
-    def _described(self) -> ModelJson | None:
+    def _fixed_model_json(self) -> ModelJson | None:
         """Contents of the run's model.json, None if this command changes them.
 
         A command that trains changes them.
@@ -152,12 +152,12 @@ class RunFolder:
         is_fixed = not self._config.training.do_train
         preset = self.current_preset
         if is_fixed and preset and preset.is_resumed:
-            return preset.described
+            return preset.model_json
         return None
 
     def find_best(self) -> str | None:
         """Returns the path of the best step's checkpoint, None without one."""
-        return find_best(self.path, self._described)
+        return find_best(self.path, self._fixed_model_json)
 
     def set_best_step(self, step: int) -> None:
         """Names the step of the run's best weights in its model.json."""
@@ -218,7 +218,7 @@ class RunFolder:
         casing = self.tokenizer.do_lower_case if self.tokenizer else None
         card = cards.Card(
             kind=cards.RUN,
-            description=self._described or json_files.read_json(model),
+            description=self._fixed_model_json or json_files.read_json(model),
             labels=self.labels,
             do_lower_case=casing,
             results=self.results or {},

@@ -81,7 +81,7 @@ def create_model_json_of_copy(
             copy.
     """
     preset = preset or presets.Preset("")
-    values = copy.deepcopy(preset.described)
+    values = copy.deepcopy(preset.model_json)
     values = values or {"version": model_json.VERSION}
     name = kinds.kind_of(model)
     values["task"] = {**preset.settings, "name": name, **(settings or {})}

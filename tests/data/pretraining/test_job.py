@@ -153,9 +153,9 @@ def test_gzip_gives_the_same(tmp_path):
     for path in map(Path, CORPUS):
         packed.append(tmp_path / f"{path.name}.gz")
         packed[-1].write_bytes(gzip.compress(path.read_bytes()))
-    of_packed = create_shards(tmp_path / "a", packed)
+    output = create_shards(tmp_path / "a", packed)
     expected = create_shards(tmp_path / "b")
-    assert read_checksums(of_packed) == read_checksums(expected)
+    assert read_checksums(output) == read_checksums(expected)
 
 
 @pytest.mark.parametrize("text", [b"", b"\n \n\n", b"\x00\n\n\xff\n"])
