@@ -18,6 +18,7 @@ from absl import logging
 from starlette.exceptions import HTTPException
 
 from files.json_files import JsonObject
+from serving.engines import EngineError
 from serving.serving_flags import EngineFlags, TaskFlags
 from serving.tasks.base import AnyTextTask, Reply, Request
 from serving.text_model import TextModel
@@ -99,8 +100,10 @@ class _Batch:
     def run(self) -> bool:
         """Computes for a turn. Returns whether all calls are computed."""
         end = time.monotonic() + _TURN_S
-        # Stops at the first step that ends after the turn.
-        return all(time.monotonic() <= end for _ in self._steps)
+        for _ in self._steps:
+            if time.monotonic() > end:
+                return False
+        return True
 
     @property
     def is_long(self) -> bool:
@@ -286,11 +289,11 @@ def to_exception(error: Exception, where: str = "") -> HTTPException:
     """Returns the reply to a request on which `error` was raised.
 
     Args:
-        error: a ValueError or a TypeError is the client's fault. Other errors
-            are logged, and the client learns nothing about them.
+        error: a ValueError is the client's fault, unless it is an EngineError.
+            Other errors are logged, and the client learns nothing about them.
         where: beginning of the message.
     """
-    if isinstance(error, ValueError | TypeError):
+    if isinstance(error, ValueError) and not isinstance(error, EngineError):
         message = f"{where}{' '.join(str(error).split())[:400]}"
         # A surrogate in the request cannot be encoded.
         return HTTPException(400, message.encode(errors="replace").decode())
