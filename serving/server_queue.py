@@ -78,6 +78,9 @@ class _Batch:
 
     After the last turn, call `finish`. If a turn or `finish` raises an error,
     call `fail`.
+
+    Attributes:
+        is_computed: whether the last turn is over.
     """
 
     def __init__(self, model: TextModel, calls: Sequence[QueuedCall]) -> None:
@@ -87,6 +90,7 @@ class _Batch:
         ]
         self._replies: list[bytes | Exception] = [b""] * len(self._requests)
         self._steps = self._compute(model)
+        self.is_computed = False
 
     def _compute(self, model: TextModel) -> Iterator[None]:
         """Computes the replies. Yields after each step."""
@@ -97,13 +101,13 @@ class _Batch:
                 self._replies[number] = _to_json(reply)
             yield
 
-    def run(self) -> bool:
-        """Computes for a turn. Returns whether all calls are computed."""
+    def run(self) -> None:
+        """Computes for a turn. Stops at the first step that ends after it."""
         end = time.monotonic() + _TURN_S
         for _ in self._steps:
             if time.monotonic() > end:
-                return False
-        return True
+                return
+        self.is_computed = True
 
     @property
     def is_long(self) -> bool:
@@ -231,7 +235,8 @@ class ServedModel:
         """
         loop = asyncio.get_running_loop()
         try:
-            if await loop.run_in_executor(self._thread, batch.run):
+            await loop.run_in_executor(self._thread, batch.run)
+            if batch.is_computed:
                 batch.finish()
             elif batch.is_long:
                 self._long.append(batch)
