@@ -74,9 +74,7 @@ def test_an_error_of_the_runtime_is_not_the_clients(
         classifier.classify(texts)
 
 
-def test_weights_that_are_nan_are_not_the_clients_fault(
-    tmp_path, post, caplog
-):
+def test_weights_that_are_nan_are_not_the_clients_fault(tmp_path, post, caplog):
     model = exports.create_model(*exports.HEADS["classifier"][:1], 3)
     weight = model.trainable_weights[-1]
     weight.assign(keras.ops.full_like(weight, float("nan")))
