@@ -160,8 +160,8 @@ class Engine(abc.ABC):
         Raises:
             EngineError: the network fails on a batch.
         """
-        if without_inputs := [key for key in requests if not requests[key]]:
-            yield {key: [] for key in without_inputs}
+        if empty := [key for key, inputs in requests.items() if not inputs]:
+            yield {key: [] for key in empty}
         rows = [
             _Row(key, place, network_input)
             for key, inputs in requests.items()
