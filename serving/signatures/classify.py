@@ -6,13 +6,13 @@ N = number of texts, L = labels, W = windows.
 import functools
 from collections.abc import Callable, Sequence
 
-import keras
 import tensorflow as tf
 
 from data.io.tfrecords import trim_padding
 from data.text.packing_layer import Windows, cut_windows
 from modeling import kinds
 from modeling.folders.model_entries import HeadSettings
+from modeling.task_models import BertClassifier
 from serving import head_outputs
 from serving.export_options import ExportOptions
 from serving.signatures import base, batches
@@ -24,7 +24,7 @@ _Predict = Callable[[Tensors], Tensors]
 
 
 def create_head(
-    model: keras.Model, settings: HeadSettings, options: ExportOptions
+    model: BertClassifier, settings: HeadSettings, options: ExportOptions
 ) -> base.Head:
     """Returns the head of a classifier, with signatures that accept text.
 
