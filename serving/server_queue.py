@@ -179,7 +179,7 @@ class ServedModel:
         self._long: collections.deque[_Batch] = collections.deque()
         # A batch that needs more than one turn.
         self._batch: _Batch | None = None
-        self._is_turn_of_long = False
+        self._is_turn_of_long = True
         self._worker: asyncio.Task[None] | None = None
         self._thread = futures.ThreadPoolExecutor(1)
 
@@ -253,13 +253,14 @@ class ServedModel:
         self._short = [call for call in self._short if not call.future.done()]
         awaited = (batch for batch in self._long if batch.is_awaited)
         self._long = collections.deque(awaited)
-        batch, self._batch = self._batch, None
-        if batch and not batch.is_awaited:
-            batch = None
-        self._is_turn_of_long = not self._is_turn_of_long
-        if self._long and (self._is_turn_of_long or not (batch or self._short)):
-            self._batch = batch
+        if self._batch and not self._batch.is_awaited:
+            self._batch = None
+        has_short = bool(self._batch or self._short)
+        if self._long and (self._is_turn_of_long or not has_short):
+            self._is_turn_of_long = False
             return self._long.popleft()
+        self._is_turn_of_long = True
+        batch, self._batch = self._batch, None
         return batch or (self._form_batch() if self._short else None)
 
     def _form_batch(self) -> _Batch:
