@@ -73,8 +73,8 @@ def choose_format(requested: str | None, path: StrPath | None) -> AnswerFormat:
             "--output_format"
         )
     for answer_format in FORMATS:
-        of_name = name.endswith(f".{answer_format}")
-        if answer_format == requested or (of_name and not requested):
+        has_extension = name.endswith(f".{answer_format}")
+        if answer_format == requested or (has_extension and not requested):
             return answer_format
     return "jsonl"
 
@@ -380,15 +380,15 @@ def write_csv(
         _write_table(schema.columns, cells_of_rows, output)
         return
     columns: dict[str, None] = {}
-    of_errors: dict[str, None] = {}
+    error_columns: dict[str, None] = {}
     with tempfile.TemporaryFile() as lines:
         for row in rows:
             cells = _to_cells(row)
             failed = row.status == Status.FAILED
-            names = of_errors if failed else columns
+            names = error_columns if failed else columns
             names |= dict.fromkeys(cells)
             lines.write(to_json_line(cells))
-        columns |= of_errors
+        columns |= error_columns
         lines.seek(0)
         cells_of_rows = (parse_json(line, "an answer") for line in lines)
         # The table may repeat the names of columns.

@@ -7,12 +7,12 @@ import json
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
-
-import keras
+from typing import Any
 
 from command_line.installation import install_command
 from files import atomic
 from modeling import kinds
+from modeling.base_model import FeaturesModel
 from modeling.checkpoints.tf1 import named_tensorflow_errors
 from modeling.folders import config_files, model_json, new_folders, presets
 from modeling.folders.cards import cards, descriptions
@@ -33,10 +33,11 @@ from serving.signatures import (
     tokenize,
 )
 
-# {kind of model: function that creates the head of its exports}.
+# {kind of model: function that creates the head of its exports}. Each accepts a
+# model of its kind.
 _HEADS: dict[
     str,
-    Callable[[keras.Model, HeadSettings, ExportOptions], base.Head],
+    Callable[[Any, HeadSettings, ExportOptions], base.Head],
 ] = {
     kinds.CLASSIFIER: classify.create_head,
     kinds.ENCODER: embed.create_head,
@@ -49,7 +50,7 @@ _HEADS: dict[
 
 def export(
     folder: str | os.PathLike[str],
-    model: keras.Model,
+    model: FeaturesModel,
     settings: HeadSettings,
     options: ExportOptions,
 ) -> cards.Card | None:
@@ -106,7 +107,7 @@ def export(
 
 def write_export(
     export_dir: str | os.PathLike[str],
-    model: keras.Model,
+    model: FeaturesModel,
     head: base.Head,
     options: ExportOptions,
 ) -> cards.Card | None:
@@ -176,7 +177,7 @@ def _create_card(
 
 def _write_formats(
     folder: Path,
-    model: keras.Model,
+    model: FeaturesModel,
     endpoints: base.Endpoints,
     output_kind: head_outputs.OutputKind,
     options: ExportOptions,
@@ -206,7 +207,7 @@ def _write_formats(
 
 
 def _describe(
-    model: keras.Model, options: ExportOptions, settings: HeadSettings
+    model: FeaturesModel, options: ExportOptions, settings: HeadSettings
 ) -> dict[str, bytes]:
     """Returns {name: content} of the files that describe the model."""
     files = {"bert_config.json": model.config.to_json_string()}

@@ -63,20 +63,20 @@ def prepare_model(
     )
 
 
-def read_tokenizer(folder: Path, described: presets.Preset) -> FullTokenizer:
+def read_tokenizer(folder: Path, preset: presets.Preset) -> FullTokenizer:
     """Reads the tokenizer of an export, and checks its vocabulary.
 
     Args:
         folder: folder of the vocabulary.
-        described: what the export states about itself.
+        preset: what the export states about itself.
 
     Raises:
         OSError: the vocabulary cannot be read.
         ValueError: the model was trained with another vocabulary.
     """
-    tokenizer = FullTokenizer(folder / "vocab.txt", described.do_lower_case)
+    tokenizer = FullTokenizer(folder / "vocab.txt", preset.do_lower_case)
     tokenizer.check_vocab()
-    recorded = described.recorded_settings.get("tokenizer", {})
+    recorded = preset.recorded_settings.get("tokenizer", {})
     if recorded.get("vocab") not in (None, tokenizer.identity["vocab"]):
         raise ValueError(
             f"{tokenizer.vocab_file} is not the vocabulary that "

@@ -18,6 +18,7 @@ from absl import logging
 from starlette.exceptions import HTTPException
 
 from files.json_files import JsonObject
+from serving.engines import EngineError
 from serving.serving_flags import EngineFlags, TaskFlags
 from serving.tasks.base import AnyTextTask, Reply, Request
 from serving.text_model import TextModel
@@ -77,6 +78,9 @@ class _Batch:
 
     After the last turn, call `finish`. If a turn or `finish` raises an error,
     call `fail`.
+
+    Attributes:
+        is_computed: whether the last turn is over.
     """
 
     def __init__(self, model: TextModel, calls: Sequence[QueuedCall]) -> None:
@@ -86,6 +90,7 @@ class _Batch:
         ]
         self._replies: list[bytes | Exception] = [b""] * len(self._requests)
         self._steps = self._compute(model)
+        self.is_computed = False
 
     def _compute(self, model: TextModel) -> Iterator[None]:
         """Computes the replies. Yields after each step."""
@@ -96,11 +101,13 @@ class _Batch:
                 self._replies[number] = _to_json(reply)
             yield
 
-    def run(self) -> bool:
-        """Computes for a turn. Returns whether all calls are computed."""
+    def run(self) -> None:
+        """Computes for a turn. Stops at the first step that ends after it."""
         end = time.monotonic() + _TURN_S
-        # Stops at the first step that ends after the turn.
-        return all(time.monotonic() <= end for _ in self._steps)
+        for _ in self._steps:
+            if time.monotonic() > end:
+                return
+        self.is_computed = True
 
     @property
     def is_long(self) -> bool:
@@ -172,7 +179,7 @@ class ServedModel:
         self._long: collections.deque[_Batch] = collections.deque()
         # A batch that needs more than one turn.
         self._batch: _Batch | None = None
-        self._is_turn_of_long = False
+        self._is_turn_of_long = True
         self._worker: asyncio.Task[None] | None = None
         self._thread = futures.ThreadPoolExecutor(1)
 
@@ -228,7 +235,8 @@ class ServedModel:
         """
         loop = asyncio.get_running_loop()
         try:
-            if await loop.run_in_executor(self._thread, batch.run):
+            await loop.run_in_executor(self._thread, batch.run)
+            if batch.is_computed:
                 batch.finish()
             elif batch.is_long:
                 self._long.append(batch)
@@ -245,13 +253,14 @@ class ServedModel:
         self._short = [call for call in self._short if not call.future.done()]
         awaited = (batch for batch in self._long if batch.is_awaited)
         self._long = collections.deque(awaited)
-        batch, self._batch = self._batch, None
-        if batch and not batch.is_awaited:
-            batch = None
-        self._is_turn_of_long = not self._is_turn_of_long
-        if self._long and (self._is_turn_of_long or not (batch or self._short)):
-            self._batch = batch
+        if self._batch and not self._batch.is_awaited:
+            self._batch = None
+        has_short = bool(self._batch or self._short)
+        if self._long and (self._is_turn_of_long or not has_short):
+            self._is_turn_of_long = False
             return self._long.popleft()
+        self._is_turn_of_long = True
+        batch, self._batch = self._batch, None
         return batch or (self._form_batch() if self._short else None)
 
     def _form_batch(self) -> _Batch:
@@ -286,11 +295,11 @@ def to_exception(error: Exception, where: str = "") -> HTTPException:
     """Returns the reply to a request on which `error` was raised.
 
     Args:
-        error: a ValueError or a TypeError is the client's fault. Other errors
-            are logged, and the client learns nothing about them.
+        error: a ValueError is the client's fault, unless it is an EngineError.
+            Other errors are logged, and the client learns nothing about them.
         where: beginning of the message.
     """
-    if isinstance(error, ValueError | TypeError):
+    if isinstance(error, ValueError) and not isinstance(error, EngineError):
         message = f"{where}{' '.join(str(error).split())[:400]}"
         # A surrogate in the request cannot be encoded.
         return HTTPException(400, message.encode(errors="replace").decode())

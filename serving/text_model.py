@@ -86,19 +86,19 @@ class TextModel(TaskMethods):
         extra = folder / "assets.extra"
         if extra.is_dir() and not (folder / model_json.FILE).is_file():
             folder = extra
-        described = presets.read_preset(folder)
+        preset = presets.read_preset(folder)
         checksums.check_network(
-            Path(self.path), self.engine.name, described.model_json
+            Path(self.path), self.engine.name, preset.model_json
         )
         self.settings: HeadSettings = {
-            **described.settings,
-            "labels": described.labels,
+            **preset.settings,
+            "labels": preset.labels,
         }
         self.columns: Sequence[str | None] = ()
         self._tasks: dict[str, AnyTextTask] = {}
         self._prepared: PreparedModel | None = None
-        if described.head in TASKS:
-            self._prepare(folder, described.head, described)
+        if preset.head in TASKS:
+            self._prepare(folder, preset.head, preset)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Returns what pickle writes: how to load the model again."""
@@ -106,20 +106,18 @@ class TextModel(TaskMethods):
         arguments = path, self._num_threads, self.engine.name, self.checksum
         return _unpickle, arguments
 
-    def _prepare(
-        self, folder: Path, head: str, described: presets.Preset
-    ) -> None:
+    def _prepare(self, folder: Path, head: str, preset: presets.Preset) -> None:
         """Loads what the tasks of a head need: the tokenizer and the settings.
 
         Args:
             folder: folder of model.json and the vocabulary.
             head: class of the model, a key of TASKS.
-            described: what the export states about itself.
+            preset: what the export states about itself.
         """
-        tokenizer = read_tokenizer(folder, described)
+        tokenizer = read_tokenizer(folder, preset)
         settings = self.settings
         check_settings(head, settings, folder / model_json.FILE)
-        recorded = described.recorded_settings
+        recorded = preset.recorded_settings
         # A run knows better than the command that exported it.
         stated = settings.get("num_texts")
         settings["num_texts"] = recorded.get("num_texts", stated)

@@ -105,10 +105,10 @@ def create_schema(
         for name, value in reply.items()
         if not (name in columns.repeated and name in columns.taken)
     }
-    of_errors: Reply = {"file": ""} if names_files else {}
-    of_errors |= {"line": 0, "error": ""}
+    error_fields: Reply = {"file": ""} if names_files else {}
+    error_fields |= {"line": 0, "error": ""}
     added = tables.add_answer({}, kept, columns.taken)
-    added |= tables.add_answer({}, of_errors, columns.taken)
+    added |= tables.add_answer({}, error_fields, columns.taken)
     return Schema(
         columns.names | {key: key for key in answer_writer.flatten(added)}
     )

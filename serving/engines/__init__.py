@@ -8,6 +8,7 @@ runtime for it.
 from serving.engines.base import (
     BUDGET,
     Engine,
+    EngineError,
     Input,
     OutputArrays,
     pad_batch,
@@ -21,6 +22,7 @@ __all__ = [
     "INPUTS",
     "RUNTIMES",
     "Engine",
+    "EngineError",
     "Input",
     "OutputArrays",
     "Runtime",

@@ -22,6 +22,13 @@ MAX_VALUES = 1 << 24
 OutputArrays = dict[str, np.ndarray]
 
 
+class EngineError(ValueError):
+    """A network failed, or returned what is no number.
+
+    The cause is not what was asked but the memory, the model or a bug.
+    """
+
+
 class Input(NamedTuple):
     """One input of a network.
 
@@ -104,8 +111,8 @@ class Engine(abc.ABC):
             features: input_ids, input_mask and segment_ids, int32 [B, F].
 
         Raises:
-            ValueError: the batch has no rows, or the network fails, for example
-                for lack of memory.
+            EngineError: the network fails, for example for lack of memory.
+            ValueError: the batch has no rows.
         """
         if not len(features["input_ids"]):
             # Some runtimes crash on a batch without rows.
@@ -115,7 +122,7 @@ class Engine(abc.ABC):
         except Exception as error:
             # Omit the runtime's traceback: the usual cause is a lack of memory.
             reason = " ".join(str(error).split())[:200] or "out of memory"
-            raise ValueError(
+            raise EngineError(
                 f"the model failed on this input: {reason}"
             ) from None
 
@@ -149,9 +156,12 @@ class Engine(abc.ABC):
             after each batch, {key of a request: outputs of its inputs, without
             the batch's axis} of the requests whose last inputs it computed. The
             outputs may need much memory, so do not keep them.
+
+        Raises:
+            EngineError: the network fails on a batch.
         """
-        if without_inputs := [key for key in requests if not requests[key]]:
-            yield {key: [] for key in without_inputs}
+        if empty := [key for key, inputs in requests.items() if not inputs]:
+            yield {key: [] for key in empty}
         rows = [
             _Row(key, place, network_input)
             for key, inputs in requests.items()

@@ -9,10 +9,10 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-import keras
 import tensorflow as tf
 
 from modeling import ops
+from modeling.base_model import FeaturesModel
 from modeling.bert import BertModel
 from modeling.layers import all_layers
 from serving.export_options import ExportOptions
@@ -20,7 +20,7 @@ from serving.signatures.base import Endpoint
 
 
 def write_litert(
-    path: Path, model: keras.Model, ids: Endpoint, options: ExportOptions
+    path: Path, model: FeaturesModel, ids: Endpoint, options: ExportOptions
 ) -> None:
     """Writes the file model.tflite.
 
@@ -62,7 +62,7 @@ def write_litert(
 
 
 @contextlib.contextmanager
-def _plain_operations(model: keras.Model) -> Iterator[None]:
+def _plain_operations(model: FeaturesModel) -> Iterator[None]:
     """Turns off what LiteRT can neither convert nor do.
 
     These are fused operations, mixed precision and the skipping of padding.

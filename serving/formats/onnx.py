@@ -12,12 +12,12 @@ B = batch size, C = choices, T = length in WordPieces.
 import tempfile
 from pathlib import Path
 
-import keras
 import numpy as np
 import onnx
 from onnx import TensorProto, helper
 
 from modeling import BertModel, kinds
+from modeling.base_model import FeaturesModel
 from serving import engines, head_outputs
 from serving.export_options import ExportOptions
 from serving.formats.onnx_graph import GraphBuilder, TensorShape
@@ -30,7 +30,7 @@ _IR_VERSION = 10
 
 def write_onnx(
     path: Path,
-    model: keras.Model,
+    model: FeaturesModel,
     output_kind: head_outputs.OutputKind,
     options: ExportOptions,
 ) -> None:
@@ -70,7 +70,7 @@ def write_onnx(
 
 
 def create_graph(
-    model: keras.Model,
+    model: FeaturesModel,
     output_kind: head_outputs.OutputKind = head_outputs.CLASSIFICATION,
     length: int | None = None,
     precision: str = "float32",

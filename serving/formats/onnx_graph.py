@@ -14,10 +14,12 @@ from numpy.typing import ArrayLike, DTypeLike
 from onnx import TensorProto, helper, numpy_helper
 
 from modeling import BertModel, kinds
+from modeling.base_model import FeaturesModel
 from modeling.config import BertConfig
 from modeling.embeddings import Embeddings
 from modeling.encoder import TransformerBlock
 from modeling.heads import BidirectionalLSTM, OutputHead
+from modeling.task_models import BertPretrainer
 from serving import engines, head_outputs
 
 # Shape of a tensor. A str is the name of a size that is known only at run time.
@@ -295,7 +297,7 @@ class GraphBuilder:
 
     def apply_head(
         self,
-        model: keras.Model,
+        model: FeaturesModel,
         output_kind: head_outputs.OutputKind,
         encoded: tuple[str, str],
         shape: TensorShape,
@@ -334,7 +336,7 @@ class GraphBuilder:
 
     def apply_pretrainer(
         self,
-        model: keras.Model,
+        model: BertPretrainer,
         sequence: str,
         pooled: str,
         shape: TensorShape,
@@ -371,7 +373,7 @@ class GraphBuilder:
         probabilities = Output(self.add(operation, logits), shape)
         return outputs | {"probabilities": probabilities}
 
-    def predict_words(self, model: keras.Model, sequence: str) -> str:
+    def predict_words(self, model: BertPretrainer, sequence: str) -> str:
         """Returns the logits of all words at all positions."""
         head = model.masked_lm
         outputs = self.dense(sequence, head.dense)

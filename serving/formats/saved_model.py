@@ -4,15 +4,15 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-import keras
 import tensorflow as tf
 
 from modeling.accelerated import inference, tracing
+from modeling.base_model import FeaturesModel
 from serving.signatures.base import Endpoint
 
 
 def write_saved_model(
-    folder: Path, model: keras.Model, endpoints: Mapping[str, Endpoint]
+    folder: Path, model: FeaturesModel, endpoints: Mapping[str, Endpoint]
 ) -> None:
     """Writes a SavedModel whose signatures are the endpoints.
 

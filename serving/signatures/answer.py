@@ -9,7 +9,6 @@ import functools
 from collections.abc import Mapping
 from typing import Any, TypeVar, cast
 
-import keras
 import tensorflow as tf
 
 from data.io.tfrecords import trim_padding
@@ -18,6 +17,7 @@ from data.squad.options import DecodingOptions, WindowOptions
 from data.squad.windows_layer import Passages, create_windows
 from data.text.packing_layer import Windows
 from modeling.folders.model_entries import HeadSettings
+from modeling.task_models import BertSpanLabeler
 from serving import head_outputs
 from serving.export_options import ExportOptions
 from serving.signatures import base, batches
@@ -37,7 +37,7 @@ _QUESTIONS_AT_A_TIME = 64
 
 
 def create_head(
-    model: keras.Model, settings: HeadSettings, options: ExportOptions
+    model: BertSpanLabeler, settings: HeadSettings, options: ExportOptions
 ) -> base.Head:
     """Returns the head of a span labeler, with signatures that accept text.
 
@@ -97,7 +97,7 @@ class _Answering:
 
     def __init__(
         self,
-        model: keras.Model,
+        model: BertSpanLabeler,
         windows: WindowOptions,
         decoding: DecodingOptions,
         options: ExportOptions,

@@ -9,13 +9,14 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
-import keras
 import tensorflow as tf
 
 from modeling import ops
+from modeling.base_model import FeaturesModel
 from modeling.folders.config_files import default_labels
 from modeling.folders.model_entries import HeadSettings
 from modeling.labels import check_labels
+from modeling.task_models import BertClassifier, TaskModel
 from serving import engines, head_outputs
 from serving.signatures import batches
 from serving.signatures.batches import Tensors
@@ -64,7 +65,7 @@ def text_inputs(*names: str) -> list[tf.TensorSpec]:
 
 
 def serve_ids(
-    function: Callable[[Tensors], Tensors], model: keras.Model
+    function: Callable[[Tensors], Tensors], model: FeaturesModel
 ) -> Endpoint:
     """Creates the endpoint `ids`, which accepts WordPiece ids.
 
@@ -134,7 +135,7 @@ def trace_once(function: Callable[..., T]) -> Callable[..., T]:
     return call
 
 
-def output_labels(model: keras.Model, settings: HeadSettings) -> list[str]:
+def output_labels(model: BertClassifier, settings: HeadSettings) -> list[str]:
     """Returns the names of a model's outputs: `labels` in the settings.
 
     If the settings name none, returns LABEL_0, LABEL_1 and so on.
@@ -150,7 +151,7 @@ def output_labels(model: keras.Model, settings: HeadSettings) -> list[str]:
 
 
 def predict_labels(
-    model: keras.Model, output_kind: head_outputs.OutputKind
+    model: TaskModel, output_kind: head_outputs.OutputKind
 ) -> Callable[[Tensors], Tensors]:
     """Returns the function of the signature `ids` for a head of labels.
 

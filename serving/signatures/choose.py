@@ -3,16 +3,15 @@
 B = batch size, C = choices, F = length of an input in WordPieces, with padding.
 """
 
-import keras
-
 from modeling.folders.model_entries import HeadSettings
+from modeling.task_models import BertMultipleChoice
 from serving import head_outputs
 from serving.export_options import ExportOptions
 from serving.signatures import base
 
 
 def create_head(
-    model: keras.Model, settings: HeadSettings, options: ExportOptions
+    model: BertMultipleChoice, settings: HeadSettings, options: ExportOptions
 ) -> base.Head:
     """Returns the head of a multiple-choice model.
 

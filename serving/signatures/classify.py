@@ -6,25 +6,25 @@ N = number of texts, L = labels, W = windows.
 import functools
 from collections.abc import Callable, Sequence
 
-import keras
 import tensorflow as tf
 
 from data.io.tfrecords import trim_padding
 from data.text.packing_layer import Windows, cut_windows
 from modeling import kinds
 from modeling.folders.model_entries import HeadSettings
+from modeling.task_models import BertClassifier
 from serving import head_outputs
 from serving.export_options import ExportOptions
 from serving.signatures import base, batches
 from serving.signatures.batches import Tensors
 
 # Function from texts, string [N] each, to the outputs for each text.
-_ReadTexts = Callable[..., Tensors]
+_PredictTexts = Callable[..., Tensors]
 _Predict = Callable[[Tensors], Tensors]
 
 
 def create_head(
-    model: keras.Model, settings: HeadSettings, options: ExportOptions
+    model: BertClassifier, settings: HeadSettings, options: ExportOptions
 ) -> base.Head:
     """Returns the head of a classifier, with signatures that accept text.
 
@@ -64,12 +64,12 @@ def create_head(
     output_kind = head_outputs.output_kind_of(kinds.CLASSIFIER, settings)
     predict = base.trace_once(base.predict_labels(model, output_kind))
     names = ["text_a"] if stride else ["text_a", "text_b"]
-    read_texts: _ReadTexts = (
-        _WholeTexts(predict, options, stride, mode).read
+    predict_texts: _PredictTexts = (
+        _WholeTexts(predict, options, stride, mode).predict_texts
         if stride
-        else _Beginnings(predict, options).read
+        else _Beginnings(predict, options).predict_texts
     )
-    head = _Classifying(read_texts, label_list, mode, len(names))
+    head = _Classifying(predict_texts, label_list, mode, len(names))
     recorded: HeadSettings = {
         "labels": label_list,
         "output_mode": mode,
@@ -95,14 +95,14 @@ def _create_endpoints(
 
 
 class _Beginnings:
-    """Reads texts, or pairs of texts, and cuts them at the maximum length."""
+    """Classifies texts or pairs, cut at the maximum length."""
 
     def __init__(self, predict: _Predict, options: ExportOptions) -> None:
         self._predict = predict
         self._packing = options.packing
         self._batch_size = options.predict_batch_size
 
-    def read(self, *texts: tf.Tensor) -> Tensors:
+    def predict_texts(self, *texts: tf.Tensor) -> Tensors:
         tokens = self._packing.tokenize(*texts)
         return batches.call_in_batches(
             functools.partial(self._predict_rows, tokens),
@@ -122,7 +122,7 @@ class _Beginnings:
 
 
 class _WholeTexts:
-    """Reads texts in windows, and averages the windows' outputs.
+    """Classifies texts in windows, and averages the windows' outputs.
 
     The rules are those of data/classification/decoding.py.
     """
@@ -140,7 +140,7 @@ class _WholeTexts:
         self._stride = stride
         self._mode = mode
 
-    def read(self, text: tf.Tensor) -> Tensors:
+    def predict_texts(self, text: tf.Tensor) -> Tensors:
         tokens, *_ = self._packing.tokenize(text)
         windows = cut_windows(
             tokens, self._packing.max_seq_length, self._stride, fewest=1
@@ -168,7 +168,7 @@ class _WholeTexts:
 
 
 class _Classifying:
-    """Adds the labels to what `read_texts` returns for `num_texts` texts.
+    """Adds the labels to what `predict_texts` returns for `num_texts` texts.
 
     Attributes:
         classify: function of the signature `classify`.
@@ -176,12 +176,12 @@ class _Classifying:
 
     def __init__(
         self,
-        read_texts: _ReadTexts,
+        predict_texts: _PredictTexts,
         label_list: list[str] | None,
         mode: head_outputs.OutputKind,
         num_texts: int,
     ) -> None:
-        self._read_texts = read_texts
+        self._predict_texts = predict_texts
         self._label_list = label_list
         self._mode = mode
         self._num_texts = num_texts
@@ -193,7 +193,7 @@ class _Classifying:
         return self.classify(text, *empty)
 
     def _classify(self, *texts: tf.Tensor) -> Tensors:
-        outputs = self._read_texts(*texts)
+        outputs = self._predict_texts(*texts)
         if self._label_list is None:
             return outputs
         return outputs | _name_labels(

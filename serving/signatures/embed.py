@@ -5,9 +5,9 @@ N = number of texts, T = WordPieces of the longest text, W = hidden size.
 
 import functools
 
-import keras
 import tensorflow as tf
 
+from modeling.bert import BertModel
 from modeling.folders.model_entries import HeadSettings
 from serving.export_options import ExportOptions
 from serving.signatures import base, batches
@@ -19,7 +19,7 @@ _MAX_PADDING = 1 << 26
 
 
 def create_head(
-    model: keras.Model, settings: HeadSettings, options: ExportOptions
+    model: BertModel, settings: HeadSettings, options: ExportOptions
 ) -> base.Head:
     """Returns the head of an encoder, whose signature `embed` accepts text.
 
@@ -51,7 +51,7 @@ class _Embedding:
         encode: function of the signature `ids`.
     """
 
-    def __init__(self, model: keras.Model, options: ExportOptions) -> None:
+    def __init__(self, model: BertModel, options: ExportOptions) -> None:
         self._model = model
         self._options = options
         self._packing = options.packing

@@ -6,11 +6,11 @@ number of WordPieces that are returned for each mask.
 
 from collections.abc import Callable
 
-import keras
 import tensorflow as tf
 
 from data.text.ragged import with_row_splits
 from modeling.folders.model_entries import HeadSettings
+from modeling.task_models import BertPretrainer
 from serving.export_options import ExportOptions
 from serving.signatures import base, batches
 from serving.signatures.batches import Tensors
@@ -24,7 +24,7 @@ _PredictWords = Callable[[Tensors, tf.Tensor], Tensors]
 
 
 def create_head(
-    model: keras.Model, settings: HeadSettings, options: ExportOptions
+    model: BertPretrainer, settings: HeadSettings, options: ExportOptions
 ) -> base.Head:
     """Returns the head of a pretrainer, with two signatures that accept text.
 

@@ -5,13 +5,13 @@ N = number of texts, W = windows, M = words of the longest text.
 
 import functools
 
-import keras
 import tensorflow as tf
 
 from data.io.tfrecords import trim_padding
 from data.ner.layers import cut_texts, decode_legal, split_words
 from data.text.packing_layer import Windows
 from modeling.folders.model_entries import HeadSettings
+from modeling.task_models import BertTokenClassifier
 from serving import head_outputs
 from serving.export_options import ExportOptions
 from serving.signatures import base, batches
@@ -19,7 +19,7 @@ from serving.signatures.batches import Tensors
 
 
 def create_head(
-    model: keras.Model, settings: HeadSettings, options: ExportOptions
+    model: BertTokenClassifier, settings: HeadSettings, options: ExportOptions
 ) -> base.Head:
     """Returns the head of a token classifier, with signatures that accept text.
 
@@ -67,7 +67,7 @@ class _Tagging:
 
     def __init__(
         self,
-        model: keras.Model,
+        model: BertTokenClassifier,
         label_list: list[str],
         only_legal: bool,
         options: ExportOptions,

@@ -14,7 +14,7 @@ from absl import logging
 
 from data.text.token_windows import pack_tokens
 from files.json_files import JsonObject
-from serving.engines import Input, OutputArrays
+from serving.engines import EngineError, Input, OutputArrays
 from serving.prepared_model import PreparedModel
 from serving.serving_flags import DEFAULT_TASK_FLAGS, TaskFlags
 
@@ -121,8 +121,8 @@ class TextTask(Generic[ContextT]):
         """Checks and answers requests.
 
         Returns:
-            a reply to each request, {} if its texts are empty, or a ValueError
-            if it is wrong or the network fails on it.
+            a reply to each request, {} if its texts are empty, a ValueError if
+            it is wrong, or an EngineError if the network fails on it.
         """
         replies: list[Reply | ValueError] = [{} for _ in requests]
         steps = self.in_steps(model, requests, options)
@@ -213,7 +213,7 @@ class TextTask(Generic[ContextT]):
     ) -> Iterator[list[NumberedReply]]:
         """Runs the network, and yields the replies after each batch.
 
-        Raises a ValueError if the network fails on a batch.
+        Raises an EngineError if the network fails on a batch.
         """
         inputs = {number: request.inputs for number, request in encoded.items()}
         values_per_wordpiece = 1
@@ -327,7 +327,7 @@ def to_plain(value: object) -> object:
     """Converts a part of a reply to plain Python, with 6 significant digits.
 
     Raises:
-        ValueError: a number is NaN or infinite.
+        EngineError: a number is NaN or infinite.
     """
     if isinstance(value, dict):
         return {name: to_plain(entry) for name, entry in value.items()}
@@ -341,7 +341,7 @@ def to_plain(value: object) -> object:
     if not isinstance(value, float | np.floating):
         return value
     if not math.isfinite(value):
-        raise ValueError(
+        raise EngineError(
             f"the model returned {value}, which is not a finite number; check "
             "the model's weights and precision"
         )

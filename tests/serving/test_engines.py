@@ -198,6 +198,15 @@ def test_no_engine_is_given_zero_rows(engine, ask):
         ask(engine, "classifier").engine.run(nothing)
 
 
+@pytest.mark.parametrize("engine", ENGINES)
+def test_an_error_of_a_runtime_is_an_engine_error(engine, ask):
+    """Whatever class it has, callers catch it as a ValueError."""
+    without_mask = {"input_ids": np.ones([1, 8], np.int32)}
+    with pytest.raises(engines.EngineError, match="the model failed on this"):
+        ask(engine, "classifier").engine.run(without_mask)
+    assert issubclass(engines.EngineError, ValueError)
+
+
 def test_no_task_needs_tensorflow(folders, load):
     asked = [
         (engine, method, str(folders[kind]), [field[0] for field in texts])

@@ -3,7 +3,10 @@
 import asyncio
 import contextlib
 import functools
+import itertools
 import json
+import math
+import os
 import socket
 import threading
 import time
@@ -13,8 +16,8 @@ import pytest
 
 pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
 
-from serving import server_process
-from serving.engines import Input
+from serving import server_process, server_queue
+from serving.engines import EngineError, Input
 from serving.server import HTTPException, Server
 from serving.server_queue import QueuedCall, ServedModel
 from serving.serving_flags import EngineFlags, LimitFlags
@@ -60,7 +63,7 @@ class Echo:
         self.engine = self
         self.prepared = self
         self.may_run = threading.Event()
-        self.num_slow = 0
+        self.decoded = []
 
     def task(self, name="task"):
         return TASK
@@ -73,14 +76,12 @@ class Echo:
         texts = [text.ids[0] for (text,) in inputs.values()]
         self.batches.append(texts)
         if "broken" in texts:
-            raise ValueError("broken")
+            raise EngineError("broken")
         for number in inputs:
             yield {number: []}
 
     def decode(self, text):
-        if text == "slow":
-            time.sleep(0.03)
-            self.num_slow += 1
+        self.decoded.append(text)
         if text == "bad":
             raise ValueError("bad")
         if text == "unprintable":
@@ -159,28 +160,56 @@ def test_a_batch_on_which_the_network_fails_is_computed_text_by_text():
     batches, (texts, error) = compute_waiting([(TASK, "a"), (TASK, "broken")])
     assert batches == [["a", "broken"], ["a"], ["broken"]]
     assert texts == ["a"]
-    assert (error.status_code, error.detail) == (400, "broken")
+    # The network failed, so the text is not to blame.
+    assert error.status_code == 500 and "broken" not in error.detail
 
 
-def test_a_long_job_takes_turns_and_ends_with_its_client():
+@pytest.mark.parametrize("turn_s, max_texts", [(-1, 4), (math.inf, 40)])
+def test_a_short_call_waits_for_one_turn_of_a_long_one(
+    turn_s, max_texts, monkeypatch
+):
+    """A turn is a single step, or all steps. A short call has three."""
+    monkeypatch.setattr(server_queue, "_TURN_S", turn_s)
+
     async def main():
         echo = Echo()
         echo.may_run.set()
         model = served(echo)
-        long, other = (submit(model, TASK, *["slow"] * 100) for _ in range(2))
-        for _ in range(3):
+        long = [submit(model, TASK, *["long"] * 40) for _ in range(2)]
+        while not all(call.done() for call in long):
             await submit(model, TASK, "short")
-        # Each short call waits for one turn of a long one.
-        assert 0 < echo.num_slow < 30
+        return echo.decoded
+
+    decoded = asyncio.run(main())
+    num_adjacent = [
+        len([*texts])
+        for text, texts in itertools.groupby(decoded)
+        if text == "long"
+    ]
+    assert sum(num_adjacent) == 80
+    assert max(num_adjacent) <= max_texts
+
+
+def test_a_long_call_ends_with_its_client(monkeypatch):
+    monkeypatch.setattr(server_queue, "_TURN_S", -1)
+
+    async def main():
+        echo = Echo()
+        echo.may_run.set()
+        model = served(echo)
+        long, other = (submit(model, TASK, *["long"] * 40) for _ in range(2))
+        await submit(model, TASK, "short")
         assert not long.done() and not other.done()
         long.cancel()
         other.cancel()
         await submit(model, TASK, "short")
-        await asyncio.sleep(0.3)
-        # Nothing runs on.
-        assert asyncio.all_tasks() == {asyncio.current_task()}
+        # The worker ends, because nothing is left.
+        async with asyncio.timeout(60):
+            while len(asyncio.all_tasks()) > 1:
+                await asyncio.sleep(0.01)
+        return echo.decoded
 
-    asyncio.run(main())
+    assert asyncio.run(main()).count("long") < 40
 
 
 @pytest.mark.parametrize(
@@ -279,10 +308,10 @@ POST = (
 def served_by(target, status):
     """A server in a process of its own with this health, until SIGTERM."""
     with socket.create_server(("127.0.0.1", 0)) as free:
-        server = types.SimpleNamespace(port=free.getsockname()[1])
-    args = [server.port]
-    process = script_runner.PROCESSES.Process(target=target, args=args)
+        port = free.getsockname()[1]
+    process = script_runner.PROCESSES.Process(target=target, args=[port])
     process.start()
+    server = types.SimpleNamespace(port=port, pid=process.pid)
     try:
         health = b""
         while status not in health:
@@ -296,7 +325,26 @@ def served_by(target, status):
     assert process.exitcode == 0
 
 
+def wait_until(is_true):
+    end = time.monotonic() + script_runner.TIMEOUT
+    while not is_true():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def count_sockets(server):
+    """Returns the number of sockets that a server has open."""
+    folder = f"/proc/{server.pid}/fd"
+    links = []
+    for name in os.listdir(folder):
+        # A file may be closed by now.
+        with contextlib.suppress(FileNotFoundError):
+            links.append(os.readlink(f"{folder}/{name}"))
+    return sum(link.startswith("socket:") for link in links)
+
+
 @pytest.mark.slow
+@pytest.mark.skipif(not os.path.exists("/proc/self/fd"), reason="no /proc")
 def test_a_reply_that_is_not_read_keeps_no_connection():
     """The rest of the reply is dropped, and its memory is free."""
     head = b"POST /api/models/m/task HTTP/1.1\r\nHost: a\r\n"
@@ -304,9 +352,12 @@ def test_a_reply_that_is_not_read_keeps_no_connection():
     last = request.replace(b"Host", b"Connection: close\r\nHost")
     with served_by(serve_long_replies, b" 200 ") as server:
         assert len(send(server, last, shut=False)) > 15_000_000
+        num_sockets = count_sockets(server)
         with socket.create_connection(("127.0.0.1", server.port), 60) as client:
             client.sendall(request)
-            time.sleep(8)
+            wait_until(lambda: count_sockets(server) > num_sockets)
+            # The server closes the connection by itself.
+            wait_until(lambda: count_sockets(server) == num_sockets)
             received = 0
             with contextlib.suppress(ConnectionError):
                 while part := client.recv(1 << 16):
