@@ -212,7 +212,9 @@ class BertModel(FeaturesModel):
                 input_mask = packed.attention_mask
         if token_type_ids is None:
             token_type_ids = keras.ops.zeros_like(input_ids)
-        if training and seed is None:
+        if not training:
+            seed = None
+        elif seed is None:
             seed = self.draw_seed()
         embedding_output = self.embeddings(
             input_ids,

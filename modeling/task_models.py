@@ -147,7 +147,9 @@ class TaskModel(FeaturesModel, abc.ABC):
         self, features: Features, training: bool, seed: Tensor | None
     ) -> tuple[Features, Tensor | None]:
         """Returns the outputs of `BertModel`, and the head's dropout seed."""
-        if training and seed is None:
+        if not training:
+            seed = None
+        elif seed is None:
             seed = self.draw_seed()
         input_ids = features["input_ids"]
         mask = features.get("input_mask")

@@ -98,6 +98,18 @@ def test_the_seed_decides_weights_and_dropout():
     )
 
 
+def test_only_training_drops_out():
+    features = create_features()
+    model = MODELS["classifier"](seed=3)
+    pass_seed = keras.ops.convert_to_tensor([5, 6], dtype="int64")
+    for network in (model, model.bert):
+        expected = network(features)
+        actual = network(features, training=False, seed=pass_seed)
+        keras.tree.map_structure(
+            lambda one, two: assert_close(one, two, 0), expected, actual
+        )
+
+
 def test_each_kernel_starts_at_numbers_of_its_own():
     config = BertConfig(
         vocab_size=500, hidden_size=96, num_hidden_layers=1, type_vocab_size=2
