@@ -66,6 +66,9 @@ _ERROR = {
     },
 }
 _PREDICT_SUFFIX = ":predict"
+_PAGE_PATHS = ["/", *(f"/{file.name}" for file in _PAGE.iterdir())]
+# Paths that need no token. The page asks for it.
+_OPEN_PATHS = frozenset(("/healthz", *_PAGE_PATHS))
 _PATHS = (
     "GET /, GET /healthz, GET /api/models, POST /api/models/NAME/TASK, "
     "GET /v1/models/NAME, POST /v1/models/NAME:predict, GET /openapi.json"
@@ -128,8 +131,8 @@ class Server:
         post("/api/models/{name}/{task}")(self._do_task)
         post(f"/v1/models/{{name}}{_PREDICT_SUFFIX}")(self._predict)
         app.get("/v1/models/{name}")(self._status)
-        for name in ("", *(file.name for file in _PAGE.iterdir())):
-            app.get(f"/{name}", include_in_schema=False)(self._send_file)
+        for path in _PAGE_PATHS:
+            app.get(path, include_in_schema=False)(self._send_file)
         return app
 
     async def __call__(
@@ -152,9 +155,7 @@ class Server:
         self, scope: Scope, receive: Receive, send: Send
     ) -> None:
         app: ASGIApp = self._app
-        # Everyone may load the page, which asks for the token.
-        needs_token = scope["path"].startswith(("/api", "/v1", "/openapi"))
-        needs_token = needs_token and self.has_token
+        needs_token = self.has_token and scope["path"] not in _OPEN_PATHS
         if needs_token and not self._is_allowed(scope):
             message = "no or wrong token: send Authorization: Bearer TOKEN"
             header = {"WWW-Authenticate": "Bearer"}

@@ -187,7 +187,8 @@ def guarded(tmp_path_factory, folders):
     ],
 )
 def test_without_the_token_nothing_is_told(guarded, headers):
-    for path in ("/api/models", "/openapi.json", "/v1/models/ner"):
+    paths = ("/api/models", "/openapi.json", "/v1/models/ner", "/nothing")
+    for path in paths:
         status, answer = guarded.ask("GET", path, None, headers)
         assert status == 401 and "TOKEN" in answer["error"]
 
