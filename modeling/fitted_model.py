@@ -1,4 +1,4 @@
-"""What Keras's `fit`, `evaluate` and `predict` do with a dict of features."""
+"""Makes Keras's `fit`, `evaluate` and `predict` read a dict of features."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar, cast

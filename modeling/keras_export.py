@@ -1,4 +1,4 @@
-"""What Keras needs to export a model of this package."""
+"""Tells Keras the shapes with which it exports a model of this package."""
 
 from collections.abc import Mapping
 

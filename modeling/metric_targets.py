@@ -1,4 +1,4 @@
-"""What Keras's metrics compare with the outputs of a model."""
+"""Chooses the labels and weights that Keras's metrics compare with outputs."""
 
 from collections.abc import Mapping
 

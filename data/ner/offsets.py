@@ -27,7 +27,7 @@ _WITHOUT_SPACES = (
 
 
 class SpanFit(NamedTuple):
-    """How a span fits the words of its text.
+    """The result of comparing a span with the words of its text.
 
     Attributes:
         is_start_wrong: whether the span begins inside a word, or with space.
