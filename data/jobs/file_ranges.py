@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import IO, TYPE_CHECKING, Literal, NamedTuple
 
 from data.io import encodings, text_files
-from data.tables import json_tables, table_formats
+from data.tables import json_tables, parquet, table_formats
 from data.tables.table_formats import Layout, Row
 
 if TYPE_CHECKING:
@@ -211,7 +211,7 @@ def _cut_parquet(
     path: str, size: int, grid: _Grid
 ) -> Iterator[tuple[FileRange, int]]:
     """Yields ranges of groups of rows, each with an offset as its end."""
-    with table_formats.open_parquet(path) as table:
+    with parquet.open_parquet(path) as table:
         metadata = table.metadata
         counts = [
             metadata.row_group(number).num_rows
@@ -251,7 +251,7 @@ def read_range(file_range: FileRange, layout: Layout) -> Iterator[Row]:
         yield from table_formats.read_rows(file_range.path, layout)
     elif file_range.kind == "parquet":
         groups = range(file_range.start, file_range.end)
-        yield from table_formats.read_parquet(
+        yield from parquet.read_parquet(
             file_range.path, groups, file_range.first
         )
     else:

@@ -1,19 +1,22 @@
 """Reads tables in their formats, from CSV, JSON and Excel to plain text."""
 
-import contextlib
 import csv
 import itertools
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import IO, TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from typing import IO, NamedTuple
 
-from command_line.installation import install_command
 from data.io import encodings, packed_files, text_files
-from data.tables import dialects, headers, json_tables, table_checks, workbooks
+from data.tables import (
+    dialects,
+    headers,
+    json_tables,
+    parquet,
+    table_checks,
+    workbooks,
+)
+from data.tables.column_keys import ColumnNumber, unique_keys
 from files.json_files import JsonObject
 from files.paths import StrPath
-
-if TYPE_CHECKING:
-    import pyarrow.parquet
 
 # {ending of a file's name: format of the table}.
 ENDINGS = {
@@ -32,31 +35,6 @@ FORMATS = tuple(dict.fromkeys(ENDINGS.values()))
 # A row: (number of its first line, {column: cell}). If the row is malformed, a
 # ValueError replaces the dict.
 Row = json_tables.NumberedRow
-
-
-class RepeatedName(str):
-    """Key of a column whose name an earlier column of the table has too.
-
-    The key is the name and a number, such as "Labels.1", so that a row keeps
-    the cells of both columns.
-
-    Attributes:
-        name: the name in the file.
-    """
-
-    name: str
-
-    def __new__(cls, name: str, taken: Collection[str]) -> "RepeatedName":
-        """Creates the first key `name.1`, `name.2` that is not in `taken`."""
-        keys = (f"{name}.{number}" for number in itertools.count(1))
-        free_key = next(key for key in keys if key not in taken)
-        column = super().__new__(cls, free_key)
-        column.name = name
-        return column
-
-
-class ColumnNumber(str):
-    """Key of a column of a table without a header: "1", "2" and so on."""
 
 
 class Layout(NamedTuple):
@@ -128,7 +106,7 @@ def read_rows(path: StrPath, layout: Layout = DEFAULT_LAYOUT) -> Iterator[Row]:
     """
     file_format = layout.format or format_of(path)
     if file_format == "parquet":
-        yield from read_parquet(path)
+        yield from parquet.read_parquet(path)
     elif file_format == "xlsx":
         yield from _read_workbook(path, layout)
     else:
@@ -207,7 +185,7 @@ class _RowBuilder:
         # The file was saved twice with UTF-8's mark.
         names[0] = names[0].removeprefix("\ufeff")
         self._names = names
-        self._keys = _unique_keys(names)
+        self._keys = unique_keys(names)
         self.needs_names = False
 
     def build(
@@ -279,18 +257,6 @@ class _RowBuilder:
         self._first_widths.append(width)
         if len(self._first_widths) == _NUM_FIRST_ROWS:
             self._width = dialects.common_width(self._first_widths)
-
-
-def _unique_keys(names: Sequence[str]) -> list[str]:
-    """Replaces each name that an earlier column has by a RepeatedName.
-
-    A dict keeps the order, and finds a name in a table of many columns fast.
-    """
-    keys: dict[str, None] = {}
-    for name in names:
-        key = RepeatedName(name, {*names, *keys}) if name in keys else name
-        keys[key] = None
-    return [*keys]
 
 
 def _read_separated(
@@ -396,80 +362,3 @@ def _read_workbook(path: StrPath, layout: Layout) -> Iterator[Row]:
             builder.set_names(cells)
         else:
             yield number, builder.build(cells)
-
-
-def read_parquet(
-    path: StrPath, row_groups: Sequence[int] | None = None, first: int = 1
-) -> Iterator[Row]:
-    """Yields the rows of a file of Parquet.
-
-    Args:
-        path: path of the file.
-        row_groups: numbers of the groups of rows to read. None = all.
-        first: number of the first row.
-
-    Raises:
-        OSError, ValueError: as `read_rows` raises them.
-    """
-    with open_parquet(path) as table:
-        number = first - 1
-        for batch in table.iter_batches(256, row_groups):
-            keys = _unique_keys(batch.schema.names)
-            columns = [_parquet_cells(column) for column in batch.columns]
-            for cells in zip(*columns, strict=True):
-                number += 1
-                row = dict(zip(keys, cells, strict=True))
-                yield number, json_tables.without_nan(row)
-
-
-@contextlib.contextmanager
-def open_parquet(path: StrPath) -> Iterator["pyarrow.parquet.ParquetFile"]:
-    """Opens a file of Parquet as a pyarrow.parquet.ParquetFile.
-
-    Raises:
-        OSError: the file cannot be read.
-        ValueError: the file is damaged, or the package is missing.
-    """
-    try:
-        # An optional package.
-        import pyarrow.parquet
-    except ImportError:
-        raise ValueError(
-            f"{path} needs pyarrow: {install_command('pyarrow')}"
-        ) from None
-    with text_files.open_binary(path) as file:
-        try:
-            table = pyarrow.parquet.ParquetFile(file)
-        except pyarrow.ArrowException as error:
-            raise ValueError(f"{path}: {error}") from error
-        yield table
-
-
-def read_empty_row(path: StrPath) -> JsonObject:
-    """Returns a row of empty cells: {column: None or {inner column: None}}.
-
-    Raises the errors of `open_parquet`.
-    """
-    with open_parquet(path) as table:
-        schema = table.schema_arrow
-        types = [schema.field(number).type for number in range(len(schema))]
-        cells = map(_create_empty_cell, types)
-        return dict(zip(_unique_keys(schema.names), cells, strict=True))
-
-
-def _create_empty_cell(
-    cell_type: "pyarrow.DataType",
-) -> dict[str, None] | None:
-    if not str(cell_type).startswith("struct<"):
-        return None
-    return {field.name: None for field in cell_type} or None
-
-
-def _parquet_cells(column: "pyarrow.Array") -> list[object]:
-    """Returns the cells of a column, as text if Python lacks their values."""
-    try:
-        cells: list[object] = column.to_pylist()
-    except (ValueError, OverflowError):
-        # Python's dates have no nanoseconds, and end with the year 9999.
-        cells = column.cast("string").to_pylist()
-    return cells

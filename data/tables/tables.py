@@ -14,12 +14,11 @@ from typing import Any, TypeVar
 
 from absl import logging
 
+from data.tables.column_keys import ColumnNumber, RepeatedName
 from data.tables.table_formats import (
     DEFAULT_LAYOUT,
     FORMATS,
-    ColumnNumber,
     Layout,
-    RepeatedName,
     Row,
     format_of,
     read_rows,

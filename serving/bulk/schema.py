@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from data.jobs import file_ranges
 from data.jobs.file_ranges import FileRange
-from data.tables import table_formats, tables
+from data.tables import parquet, tables
 from serving import answer_writer, batch_prediction
 from serving.answer_writer import Schema
 from serving.bulk.answer_settings import AnswerSettings
@@ -56,7 +56,7 @@ def read_input_columns(
         kind = file_ranges.find_range_kind(path, settings.table_layout())
         max_rows: int | None = None
         if kind == "parquet":
-            columns.add(table_formats.read_empty_row(path))
+            columns.add(parquet.read_empty_row(path))
             max_rows = 1
         elif kind == "text" or (kind and settings.output_format != "csv"):
             max_rows = _FIRST_ROWS
