@@ -219,7 +219,12 @@ def _describe(
         mode = settings.get("output_mode") or head_outputs.CLASSIFICATION
         problem_type = kinds.PROBLEM_TYPES[mode] if labels else None
         entries = config_files.config_entries(
-            model, labels, tokenizer, problem_type
+            model.config,
+            model_class=kinds.kind_of(model),
+            num_labels=getattr(model, "num_labels", None),
+            labels=labels,
+            tokenizer=tokenizer,
+            problem_type=problem_type,
         )
         name = config_files.CONFIG_FILE
         files[name] = json.dumps(entries, indent=2) + "\n"

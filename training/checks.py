@@ -8,7 +8,7 @@ from absl import logging
 import modeling
 from data.io.split_names import suffix_of
 from modeling import kinds
-from modeling.checkpoints.names import printable
+from modeling.checkpoints.entry_names import printable
 from modeling.checkpoints.restore import LoadReport
 from modeling.folders import identity, new_folders
 from modeling.folders.presets import Preset

@@ -13,8 +13,8 @@ import h5py
 import ml_dtypes
 import numpy as np
 
-from modeling.checkpoints.names import printable
-from modeling.checkpoints.sources import Entry
+from modeling.checkpoints.entries import Entry
+from modeling.checkpoints.entry_names import printable
 
 # Damaged files raise errors of many types, which do not name the file.
 _ERRORS = (

@@ -21,15 +21,15 @@ import safetensors.numpy
 
 from files.paths import StrPath
 from modeling.checkpoints.base import Checkpoint
-from modeling.checkpoints.names import (
-    original_name,
+from modeling.checkpoints.entries import Entry, transposed
+from modeling.checkpoints.entry_names import (
     printable,
     source_name,
     without_scope,
 )
+from modeling.checkpoints.names import original_name
 from modeling.checkpoints.restore import LoadReport, restore_variables
 from modeling.checkpoints.shards import lacks_entry, read_shard_paths
-from modeling.checkpoints.sources import Entry, transposed
 from modeling.folders.config_files import (
     CONFIG_FILE,
     HUGGINGFACE_WEIGHTS,
@@ -377,8 +377,12 @@ def save_huggingface(
             file.
         OSError: a file cannot be written.
     """
+    if not model.built:
+        model.build()
     values = config_entries(
-        model,
+        model.config,
+        model_class=kind_of(model),
+        num_labels=getattr(model, "num_labels", None),
         labels=labels,
         tokenizer=tokenizer,
         problem_type=problem_type,

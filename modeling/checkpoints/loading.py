@@ -58,9 +58,9 @@ def _locate(path: StrPath | Preset, best: bool | None = None) -> Checkpoint:
         return HuggingFaceCheckpoint(file)
 
     # These formats need h5py or TensorFlow.
-    from modeling.checkpoints import kerashub, object_graph, tf_h5
+    from modeling.checkpoints import kerashub_weights, object_graph, tf_h5
 
-    readers: Sequence[FormatReader] = (kerashub, tf_h5, object_graph)
+    readers: Sequence[FormatReader] = (kerashub_weights, tf_h5, object_graph)
     for reader in readers:
         if file := reader.find_weights(path):
             return ForeignCheckpoint(file, reader)

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from types import ModuleType
 
 from files.paths import StrPath
-from modeling.checkpoints.sources import Entry
+from modeling.checkpoints.entries import Entry
 from modeling.folders import saved_models
 from modeling.folders.checkpoint_folders import find_tf1_checkpoint
 

@@ -9,7 +9,8 @@ import numpy as np
 from absl import logging
 
 from files.paths import StrPath
-from modeling.checkpoints.names import original_name, source_name
+from modeling.checkpoints.entry_names import source_name
+from modeling.checkpoints.names import original_name
 from modeling.checkpoints.sizes import describe_entries
 from modeling.tensors import Tensor
 

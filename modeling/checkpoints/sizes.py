@@ -8,7 +8,7 @@ import itertools
 from collections.abc import Iterator, Mapping, Sequence
 
 from files.paths import StrPath
-from modeling.checkpoints.names import printable, source_name
+from modeling.checkpoints.entry_names import printable, source_name
 from modeling.config import BertConfig
 
 _NORMALIZED = {

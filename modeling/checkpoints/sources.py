@@ -1,4 +1,4 @@
-"""Loads weights that other libraries stored, under Google's names.
+"""Loads weights that other libraries stored into models.
 
 Each format has a module, its `FormatReader`. Readers run no code of a file, and
 read a value only when it is asked for.
@@ -6,47 +6,21 @@ read a value only when it is asked for.
 
 import dataclasses
 import re
-from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple, Protocol
+from collections.abc import Mapping, Sequence
+from typing import Protocol
 
 import keras
-import numpy as np
 from absl import logging
 
 from files.paths import StrPath
 from modeling.checkpoints.base import Checkpoint
+from modeling.checkpoints.entries import NEXT_SENTENCE_POOLER, POOLER, Entry
 from modeling.checkpoints.names import original_name
 from modeling.checkpoints.restore import LoadReport, restore_variables
 
-POOLER = "bert/pooler/dense"
-# Name of a pooler that belongs to the head for next sentences, where the
-# encoder has a pooler of its own. Google's BERT has one pooler for both.
-NEXT_SENTENCE_POOLER = "cls/seq_relationship/pooler/dense"
 # Matches Google's names.
 _GOOGLE_NAME = re.compile(r"bert/|cls/|output_")
 _NEXT_SENTENCE = "cls/seq_relationship/output_weights"
-
-
-class Entry(NamedTuple):
-    """An entry of a file, which readers convert to the shape of a variable.
-
-    Attributes:
-        shape: shape of the value that `read` returns.
-        dtype: name of its type, such as "float32".
-        read: function that reads the value.
-        num_heads: number of attention heads that the shape in the file shows,
-            None if it shows none.
-    """
-
-    shape: Sequence[int]
-    dtype: str
-    read: Callable[[], np.ndarray]
-    num_heads: int | None = None
-
-
-def transposed(entry: Entry) -> Entry:
-    """Returns an entry whose value is the transpose of another's."""
-    return Entry(entry.shape[::-1], entry.dtype, lambda: entry.read().T)
 
 
 class FormatReader(Protocol):

@@ -11,9 +11,9 @@ from collections.abc import Mapping
 import numpy as np
 
 from files.paths import StrPath
+from modeling.checkpoints.entries import Entry, transposed
 from modeling.checkpoints.h5_files import open_datasets
 from modeling.checkpoints.shards import lacks_entry, read_shard_paths
-from modeling.checkpoints.sources import Entry, transposed
 from modeling.checkpoints.transformers_names import google_name
 
 WEIGHTS_FILE = "tf_model.h5"

@@ -8,7 +8,7 @@ import dataclasses
 import os
 import re
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from files.json_files import JsonObject, read_entry, read_json
 from files.paths import StrPath
@@ -23,12 +23,8 @@ from modeling.kinds import (
     TOKEN_CLASSIFIER,
     TRANSFORMERS_MASKED_LM,
     TRANSFORMERS_NEXT_SENTENCE,
-    kind_of,
 )
 from modeling.labels import check_labels
-
-if TYPE_CHECKING:
-    from modeling.fitted_model import FittedModel
 
 CONFIG_FILE = "config.json"
 # Names of files of weights, and of index files, which list the file that
@@ -242,7 +238,10 @@ def _parse_config(entries: JsonObject, path: str) -> BertConfig:
 
 
 def config_entries(
-    model: "FittedModel",
+    config: BertConfig,
+    *,
+    model_class: str,
+    num_labels: int | None,
     labels: Sequence[str] | None,
     tokenizer: Tokenizer | None,
     problem_type: str | None,
@@ -250,17 +249,24 @@ def config_entries(
 ) -> JsonObject:
     """Returns the entries of the config.json that describes a model.
 
-    See `save_huggingface` for the arguments.
+    Args:
+        config: configuration of the model.
+        model_class: name of its class, as in `kinds.KINDS`.
+        num_labels: number of the outputs of its head. None if it has no labels.
+        labels: as in `save_huggingface`, like the other arguments.
+        tokenizer: FullTokenizer of the model.
+        problem_type: entry `problem_type` of config.json.
+        leave_out: Google's names of the weights that the file lacks.
+
+    Raises:
+        ValueError: transformers has no class for the model, or `labels` are not
+            as many as the outputs.
     """
-    model_class = kind_of(model)
     kind = KINDS.get(model_class)
     if not (kind and kind.transformers_class):
         raise ValueError(
             f"transformers has no class for {model_class}. Write another format"
         )
-    if not model.built:
-        model.build()
-    config = model.config
     values: JsonObject = config.to_dict()
     for name in config.unused:
         del values[name]
@@ -276,9 +282,9 @@ def config_entries(
     values["architectures"] = [
         _name_architecture(kind.transformers_class, leave_out)
     ]
-    if kind.has_labels:
-        labels = default_labels(model.num_labels) if labels is None else labels
-        check_labels(labels, num_labels=model.num_labels)
+    if kind.has_labels and num_labels is not None:
+        labels = default_labels(num_labels) if labels is None else labels
+        check_labels(labels, num_labels=num_labels)
         values["id2label"] = {
             str(index): label for index, label in enumerate(labels)
         }

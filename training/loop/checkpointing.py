@@ -24,7 +24,7 @@ from absl import logging
 
 from files.atomic import write_text
 from files.paths import StrPath
-from modeling.checkpoints import tf1
+from modeling.checkpoints import tf1, tf1_files
 from modeling.folders.checkpoint_folders import PREFIX, checkpoint_steps
 
 # Matches the files that saving a checkpoint writes, but not similar names, such
@@ -160,7 +160,7 @@ class Checkpointer:
         source, target = (f"{path}/{PREFIX}-{step}" for path in folders)
         partial = f"{target}.partial"
         with contextlib.suppress(OSError):
-            tf1.check_tf1_files(source)
+            tf1_files.check_tf1_files(source)
             for end in tf1.ENDINGS:
                 Path(partial + end).unlink(missing_ok=True)
                 os.link(os.path.realpath(source + end), partial + end)
@@ -200,7 +200,7 @@ class Checkpointer:
         Raises:
             OSError: the checkpoint cannot be read.
         """
-        with tf1.open_tf1_checkpoint(path) as (reader, _):
+        with tf1_files.open_tf1_checkpoint(path) as (reader, _):
             self.has_optimizer = reader.has_tensor("global_step")
             state = self._state if self.has_optimizer else {}
             for name, variable in (self._variables | state).items():

@@ -8,7 +8,7 @@ import tensorflow as tf
 
 import modeling
 from files.json_files import read_json
-from modeling.checkpoints import kerashub
+from modeling.checkpoints import kerashub_weights
 from modeling.folders import identity, kerashub_files, presets
 from modeling.folders.model_entries import Fingerprint, TrainingSettings
 from modeling.folders.presets import Preset, folder_of
@@ -118,5 +118,7 @@ def _files_of(file: str) -> list[str]:
     files = [os.path.join(folder, name) for name in names]
     found_files = [*filter(os.path.isfile, files)]
     if name == kerashub_files.INDEX_FILE:
-        found_files += sorted({path for _, path in kerashub.read_shards(file)})
+        found_files += sorted(
+            {path for _, path in kerashub_weights.read_shards(file)}
+        )
     return found_files

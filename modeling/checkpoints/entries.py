@@ -1,0 +1,33 @@
+"""Defines an entry of a file of weights, under Google's name."""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+POOLER = "bert/pooler/dense"
+# Name of a pooler that belongs to the head for next sentences, where the
+# encoder has a pooler of its own. Google's BERT has one pooler for both.
+NEXT_SENTENCE_POOLER = "cls/seq_relationship/pooler/dense"
+
+
+class Entry(NamedTuple):
+    """An entry of a file, which readers convert to the shape of a variable.
+
+    Attributes:
+        shape: shape of the value that `read` returns.
+        dtype: name of its type, such as "float32".
+        read: function that reads the value.
+        num_heads: number of attention heads that the shape in the file shows,
+            None if it shows none.
+    """
+
+    shape: Sequence[int]
+    dtype: str
+    read: Callable[[], np.ndarray]
+    num_heads: int | None = None
+
+
+def transposed(entry: Entry) -> Entry:
+    """Returns an entry whose value is the transpose of another's."""
+    return Entry(entry.shape[::-1], entry.dtype, lambda: entry.read().T)
