@@ -27,7 +27,7 @@ from data.io import text_files
 from data.text import token_windows, tokenization
 from files.atomic import atomic_open
 from files.json_files import JsonObject
-from modeling.folders import identity, presets
+from model_folders import identity, presets
 from training.downloads import download_flags
 from training.start import check_lengths, check_required
 

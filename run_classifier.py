@@ -25,7 +25,7 @@ from data.classification import (
 from data.classification.label_set import balance_classes
 from data.classification.options import ClassifierOptions, TableOptions
 from data.tables.tables import Table
-from modeling import kinds
+from model_folders import kinds
 from training import task
 from training.fine_tuning_config import DataFileConfig
 from training.start import Start, read_start

@@ -13,7 +13,7 @@ from command_line import cli, flags
 from command_line.flags import group
 from data.ner import reading
 from data.ner.options import NerOptions
-from modeling import kinds
+from model_folders import kinds
 from training.fine_tuning_config import DataFileConfig
 from training.start import read_start
 from training.table_start import adapt_to_table

@@ -18,7 +18,7 @@ from data.io.split_names import Purpose
 from data.squad.options import DecodingOptions, WindowOptions
 from data.squad.squad_reader import SquadReader
 from data.tables.options import LayoutOptions
-from modeling import kinds
+from model_folders import kinds
 from training.fine_tuning_config import (
     FineTuningConfig,
     FineTuningFlags,

@@ -12,7 +12,7 @@ import functools
 from command_line import cli, flags
 from command_line.flags import group, like
 from data.tables.options import LayoutOptions
-from modeling import kinds
+from model_folders import kinds
 from training.fine_tuning_config import FineTuningConfig
 from training.start import read_start
 from training.tasks.swag import SwagTask

@@ -22,13 +22,13 @@ from absl import logging
 
 from command_line import cli, config_values, flags
 from command_line.flags import flag, group
-from command_line.installation import install_command
 from command_line.path_flags import (
     PathFlag,
     PathKind,
     check_paths,
     expand_home,
 )
+from imports.installation import install_command
 from serving.engines import find_export
 from serving.serving_flags import EngineFlags, LimitFlags
 

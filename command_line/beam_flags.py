@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from command_line import parsing
 from command_line.flags import flag
-from command_line.installation import install_command
+from imports.installation import install_command
 
 if TYPE_CHECKING:
     from apache_beam.options.pipeline_options import PipelineOptions

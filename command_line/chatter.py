@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Iterator
 
-from command_line.import_hooks import surround_import
+from imports.import_hooks import surround_import
 
 
 def silence_tensorflow() -> None:

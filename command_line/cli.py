@@ -20,13 +20,13 @@ from command_line import (
     config_values,
     flags,
     help_pages,
-    installation,
     parsing,
     user_errors,
 )
 from command_line.flags import ConfigT
 from command_line.path_flags import PathFlag, check_paths
 from files import lock
+from imports import installation
 
 # Exit statuses that shells use for Ctrl-C and for a broken pipe.
 _INTERRUPTED = 130

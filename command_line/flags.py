@@ -380,7 +380,7 @@ class Config:
         Runs after the paths are checked.
 
         Raises:
-            ValueError, OSError: as `modeling.folders.hub.download` raises them.
+            ValueError, OSError: as `model_folders.hub.download` raises them.
         """
         return self
 

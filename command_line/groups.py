@@ -10,9 +10,9 @@ import os
 from typing import Literal
 
 from command_line import config_values, flags
-from command_line.installation import install_command
 from command_line.path_flags import PathKind
 from files import json_files
+from imports.installation import install_command
 
 # {value of --mixed_precision: Keras's dtype policy}.
 PRECISIONS = {

@@ -4,7 +4,7 @@ import sys
 
 from absl import flags as absl_flags
 
-from command_line import installation
+from imports import installation
 
 # {title: flags that most commands need}. --helpfull lists all flags.
 HELP_SECTIONS = {

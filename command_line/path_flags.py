@@ -42,7 +42,7 @@ class PathKind(enum.Enum):
     # A folder for checkpoints, TFRecords and results. A resumed run reads them.
     RUN_FOLDER = "folder of a run"
     # A folder that is written at once and replaced completely, as in
-    # modeling/folders/new_folders.py.
+    # model_folders/new_folders.py.
     NEW_FOLDER = "folder of a model"
 
 

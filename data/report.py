@@ -28,8 +28,8 @@ from data.squad.scoring import compute_exact, compute_f1
 from data.text.tokenization import FullTokenizer
 from files import atomic
 from files.paths import StrPath
-from modeling.folders.model_entries import OutputMode
-from modeling.results import overall_scores, split_by_label
+from model_folders.model_entries import OutputMode
+from model_folders.results import overall_scores, split_by_label
 
 T = TypeVar("T")
 

@@ -12,8 +12,7 @@ import importlib
 import sys
 from collections.abc import Iterator, Mapping
 
-from command_line.import_hooks import surround_import
-from files.json_files import JsonObject
+from imports.import_hooks import surround_import
 
 
 def register(
@@ -69,7 +68,7 @@ class _Placeholder:
         self._module = module
         self._name = name
 
-    def from_config(self, config: JsonObject) -> object:
+    def from_config(self, config: dict[str, object]) -> object:
         """Creates an object of the class, which its import registers."""
         cls = getattr(importlib.import_module(self._module), self._name)
         return cls.from_config(config)
@@ -78,7 +77,7 @@ class _Placeholder:
 class _Missing(_Placeholder):
     """Stands for a class that only another package may import."""
 
-    def from_config(self, config: JsonObject) -> object:
+    def from_config(self, config: dict[str, object]) -> object:
         """Says which import creates the class."""
         raise ImportError(
             f"this file contains {self._name}: `import {self._module}` before "

@@ -16,6 +16,6 @@ def read_version() -> str:
     if (root / "pyproject.toml").exists() and file.exists():
         return file.read_text("utf-8").strip()
     # A checkout does not need it, and it takes a while.
-    from command_line import installation
+    from imports import installation
 
     return installation.read_version()

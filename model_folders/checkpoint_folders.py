@@ -7,8 +7,8 @@ from pathlib import Path
 from absl import logging
 
 from files.paths import StrPath
-from modeling.folders import model_json
-from modeling.folders.model_entries import ModelJson
+from model_folders import model_json
+from model_folders.model_entries import ModelJson
 
 # Folder in the folder of a run that contains the weights of the best step.
 BEST = "best"

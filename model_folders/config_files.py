@@ -12,11 +12,9 @@ from typing import Any
 
 from files.json_files import JsonObject, read_entry, read_json
 from files.paths import StrPath
-from modeling.config import ACTIVATIONS, BertConfig
-from modeling.folders import kerashub_files, saved_models
-from modeling.folders.model_entries import HeadSettings
-from modeling.folders.tokenizer_files import Tokenizer
-from modeling.kinds import (
+from model_folders import kerashub_files, saved_models
+from model_folders.bert_config import ACTIVATIONS, BertConfig
+from model_folders.kinds import (
     ARCHITECTURES,
     KINDS,
     PROBLEM_TYPES,
@@ -24,7 +22,9 @@ from modeling.kinds import (
     TRANSFORMERS_MASKED_LM,
     TRANSFORMERS_NEXT_SENTENCE,
 )
-from modeling.labels import check_labels
+from model_folders.labels import check_labels
+from model_folders.model_entries import HeadSettings
+from model_folders.tokenizer_files import Tokenizer
 
 CONFIG_FILE = "config.json"
 # Names of files of weights, and of index files, which list the file that

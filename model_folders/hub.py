@@ -11,10 +11,10 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from command_line.installation import install_command
 from files.json_files import read_json
-from modeling.folders import kerashub_files
-from modeling.labels import LABELS_FILE
+from imports.installation import install_command
+from model_folders import kerashub_files
+from model_folders.labels import LABELS_FILE
 
 SCHEME = "hf://"
 # The folder of a download in the cache.

@@ -8,10 +8,10 @@ import os
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from modeling.config import BertConfig
-from modeling.folders import model_json
-from modeling.folders.presets import NETWORK, Preset
-from modeling.folders.tokenizer_files import Tokenizer
+from model_folders import model_json
+from model_folders.bert_config import BertConfig
+from model_folders.presets import NETWORK, Preset
+from model_folders.tokenizer_files import Tokenizer
 
 # Entries of bert_config.json that inference does not use.
 _NOT_IDENTITY = {

@@ -14,9 +14,9 @@ from absl import logging
 
 from files.json_files import JsonObject, read_json
 from files.paths import StrPath
-from modeling.config import LAYER_NORM_EPS, BertConfig
-from modeling.folders.model_entries import HeadSettings, StatedCasing
-from modeling.kinds import CLASSIFIER, ENCODER, KERASHUB_TASKS
+from model_folders.bert_config import LAYER_NORM_EPS, BertConfig
+from model_folders.kinds import CLASSIFIER, ENCODER, KERASHUB_TASKS
+from model_folders.model_entries import HeadSettings, StatedCasing
 
 WEIGHTS_FILE = "model.weights.h5"
 # The index of weights in several files, SHARDS.

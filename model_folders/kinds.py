@@ -8,7 +8,7 @@ neither Keras nor TensorFlow.
 
 import dataclasses
 
-from modeling.folders.model_entries import OutputMode
+from model_folders.model_entries import OutputMode
 
 ENCODER = "BertModel"
 PRETRAINER = "BertPretrainer"

@@ -10,9 +10,9 @@ from typing import Final, TypeAlias
 
 from files.json_files import read_json
 from files.paths import StrPath
-from modeling import kinds
-from modeling.folders.model_entries import ModelJson
-from modeling.folders.recorded_splits import SPLIT_ENTRY
+from model_folders import kinds
+from model_folders.model_entries import ModelJson
+from model_folders.recorded_splits import SPLIT_ENTRY
 
 FILE = "model.json"
 # Entry with the checksums of an export's networks.

@@ -22,7 +22,7 @@ from files.atomic import (
     write_json,
 )
 from files.paths import StrPath, named_errors
-from modeling.folders import model_json
+from model_folders import model_json
 
 # Where the file may lie that lists the files of its folder. An export of only a
 # SavedModel has it beside the vocabulary.

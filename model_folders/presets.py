@@ -18,36 +18,36 @@ from absl import logging
 
 from files.json_files import read_json
 from files.paths import StrPath
-from modeling import kinds
-from modeling.config import BertConfig
-from modeling.folders import (
+from model_folders import (
     hub,
     kerashub_files,
+    kinds,
     model_json,
     pooling_files,
     saved_models,
 )
-from modeling.folders.config_files import (
+from model_folders.bert_config import BertConfig
+from model_folders.config_files import (
     CONFIG_FILE,
     config_names,
     load_config,
     read_config_labels,
     read_head,
 )
-from modeling.folders.model_entries import (
+from model_folders.labels import read_labels
+from model_folders.model_entries import (
     HeadSettings,
     ModelJson,
     NetworkOptions,
     StatedCasing,
     TrainingSettings,
 )
-from modeling.folders.recorded_splits import (
+from model_folders.recorded_splits import (
     RecordedSet,
     TableSplit,
     parse_table_split,
 )
-from modeling.folders.tokenizer_files import TOKENIZER_FILE, read_tokenizer
-from modeling.labels import read_labels
+from model_folders.tokenizer_files import TOKENIZER_FILE, read_tokenizer
 
 # Options of the network for which bert_config.json contains no entry.
 NETWORK = ("left_to_right", "bilstm")

@@ -4,7 +4,7 @@ import dataclasses
 from typing import Final, NamedTuple
 
 from files.paths import StrPath
-from modeling.folders.model_entries import (
+from model_folders.model_entries import (
     ModelJson,
     Provenance,
     SplitEntry,

@@ -12,7 +12,7 @@ from types import ModuleType
 
 from files.json_files import JsonObject
 from files.paths import StrPath
-from modeling.folders.model_entries import StatedCasing
+from model_folders.model_entries import StatedCasing
 
 SAVED_MODEL_FILE = "saved_model.pb"
 VOCAB_FILE = "assets/vocab.txt"
@@ -86,7 +86,7 @@ def read_casing(folder: StrPath) -> StatedCasing:
 def _import_entries() -> ModuleType:
     """Imports the module that reads the weights."""
     # It loads TensorFlow, which most folders do not need.
-    from modeling.checkpoints import object_entries
+    from model_folders.weights import object_entries
 
     return object_entries
 

@@ -16,8 +16,8 @@ from absl import logging
 
 from files.json_files import JsonObject, read_entry, read_json
 from files.paths import StrPath
-from modeling.folders import kerashub_files
-from modeling.folders.model_entries import StatedCasing, TokenizerIdentity
+from model_folders import kerashub_files
+from model_folders.model_entries import StatedCasing, TokenizerIdentity
 
 CONFIG_FILE = "tokenizer_config.json"
 TOKENIZER_FILE = "tokenizer.json"

@@ -4,7 +4,7 @@ import contextlib
 from typing import Any
 
 from files.json_files import JsonObject, parse_json
-from modeling.folders import kerashub_files
+from model_folders import kerashub_files
 
 # More rows than the vocabulary of any BERT has. Unused ids become empty lines,
 # so one large id in a small file would fill the memory.

@@ -58,13 +58,15 @@
 
 from typing import TYPE_CHECKING, Any
 
-from command_line import lazy
-from modeling import registration
-from modeling.version import read_version
+from imports import lazy, registration
+from imports.version import read_version
 
 if TYPE_CHECKING:
     # The names of this package, which `lazy` imports at their first use. `as`
     # tells type checkers that they are public.
+    from model_folders.bert_config import BertConfig as BertConfig
+    from model_folders.config_files import load_config as load_config
+    from model_folders.labels import find_order as find_order
     from modeling.bert import BertModel as BertModel
     from modeling.checkpoints.extending import extend_model as extend_model
     from modeling.checkpoints.huggingface import (
@@ -80,11 +82,8 @@ if TYPE_CHECKING:
     from modeling.checkpoints.names import named_variables as named_variables
     from modeling.checkpoints.tf1 import save_checkpoint as save_checkpoint
     from modeling.checkpoints.tf1 import save_release as save_release
-    from modeling.config import BertConfig as BertConfig
     from modeling.distillation import DistillationLoss as DistillationLoss
     from modeling.distillation import Distiller as Distiller
-    from modeling.folders.config_files import load_config as load_config
-    from modeling.labels import find_order as find_order
     from modeling.losses import ClassifierLoss as ClassifierLoss
     from modeling.losses import ContrastiveLoss as ContrastiveLoss
     from modeling.losses import CosineLoss as CosineLoss
@@ -113,7 +112,7 @@ registration.register(
     "bert",
     {name: module for name, module in _MODULES.items() if module in _SAVED},
 )
-# A layer of a package that builds on this one.
+# A layer of `data.text`, which a saved model may contain.
 registration.register(
     "bert", {"BertTextClassifierPreprocessor": "data.text"}, is_imported=False
 )

@@ -15,13 +15,13 @@ from absl import logging
 
 from files.json_files import JsonObject
 from files.paths import StrPath
+from model_folders import presets
+from model_folders.bert_config import BertConfig
+from model_folders.labels import check_labels
 from modeling import keras_export
 from modeling.checkpoints.loading import create_model
 from modeling.checkpoints.restore import LoadReport
-from modeling.config import BertConfig
 from modeling.fitted_model import FittedModel
-from modeling.folders import presets
-from modeling.labels import check_labels
 from modeling.layers import all_layers
 from modeling.tensors import Outputs
 

@@ -15,8 +15,8 @@ from typing import Any
 import keras
 
 from files.json_files import JsonObject
+from model_folders.bert_config import BertConfig, check_config
 from modeling.base_model import FeaturesModel
-from modeling.config import BertConfig, check_config
 from modeling.embeddings import Embeddings
 from modeling.encoder import Transformer
 from modeling.keras_export import flat_model

@@ -7,8 +7,8 @@ from typing import Any
 
 import keras
 
+from model_folders.bert_config import BertConfig
 from modeling import ops
-from modeling.config import BertConfig
 from modeling.features import checked_ids
 from modeling.layers import BertLayer
 from modeling.tensors import Shape, Tensor

@@ -10,9 +10,9 @@ from typing import Any
 
 import keras
 
+from model_folders.bert_config import BertConfig
 from modeling import ops
 from modeling.attention import AttentionLayer
-from modeling.config import BertConfig
 from modeling.layers import BertLayer, Dense
 from modeling.ops import dropout_seed
 from modeling.tensors import Shape, Tensor

@@ -8,7 +8,7 @@ from typing import Any
 
 import keras
 
-from modeling.config import BertConfig
+from model_folders.bert_config import BertConfig
 from modeling.layers import BertLayer
 from modeling.ops import ACTIVATIONS, dense
 from modeling.positions import gather_vectors, last_positions

@@ -6,8 +6,8 @@ from typing import Any
 
 import keras
 
+from model_folders.bert_config import BertConfig
 from modeling import ops
-from modeling.config import BertConfig
 from modeling.tensors import Tensor
 
 

@@ -30,7 +30,7 @@ from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
 
 import keras
 
-from modeling import config
+from model_folders import bert_config
 from modeling.tensors import Tensor
 
 FirstT = TypeVar("FirstT")
@@ -337,7 +337,7 @@ _OWN = {"gelu": gelu, "gelu_erf": gelu_erf}
 # {value of `hidden_act` in a configuration: activation}.
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     name: _OWN.get(name) or getattr(keras.activations, name)
-    for name in config.ACTIVATIONS
+    for name in bert_config.ACTIVATIONS
 }
 
 

@@ -19,9 +19,9 @@ from typing import Any
 import keras
 
 from files.json_files import JsonObject
+from model_folders.bert_config import BertConfig
 from modeling.base_model import FeaturesModel
 from modeling.bert import BertModel
-from modeling.config import BertConfig
 from modeling.features import checked_ids
 from modeling.heads import (
     BidirectionalLSTM,

@@ -9,7 +9,7 @@ load: An exported model that accepts text.
 
 from typing import TYPE_CHECKING
 
-from command_line import lazy
+from imports import lazy
 
 if TYPE_CHECKING:
     # The names of this package, which `lazy` imports at their first use. `as`

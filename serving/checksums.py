@@ -14,8 +14,8 @@ from pathlib import Path
 
 from data.io import records
 from files.json_files import JsonObject
-from modeling.folders import model_json
-from modeling.folders.model_entries import ModelJson
+from model_folders import model_json
+from model_folders.model_entries import ModelJson
 from serving import engines
 
 

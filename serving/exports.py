@@ -9,16 +9,15 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from command_line.installation import install_command
 from files import atomic
-from modeling import kinds
+from imports.installation import install_command
+from model_folders import config_files, kinds, model_json, new_folders, presets
+from model_folders.cards import cards, descriptions
+from model_folders.labels import LABELS_FILE, format_labels
+from model_folders.model_entries import HeadSettings, ModelJson
+from model_folders.tokenizer_files import create_tokenizer_files
 from modeling.base_model import FeaturesModel
 from modeling.checkpoints.tf1 import named_tensorflow_errors
-from modeling.folders import config_files, model_json, new_folders, presets
-from modeling.folders.cards import cards, descriptions
-from modeling.folders.model_entries import HeadSettings, ModelJson
-from modeling.folders.tokenizer_files import create_tokenizer_files
-from modeling.labels import LABELS_FILE, format_labels
 from serving import checksums, engines, head_outputs
 from serving.export_options import ExportOptions
 from serving.formats import litert, saved_model
@@ -83,7 +82,7 @@ def export(
         OSError: the export cannot be written. An earlier export does not
             change.
         ValueError: the folder contains files that are not an export (see
-            modeling/folders/new_folders.py), the model has no weights yet, its
+            model_folders/new_folders.py), the model has no weights yet, its
             class is not one of `modeling`, or the labels do not name its
             outputs.
         ImportError: a package of a format is not installed.

@@ -20,8 +20,8 @@ from typing import Final, Literal, TypeAlias
 import numpy as np
 
 from data.ner import legal_tags
-from modeling import kinds
-from modeling.folders.model_entries import HeadSettings
+from model_folders import kinds
+from model_folders.model_entries import HeadSettings
 from serving.engines import OutputArrays
 
 # What the head of an export computes from its logits.

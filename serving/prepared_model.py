@@ -4,8 +4,8 @@ import dataclasses
 from pathlib import Path
 
 from data.text.tokenization import FullTokenizer
-from modeling.folders import presets
-from modeling.folders.model_entries import HeadSettings
+from model_folders import presets
+from model_folders.model_entries import HeadSettings
 from serving.engines import Engine, Input, pad_batch
 
 

@@ -15,8 +15,8 @@ from typing import Any
 from absl import logging
 
 from data.text.tokenization import FullTokenizer
-from modeling.folders import model_json, presets
-from modeling.folders.model_entries import HeadSettings
+from model_folders import model_json, presets
+from model_folders.model_entries import HeadSettings
 from serving import checksums, engines
 from serving.model_cache import ModelCache, NotLoaded
 from serving.prepared_model import PreparedModel, prepare_model, read_tokenizer

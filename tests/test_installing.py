@@ -10,7 +10,7 @@ import tomllib
 
 import pytest
 
-from command_line import installation
+from imports import installation
 from tests.support.golden import ROOT
 from tests.support.script_runner import SCRIPTS
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import modeling
-from modeling import kinds
+from model_folders import kinds
 from tests.support import fresh_process
 from tests.support.golden import ROOT
 from tests.support.source_files import ALL_FOLDERS, PACKAGES, sources
@@ -21,12 +21,28 @@ SCRIPTS = sorted(path.stem for path in ROOT.glob("*.py"))
 # The packages that each package may import besides itself.
 BELOW = {
     "files": set(),
-    "command_line": {"files"},
-    "modeling": {"command_line", "files"},
-    # And of modeling, what loads neither Keras nor TensorFlow.
-    "data": {"command_line", "files", "modeling"},
-    "serving": {"command_line", "files", "modeling", "data"},
-    "training": {"command_line", "files", "modeling", "data", "serving"},
+    "imports": set(),
+    "command_line": {"files", "imports"},
+    "model_folders": {"files", "imports"},
+    "modeling": {"files", "imports", "model_folders"},
+    "data": {"command_line", "files", "imports", "model_folders"},
+    "serving": {
+        "command_line",
+        "data",
+        "files",
+        "imports",
+        "model_folders",
+        "modeling",
+    },
+    "training": {
+        "command_line",
+        "data",
+        "files",
+        "imports",
+        "model_folders",
+        "modeling",
+        "serving",
+    },
 }
 
 
@@ -89,26 +105,8 @@ def test_the_page_shows_all_folders_of_the_packages_and_no_files():
     assert all((ROOT / folder).is_dir() for folder in shown)
 
 
-def test_data_imports_of_modeling_only_what_loads_no_network():
-    allowed = {
-        "modeling.labels",
-        "modeling.folders.model_entries",
-        "modeling.folders.presets",
-        "modeling.registration",
-        "modeling.results",
-        "modeling.folders.tokenizer_files",
-        "modeling.folders.tokenizer_json",
-    }
-    for path in sources("data"):
-        names = {n for n in imported(path) if n.startswith("modeling")}
-        assert {n for n in names if file_of(n).is_file()} <= allowed, path
-        assert "modeling" not in names, path
-
-
 def test_importing_loads_no_tensorflow_and_prints_nothing():
-    code = (
-        "import sys, data.text.tokenization, modeling.folders.presets, serving;"
-    )
+    code = "import sys, data.text.tokenization, model_folders.presets, serving;"
     code += "assert not {'keras', 'tensorflow'} & {*sys.modules};"
     code += "import logging; assert not logging.root.handlers"
     done = fresh_process.run("-c", code).check()
@@ -122,10 +120,19 @@ def test_scripts_and_tools_do_not_import_each_other():
 
 def test_the_network_runs_on_any_backend_of_keras():
     # Faster forms, where TensorFlow is the backend, and its checkpoints.
-    others = [ROOT / "modeling" / x for x in ("accelerated", "checkpoints")]
-    for path in sources("modeling"):
+    others = (
+        ROOT / "modeling/accelerated",
+        ROOT / "modeling/checkpoints",
+        ROOT / "model_folders/weights",
+    )
+    for path in (*sources("model_folders"), *sources("modeling")):
         if path.parent not in others:
             assert "tensorflow" not in top_level(path), path
+
+
+def test_folders_of_weights_are_read_without_keras():
+    for path in sources("model_folders"):
+        assert "keras" not in top_level(path), path
 
 
 TASKS = ("modeling.task_models", "modeling.losses", "modeling.heads")
@@ -274,7 +281,7 @@ def test_only_one_table_names_the_classes_of_models():
     """Other modules look up what depends on the kind of a model."""
     folders = map(sources, (*PACKAGES, "tools"))
     for path in (*ROOT.glob("*.py"), *itertools.chain(*folders)):
-        if path == ROOT / "modeling/kinds.py":
+        if path == ROOT / "model_folders/kinds.py":
             continue
         strings = {
             node.value

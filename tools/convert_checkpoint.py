@@ -23,9 +23,8 @@ from command_line import cli, flags
 from command_line.flags import flag
 from command_line.path_flags import PathKind
 from data.text import tokenization, vocabulary
-from modeling import kinds
-from modeling.folders import identity, presets
-from modeling.folders.cards import cards, descriptions
+from model_folders import identity, kinds, presets
+from model_folders.cards import cards, descriptions
 from training.downloads import download_flags
 
 if TYPE_CHECKING:

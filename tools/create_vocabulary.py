@@ -30,8 +30,8 @@ from data.pretraining.corpus_checks import count_markup, warn_of_markup
 from data.text import tokenization, vocabulary
 from files.atomic import atomic_open, write_bytes
 from files.json_files import read_json
-from modeling.config import BertConfig
-from modeling.folders import tokenizer_files
+from model_folders import tokenizer_files
+from model_folders.bert_config import BertConfig
 
 _CONFIG_FILE = "bert_config.json"
 

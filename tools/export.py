@@ -21,9 +21,8 @@ from command_line.flags import flag, group, like
 from command_line.groups import ExportFlags
 from command_line.path_flags import PathKind
 from data.text.tokenization import FullTokenizer
-from modeling import kinds
-from modeling.folders import identity, presets
-from modeling.folders.model_entries import HeadSettings
+from model_folders import identity, kinds, presets
+from model_folders.model_entries import HeadSettings
 
 if TYPE_CHECKING:
     from modeling.base_model import FeaturesModel

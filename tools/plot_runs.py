@@ -18,7 +18,7 @@ from command_line import cli, flags
 from command_line.flags import flag
 from command_line.path_flags import PathKind, named_folders
 from files.atomic import atomic_open
-from modeling.results import split_by_label
+from model_folders.results import split_by_label
 from training.run import history
 
 if TYPE_CHECKING:

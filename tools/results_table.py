@@ -21,7 +21,7 @@ from command_line import cli, flags
 from command_line.flags import flag
 from command_line.path_flags import PathKind, named_folders
 from files.atomic import write_text
-from modeling.results import split_by_label
+from model_folders.results import split_by_label
 
 _SEED = re.compile(r"seed_\d+")
 

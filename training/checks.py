@@ -7,12 +7,11 @@ from absl import logging
 
 import modeling
 from data.io.split_names import suffix_of
-from modeling import kinds
-from modeling.checkpoints.entry_names import printable
+from model_folders import identity, kinds, new_folders
+from model_folders.labels import similar_labels
+from model_folders.presets import Preset
+from model_folders.weights.entry_names import printable
 from modeling.checkpoints.restore import LoadReport
-from modeling.folders import identity, new_folders
-from modeling.folders.presets import Preset
-from modeling.labels import similar_labels
 from training.fine_tuning_config import FineTuningConfig
 from training.start import Start, check_lengths
 from training.task import AnyTask

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import modeling
 from command_line.groups import PRECISIONS
-from modeling.config import BertConfig
-from modeling.folders import identity, presets
-from modeling.folders.presets import Preset
+from model_folders import identity, presets
+from model_folders.bert_config import BertConfig
+from model_folders.presets import Preset
 from training import checks
 from training.start import Start
 from training.training_config import TrainingConfig

@@ -1,7 +1,7 @@
 """Downloads the models that flags name. Imports no TensorFlow."""
 
 from command_line import config_values, flags
-from modeling.folders import hub
+from model_folders import hub
 
 
 def download_flags(config: flags.ConfigT, *names: str) -> flags.ConfigT:

@@ -15,10 +15,9 @@ from absl import logging
 import serving
 from data.io.split_names import suffix_of
 from files import atomic
-from modeling import kinds
-from modeling.folders import new_folders
-from modeling.folders.cards import cards
-from modeling.folders.model_entries import HeadSettings
+from model_folders import kinds, new_folders
+from model_folders.cards import cards
+from model_folders.model_entries import HeadSettings
 from modeling.task_models import TaskModel
 from serving import engines, head_outputs
 from training.fine_tuning_config import FineTuningConfig
@@ -64,7 +63,7 @@ def check_model(config: TrainingConfig, model: TaskModel) -> None:
     if export_dir and kind not in kinds.KINDS:
         raise ValueError(
             f"--export_dir={export_dir}: no signatures are defined for "
-            f"a {kind}. Add the class to modeling/kinds.py and "
+            f"a {kind}. Add the class to model_folders/kinds.py and "
             "serving/exports.py, or train without --export_dir"
         )
 

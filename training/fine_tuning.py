@@ -13,10 +13,10 @@ from absl import logging
 
 from data.io import tfrecords
 from data.io.split_names import Purpose, suffix_of
-from modeling.folders import recorded_splits
-from modeling.folders.cards import example_calls
-from modeling.folders.model_entries import TrainingSettings
-from modeling.results import never_found
+from model_folders import recorded_splits
+from model_folders.cards import example_calls
+from model_folders.model_entries import TrainingSettings
+from model_folders.results import never_found
 from training import checks, exporting, flow, trained_rows
 from training.distillation import load_teacher
 from training.fine_tuning_config import FineTuningConfig

@@ -11,10 +11,10 @@ from absl import logging
 
 import modeling
 from command_line.groups import PRECISIONS
-from command_line.installation import as_typed
 from data.io import tfrecords
-from modeling.folders.cards import cards, descriptions
-from modeling.folders.model_entries import TrainingSettings
+from imports.installation import as_typed
+from model_folders.cards import cards, descriptions
+from model_folders.model_entries import TrainingSettings
 from modeling.task_loss import BatchLoss, Loss
 from training import checks, exporting
 from training.loop import devices

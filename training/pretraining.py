@@ -19,8 +19,8 @@ from data.io.text_files import expand_patterns
 from data.pretraining import record_files
 from data.pretraining.dynamic_masking import DynamicMasking
 from data.pretraining.options import MaskingOptions
-from modeling.folders import identity
-from modeling.folders.model_entries import Fingerprint, TrainingSettings
+from model_folders import identity
+from model_folders.model_entries import Fingerprint, TrainingSettings
 from modeling.task_loss import add_terms
 from training import exporting, flow, pretraining_end
 from training.distillation import load_teacher

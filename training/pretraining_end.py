@@ -6,9 +6,9 @@ from collections.abc import Mapping
 import numpy as np
 from absl import logging
 
-from modeling import kinds
-from modeling.folders.cards import example_calls
-from modeling.folders.model_entries import HeadSettings
+from model_folders import kinds
+from model_folders.cards import example_calls
+from model_folders.model_entries import HeadSettings
 from training.pretraining_config import PretrainingConfig
 from training.start import Start
 

@@ -14,12 +14,12 @@ import modeling
 from command_line import config_values, flags
 from command_line.flags import Role
 from data.text.tokenization import FullTokenizer, load_tokenizer
-from modeling.config import BertConfig
-from modeling.folders import hub, model_json, presets
-from modeling.folders.checkpoint_folders import checkpoint_steps, find_best
-from modeling.folders.model_entries import TrainingSettings
-from modeling.folders.presets import Preset
-from modeling.folders.recorded_splits import TableSplit
+from model_folders import hub, model_json, presets
+from model_folders.bert_config import BertConfig
+from model_folders.checkpoint_folders import checkpoint_steps, find_best
+from model_folders.model_entries import TrainingSettings
+from model_folders.presets import Preset
+from model_folders.recorded_splits import TableSplit
 from training.run.resuming import check_resumed
 from training.training_config import TrainingConfig
 

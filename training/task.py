@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 import numpy as np
 
-from modeling.folders.model_entries import NO_SETTINGS, HeadSettings
+from model_folders.model_entries import NO_SETTINGS, HeadSettings
 from training.fine_tuning_config import FineTuningConfig
 from training.start import Start
 

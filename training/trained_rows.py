@@ -14,12 +14,9 @@ from absl import logging
 
 from data.tables.dev_split import SetReader
 from data.tables.row_keys import RULE
-from modeling.folders.model_entries import Fingerprint
-from modeling.folders.presets import Preset
-from modeling.folders.recorded_splits import (
-    RecordedSet,
-    TableSplit,
-)
+from model_folders.model_entries import Fingerprint
+from model_folders.presets import Preset
+from model_folders.recorded_splits import RecordedSet, TableSplit
 from training.fine_tuning_config import (
     DataFileConfig,
     DataFileConfigT,

@@ -12,7 +12,7 @@ from command_line import config_values, flags
 from command_line.flags import group
 from command_line.groups import DeviceFlags, ExportFlags, ModelFlags
 from command_line.path_flags import PathKind
-from modeling.folders.model_entries import NetworkOptions
+from model_folders.model_entries import NetworkOptions
 from training.downloads import download_flags
 
 

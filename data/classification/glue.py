@@ -17,7 +17,7 @@ from data.io.split_names import SETS, Purpose
 from data.tables.tables import DEFAULT_LAYOUT, Layout
 from files.atomic import atomic_open
 from files.paths import StrPath
-from modeling.folders.model_entries import OutputMode
+from model_folders.model_entries import OutputMode
 
 
 @dataclasses.dataclass(kw_only=True)

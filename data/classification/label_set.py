@@ -19,8 +19,8 @@ from data.classification.features import (
 from data.classification.options import TableOptions
 from data.tables import column_names
 from files.paths import StrPath
-from modeling.folders.model_entries import OutputMode
-from modeling.labels import check_labels, first_labels, misspelled_labels
+from model_folders.labels import check_labels, first_labels, misspelled_labels
+from model_folders.model_entries import OutputMode
 
 # A label with fewer rows is hardly learned.
 _MIN_ROWS_OF_LABEL = 5

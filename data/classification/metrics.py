@@ -9,7 +9,7 @@ import numpy as np
 from absl import logging
 from numpy.typing import ArrayLike
 
-from modeling.folders.model_entries import OutputMode
+from model_folders.model_entries import OutputMode
 
 # {value of --output_mode: names of the metrics that score a user's own table},
 # the main metric first. To add a metric, define it in `_metrics`, and add its

@@ -8,7 +8,7 @@ from command_line import flags
 from command_line.path_flags import PathKind
 from data.classification import metrics
 from data.tables.options import LayoutOptions
-from modeling.folders.model_entries import OutputMode
+from model_folders.model_entries import OutputMode
 
 XnliLanguage: TypeAlias = Literal[
     "ar",

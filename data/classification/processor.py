@@ -8,7 +8,7 @@ import numpy as np
 from data.classification import metrics
 from data.classification.features import InputExample
 from data.io.set_cache import CachingReader
-from modeling.folders.model_entries import NO_SETTINGS, HeadSettings, OutputMode
+from model_folders.model_entries import NO_SETTINGS, HeadSettings, OutputMode
 
 
 class ClassificationProcessor(CachingReader[InputExample]):

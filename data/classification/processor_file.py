@@ -23,8 +23,8 @@ from data.io import text_files
 from data.io.split_names import SETS, Purpose
 from data.text import tokenization
 from files.paths import StrPath
-from modeling.folders.presets import Preset
-from modeling.labels import check_labels, first_labels
+from model_folders.labels import check_labels, first_labels
+from model_folders.presets import Preset
 
 # Entry of model.json: the name of the class that read the sets.
 ENTRY: Final = "processor"

@@ -20,7 +20,7 @@ from data.tables.row_keys import is_blank, split_fraction_of
 from data.tables.tables import Table, accepted_rows, read_table
 from files.json_files import JsonObject
 from files.paths import StrPath
-from modeling.labels import normal_label
+from model_folders.labels import normal_label
 
 
 class _SetKeys(NamedTuple):

@@ -8,8 +8,8 @@ import re
 from collections.abc import Callable
 from typing import IO, TYPE_CHECKING, Any, Protocol
 
-from command_line.installation import install_command
 from files.paths import StrPath
+from imports.installation import install_command
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer

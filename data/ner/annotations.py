@@ -11,7 +11,7 @@ from data.ner.tag_names import is_tag
 from data.ner.words import find_words
 from data.tables.column_names import SPANS, TAG_LISTS, WORD_LISTS
 from files.json_files import JsonObject
-from modeling.labels import is_label
+from model_folders.labels import is_label
 
 # Keys that run_ner.py's dev_predictions.jsonl adds to a row.
 _ANSWERS = (

@@ -15,7 +15,7 @@ from data.tables.options import DataFileOptions
 from data.tables.row_keys import key_of
 from data.tables.tables import format_of
 from files.paths import StrPath
-from modeling.labels import check_labels
+from model_folders.labels import check_labels
 
 # A longer sentence, alone in its file, is probably several sentences.
 _MAX_SENTENCE_WORDS = 100

@@ -14,7 +14,7 @@ from absl import logging
 
 from data.ner.scoring import find_entities
 from files.paths import StrPath
-from modeling.labels import first_labels
+from model_folders.labels import first_labels
 
 _TAG = re.compile("O|[BIESLUM](-.+)?")
 _LOWER_TAG = re.compile("[bieslum]-.+")

@@ -13,7 +13,7 @@ import google_crc32c
 from command_line import progress
 from data.io import records, text_files
 from files.json_files import JsonObject, parse_json
-from modeling.folders.model_entries import Fingerprint
+from model_folders.model_entries import Fingerprint
 
 _SHARD = re.compile(r"-\d{5}-of-\d{5}$")
 # Size of the checksum at the end of a record, and so of a file.

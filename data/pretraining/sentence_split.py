@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable
 
-from command_line.installation import install_command
+from imports.installation import install_command
 
 # Language codes of ISO 639-1, separated by spaces, to reject a wrong code. The
 # package sentencex accepts any code, and uses the rules of English for an

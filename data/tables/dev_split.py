@@ -14,7 +14,7 @@ from data.io.text_files import find_set_file
 from data.tables.options import DataFileOptions
 from data.tables.row_keys import key_of, split_fraction_of
 from files.paths import StrPath
-from modeling.labels import first_labels
+from model_folders.labels import first_labels
 
 
 class Example(Protocol):

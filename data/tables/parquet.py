@@ -4,12 +4,12 @@ import contextlib
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from command_line.installation import install_command
 from data.io import text_files
 from data.tables import json_tables
 from data.tables.column_keys import unique_keys
 from files.json_files import JsonObject
 from files.paths import StrPath
+from imports.installation import install_command
 
 if TYPE_CHECKING:
     import pyarrow.parquet

@@ -10,9 +10,9 @@ from xml.etree import ElementTree
 
 from absl import logging
 
-from command_line.installation import install_command
 from data.io import packed_files, text_files
 from files.paths import StrPath
+from imports.installation import install_command
 
 if TYPE_CHECKING:
     import python_calamine

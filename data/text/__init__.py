@@ -7,8 +7,8 @@ FullTokenizer: Splits text into words, then words into WordPieces.
 
 from typing import TYPE_CHECKING
 
-from command_line import lazy
-from modeling.registration import register
+from imports import lazy
+from imports.registration import register
 
 if TYPE_CHECKING:
     # The names of this package, which `lazy` imports at their first use. `as`

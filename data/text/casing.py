@@ -11,9 +11,9 @@ from typing import Protocol
 
 from data.text.characters import strip_accents
 from files.paths import StrPath
-from modeling.folders.model_entries import StatedCasing
-from modeling.folders.presets import Preset
-from modeling.folders.tokenizer_files import read_tokenizer
+from model_folders.model_entries import StatedCasing
+from model_folders.presets import Preset
+from model_folders.tokenizer_files import read_tokenizer
 
 # Matches the folder names of Google's releases.
 _RELEASE = re.compile(

@@ -13,16 +13,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
-from modeling import kinds
-from modeling.folders.cards import markdown
-from modeling.folders.cards.example_calls import (
+from model_folders import kinds
+from model_folders.cards import markdown
+from model_folders.cards.example_calls import (
     ExampleCall,
     find_example,
     list_commands,
 )
-from modeling.folders.model_entries import ModelJson, TrainingSettings
-from modeling.labels import LABELS_FILE
-from modeling.results import never_found, overall_scores, split_by_label
+from model_folders.labels import LABELS_FILE
+from model_folders.model_entries import ModelJson, TrainingSettings
+from model_folders.results import never_found, overall_scores, split_by_label
 
 # File name of a model card.
 FILE = "README.md"

@@ -9,16 +9,15 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import cast
 
-from modeling import kinds
-from modeling.folders import hub, model_json, presets
-from modeling.folders.cards import cards
-from modeling.folders.model_entries import (
+from model_folders import hub, kinds, model_json, presets
+from model_folders.cards import cards
+from model_folders.model_entries import (
     HeadSettings,
     ModelJson,
     Provenance,
     TrainingSettings,
 )
-from modeling.folders.tokenizer_files import Tokenizer
+from model_folders.tokenizer_files import Tokenizer
 
 
 def create_copy_files(

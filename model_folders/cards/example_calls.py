@@ -4,8 +4,8 @@ import dataclasses
 import shlex
 from collections.abc import Sequence
 
-from modeling import kinds
-from modeling.folders.model_entries import HeadSettings
+from model_folders import kinds
+from model_folders.model_entries import HeadSettings
 
 
 @dataclasses.dataclass(frozen=True)

@@ -13,8 +13,8 @@ import h5py
 import ml_dtypes
 import numpy as np
 
-from modeling.checkpoints.entries import Entry
-from modeling.checkpoints.entry_names import printable
+from model_folders.weights.entries import Entry
+from model_folders.weights.entry_names import printable
 
 # Damaged files raise errors of many types, which do not name the file.
 _ERRORS = (

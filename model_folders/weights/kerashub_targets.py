@@ -5,7 +5,7 @@ The functions return {name in the file: its `Target`}.
 
 from typing import NamedTuple
 
-from modeling.config import BertConfig
+from model_folders.bert_config import BertConfig
 
 
 class Target(NamedTuple):

@@ -13,28 +13,28 @@ from collections.abc import Mapping
 import numpy as np
 
 from files.paths import StrPath
-from modeling.checkpoints.entries import Entry
-from modeling.checkpoints.entry_names import printable
-from modeling.checkpoints.h5_files import open_datasets
-from modeling.checkpoints.kerashub_targets import (
+from model_folders import kerashub_files
+from model_folders.config_files import CONFIG_FILE, load_config
+from model_folders.kerashub_files import (
+    INDEX_FILE,
+    TASK_WEIGHTS_FILE,
+    WEIGHTS_FILE,
+)
+from model_folders.kinds import CLASSIFIER, PRETRAINER
+from model_folders.weights.entries import Entry
+from model_folders.weights.entry_names import printable
+from model_folders.weights.h5_files import open_datasets
+from model_folders.weights.kerashub_targets import (
     Target,
     classifier_targets,
     masked_lm_targets,
     network_targets,
 )
-from modeling.checkpoints.shards import (
+from model_folders.weights.shards import (
     lacks_entry,
     read_weight_map,
     shard_path,
 )
-from modeling.folders import kerashub_files
-from modeling.folders.config_files import CONFIG_FILE, load_config
-from modeling.folders.kerashub_files import (
-    INDEX_FILE,
-    TASK_WEIGHTS_FILE,
-    WEIGHTS_FILE,
-)
-from modeling.kinds import CLASSIFIER, PRETRAINER
 
 # The scope of all layers. Keras 2 named it differently.
 _SCOPE = re.compile(r"(?:layers|_layer_checkpoint_dependencies)/")

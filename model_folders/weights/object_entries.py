@@ -15,11 +15,11 @@ import numpy as np
 from google.protobuf.message import DecodeError
 from tensorflow.core.protobuf import trackable_object_graph_pb2
 
-from modeling.checkpoints.entries import NEXT_SENTENCE_POOLER, Entry
-from modeling.checkpoints.entry_names import printable
-from modeling.checkpoints.sizes import encoder_sizes
-from modeling.checkpoints.tf1_files import check_tf1_files, open_tf1_checkpoint
-from modeling.checkpoints.transformers_names import google_name
+from model_folders.weights.entries import NEXT_SENTENCE_POOLER, Entry
+from model_folders.weights.entry_names import printable
+from model_folders.weights.sizes import encoder_sizes
+from model_folders.weights.tf1_files import check_tf1_files, open_tf1_checkpoint
+from model_folders.weights.transformers_names import google_name
 
 _GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"
 _ENDING = "/.ATTRIBUTES/VARIABLE_VALUE"

@@ -8,16 +8,16 @@ from collections.abc import Mapping
 from types import ModuleType
 
 from files.paths import StrPath
-from modeling.checkpoints.entries import Entry
-from modeling.folders import saved_models
-from modeling.folders.checkpoint_folders import find_tf1_checkpoint
+from model_folders import saved_models
+from model_folders.checkpoint_folders import find_tf1_checkpoint
+from model_folders.weights.entries import Entry
 
 
 def _import_entries() -> ModuleType:
     """Imports the module that reads a checkpoint."""
     # It needs TensorFlow, which other backends of Keras lack, and the paths of
     # other formats do not need.
-    from modeling.checkpoints import object_entries
+    from model_folders.weights import object_entries
 
     return object_entries
 

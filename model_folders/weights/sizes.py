@@ -8,8 +8,8 @@ import itertools
 from collections.abc import Iterator, Mapping, Sequence
 
 from files.paths import StrPath
-from modeling.checkpoints.entry_names import printable, source_name
-from modeling.config import BertConfig
+from model_folders.bert_config import BertConfig
+from model_folders.weights.entry_names import printable, source_name
 
 _NORMALIZED = {
     "LayerNorm/gamma": ("hidden_size",),

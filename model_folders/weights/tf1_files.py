@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, Protocol
 import tensorflow as tf
 
 from files.paths import StrPath, literal_name
-from modeling.checkpoints.bundle_index import check_index
+from model_folders.weights.bundle_index import check_index
 
 
 class TensorReader(Protocol):

@@ -11,10 +11,10 @@ from collections.abc import Mapping
 import numpy as np
 
 from files.paths import StrPath
-from modeling.checkpoints.entries import Entry, transposed
-from modeling.checkpoints.h5_files import open_datasets
-from modeling.checkpoints.shards import lacks_entry, read_shard_paths
-from modeling.checkpoints.transformers_names import google_name
+from model_folders.weights.entries import Entry, transposed
+from model_folders.weights.h5_files import open_datasets
+from model_folders.weights.shards import lacks_entry, read_shard_paths
+from model_folders.weights.transformers_names import google_name
 
 WEIGHTS_FILE = "tf_model.h5"
 _FILES = (WEIGHTS_FILE, f"{WEIGHTS_FILE}.index.json")

@@ -20,24 +20,24 @@ import safetensors
 import safetensors.numpy
 
 from files.paths import StrPath
-from modeling.checkpoints.base import Checkpoint
-from modeling.checkpoints.entries import Entry, transposed
-from modeling.checkpoints.entry_names import (
-    printable,
-    source_name,
-    without_scope,
-)
-from modeling.checkpoints.names import original_name
-from modeling.checkpoints.restore import LoadReport, restore_variables
-from modeling.checkpoints.shards import lacks_entry, read_shard_paths
-from modeling.folders.config_files import (
+from model_folders.config_files import (
     CONFIG_FILE,
     HUGGINGFACE_WEIGHTS,
     config_entries,
 )
-from modeling.folders.new_folders import new_folder
-from modeling.folders.tokenizer_files import Tokenizer, create_tokenizer_files
-from modeling.kinds import ENCODER, kind_of
+from model_folders.kinds import ENCODER, kind_of
+from model_folders.new_folders import new_folder
+from model_folders.tokenizer_files import Tokenizer, create_tokenizer_files
+from model_folders.weights.entries import Entry, transposed
+from model_folders.weights.entry_names import (
+    printable,
+    source_name,
+    without_scope,
+)
+from model_folders.weights.shards import lacks_entry, read_shard_paths
+from modeling.checkpoints.checkpoint import Checkpoint
+from modeling.checkpoints.names import original_name
+from modeling.checkpoints.restore import LoadReport, restore_variables
 
 if TYPE_CHECKING:
     from modeling.fitted_model import FittedModel

@@ -14,23 +14,20 @@ import keras
 import numpy as np
 
 from files.paths import StrPath
-from modeling.checkpoints.kerashub_targets import (
+from model_folders import kerashub_files
+from model_folders.config_files import CONFIG_FILE
+from model_folders.kerashub_files import TASK_WEIGHTS_FILE, WEIGHTS_FILE
+from model_folders.kinds import CLASSIFIER, ENCODER, kind_of
+from model_folders.labels import LABELS_FILE, check_labels, format_labels
+from model_folders.model_entries import OutputMode
+from model_folders.new_folders import new_folder
+from model_folders.tokenizer_files import SPECIAL_TOKENS, Tokenizer
+from model_folders.weights.kerashub_targets import (
     Target,
     classifier_targets,
     network_targets,
 )
 from modeling.checkpoints.names import original_name
-from modeling.folders import kerashub_files
-from modeling.folders.config_files import CONFIG_FILE
-from modeling.folders.kerashub_files import (
-    TASK_WEIGHTS_FILE,
-    WEIGHTS_FILE,
-)
-from modeling.folders.model_entries import OutputMode
-from modeling.folders.new_folders import new_folder
-from modeling.folders.tokenizer_files import SPECIAL_TOKENS, Tokenizer
-from modeling.kinds import CLASSIFIER, ENCODER, kind_of
-from modeling.labels import LABELS_FILE, check_labels, format_labels
 
 if TYPE_CHECKING:
     from modeling.fitted_model import FittedModel

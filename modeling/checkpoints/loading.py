@@ -9,7 +9,18 @@ import keras
 from absl import logging
 
 from files.paths import StrPath
-from modeling.checkpoints.base import Checkpoint
+from model_folders import presets
+from model_folders.bert_config import BertConfig, check_config
+from model_folders.checkpoint_folders import find_tf1_checkpoint
+from model_folders.labels import find_order
+from model_folders.presets import Preset
+from model_folders.weights.sizes import (
+    check_layers,
+    check_sizes,
+    describe_entries,
+)
+from modeling.checkpoints.checkpoint import Checkpoint
+from modeling.checkpoints.foreign import ForeignCheckpoint, FormatReader
 from modeling.checkpoints.huggingface import (
     HuggingFaceCheckpoint,
     find_huggingface,
@@ -21,17 +32,6 @@ from modeling.checkpoints.new_heads import (
     head_weights,
 )
 from modeling.checkpoints.restore import LoadReport
-from modeling.checkpoints.sizes import (
-    check_layers,
-    check_sizes,
-    describe_entries,
-)
-from modeling.checkpoints.sources import ForeignCheckpoint, FormatReader
-from modeling.config import BertConfig, check_config
-from modeling.folders import presets
-from modeling.folders.checkpoint_folders import find_tf1_checkpoint
-from modeling.folders.presets import Preset
-from modeling.labels import find_order
 
 if TYPE_CHECKING:
     from modeling.fitted_model import FittedModel
@@ -58,7 +58,7 @@ def _locate(path: StrPath | Preset, best: bool | None = None) -> Checkpoint:
         return HuggingFaceCheckpoint(file)
 
     # These formats need h5py or TensorFlow.
-    from modeling.checkpoints import kerashub_weights, object_graph, tf_h5
+    from model_folders.weights import kerashub_weights, object_graph, tf_h5
 
     readers: Sequence[FormatReader] = (kerashub_weights, tf_h5, object_graph)
     for reader in readers:

@@ -9,10 +9,10 @@ from collections.abc import Mapping, Sequence
 
 import keras
 
-from modeling import kinds
+from model_folders import kinds
+from model_folders.labels import find_order, first_labels
+from model_folders.presets import Preset
 from modeling.checkpoints.names import original_name
-from modeling.folders.presets import Preset
-from modeling.labels import find_order, first_labels
 
 # Matches the names of the weights that are no part of a fine-tuned head.
 _NOT_HEAD = re.compile(r"bert/|cls/(?:predictions|seq_relationship)/")

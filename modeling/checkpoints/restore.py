@@ -9,9 +9,9 @@ import numpy as np
 from absl import logging
 
 from files.paths import StrPath
-from modeling.checkpoints.entry_names import source_name
+from model_folders.weights.entry_names import source_name
+from model_folders.weights.sizes import describe_entries
 from modeling.checkpoints.names import original_name
-from modeling.checkpoints.sizes import describe_entries
 from modeling.tensors import Tensor
 
 # Variables that a checkpoint must contain. The pooler is not required, because

@@ -7,7 +7,7 @@ import numpy as np
 import onnxruntime
 from absl import logging
 
-from command_line.installation import as_typed
+from imports.installation import as_typed
 from serving import engines
 
 # Name of ONNX Runtime's execution provider for CUDA.

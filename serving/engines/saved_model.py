@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import tensorflow as tf
 
-from command_line.installation import as_typed
 from files.paths import literal_name
+from imports.installation import as_typed
 from serving import engines
 
 

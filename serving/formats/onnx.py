@@ -16,7 +16,8 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper
 
-from modeling import BertModel, kinds
+from model_folders import kinds
+from modeling import BertModel
 from modeling.base_model import FeaturesModel
 from serving import engines, head_outputs
 from serving.export_options import ExportOptions

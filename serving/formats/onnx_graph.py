@@ -13,9 +13,10 @@ import onnx
 from numpy.typing import ArrayLike, DTypeLike
 from onnx import TensorProto, helper, numpy_helper
 
-from modeling import BertModel, kinds
+from model_folders import kinds
+from model_folders.bert_config import BertConfig
+from modeling import BertModel
 from modeling.base_model import FeaturesModel
-from modeling.config import BertConfig
 from modeling.embeddings import Embeddings
 from modeling.encoder import TransformerBlock
 from modeling.heads import BidirectionalLSTM, OutputHead

@@ -16,7 +16,7 @@ from data.squad.decoder_layer import SquadDecoder
 from data.squad.options import DecodingOptions, WindowOptions
 from data.squad.windows_layer import Passages, create_windows
 from data.text.packing_layer import Windows
-from modeling.folders.model_entries import HeadSettings
+from model_folders.model_entries import HeadSettings
 from modeling.task_models import BertSpanLabeler
 from serving import head_outputs
 from serving.export_options import ExportOptions

@@ -11,11 +11,11 @@ from typing import Any, NamedTuple, TypeVar
 
 import tensorflow as tf
 
+from model_folders.config_files import default_labels
+from model_folders.labels import check_labels
+from model_folders.model_entries import HeadSettings
 from modeling import ops
 from modeling.base_model import FeaturesModel
-from modeling.folders.config_files import default_labels
-from modeling.folders.model_entries import HeadSettings
-from modeling.labels import check_labels
 from modeling.task_models import BertClassifier, TaskModel
 from serving import engines, head_outputs
 from serving.signatures import batches

@@ -3,7 +3,7 @@
 B = batch size, C = choices, F = length of an input in WordPieces, with padding.
 """
 
-from modeling.folders.model_entries import HeadSettings
+from model_folders.model_entries import HeadSettings
 from modeling.task_models import BertMultipleChoice
 from serving import head_outputs
 from serving.export_options import ExportOptions

@@ -10,8 +10,8 @@ import tensorflow as tf
 
 from data.io.tfrecords import trim_padding
 from data.text.packing_layer import Windows, cut_windows
-from modeling import kinds
-from modeling.folders.model_entries import HeadSettings
+from model_folders import kinds
+from model_folders.model_entries import HeadSettings
 from modeling.task_models import BertClassifier
 from serving import head_outputs
 from serving.export_options import ExportOptions

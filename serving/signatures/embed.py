@@ -7,8 +7,8 @@ import functools
 
 import tensorflow as tf
 
+from model_folders.model_entries import HeadSettings
 from modeling.bert import BertModel
-from modeling.folders.model_entries import HeadSettings
 from serving.export_options import ExportOptions
 from serving.signatures import base, batches
 from serving.signatures.batches import Tensors

@@ -9,7 +9,7 @@ from collections.abc import Callable
 import tensorflow as tf
 
 from data.text.ragged import with_row_splits
-from modeling.folders.model_entries import HeadSettings
+from model_folders.model_entries import HeadSettings
 from modeling.task_models import BertPretrainer
 from serving.export_options import ExportOptions
 from serving.signatures import base, batches

@@ -10,7 +10,7 @@ import tensorflow as tf
 from data.io.tfrecords import trim_padding
 from data.ner.layers import cut_texts, decode_legal, split_words
 from data.text.packing_layer import Windows
-from modeling.folders.model_entries import HeadSettings
+from model_folders.model_entries import HeadSettings
 from modeling.task_models import BertTokenClassifier
 from serving import head_outputs
 from serving.export_options import ExportOptions

@@ -9,8 +9,8 @@ import dataclasses
 from collections.abc import Mapping
 from pathlib import Path
 
-from modeling.folders.model_entries import HeadSettings
-from modeling.kinds import KINDS
+from model_folders.kinds import KINDS
+from model_folders.model_entries import HeadSettings
 from serving import head_outputs
 from serving.tasks.answer import ANSWER
 from serving.tasks.base import AnyTextTask, check_single

@@ -6,7 +6,7 @@ import numpy as np
 
 from data.classification.decoding import pool, to_probabilities
 from data.text.token_windows import cut_spans
-from modeling.folders.model_entries import OutputMode
+from model_folders.model_entries import OutputMode
 from serving import head_outputs
 from serving.engines import OutputArrays
 from serving.prepared_model import PreparedModel

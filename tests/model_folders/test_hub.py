@@ -145,7 +145,7 @@ def run(hub, tmp_path):
 
 DOWNLOAD = """
 import sys
-from modeling.folders import hub
+from model_folders import hub
 if len(sys.argv) > 2:
     sys.modules[sys.argv[2]] = None
 try:

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
+from model_folders import presets
+from model_folders.labels import find_order
 from modeling import BertClassifier, BertConfig, save_huggingface, save_release
-from modeling.folders import presets
-from modeling.labels import find_order
 from tests.support.huggingface_files import CONFIG, write_huggingface_files
 from tests.support.models import SMALL, built
 

@@ -8,7 +8,7 @@ import re
 import pytest
 
 from files.atomic import partial_path
-from modeling.folders import new_folders
+from model_folders import new_folders
 from tests.support.script_runner import snapshot
 
 

@@ -10,7 +10,7 @@ import json
 
 import pytest
 
-from modeling.folders import presets
+from model_folders import presets
 from tests.support.models import tiny_config
 
 MISSING = object()

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import modeling
-from modeling.folders import identity, presets
+from model_folders import identity, presets
 from tests.support.models import built, tiny_config
 
 

@@ -1,6 +1,6 @@
 """Tables of scores."""
 
-from modeling import results
+from model_folders import results
 
 
 def test_scores_of_single_labels_are_rows_of_a_table():

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from modeling.folders import presets
-from modeling.folders.tokenizer_files import read_tokenizer
-from modeling.folders.tokenizer_json import parse_tokenizer
+from model_folders import presets
+from model_folders.tokenizer_files import read_tokenizer
+from model_folders.tokenizer_json import parse_tokenizer
 from tests.support import tokenizer_json
 
 

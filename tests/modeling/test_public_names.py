@@ -14,7 +14,7 @@ import pytest
 import data.text
 import modeling
 import serving
-from command_line.installation import DISTRIBUTION
+from imports.installation import DISTRIBUTION
 from tests.support.golden import ROOT
 
 PAGE = (ROOT / "docs/api.md").read_text("utf-8")

@@ -14,7 +14,7 @@ import modeling
 from command_line.flags import Parsed
 from data.text.tokenization import FullTokenizer
 from files.json_files import read_json
-from modeling.folders import identity, presets
+from model_folders import identity, presets
 from tests.support import golden, script_runner, tokenizer_json
 from tests.support.models import built, tiny_config
 from tools import convert_checkpoint

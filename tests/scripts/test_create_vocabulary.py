@@ -11,7 +11,7 @@ import pytest
 import modeling
 from command_line import progress
 from data.text import tokenization, vocabulary
-from modeling.folders import presets
+from model_folders import presets
 from tests.support import golden, script_runner
 from tests.support.checkpoints import values
 from tests.support.reference_tokenizer import wordpiece

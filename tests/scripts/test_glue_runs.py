@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from modeling.folders import presets
+from model_folders import presets
 from tests.support import script_runner, task_files
 from tests.support.checkpoints import values
 from tests.support.script_runner import parse_flags, read_results

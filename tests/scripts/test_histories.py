@@ -8,7 +8,7 @@ import shutil
 
 import pytest
 
-from modeling.folders.checkpoint_folders import checkpoint_steps
+from model_folders.checkpoint_folders import checkpoint_steps
 from tests.support import events, script_runner
 from tests.support.script_runner import parse_flags
 from tests.support.task_runs import check_resume

@@ -11,7 +11,7 @@ import tensorflow as tf
 
 from data.io import records
 from files.json_files import read_json
-from modeling.folders.checkpoint_folders import checkpoint_steps
+from model_folders.checkpoint_folders import checkpoint_steps
 from tests.support import script_runner
 from tests.support.checkpoints import values
 from tests.support.script_runner import parse_flags, read_results

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from files.json_files import read_json
-from modeling.folders import presets
-from modeling.folders.checkpoint_folders import checkpoint_steps
+from model_folders import presets
+from model_folders.checkpoint_folders import checkpoint_steps
 from tests.support import events, script_runner
 from tests.support.checkpoints import assert_same_bits, values
 from tests.support.script_runner import (

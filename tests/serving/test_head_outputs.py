@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 
 from data.classification.decoding import to_probabilities
-from modeling import kinds
+from model_folders import kinds
 from serving import head_outputs
 from serving.signatures import base
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from command_line.installation import install_command
+from imports.installation import install_command
 from serving import engines
 from tests.support import fresh_process
 from tests.support.exports import INSTALLED

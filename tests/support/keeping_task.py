@@ -1,7 +1,7 @@
 """Defines a task that keeps the batches of its evaluation."""
 
+from model_folders import presets
 from modeling import BertConfig
-from modeling.folders import presets
 from tests.support import exports, toy_task
 from training import exporting, splits
 from training.run.run_folder import RunFolder

@@ -7,8 +7,7 @@ import numpy as np
 import modeling
 from command_line.flags import Parsed
 from data.text.tokenization import FullTokenizer
-from modeling import kinds
-from modeling.folders import model_json
+from model_folders import kinds, model_json
 from tests.support.models import built, tiny_config
 from tests.support.script_runner import SAMPLES
 from tools import convert_checkpoint

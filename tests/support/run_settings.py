@@ -1,7 +1,7 @@
 """Runs of which only the settings are recorded, as a run does at its start."""
 
 import modeling
-from modeling.folders import model_json, presets
+from model_folders import model_json, presets
 from tests.support import models, toy_task
 from training.run.resuming import check_resumed, settings_to_record
 from training.run.run_folder import RunFolder

@@ -4,7 +4,9 @@ from tests.support.golden import ROOT
 
 PACKAGES = (
     "files",
+    "imports",
     "command_line",
+    "model_folders",
     "modeling",
     "data",
     "serving",

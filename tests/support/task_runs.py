@@ -6,7 +6,7 @@ import signal
 import numpy as np
 import pytest
 
-from modeling.folders.checkpoint_folders import checkpoint_steps
+from model_folders.checkpoint_folders import checkpoint_steps
 from tests.support import events, script_runner
 from tests.support.checkpoints import assert_same_bits, values
 from tests.support.script_runner import read_results

@@ -201,7 +201,7 @@ def _export(folder):
     """Prepares an export of the weights in a folder, and writes nothing."""
     from command_line.groups import ExportFlags
     from data.text.tokenization import create_tokenizer
-    from modeling.folders import identity, presets
+    from model_folders import identity, presets
     from tools import export
 
     config = export.Config(

@@ -3,7 +3,7 @@
 import pytest
 
 from command_line.flags import Parsed
-from modeling import results
+from model_folders import results
 from tools import results_table
 
 TABLE = """\

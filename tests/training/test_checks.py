@@ -6,7 +6,7 @@ import pytest
 
 from command_line.groups import ExportFlags
 from data.text.tokenization import FullTokenizer
-from modeling.folders import identity, model_json, presets
+from model_folders import identity, model_json, presets
 from tests.support.models import tiny_config
 from tests.support.script_runner import SAMPLES
 from tests.support.toy_task import (

@@ -9,7 +9,7 @@ import pytest
 import modeling
 import run_classifier
 from command_line.config_values import create_config
-from modeling.folders import model_json, presets
+from model_folders import model_json, presets
 from tests.support import script_runner, toy_task
 from tests.support.checkpoints import assert_same_bits, values
 from tests.support.models import built, write_config

@@ -7,7 +7,7 @@ import types
 
 import pytest
 
-from modeling.folders import new_folders
+from model_folders import new_folders
 from tests.support import toy_task
 from tests.support.script_runner import read_results, snapshot
 from training import exporting

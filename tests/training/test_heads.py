@@ -12,8 +12,7 @@ import modeling
 from command_line.config_values import create_config
 from command_line.flags import Parsed
 from data.classification import glue
-from modeling import kinds
-from modeling.folders import presets
+from model_folders import kinds, presets
 from tests.support.huggingface_files import (
     CONFIG,
     HEAD,

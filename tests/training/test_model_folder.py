@@ -9,8 +9,8 @@ import json
 import pytest
 
 import modeling
-from modeling.folders import model_json, presets
-from modeling.folders.checkpoint_folders import find_best
+from model_folders import model_json, presets
+from model_folders.checkpoint_folders import find_best
 from tests.support import models, toy_task
 from tests.support.golden import ROOT
 from tests.support.run_settings import (

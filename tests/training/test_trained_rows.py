@@ -10,9 +10,9 @@ import pytest
 import run_classifier
 from command_line import config_values
 from data.tables.row_keys import RULE
-from modeling import kinds
-from modeling.folders.presets import Preset
-from modeling.folders.recorded_splits import RecordedSet, TableSplit
+from model_folders import kinds
+from model_folders.presets import Preset
+from model_folders.recorded_splits import RecordedSet, TableSplit
 from tests.support import toy_task
 from training.trained_rows import add_table_split, check_train_set
 

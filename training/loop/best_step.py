@@ -6,8 +6,8 @@ from typing import Any
 
 from absl import logging
 
-from modeling.folders.checkpoint_folders import checkpoint_steps
-from modeling.results import overall_scores
+from model_folders.checkpoint_folders import checkpoint_steps
+from model_folders.results import overall_scores
 from training.loop.callbacks import Callback, Logs
 from training.loop.trainer import Trainer
 

@@ -24,8 +24,9 @@ from absl import logging
 
 from files.atomic import write_text
 from files.paths import StrPath
-from modeling.checkpoints import tf1, tf1_files
-from modeling.folders.checkpoint_folders import PREFIX, checkpoint_steps
+from model_folders.checkpoint_folders import PREFIX, checkpoint_steps
+from model_folders.weights import tf1_files
+from modeling.checkpoints import tf1
 
 # Matches the files that saving a checkpoint writes, but not similar names, such
 # as a user's copies.

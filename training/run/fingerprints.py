@@ -8,10 +8,10 @@ import tensorflow as tf
 
 import modeling
 from files.json_files import read_json
-from modeling.checkpoints import kerashub_weights
-from modeling.folders import identity, kerashub_files, presets
-from modeling.folders.model_entries import Fingerprint, TrainingSettings
-from modeling.folders.presets import Preset, folder_of
+from model_folders import identity, kerashub_files, presets
+from model_folders.model_entries import Fingerprint, TrainingSettings
+from model_folders.presets import Preset, folder_of
+from model_folders.weights import kerashub_weights
 from training.start import Start
 from training.training_config import TrainingConfig
 

@@ -10,10 +10,10 @@ from typing import Any
 
 from command_line import config_values, flags
 from command_line.flags import Role
-from modeling.folders import identity
-from modeling.folders.model_entries import TrainingSettings
-from modeling.folders.model_json import FILE
-from modeling.folders.presets import Preset
+from model_folders import identity
+from model_folders.model_entries import TrainingSettings
+from model_folders.model_json import FILE
+from model_folders.presets import Preset
 from training.training_config import TrainingConfig
 
 # Roles of the flags that must not change when a run is resumed.

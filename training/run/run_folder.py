@@ -19,23 +19,18 @@ from command_line.flags import Role
 from command_line.path_flags import STATE
 from files import json_files
 from files.atomic import write_bytes, write_json, write_text
-from modeling import kinds
-from modeling.folders import model_json, presets
-from modeling.folders.cards import cards
-from modeling.folders.checkpoint_folders import (
-    BEST,
-    checkpoint_steps,
-    find_best,
-)
-from modeling.folders.model_entries import (
+from model_folders import kinds, model_json, presets
+from model_folders.cards import cards
+from model_folders.checkpoint_folders import BEST, checkpoint_steps, find_best
+from model_folders.labels import LABELS_FILE, format_labels
+from model_folders.model_entries import (
     HeadSettings,
     ModelJson,
     TrainingSettings,
 )
-from modeling.folders.model_json import FILE
-from modeling.folders.tokenizer_files import create_vocab_files
-from modeling.labels import LABELS_FILE, format_labels
-from modeling.results import format_results
+from model_folders.model_json import FILE
+from model_folders.results import format_results
+from model_folders.tokenizer_files import create_vocab_files
 from training.run import history
 from training.run.resuming import flag_values
 from training.start import Start

@@ -12,7 +12,7 @@ from data.classification import decoding, features, glue, metrics, reading
 from data.classification.options import ClassifierOptions
 from data.io import feature_specs
 from data.io.split_names import purpose_of, suffix_of
-from modeling.folders.model_entries import HeadSettings
+from model_folders.model_entries import HeadSettings
 from training import task
 from training.fine_tuning_config import DataFileConfig
 from training.start import Start

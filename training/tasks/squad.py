@@ -15,7 +15,7 @@ from data.squad.options import DecodingOptions, WindowOptions
 from data.squad.squad_reader import SquadReader
 from data.text import token_windows
 from files import atomic
-from modeling.folders.model_entries import HeadSettings
+from model_folders.model_entries import HeadSettings
 from training import task
 from training.fine_tuning_config import FineTuningConfig
 from training.start import Start

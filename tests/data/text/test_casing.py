@@ -6,8 +6,8 @@ import json
 import pytest
 
 from data.text import tokenization
-from modeling.folders.presets import Preset
-from modeling.folders.tokenizer_files import read_tokenizer
+from model_folders.presets import Preset
+from model_folders.tokenizer_files import read_tokenizer
 from tests.support import golden
 from tests.support.script_runner import SAMPLES
 

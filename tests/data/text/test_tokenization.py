@@ -11,7 +11,7 @@ import pytest
 from data.classification import features
 from data.classification.features import InputExample
 from data.text import tokenization
-from modeling.folders.presets import Preset
+from model_folders.presets import Preset
 from tests.support import golden, reference_tokenizer
 from tests.support.tokenizer_cases import (
     ASSIGNED,

@@ -9,7 +9,7 @@ import re
 
 import pytest
 
-from modeling.folders.cards import cards, markdown
+from model_folders.cards import cards, markdown
 
 NASTY = [
     "<script>alert(1)</script>",

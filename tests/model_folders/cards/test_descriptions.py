@@ -4,8 +4,8 @@ import json
 import re
 
 import modeling
-from modeling.folders import presets
-from modeling.folders.cards import cards, descriptions
+from model_folders import presets
+from model_folders.cards import cards, descriptions
 from tests.support import models, toy_task
 from tests.support.models import built
 from training.run import run_folder

@@ -5,8 +5,8 @@ import shutil
 
 import pytest
 
+from model_folders.weights.bundle_index import check_index
 from modeling import find_checkpoint
-from modeling.checkpoints.bundle_index import check_index
 from tests.support.golden import ROOT
 
 RECORDED = ROOT / "tests/testdata/weights/modelgarden/v1_items"

@@ -19,7 +19,7 @@ from tests.support.huggingface_files import write_huggingface_files
         {"position_embedding_type": "relative_key"},
         {"is_decoder": True},
         {"hidden_act": "relu2"},
-        # tests/modeling/test_config.py has more values that BertConfig refuses.
+        # test_bert_config.py has more values that BertConfig refuses.
         {"layer_norm_eps": "1e-12"},
     ],
 )

@@ -5,9 +5,9 @@ import json
 import pytest
 
 from data.text import tokenization
+from model_folders import presets
+from model_folders.tokenizer_files import create_tokenizer_files
 from modeling import BertConfig, BertModel, save_huggingface
-from modeling.folders import presets
-from modeling.folders.tokenizer_files import create_tokenizer_files
 from tests.support.huggingface_files import CONFIG, POSITIONS, V
 from tests.support.models import built
 

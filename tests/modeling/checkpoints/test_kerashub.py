@@ -15,9 +15,9 @@ import pytest
 import modeling
 from data.text.tokenization import FullTokenizer
 from files.json_files import read_json
-from modeling import kinds, task_models
+from model_folders import kinds, presets
+from modeling import task_models
 from modeling.checkpoints.names import original_name
-from modeling.folders import presets
 from tests.support.golden import ROOT
 from tests.support.kerashub_presets import (
     CONFIG,

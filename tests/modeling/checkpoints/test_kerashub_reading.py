@@ -16,9 +16,8 @@ import pytest
 
 import modeling
 from data.text.tokenization import FullTokenizer
-from modeling import kinds
+from model_folders import kinds, presets
 from modeling.checkpoints.names import original_name
-from modeling.folders import presets
 from tests.support import weights_fuzz
 from tests.support.golden import ROOT
 from tests.support.kinds import assert_close

@@ -17,7 +17,7 @@ from tensorflow.core.protobuf.trackable_object_graph_pb2 import (
 import modeling
 from command_line import flags
 from data.text.tokenization import FullTokenizer
-from modeling.folders import presets
+from model_folders import presets
 from tests.support.golden import ROOT
 from tools import convert_checkpoint
 

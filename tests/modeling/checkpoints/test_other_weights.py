@@ -10,7 +10,7 @@ import pytest
 
 import modeling
 from command_line.flags import Parsed
-from modeling.folders import presets
+from model_folders import presets
 from tests.support import toy_task, weights_fuzz
 from tests.support.golden import ROOT
 from tests.support.huggingface_files import CONFIG, change_weights

@@ -6,6 +6,7 @@ import shutil
 import numpy as np
 import pytest
 
+from model_folders import presets
 from modeling import (
     BertClassifier,
     load_checkpoint,
@@ -14,7 +15,6 @@ from modeling import (
     save_huggingface,
     save_release,
 )
-from modeling.folders import presets
 from tests.support.models import SMALL, built
 from tests.support.script_runner import snapshot
 

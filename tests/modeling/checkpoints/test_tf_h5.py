@@ -12,8 +12,7 @@ import pytest
 
 import modeling
 from data.text.tokenization import FullTokenizer
-from modeling import kinds
-from modeling.folders import presets
+from model_folders import kinds, presets
 from tests.support import script_runner
 from tests.support.golden import ROOT
 

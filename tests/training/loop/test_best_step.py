@@ -13,7 +13,7 @@ import pytest
 import modeling
 import serving
 from files.json_files import read_json
-from modeling.folders.checkpoint_folders import checkpoint_steps, find_best
+from model_folders.checkpoint_folders import checkpoint_steps, find_best
 from tests.support import toy_task
 from tests.support.checkpoints import assert_same_bits, values
 from tests.support.script_runner import read_results

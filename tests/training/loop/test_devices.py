@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from modeling.folders.checkpoint_folders import checkpoint_steps
+from model_folders.checkpoint_folders import checkpoint_steps
 from tests.support import events, script_runner, task_files
 from tests.support.golden import ROOT
 from tests.support.models import NO_DROPOUT, write_config

@@ -11,7 +11,7 @@ import signal
 import pytest
 
 from files.json_files import read_json
-from modeling.folders.checkpoint_folders import checkpoint_steps
+from model_folders.checkpoint_folders import checkpoint_steps
 from tests.support import script_runner
 from tests.support.checkpoints import assert_same_bits, values
 

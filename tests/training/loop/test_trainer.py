@@ -5,7 +5,7 @@ import signal
 import numpy as np
 import pytest
 
-from modeling.folders.checkpoint_folders import checkpoint_steps
+from model_folders.checkpoint_folders import checkpoint_steps
 from tests.support import events
 from tests.support.two_weights import batches, create_trainer, fit
 from training.loop import stopping

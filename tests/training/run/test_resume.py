@@ -7,7 +7,7 @@ import time
 import pytest
 import tensorflow as tf
 
-from modeling.folders.checkpoint_folders import checkpoint_steps
+from model_folders.checkpoint_folders import checkpoint_steps
 from tests.support import script_runner
 from tests.support.checkpoints import assert_same_bits, values
 from training.loop import stopping

@@ -5,7 +5,7 @@ test_resume.py kills runs, and resumes them with the same settings.
 
 import pytest
 
-from modeling.folders import presets
+from model_folders import presets
 from tests.support import toy_task
 from tests.support.run_settings import (
     RECORDS,

@@ -1,0 +1,1 @@
+"""Names, shapes and values in files of weights, read without a model."""
