@@ -51,15 +51,6 @@ def install_command(package: str | None) -> str:
     return f"{_installer()} {name}"
 
 
-def read_version() -> str:
-    """Returns the version of the installed distribution.
-
-    Raises:
-        importlib.metadata.PackageNotFoundError: nothing is installed.
-    """
-    return metadata.version(DISTRIBUTION)
-
-
 def as_typed(text: str) -> str:
     """Returns a text with the names of scripts as the user types them.
 

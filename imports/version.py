@@ -15,7 +15,9 @@ def read_version() -> str:
     # In site-packages, a file of this name would belong to somebody else.
     if (root / "pyproject.toml").exists() and file.exists():
         return file.read_text("utf-8").strip()
-    # A checkout does not need it, and it takes a while.
-    from imports import installation
+    # A checkout does not need them, and importing them takes a while.
+    from importlib import metadata
 
-    return installation.read_version()
+    from imports.installation import DISTRIBUTION
+
+    return metadata.version(DISTRIBUTION)
