@@ -8,12 +8,12 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
+from command_line.declared_flags import flags_of
 from command_line.flags import (
     Config,
     ConfigT,
     Role,
     ValueT,
-    flags_of,
     group_of,
     is_flag,
 )

@@ -8,7 +8,8 @@ from typing import Any
 from absl import flags as absl_flags
 
 from command_line.config_values import create_config
-from command_line.flags import Config, ConfigT, Parsed, flags_of
+from command_line.declared_flags import flags_of
+from command_line.flags import Config, ConfigT, Parsed
 from command_line.path_flags import expand_home
 
 _DEFINE: dict[type, Callable[..., object]] = {

@@ -12,6 +12,7 @@ from typing import Any, Generic, Self, TypeVar
 
 import modeling
 from command_line import config_values, flags
+from command_line.declared_flags import flags_of
 from command_line.flags import Role
 from data.text.tokenization import FullTokenizer, load_tokenizer
 from modeling.config import BertConfig
@@ -269,7 +270,7 @@ def command_to_record(parsed: flags.Parsed[flags.ConfigT]) -> dict[str, object]:
         if name not in _ADDRESSES
     }
     values = config_values.flat(parsed.config)
-    for flag in flags.flags_of(parsed.config, *Role):
+    for flag in flags_of(parsed.config, *Role):
         if flag.kind is None or flag.name not in command:
             continue
         source = hub.source_of(values[flag.name] or "")
