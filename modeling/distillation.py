@@ -122,7 +122,7 @@ def _call_model(
     return encoded["sequence_output"], outputs
 
 
-class DistillationLoss(BatchLoss):
+class DistillationLoss(BatchLoss[Distilled]):
     """A task's loss plus the distance from a teacher.
 
     For each term NAME of the task's loss, such as `masked_lm_loss`, this class
@@ -176,10 +176,7 @@ class DistillationLoss(BatchLoss):
             divisors["hidden_loss"] = keras.ops.sum(_mask(features))
         return divisors
 
-    # A Distiller, which calls two models, takes the place of the model.
-    def sums(  # type: ignore[override]
-        self, outputs: Distilled, features: Features
-    ) -> Features:
+    def sums(self, outputs: Distilled, features: Features) -> Features:
         """Returns {name of a loss term: its sum over the batch}, scalars.
 
         Args:

@@ -12,7 +12,7 @@ In shapes, B = batch.
 import abc
 import functools
 from collections.abc import Mapping
-from typing import Any, Self, cast
+from typing import Generic, Self, TypeVar, cast
 
 import keras
 
@@ -20,9 +20,15 @@ from files.json_files import JsonObject
 from modeling.ops import at_least_float32
 from modeling.tensors import Features, Outputs, Tensor
 
+# What a loss reads: the outputs of a model, or of a model and its teacher.
+ReadT_contra = TypeVar("ReadT_contra", contravariant=True)
 
-class BatchLoss(abc.ABC):
+
+class BatchLoss(abc.ABC, Generic[ReadT_contra]):
     """A weighted mean over a batch, computed as a sum and a divisor.
+
+    For example, two examples with the losses 1.0 and 4.0 and the weights 1.0
+    and 0.5 have the sum 3.0, the divisor 1.5 and the mean 2.0.
 
     A loss is the sum of one or several named terms. Most losses have a single
     term, `loss`. The pretraining loss adds two terms, `masked_lm_loss` and
@@ -47,7 +53,7 @@ class BatchLoss(abc.ABC):
         """Returns {name of a loss term: divisor of its sum}, scalars."""
 
     @abc.abstractmethod
-    def sums(self, outputs: Outputs, features: Features) -> Features:
+    def sums(self, outputs: ReadT_contra, features: Features) -> Features:
         """Returns {name of a loss term: its sum over the batch}, scalars."""
 
     def means(self, sums: Features, weights: Features) -> Features:
@@ -68,7 +74,7 @@ class BatchLoss(abc.ABC):
         return means
 
     def __call__(
-        self, outputs: Outputs, features: Features
+        self, outputs: ReadT_contra, features: Features
     ) -> tuple[Tensor, Features]:
         """Returns the loss of one batch, and {name of a loss term: value}.
 
@@ -88,7 +94,7 @@ class BatchLoss(abc.ABC):
         return add_terms(means), means
 
 
-class Loss(BatchLoss):
+class Loss(BatchLoss[Outputs]):
     """Base class of the losses of tasks. They read the outputs of a model.
 
     A subclass computes the values of each term, one for each example or
@@ -180,13 +186,13 @@ class Loss(BatchLoss):
         Raises:
             ValueError: a label or a weight is missing.
         """
-        joined: dict[str, Any] = dict(features)
+        joined = dict(features)
         if isinstance(labels, Mapping):
             joined |= labels
         elif labels is not None and len(self.labels) == 1:
             joined[self.labels[0]] = labels
         if sample_weight is not None:
-            joined[self.weights_name] = sample_weight
+            joined[self.weights_name] = only_output(sample_weight)
         if missing := [name for name in self.labels if name not in joined]:
             raise ValueError(
                 f"{type(self).__name__} lacks {', '.join(missing)}. Pass a "

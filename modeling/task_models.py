@@ -14,13 +14,13 @@ in Google's code:
 
 import abc
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Unpack
 
 import keras
 
 from files.json_files import JsonObject
 from modeling.base_model import FeaturesModel
-from modeling.bert import BertModel
+from modeling.bert import BertModel, EncoderOptions
 from modeling.config import BertConfig
 from modeling.features import checked_ids
 from modeling.heads import (
@@ -28,6 +28,7 @@ from modeling.heads import (
     MaskedLanguageModelHead,
     OutputHead,
 )
+from modeling.layers import LayerOptions
 from modeling.ops import at_least_float32, dropout, dropout_seed
 from modeling.positions import attended_positions, gather_indexes
 from modeling.tensors import Features, Outputs, Shape, Tensor
@@ -36,8 +37,14 @@ from modeling.tensors import Features, Outputs, Shape, Tensor
 HEAD_DROPOUT_PROB = 0.1
 
 
+class TaskModelOptions(EncoderOptions, LayerOptions, total=False):
+    """Arguments that every task model takes besides its own."""
+
+    bilstm: bool
+
+
 class TaskModel(FeaturesModel, abc.ABC):
-    """Base of task models: a `BertModel`, to which subclasses add a head.
+    """A `FeaturesModel` of a `BertModel`, to which subclasses add a head.
 
     Args:
         config: sizes and dropout rates of the network.
@@ -72,10 +79,11 @@ class TaskModel(FeaturesModel, abc.ABC):
         dtype: str | keras.DTypePolicy | None = None,
         trainable: bool = True,
         bilstm: bool = False,
-        **options: Any,
+        **options: Unpack[EncoderOptions],
     ) -> None:
         super().__init__(name=name, dtype=dtype, trainable=trainable)
         self.bert = BertModel(config, dtype=self.dtype_policy, **options)
+        self.config = config
         self.bilstm: BidirectionalLSTM | None = None
         if bilstm:
             self.bilstm = BidirectionalLSTM(
@@ -84,11 +92,6 @@ class TaskModel(FeaturesModel, abc.ABC):
                 name="bilstm",
                 dtype=self.dtype_policy,
             )
-
-    @property
-    def config(self) -> BertConfig:
-        """The model's `BertConfig`."""
-        return self.bert.config
 
     def build(self, input_shape: Shape | None = None) -> None:
         """Creates all weights. Ignores `input_shape`."""
@@ -186,8 +189,10 @@ class BertPretrainer(TaskModel):
 
     feature_ranks = TaskModel.feature_ranks | {"masked_lm_positions": 2}
 
-    def __init__(self, config: BertConfig, **kwargs: Any) -> None:
-        super().__init__(config, **kwargs)
+    def __init__(
+        self, config: BertConfig, **options: Unpack[TaskModelOptions]
+    ) -> None:
+        super().__init__(config, **options)
         self.masked_lm = MaskedLanguageModelHead(
             config,
             self.bert.initializer,
@@ -228,16 +233,19 @@ class BertClassifier(TaskModel):
     Args:
         config: sizes and dropout rates of the network.
         num_labels: number of classes, or of values to predict.
-        **kwargs: arguments of `TaskModel`.
+        **options: arguments of `TaskModel`.
 
     Returns:
         logits, float [B, num_labels].
     """
 
     def __init__(
-        self, config: BertConfig, num_labels: int, **kwargs: Any
+        self,
+        config: BertConfig,
+        num_labels: int,
+        **options: Unpack[TaskModelOptions],
     ) -> None:
-        super().__init__(config, **kwargs)
+        super().__init__(config, **options)
         self.num_labels = num_labels
         self.head = self.create_output_head(num_labels, "classifier")
 
@@ -245,8 +253,9 @@ class BertClassifier(TaskModel):
         self, encoded: Features, features: Features, seed: Tensor | None
     ) -> Tensor:
         """Returns the logits, computed from BERT's output `head_input`."""
-        inputs = encoded[self.head_input]
-        return self.head(dropout(inputs, HEAD_DROPOUT_PROB, seed=seed))
+        inputs = dropout(encoded[self.head_input], HEAD_DROPOUT_PROB, seed=seed)
+        logits: Tensor = self.head(inputs)
+        return logits
 
     def get_config(self) -> JsonObject:
         """Returns the constructor's arguments."""
@@ -260,7 +269,7 @@ class BertTokenClassifier(BertClassifier):
     Args:
         config: sizes and dropout rates of the network.
         num_labels: number of different labels.
-        **kwargs: arguments of `TaskModel`.
+        **options: arguments of `TaskModel`.
 
     Returns:
         logits, float [B, T, num_labels].
@@ -283,8 +292,10 @@ class BertSpanLabeler(TaskModel):
 
     head_input = "sequence_output"
 
-    def __init__(self, config: BertConfig, **kwargs: Any) -> None:
-        super().__init__(config, **kwargs)
+    def __init__(
+        self, config: BertConfig, **options: Unpack[TaskModelOptions]
+    ) -> None:
+        super().__init__(config, **options)
         self.head = self.create_output_head(2, "squad")
 
     def build_head(self, encoded: dict[str, Shape]) -> None:
@@ -343,8 +354,10 @@ class BertMultipleChoice(SeveralTextsModel):
 
     feature_ranks = dict.fromkeys(TaskModel.feature_ranks, 3)
 
-    def __init__(self, config: BertConfig, **kwargs: Any) -> None:
-        super().__init__(config, **kwargs)
+    def __init__(
+        self, config: BertConfig, **options: Unpack[TaskModelOptions]
+    ) -> None:
+        super().__init__(config, **options)
         self.head = self.create_output_head(1, "multiple_choice")
 
     def apply_head(
@@ -379,7 +392,7 @@ class BertEmbedder(SeveralTextsModel):
     _rank_of_graph: int | None = None
 
     def predict(
-        self, x: Features | Iterable[object], *args: Any, **kwargs: Any
+        self, x: Features | Iterable[object], *args: object, **kwargs: object
     ) -> Outputs:
         """Predicts as Keras does, one or several texts per example."""
         batch = getattr(x, "element_spec", x)
@@ -388,7 +401,8 @@ class BertEmbedder(SeveralTextsModel):
             rank = len(getattr(features["input_ids"], "shape", ()))
             self.make_predict_function(force=rank != self._rank_of_graph)
             self._rank_of_graph = rank
-        return super().predict(x, *args, **kwargs)
+        outputs: Outputs = super().predict(x, *args, **kwargs)
+        return outputs
 
     def build_head(self, encoded: dict[str, Shape]) -> None:
         """Creates no weights, because this model needs no head."""

@@ -37,8 +37,7 @@ def _linear(
 
         return function(inputs), gradient
 
-    linear: Callable[[Tensor], Tensor] = apply
-    return linear
+    return apply
 
 
 class PaddedRows:

@@ -47,7 +47,8 @@ class Predictor:
             tf.device(self.device),
             tracing.replaced_values(zip(variables, kernels, strict=True)),
         ):
-            return self.model(features, training=False)
+            outputs: Outputs = self.model(features, training=False)
+        return outputs
 
     def cast_kernels(self) -> list[tf.Tensor]:
         """Returns copies of the model's kernels in the compute dtype.

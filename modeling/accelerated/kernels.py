@@ -12,7 +12,6 @@ modeling/ops.py.
 import functools
 import inspect
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import keras
 import tensorflow as tf
@@ -22,7 +21,7 @@ from modeling.ops import at_least_float32
 from modeling.tensors import Features, Tensor
 
 
-def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
+def compiled(function: Callable[..., Tensor]) -> Callable[..., tf.Tensor]:
     """Compiles an elementwise function and its gradient with XLA.
 
     To save memory, the forward pass stores only the inputs. The backward pass
@@ -36,7 +35,7 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.partial(tf.function, jit_compile=True, autograph=False)
     def backward(
-        inputs: Features, upstream: Tensor, **constants: Any
+        inputs: Features, upstream: Tensor, **constants: object
     ) -> list[Tensor]:
         floats = [
             tensor for tensor in inputs.values() if tensor.dtype.is_floating
@@ -48,7 +47,7 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
         return gradients
 
     @functools.wraps(function)
-    def call(*args: Any, **kwargs: Any) -> Tensor:
+    def call(*args: object, **kwargs: object) -> tf.Tensor:
         constants = signature.bind(*args, **kwargs).arguments
         names = [name for name in constants if tf.is_tensor(constants[name])]
         tensors = [constants.pop(name) for name in names]
@@ -159,7 +158,7 @@ def dropout_add_norm(
     dropout_prob: float,
     *,
     seed: Tensor,
-) -> Tensor:
+) -> tf.Tensor:
     """Returns `layer_norm` of `dropout(inputs) + residual`, compiled with XLA.
 
     The function computes in float32, or in float64 for float64 inputs, and
@@ -205,7 +204,7 @@ def _cross_entropy_gradient(
     maximum: Tensor,
     log_sums: Tensor,
     upstream: Tensor,
-) -> Tensor:
+) -> tf.Tensor:
     """Returns (softmax(logits) - one_hot(labels)) * upstream.
 
     0 in rows whose label is out of range.
@@ -227,7 +226,7 @@ def _cross_entropy_gradient(
     return tf.cast(gradient, logits.dtype)
 
 
-def cross_entropy(logits: Tensor, labels: Tensor) -> Tensor:
+def cross_entropy(logits: Tensor, labels: Tensor) -> tf.Tensor:
     """Returns -log softmax(logits) at each label, compiled with XLA.
 
     The function can be differentiated only once. XLA saves memory traffic: in
@@ -240,7 +239,7 @@ def cross_entropy(logits: Tensor, labels: Tensor) -> Tensor:
     def losses(logits: Tensor) -> tuple[Tensor, Callable[[Tensor], Tensor]]:
         values, *row = _cross_entropy(logits, labels)
 
-        def gradient(upstream: Tensor) -> Tensor:
+        def gradient(upstream: Tensor) -> tf.Tensor:
             return tf.raw_ops.PreventGradient(
                 input=_cross_entropy_gradient(logits, labels, *row, upstream),
                 message="the second derivative needs modeling.ops.plain()",
