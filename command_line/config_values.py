@@ -20,7 +20,7 @@ from command_line.flags import (
 from command_line.path_flags import PathFlag
 
 
-def create_config(config: type[ConfigT], **values: Any) -> ConfigT:
+def create_config(config: type[ConfigT], **values: object) -> ConfigT:
     """Creates a Config from the values of flags, whatever group they are in.
 
     Args:
@@ -75,7 +75,7 @@ def flat(config: Config) -> dict[str, Any]:
     return values
 
 
-def replace(config: ConfigT, **values: Any) -> ConfigT:
+def replace(config: ConfigT, **values: object) -> ConfigT:
     """Returns a copy of a Config with other values of some flags.
 
     Args:
@@ -88,7 +88,7 @@ def replace(config: ConfigT, **values: Any) -> ConfigT:
     names = {flag.name for flag in flags_of(config)}
     if unknown := values.keys() - names:
         raise TypeError(f"{sorted(unknown)} are no flags of {type(config)}")
-    changes: dict[str, Any] = {}
+    changes: dict[str, object] = {}
     for field in dataclasses.fields(config):
         if is_flag(field) and field.name in values:
             changes[field.name] = values[field.name]

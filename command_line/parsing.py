@@ -3,7 +3,6 @@
 import dataclasses
 import sys
 from collections.abc import Callable
-from typing import Any
 
 from absl import flags as absl_flags
 
@@ -61,7 +60,7 @@ def parse_flags(config: type[ConfigT]) -> Parsed[ConfigT]:
     Raises:
         ValueError: flags contradict each other.
     """
-    values: dict[str, Any] = {
+    values = {
         flag.name: absl_flags.FLAGS[flag.name].value
         for flag in flags_of(config)
     }
