@@ -82,7 +82,7 @@ class Distiller:
         return variables + own
 
     def draw_seed(self) -> Tensor:
-        """Draws the dropout seed of the student's next call."""
+        """Draws the dropout seed of the student's next call, int [2]."""
         return self.student.draw_seed()
 
     def __call__(

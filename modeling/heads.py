@@ -107,7 +107,7 @@ class BidirectionalLSTM(keras.layers.Layer):
     def call(
         self, inputs: Tensor, input_mask: Tensor | None = None
     ) -> tuple[Tensor, Tensor]:
-        """Returns the outputs (sequence_output, pooled_output)."""
+        """Returns (sequence_output [B, T, W], pooled_output [B, W])."""
         half = self.hidden_size // 2
         if input_mask is None:
             outputs = self.both(inputs)
@@ -168,7 +168,7 @@ class MaskedLanguageModelHead(BertLayer):
         )
 
     def call(self, inputs: Tensor, word_embeddings: Tensor) -> Tensor:
-        """Returns the logits of the vocabulary at each masked position."""
+        """Returns the logits at each masked position, float [B, P, V]."""
         transformed = self.layer_norm(self.dense(inputs))
         kernel = keras.ops.transpose(
             keras.ops.cast(word_embeddings, transformed.dtype)

@@ -123,7 +123,7 @@ class Dense(keras.layers.Dense):
         return ops.activation(outputs, self.hidden_act, training=training)
 
     def call(self, inputs: Tensor, training: bool = False) -> Tensor:
-        """Computes the dense layer without its activation."""
+        """Computes the layer without its activation, float [..., units]."""
         return ops.dense(inputs, self.kernel, self.bias)
 
     def quantize(

@@ -142,7 +142,7 @@ def _find_chooser() -> _Chooser:
 
 
 def at_least_float32(inputs: Tensor) -> Tensor:
-    """Casts 16-bit floats to float32. Keeps the dtype of other floats."""
+    """Casts 16-bit floats [...] to float32. Keeps the dtype of other floats."""
     dtype = keras.backend.result_type(inputs.dtype, "float32")
     return keras.ops.cast(inputs, dtype)
 
@@ -155,7 +155,7 @@ def look_up(table: Tensor, ids: Tensor) -> Tensor:
 
 @Overridable
 def ids_in_range(ids: Tensor, name: str, num_rows: int) -> Tensor:
-    """Returns `ids`. On TensorFlow, adds a check of the ids to a graph.
+    """Returns `ids`, int [...]. On TensorFlow, adds a check to a graph.
 
     When the graph runs, the check raises an error if an id is below 0 or not
     below `num_rows`. The message contains `name`.
@@ -183,7 +183,7 @@ def dense(inputs: Tensor, kernel: Tensor, bias: Tensor) -> Tensor:
 
 @Overridable
 def activation(inputs: Tensor, hidden_act: str, *, training: bool) -> Tensor:
-    """Applies the activation `hidden_act`, computed in at least float32."""
+    """Applies `hidden_act` to `inputs` [..., W], in at least float32."""
     outputs = ACTIVATIONS[hidden_act](at_least_float32(inputs))
     return keras.ops.cast(outputs, inputs.dtype)
 
@@ -191,8 +191,8 @@ def activation(inputs: Tensor, hidden_act: str, *, training: bool) -> Tensor:
 def gelu(inputs: Tensor) -> Tensor:
     """Gaussian error linear unit, in Google's tanh approximation.
 
-    0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))), computed by the identity
-    0.5 (1 + tanh(z)) = sigmoid(2 z).
+    0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) of each x in `inputs`
+    [...], computed by the identity 0.5 (1 + tanh(z)) = sigmoid(2 z).
     """
     # Do not use `keras.activations.gelu`. It rounds 0.044715 to float32 even in
     # float64, which changes gradients by 1e-9.
@@ -202,7 +202,7 @@ def gelu(inputs: Tensor) -> Tensor:
 
 
 def gelu_erf(inputs: Tensor) -> Tensor:
-    """Exact Gaussian error linear unit, 0.5 x (1 + erf(x / 2^.5)).
+    """Exact Gaussian error linear unit, 0.5 x (1 + erf(x / 2^.5)), [...].
 
     Hugging Face configurations call this function "gelu".
     """
@@ -317,7 +317,7 @@ def dropout_add_norm(
 
 @Overridable
 def reshape_like(inputs: Tensor, other: Tensor) -> Tensor:
-    """Reshapes `inputs` to the shape of `other`."""
+    """Reshapes `inputs` [B, T, W] or [B * T, W] to the shape of `other`."""
     return keras.ops.reshape(inputs, keras.ops.shape(other))
 
 

@@ -126,6 +126,9 @@ class Loss(BatchLoss[Outputs]):
         Args:
             outputs: outputs of the task's model for `features`.
             features: dict of the batch's tensors, labels included.
+
+        Returns:
+            {"loss": float [B]}, or as the docstring of a subclass says.
         """
 
     def value_divergences(
@@ -133,7 +136,7 @@ class Loss(BatchLoss[Outputs]):
     ) -> Features:
         """Returns {name of a loss term: distance from a teacher's outputs}.
 
-        There is one distance for each example or WordPiece. By default the
+        There is one distance for each value of `values`, [B]. By default the
         outputs are logits of classes. The temperature divides the logits of
         both models before the softmax.
         """
@@ -145,7 +148,7 @@ class Loss(BatchLoss[Outputs]):
     def value_weights(self, features: Features) -> Features:
         """Returns {name of a loss term: weight of each of its values}.
 
-        By default there is one value per example.
+        By default there is one value per example, [B].
         """
         return {"loss": example_weights(features)}
 
@@ -162,7 +165,7 @@ class Loss(BatchLoss[Outputs]):
         return self.weighted_sums(self.values(outputs, features), features)
 
     def weighted_sums(self, values: Features, features: Features) -> Features:
-        """Returns {name of a loss term: weighted sum of `values`}."""
+        """Returns {name of a loss term: weighted sum of `values`}, scalars."""
         weights = self.value_weights(features)
         return {
             name: weighted_sum(values[name], weights[name])
@@ -179,9 +182,10 @@ class Loss(BatchLoss[Outputs]):
 
         Args:
             features: dict of the model's inputs, labels included or not.
-            labels: dict of labels, or the only label. None = in `features`.
-            sample_weight: weights, as Keras passes them. None = as in
+            labels: dict of labels, or the only label, such as [B]. None = in
                 `features`.
+            sample_weight: weights [B], or [B, T] of a `TokenLoss`. None = as
+                in `features`.
 
         Raises:
             ValueError: a label or a weight is missing.
@@ -216,7 +220,7 @@ def only_output(outputs: Outputs) -> Tensor:
 
 
 def add_terms(terms: Features) -> Tensor:
-    """Returns the sum of {name of a loss term: value}."""
+    """Returns the sum of {name of a loss term: value}, a scalar."""
     return cast("Tensor", sum(terms.values()))
 
 
@@ -234,7 +238,7 @@ def example_weights(features: Features) -> Tensor:
 
 
 def weighted_sum(values: Tensor, weights: Tensor) -> Tensor:
-    """Returns the sum of `values * weights`, tensors of the same shape."""
+    """Returns the sum of `values` [...] times `weights` [...], a scalar."""
     return keras.ops.sum(keras.ops.cast(weights, values.dtype) * values)
 
 

@@ -149,7 +149,11 @@ class TaskModel(FeaturesModel, abc.ABC):
     def encode(
         self, features: Features, training: bool, seed: Tensor | None
     ) -> tuple[Features, Tensor | None]:
-        """Returns the outputs of `BertModel`, and the head's dropout seed."""
+        """Returns the outputs of `BertModel`, and the head's dropout seed.
+
+        The outputs are `sequence_output` [B, T, W], `pooled_output` [B, W] and
+        the others of `BertModel`. The seed is int [2], or None.
+        """
         if not training:
             seed = None
         elif seed is None:
@@ -210,7 +214,7 @@ class BertPretrainer(TaskModel):
     def apply_head(
         self, encoded: Features, features: Features, seed: Tensor | None
     ) -> Features:
-        """Computes the masked LM logits and the next sentence logits."""
+        """Computes the masked LM logits [B, P, V] and next sentence logits."""
         positions = checked_ids(
             features["masked_lm_positions"],
             "masked_lm_positions",
@@ -252,7 +256,7 @@ class BertClassifier(TaskModel):
     def apply_head(
         self, encoded: Features, features: Features, seed: Tensor | None
     ) -> Tensor:
-        """Returns the logits, computed from BERT's output `head_input`."""
+        """Returns the logits of BERT's output `head_input`, see the class."""
         inputs = dropout(encoded[self.head_input], HEAD_DROPOUT_PROB, seed=seed)
         logits: Tensor = self.head(inputs)
         return logits
@@ -324,7 +328,7 @@ class SeveralTextsModel(TaskModel):
     def encode(
         self, features: Features, training: bool, seed: Tensor | None
     ) -> tuple[Features, Tensor | None]:
-        """Encodes each text as a separate sequence."""
+        """Encodes each text as a separate sequence, [B * C, T] in all."""
         return super().encode(self.flatten(features), training, seed)
 
     def flatten(self, features: Features) -> Features:

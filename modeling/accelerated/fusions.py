@@ -55,6 +55,13 @@ def look_up(table: Tensor, ids: Tensor) -> tf.Tensor:
 
     An id is invalid if it is negative or beyond the table. `keras.ops.take`
     would count negative ids from the end of the table.
+
+    Args:
+        table: float [V, W].
+        ids: int [...].
+
+    Returns:
+        float [..., W].
     """
     return tf.gather(keras.ops.convert_to_tensor(table), ids)
 
@@ -62,7 +69,7 @@ def look_up(table: Tensor, ids: Tensor) -> tf.Tensor:
 def ids_in_range(ids: Tensor, name: str, num_rows: int) -> tf.Tensor:
     """Returns the ids, and adds an error for invalid ids to the graph.
 
-    Eager calls and graphs that XLA compiles do not check the ids.
+    Eager calls and graphs that XLA compiles do not check the ids, int [...].
     """
     if tf.executing_eagerly():
         return ids
@@ -112,7 +119,7 @@ _ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = ops.ACTIVATIONS | {
 
 
 def activation(inputs: Tensor, hidden_act: str, *, training: bool) -> Tensor:
-    """Applies the activation `hidden_act`, computed in the dtype of `inputs`.
+    """Applies the activation `hidden_act` in the dtype of `inputs` [..., W].
 
     TensorFlow fuses the activation with the dense layer before it.
     """
@@ -127,7 +134,7 @@ def attention_probs(
     *,
     seed: Tensor | None,
 ) -> Tensor:
-    """Returns softmax(`scale * attention_scores + adder`).
+    """Returns softmax(`scale * attention_scores + adder`), float [B, N, F, T].
 
     Ignores `dropout_prob` and `seed`, because inference uses no dropout.
     Computes in the dtype of the scores. In bfloat16, oneDNN fuses the product
@@ -145,7 +152,7 @@ def layer_norm(
     *,
     training: bool,
 ) -> tf.Tensor:
-    """Computes a layer normalization, large inputs in one fused operation.
+    """Normalizes float [..., W], large inputs in one fused operation.
 
     In bfloat16, the layer's gamma and beta are rounded to bfloat16 for a large
     input, as the kernels of dense layers are.
@@ -204,7 +211,7 @@ def dropout_add_norm(
     *,
     seed: Tensor | None,
 ) -> tf.Tensor:
-    """Returns `layer_norm` of `inputs + residual`.
+    """Returns `layer_norm` of `inputs + residual`, float [..., W].
 
     Ignores `dropout_prob` and `seed`, because inference uses no dropout.
     """

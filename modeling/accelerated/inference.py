@@ -51,7 +51,7 @@ class Predictor:
         return outputs
 
     def cast_kernels(self) -> list[tf.Tensor]:
-        """Returns copies of the model's kernels in the compute dtype.
+        """Returns copies of the model's kernels [in, out] in the compute dtype.
 
         The list is empty if the kernels already have this dtype, or if the
         graph is not pinned to the CPU.

@@ -117,7 +117,7 @@ def _uint32(value: int) -> Tensor:
 def keep_mask(
     shape: Sequence[int | Tensor], dropout_prob: float, *, seed: Tensor
 ) -> Tensor:
-    """Returns the mask of `ops.keep_mask`, drawn with `random_bits`.
+    """Returns the mask of `ops.keep_mask`, bool [*shape], of `random_bits`.
 
     XLA can compute these random numbers in the loop that drops the elements.
     """
@@ -161,8 +161,8 @@ def dropout_add_norm(
 ) -> tf.Tensor:
     """Returns `layer_norm` of `dropout(inputs) + residual`, compiled with XLA.
 
-    The function computes in float32, or in float64 for float64 inputs, and
-    returns the dtype of `inputs`.
+    The tensors are float [..., W]. The function computes in float32, or in
+    float64 for float64 inputs, and returns the dtype of `inputs`.
     """
     return _dropout_add_norm(
         inputs,
@@ -232,6 +232,13 @@ def cross_entropy(logits: Tensor, labels: Tensor) -> tf.Tensor:
     The function can be differentiated only once. XLA saves memory traffic: in
     bfloat16, TensorFlow's separate operations would read and write the logits
     of the masked LM a dozen times, mostly in float32.
+
+    Args:
+        logits: float [..., L].
+        labels: int [...].
+
+    Returns:
+        float [...], 0 for labels out of range.
     """
     labels = tf.cast(labels, tf.int32)
 
