@@ -130,31 +130,13 @@ class FeaturesModel(FittedModel):
         Infers them for two sizes of the axes whose size is unknown. Keras would
         try sizes above the number of positions on torch, and none on JAX.
         """
-
-        def fill(tensor: object, size: int) -> object:
-            if not isinstance(tensor, keras.KerasTensor):
-                return tensor
-            shape = [size if axis is None else axis for axis in tensor.shape]
-            return keras.KerasTensor(shape, tensor.dtype)
-
-        def merge(
-            first: keras.KerasTensor, second: keras.KerasTensor
-        ) -> keras.KerasTensor:
-            shape = [
-                axis if axis == other_axis else None
-                for axis, other_axis in zip(
-                    first.shape, second.shape, strict=True
-                )
-            ]
-            return keras.KerasTensor(shape, first.dtype)
-
         infer = super().compute_output_spec
         specs = []
         for size in (2, 3):
-            filled = functools.partial(fill, size=size)
-            positional, named = keras.tree.map_structure(filled, (args, kwargs))
+            fill = functools.partial(_fill_axes, size=size)
+            positional, named = keras.tree.map_structure(fill, (args, kwargs))
             specs.append(infer(*positional, **named))
-        merged: Outputs = keras.tree.map_structure(merge, *specs)
+        merged: Outputs = keras.tree.map_structure(_merge_axes, *specs)
         return merged
 
     def get_build_config(self) -> JsonObject:
@@ -252,6 +234,25 @@ class FeaturesModel(FittedModel):
     def exported_model(self) -> keras.Model:
         """Returns the model that `export` writes."""
         return self
+
+
+def _fill_axes(tensor: object, size: int) -> object:
+    """Returns a symbolic tensor whose unknown axes have a size."""
+    if not isinstance(tensor, keras.KerasTensor):
+        return tensor
+    shape = [size if axis is None else axis for axis in tensor.shape]
+    return keras.KerasTensor(shape, tensor.dtype)
+
+
+def _merge_axes(
+    first: keras.KerasTensor, second: keras.KerasTensor
+) -> keras.KerasTensor:
+    """Returns a symbolic tensor whose axes are unknown where two differ."""
+    shape = [
+        axis if axis == other_axis else None
+        for axis, other_axis in zip(first.shape, second.shape, strict=True)
+    ]
+    return keras.KerasTensor(shape, first.dtype)
 
 
 def _is_dense(layer: keras.layers.Layer) -> bool:
