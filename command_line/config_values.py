@@ -62,7 +62,7 @@ def required_value(value: ValueT | None) -> ValueT:
     return value
 
 
-def flat(config: Config) -> dict[str, Any]:
+def values_of(config: Config) -> dict[str, Any]:
     """Returns {name: value} of all flags, whatever group they are in."""
     values = {}
     for field in dataclasses.fields(config):
@@ -141,7 +141,7 @@ def unset_names(config: Config, given: frozenset[str]) -> set[str]:
         config: the flags.
         given: names of the flags that the user set.
     """
-    values = flat(config)
+    values = values_of(config)
     defaults = {
         flag.name
         for flag in flags_of(config, *Role)
@@ -152,7 +152,7 @@ def unset_names(config: Config, given: frozenset[str]) -> set[str]:
 
 def path_flags(config: Config) -> list[PathFlag]:
     """Returns a PathFlag for each flag whose value is a path."""
-    values = flat(config)
+    values = values_of(config)
     found_flags = []
     for flag in flags_of(config):
         kind = flag.kind

@@ -212,7 +212,7 @@ def check_required(
         ValueError: a flag is not set. The message names all of them.
         OSError: the folder contains no weights.
     """
-    values = config_values.flat(config)
+    values = config_values.values_of(config)
     missing = [name for name in required if values[name] is None]
     if not missing:
         return
@@ -269,7 +269,7 @@ def command_to_record(parsed: flags.Parsed[flags.ConfigT]) -> dict[str, object]:
         for name, value in parsed.command.items()
         if name not in _ADDRESSES
     }
-    values = config_values.flat(parsed.config)
+    values = config_values.values_of(parsed.config)
     for flag in flags_of(parsed.config, *Role):
         if flag.kind is None or flag.name not in command:
             continue

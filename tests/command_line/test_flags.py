@@ -68,7 +68,7 @@ def test_two_groups_share_the_value_of_a_flag():
     changed = config_values.replace(config, length=8, steps=7)
     assert changed.loop.length == changed.windows.length == 8
     assert (changed.loop.steps, changed.windows.stride) == (7, 64)
-    assert config_values.flat(changed) == {
+    assert config_values.values_of(changed) == {
         "folder": "x",
         "length": 8,
         "name": None,

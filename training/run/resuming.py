@@ -110,7 +110,7 @@ def _compared_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 def flag_values(config: TrainingConfig, *roles: Role) -> dict[str, object]:
     """Returns {flag: value} of the flags with these roles, without paths."""
-    values = config_values.flat(config)
+    values = config_values.values_of(config)
     return {
         flag.name: values[flag.name]
         for flag in flags_of(config, *roles)
