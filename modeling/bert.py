@@ -42,6 +42,15 @@ class EncoderOptions(TypedDict, total=False):
     seed: int | None
 
 
+class EncoderOutputs(TypedDict):
+    """What `BertModel` returns, see the class."""
+
+    embedding_output: Tensor
+    all_encoder_layers: list[Tensor]
+    sequence_output: Tensor
+    pooled_output: Tensor
+
+
 @keras.saving.register_keras_serializable(package="bert")
 class BertModel(FeaturesModel):
     """Encodes a batch of WordPiece sequences.
@@ -193,7 +202,7 @@ class BertModel(FeaturesModel):
         token_type_ids: Tensor | None = None,
         training: bool = False,
         seed: Tensor | None = None,
-    ) -> dict[str, Tensor]:
+    ) -> EncoderOutputs:
         """Encodes a batch of WordPiece sequences (see the class).
 
         Raises:
