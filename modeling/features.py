@@ -30,9 +30,7 @@ _NAMES = (
 _OPTIONAL = {"input_mask", "segment_ids"}
 
 
-def select_features(
-    model: keras.Model, features: Features
-) -> dict[str, Tensor]:
+def select_features(model: object, features: Features) -> dict[str, Tensor]:
     """Returns the features that a model reads.
 
     Omits other features of the records, such as labels. If the model has no

@@ -1,7 +1,7 @@
 """Makes Keras's `fit`, `evaluate` and `predict` read a dict of features."""
 
 from collections.abc import Mapping
-from typing import ClassVar, cast
+from typing import Any, ClassVar, cast
 
 import keras
 
@@ -17,12 +17,15 @@ class FittedModel(keras.Model):
 
     Attributes:
         config: sizes of the network. The constructor of a subclass sets it.
+        num_labels: number of outputs of the head. Only the models of
+            `kinds.KINDS` with `has_labels` have it.
         feature_ranks: {name: rank} of the features that the model reads, all
             int32. Exported models have these inputs, and prediction passes only
             these features to the model.
     """
 
     config: BertConfig
+    num_labels: int
     feature_ranks: ClassVar[dict[str, int]] = {
         "input_ids": 2,
         "input_mask": 2,
@@ -39,7 +42,7 @@ class FittedModel(keras.Model):
         """
         check_names(features, type(self).__name__, self.feature_ranks)
 
-    def compile(self, *args: object, **kwargs: object) -> None:
+    def compile(self, *args: Any, **kwargs: Any) -> None:
         """Configures training as Keras does, and creates the weights.
 
         A graph compiled by XLA cannot create weights.

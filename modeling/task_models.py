@@ -14,7 +14,7 @@ in Google's code:
 
 import abc
 from collections.abc import Iterable, Mapping
-from typing import Unpack
+from typing import Any, Unpack
 
 import keras
 
@@ -396,7 +396,7 @@ class BertEmbedder(SeveralTextsModel):
     _rank_of_graph: int | None = None
 
     def predict(
-        self, x: Features | Iterable[object], *args: object, **kwargs: object
+        self, x: Features | Iterable[object], *args: Any, **kwargs: Any
     ) -> Outputs:
         """Predicts as Keras does, one or several texts per example."""
         batch = getattr(x, "element_spec", x)

@@ -19,6 +19,7 @@ from modeling.folders.cards import cards, descriptions
 from modeling.folders.model_entries import HeadSettings, ModelJson
 from modeling.folders.tokenizer_files import create_tokenizer_files
 from modeling.labels import LABELS_FILE, format_labels
+from modeling.task_models import TaskModel
 from serving import checksums, engines, head_outputs
 from serving.export_options import ExportOptions
 from serving.formats import litert, saved_model
@@ -88,7 +89,7 @@ def export(
             outputs.
         ImportError: a package of a format is not installed.
     """
-    if kinds.kind_of(model) == kinds.EMBEDDER:
+    if isinstance(model, TaskModel) and kinds.kind_of(model) == kinds.EMBEDDER:
         model = model.bert
     kind = kinds.kind_of(model)
     if kind not in _HEADS:
