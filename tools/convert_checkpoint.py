@@ -186,13 +186,16 @@ def _load_tokenizer(
 
 
 def _extend_tokenizer(
-    tokenizer: tokenization.FullTokenizer, path: str
-) -> tuple[tokenization.FullTokenizer, list[list[int]]]:
+    tokenizer: tokenization.FullTokenizer, path: str | None
+) -> tuple[tokenization.FullTokenizer, list[list[int]] | None]:
     """Returns the tokenizer of --extended_vocab_file, and what it adds.
 
     The second is for each token of the extended vocabulary the list of old ids
-    whose embeddings are averaged.
+    whose embeddings are averaged. Without this flag, returns the tokenizer and
+    None.
     """
+    if not path:
+        return tokenizer, None
     extended = tokenization.FullTokenizer(path, tokenizer.do_lower_case)
     extended.check_vocab()
     rows = vocabulary.extension_rows(tokenizer.tokens, extended.tokens)
@@ -307,12 +310,9 @@ def main(parsed: flags.Parsed[Config]) -> None:
     output_format = _choose_format(options, checkpoint)
     if output_format == "huggingface":
         _check_network(checkpoint, MODELS[name], folder)
-    tokenizer = _load_tokenizer(options, config, folder)
-    rows = None
-    if options.extended_vocab_file:
-        tokenizer, rows = _extend_tokenizer(
-            tokenizer, options.extended_vocab_file
-        )
+    tokenizer, rows = _extend_tokenizer(
+        _load_tokenizer(options, config, folder), options.extended_vocab_file
+    )
     model, missing = _load_model(folder, config, name)
     if rows is not None:
         model = modeling.extend_model(model, rows)
