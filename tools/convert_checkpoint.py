@@ -154,8 +154,12 @@ def _choose_format(options: Config, checkpoint: str) -> str:
     return "huggingface" if becomes_theirs else "tf1"
 
 
-def _check_network(checkpoint: str, head: str, folder: presets.Preset) -> None:
+def _check_network(
+    output_format: str, checkpoint: str, head: str, folder: presets.Preset
+) -> None:
     """Raises a ValueError if transformers' BERT lacks a part of the network."""
+    if output_format != "huggingface":
+        return
     network = {name for name, is_on in folder.network.items() if is_on}
     if head == kinds.ENCODER:
         # The LSTM is dropped, because only models with a task's head contain
@@ -308,8 +312,7 @@ def main(parsed: flags.Parsed[Config]) -> None:
     name = options.model or _find_model(checkpoint, folder)
     folder.check_head(MODELS[name])
     output_format = _choose_format(options, checkpoint)
-    if output_format == "huggingface":
-        _check_network(checkpoint, MODELS[name], folder)
+    _check_network(output_format, checkpoint, MODELS[name], folder)
     tokenizer, rows = _extend_tokenizer(
         _load_tokenizer(options, config, folder), options.extended_vocab_file
     )
