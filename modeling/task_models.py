@@ -44,7 +44,7 @@ class TaskModelOptions(EncoderOptions, LayerOptions, total=False):
 
 
 class TaskModel(FeaturesModel, abc.ABC):
-    """A `FeaturesModel` of a `BertModel`, to which subclasses add a head.
+    """A `FeaturesModel` of a `BertModel` and a head, which a subclass creates.
 
     Args:
         config: sizes and dropout rates of the network.
