@@ -15,8 +15,13 @@ import sys
 BATCH_SIZE = 32
 
 
-def load_transformers(folder, variant):
-    """Returns a function that labels texts with the package's pipeline."""
+def load_transformers(folder, dtype):
+    """Returns a function that labels texts with the package's pipeline.
+
+    Args:
+        folder: folder of the model.
+        dtype: name of the type in which torch computes.
+    """
     import torch
     import transformers
 
@@ -24,7 +29,7 @@ def load_transformers(folder, variant):
         "text-classification",
         model=folder,
         device="cpu",
-        dtype=torch.bfloat16 if "bfloat16" in variant else torch.float32,
+        dtype=getattr(torch, dtype),
     )
 
     def classify(texts):
@@ -34,8 +39,11 @@ def load_transformers(folder, variant):
     return classify
 
 
-def load_optimum(path, _):
-    """Returns a function that labels texts with ONNX Runtime, in batches."""
+def load_optimum(path):
+    """Returns a function that labels texts with ONNX Runtime, in batches.
+
+    `path` is that of an ONNX file in the folder of the model.
+    """
     import transformers
     from optimum import onnxruntime
 
@@ -65,8 +73,11 @@ def load_optimum(path, _):
 
 def main(library, variant, model, input_file, output_file):
     """Reads the texts, labels them, and writes the answers."""
-    load = {"transformers": load_transformers, "optimum": load_optimum}
-    classify = load[library](model, variant)
+    if library == "optimum":
+        classify = load_optimum(model)
+    else:
+        dtype = "bfloat16" if "bfloat16" in variant else "float32"
+        classify = load_transformers(model, dtype)
     with open(input_file, newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     order = list(range(len(rows)))

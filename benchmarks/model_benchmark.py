@@ -72,128 +72,18 @@ import os
 import sys
 import tempfile
 from pathlib import Path
-from typing import Any, NamedTuple
 
 from absl import app, flags
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks import race
+from benchmarks.rows import ROWS
 
 FLAGS = flags.FLAGS
 
-
-class Row(NamedTuple):
-    """Work to time, once in each precision that the first contestant supports.
-
-    Attributes:
-        name: name of the row, without the precision.
-        work: name of the function in the contestants' modules that creates
-            the work.
-        variants: {name of a module: {precision: list of variants}}. Each
-            variant is a contestant.
-        batch_size: number of sequences in a step.
-        seq_length: number of WordPieces in a sequence.
-        num_steps: number of steps in a repeat.
-        repeats: number of timed repeats of each contestant.
-        warmup_steps: number of steps before the first repeat.
-        num_predictions: number of masked positions in a sequence.
-        needs: names of flags that must be set to time the row.
-    """
-
-    name: str
-    work: str
-    variants: dict[str, Any]
-    batch_size: int
-    seq_length: int
-    num_steps: int
-    repeats: int = 3
-    warmup_steps: int = 0
-    num_predictions: int = 20
-    needs: tuple[str, ...] = ()
-
-
+# Modules of contestants that are other libraries.
 PEERS = ("keras_hub", "transformers", "optimum", "sentence_transformers")
-
-ONE = {"float32": [""]}
-OURS = ONE | {"bfloat16": [""]}
-AUTOCAST = ONE | {"bfloat16": ["autocast"]}
-IN_BFLOAT16 = ONE | {"bfloat16": ["autocast", "bfloat16"]}
-MRPC = {"ours": OURS, "transformers": AUTOCAST}
-PRETRAIN = MRPC | {"keras_hub": OURS}
-INFERENCE = {
-    "ours": {
-        "float32": ["float32", "litert", "onnx"],
-        "bfloat16": ["mixed_bfloat16", "bfloat16"],
-        "int8": ["litert"],
-    },
-    "keras_hub": ONE | {"bfloat16": ["mixed_bfloat16", "bfloat16"]},
-    "transformers": IN_BFLOAT16 | {"int8": ["int8", "autocast", "bfloat16"]},
-}
-ENGINES = {
-    "float32": ["saved_model", "litert"],
-    "bfloat16": ["saved_model"],
-    "int8": ["litert"],
-}
-ASK = {
-    "ours": ENGINES,
-    "transformers": IN_BFLOAT16 | {"int8": ["autocast", "bfloat16"]},
-}
-EMBED = {
-    "ours": ENGINES,
-    "sentence_transformers": ONE
-    | {"bfloat16": ["bfloat16"], "int8": ["bfloat16"]},
-}
-PAIR = {
-    "ours": {"float32": ["litert", "onnx"], "int8": ["litert", "onnx"]},
-    "optimum": {"float32": [""], "int8": [""]},
-    "sentence_transformers": ONE,
-}
-BULK = {
-    "ours": {
-        precision: [
-            f"{engine}{flag}"
-            for engine in names
-            for flag in ("", " --num_processes=2")
-        ]
-        for precision, names in (
-            ("float32", ["saved_model", "litert", "onnx"]),
-            ("int8", ["litert"]),
-        )
-    },
-    "transformers": {
-        "float32": ["as called", "sorted"],
-        "int8": ["bfloat16", "bfloat16 sorted"],
-    },
-    "optimum": {"float32": ["sorted"], "int8": ["sorted"]},
-}
-EXPORT = {"ours": {"float32": ["saved_model", "litert", "onnx"]}}
-PREDICT = {"ours": {"float32": ["saved_model", "litert"], "int8": ["litert"]}}
-RECORDS = {"data": ONE}
-SCALABLE = {"data": {"float32": ["--num_processes=1", "--num_processes=0"]}}
-LAYER = [f"TokenizerLayer {size}" for size in (1024, 32, 1)]
-WORDS = {"data": {"float32": ["FullTokenizer", *LAYER]}, "transformers": ONE}
-
-ON_MRPC = ("minilm_dir", "mrpc_dir")
-ON_SQUAD = ("minilm_dir", "squad_file")
-ON_TEXT = ("corpus", "vocab_file")
-ROWS = [
-    Row("pretrain", "pretrain", PRETRAIN, 16, 128, 1, warmup_steps=1),
-    Row("inference_8x128", "inference", INFERENCE, 8, 128, 2, 7, 2),
-    Row("inference_1x16", "inference", INFERENCE, 1, 16, 20, 7, 20),
-    Row("mrpc", "mrpc", MRPC, 32, 128, 10, 3, 10, needs=ON_MRPC),
-    Row("answer", "answer", ASK, 8, 384, 1, 3, 1, needs=ON_SQUAD),
-    Row("classify_1", "classify", ASK, 1, 128, 64, 3, 64, needs=ON_MRPC),
-    Row("classify_32", "classify", ASK, 32, 128, 4, 3, 4, needs=ON_MRPC),
-    Row("pair", "classify", PAIR, 32, 128, 8, 3, 8, needs=ON_MRPC),
-    Row("embed", "embed", EMBED, 1000, 128, 1, 3, 1, needs=ON_MRPC),
-    Row("bulk", "bulk", BULK, 32, 512, 1, 1, needs=ON_MRPC),
-    Row("export", "export_task", EXPORT, 32, 128, 1, needs=ON_MRPC),
-    Row("startup_predict", "predict", PREDICT, 1, 64, 1, needs=("minilm_dir",)),
-    Row("records", "records", RECORDS, 1, 0, 1, 1, needs=ON_TEXT),
-    Row("records_scalable", "records", SCALABLE, 1, 0, 1, 1, needs=ON_TEXT),
-    Row("words", "words", WORDS, 1, 0, 1, 3, 1, needs=ON_TEXT),
-]
 
 
 def define_flags():

@@ -48,6 +48,19 @@ PACKAGES = (
 )
 
 
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class _CommonConfig(flags.Config):
+    """Flags that every script has."""
+
+    debug: bool = flags.flag(
+        False, "Print the traceback of any error, and TensorFlow's logs."
+    )
+    verbose: bool = flags.flag(
+        False,
+        "Also log the first examples, and every variable that is loaded.",
+    )
+
+
 def run(
     main: Callable[..., int | None],
     config: type[flags.Config],
@@ -136,17 +149,22 @@ def _install_handlers() -> None:
         signal.signal(signal.SIGINT, _interrupt)
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class _CommonConfig(flags.Config):
-    """Flags that every script has."""
+def _is_ours_or_urgent(record: std_logging.LogRecord) -> bool:
+    """Returns whether to log a record, which may be of another library.
 
-    debug: bool = flags.flag(
-        False, "Print the traceback of any error, and TensorFlow's logs."
+    Keras and TensorFlow log through absl too.
+    """
+    path = Path(record.pathname).resolve()
+    # If the project is installed, PROJECT is the folder of all packages.
+    is_ours = path.parent == PROJECT or any(
+        PROJECT / package in path.parents for package in PACKAGES
     )
-    verbose: bool = flags.flag(
-        False,
-        "Also log the first examples, and every variable that is loaded.",
-    )
+    return is_ours or record.levelno >= std_logging.WARNING
+
+
+def _interrupt(number: int, frame: types.FrameType | None) -> None:
+    _interrupts.append(number)
+    signal.default_int_handler(number, frame)
 
 
 def _parse_flags(
@@ -207,19 +225,6 @@ def _check_values(required: Sequence[str], rest: Sequence[str]) -> None:
             sys.exit(_fail(f"--{name}={value} is not a finite number"))
 
 
-def _is_ours_or_urgent(record: std_logging.LogRecord) -> bool:
-    """Returns whether to log a record, which may be of another library.
-
-    Keras and TensorFlow log through absl too.
-    """
-    path = Path(record.pathname).resolve()
-    # If the project is installed, PROJECT is the folder of all packages.
-    is_ours = path.parent == PROJECT or any(
-        PROJECT / package in path.parents for package in PACKAGES
-    )
-    return is_ours or record.levelno >= std_logging.WARNING
-
-
 def _guarded(
     main: Callable[[flags.Parsed[ConfigT]], int | None],
     config: type[ConfigT],
@@ -249,11 +254,6 @@ def _guarded(
         if absl_flags.FLAGS.debug or not user_errors.is_user_error(error):
             raise
         return _fail(user_errors.describe_error(error, path_flags))
-
-
-def _interrupt(number: int, frame: types.FrameType | None) -> None:
-    _interrupts.append(number)
-    signal.default_int_handler(number, frame)
 
 
 def _fail(error: object, status: int = 1) -> int:

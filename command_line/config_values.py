@@ -8,19 +8,19 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
+from command_line.declared_flags import flags_of
 from command_line.flags import (
     Config,
     ConfigT,
     Role,
     ValueT,
-    flags_of,
     group_of,
     is_flag,
 )
 from command_line.path_flags import PathFlag
 
 
-def create_config(config: type[ConfigT], **values: Any) -> ConfigT:
+def create_config(config: type[ConfigT], **values: object) -> ConfigT:
     """Creates a Config from the values of flags, whatever group they are in.
 
     Args:
@@ -62,7 +62,7 @@ def required_value(value: ValueT | None) -> ValueT:
     return value
 
 
-def flat(config: Config) -> dict[str, Any]:
+def values_of(config: Config) -> dict[str, Any]:
     """Returns {name: value} of all flags, whatever group they are in."""
     values = {}
     for field in dataclasses.fields(config):
@@ -75,7 +75,7 @@ def flat(config: Config) -> dict[str, Any]:
     return values
 
 
-def replace(config: ConfigT, **values: Any) -> ConfigT:
+def replace(config: ConfigT, **values: object) -> ConfigT:
     """Returns a copy of a Config with other values of some flags.
 
     Args:
@@ -88,7 +88,7 @@ def replace(config: ConfigT, **values: Any) -> ConfigT:
     names = {flag.name for flag in flags_of(config)}
     if unknown := values.keys() - names:
         raise TypeError(f"{sorted(unknown)} are no flags of {type(config)}")
-    changes: dict[str, Any] = {}
+    changes: dict[str, object] = {}
     for field in dataclasses.fields(config):
         if is_flag(field) and field.name in values:
             changes[field.name] = values[field.name]
@@ -141,7 +141,7 @@ def unset_names(config: Config, given: frozenset[str]) -> set[str]:
         config: the flags.
         given: names of the flags that the user set.
     """
-    values = flat(config)
+    values = values_of(config)
     defaults = {
         flag.name
         for flag in flags_of(config, *Role)
@@ -152,7 +152,7 @@ def unset_names(config: Config, given: frozenset[str]) -> set[str]:
 
 def path_flags(config: Config) -> list[PathFlag]:
     """Returns a PathFlag for each flag whose value is a path."""
-    values = flat(config)
+    values = values_of(config)
     found_flags = []
     for flag in flags_of(config):
         kind = flag.kind

@@ -16,18 +16,22 @@ with other scripts:
         )
         train_file: str = flag(..., "File to train on.")
 
-A function takes the group that it needs, such as `config.optimizer`. The
-command line does not show the groups: parsing.py defines a flag for each field
-of the Config and of its groups. A field without a default is a flag that the
-user must set. config_values.py reads and changes the values.
+A function takes the group that it needs, such as `config.optimizer`. A field
+without a default is a flag that the user must set.
+
+The way of a flag, from its declaration to its use:
+
+1. Here, a field of a Config or of a group declares it.
+2. declared_flags.py reads the fields of a Config and of its groups, which the
+   command line does not show, and returns a `Flag` for each.
+3. parsing.py defines the flags with absl, and reads the command line.
+4. config_values.py creates the Config from the values.
+5. cli.py passes the Config to the `main` of the script, as `Parsed`.
 """
 
 import collections
 import dataclasses
 import enum
-import functools
-import types
-import typing
 from collections.abc import Mapping, Sequence
 from types import EllipsisType
 from typing import (
@@ -101,14 +105,6 @@ class FlagChanges(FlagProperties, total=False):
     help: str
 
 
-class _Declaration(NamedTuple):
-    """The metadata that `flag` stores in a field. See `Flag`."""
-
-    help: str
-    role: Role | None
-    properties: FlagProperties
-
-
 def flag(
     default: ValueT | EllipsisType,
     help: str,
@@ -127,11 +123,10 @@ def flag(
         role: the Role, None for a flag that trains no model.
         **properties: other properties, see `FlagProperties`.
     """
-    metadata = {_FLAG: _Declaration(help, role, properties)}
-    field: Any = dataclasses.field(metadata=metadata)
-    if default is not ...:
-        field = dataclasses.field(default=default, metadata=metadata)
-    return cast(ValueT, field)
+    metadata = {_FLAG: Declaration(help, role, properties)}
+    if default is ...:
+        return cast(ValueT, dataclasses.field(metadata=metadata))
+    return dataclasses.field(default=default, metadata=metadata)
 
 
 def identity(
@@ -210,108 +205,7 @@ def group(
     declared = Group(
         group_class, frozenset(without), frozenset(shared), changes
     )
-    field: Any = dataclasses.field(metadata={_GROUP: declared})
-    return cast(GroupT, field)
-
-
-@dataclasses.dataclass(frozen=True)
-class Group:
-    """A group of flags in a Config, as `group` declares it.
-
-    Attributes:
-        group_class: dataclass of the group.
-        without: names of its fields that are no flags of the script.
-        shared: names of its fields that are flags of another group.
-        changes: {name of a flag: result of `like`}.
-    """
-
-    group_class: type
-    without: frozenset[str]
-    shared: frozenset[str]
-    changes: Mapping[str, FlagChanges]
-
-    def own_fields(self) -> list[dataclasses.Field[Any]]:
-        """Returns the fields that are flags of this group."""
-        return [
-            field
-            for field in dataclasses.fields(self.group_class)
-            if is_flag(field) and field.name not in self.without | self.shared
-        ]
-
-    def names(self) -> set[str]:
-        """Returns the names of the fields that have the value of a flag."""
-        fields = dataclasses.fields(self.group_class)
-        names = {field.name for field in fields if field.init}
-        names_of_flags = {field.name for field in fields if is_flag(field)}
-        return (names_of_flags - self.without) | (self.shared & names)
-
-
-def is_flag(field: dataclasses.Field[Any]) -> bool:
-    """Returns whether a field of a Config or of a group is a flag."""
-    return _FLAG in field.metadata
-
-
-def group_of(field: dataclasses.Field[Any]) -> Group | None:
-    """Returns the group that a field of a Config is, None for other fields."""
-    declared: Group | None = field.metadata.get(_GROUP)
-    return declared
-
-
-@dataclasses.dataclass(frozen=True)
-class Flag:
-    """A flag of a script.
-
-    Attributes:
-        name: name of the flag and of its field.
-        type: type of its value, of `str | None` only str. str of a Literal.
-        default: the default, dataclasses.MISSING if the user must set the flag.
-        help: the help text.
-        role: the Role, which the functions `identity`, `head`, `training`,
-            `decoding` and `neutral` set. None for a flag that trains no model.
-        properties: the properties that the flag sets, besides these.
-    """
-
-    name: str
-    type: Any
-    default: object
-    help: str
-    role: Role | None
-    properties: FlagProperties
-
-    @property
-    def kind(self) -> PathKind | None:
-        """The PathKind, None if the value is not a path."""
-        return self.properties.get("kind")
-
-    @property
-    def choices(self) -> Sequence[str] | None:
-        """The valid values of a string, None for any."""
-        return self.properties.get("choices")
-
-    def is_valid(self, value: object) -> bool:
-        """Returns whether a value of a file may be the value of the flag."""
-        if self.choices:
-            return value in self.choices
-        if self.type in (bool, str):
-            return isinstance(value, self.type)
-        if self.type in (int, float):
-            return self._is_number(value)
-        if not isinstance(value, list | tuple):
-            return False
-        return all(isinstance(element, str) for element in value)
-
-    def _is_number(self, value: object) -> bool:
-        """Returns whether a value is a number within the flag's bounds."""
-        # Python takes True for a number.
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            return False
-        if self.type is int and not isinstance(value, int):
-            return False
-        lower = self.properties.get("at_least")
-        upper = self.properties.get("at_most")
-        is_too_small = lower is not None and value < lower
-        is_too_large = upper is not None and value > upper
-        return not (is_too_small or is_too_large)
+    return cast(GroupT, dataclasses.field(metadata={_GROUP: declared}))
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -407,65 +301,64 @@ class Parsed(Generic[ConfigT]):
         return frozenset(self.command)
 
 
-# {class of a script's flags: its flags}
-_flags_of_class: dict[type[Config], list[Flag]] = {}
+class Declaration(NamedTuple):
+    """A flag as `flag` declares it, in the metadata of its field.
+
+    Attributes:
+        help: the help text.
+        role: the Role, None for a flag that trains no model.
+        properties: the other properties.
+    """
+
+    help: str
+    role: Role | None
+    properties: FlagProperties
 
 
-def flags_of(config: Config | type[Config], *roles: Role) -> list[Flag]:
-    """Returns the flags of a script, or only those with one of the roles."""
-    config_class = config if isinstance(config, type) else type(config)
-    if config_class not in _flags_of_class:
-        _flags_of_class[config_class] = _create_flags(config_class)
-    return [
-        script_flag
-        for script_flag in _flags_of_class[config_class]
-        if not roles or script_flag.role in roles
-    ]
+@dataclasses.dataclass(frozen=True)
+class Group:
+    """A group of flags in a Config, as `group` declares it.
+
+    Attributes:
+        group_class: dataclass of the group.
+        without: names of its fields that are no flags of the script.
+        shared: names of its fields that are flags of another group.
+        changes: {name of a flag: result of `like`}.
+    """
+
+    group_class: type
+    without: frozenset[str]
+    shared: frozenset[str]
+    changes: Mapping[str, FlagChanges]
+
+    def own_fields(self) -> list[dataclasses.Field[Any]]:
+        """Returns the fields that are flags of this group."""
+        return [
+            field
+            for field in dataclasses.fields(self.group_class)
+            if is_flag(field) and field.name not in self.without | self.shared
+        ]
+
+    def names(self) -> set[str]:
+        """Returns the names of the fields that have the value of a flag."""
+        fields = dataclasses.fields(self.group_class)
+        names = {field.name for field in fields if field.init}
+        names_of_flags = {field.name for field in fields if is_flag(field)}
+        return (names_of_flags - self.without) | (self.shared & names)
 
 
-def _create_flags(config_class: type[Config]) -> list[Flag]:
-    all_flags = []
-    for field in dataclasses.fields(config_class):
-        if is_flag(field):
-            all_flags.append(_create_flag(config_class, field, {}))
-        elif declared := group_of(field):
-            for inner in declared.own_fields():
-                changes = declared.changes.get(inner.name, {})
-                all_flags.append(
-                    _create_flag(declared.group_class, inner, changes)
-                )
-    return all_flags
+def is_flag(field: dataclasses.Field[Any]) -> bool:
+    """Returns whether a field of a Config or of a group is a flag."""
+    return _FLAG in field.metadata
 
 
-def _create_flag(
-    owner: type, field: dataclasses.Field[Any], changes: FlagChanges
-) -> Flag:
-    """Creates the Flag of a field of the class `owner`, with `changes`."""
-    hint = _type_hints(owner)[field.name]
-    if typing.get_origin(hint) in (types.UnionType, typing.Union):
-        # `int | None` is a flag of type int.
-        hint = typing.get_args(hint)[0]
-    if typing.get_origin(hint) is typing.Literal:
-        hint = type(typing.get_args(hint)[0])
-    default = changes.get("default", field.default)
-    if default is ...:
-        default = dataclasses.MISSING
-    declared: _Declaration = field.metadata[_FLAG]
-    other_changes = {
-        name: value
-        for name, value in changes.items()
-        if name not in {"default", "help"}
-    }
-    return Flag(
-        name=field.name,
-        type=hint,
-        default=default,
-        help=changes.get("help", declared.help),
-        role=declared.role,
-        properties=cast(
-            FlagProperties, {**declared.properties, **other_changes}
-        ),
-    )
+def declaration_of(field: dataclasses.Field[Any]) -> Declaration:
+    """Returns the declaration of a field that is a flag."""
+    declared: Declaration = field.metadata[_FLAG]
+    return declared
 
 
-_type_hints = functools.cache(typing.get_type_hints)
+def group_of(field: dataclasses.Field[Any]) -> Group | None:
+    """Returns the group that a field of a Config is, None for other fields."""
+    declared: Group | None = field.metadata.get(_GROUP)
+    return declared

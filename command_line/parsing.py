@@ -3,12 +3,12 @@
 import dataclasses
 import sys
 from collections.abc import Callable
-from typing import Any
 
 from absl import flags as absl_flags
 
 from command_line.config_values import create_config
-from command_line.flags import Config, ConfigT, Parsed, flags_of
+from command_line.declared_flags import Flag, flags_of
+from command_line.flags import Config, ConfigT, Parsed
 from command_line.path_flags import expand_home
 
 _DEFINE: dict[type, Callable[..., object]] = {
@@ -60,21 +60,21 @@ def parse_flags(config: type[ConfigT]) -> Parsed[ConfigT]:
     Raises:
         ValueError: flags contradict each other.
     """
-    values: dict[str, Any] = {
-        flag.name: absl_flags.FLAGS[flag.name].value
-        for flag in flags_of(config)
-    }
+    values = {flag.name: _read_value(flag) for flag in flags_of(config)}
     command = {
         name: absl_flags.FLAGS[name].value
         for name in defined_names()
         if absl_flags.FLAGS[name].present
     }
-    for flag in flags_of(config):
-        value = values[flag.name]
-        kind = flag.kind
-        if kind is not None and value is not None:
-            values[flag.name] = expand_home(value, kind)
     return Parsed(create_config(config, **values), command)
+
+
+def _read_value(flag: Flag) -> object:
+    """Returns the value of a flag, a path with the home folder for its `~`."""
+    value: object = absl_flags.FLAGS[flag.name].value
+    if flag.kind is None or value is None:
+        return value
+    return expand_home(str(value), flag.kind)
 
 
 def defined_names() -> list[str]:

@@ -14,7 +14,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from command_line import cli, flags, help_pages  # noqa: E402
+from command_line import cli, declared_flags, help_pages  # noqa: E402
 
 SCRIPTS = [
     "tools.create_vocabulary",
@@ -90,7 +90,7 @@ def _rows(script: str) -> Rows:
     flags_of_script = [
         flag
         for config in (module.Config, cli._CommonConfig)
-        for flag in flags.flags_of(config)
+        for flag in declared_flags.flags_of(config)
     ]
     flags_of_script.sort(key=lambda flag: flag.name)
     return {flag.name: _row(flag) for flag in flags_of_script}
@@ -137,7 +137,7 @@ def _table(rows: Rows) -> str:
     return "".join(lines)
 
 
-def _row(flag: flags.Flag) -> str:
+def _row(flag: declared_flags.Flag) -> str:
     text = flag.help
     if flag.choices:
         choices = ", ".join(f"`{choice}`" for choice in flag.choices)

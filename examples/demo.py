@@ -132,10 +132,12 @@ def read_results(name):
     return {name: float(value) for name, value in entries}
 
 
-def main():
-    """Runs all scripts and prints their results."""
-    # The paths in the commands are relative to this folder.
-    os.chdir(ROOT)
+def create_output():
+    """Creates OUTPUT, and removes what an earlier demo wrote there.
+
+    Raises:
+        SystemExit: OUTPUT contains files of somebody else.
+    """
     if OUTPUT.exists() and not MARKER.is_file():
         sys.exit(
             f"error: {OUTPUT} contains files that the demo did not write; move "
@@ -144,9 +146,10 @@ def main():
     shutil.rmtree(OUTPUT, ignore_errors=True)
     OUTPUT.mkdir(parents=True)
     MARKER.write_text("The next `make demo` removes this folder.\n")
-    # One thread is fastest for so small a network.
-    os.environ["TF_NUM_INTRAOP_THREADS"] = "1"
 
+
+def train():
+    """Learns a vocabulary, pretrains a network and fine-tunes it twice."""
     run(CREATE_VOCABULARY)
     vocab_size = len(VOCAB.read_text("utf-8").splitlines())
     CONFIG.write_text(json.dumps({**NETWORK, "vocab_size": vocab_size}))
@@ -155,8 +158,16 @@ def main():
     with concurrent.futures.ThreadPoolExecutor() as pool:
         # Both fine-tunings run at the same time.
         list(pool.map(run, [CLASSIFY, ANSWER]))
-    (answer,) = (json.loads(line) for line in run(ASK) if line.startswith("{"))
 
+
+def ask():
+    """Returns the answer of the exported model to QUESTION."""
+    (line,) = (line for line in run(ASK) if line.startswith("{"))
+    return json.loads(line)["answer"]
+
+
+def print_summary(answer):
+    """Prints what the demo wrote, its results, and what to try next."""
     pretraining = read_results("pretraining")
     classifier = read_results("classifier")
     squad = read_results("squad")
@@ -180,12 +191,23 @@ F1 {squad["f1"]:.1f}; report.html shows the answers
   squad_model/         SavedModel of squad/, which predict.py loaded and asked:
     {PASSAGE}
     {QUESTION}
-    -> {answer["answer"]}
+    -> {answer}
 
 Try it in a browser, at http://127.0.0.1:8501 (Ctrl-C stops the server):
   {python} -m pip install -r requirements/serve.txt
   {python} serve.py --model={OUTPUT}/squad_model"""
     )
+
+
+def main():
+    """Runs all scripts and prints their results."""
+    # The paths in the commands are relative to this folder.
+    os.chdir(ROOT)
+    # One thread is fastest for so small a network.
+    os.environ["TF_NUM_INTRAOP_THREADS"] = "1"
+    create_output()
+    train()
+    print_summary(ask())
 
 
 if __name__ == "__main__":

@@ -8,14 +8,15 @@ import json
 import math
 import os
 from collections.abc import Mapping
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 from files.paths import StrPath, named_errors
 
 # A JSON object, or a row of a table, {column: cell}. Whoever reads a value
 # checks its type, because the file may be of a user or of another program.
 JsonObject: TypeAlias = dict[str, Any]
-# {type in Python: JSON's name with its article}.
+EntryT = TypeVar("EntryT")
+# {type in Python: JSON's name, without and with its article}.
 _NAMES: dict[type, str] = {dict: "object", list: "list"}
 _NAMES_WITH_ARTICLE: dict[type, str] = {dict: "an object", list: "a list"}
 
@@ -86,8 +87,8 @@ def parse_json(
 
 
 def read_entry(
-    values: Mapping[str, object], name: str, kind: type, where: str
-) -> Any:  # noqa: ANN401  JSON of any type
+    values: Mapping[str, object], name: str, kind: type[EntryT], where: str
+) -> EntryT:
     """Returns an entry of a JSON object, an empty `kind` if there is none.
 
     Args:

@@ -10,12 +10,12 @@ Google's code calls it `attention_layer`. The letters in shapes are Google's:
 """
 
 import math
-from typing import Any
+from typing import Unpack
 
 import keras
 
 from modeling import ops
-from modeling.layers import Dense
+from modeling.layers import Dense, LayerOptions
 from modeling.tensors import Shape, Tensor
 from modeling.unpadding import Rows
 
@@ -56,9 +56,9 @@ class AttentionLayer(keras.layers.Layer):
         size_per_head: int,
         attention_probs_dropout_prob: float,
         kernel_initializer: keras.initializers.Initializer,
-        **kwargs: Any,
+        **options: Unpack[LayerOptions],
     ) -> None:
-        super().__init__(**kwargs)
+        super().__init__(**options)
         self.num_attention_heads = num_attention_heads
         self.size_per_head = size_per_head
         self.attention_probs_dropout_prob = attention_probs_dropout_prob

@@ -1,9 +1,13 @@
-"""Base class of this package's models, which read a dict of features.
+"""Base class of this package's models, from their creation to their export.
 
-The class knows the inputs of its model, so `build` creates the weights without
-a batch. It overrides the methods in which Keras would infer the inputs from a
-batch. The methods follow the life of a model: it is created, saved, quantized
-and exported. Its base class trains it.
+Each base of a model adds one thing to `keras.Model`:
+
+    FittedModel    `fit`, `evaluate` and `predict` read dicts of features
+    FeaturesModel  a model is created from a folder, saved, quantized, exported
+    TaskModel      a `BertModel` gets a head
+
+FittedModel has its own file, because modeling/checkpoints loads weights into
+such models, and this file imports modeling/checkpoints.
 """
 
 import functools
@@ -27,10 +31,12 @@ from modeling.tensors import Outputs
 
 
 class FeaturesModel(FittedModel):
-    """A model that reads features named as in Google's code.
+    """A `FittedModel` that is created from a folder, saved and exported.
 
     The first argument of a subclass's constructor is `config`, a `BertConfig`.
-    A `.keras` file does not contain the dtype policy of inner layers. LoRA
+    The class knows the inputs of its model, so `build` creates the weights
+    without a batch, and the methods below infer nothing from a batch. A
+    `.keras` file does not contain the dtype policy of inner layers. LoRA
     weights are merged into the kernels.
 
     Attributes:
@@ -118,37 +124,20 @@ class FeaturesModel(FittedModel):
         )
         return model
 
-    def compute_output_spec(self, *args: Any, **kwargs: Any) -> Outputs:
+    def compute_output_spec(self, *args: object, **kwargs: object) -> Outputs:
         """Returns the shapes and dtypes of the outputs of symbolic inputs.
 
         Infers them for two sizes of the axes whose size is unknown. Keras would
         try sizes above the number of positions on torch, and none on JAX.
         """
-
-        def fill(tensor: object, size: int) -> object:
-            if not isinstance(tensor, keras.KerasTensor):
-                return tensor
-            shape = [size if axis is None else axis for axis in tensor.shape]
-            return keras.KerasTensor(shape, tensor.dtype)
-
-        def merge(
-            first: keras.KerasTensor, second: keras.KerasTensor
-        ) -> keras.KerasTensor:
-            shape = [
-                axis if axis == other_axis else None
-                for axis, other_axis in zip(
-                    first.shape, second.shape, strict=True
-                )
-            ]
-            return keras.KerasTensor(shape, first.dtype)
-
         infer = super().compute_output_spec
         specs = []
         for size in (2, 3):
-            filled = functools.partial(fill, size=size)
-            positional, named = keras.tree.map_structure(filled, (args, kwargs))
+            fill = functools.partial(_fill_axes, size=size)
+            positional, named = keras.tree.map_structure(fill, (args, kwargs))
             specs.append(infer(*positional, **named))
-        return keras.tree.map_structure(merge, *specs)
+        merged: Outputs = keras.tree.map_structure(_merge_axes, *specs)
+        return merged
 
     def get_build_config(self) -> JsonObject:
         """Returns what else a file says: frozen layers and quantization."""
@@ -209,7 +198,7 @@ class FeaturesModel(FittedModel):
         format: str = "tf_saved_model",
         verbose: bool | None = None,
         input_signature: Sequence[object] | None = None,
-        **kwargs: Any,
+        **kwargs: object,
     ) -> None:
         """Exports the network, from ids to outputs, as Keras does.
 
@@ -245,6 +234,25 @@ class FeaturesModel(FittedModel):
     def exported_model(self) -> keras.Model:
         """Returns the model that `export` writes."""
         return self
+
+
+def _fill_axes(tensor: object, size: int) -> object:
+    """Returns a symbolic tensor whose unknown axes have a size."""
+    if not isinstance(tensor, keras.KerasTensor):
+        return tensor
+    shape = [size if axis is None else axis for axis in tensor.shape]
+    return keras.KerasTensor(shape, tensor.dtype)
+
+
+def _merge_axes(
+    first: keras.KerasTensor, second: keras.KerasTensor
+) -> keras.KerasTensor:
+    """Returns a symbolic tensor whose axes are unknown where two differ."""
+    shape = [
+        axis if axis == other_axis else None
+        for axis, other_axis in zip(first.shape, second.shape, strict=True)
+    ]
+    return keras.KerasTensor(shape, first.dtype)
 
 
 def _is_dense(layer: keras.layers.Layer) -> bool:

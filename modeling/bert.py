@@ -10,7 +10,7 @@ The letters in shapes are Google's:
 """
 
 import contextlib
-from typing import Any
+from typing import TypedDict
 
 import keras
 
@@ -30,6 +30,25 @@ from modeling.positions import (
 )
 from modeling.tensors import Shape, Tensor
 from modeling.unpadding import UnpaddedRows
+
+
+class EncoderOptions(TypedDict, total=False):
+    """Arguments of `BertModel` that a task model passes on to its encoder."""
+
+    use_one_hot_embeddings: bool
+    gradient_checkpointing: bool
+    left_to_right: bool
+    unpad: bool
+    seed: int | None
+
+
+class EncoderOutputs(TypedDict):
+    """What `BertModel` returns, see the class."""
+
+    embedding_output: Tensor
+    all_encoder_layers: list[Tensor]
+    sequence_output: Tensor
+    pooled_output: Tensor
 
 
 @keras.saving.register_keras_serializable(package="bert")
@@ -65,8 +84,9 @@ class BertModel(FeaturesModel):
         seed: int, seed of the initial weights and of all dropout.
             None = a random seed.
         name: name of the model. Variables are always called `bert/...`.
-        **kwargs: arguments of `keras.Model`: `trainable`, and `dtype`, a policy
-            such as `"mixed_bfloat16"` or `"float64"`.
+        dtype: policy, such as `"mixed_bfloat16"` or `"float64"`. None = as set
+            in Keras.
+        trainable: False freezes all weights.
 
     Call arguments:
         input_ids: int [B, T], with T at most `max_position_embeddings`. Or a
@@ -103,9 +123,10 @@ class BertModel(FeaturesModel):
         unpad: bool = False,
         seed: int | None = None,
         name: str = "bert",
-        **kwargs: Any,
+        dtype: str | keras.DTypePolicy | None = None,
+        trainable: bool = True,
     ) -> None:
-        super().__init__(name=name, **kwargs)
+        super().__init__(name=name, dtype=dtype, trainable=trainable)
         check_config(config)
         self.config = config
         self.use_one_hot_embeddings = use_one_hot_embeddings
@@ -171,7 +192,8 @@ class BertModel(FeaturesModel):
 
     def draw_seed(self) -> Tensor:
         """Returns a new seed, int [2], for the dropout of a call."""
-        return self.seed_generator.next()
+        seed: Tensor = self.seed_generator.next()
+        return seed
 
     def call(
         self,
@@ -180,7 +202,7 @@ class BertModel(FeaturesModel):
         token_type_ids: Tensor | None = None,
         training: bool = False,
         seed: Tensor | None = None,
-    ) -> dict[str, Tensor]:
+    ) -> EncoderOutputs:
         """Encodes a batch of WordPiece sequences (see the class).
 
         Raises:
@@ -242,12 +264,16 @@ class BertModel(FeaturesModel):
     def _pool(
         self, sequence_output: Tensor, input_mask: Tensor | None
     ) -> Tensor:
+        """Returns `pooled_output`, float [B, W] (see the class)."""
         if not self.left_to_right:
-            return self.pooler(sequence_output[:, 0])
-        if input_mask is None:
-            return self.pooler(sequence_output[:, -1])
-        last = last_positions(attended_positions(input_mask))
-        return self.pooler(gather_vectors(sequence_output, last))
+            vector = sequence_output[:, 0]
+        elif input_mask is None:
+            vector = sequence_output[:, -1]
+        else:
+            last = last_positions(attended_positions(input_mask))
+            vector = gather_vectors(sequence_output, last)
+        pooled: Tensor = self.pooler(vector)
+        return pooled
 
     def exported_model(self) -> keras.Model:
         """Returns a model whose outputs contain no list."""

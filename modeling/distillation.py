@@ -82,7 +82,7 @@ class Distiller:
         return variables + own
 
     def draw_seed(self) -> Tensor:
-        """Draws the dropout seed of the student's next call."""
+        """Draws the dropout seed of the student's next call, int [2]."""
         return self.student.draw_seed()
 
     def __call__(
@@ -122,15 +122,18 @@ def _call_model(
     return encoded["sequence_output"], outputs
 
 
-class DistillationLoss(BatchLoss):
+class DistillationLoss(BatchLoss[Distilled]):
     """A task's loss plus the distance from a teacher.
 
     For each term NAME of the task's loss, such as `masked_lm_loss`, this class
     computes two terms: `task_NAME` = (1 - alpha) * NAME, and `teacher_NAME` =
     alpha * the divergence from the teacher's outputs (see
-    `Loss.value_divergences`). If hidden states are distilled,
-    `hidden_loss` is the mean squared difference between the outputs of the last
-    blocks, over all WordPieces that are not padding.
+    `Loss.value_divergences`). For example, with alpha = 0.25, a loss of 2.0 and
+    a divergence of 4.0 become task_loss = 1.5 and teacher_loss = 1.0.
+
+    If hidden states are distilled, `hidden_loss` is the mean squared difference
+    between the outputs of the last blocks, over all WordPieces that are not
+    padding.
 
     Args:
         loss: loss of the task.
@@ -176,10 +179,7 @@ class DistillationLoss(BatchLoss):
             divisors["hidden_loss"] = keras.ops.sum(_mask(features))
         return divisors
 
-    # A Distiller, which calls two models, takes the place of the model.
-    def sums(  # type: ignore[override]
-        self, outputs: Distilled, features: Features
-    ) -> Features:
+    def sums(self, outputs: Distilled, features: Features) -> Features:
         """Returns {name of a loss term: its sum over the batch}, scalars.
 
         Args:
@@ -188,13 +188,12 @@ class DistillationLoss(BatchLoss):
         """
         totals = {}
         for part, share in self.shares.items():
-            values = (
-                self.loss.values(outputs.outputs, features)
-                if part == "task"
-                else self.loss.value_divergences(
+            if part == "task":
+                values = self.loss.values(outputs.outputs, features)
+            else:
+                values = self.loss.value_divergences(
                     outputs.outputs, outputs.teacher_outputs, self.temperature
                 )
-            )
             sums = self.loss.weighted_sums(values, features)
             for name, value in sums.items():
                 totals[f"{part}_{name}"] = share * value

@@ -3,14 +3,14 @@
 In shapes, B = batch, T = length in WordPieces and W = hidden size.
 """
 
-from typing import Any
+from typing import Unpack
 
 import keras
 
 from model_folders.bert_config import BertConfig
 from modeling import ops
 from modeling.features import checked_ids
-from modeling.layers import BertLayer
+from modeling.layers import BertLayer, LayerOptions
 from modeling.tensors import Shape, Tensor
 
 
@@ -41,9 +41,9 @@ class Embeddings(BertLayer):
         config: BertConfig,
         initializer: keras.initializers.Initializer,
         use_one_hot_embeddings: bool = False,
-        **kwargs: Any,
+        **options: Unpack[LayerOptions],
     ) -> None:
-        super().__init__(config, initializer, **kwargs)
+        super().__init__(config, initializer, **options)
         self.use_one_hot_embeddings = use_one_hot_embeddings
         self.layer_norm = self.create_layer_norm()
 
@@ -111,7 +111,8 @@ class Embeddings(BertLayer):
                 f"A row of {seq_length} ids, but {num_positions} positions in "
                 f"the model. Shorten each row to {num_positions} ids or fewer"
             )
-        return self.position_embeddings[:seq_length]
+        table: Tensor = self.position_embeddings
+        return table[:seq_length]
 
     def _multiply_one_hot(self, ids: Tensor, table: Tensor) -> Tensor:
         one_hot = keras.ops.one_hot(ids, table.shape[0], dtype=table.dtype)

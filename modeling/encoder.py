@@ -6,14 +6,14 @@ size.
 """
 
 import functools
-from typing import Any
+from typing import Unpack
 
 import keras
 
 from model_folders.bert_config import BertConfig
 from modeling import ops
 from modeling.attention import AttentionLayer
-from modeling.layers import BertLayer, Dense
+from modeling.layers import BertLayer, Dense, LayerOptions
 from modeling.ops import dropout_seed
 from modeling.tensors import Shape, Tensor
 from modeling.unpadding import PackedRows, PaddedRows, Rows
@@ -41,9 +41,9 @@ class TransformerBlock(BertLayer):
         self,
         config: BertConfig,
         initializer: keras.initializers.Initializer,
-        **kwargs: Any,
+        **options: Unpack[LayerOptions],
     ) -> None:
-        super().__init__(config, initializer, **kwargs)
+        super().__init__(config, initializer, **options)
         if config.hidden_size % config.num_attention_heads:
             raise ValueError(
                 f"hidden_size={config.hidden_size} must be a multiple of "
@@ -152,9 +152,9 @@ class Transformer(BertLayer):
         config: BertConfig,
         initializer: keras.initializers.Initializer,
         gradient_checkpointing: bool = False,
-        **kwargs: Any,
+        **options: Unpack[LayerOptions],
     ) -> None:
-        super().__init__(config, initializer, **kwargs)
+        super().__init__(config, initializer, **options)
         self.gradient_checkpointing = gradient_checkpointing
         self.blocks = [
             TransformerBlock(
@@ -187,13 +187,14 @@ class Transformer(BertLayer):
         def apply_block(
             block: TransformerBlock, seed: Tensor | None, inputs: Tensor
         ) -> Tensor:
-            return block(
+            outputs: Tensor = block(
                 inputs,
                 rows=packed or rows,
                 attention_mask=attention_mask,
                 seed=seed,
                 training=training,
             )
+            return outputs
 
         apply_block = ops.trace_once(
             apply_block, self.blocks, training=training

@@ -30,9 +30,7 @@ _NAMES = (
 _OPTIONAL = {"input_mask", "segment_ids"}
 
 
-def select_features(
-    model: keras.Model, features: Features
-) -> dict[str, Tensor]:
+def select_features(model: object, features: Features) -> dict[str, Tensor]:
     """Returns the features that a model reads.
 
     Omits other features of the records, such as labels. If the model has no
@@ -93,7 +91,7 @@ def check_ranges(features: Features, num_segments: int) -> None:
 
 
 def checked_ids(ids: Tensor, name: str, num_rows: int) -> Tensor:
-    """Returns ids as integers, and checks the ids if their values are known.
+    """Returns ids [...] as integers, and checks them if their values are known.
 
     While a graph is traced, the values are unknown, so nothing is checked. When
     the graph runs, TensorFlow on a CPU raises an error for word ids beyond the

@@ -5,6 +5,7 @@ from typing import Any, ClassVar, cast
 
 import keras
 
+from model_folders.bert_config import BertConfig
 from modeling import metric_targets
 from modeling.features import check_names, check_ranges
 from modeling.task_loss import Loss
@@ -12,16 +13,19 @@ from modeling.tensors import Features, Outputs, Tensor
 
 
 class FittedModel(keras.Model):
-    """A model that reads features, and that Keras trains with our losses.
-
-    A subclass has the attribute `config`, a `BertConfig`.
+    """A keras.Model that `fit` trains on dicts of features, with our losses.
 
     Attributes:
+        config: sizes of the network. The constructor of a subclass sets it.
+        num_labels: number of outputs of the head. Only the models of
+            `kinds.KINDS` with `has_labels` have it.
         feature_ranks: {name: rank} of the features that the model reads, all
             int32. Exported models have these inputs, and prediction passes only
             these features to the model.
     """
 
+    config: BertConfig
+    num_labels: int
     feature_ranks: ClassVar[dict[str, int]] = {
         "input_ids": 2,
         "input_mask": 2,
@@ -48,24 +52,25 @@ class FittedModel(keras.Model):
         super().compile(*args, **kwargs)
 
     # Keras passes the batch to a step as the last argument.
-    def train_step(self, *arguments: Any) -> dict[str, Tensor]:
+    def train_step(self, *arguments: object) -> dict[str, Tensor]:
         """Checks the features of a batch, and runs a step of `fit`."""
         self._check_batch(arguments[-1])
         metrics: dict[str, Tensor] = super().train_step(*arguments)
         return metrics
 
-    def test_step(self, *arguments: Any) -> dict[str, Tensor]:
+    def test_step(self, *arguments: object) -> dict[str, Tensor]:
         """Checks the features of a batch, and runs a step of `evaluate`."""
         self._check_batch(arguments[-1])
         metrics: dict[str, Tensor] = super().test_step(*arguments)
         return metrics
 
-    def predict_step(self, *arguments: Any) -> Outputs:
+    def predict_step(self, *arguments: object) -> Outputs:
         """Checks the features of a batch, and runs a step of `predict`."""
         self._check_batch(arguments[-1])
-        return super().predict_step(*arguments)
+        outputs: Outputs = super().predict_step(*arguments)
+        return outputs
 
-    def _check_batch(self, batch: Tensor) -> None:
+    def _check_batch(self, batch: object) -> None:
         """Checks the features of a batch as Keras passes it to a step."""
         features, *_ = keras.utils.unpack_x_y_sample_weight(batch)
         # The batch may also be a tensor of `input_ids`, without segment ids.
@@ -88,10 +93,15 @@ class FittedModel(keras.Model):
         them. `sample_weight` is `example_weights` [B] or, for a `TokenLoss`,
         `label_weights` [B, T].
         """
-        if not isinstance(self.loss, Loss):
-            return super().compute_loss(x, y, y_pred, sample_weight, training)
-        features = self.loss.join_labels(x or {}, y, sample_weight)
-        return self.loss(cast("Outputs", y_pred), features)[0]
+        if isinstance(self.loss, Loss):
+            features = self.loss.join_labels(x or {}, y, sample_weight)
+            # Keras passes the outputs, although its default is None.
+            loss, _ = self.loss(cast("Outputs", y_pred), features)
+            return loss
+        keras_loss: Tensor = super().compute_loss(
+            x, y, y_pred, sample_weight, training
+        )
+        return keras_loss
 
     def compute_metrics(
         self,

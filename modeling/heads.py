@@ -4,12 +4,12 @@ In shapes, B = batch, T = length in WordPieces, P = number of masked positions,
 W = hidden size and V = vocabulary size.
 """
 
-from typing import Any
+from typing import Unpack
 
 import keras
 
 from model_folders.bert_config import BertConfig
-from modeling.layers import BertLayer
+from modeling.layers import BertLayer, LayerOptions
 from modeling.ops import ACTIVATIONS, dense
 from modeling.positions import gather_vectors, last_positions
 from modeling.tensors import Shape, Tensor
@@ -33,9 +33,9 @@ class OutputHead(keras.layers.Layer):
         self,
         num_outputs: int,
         initializer: keras.initializers.Initializer,
-        **kwargs: Any,
+        **options: Unpack[LayerOptions],
     ) -> None:
-        super().__init__(**kwargs)
+        super().__init__(**options)
         self.num_outputs = num_outputs
         self.initializer = initializer
 
@@ -53,7 +53,8 @@ class OutputHead(keras.layers.Layer):
     def call(self, inputs: Tensor) -> Tensor:
         """Returns the logits of `inputs`, float [..., num_outputs]."""
         kernel = keras.ops.transpose(self.output_weights)
-        return keras.ops.matmul(inputs, kernel) + self.output_bias
+        bias: Tensor = self.output_bias
+        return keras.ops.matmul(inputs, kernel) + bias
 
     def compute_output_shape(self, input_shape: Shape) -> Shape:
         """Returns the shape of the logits, [..., number of outputs]."""
@@ -82,9 +83,9 @@ class BidirectionalLSTM(keras.layers.Layer):
         self,
         hidden_size: int,
         seed_generator: keras.random.SeedGenerator | None = None,
-        **kwargs: Any,
+        **options: Unpack[LayerOptions],
     ) -> None:
-        super().__init__(**kwargs)
+        super().__init__(**options)
         self.hidden_size = hidden_size
         initializers = keras.initializers
         half = keras.layers.LSTM(
@@ -106,7 +107,7 @@ class BidirectionalLSTM(keras.layers.Layer):
     def call(
         self, inputs: Tensor, input_mask: Tensor | None = None
     ) -> tuple[Tensor, Tensor]:
-        """Returns the outputs (sequence_output, pooled_output)."""
+        """Returns (sequence_output [B, T, W], pooled_output [B, W])."""
         half = self.hidden_size // 2
         if input_mask is None:
             outputs = self.both(inputs)
@@ -142,9 +143,9 @@ class MaskedLanguageModelHead(BertLayer):
         self,
         config: BertConfig,
         initializer: keras.initializers.Initializer,
-        **kwargs: Any,
+        **options: Unpack[LayerOptions],
     ) -> None:
-        super().__init__(config, initializer, **kwargs)
+        super().__init__(config, initializer, **options)
         self.dense = keras.layers.Dense(
             config.hidden_size,
             activation=ACTIVATIONS[config.hidden_act or "linear"],
@@ -167,7 +168,7 @@ class MaskedLanguageModelHead(BertLayer):
         )
 
     def call(self, inputs: Tensor, word_embeddings: Tensor) -> Tensor:
-        """Returns the logits of the vocabulary at each masked position."""
+        """Returns the logits at each masked position, float [B, P, V]."""
         transformed = self.layer_norm(self.dense(inputs))
         kernel = keras.ops.transpose(
             keras.ops.cast(word_embeddings, transformed.dtype)

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 import keras
 
+from modeling.fitted_model import FittedModel
 from modeling.tensors import Tensor
 
 # The axes of a feature, by its rank. Axes of one name have one size.
@@ -35,11 +36,11 @@ def create_signature(
     ]
 
 
-def create_options(model: keras.Model, format: str) -> dict[str, object]:
+def create_options(model: FittedModel, format: str) -> dict[str, object]:
     """Returns the options with which a format keeps all sizes variable.
 
     Args:
-        model: a `FeaturesModel`.
+        model: the model to export.
         format: name of the format.
 
     Raises:
@@ -84,7 +85,7 @@ def _axes(name: str, rank: int) -> tuple[str, ...]:
     return _POSITIONS if name == "masked_lm_positions" else _AXES[rank]
 
 
-def flat_model(model: keras.Model) -> keras.Model:
+def flat_model(model: FittedModel) -> keras.Model:
     """Returns a functional model whose outputs are {name: tensor}.
 
     An exported graph has no lists: `NAME` becomes `NAME_0`, `NAME_1`.

@@ -2,13 +2,21 @@
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TypedDict, Unpack
 
 import keras
 
 from model_folders.bert_config import BertConfig
 from modeling import ops
 from modeling.tensors import Tensor
+
+
+class LayerOptions(TypedDict, total=False):
+    """Arguments of `keras.layers.Layer` that our layers and models take."""
+
+    name: str | None
+    dtype: str | keras.DTypePolicy | None
+    trainable: bool
 
 
 def all_layers(layer: keras.layers.Layer) -> list[keras.layers.Layer]:
@@ -54,16 +62,16 @@ class BertLayer(keras.layers.Layer):
 
     Args:
         initializer: initializer of the layer's kernels and tables.
-        **kwargs: arguments of `keras.layers.Layer`.
+        **options: arguments of `keras.layers.Layer`.
     """
 
     def __init__(
         self,
         config: BertConfig,
         initializer: keras.initializers.Initializer,
-        **kwargs: Any,
+        **options: Unpack[LayerOptions],
     ) -> None:
-        super().__init__(**kwargs)
+        super().__init__(**options)
         self.config = config
         self.initializer = initializer
 
@@ -76,13 +84,19 @@ class BertLayer(keras.layers.Layer):
         )
 
 
+class DenseOptions(LayerOptions, total=False):
+    """Arguments of `keras.layers.Dense` that our `Dense` takes."""
+
+    kernel_initializer: keras.initializers.Initializer
+
+
 class Dense(keras.layers.Dense):
     """A dense layer and its activation, computed by modeling/ops.py.
 
     Args:
         units: width of the outputs.
         hidden_act: key of `ops.ACTIVATIONS`. None = no activation.
-        **kwargs: arguments of `keras.layers.Dense`.
+        **options: arguments of `keras.layers.Dense`.
 
     Call arguments:
         inputs: float [..., W].
@@ -90,14 +104,17 @@ class Dense(keras.layers.Dense):
     """
 
     def __init__(
-        self, units: int, hidden_act: str | None = None, **kwargs: Any
+        self,
+        units: int,
+        hidden_act: str | None = None,
+        **options: Unpack[DenseOptions],
     ) -> None:
-        super().__init__(units, **kwargs)
+        super().__init__(units, **options)
         self.hidden_act = hidden_act
 
     def __call__(self, inputs: Tensor, training: bool = False) -> Tensor:
         """Computes the dense layer and its activation, float [..., units]."""
-        outputs = super().__call__(inputs, training=training)
+        outputs: Tensor = super().__call__(inputs, training=training)
         # Apply the activation outside the layer's name scope. TensorFlow's
         # graph optimizer sorts the terms of sums by name, so other names would
         # change the last bits of the trained weights.
@@ -106,7 +123,7 @@ class Dense(keras.layers.Dense):
         return ops.activation(outputs, self.hidden_act, training=training)
 
     def call(self, inputs: Tensor, training: bool = False) -> Tensor:
-        """Computes the dense layer without its activation."""
+        """Computes the layer without its activation, float [..., units]."""
         return ops.dense(inputs, self.kernel, self.bias)
 
     def quantize(

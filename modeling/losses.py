@@ -171,7 +171,7 @@ class MultiLabelLoss(Loss):
         # Treat each label as two classes. The logit of the class "absent" is 0.
         student, teacher = (
             keras.ops.stack([logits, keras.ops.zeros_like(logits)], axis=-1)
-            for logits in (outputs, teacher_outputs)
+            for logits in (only_output(outputs), only_output(teacher_outputs))
         )
         label_divergence = divergence(student, teacher, temperature)
         return {"loss": keras.ops.mean(label_divergence, axis=-1)}

@@ -26,7 +26,7 @@ import inspect
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.util import find_spec
-from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
+from typing import Any, Concatenate, Generic, ParamSpec, TypeAlias, TypeVar
 
 import keras
 
@@ -37,24 +37,13 @@ FirstT = TypeVar("FirstT")
 P = ParamSpec("P")
 R = TypeVar("R")
 
+# (name of a function, its first argument, whether the call is part of a
+# training step) -> faster version, None for the plain one.
+_Chooser: TypeAlias = Callable[[str, Any, bool], Callable[..., Any] | None]
+
 # A variable of the context, so that a thread does not switch the versions of
 # another thread.
 _is_plain = contextvars.ContextVar("is_plain", default=False)
-
-
-@functools.cache
-def _find_chooser() -> Callable[[str, Any, bool], Callable[..., Any] | None]:
-    """Returns a function (name, first argument, training) -> faster version.
-
-    It returns None for the plain version.
-    """
-    package = "modeling.accelerated"
-    if keras.backend.backend() != "tensorflow" or not find_spec(package):
-        return lambda name, inputs, training: None
-    choose: Callable[[str, Any, bool], Callable[..., Any] | None] = (
-        importlib.import_module(package).choose
-    )
-    return choose
 
 
 @contextlib.contextmanager
@@ -78,6 +67,12 @@ def is_plain() -> bool:
 
 class Overridable(Generic[FirstT, P, R]):
     """A function that calls its plain version or a faster version.
+
+    Examples:
+        ```python
+        outputs = dense(inputs, kernel, bias)  # the fastest version
+        outputs = dense.plain(inputs, kernel, bias)  # the function below
+        ```
 
     Attributes:
         plain: the plain version, for callers that must not use a faster one.
@@ -114,7 +109,7 @@ class Overridable(Generic[FirstT, P, R]):
         return bool(kwargs.get("training"))
 
 
-def _find_training_parameter(function: Callable[..., Any]) -> str | None:
+def _find_training_parameter(function: Callable[..., object]) -> str | None:
     """Returns the parameter of a function that shows whether a call trains.
 
     Returns None if the function has no such parameter.
@@ -136,16 +131,20 @@ def _find_training_parameter(function: Callable[..., Any]) -> str | None:
     return name
 
 
+@functools.cache
+def _find_chooser() -> _Chooser:
+    """Returns `accelerated.choose`, if there are faster versions."""
+    package = "modeling.accelerated"
+    if keras.backend.backend() != "tensorflow" or not find_spec(package):
+        return lambda name, inputs, training: None
+    choose: _Chooser = importlib.import_module(package).choose
+    return choose
+
+
 def at_least_float32(inputs: Tensor) -> Tensor:
-    """Casts 16-bit floats to float32. Keeps the dtype of other floats."""
+    """Casts 16-bit floats [...] to float32. Keeps the dtype of other floats."""
     dtype = keras.backend.result_type(inputs.dtype, "float32")
     return keras.ops.cast(inputs, dtype)
-
-
-@Overridable
-def dense(inputs: Tensor, kernel: Tensor, bias: Tensor) -> Tensor:
-    """Returns `inputs` [..., W] times `kernel` [W, V], plus `bias` [V]."""
-    return keras.ops.add(keras.ops.matmul(inputs, kernel), bias)
 
 
 @Overridable
@@ -156,68 +155,12 @@ def look_up(table: Tensor, ids: Tensor) -> Tensor:
 
 @Overridable
 def ids_in_range(ids: Tensor, name: str, num_rows: int) -> Tensor:
-    """Returns `ids`. On TensorFlow, adds a check of the ids to a graph.
+    """Returns `ids`, int [...]. On TensorFlow, adds a check to a graph.
 
     When the graph runs, the check raises an error if an id is below 0 or not
     below `num_rows`. The message contains `name`.
     """
     return ids
-
-
-@Overridable
-def cross_entropy(logits: Tensor, labels: Tensor) -> Tensor:
-    """Returns -log softmax(logits) at each label, 0 for labels out of range.
-
-    Args:
-        logits: float [..., L].
-        labels: int [...].
-
-    Returns:
-        float [...], at least float32.
-    """
-    log_probs = keras.ops.log_softmax(at_least_float32(logits), axis=-1)
-    # Read the size at run time, because SQuAD's batches vary in length.
-    num_labels = keras.ops.shape(logits)[-1]
-    one_hot = keras.ops.one_hot(labels, num_labels, dtype=log_probs.dtype)
-    return -keras.ops.sum(one_hot * log_probs, axis=-1)
-
-
-@Overridable
-def reshape_like(inputs: Tensor, other: Tensor) -> Tensor:
-    """Reshapes `inputs` to the shape of `other`."""
-    return keras.ops.reshape(inputs, keras.ops.shape(other))
-
-
-@Overridable
-def swap_heads(inputs: Tensor, *, training: bool) -> Tensor:
-    """Transposes [B, F, N, H] to [B, N, F, H], or the other way round."""
-    return keras.ops.transpose(inputs, (0, 2, 1, 3))
-
-
-@Overridable
-def keep_mask(
-    shape: Sequence[int | Tensor], dropout_prob: float, *, seed: Tensor
-) -> Tensor:
-    """Draws bool [*shape], True for the elements that `dropout` keeps."""
-    return keras.random.uniform(shape, seed=_GivenSeed(seed)) >= dropout_prob
-
-
-@Overridable
-def dropout(
-    inputs: Tensor, dropout_prob: float, *, seed: Tensor | None
-) -> Tensor:
-    """Sets a fraction of `inputs` to 0 and scales up the other elements.
-
-    Args:
-        inputs: float tensor.
-        dropout_prob: fraction of the elements to drop, in [0, 1).
-        seed: int [2]. The same seed drops the same elements, so that a pass can
-            be recomputed. None = drop nothing.
-    """
-    if seed is None or dropout_prob == 0:
-        return inputs
-    mask = keep_mask(keras.ops.shape(inputs), dropout_prob, seed=seed)
-    return keras.ops.where(mask, inputs / (1.0 - dropout_prob), 0.0)
 
 
 @Overridable
@@ -228,21 +171,57 @@ def layer_norm(
     training: bool,
 ) -> Tensor:
     """Applies a normalization layer to the last axis of `inputs` [..., W]."""
-    return layer(inputs)
+    outputs: Tensor = layer(inputs)
+    return outputs
 
 
 @Overridable
-def dropout_add_norm(
-    inputs: Tensor,
-    residual: Tensor,
-    layer: keras.layers.LayerNormalization,
-    dropout_prob: float,
-    *,
-    seed: Tensor | None,
-) -> Tensor:
-    """Returns `layer_norm` of `dropout(inputs) + residual`, float [..., W]."""
-    dropped = dropout.plain(inputs, dropout_prob, seed=seed)
-    return layer(dropped + residual)
+def dense(inputs: Tensor, kernel: Tensor, bias: Tensor) -> Tensor:
+    """Returns `inputs` [..., W] times `kernel` [W, V], plus `bias` [V]."""
+    return keras.ops.add(keras.ops.matmul(inputs, kernel), bias)
+
+
+@Overridable
+def activation(inputs: Tensor, hidden_act: str, *, training: bool) -> Tensor:
+    """Applies `hidden_act` to `inputs` [..., W], in at least float32."""
+    outputs = ACTIVATIONS[hidden_act](at_least_float32(inputs))
+    return keras.ops.cast(outputs, inputs.dtype)
+
+
+def gelu(inputs: Tensor) -> Tensor:
+    """Gaussian error linear unit, in Google's tanh approximation.
+
+    0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) of each x in `inputs`
+    [...], computed by the identity 0.5 (1 + tanh(z)) = sigmoid(2 z).
+    """
+    # Do not use `keras.activations.gelu`. It rounds 0.044715 to float32 even in
+    # float64, which changes gradients by 1e-9.
+    factor = 2.0 * math.sqrt(2.0 / math.pi)
+    slope = factor + (0.044715 * factor) * (inputs * inputs)
+    return inputs * keras.ops.sigmoid(inputs * slope)
+
+
+def gelu_erf(inputs: Tensor) -> Tensor:
+    """Exact Gaussian error linear unit, 0.5 x (1 + erf(x / 2^.5)), [...].
+
+    Hugging Face configurations call this function "gelu".
+    """
+    # Keras's own function rounds the square root to float32 even in float64.
+    return 0.5 * inputs * (1.0 + keras.ops.erf(inputs * math.sqrt(0.5)))
+
+
+_OWN = {"gelu": gelu, "gelu_erf": gelu_erf}
+# {value of `hidden_act` in a configuration: activation}.
+ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
+    name: _OWN.get(name) or getattr(keras.activations, name)
+    for name in bert_config.ACTIVATIONS
+}
+
+
+@Overridable
+def swap_heads(inputs: Tensor, *, training: bool) -> Tensor:
+    """Transposes [B, F, N, H] to [B, N, F, H], or the other way round."""
+    return keras.ops.transpose(inputs, (0, 2, 1, 3))
 
 
 @Overridable
@@ -279,20 +258,98 @@ def attention_probs(
 
 
 @Overridable
-def activation(inputs: Tensor, hidden_act: str, *, training: bool) -> Tensor:
-    """Applies the activation `hidden_act`, computed in at least float32."""
-    outputs = ACTIVATIONS[hidden_act](at_least_float32(inputs))
-    return keras.ops.cast(outputs, inputs.dtype)
+def dropout(
+    inputs: Tensor, dropout_prob: float, *, seed: Tensor | None
+) -> Tensor:
+    """Sets a fraction of `inputs` to 0 and scales up the other elements.
+
+    Args:
+        inputs: float tensor.
+        dropout_prob: fraction of the elements to drop, in [0, 1).
+        seed: int [2]. The same seed drops the same elements, so that a pass can
+            be recomputed. None = drop nothing.
+    """
+    if seed is None or dropout_prob == 0:
+        return inputs
+    mask = keep_mask(keras.ops.shape(inputs), dropout_prob, seed=seed)
+    return keras.ops.where(mask, inputs / (1.0 - dropout_prob), 0.0)
+
+
+@Overridable
+def keep_mask(
+    shape: Sequence[int | Tensor], dropout_prob: float, *, seed: Tensor
+) -> Tensor:
+    """Draws bool [*shape], True for the elements that `dropout` keeps."""
+    draws: Tensor = keras.random.uniform(shape, seed=_GivenSeed(seed))
+    return draws >= dropout_prob
+
+
+def dropout_seed(seed: Tensor | None, index: int) -> Tensor | None:
+    """Derives the seed of a dropout call from the seed of the forward pass.
+
+    For example, the calls 0, 1 and 2 of a pass with the seed [7, 3] get the
+    seeds [7, 3], [8, 3] and [9, 3].
+
+    Args:
+        seed: int [2] from `keras.random.SeedGenerator.next`: the generator's
+            seed, and the number of its draws. If None, the result is None.
+        index: number of the dropout call in the pass, different for each call.
+    """
+    if seed is None:
+        return None
+    return seed + keras.ops.convert_to_tensor([index, 0], dtype=seed.dtype)
+
+
+@Overridable
+def dropout_add_norm(
+    inputs: Tensor,
+    residual: Tensor,
+    layer: keras.layers.LayerNormalization,
+    dropout_prob: float,
+    *,
+    seed: Tensor | None,
+) -> Tensor:
+    """Returns `layer_norm` of `dropout(inputs) + residual`, float [..., W]."""
+    dropped = dropout.plain(inputs, dropout_prob, seed=seed)
+    outputs: Tensor = layer(dropped + residual)
+    return outputs
+
+
+@Overridable
+def reshape_like(inputs: Tensor, other: Tensor) -> Tensor:
+    """Reshapes `inputs` [B, T, W] or [B * T, W] to the shape of `other`."""
+    return keras.ops.reshape(inputs, keras.ops.shape(other))
+
+
+@Overridable
+def cross_entropy(logits: Tensor, labels: Tensor) -> Tensor:
+    """Returns -log softmax(logits) at each label, 0 for labels out of range.
+
+    Args:
+        logits: float [..., L].
+        labels: int [...].
+
+    Returns:
+        float [...], at least float32.
+    """
+    log_probs = keras.ops.log_softmax(at_least_float32(logits), axis=-1)
+    # Read the size at run time, because SQuAD's batches vary in length.
+    num_labels = keras.ops.shape(logits)[-1]
+    one_hot = keras.ops.one_hot(labels, num_labels, dtype=log_probs.dtype)
+    return -keras.ops.sum(one_hot * log_probs, axis=-1)
 
 
 @Overridable
 def trace_once(
-    function: Callable[..., Any], layers: Sequence[Any], *, training: bool
-) -> Callable[..., Any]:
+    function: Callable[..., Tensor],
+    layers: Sequence[keras.layers.Layer],
+    *,
+    training: bool,
+) -> Callable[..., Tensor]:
     """Returns `function`, or a version that is traced only once for all layers.
 
     Args:
-        function: (layer, *tensors) -> tensors. It may use only the variables of
+        function: (layer, *tensors) -> tensor. It may use only the variables of
             the layer.
         layers: built layers.
         training: whether the call is part of a training step.
@@ -309,46 +366,3 @@ class _GivenSeed(keras.random.SeedGenerator):
 
     def next(self, ordered: bool = True) -> Tensor:
         return self.value
-
-
-def gelu(inputs: Tensor) -> Tensor:
-    """Gaussian error linear unit, in Google's tanh approximation.
-
-    0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))), computed by the identity
-    0.5 (1 + tanh(z)) = sigmoid(2 z).
-    """
-    # Do not use `keras.activations.gelu`. It rounds 0.044715 to float32 even in
-    # float64, which changes gradients by 1e-9.
-    factor = 2.0 * math.sqrt(2.0 / math.pi)
-    slope = factor + (0.044715 * factor) * (inputs * inputs)
-    return inputs * keras.ops.sigmoid(inputs * slope)
-
-
-def gelu_erf(inputs: Tensor) -> Tensor:
-    """Exact Gaussian error linear unit, 0.5 x (1 + erf(x / 2^.5)).
-
-    Hugging Face configurations call this function "gelu".
-    """
-    # Keras's own function rounds the square root to float32 even in float64.
-    return 0.5 * inputs * (1.0 + keras.ops.erf(inputs * math.sqrt(0.5)))
-
-
-_OWN = {"gelu": gelu, "gelu_erf": gelu_erf}
-# {value of `hidden_act` in a configuration: activation}.
-ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
-    name: _OWN.get(name) or getattr(keras.activations, name)
-    for name in bert_config.ACTIVATIONS
-}
-
-
-def dropout_seed(seed: Tensor | None, index: int) -> Tensor | None:
-    """Derives the seed of a dropout call from the seed of the forward pass.
-
-    Args:
-        seed: int [2] from `keras.random.SeedGenerator.next`: the generator's
-            seed, and the number of its draws. If None, the result is None.
-        index: number of the dropout call in the pass, different for each call.
-    """
-    if seed is None:
-        return None
-    return seed + keras.ops.convert_to_tensor([index, 0], dtype=seed.dtype)

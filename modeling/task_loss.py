@@ -12,7 +12,7 @@ In shapes, B = batch.
 import abc
 import functools
 from collections.abc import Mapping
-from typing import Any, Self, cast
+from typing import Generic, Self, TypeVar, cast
 
 import keras
 
@@ -20,9 +20,15 @@ from files.json_files import JsonObject
 from modeling.ops import at_least_float32
 from modeling.tensors import Features, Outputs, Tensor
 
+# What a loss reads: the outputs of a model, or of a model and its teacher.
+ReadT_contra = TypeVar("ReadT_contra", contravariant=True)
 
-class BatchLoss(abc.ABC):
+
+class BatchLoss(abc.ABC, Generic[ReadT_contra]):
     """A weighted mean over a batch, computed as a sum and a divisor.
+
+    For example, two examples with the losses 1.0 and 4.0 and the weights 1.0
+    and 0.5 have the sum 3.0, the divisor 1.5 and the mean 2.0.
 
     A loss is the sum of one or several named terms. Most losses have a single
     term, `loss`. The pretraining loss adds two terms, `masked_lm_loss` and
@@ -47,7 +53,7 @@ class BatchLoss(abc.ABC):
         """Returns {name of a loss term: divisor of its sum}, scalars."""
 
     @abc.abstractmethod
-    def sums(self, outputs: Outputs, features: Features) -> Features:
+    def sums(self, outputs: ReadT_contra, features: Features) -> Features:
         """Returns {name of a loss term: its sum over the batch}, scalars."""
 
     def means(self, sums: Features, weights: Features) -> Features:
@@ -68,7 +74,7 @@ class BatchLoss(abc.ABC):
         return means
 
     def __call__(
-        self, outputs: Outputs, features: Features
+        self, outputs: ReadT_contra, features: Features
     ) -> tuple[Tensor, Features]:
         """Returns the loss of one batch, and {name of a loss term: value}.
 
@@ -88,7 +94,7 @@ class BatchLoss(abc.ABC):
         return add_terms(means), means
 
 
-class Loss(BatchLoss):
+class Loss(BatchLoss[Outputs]):
     """Base class of the losses of tasks. They read the outputs of a model.
 
     A subclass computes the values of each term, one for each example or
@@ -120,6 +126,9 @@ class Loss(BatchLoss):
         Args:
             outputs: outputs of the task's model for `features`.
             features: dict of the batch's tensors, labels included.
+
+        Returns:
+            {"loss": float [B]}, or as the docstring of a subclass says.
         """
 
     def value_divergences(
@@ -127,7 +136,7 @@ class Loss(BatchLoss):
     ) -> Features:
         """Returns {name of a loss term: distance from a teacher's outputs}.
 
-        There is one distance for each example or WordPiece. By default the
+        There is one distance for each value of `values`, [B]. By default the
         outputs are logits of classes. The temperature divides the logits of
         both models before the softmax.
         """
@@ -139,7 +148,7 @@ class Loss(BatchLoss):
     def value_weights(self, features: Features) -> Features:
         """Returns {name of a loss term: weight of each of its values}.
 
-        By default there is one value per example.
+        By default there is one value per example, [B].
         """
         return {"loss": example_weights(features)}
 
@@ -156,7 +165,7 @@ class Loss(BatchLoss):
         return self.weighted_sums(self.values(outputs, features), features)
 
     def weighted_sums(self, values: Features, features: Features) -> Features:
-        """Returns {name of a loss term: weighted sum of `values`}."""
+        """Returns {name of a loss term: weighted sum of `values`}, scalars."""
         weights = self.value_weights(features)
         return {
             name: weighted_sum(values[name], weights[name])
@@ -173,20 +182,21 @@ class Loss(BatchLoss):
 
         Args:
             features: dict of the model's inputs, labels included or not.
-            labels: dict of labels, or the only label. None = in `features`.
-            sample_weight: weights, as Keras passes them. None = as in
+            labels: dict of labels, or the only label, such as [B]. None = in
                 `features`.
+            sample_weight: weights [B], or [B, T] of a `TokenLoss`. None = as
+                in `features`.
 
         Raises:
             ValueError: a label or a weight is missing.
         """
-        joined: dict[str, Any] = dict(features)
+        joined = dict(features)
         if isinstance(labels, Mapping):
             joined |= labels
         elif labels is not None and len(self.labels) == 1:
             joined[self.labels[0]] = labels
         if sample_weight is not None:
-            joined[self.weights_name] = sample_weight
+            joined[self.weights_name] = only_output(sample_weight)
         if missing := [name for name in self.labels if name not in joined]:
             raise ValueError(
                 f"{type(self).__name__} lacks {', '.join(missing)}. Pass a "
@@ -210,7 +220,7 @@ def only_output(outputs: Outputs) -> Tensor:
 
 
 def add_terms(terms: Features) -> Tensor:
-    """Returns the sum of {name of a loss term: value}."""
+    """Returns the sum of {name of a loss term: value}, a scalar."""
     return cast("Tensor", sum(terms.values()))
 
 
@@ -228,7 +238,7 @@ def example_weights(features: Features) -> Tensor:
 
 
 def weighted_sum(values: Tensor, weights: Tensor) -> Tensor:
-    """Returns the sum of `values * weights`, tensors of the same shape."""
+    """Returns the sum of `values` [...] times `weights` [...], a scalar."""
     return keras.ops.sum(keras.ops.cast(weights, values.dtype) * values)
 
 

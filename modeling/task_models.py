@@ -14,20 +14,21 @@ in Google's code:
 
 import abc
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Unpack
 
 import keras
 
 from files.json_files import JsonObject
 from model_folders.bert_config import BertConfig
 from modeling.base_model import FeaturesModel
-from modeling.bert import BertModel
+from modeling.bert import BertModel, EncoderOptions
 from modeling.features import checked_ids
 from modeling.heads import (
     BidirectionalLSTM,
     MaskedLanguageModelHead,
     OutputHead,
 )
+from modeling.layers import LayerOptions
 from modeling.ops import at_least_float32, dropout, dropout_seed
 from modeling.positions import attended_positions, gather_indexes
 from modeling.tensors import Features, Outputs, Shape, Tensor
@@ -36,8 +37,14 @@ from modeling.tensors import Features, Outputs, Shape, Tensor
 HEAD_DROPOUT_PROB = 0.1
 
 
+class TaskModelOptions(EncoderOptions, LayerOptions, total=False):
+    """Arguments that every task model takes besides its own."""
+
+    bilstm: bool
+
+
 class TaskModel(FeaturesModel, abc.ABC):
-    """Base of task models: a `BertModel`, to which subclasses add a head.
+    """A `FeaturesModel` of a `BertModel` and a head, which a subclass creates.
 
     Args:
         config: sizes and dropout rates of the network.
@@ -72,10 +79,11 @@ class TaskModel(FeaturesModel, abc.ABC):
         dtype: str | keras.DTypePolicy | None = None,
         trainable: bool = True,
         bilstm: bool = False,
-        **options: Any,
+        **options: Unpack[EncoderOptions],
     ) -> None:
         super().__init__(name=name, dtype=dtype, trainable=trainable)
         self.bert = BertModel(config, dtype=self.dtype_policy, **options)
+        self.config = config
         self.bilstm: BidirectionalLSTM | None = None
         if bilstm:
             self.bilstm = BidirectionalLSTM(
@@ -84,11 +92,6 @@ class TaskModel(FeaturesModel, abc.ABC):
                 name="bilstm",
                 dtype=self.dtype_policy,
             )
-
-    @property
-    def config(self) -> BertConfig:
-        """The model's `BertConfig`."""
-        return self.bert.config
 
     def build(self, input_shape: Shape | None = None) -> None:
         """Creates all weights. Ignores `input_shape`."""
@@ -146,7 +149,11 @@ class TaskModel(FeaturesModel, abc.ABC):
     def encode(
         self, features: Features, training: bool, seed: Tensor | None
     ) -> tuple[Features, Tensor | None]:
-        """Returns the outputs of `BertModel`, and the head's dropout seed."""
+        """Returns the outputs of `BertModel`, and the head's dropout seed.
+
+        The outputs are `sequence_output` [B, T, W], `pooled_output` [B, W] and
+        the others of `BertModel`. The seed is int [2], or None.
+        """
         if not training:
             seed = None
         elif seed is None:
@@ -186,8 +193,10 @@ class BertPretrainer(TaskModel):
 
     feature_ranks = TaskModel.feature_ranks | {"masked_lm_positions": 2}
 
-    def __init__(self, config: BertConfig, **kwargs: Any) -> None:
-        super().__init__(config, **kwargs)
+    def __init__(
+        self, config: BertConfig, **options: Unpack[TaskModelOptions]
+    ) -> None:
+        super().__init__(config, **options)
         self.masked_lm = MaskedLanguageModelHead(
             config,
             self.bert.initializer,
@@ -205,7 +214,7 @@ class BertPretrainer(TaskModel):
     def apply_head(
         self, encoded: Features, features: Features, seed: Tensor | None
     ) -> Features:
-        """Computes the masked LM logits and the next sentence logits."""
+        """Computes the masked LM logits [B, P, V] and next sentence logits."""
         positions = checked_ids(
             features["masked_lm_positions"],
             "masked_lm_positions",
@@ -228,25 +237,29 @@ class BertClassifier(TaskModel):
     Args:
         config: sizes and dropout rates of the network.
         num_labels: number of classes, or of values to predict.
-        **kwargs: arguments of `TaskModel`.
+        **options: arguments of `TaskModel`.
 
     Returns:
         logits, float [B, num_labels].
     """
 
     def __init__(
-        self, config: BertConfig, num_labels: int, **kwargs: Any
+        self,
+        config: BertConfig,
+        num_labels: int,
+        **options: Unpack[TaskModelOptions],
     ) -> None:
-        super().__init__(config, **kwargs)
+        super().__init__(config, **options)
         self.num_labels = num_labels
         self.head = self.create_output_head(num_labels, "classifier")
 
     def apply_head(
         self, encoded: Features, features: Features, seed: Tensor | None
     ) -> Tensor:
-        """Returns the logits, computed from BERT's output `head_input`."""
-        inputs = encoded[self.head_input]
-        return self.head(dropout(inputs, HEAD_DROPOUT_PROB, seed=seed))
+        """Returns the logits of BERT's output `head_input`, see the class."""
+        inputs = dropout(encoded[self.head_input], HEAD_DROPOUT_PROB, seed=seed)
+        logits: Tensor = self.head(inputs)
+        return logits
 
     def get_config(self) -> JsonObject:
         """Returns the constructor's arguments."""
@@ -260,7 +273,7 @@ class BertTokenClassifier(BertClassifier):
     Args:
         config: sizes and dropout rates of the network.
         num_labels: number of different labels.
-        **kwargs: arguments of `TaskModel`.
+        **options: arguments of `TaskModel`.
 
     Returns:
         logits, float [B, T, num_labels].
@@ -283,8 +296,10 @@ class BertSpanLabeler(TaskModel):
 
     head_input = "sequence_output"
 
-    def __init__(self, config: BertConfig, **kwargs: Any) -> None:
-        super().__init__(config, **kwargs)
+    def __init__(
+        self, config: BertConfig, **options: Unpack[TaskModelOptions]
+    ) -> None:
+        super().__init__(config, **options)
         self.head = self.create_output_head(2, "squad")
 
     def build_head(self, encoded: dict[str, Shape]) -> None:
@@ -313,7 +328,7 @@ class SeveralTextsModel(TaskModel):
     def encode(
         self, features: Features, training: bool, seed: Tensor | None
     ) -> tuple[Features, Tensor | None]:
-        """Encodes each text as a separate sequence."""
+        """Encodes each text as a separate sequence, [B * C, T] in all."""
         return super().encode(self.flatten(features), training, seed)
 
     def flatten(self, features: Features) -> Features:
@@ -343,8 +358,10 @@ class BertMultipleChoice(SeveralTextsModel):
 
     feature_ranks = dict.fromkeys(TaskModel.feature_ranks, 3)
 
-    def __init__(self, config: BertConfig, **kwargs: Any) -> None:
-        super().__init__(config, **kwargs)
+    def __init__(
+        self, config: BertConfig, **options: Unpack[TaskModelOptions]
+    ) -> None:
+        super().__init__(config, **options)
         self.head = self.create_output_head(1, "multiple_choice")
 
     def apply_head(
@@ -388,7 +405,8 @@ class BertEmbedder(SeveralTextsModel):
             rank = len(getattr(features["input_ids"], "shape", ()))
             self.make_predict_function(force=rank != self._rank_of_graph)
             self._rank_of_graph = rank
-        return super().predict(x, *args, **kwargs)
+        outputs: Outputs = super().predict(x, *args, **kwargs)
+        return outputs
 
     def build_head(self, encoded: dict[str, Shape]) -> None:
         """Creates no weights, because this model needs no head."""

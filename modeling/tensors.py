@@ -1,7 +1,7 @@
 """Types of tensors, of their shapes, and of dicts of tensors.
 
-Keras and TensorFlow ship no types, so that the results of their functions are
-Any. These types say what this package passes to them and returns.
+Keras runs on several backends, so `Tensor` lists what their tensors have in
+common. The functions of `keras.ops` take and return it (stubs/keras/ops.pyi).
 """
 
 # ruff: noqa: D105  Operators need no docstrings.
@@ -9,7 +9,8 @@ Any. These types say what this package passes to them and returns.
 from collections.abc import Mapping
 from typing import Any, Protocol, TypeAlias
 
-# What an operator of a tensor takes: a number, a tensor or an array.
+# What an operator of a tensor takes: a number, a tensor or an array. Any, so
+# that a NumPy array is a Tensor too.
 _Operand: TypeAlias = Any
 # An index, a slice, a tensor of indices, or a tuple of them.
 _Index: TypeAlias = Any
@@ -37,6 +38,9 @@ class Tensor(Protocol):
     def __rmul__(self, other: _Operand, /) -> "Tensor": ...
     def __truediv__(self, other: _Operand, /) -> "Tensor": ...
     def __floordiv__(self, other: _Operand, /) -> "Tensor": ...
+    # Of each element. Python's own comparison returns one bool.
+    def __eq__(self, other: _Operand, /) -> "Tensor": ...  # type: ignore[override]
+    def __ne__(self, other: _Operand, /) -> "Tensor": ...  # type: ignore[override]
     def __lt__(self, other: _Operand, /) -> "Tensor": ...
     def __le__(self, other: _Operand, /) -> "Tensor": ...
     def __gt__(self, other: _Operand, /) -> "Tensor": ...

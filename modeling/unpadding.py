@@ -23,24 +23,6 @@ _MULTIPLE = 64
 _MAX_SHAPES = 64
 
 
-def _linear(
-    function: Callable[[Tensor], Tensor], transposed: Callable[[Tensor], Tensor]
-) -> Callable[[Tensor], Tensor]:
-    """Returns the linear `function`, with `transposed` as its gradient."""
-
-    @keras.ops.custom_gradient
-    def apply(inputs: Tensor) -> tuple[Tensor, Callable[..., Tensor]]:
-        # On torch, Keras also passes the inputs, and passes the gradient by
-        # keyword.
-        def gradient(*args: Tensor, upstream: Tensor | None = None) -> Tensor:
-            return transposed(args[0] if upstream is None else upstream)
-
-        return function(inputs), gradient
-
-    linear: Callable[[Tensor], Tensor] = apply
-    return linear
-
-
 class PaddedRows:
     """Converts a batch to rows and back. The rows include padding.
 
@@ -239,6 +221,23 @@ class PackedRows(_KeptRows):
 
 
 Rows = PaddedRows | UnpaddedRows | PackedRows
+
+
+def _linear(
+    function: Callable[[Tensor], Tensor], transposed: Callable[[Tensor], Tensor]
+) -> Callable[[Tensor], Tensor]:
+    """Returns the linear `function`, with `transposed` as its gradient."""
+
+    @keras.ops.custom_gradient
+    def apply(inputs: Tensor) -> tuple[Tensor, Callable[..., Tensor]]:
+        # On torch, Keras also passes the inputs, and passes the gradient by
+        # keyword.
+        def gradient(*args: Tensor, upstream: Tensor | None = None) -> Tensor:
+            return transposed(args[0] if upstream is None else upstream)
+
+        return function(inputs), gradient
+
+    return apply
 
 
 def _first_fit(

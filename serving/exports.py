@@ -18,6 +18,7 @@ from model_folders.model_entries import HeadSettings, ModelJson
 from model_folders.tokenizer_files import create_tokenizer_files
 from modeling.base_model import FeaturesModel
 from modeling.checkpoints.tf1 import named_tensorflow_errors
+from modeling.task_models import TaskModel
 from serving import checksums, engines, head_outputs
 from serving.export_options import ExportOptions
 from serving.formats import litert, saved_model
@@ -87,7 +88,7 @@ def export(
             outputs.
         ImportError: a package of a format is not installed.
     """
-    if kinds.kind_of(model) == kinds.EMBEDDER:
+    if isinstance(model, TaskModel) and kinds.kind_of(model) == kinds.EMBEDDER:
         model = model.bert
     kind = kinds.kind_of(model)
     if kind not in _HEADS:

@@ -106,6 +106,17 @@ class Config(flags.Config):
         return download_flags(self, "init_checkpoint")
 
 
+def _load_config(
+    options: Config, folder: presets.Preset
+) -> "modeling.BertConfig":
+    """Returns the configuration of --bert_config_file, or of the folder."""
+    # Errors name the file of a configuration that the folder itself loads.
+    config = None if options.bert_config_file else folder.load_config()
+    if config is not None:
+        return config
+    return modeling.load_config(options.bert_config_file or folder.path)
+
+
 def _find_model(checkpoint: str, folder: presets.Preset) -> str:
     """Returns the key in MODELS of the model in a checkpoint.
 
@@ -129,35 +140,7 @@ def _find_model(checkpoint: str, folder: presets.Preset) -> str:
     return "pretraining" if has("cls/", "cls.") else "bert"
 
 
-def _read_tokenizer(
-    options: Config, config: "modeling.BertConfig", folder: presets.Preset
-) -> tuple[tokenization.FullTokenizer, list[list[int]] | None]:
-    """Returns the tokenizer to write, and how to extend the embeddings.
-
-    With --extended_vocab_file, the second is for each token of the extended
-    vocabulary the list of old ids whose embeddings are averaged, else None.
-    """
-    vocab_file = options.vocab_file or folder.vocab_file
-    if not vocab_file:
-        raise ValueError(f"no vocab.txt in {folder.path}; set --vocab_file")
-    tokenizer = tokenization.create_tokenizer(
-        vocab_file,
-        options.do_lower_case,
-        folder,
-        config.vocab_size,
-    )
-    identity.check_identity(folder, config, tokenizer)
-    path = options.extended_vocab_file
-    if not path:
-        return tokenizer, None
-    extended = tokenization.FullTokenizer(path, tokenizer.do_lower_case)
-    extended.check_vocab()
-    return extended, vocabulary.extension_rows(
-        tokenizer.tokens, extended.tokens
-    )
-
-
-def _find_format(options: Config, checkpoint: str) -> str:
+def _choose_format(options: Config, checkpoint: str) -> str:
     """Returns the format to write.
 
     By default, convert to the format that the checkpoint does not have. If the
@@ -170,8 +153,12 @@ def _find_format(options: Config, checkpoint: str) -> str:
     return "huggingface" if becomes_theirs else "tf1"
 
 
-def _check_network(checkpoint: str, head: str, folder: presets.Preset) -> None:
+def _check_network(
+    output_format: str, checkpoint: str, head: str, folder: presets.Preset
+) -> None:
     """Raises a ValueError if transformers' BERT lacks a part of the network."""
+    if output_format != "huggingface":
+        return
     network = {name for name, is_on in folder.network.items() if is_on}
     if head == kinds.ENCODER:
         # The LSTM is dropped, because only models with a task's head contain
@@ -184,14 +171,38 @@ def _check_network(checkpoint: str, head: str, folder: presets.Preset) -> None:
         )
 
 
-def _read_pooling_files(folder: presets.Preset) -> dict[str, str]:
-    """Returns {name: text} of the files in _POOLING that a folder contains."""
-    paths = {name: Path(folder.path, name) for name in _POOLING}
-    return {
-        name: path.read_text("utf-8")
-        for name, path in paths.items()
-        if path.is_file()
-    }
+def _load_tokenizer(
+    options: Config, config: "modeling.BertConfig", folder: presets.Preset
+) -> tokenization.FullTokenizer:
+    """Returns the checkpoint's tokenizer, checked to be the model's."""
+    vocab_file = options.vocab_file or folder.vocab_file
+    if not vocab_file:
+        raise ValueError(f"no vocab.txt in {folder.path}; set --vocab_file")
+    tokenizer = tokenization.create_tokenizer(
+        vocab_file,
+        options.do_lower_case,
+        folder,
+        config.vocab_size,
+    )
+    identity.check_identity(folder, config, tokenizer)
+    return tokenizer
+
+
+def _extend_tokenizer(
+    tokenizer: tokenization.FullTokenizer, path: str | None
+) -> tuple[tokenization.FullTokenizer, list[list[int]] | None]:
+    """Returns the tokenizer of --extended_vocab_file, and what it adds.
+
+    The second is for each token of the extended vocabulary the list of old ids
+    whose embeddings are averaged. Without this flag, returns the tokenizer and
+    None.
+    """
+    if not path:
+        return tokenizer, None
+    extended = tokenization.FullTokenizer(path, tokenizer.do_lower_case)
+    extended.check_vocab()
+    rows = vocabulary.extension_rows(tokenizer.tokens, extended.tokens)
+    return extended, rows
 
 
 def _load_model(
@@ -259,6 +270,16 @@ def _write_copy(
     )
 
 
+def _read_pooling_files(folder: presets.Preset) -> dict[str, str]:
+    """Returns {name: text} of the files in _POOLING that a folder contains."""
+    paths = {name: Path(folder.path, name) for name in _POOLING}
+    return {
+        name: path.read_text("utf-8")
+        for name, path in paths.items()
+        if path.is_file()
+    }
+
+
 def _choose_save(
     folder: presets.Preset, head: str, length: int, output_format: str
 ) -> Callable[..., None]:
@@ -281,17 +302,6 @@ def _choose_save(
     return modeling.save_release
 
 
-def _load_config(
-    options: Config, folder: presets.Preset
-) -> "modeling.BertConfig":
-    """Returns the configuration of --bert_config_file, or of the folder."""
-    # Errors name the file of a configuration that the folder itself loads.
-    config = None if options.bert_config_file else folder.load_config()
-    if config is not None:
-        return config
-    return modeling.load_config(options.bert_config_file or folder.path)
-
-
 def main(parsed: flags.Parsed[Config]) -> None:
     """Converts a checkpoint. Checks all inputs before it writes a file."""
     options = parsed.config
@@ -300,10 +310,11 @@ def main(parsed: flags.Parsed[Config]) -> None:
     config = _load_config(options, folder)
     name = options.model or _find_model(checkpoint, folder)
     folder.check_head(MODELS[name])
-    output_format = _find_format(options, checkpoint)
-    if output_format == "huggingface":
-        _check_network(checkpoint, MODELS[name], folder)
-    tokenizer, rows = _read_tokenizer(options, config, folder)
+    output_format = _choose_format(options, checkpoint)
+    _check_network(output_format, checkpoint, MODELS[name], folder)
+    tokenizer, rows = _extend_tokenizer(
+        _load_tokenizer(options, config, folder), options.extended_vocab_file
+    )
     model, missing = _load_model(folder, config, name)
     if rows is not None:
         model = modeling.extend_model(model, rows)

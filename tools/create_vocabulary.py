@@ -97,6 +97,15 @@ def _find_casing_file(config: Config) -> str | None:
     return None if os.path.isfile(path) else path
 
 
+def _read_vocabulary(config: Config) -> Sequence[str] | None:
+    """Returns the WordPieces of --extend, None without this flag."""
+    if not config.extend:
+        return None
+    tokenizer = tokenization.FullTokenizer(config.extend, config.do_lower_case)
+    tokenizer.check_vocab()
+    return tokenizer.tokens
+
+
 def count_words_of_files(
     input_files: Sequence[str], do_lower_case: bool
 ) -> collections.Counter[str]:
@@ -177,6 +186,21 @@ def create_vocabulary(
     )
 
 
+def write_vocabulary(
+    config: Config, old_vocab: Sequence[str] | None, counts: Mapping[str, int]
+) -> list[str]:
+    """Writes --output_file, and returns its vocabulary.
+
+    The arguments and the errors are those of `create_vocabulary`.
+    """
+    logging.info("Learning from %d different words", len(counts))
+    # Open the output first. If it cannot be written, nothing is learned.
+    with atomic_open(config.output_file) as file:
+        vocab = create_vocabulary(config, old_vocab, counts)
+        file.write("".join(f"{token}\n" for token in vocab).encode())
+    return vocab
+
+
 def write_configuration(folder: str, vocab_size: int) -> None:
     """Writes the configuration of BERT-Base, for --bert_config_file.
 
@@ -192,13 +216,10 @@ def write_configuration(folder: str, vocab_size: int) -> None:
         OSError: the file cannot be written.
     """
     path = os.path.join(folder, _CONFIG_FILE)
-    stated = vocab_size
-    if os.path.isfile(path):
-        stated = read_json(path).get("vocab_size")
-    else:
+    if not os.path.isfile(path):
         config = BertConfig(vocab_size=vocab_size)
         write_bytes(path, config.to_json_string().encode())
-    if stated != vocab_size:
+    elif (stated := read_json(path).get("vocab_size")) != vocab_size:
         logging.warning(
             "%s was there before and is not changed. Set vocab_size in it to "
             "%d. It is %s",
@@ -206,17 +227,8 @@ def write_configuration(folder: str, vocab_size: int) -> None:
             vocab_size,
             stated,
         )
-    else:
-        print(f"--bert_config_file={path} has a vocab_size of {vocab_size}")
-
-
-def _read_vocabulary(config: Config) -> Sequence[str] | None:
-    """Returns the WordPieces of --extend, None without this flag."""
-    if not config.extend:
-        return None
-    tokenizer = tokenization.FullTokenizer(config.extend, config.do_lower_case)
-    tokenizer.check_vocab()
-    return tokenizer.tokens
+        return
+    print(f"--bert_config_file={path} has a vocab_size of {vocab_size}")
 
 
 def main(parsed: flags.Parsed[Config]) -> None:
@@ -227,11 +239,7 @@ def main(parsed: flags.Parsed[Config]) -> None:
     input_files = text_files.expand_patterns(config.input_file, "input_file")
     old_vocab = _read_vocabulary(config)
     counts = count_words_of_files(input_files, config.do_lower_case)
-    logging.info("Learning from %d different words", len(counts))
-    # Open the output first. If it cannot be written, nothing is learned.
-    with atomic_open(config.output_file) as file:
-        vocab = create_vocabulary(config, old_vocab, counts)
-        file.write("".join(f"{token}\n" for token in vocab).encode())
+    vocab = write_vocabulary(config, old_vocab, counts)
     if casing_file:
         contents = tokenizer_files.format_casing(config.do_lower_case)
         write_bytes(casing_file, contents)

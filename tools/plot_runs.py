@@ -61,14 +61,35 @@ class Config(flags.Config):
     )
 
 
+def read_runs(config: Config) -> list[tuple[str, Curves]]:
+    """Returns (name, curves) of each run in --runs.
+
+    Raises:
+        OSError: a folder contains no history.jsonl.
+        ValueError: a history is malformed.
+    """
+    runs = []
+    start = 0.0
+    for name, folder in named_folders(config.runs):
+        lines = history.read_history(Path(folder) / history.FILE)
+        places = [start + line[AXES[config.axis]] for line in lines]
+        runs.append((name or folder, create_curves(lines, places)))
+        if config.consecutive:
+            start = max(places, default=start)
+    return runs
+
+
 def create_curves(
     lines: Sequence[history.HistoryLine], places: Sequence[float]
 ) -> Curves:
     """Returns the curves of a run, without values that are not finite.
 
-    `lines` are the lines of history.jsonl, and `places` their places on the x
-    axis. `eval_loss` becomes `loss`, to be drawn beside the loss of training.
-    Skips the scores of single labels.
+    `eval_loss` becomes `loss`, to be drawn beside the loss of training. Skips
+    the scores of single labels.
+
+    Args:
+        lines: the lines of history.jsonl.
+        places: place of each line on the x axis.
     """
     curves = collections.defaultdict(list)
     for line, place in zip(lines, places, strict=True):
@@ -87,8 +108,9 @@ def create_curves(
 def draw_runs(runs: Sequence[tuple[str, Curves]], axis: str) -> "Figure":
     """Draws a matplotlib Figure with a panel for each metric.
 
-    `runs` are the name and the curves of each run. `axis` is the label of the
-    x axes.
+    Args:
+        runs: (name, curves) of each run.
+        axis: label of the x axes.
     """
     # Only whoever draws needs matplotlib.
     import matplotlib as mpl
@@ -109,16 +131,22 @@ def draw_runs(runs: Sequence[tuple[str, Curves]], axis: str) -> "Figure":
                     continue
                 label = f"{name}, {'dev set' if is_eval else 'training'}"
                 color = colors[(2 * index + is_eval) % len(colors)]
-                marker = "." if is_eval else ""
                 handles[index, is_eval] = lines.Line2D(
-                    [], [], color=color, marker=marker, label=label
+                    [],
+                    [],
+                    color=color,
+                    marker="." if is_eval else "",
+                    label=label,
                 )
-                if len(points) < _FEW_POINTS:
-                    # A line of one point would be invisible.
-                    marker = "."
+                # Without dots, a line of one point would be invisible.
+                has_dots = is_eval or len(points) < _FEW_POINTS
                 places, values = zip(*points, strict=True)
                 axes.plot(
-                    places, values, color=color, marker=marker, label=label
+                    places,
+                    values,
+                    color=color,
+                    marker="." if has_dots else "",
+                    label=label,
                 )
     drawn.legend(
         handles=[handles[place] for place in sorted(handles)],
@@ -131,15 +159,7 @@ def draw_runs(runs: Sequence[tuple[str, Curves]], axis: str) -> "Figure":
 def main(parsed: flags.Parsed[Config]) -> None:
     """Draws the curves of the runs, and writes the image."""
     config = parsed.config
-    runs = []
-    start = 0.0
-    for name, folder in named_folders(config.runs):
-        lines = history.read_history(Path(folder) / history.FILE)
-        places = [start + line[AXES[config.axis]] for line in lines]
-        runs.append((name or folder, create_curves(lines, places)))
-        if config.consecutive:
-            start = max(places, default=start)
-    drawn = draw_runs(runs, config.axis)
+    drawn = draw_runs(read_runs(config), config.axis)
     with atomic_open(config.output) as file:
         drawn.savefig(file, format=Path(config.output).suffix[1:], dpi=130)
 

@@ -15,7 +15,7 @@ def download_flags(config: flags.ConfigT, *names: str) -> flags.ConfigT:
     Raises:
         ValueError, OSError: as `hub.download` raises them.
     """
-    values = config_values.flat(config)
+    values = config_values.values_of(config)
     folders = {
         name: hub.download(values[name])
         for name in names

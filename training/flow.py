@@ -3,7 +3,7 @@
 import dataclasses
 import datetime
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import keras
 import tensorflow as tf
@@ -194,7 +194,7 @@ def _with_teacher(
     model: "TaskModel",
     loss: Loss,
     teacher: "TaskModel | None",
-) -> tuple[Trainable, BatchLoss]:
+) -> tuple[Trainable, BatchLoss[Any]]:
     """Returns the model and its loss, or both with the teacher around them."""
     if teacher is None:
         return model, loss

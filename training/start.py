@@ -12,6 +12,7 @@ from typing import Any, Generic, Self, TypeVar
 
 import modeling
 from command_line import config_values, flags
+from command_line.declared_flags import flags_of
 from command_line.flags import Role
 from data.text.tokenization import FullTokenizer, load_tokenizer
 from model_folders import hub, model_json, presets
@@ -211,7 +212,7 @@ def check_required(
         ValueError: a flag is not set. The message names all of them.
         OSError: the folder contains no weights.
     """
-    values = config_values.flat(config)
+    values = config_values.values_of(config)
     missing = [name for name in required if values[name] is None]
     if not missing:
         return
@@ -268,8 +269,8 @@ def command_to_record(parsed: flags.Parsed[flags.ConfigT]) -> dict[str, object]:
         for name, value in parsed.command.items()
         if name not in _ADDRESSES
     }
-    values = config_values.flat(parsed.config)
-    for flag in flags.flags_of(parsed.config, *Role):
+    values = config_values.values_of(parsed.config)
+    for flag in flags_of(parsed.config, *Role):
         if flag.kind is None or flag.name not in command:
             continue
         source = hub.source_of(values[flag.name] or "")

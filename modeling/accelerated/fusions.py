@@ -25,7 +25,7 @@ from modeling.tensors import Tensor
 _FEW_ELEMENTS = 1 << 16
 
 
-def dense(inputs: Tensor, kernel: Tensor, bias: Tensor) -> Tensor:
+def dense(inputs: Tensor, kernel: Tensor, bias: Tensor) -> tf.Tensor:
     """Applies a dense layer, with operations that TensorFlow can fuse.
 
     TensorFlow fuses the operations only if `inputs` has rank 2, [rows, width].
@@ -55,14 +55,21 @@ def look_up(table: Tensor, ids: Tensor) -> tf.Tensor:
 
     An id is invalid if it is negative or beyond the table. `keras.ops.take`
     would count negative ids from the end of the table.
+
+    Args:
+        table: float [V, W].
+        ids: int [...].
+
+    Returns:
+        float [..., W].
     """
     return tf.gather(keras.ops.convert_to_tensor(table), ids)
 
 
-def ids_in_range(ids: Tensor, name: str, num_rows: int) -> Tensor:
+def ids_in_range(ids: Tensor, name: str, num_rows: int) -> tf.Tensor:
     """Returns the ids, and adds an error for invalid ids to the graph.
 
-    Eager calls and graphs that XLA compiles do not check the ids.
+    Eager calls and graphs that XLA compiles do not check the ids, int [...].
     """
     if tf.executing_eagerly():
         return ids
@@ -78,7 +85,7 @@ def ids_in_range(ids: Tensor, name: str, num_rows: int) -> Tensor:
         return tf.identity(ids)
 
 
-def reshape_like(inputs: Tensor, other: Tensor) -> Tensor:
+def reshape_like(inputs: Tensor, other: Tensor) -> tf.Tensor:
     """Reshapes `inputs` like `other`, so that TensorFlow fuses their sum.
 
     TensorFlow fuses a sum of two tensors only if the graph shows that their
@@ -87,7 +94,7 @@ def reshape_like(inputs: Tensor, other: Tensor) -> Tensor:
     return tf.reshape(inputs, tf.shape(other))
 
 
-def swap_heads(inputs: Tensor, *, training: bool) -> Tensor:
+def swap_heads(inputs: Tensor, *, training: bool) -> tf.Tensor:
     """Transposes [B, F, N, H] to [B, N, F, H], or the other way round.
 
     `tf.transpose` calls oneDNN, and takes at least 40 microseconds to prepare
@@ -96,7 +103,7 @@ def swap_heads(inputs: Tensor, *, training: bool) -> Tensor:
     return tf.einsum("bfnh->bnfh", inputs)
 
 
-def _gelu(inputs: Tensor) -> Tensor:
+def _gelu(inputs: Tensor) -> tf.Tensor:
     if inputs.dtype == "float64":
         # TensorFlow's gelu rounds a constant to float32 even in float64.
         return ops.gelu(inputs)
@@ -106,11 +113,13 @@ def _gelu(inputs: Tensor) -> Tensor:
         return tf.nn.gelu(inputs, approximate=True)
 
 
-_ACTIVATIONS = ops.ACTIVATIONS | {"gelu": _gelu}
+_ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = ops.ACTIVATIONS | {
+    "gelu": _gelu
+}
 
 
 def activation(inputs: Tensor, hidden_act: str, *, training: bool) -> Tensor:
-    """Applies the activation `hidden_act`, computed in the dtype of `inputs`.
+    """Applies the activation `hidden_act` in the dtype of `inputs` [..., W].
 
     TensorFlow fuses the activation with the dense layer before it.
     """
@@ -125,7 +134,7 @@ def attention_probs(
     *,
     seed: Tensor | None,
 ) -> Tensor:
-    """Returns softmax(`scale * attention_scores + adder`).
+    """Returns softmax(`scale * attention_scores + adder`), float [B, N, F, T].
 
     Ignores `dropout_prob` and `seed`, because inference uses no dropout.
     Computes in the dtype of the scores. In bfloat16, oneDNN fuses the product
@@ -142,8 +151,8 @@ def layer_norm(
     layer: keras.layers.LayerNormalization,
     *,
     training: bool,
-) -> Tensor:
-    """Computes a layer normalization, large inputs in one fused operation.
+) -> tf.Tensor:
+    """Normalizes float [..., W], large inputs in one fused operation.
 
     In bfloat16, the layer's gamma and beta are rounded to bfloat16 for a large
     input, as the kernels of dense layers are.
@@ -161,7 +170,7 @@ def layer_norm(
 
 def _norm_few(
     inputs: Tensor, gamma: Tensor, beta: Tensor, epsilon: float
-) -> Tensor:
+) -> tf.Tensor:
     """Computes in separate operations, in float32."""
     floats = tf.cast(inputs, "float32")
     centered = floats - tf.reduce_mean(floats, axis=-1, keepdims=True)
@@ -173,7 +182,7 @@ def _norm_few(
 
 def _norm_many(
     inputs: Tensor, gamma: Tensor, beta: Tensor, epsilon: float
-) -> Tensor:
+) -> tf.Tensor:
     """Computes in a batch normalization and more, in one fused operation."""
     shape = tf.shape(inputs)
     width = inputs.shape[-1]
@@ -201,8 +210,8 @@ def dropout_add_norm(
     dropout_prob: float,
     *,
     seed: Tensor | None,
-) -> Tensor:
-    """Returns `layer_norm` of `inputs + residual`.
+) -> tf.Tensor:
+    """Returns `layer_norm` of `inputs + residual`, float [..., W].
 
     Ignores `dropout_prob` and `seed`, because inference uses no dropout.
     """

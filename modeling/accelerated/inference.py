@@ -47,10 +47,11 @@ class Predictor:
             tf.device(self.device),
             tracing.replaced_values(zip(variables, kernels, strict=True)),
         ):
-            return self.model(features, training=False)
+            outputs: Outputs = self.model(features, training=False)
+        return outputs
 
     def cast_kernels(self) -> list[tf.Tensor]:
-        """Returns copies of the model's kernels in the compute dtype.
+        """Returns copies of the model's kernels [in, out] in the compute dtype.
 
         The list is empty if the kernels already have this dtype, or if the
         graph is not pinned to the CPU.

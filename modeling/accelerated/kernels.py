@@ -12,7 +12,6 @@ modeling/ops.py.
 import functools
 import inspect
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import keras
 import tensorflow as tf
@@ -22,7 +21,7 @@ from modeling.ops import at_least_float32
 from modeling.tensors import Features, Tensor
 
 
-def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
+def compiled(function: Callable[..., Tensor]) -> Callable[..., tf.Tensor]:
     """Compiles an elementwise function and its gradient with XLA.
 
     To save memory, the forward pass stores only the inputs. The backward pass
@@ -36,7 +35,7 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.partial(tf.function, jit_compile=True, autograph=False)
     def backward(
-        inputs: Features, upstream: Tensor, **constants: Any
+        inputs: Features, upstream: Tensor, **constants: object
     ) -> list[Tensor]:
         floats = [
             tensor for tensor in inputs.values() if tensor.dtype.is_floating
@@ -48,7 +47,7 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
         return gradients
 
     @functools.wraps(function)
-    def call(*args: Any, **kwargs: Any) -> Tensor:
+    def call(*args: object, **kwargs: object) -> tf.Tensor:
         constants = signature.bind(*args, **kwargs).arguments
         names = [name for name in constants if tf.is_tensor(constants[name])]
         tensors = [constants.pop(name) for name in names]
@@ -118,7 +117,7 @@ def _uint32(value: int) -> Tensor:
 def keep_mask(
     shape: Sequence[int | Tensor], dropout_prob: float, *, seed: Tensor
 ) -> Tensor:
-    """Returns the mask of `ops.keep_mask`, drawn with `random_bits`.
+    """Returns the mask of `ops.keep_mask`, bool [*shape], of `random_bits`.
 
     XLA can compute these random numbers in the loop that drops the elements.
     """
@@ -159,11 +158,11 @@ def dropout_add_norm(
     dropout_prob: float,
     *,
     seed: Tensor,
-) -> Tensor:
+) -> tf.Tensor:
     """Returns `layer_norm` of `dropout(inputs) + residual`, compiled with XLA.
 
-    The function computes in float32, or in float64 for float64 inputs, and
-    returns the dtype of `inputs`.
+    The tensors are float [..., W]. The function computes in float32, or in
+    float64 for float64 inputs, and returns the dtype of `inputs`.
     """
     return _dropout_add_norm(
         inputs,
@@ -205,7 +204,7 @@ def _cross_entropy_gradient(
     maximum: Tensor,
     log_sums: Tensor,
     upstream: Tensor,
-) -> Tensor:
+) -> tf.Tensor:
     """Returns (softmax(logits) - one_hot(labels)) * upstream.
 
     0 in rows whose label is out of range.
@@ -227,12 +226,19 @@ def _cross_entropy_gradient(
     return tf.cast(gradient, logits.dtype)
 
 
-def cross_entropy(logits: Tensor, labels: Tensor) -> Tensor:
+def cross_entropy(logits: Tensor, labels: Tensor) -> tf.Tensor:
     """Returns -log softmax(logits) at each label, compiled with XLA.
 
     The function can be differentiated only once. XLA saves memory traffic: in
     bfloat16, TensorFlow's separate operations would read and write the logits
     of the masked LM a dozen times, mostly in float32.
+
+    Args:
+        logits: float [..., L].
+        labels: int [...].
+
+    Returns:
+        float [...], 0 for labels out of range.
     """
     labels = tf.cast(labels, tf.int32)
 
@@ -240,7 +246,7 @@ def cross_entropy(logits: Tensor, labels: Tensor) -> Tensor:
     def losses(logits: Tensor) -> tuple[Tensor, Callable[[Tensor], Tensor]]:
         values, *row = _cross_entropy(logits, labels)
 
-        def gradient(upstream: Tensor) -> Tensor:
+        def gradient(upstream: Tensor) -> tf.Tensor:
             return tf.raw_ops.PreventGradient(
                 input=_cross_entropy_gradient(logits, labels, *row, upstream),
                 message="the second derivative needs modeling.ops.plain()",

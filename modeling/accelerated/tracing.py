@@ -11,7 +11,6 @@ first layer for all layers.
 
 import contextlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
 
 import keras
 import tensorflow as tf
@@ -39,11 +38,11 @@ def replaced_values(
 
 
 def trace_once(
-    function: Callable[..., Any],
+    function: Callable[..., Tensor],
     layers: Sequence[keras.layers.Layer],
     *,
     training: bool,
-) -> Callable[..., Any]:
+) -> Callable[..., Tensor]:
     """Wraps `function`, so that TensorFlow traces it only for the first layer.
 
     The other layers use the same graph, with their own weights. In inference,
@@ -57,7 +56,7 @@ def trace_once(
     traced = layers[0]
 
     @tf.function(autograph=False)
-    def call_with(weights: list[Tensor], *tensors: Tensor) -> Tensor:
+    def call_with(weights: list[Tensor], *tensors: Tensor) -> tf.Tensor:
         pairs = [
             (variable, tf.cast(weight, variable.dtype))
             for variable, weight in zip(traced.variables, weights, strict=True)
@@ -65,7 +64,7 @@ def trace_once(
         with replaced_values(pairs):
             return function(traced, *tensors)
 
-    def call(layer: keras.layers.Layer, *tensors: Tensor) -> Tensor:
+    def call(layer: keras.layers.Layer, *tensors: Tensor) -> tf.Tensor:
         weights = [
             tf.convert_to_tensor(variable.value) for variable in layer.variables
         ]

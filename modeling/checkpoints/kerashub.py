@@ -7,7 +7,7 @@ import errno
 import json
 import os
 from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import h5py
 import keras
@@ -118,7 +118,7 @@ def _format_files(
         if labels is not None:
             check_labels(labels, num_labels=model.num_labels)
             contents[LABELS_FILE] = format_labels(labels)
-    encoder = model.bert if hasattr(model, "bert") else model
+    encoder: Any = getattr(model, "bert", model)
     values["metadata.json"] = {
         "keras_version": keras.__version__,
         "keras_hub_version": _VERSION,
@@ -144,7 +144,7 @@ def _check_is_supported(
     model: "FittedModel", leave_out: Collection[str]
 ) -> None:
     """Raises a ValueError if KerasHub has no model that computes the same."""
-    encoder = model.bert if hasattr(model, "bert") else model
+    encoder: Any = getattr(model, "bert", model)
     headless = "its encoder alone (--model=bert), or another format"
     if kind_of(model) not in (ENCODER, CLASSIFIER):
         problem = f"has no model that computes what a {kind_of(model)} does"

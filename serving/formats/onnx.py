@@ -19,6 +19,7 @@ from onnx import TensorProto, helper
 from model_folders import kinds
 from modeling import BertModel
 from modeling.base_model import FeaturesModel
+from modeling.task_models import TaskModel
 from serving import engines, head_outputs
 from serving.export_options import ExportOptions
 from serving.formats.onnx_graph import GraphBuilder, TensorShape
@@ -83,7 +84,8 @@ def create_graph(
     head_outputs.py). `length` is a fixed T, or None for a variable T. The
     metadata of the file record `precision`.
     """
-    bert = model if isinstance(model, BertModel) else model.bert
+    bert = model.bert if isinstance(model, TaskModel) else model
+    assert isinstance(bert, BertModel)
     builder = GraphBuilder(bert.config)
     shape: TensorShape = ["batch_size", length or "sequence_length"]
     inputs = features = [*engines.INPUTS.values()]

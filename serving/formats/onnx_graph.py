@@ -20,7 +20,7 @@ from modeling.base_model import FeaturesModel
 from modeling.embeddings import Embeddings
 from modeling.encoder import TransformerBlock
 from modeling.heads import BidirectionalLSTM, OutputHead
-from modeling.task_models import BertPretrainer
+from modeling.task_models import BertPretrainer, TaskModel
 from serving import engines, head_outputs
 
 # Shape of a tensor. A str is the name of a size that is known only at run time.
@@ -315,8 +315,9 @@ class GraphBuilder:
                 "last_hidden_state": Output(sequence, [*shape, width]),
                 "pooler_output": Output(pooled, [*shape[:1], width]),
             }
-        if kind == kinds.PRETRAINER:
+        if isinstance(model, BertPretrainer):
             return self.apply_pretrainer(model, sequence, pooled, shape)
+        assert isinstance(model, TaskModel)
         if kind == kinds.SPAN_LABELER:
             logits = self.dense(sequence, model.head)
             return {

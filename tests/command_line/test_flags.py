@@ -8,6 +8,7 @@ from absl import flags as absl_flags
 
 import run_classifier
 from command_line import config_values, flags, parsing
+from command_line.declared_flags import flags_of
 from command_line.flags import group, like
 
 
@@ -34,7 +35,7 @@ class Config(flags.Config):
 
 
 def test_a_flag_may_have_another_default_in_a_script():
-    defaults = {flag.name: flag.default for flag in flags.flags_of(Config)}
+    defaults = {flag.name: flag.default for flag in flags_of(Config)}
     required = dataclasses.MISSING
     assert defaults == {
         "steps": 5,
@@ -51,13 +52,13 @@ def test_the_choices_of_a_flag_may_be_its_type():
             None, "Kind.", choices=("int8",)
         )
 
-    (flag,) = flags.flags_of(Config)
+    (flag,) = flags_of(Config)
     assert flag.type is str
     assert flag.is_valid("int8") and not flag.is_valid("int4")
 
 
 def test_flags_are_found_by_their_role():
-    names = [flag.name for flag in flags.flags_of(Config, flags.Role.HEAD)]
+    names = [flag.name for flag in flags_of(Config, flags.Role.HEAD)]
     assert names == ["length"]
 
 
@@ -67,7 +68,7 @@ def test_two_groups_share_the_value_of_a_flag():
     changed = config_values.replace(config, length=8, steps=7)
     assert changed.loop.length == changed.windows.length == 8
     assert (changed.loop.steps, changed.windows.stride) == (7, 64)
-    assert config_values.flat(changed) == {
+    assert config_values.values_of(changed) == {
         "folder": "x",
         "length": 8,
         "name": None,
@@ -112,7 +113,7 @@ def test_a_script_may_change_a_group_of_its_base_class():
             Loop, steps=like(default=2, help="Steps."), shared=("length",)
         )
 
-    (steps,) = (flag for flag in flags.flags_of(Other) if flag.name == "steps")
+    (steps,) = (flag for flag in flags_of(Other) if flag.name == "steps")
     assert steps.default == 2
     assert steps.help == "Steps."
     assert steps.properties["at_least"] == 1
@@ -122,7 +123,7 @@ def test_what_the_user_set_is_no_part_of_the_flags(monkeypatch):
     values = absl_flags.FlagValues()
     monkeypatch.setattr(absl_flags, "FLAGS", values)
     monkeypatch.setattr("sys.argv", ["script"])
-    for flag in flags.flags_of(Config):
+    for flag in flags_of(Config):
         define = absl_flags.DEFINE_string
         default = flag.default
         if flag.type is int:

@@ -11,8 +11,7 @@ import pytest
 from absl import flags as absl_flags
 
 import serve
-from command_line import config_values, parsing, path_flags
-from command_line import flags as script_flags
+from command_line import config_values, declared_flags, parsing, path_flags
 from command_line.flags import Role
 from docs import flags_index
 from tests.support import fresh_process, script_runner
@@ -65,7 +64,7 @@ ORIGINAL = {
 def flags_of(script, *roles):
     """Returns the flags of a script."""
     config = importlib.import_module(script).Config
-    return script_flags.flags_of(config, *roles)
+    return declared_flags.flags_of(config, *roles)
 
 
 @pytest.mark.parametrize("script", ORIGINAL)
@@ -216,7 +215,7 @@ def test_the_home_folder_is_found_in_every_path(script, monkeypatch):
     monkeypatch.setattr(absl_flags, "FLAGS", values)
     monkeypatch.setattr("sys.argv", ["script"])
     args = []
-    for each in script_flags.flags_of(config):
+    for each in declared_flags.flags_of(config):
         if each.kind is not None:
             args.append(f"--{each.name}={LISTS.get(each.kind, '~/a, b')}")
         absl_flags.DEFINE(

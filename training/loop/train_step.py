@@ -108,7 +108,7 @@ class TrainStep:
     def __init__(
         self,
         model: Trainable,
-        loss: BatchLoss,
+        loss: BatchLoss[Any],
         optimizer: keras.optimizers.Optimizer,
         flags: TrainingFlags,
         jit_compile: bool = False,

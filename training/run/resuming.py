@@ -8,7 +8,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from command_line import config_values, flags
+from command_line import config_values
+from command_line.declared_flags import flags_of
 from command_line.flags import Role
 from model_folders import identity
 from model_folders.model_entries import TrainingSettings
@@ -52,7 +53,7 @@ def check_resumed(
         )
     now = _compared_settings(_with_flags(config, settings))
     saved = _compared_settings(preset.recorded_settings)
-    for flag in flags.flags_of(config, Role.TRAINING):
+    for flag in flags_of(config, Role.TRAINING):
         name = f"--{flag.name}"
         if flag.properties.get("may_grow") and name in now:
             before = saved.get(name)
@@ -109,9 +110,9 @@ def _compared_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 def flag_values(config: TrainingConfig, *roles: Role) -> dict[str, object]:
     """Returns {flag: value} of the flags with these roles, without paths."""
-    values = config_values.flat(config)
+    values = config_values.values_of(config)
     return {
         flag.name: values[flag.name]
-        for flag in flags.flags_of(config, *roles)
+        for flag in flags_of(config, *roles)
         if flag.kind is None
     }

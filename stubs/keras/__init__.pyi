@@ -1,0 +1,105 @@
+"""Types of what this project's models, layers and tensors build on.
+
+Keras ships no types. A name that is not in these files is Any. So is what a
+subclass declares more exactly, such as the structure of its batch.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from keras import layers as layers
+from keras import ops as ops
+from keras.layers import Layer as Layer
+
+class Model(Layer):
+    loss: Any
+    optimizer: Any
+    _compile_metrics: Any
+    # A functional model has positional arguments.
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+    def compile(
+        self,
+        optimizer: object = "rmsprop",
+        loss: object = None,
+        loss_weights: object = None,
+        metrics: object = None,
+        weighted_metrics: object = None,
+        run_eagerly: bool = False,
+        steps_per_execution: int = 1,
+        jit_compile: bool | str = "auto",
+        auto_scale_loss: bool = True,
+    ) -> None: ...
+    def compute_loss(
+        self,
+        x: Any = None,
+        y: Any = None,
+        y_pred: Any = None,
+        sample_weight: Any = None,
+        training: bool = True,
+    ) -> Any: ...
+    def compute_metrics(
+        self, x: Any, y: Any, y_pred: Any, sample_weight: Any = None
+    ) -> Any: ...
+    def evaluate(
+        self,
+        x: object = None,
+        y: object = None,
+        batch_size: int | None = None,
+        verbose: int | str = "auto",
+        sample_weight: object = None,
+        steps: int | None = None,
+        callbacks: Sequence[object] | None = None,
+        return_dict: bool = False,
+    ) -> Any: ...
+    def export(
+        self,
+        filepath: Any,
+        format: str = "tf_saved_model",
+        verbose: bool | None = None,
+        input_signature: Sequence[object] | None = None,
+        **kwargs: object,
+    ) -> None: ...
+    def fit(
+        self,
+        x: object = None,
+        y: object = None,
+        batch_size: int | None = None,
+        epochs: int = 1,
+        verbose: int | str = "auto",
+        callbacks: Sequence[object] | None = None,
+        validation_split: float = 0.0,
+        validation_data: object = None,
+        shuffle: bool = True,
+        class_weight: object = None,
+        sample_weight: object = None,
+        initial_epoch: int = 0,
+        steps_per_epoch: int | None = None,
+        validation_steps: int | None = None,
+        validation_batch_size: int | None = None,
+        validation_freq: int = 1,
+    ) -> Any: ...
+    def make_predict_function(
+        self, force: bool = False
+    ) -> Callable[..., Any]: ...
+    def predict(
+        self,
+        x: Any,
+        batch_size: int | None = None,
+        verbose: int | str = "auto",
+        steps: int | None = None,
+        callbacks: Sequence[object] | None = None,
+    ) -> Any: ...
+    def predict_step(self, *arguments: object) -> Any: ...
+    def quantize(
+        self, mode: str | None = None, config: Any = None, filters: Any = None
+    ) -> None: ...
+    def save(
+        self,
+        filepath: object,
+        overwrite: bool = True,
+        zipped: bool | None = None,
+    ) -> None: ...
+    def test_step(self, *arguments: object) -> Any: ...
+    def train_step(self, *arguments: object) -> Any: ...
+
+def __getattr__(name: str) -> Any: ...
