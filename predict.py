@@ -49,7 +49,7 @@ from serving.bulk.answer_settings import AnswerSettings
 from serving.bulk.job import answer_files
 from serving.serving_flags import EngineFlags, TaskFlags
 from serving.tasks import TASKS
-from serving.tasks.base import AnyTextTask
+from serving.tasks.text_task import AnyTextTask
 from serving.tasks.tokenize import TOKENIZE
 from serving.text_model import TextModel, load_once
 

@@ -23,7 +23,7 @@ from absl import logging
 from files.atomic import atomic_open
 from files.json_files import parse_json
 from files.paths import StrPath, named_errors
-from serving.tasks.base import Reply
+from serving.tasks.text_task import Reply
 
 # Format of answers. It is also the extension of the output file's name.
 AnswerFormat: TypeAlias = Literal["jsonl", "csv", "npy"]

@@ -23,7 +23,7 @@ from serving.answer_writer import (
 from serving.prepared_model import PreparedModel
 from serving.requests import NO_CELLS, Item
 from serving.serving_flags import TaskFlags
-from serving.tasks.base import AnyTextTask, Reply
+from serving.tasks.text_task import AnyTextTask, Reply
 
 # Maximum number of errors that are logged. The output contains all errors.
 MAX_LOGGED = 10

@@ -24,10 +24,10 @@ from serving.export_options import ExportOptions
 from serving.formats import litert, saved_model
 from serving.signatures import (
     answer,
-    base,
     choose,
     classify,
     embed,
+    heads,
     pretraining,
     tag,
     tokenize,
@@ -37,7 +37,7 @@ from serving.signatures import (
 # model of its kind.
 _HEADS: dict[
     str,
-    Callable[[Any, HeadSettings, ExportOptions], base.Head],
+    Callable[[Any, HeadSettings, ExportOptions], heads.Head],
 ] = {
     kinds.CLASSIFIER: classify.create_head,
     kinds.ENCODER: embed.create_head,
@@ -108,7 +108,7 @@ def export(
 def write_export(
     export_dir: str | os.PathLike[str],
     model: FeaturesModel,
-    head: base.Head,
+    head: heads.Head,
     options: ExportOptions,
 ) -> cards.Card | None:
     """Writes the export of a model whose head is given (see `export`)."""
@@ -117,7 +117,7 @@ def write_export(
     if endpoints:
         settings = settings | {"max_seq_length": options.max_seq_length}
         endpoints = endpoints | tokenize.create_endpoints(options.packing)
-    signatures = {"ids": base.serve_ids(head.predict, model)} | endpoints
+    signatures = {"ids": heads.serve_ids(head.predict, model)} | endpoints
     # The main task's signature is the default, or `ids` without a tokenizer.
     main = next(iter((endpoints or signatures).values()))
     signatures["serving_default"] = main
@@ -155,7 +155,7 @@ def write_export(
 def _create_card(
     description: ModelJson,
     files: Mapping[str, int],
-    head: base.Head,
+    head: heads.Head,
     options: ExportOptions,
 ) -> cards.Card:
     """Returns the values of the export's README.md."""
@@ -178,7 +178,7 @@ def _create_card(
 def _write_formats(
     folder: Path,
     model: FeaturesModel,
-    endpoints: base.Endpoints,
+    endpoints: heads.Endpoints,
     output_kind: head_outputs.OutputKind,
     options: ExportOptions,
 ) -> None:

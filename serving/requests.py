@@ -13,7 +13,7 @@ from data.tables import tables
 from data.tables.column_names import guess_columns
 from files.json_files import parse_json
 from files.paths import named_errors
-from serving.tasks.base import LISTS, AnyTextTask, Request
+from serving.tasks.text_task import LISTS, AnyTextTask, Request
 
 # Fields of a request as in TensorFlow Serving.
 _PREDICT_FIELDS = {"instances", "signature_name"}

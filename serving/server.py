@@ -27,7 +27,7 @@ from serving.requests import parse_body
 from serving.server_queue import QueuedCall, ServedModel, to_exception
 from serving.serving_flags import LimitFlags
 from serving.tasks import TASKS
-from serving.tasks.base import LISTS
+from serving.tasks.text_task import LISTS
 from serving.text_model import TextModel
 
 T = TypeVar("T")

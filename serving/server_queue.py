@@ -20,7 +20,7 @@ from starlette.exceptions import HTTPException
 from files.json_files import JsonObject
 from serving.engines import EngineError
 from serving.serving_flags import EngineFlags, TaskFlags
-from serving.tasks.base import AnyTextTask, Reply, Request
+from serving.tasks.text_task import AnyTextTask, Reply, Request
 from serving.text_model import TextModel
 
 # A batch contains the requests that wait, up to these numbers of texts and of

@@ -3,8 +3,8 @@
     bert = serving.load("output/mrpc_model")
     bert.classify(["The boat left at noon."], ["At noon the boat left."])
 
-predict.py and serve.py call `TextTask.ask` (tasks/base.py) with the model that
-`TextModel.prepared` contains.
+predict.py and serve.py call `TextTask.ask` (tasks/text_task.py) with the model
+that `TextModel.prepared` contains.
 """
 
 import os
@@ -24,7 +24,7 @@ from serving.requests import expand_lists
 from serving.serving_flags import DEFAULT_TASK_FLAGS, TaskFlags
 from serving.task_methods import Answers, TaskMethods
 from serving.tasks import TASKS, check_settings, tasks_of
-from serving.tasks.base import AnyTextTask, Reply, Texts
+from serving.tasks.text_task import AnyTextTask, Reply, Texts
 
 
 class TextModel(TaskMethods):

@@ -12,7 +12,7 @@ from files.paths import is_remote
 from serving import checksums, requests
 from serving.answer_writer import AnswerFormat
 from serving.serving_flags import TaskFlags
-from serving.tasks.base import AnyTextTask
+from serving.tasks.text_task import AnyTextTask
 from serving.text_model import TextModel, load_once
 
 

@@ -10,7 +10,7 @@ from data.tables import parquet, tables
 from serving import answer_writer, batch_prediction
 from serving.answer_writer import Schema
 from serving.bulk.answer_settings import AnswerSettings
-from serving.tasks.base import LISTS, MASK, Reply
+from serving.tasks.text_task import LISTS, MASK, Reply
 
 # Number of rows of JSON whose keys may rename the fields of all answers.
 _FIRST_ROWS = 4096

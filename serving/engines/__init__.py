@@ -1,11 +1,11 @@
 """Runs exported networks in runtimes such as ONNX Runtime.
 
-runtimes.py lists the runtimes, and there is a file for each. base.py defines
+runtimes.py lists the runtimes, and there is a file for each. engine.py defines
 what they have in common, an Engine. opening.py finds an export and chooses a
 runtime for it.
 """
 
-from serving.engines.base import (
+from serving.engines.engine import (
     BUDGET,
     Engine,
     EngineError,

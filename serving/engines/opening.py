@@ -10,7 +10,7 @@ from pathlib import Path
 from absl import logging
 
 from command_line.installation import as_typed, install_command
-from serving.engines.base import Engine
+from serving.engines.engine import Engine
 from serving.engines.runtimes import FILES, RUNTIMES
 
 

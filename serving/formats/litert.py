@@ -16,7 +16,7 @@ from modeling.base_model import FeaturesModel
 from modeling.bert import BertModel
 from modeling.layers import all_layers
 from serving.export_options import ExportOptions
-from serving.signatures.base import Endpoint
+from serving.signatures.heads import Endpoint
 
 
 def write_litert(

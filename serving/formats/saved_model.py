@@ -8,7 +8,7 @@ import tensorflow as tf
 
 from modeling.accelerated import inference, tracing
 from modeling.base_model import FeaturesModel
-from serving.signatures.base import Endpoint
+from serving.signatures.heads import Endpoint
 
 
 def write_saved_model(

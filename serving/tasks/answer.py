@@ -10,7 +10,7 @@ from data.squad.reading import WORD, SquadExample
 from serving.engines import Input, OutputArrays
 from serving.prepared_model import PreparedModel
 from serving.serving_flags import TaskFlags
-from serving.tasks.base import (
+from serving.tasks.text_task import (
     Encoded,
     Reply,
     Request,

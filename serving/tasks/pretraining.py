@@ -7,7 +7,7 @@ import numpy as np
 from serving.engines import Input, OutputArrays
 from serving.prepared_model import PreparedModel
 from serving.serving_flags import TaskFlags
-from serving.tasks.base import (
+from serving.tasks.text_task import (
     MASK,
     Encoded,
     Reply,

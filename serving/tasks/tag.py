@@ -8,7 +8,7 @@ from data.ner.words import find_words, split_words
 from serving.engines import Input, OutputArrays
 from serving.prepared_model import PreparedModel
 from serving.serving_flags import TaskFlags
-from serving.tasks.base import (
+from serving.tasks.text_task import (
     Encoded,
     Reply,
     Request,

@@ -3,7 +3,7 @@
 from serving.engines import OutputArrays
 from serving.prepared_model import PreparedModel
 from serving.serving_flags import TaskFlags
-from serving.tasks.base import (
+from serving.tasks.text_task import (
     Encoded,
     Reply,
     Request,

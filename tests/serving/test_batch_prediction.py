@@ -14,7 +14,7 @@ import pytest
 from serving import answer_writer, batch_prediction
 from serving.requests import Item
 from serving.serving_flags import DEFAULT_TASK_FLAGS
-from serving.tasks import base
+from serving.tasks.text_task import Encoded, TextTask
 from tests.support import fresh_process, script_runner
 from tests.support.golden import ROOT
 
@@ -24,9 +24,9 @@ class Asked:
 
     def __init__(self):
         self.batches = []
-        self.task = base.TextTask(
+        self.task = TextTask(
             "size",
-            lambda model, request: base.Encoded([], request["text"]),
+            lambda model, request: Encoded([], request["text"]),
             lambda model, text, *_: {"size": len(text)},
             {"text": True},
         )
@@ -63,7 +63,7 @@ def test_rows_of_a_file_are_sorted_by_length_and_keep_their_order(monkeypatch):
         lengths.append(len(request["text"]))
         return encode(model, request)
 
-    asked.task = base.TextTask("size", note, asked.task.decode, {"text": True})
+    asked.task = TextTask("size", note, asked.task.decode, {"text": True})
     result = asked.answer(texts, sorts=True, batch_size=8)
     assert [len(rows) for rows in result] == [100, 100, 50]
     rows = [row.cells for rows in result for row in rows]

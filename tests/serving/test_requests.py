@@ -17,7 +17,7 @@ from serving import answer_writer, batch_prediction, requests
 from serving.answer_writer import AnswerRow, Status
 from serving.requests import Item
 from serving.serving_flags import DEFAULT_TASK_FLAGS
-from serving.tasks import base, tasks_of
+from serving.tasks import tasks_of, text_task
 from serving.tasks.classify import CLASSIFY
 from serving.tasks.pretraining import FILL_MASK, NEXT_SENTENCE
 from serving.tasks.tag import TAG
@@ -94,9 +94,9 @@ def test_a_second_column_is_not_for_a_model_of_single_texts(tmp_path):
 
 
 # A task without a network, which returns the number in a text.
-SCORE = base.TextTask(
+SCORE = text_task.TextTask(
     "score",
-    lambda model, request: base.Encoded([], request["text"]),
+    lambda model, request: text_task.Encoded([], request["text"]),
     lambda model, text, *_: {"score": float(text)},
     {"text": True},
 )
@@ -132,7 +132,7 @@ def test_texts_of_a_batch_that_failed_are_encoded_only_once(caplog):
 
     def encode(model, request):
         encoded.append(request["text"])
-        return base.Encoded([], request["text"])
+        return text_task.Encoded([], request["text"])
 
     def run_all(inputs, *_):
         sizes.append(len(inputs))
@@ -143,7 +143,7 @@ def test_texts_of_a_batch_that_failed_are_encoded_only_once(caplog):
     model = SimpleNamespace(
         engine=SimpleNamespace(run_all=run_all), max_seq_length=8, pads=False
     )
-    task = base.TextTask("score", encode, SCORE.decode, {"text": True})
+    task = text_task.TextTask("score", encode, SCORE.decode, {"text": True})
     replies = task.ask(model, [{"text": text} for text in "123"])
     assert encoded == [*"123"] and sizes == [3, 1, 1, 1]
     assert [replies[0], replies[2]] == [{"score": 1}, {"score": 3}]

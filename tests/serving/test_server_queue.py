@@ -21,7 +21,7 @@ from serving.engines import EngineError, Input
 from serving.server import HTTPException, Server
 from serving.server_queue import QueuedCall, ServedModel
 from serving.serving_flags import EngineFlags, LimitFlags
-from serving.tasks.base import Encoded, TextTask
+from serving.tasks.text_task import Encoded, TextTask
 from tests.support import asgi, script_runner
 from tests.support.server_process import send
 
