@@ -10,7 +10,10 @@ from serving.engines.engine import (
     Engine,
     EngineError,
     Input,
+    InputShapes,
     OutputArrays,
+    count_threads,
+    named_load_errors,
     pad_batch,
 )
 from serving.engines.opening import find_export, open_engine
@@ -24,9 +27,12 @@ __all__ = [
     "Engine",
     "EngineError",
     "Input",
+    "InputShapes",
     "OutputArrays",
     "Runtime",
+    "count_threads",
     "find_export",
+    "named_load_errors",
     "open_engine",
     "pad_batch",
 ]

@@ -80,7 +80,8 @@ def open_engine(
         )
     # Import late, because importing a runtime may take seconds.
     module = importlib.import_module(f"serving.engines.{name}")
-    engine: Engine = getattr(module, runtime.engine)(folder, num_threads)
+    engine_class = getattr(module, runtime.engine)
+    engine: Engine = engine_class(folder / runtime.file, num_threads)
     return engine
 
 
