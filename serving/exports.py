@@ -30,21 +30,43 @@ from serving.signatures import (
     heads,
     pretraining,
     tag,
-    tokenize,
 )
 
 # {kind of model: function that creates the head of its exports}. Each accepts a
 # model of its kind.
-_HEADS: dict[
-    str,
-    Callable[[Any, HeadSettings, ExportOptions], heads.Head],
-] = {
+_HEADS: dict[str, Callable[[Any, HeadSettings, ExportOptions], heads.Head]] = {
     kinds.CLASSIFIER: classify.create_head,
     kinds.ENCODER: embed.create_head,
     kinds.MULTIPLE_CHOICE: choose.create_head,
     kinds.PRETRAINER: pretraining.create_head,
     kinds.SPAN_LABELER: answer.create_head,
     kinds.TOKEN_CLASSIFIER: tag.create_head,
+}
+
+
+def _write_onnx(
+    path: Path, model: FeaturesModel, head: heads.Head, options: ExportOptions
+) -> None:
+    """Writes the file model.onnx, if the package onnx is installed."""
+    try:
+        # Import late, because only this format needs the package onnx.
+        from serving.formats import onnx
+
+        onnx.write_onnx(path, model, head, options)
+    except ModuleNotFoundError as error:
+        raise ImportError(
+            f"The format onnx needs {error.name}: {install_command(error.name)}"
+        ) from error
+
+
+# {format: function that writes its file}. Formats other than SavedModels
+# contain only the signature `ids`.
+_WRITERS: dict[
+    str, Callable[[Path, FeaturesModel, heads.Head, ExportOptions], None]
+] = {
+    "saved_model": saved_model.write_saved_model,
+    "litert": litert.write_litert,
+    "onnx": _write_onnx,
 }
 
 
@@ -113,17 +135,14 @@ def write_export(
 ) -> cards.Card | None:
     """Writes the export of a model whose head is given (see `export`)."""
     settings = head.settings
-    endpoints = head.endpoints
-    if endpoints:
+    if head.endpoints:
         settings = settings | {"max_seq_length": options.max_seq_length}
-        endpoints = endpoints | tokenize.create_endpoints(options.packing)
-    signatures = {"ids": heads.serve_ids(head.predict, model)} | endpoints
-    # The main task's signature is the default, or `ids` without a tokenizer.
-    main = next(iter((endpoints or signatures).values()))
-    signatures["serving_default"] = main
     with new_folders.new_folder(export_dir) as folder:
         with named_tensorflow_errors(f"--export_dir={export_dir}"):
-            _write_formats(folder, model, signatures, head.output_kind, options)
+            for name in options.formats:
+                path = folder / engines.RUNTIMES[name].file
+                path.parent.mkdir(exist_ok=True)
+                _WRITERS[name](path, model, head, options)
         extra = folder
         if tuple(options.formats) == ("saved_model",):
             extra = folder / "assets.extra"
@@ -173,37 +192,6 @@ def _create_card(
         fixed_length=options.fixed_length,
         output=head_outputs.name_of(head.output_kind),
     )
-
-
-def _write_formats(
-    folder: Path,
-    model: FeaturesModel,
-    endpoints: heads.Endpoints,
-    output_kind: head_outputs.OutputKind,
-    options: ExportOptions,
-) -> None:
-    """Writes a file in each format.
-
-    Formats other than SavedModels contain only the endpoint `ids`.
-    """
-    for name in options.formats:
-        path = folder / engines.RUNTIMES[name].file
-        path.parent.mkdir(exist_ok=True)
-        if name == "saved_model":
-            saved_model.write_saved_model(folder, model, endpoints)
-        elif name == "litert":
-            litert.write_litert(path, model, endpoints["ids"], options)
-        else:
-            try:
-                # Import late, because only this format needs the package onnx.
-                from serving.formats import onnx
-
-                onnx.write_onnx(path, model, output_kind, options)
-            except ModuleNotFoundError as error:
-                raise ImportError(
-                    f"The format {name} needs {error.name}: "
-                    f"{install_command(error.name)}"
-                ) from error
 
 
 def _describe(

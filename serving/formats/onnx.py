@@ -10,17 +10,21 @@ B = batch size, C = choices, T = length in WordPieces.
 """
 
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import onnx
 from onnx import TensorProto, helper
 
-from modeling import BertModel, kinds
 from modeling.base_model import FeaturesModel
+from modeling.task_models import BertMultipleChoice, TaskModel
 from serving import engines, head_outputs
 from serving.export_options import ExportOptions
-from serving.formats.onnx_graph import GraphBuilder, TensorShape
+from serving.formats.onnx_encoder import Features, add_encoder
+from serving.formats.onnx_graph import GraphBuilder
+from serving.formats.onnx_heads import HeadInputs, TensorShape, add_head
+from serving.signatures.heads import Head
 
 # Version of ONNX's operator set. It is the first version that contains Gelu.
 _OPSET = 20
@@ -29,25 +33,23 @@ _IR_VERSION = 10
 
 
 def write_onnx(
-    path: Path,
-    model: FeaturesModel,
-    output_kind: head_outputs.OutputKind,
-    options: ExportOptions,
+    path: Path, model: FeaturesModel, head: Head, options: ExportOptions
 ) -> None:
     """Writes the file model.onnx.
 
     Args:
         path: path of the file.
         model: the model.
-        output_kind: what the head computes from its logits (see
-            head_outputs.py).
+        head: head of the export, of which only `output_kind` applies.
         options: `fixed_length` and `quantize` apply.
 
     Raises:
         OSError: the file cannot be written.
     """
     precision = options.quantize or "float32"
-    graph = create_graph(model, output_kind, options.fixed_length, precision)
+    graph = create_graph(
+        model, head.output_kind, options.fixed_length, precision
+    )
     if not options.quantize:
         path.write_bytes(graph.SerializeToString())
         return
@@ -82,18 +84,21 @@ def create_graph(
     head_outputs.py). `length` is a fixed T, or None for a variable T. The
     metadata of the file record `precision`.
     """
-    bert = model if isinstance(model, BertModel) else model.bert
-    builder = GraphBuilder(bert.config)
-    shape: TensorShape = ["batch_size", length or "sequence_length"]
-    inputs = features = [*engines.INPUTS.values()]
-    if kinds.kind_of(model) == kinds.MULTIPLE_CHOICE:
-        shape.insert(1, "num_choices")
-        flat = builder.constant([-1], np.int64)
-        size = builder.add("Shape", inputs[0], start=2)
-        flat = builder.add("Concat", flat, size, axis=0)
-        features = [builder.add("Reshape", name, flat) for name in inputs]
-    encoded = builder.encode(bert, getattr(model, "bilstm", None), *features)
-    outputs = builder.apply_head(model, output_kind, encoded, shape)
+    builder = GraphBuilder(model.config)
+    inputs = [*engines.INPUTS.values()]
+    sequence_length = length or "sequence_length"
+    if isinstance(model, BertMultipleChoice):
+        shape: TensorShape = ["batch_size", "num_choices", sequence_length]
+        features = _flatten_choices(builder, inputs)
+    else:
+        shape = ["batch_size", sequence_length]
+        features = Features(*inputs)
+    if isinstance(model, TaskModel):
+        encoded = add_encoder(builder, model.bert, model.bilstm, features)
+    else:
+        encoded = add_encoder(builder, model, None, features)
+    head_inputs = HeadInputs(encoded, shape, output_kind)
+    outputs = add_head(builder, model, head_inputs)
     for name, output in outputs.items():
         identity = helper.make_node("Identity", [output.tensor], [name])
         builder.nodes.append(identity)
@@ -118,3 +123,11 @@ def create_graph(
     for name in [*builder.weights]:
         created.graph.initializer.append(builder.weights.pop(name))
     return created
+
+
+def _flatten_choices(builder: GraphBuilder, inputs: Sequence[str]) -> Features:
+    """Returns the inputs, [B, C, T], with all choices in one batch."""
+    flat = builder.constant([-1], np.int64)
+    size = builder.add("Shape", inputs[0], start=2)
+    flat = builder.add("Concat", flat, size, axis=0)
+    return Features(*(builder.add("Reshape", name, flat) for name in inputs))
