@@ -43,8 +43,9 @@ from data.jobs.sharded_job import choose_runner
 from data.tables import tables
 from data.tables.options import LayoutOptions
 from files.paths import is_remote
-from serving import answer_writer, batch_prediction, requests
-from serving.answer_writer import AnswerFormat
+from serving import batch_prediction, requests
+from serving.answers import answer_writer
+from serving.answers.answer_writer import AnswerFormat
 from serving.bulk.answer_settings import AnswerSettings
 from serving.bulk.job import answer_files
 from serving.serving_flags import EngineFlags, TaskFlags

@@ -12,14 +12,13 @@ from absl import logging
 from command_line import signals
 from command_line.progress import Progress
 from data.tables import tables
-from serving.answer_writer import (
+from serving.answers.answer_writer import (
     AnswerCounts,
     AnswerFormat,
-    AnswerRow,
-    Status,
-    is_writable,
     write_answers,
 )
+from serving.answers.jsonl import is_writable
+from serving.answers.rows import AnswerRow, Status
 from serving.prepared_model import PreparedModel
 from serving.requests import NO_CELLS, Item
 from serving.serving_flags import TaskFlags

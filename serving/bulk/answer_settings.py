@@ -10,7 +10,7 @@ from data.tables import tables
 from data.tables.options import LayoutOptions
 from files.paths import is_remote
 from serving import checksums, requests
-from serving.answer_writer import AnswerFormat
+from serving.answers.answer_writer import AnswerFormat
 from serving.serving_flags import TaskFlags
 from serving.tasks.text_task import AnyTextTask
 from serving.text_model import TextModel, load_once

@@ -16,8 +16,9 @@ from data.jobs.sharded_job import JobFiles, RunTasks, run_tasks
 from files import lock
 from files.atomic import write_json
 from files.json_files import JsonObject
-from serving import answer_writer, batch_prediction, checksums
-from serving.answer_writer import Schema
+from serving import batch_prediction, checksums
+from serving.answers import answer_writer
+from serving.answers.rows import Schema
 from serving.bulk.answer_settings import AnswerSettings
 from serving.bulk.schema import create_schema, read_input_columns
 

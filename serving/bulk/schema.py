@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from data.jobs import file_ranges
 from data.jobs.file_ranges import FileRange
 from data.tables import parquet, tables
-from serving import answer_writer, batch_prediction
-from serving.answer_writer import Schema
+from serving import batch_prediction
+from serving.answers import npy
+from serving.answers.rows import Schema, flatten
 from serving.bulk.answer_settings import AnswerSettings
 from serving.tasks.text_task import LISTS, MASK, Reply
 
@@ -32,7 +33,7 @@ class InputColumns:
 
     def add(self, row: Mapping[str, object]) -> None:
         """Adds the columns of a row after those of earlier rows."""
-        flat = answer_writer.flatten(row)
+        flat = flatten(row)
         for key in flat:
             self.names.setdefault(str(key), getattr(key, "name", key))
         self.taken.update(map(str, itertools.chain(row, flat)))
@@ -90,8 +91,8 @@ def create_schema(
     """
     replies = _probe(settings)
     if settings.output_format == "npy":
-        name = answer_writer.find_number(replies[0])
-        arrays = [answer_writer.to_numbers(reply[name]) for reply in replies]
+        name = npy.find_number(replies[0])
+        arrays = [npy.to_numbers(reply[name]) for reply in replies]
         shapes = {array.shape for array in arrays if array is not None}
         if len(shapes) > 1:
             raise ValueError(
@@ -109,9 +110,7 @@ def create_schema(
     error_fields |= {"line": 0, "error": ""}
     added = tables.add_answer({}, kept, columns.taken)
     added |= tables.add_answer({}, error_fields, columns.taken)
-    return Schema(
-        columns.names | {key: key for key in answer_writer.flatten(added)}
-    )
+    return Schema(columns.names | {key: key for key in flatten(added)})
 
 
 def _probe(settings: AnswerSettings) -> list[Reply]:

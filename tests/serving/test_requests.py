@@ -13,8 +13,11 @@ import pytest
 
 from data.tables import tables
 from data.tables.options import LayoutOptions
-from serving import answer_writer, batch_prediction, requests
-from serving.answer_writer import AnswerRow, Status
+from serving import batch_prediction, requests
+from serving.answers.csv_table import write_csv
+from serving.answers.jsonl import to_json_line
+from serving.answers.npy import write_npy
+from serving.answers.rows import AnswerRow, Status
 from serving.requests import Item
 from serving.serving_flags import DEFAULT_TASK_FLAGS
 from serving.tasks import tasks_of, text_task
@@ -180,19 +183,18 @@ ROWS = [
 
 def test_answers_of_odd_types_in_csv(tmp_path):
     with (tmp_path / "a.csv").open("wb") as file:
-        answer_writer.write_csv(ROWS, file)
+        write_csv([ROWS], file)
     header, *rows = csv.reader((tmp_path / "a.csv").open())
     assert ",".join(header) == "id,file,label,p.x,p.y,spans,line,error"
     assert rows[0] == ["1", "", "", "", "", "", "4", "no text"]
     assert rows[1][:6] == ["b", "c", '["x", "y"]', "1", "0.5", ""]
     assert rows[3][:2] == ["\\ud800", ""]
     file = io.BytesIO()
-    answer_writer.write_csv([], file)
+    write_csv([], file)
     assert file.getvalue() == b""
     # An answer beside an earlier one.
-    answer_writer.write_csv(
-        [AnswerRow(tables.add_answer({"p.a": 1}, {"p": {"a": 2}}))], file
-    )
+    row = AnswerRow(tables.add_answer({"p.a": 1}, {"p": {"a": 2}}))
+    write_csv([[row]], file)
     assert file.getvalue() == b"p.a,predicted_p.a\n1,2\n"
 
 
@@ -210,7 +212,7 @@ COPIED = {
 
 def test_copied_columns_never_lose_the_answers():
     file = io.BytesIO()
-    answer_writer.write_csv([AnswerRow({**COPIED, "label": "y"})], file)
+    write_csv([[AnswerRow({**COPIED, "label": "y"})]], file)
     header, row = csv.reader(file.getvalue().decode().splitlines())
     assert header == [*"ab", "c.d", "c.e", *"fghi", "label"]
     assert row == [
@@ -224,7 +226,7 @@ def test_copied_columns_never_lose_the_answers():
         "b'x'",
         "y",
     ]
-    assert json.loads(answer_writer.to_json_line(COPIED)) == {
+    assert json.loads(to_json_line(COPIED)) == {
         "a": None,
         "b": [1.5, None],
         "c": {"d": None, "e": [None]},
@@ -256,7 +258,7 @@ def test_a_column_that_is_nested_too_deeply_is_an_error_of_its_row():
     assert first["text"] == "a" and "error" not in first
     assert second["line"] == 2 and "nested" in second["error"]
     file = io.BytesIO()
-    answer_writer.write_csv([AnswerRow({"x": deep, "label": "y"})], file)
+    write_csv([[AnswerRow({"x": deep, "label": "y"})]], file)
     assert file.getvalue() == b"x,label\nnested too deeply,y\n"
 
 
@@ -269,7 +271,7 @@ def write_array(*answers):
     ]
     source, target = os.pipe()
     with open(target, "wb") as file:
-        answer_writer.write_npy(rows, file)
+        write_npy([rows], file)
     with open(source, "rb") as file:
         return np.load(io.BytesIO(file.read()))
 
