@@ -43,7 +43,7 @@ from data.jobs.sharded_job import choose_runner
 from data.tables import tables
 from data.tables.options import LayoutOptions
 from files.paths import is_remote
-from serving import batch_prediction, requests
+from serving import batch_prediction, request_items
 from serving.answers import answer_writer
 from serving.answers.answer_writer import AnswerFormat
 from serving.bulk.answer_settings import AnswerSettings
@@ -190,7 +190,7 @@ def read_items(
     texts: Sequence[str],
     paths: Sequence[str],
     trained_columns: Sequence[str | None],
-) -> tuple[Iterator[requests.Item], int | None]:
+) -> tuple[Iterator[request_items.Item], int | None]:
     """Returns the requests in texts, files or a pipe, and their number.
 
     The number is None for texts and for a pipe. Files are read twice, to find
@@ -204,12 +204,12 @@ def read_items(
         trained_columns: columns of the texts that the model was trained on.
 
     Raises:
-        OSError, ValueError: as `requests.read_requests` raises them.
+        OSError, ValueError: as `request_items.read_requests` raises them.
     """
     if texts:
-        return iter(requests.items_of(task, texts)), None
+        return iter(request_items.items_of(task, texts)), None
     read_paths = functools.partial(
-        requests.read_requests,
+        request_items.read_requests,
         task,
         paths,
         columns=(config.text_column, config.text_b_column),

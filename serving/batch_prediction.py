@@ -20,7 +20,7 @@ from serving.answers.answer_writer import (
 from serving.answers.jsonl import is_writable
 from serving.answers.rows import AnswerRow, Status
 from serving.prepared_model import PreparedModel
-from serving.requests import NO_CELLS, Item
+from serving.request_items import NO_CELLS, Item
 from serving.serving_flags import TaskFlags
 from serving.tasks.text_task import AnyTextTask, Reply
 

@@ -205,15 +205,15 @@ class TextModel(TaskMethods):
         request = {
             name: _to_texts(name, texts) for name, texts in fields.items()
         }
-        requests, is_many = expand_lists(task, request)
+        requests, is_list = expand_lists(task, request)
         replies: list[Reply] = []
         answers = task.ask(self.prepared, requests, options)
         for number, reply in enumerate(answers, 1):
             if isinstance(reply, ValueError):
-                where = f"text {number}: " if is_many else ""
+                where = f"text {number}: " if is_list else ""
                 raise ValueError(f"{where}{reply}") from None
             replies.append(reply)
-        return replies if is_many else replies[0]
+        return replies if is_list else replies[0]
 
 
 # A shorter name for calls: `serving.load(path)`.

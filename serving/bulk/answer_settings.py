@@ -9,7 +9,7 @@ from data.jobs.file_ranges import FileRange
 from data.tables import tables
 from data.tables.options import LayoutOptions
 from files.paths import is_remote
-from serving import checksums, requests
+from serving import checksums, request_items
 from serving.answers.answer_writer import AnswerFormat
 from serving.serving_flags import TaskFlags
 from serving.tasks.text_task import AnyTextTask
@@ -111,10 +111,10 @@ class AnswerSettings:
 
     def read_requests(
         self, ranges: Sequence[FileRange], names_files: bool = False
-    ) -> Iterator[requests.Item]:
+    ) -> Iterator[request_items.Item]:
         """Yields the requests in ranges of files, as `read_requests` does."""
         model, task = self.load()
-        return requests.read_requests(
+        return request_items.read_requests(
             task,
             [part._replace(path=self.locate(part.path)) for part in ranges],
             self.columns,

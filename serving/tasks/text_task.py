@@ -246,6 +246,22 @@ class TextTask(Generic[ContextT]):
         except Exception as error:
             return error
 
+    def count_texts(self, requests: Sequence[object]) -> int:
+        """Returns the number of texts in requests, which may be unchecked.
+
+        A pair counts as one. If a field contains a list of texts, the network
+        reads the other fields once for each of them.
+        """
+        fields = self.fields.keys() & {*LISTS}
+        values = [
+            request.get(field)
+            for request in requests
+            if isinstance(request, dict)
+            for field in fields
+        ]
+        counts = [len(texts) for texts in values if isinstance(texts, list)]
+        return max(len(requests), sum(counts))
+
     def count_wordpieces(self, model: PreparedModel, request: Request) -> int:
         """Returns the number of WordPieces of a request that the model reads.
 

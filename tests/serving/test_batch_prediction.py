@@ -14,7 +14,7 @@ import pytest
 from serving import batch_prediction
 from serving.answers import answer_writer
 from serving.answers.rows import AnswerRow
-from serving.requests import Item
+from serving.request_items import Item
 from serving.serving_flags import DEFAULT_TASK_FLAGS
 from serving.tasks.text_task import Encoded, TextTask
 from tests.support import fresh_process, script_runner
