@@ -165,7 +165,9 @@ def write_rows(
     """
     with (
         signals.stoppable() as ignore_signals,
-        Progress(num_items, 0, "row", 1, "Predicting") as progress,
+        Progress(
+            num_items, unit="row", examples_per_unit=1, label="Predicting"
+        ) as progress,
     ):
         counter = RowCounter(progress if path else None)
         try:

@@ -19,6 +19,7 @@ from modeling.folders.cards import cards, descriptions
 from modeling.folders.model_entries import HeadSettings, ModelJson
 from modeling.folders.tokenizer_files import create_tokenizer_files
 from modeling.labels import LABELS_FILE, format_labels
+from modeling.task_models import BertEmbedder
 from serving import checksums, engines, head_outputs
 from serving.export_options import ExportOptions
 from serving.formats import litert, saved_model
@@ -41,32 +42,6 @@ _HEADS: dict[str, Callable[[Any, HeadSettings, ExportOptions], heads.Head]] = {
     kinds.PRETRAINER: pretraining.create_head,
     kinds.SPAN_LABELER: answer.create_head,
     kinds.TOKEN_CLASSIFIER: tag.create_head,
-}
-
-
-def _write_onnx(
-    path: Path, model: FeaturesModel, head: heads.Head, options: ExportOptions
-) -> None:
-    """Writes the file model.onnx, if the package onnx is installed."""
-    try:
-        # Import late, because only this format needs the package onnx.
-        from serving.formats import onnx
-
-        onnx.write_onnx(path, model, head, options)
-    except ModuleNotFoundError as error:
-        raise ImportError(
-            f"The format onnx needs {error.name}: {install_command(error.name)}"
-        ) from error
-
-
-# {format: function that writes its file}. Formats other than SavedModels
-# contain only the signature `ids`.
-_WRITERS: dict[
-    str, Callable[[Path, FeaturesModel, heads.Head, ExportOptions], None]
-] = {
-    "saved_model": saved_model.write_saved_model,
-    "litert": litert.write_litert,
-    "onnx": _write_onnx,
 }
 
 
@@ -110,7 +85,7 @@ def export(
             outputs.
         ImportError: a package of a format is not installed.
     """
-    if kinds.kind_of(model) == kinds.EMBEDDER:
+    if isinstance(model, BertEmbedder):
         model = model.bert
     kind = kinds.kind_of(model)
     if kind not in _HEADS:
@@ -222,3 +197,29 @@ def _describe(
         longest = min(filter(None, lengths))
         contents |= create_tokenizer_files(tokenizer, longest)
     return contents
+
+
+def _write_onnx(
+    path: Path, model: FeaturesModel, head: heads.Head, options: ExportOptions
+) -> None:
+    """Writes the file model.onnx, if the package onnx is installed."""
+    try:
+        # Import late, because only this format needs the package onnx.
+        from serving.formats import onnx
+
+        onnx.write_onnx(path, model, head, options)
+    except ModuleNotFoundError as error:
+        raise ImportError(
+            f"The format onnx needs {error.name}: {install_command(error.name)}"
+        ) from error
+
+
+# {format: function that writes its file}. Formats other than SavedModels
+# contain only the signature `ids`.
+_WRITERS: dict[
+    str, Callable[[Path, FeaturesModel, heads.Head, ExportOptions], None]
+] = {
+    "saved_model": saved_model.write_saved_model,
+    "litert": litert.write_litert,
+    "onnx": _write_onnx,
+}

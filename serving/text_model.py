@@ -115,16 +115,19 @@ class TextModel(TaskMethods):
             preset: what the export states about itself.
         """
         tokenizer = read_tokenizer(folder, preset)
-        settings = self.settings
-        check_settings(head, settings, folder / model_json.FILE)
+        check_settings(head, self.settings, folder / model_json.FILE)
         recorded = preset.recorded_settings
         # A run knows better than the command that exported it.
-        stated = settings.get("num_texts")
-        settings["num_texts"] = recorded.get("num_texts", stated)
+        stated = self.settings.get("num_texts")
+        settings: HeadSettings = {
+            **self.settings,
+            "num_texts": recorded.get("num_texts", stated),
+        }
         flags = recorded.get("flags", {})
         self.columns = flags.get("text_column"), flags.get("text_b_column")
         self._prepared = prepare_model(self.engine, tokenizer, settings)
-        self._tasks = tasks_of(head, settings)
+        self.settings = self._prepared.settings
+        self._tasks = tasks_of(head, self.settings)
 
     @property
     def prepared(self) -> PreparedModel:

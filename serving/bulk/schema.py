@@ -51,7 +51,7 @@ def read_input_columns(
         OSError: a file cannot be read.
         ValueError: a file has no column of texts, or cannot be read on.
     """
-    _, task = settings.load()
+    task = settings.load().task(settings.task)
     columns = InputColumns({}, set(), {*task.fields, "words"})
     for path in paths:
         kind = file_ranges.find_range_kind(path, settings.table_layout())
@@ -119,8 +119,9 @@ def _probe(settings: AnswerSettings) -> list[Reply]:
     Together, their replies have all fields that a reply may have. Returns the
     fields to write.
     """
-    loaded, task = settings.load()
+    loaded = settings.load()
     model = loaded.prepared
+    task = loaded.task(settings.task)
     requests = [
         {field: [text] if field in LISTS else text for field in task.fields}
         for text in (f"a {MASK}", f"a {MASK} " * model.max_seq_length)

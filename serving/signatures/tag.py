@@ -47,7 +47,7 @@ def create_head(
     """
     label_list = heads.output_labels(model, settings)
     only_legal = settings.get("legal_tags", True)
-    head = _Tagging(model, label_list, only_legal, options)
+    head = _Tagging(model, label_list, options, only_legal=only_legal)
     inputs = heads.text_inputs("text")
     endpoints = {
         "tag": heads.Endpoint(head.tag, inputs),
@@ -69,8 +69,9 @@ class _Tagging:
         self,
         model: BertTokenClassifier,
         label_list: list[str],
-        only_legal: bool,
         options: ExportOptions,
+        *,
+        only_legal: bool,
     ) -> None:
         self._label_list = label_list
         self._only_legal = only_legal

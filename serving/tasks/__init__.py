@@ -15,10 +15,11 @@ from serving import head_outputs
 from serving.tasks.answer import ANSWER
 from serving.tasks.classify import CLASSIFY
 from serving.tasks.embed import EMBED
+from serving.tasks.pairs import check_single
 from serving.tasks.pretraining import FILL_MASK, NEXT_SENTENCE
 from serving.tasks.rerank import RERANK
 from serving.tasks.tag import TAG
-from serving.tasks.text_task import AnyTextTask, check_single
+from serving.tasks.text_task import AnyTextTask
 from serving.tasks.tokenize import TOKENIZE
 
 _BY_NAME = {

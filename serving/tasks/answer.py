@@ -116,10 +116,10 @@ def _decode(
 
 
 ANSWER = TextTask(
-    "answer",
-    _encode,
-    _decode,
-    {"question": True, "context": True},
+    name="answer",
+    encode=_encode,
+    decode=_decode,
+    fields={"question": True, "context": True},
     reads_all=True,
     settings=[
         field.name

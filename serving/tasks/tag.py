@@ -104,10 +104,10 @@ def _decode(
 
 
 TAG = TextTask(
-    "tag",
-    _encode,
-    _decode,
-    {"text": True},
+    name="tag",
+    encode=_encode,
+    decode=_decode,
+    fields={"text": True},
     other_names={"text": ["words"]},
     reads_all=True,
     settings=("labels",),
