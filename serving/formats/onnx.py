@@ -10,20 +10,26 @@ B = batch size, C = choices, T = length in WordPieces.
 """
 
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 import onnx
 from onnx import TensorProto, helper
 
+from modeling import BertModel
 from modeling.base_model import FeaturesModel
 from modeling.task_models import BertMultipleChoice, TaskModel
 from serving import engines, head_outputs
 from serving.export_options import ExportOptions
 from serving.formats.onnx_encoder import Features, add_encoder
 from serving.formats.onnx_graph import GraphBuilder
-from serving.formats.onnx_heads import HeadInputs, TensorShape, add_head
+from serving.formats.onnx_heads import (
+    HeadInputs,
+    Output,
+    TensorShape,
+    add_head,
+)
 from serving.signatures.heads import Head
 
 # Version of ONNX's operator set. It is the first version that contains Gelu.
@@ -72,17 +78,19 @@ def write_onnx(
 
 
 def create_graph(
-    model: FeaturesModel,
+    model: BertModel | TaskModel,
     output_kind: head_outputs.OutputKind = head_outputs.CLASSIFICATION,
     length: int | None = None,
     precision: str = "float32",
 ) -> onnx.ModelProto:
     """Returns the ONNX graph of a task's model.
 
-    `model` is a built BertModel, or a built model from modeling.task_models.
-    `output_kind` is what the head computes from its logits (see
-    head_outputs.py). `length` is a fixed T, or None for a variable T. The
-    metadata of the file record `precision`.
+    Args:
+        model: a built model.
+        output_kind: what the head computes from its logits (see
+            head_outputs.py).
+        length: a fixed T, or None for a variable T.
+        precision: what the metadata of the file record.
     """
     builder = GraphBuilder(model.config)
     inputs = [*engines.INPUTS.values()]
@@ -97,19 +105,42 @@ def create_graph(
         encoded = add_encoder(builder, model.bert, model.bilstm, features)
     else:
         encoded = add_encoder(builder, model, None, features)
-    head_inputs = HeadInputs(encoded, shape, output_kind)
-    outputs = add_head(builder, model, head_inputs)
-    for name, output in outputs.items():
-        identity = helper.make_node("Identity", [output.tensor], [name])
-        builder.nodes.append(identity)
+    outputs = add_head(builder, model, HeadInputs(encoded, shape, output_kind))
+    input_shapes = dict.fromkeys(inputs, shape)
+    return _create_proto(builder, model.name, input_shapes, outputs, precision)
+
+
+def _create_proto(
+    builder: GraphBuilder,
+    name: str,
+    inputs: Mapping[str, TensorShape],
+    outputs: Mapping[str, Output],
+    precision: str,
+) -> onnx.ModelProto:
+    """Returns the contents of a file. Takes the weights from the builder.
+
+    Args:
+        builder: the nodes and weights.
+        name: name of the graph.
+        inputs: {name of an input: its shape}.
+        outputs: {name of an output: Output}.
+        precision: what the metadata of the file record.
+    """
+    for output_name, output in outputs.items():
+        builder.nodes.append(
+            helper.make_node("Identity", [output.tensor], [output_name])
+        )
     describe = helper.make_tensor_value_info
     graph = helper.make_graph(
         builder.nodes,
-        model.name,
-        [describe(name, TensorProto.INT64, shape) for name in inputs],
+        name,
         [
-            describe(name, TensorProto.FLOAT, output.shape)
-            for name, output in outputs.items()
+            describe(input_name, TensorProto.INT64, shape)
+            for input_name, shape in inputs.items()
+        ],
+        [
+            describe(output_name, TensorProto.FLOAT, output.shape)
+            for output_name, output in outputs.items()
         ],
     )
     created = helper.make_model(
@@ -120,8 +151,8 @@ def create_graph(
     )
     helper.set_model_props(created, {"precision": precision})
     # Move the weights one by one, because each `make_` copies its arguments.
-    for name in [*builder.weights]:
-        created.graph.initializer.append(builder.weights.pop(name))
+    for weight in [*builder.weights]:
+        created.graph.initializer.append(builder.weights.pop(weight))
     return created
 
 

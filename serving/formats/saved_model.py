@@ -35,9 +35,9 @@ def write_saved_model(
         (kernel, tf.Variable(tf.cast(kernel.value, dtype)))
         for kernel, dtype in inference.kernels_to_cast(model)
     ]
+    endpoints = _create_endpoints(model, head, options)
     traced: dict[Callable[..., Any], Any] = {}
     with tracing.replaced_values(kernels):
-        endpoints = _create_endpoints(model, head, options)
         for name, (function, specs) in endpoints.items():
             if function not in traced:
                 graph = tf.function(function, specs, autograph=False)
@@ -56,7 +56,10 @@ def write_saved_model(
 def _create_endpoints(
     model: FeaturesModel, head: Head, options: ExportOptions
 ) -> Endpoints:
-    """Returns the endpoints of all signatures."""
+    """Returns the endpoints of all signatures.
+
+    The default is the main task's, or `ids` without a tokenizer.
+    """
     endpoints = {"ids": create_ids_endpoint(head.predict, model)}
     main = "ids"
     if head.endpoints:

@@ -76,14 +76,12 @@ def create_head(
         "answer": heads.Endpoint(head.answer, inputs),
         "answer_n_best": heads.Endpoint(head.answer_n_best, inputs),
     }
+    recorded = dataclasses.asdict(windows) | dataclasses.asdict(decoding)
     return heads.Head(
-        head.predict,
-        endpoints,
-        cast(
-            "HeadSettings",
-            dataclasses.asdict(windows) | dataclasses.asdict(decoding),
-        ),
-        head_outputs.LOGITS,
+        predict=head.predict,
+        endpoints=endpoints,
+        settings=cast(HeadSettings, recorded),
+        output_kind=head_outputs.LOGITS,
     )
 
 

@@ -65,7 +65,7 @@ def create_head(
     predict = heads.trace_once(heads.predict_labels(model, output_kind))
     names = ["text_a"] if stride else ["text_a", "text_b"]
     predict_texts: _PredictTexts = (
-        _WholeTexts(predict, options, stride, mode).predict_texts
+        _WholeTexts(predict, options, stride=stride, mode=mode).predict_texts
         if stride
         else _Beginnings(predict, options).predict_texts
     )
@@ -76,8 +76,12 @@ def create_head(
         "doc_stride": stride,
         "num_texts": num_texts,
     }
-    endpoints = _create_endpoints(head, names, reads_pairs=num_texts == 2)
-    return heads.Head(predict, endpoints, recorded, output_kind)
+    return heads.Head(
+        predict=predict,
+        endpoints=_create_endpoints(head, names, reads_pairs=num_texts == 2),
+        settings=recorded,
+        output_kind=output_kind,
+    )
 
 
 def _create_endpoints(
