@@ -142,7 +142,7 @@ def answer_items(
 
 
 def write_rows(
-    answer: Callable[..., Iterator[list[AnswerRow]]],
+    answer: Callable[[RowCounter], Iterator[list[AnswerRow]]],
     path: str | None,
     answer_format: AnswerFormat,
     num_items: int | None,
@@ -150,7 +150,7 @@ def write_rows(
     """Writes rows as they are computed, and shows the progress.
 
     Args:
-        answer: `answer_items` with all its arguments except `counter`.
+        answer: `answer_items` with all its arguments except the last.
         path: file to write, None = standard output.
         answer_format: format of the output.
         num_items: number of requests, None if it is unknown.
@@ -172,7 +172,7 @@ def write_rows(
         counter = RowCounter(progress if path else None)
         try:
             return write_answers(
-                path, answer_format, answer(counter=counter), ignore_signals
+                path, answer_format, answer(counter), ignore_signals
             )
         except signals.Stopped as stopped:
             state = f"after {counter.num_yielded} rows"

@@ -11,6 +11,7 @@ from serving import batch_prediction
 from serving.answers import npy
 from serving.answers.rows import Schema, flatten
 from serving.bulk.answer_settings import AnswerSettings
+from serving.request_items import Item
 from serving.tasks.text_task import LISTS, MASK, Reply
 
 # Number of rows of JSON whose keys may rename the fields of all answers.
@@ -38,6 +39,14 @@ class InputColumns:
             self.names.setdefault(str(key), getattr(key, "name", key))
         self.taken.update(map(str, itertools.chain(row, flat)))
 
+    def compare(self, item: Item) -> None:
+        """Removes the fields that do not equal their column in a row."""
+        self.repeated = {
+            name
+            for name in self.repeated
+            if item.row.get(name) == item.request.get(name)
+        }
+
 
 def read_input_columns(
     settings: AnswerSettings, paths: Sequence[str]
@@ -52,7 +61,9 @@ def read_input_columns(
         ValueError: a file has no column of texts, or cannot be read on.
     """
     task = settings.load().task(settings.task)
-    columns = InputColumns({}, set(), {*task.fields, "words"})
+    columns = InputColumns(
+        names={}, taken=set(), repeated={*task.fields, "words"}
+    )
     for path in paths:
         kind = file_ranges.find_range_kind(path, settings.table_layout())
         max_rows: int | None = None
@@ -68,11 +79,7 @@ def read_input_columns(
             # The file itself describes the columns of Parquet.
             if kind != "parquet":
                 columns.add(item.row)
-            columns.repeated -= {
-                name
-                for name in columns.repeated
-                if item.row.get(name) != item.request.get(name)
-            }
+            columns.compare(item)
     return columns
 
 
