@@ -30,7 +30,7 @@ import dataclasses
 import functools
 import os
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from absl import logging
 
@@ -43,13 +43,14 @@ from data.jobs.sharded_job import choose_runner
 from data.tables import tables
 from data.tables.options import LayoutOptions
 from files.paths import is_remote
-from serving import answer_writer, batch_prediction, requests
-from serving.answer_writer import AnswerFormat
+from serving import batch_prediction, request_items
+from serving.answers import answer_writer
+from serving.answers.answer_writer import AnswerFormat
 from serving.bulk.answer_settings import AnswerSettings
 from serving.bulk.job import answer_files
 from serving.serving_flags import EngineFlags, TaskFlags
 from serving.tasks import TASKS
-from serving.tasks.base import AnyTextTask
+from serving.tasks.text_task import AnyTextTask
 from serving.tasks.tokenize import TOKENIZE
 from serving.text_model import TextModel, load_once
 
@@ -183,17 +184,28 @@ def find_files(input_file: str | None) -> list[str]:
     return text_files.expand_patterns(input_file, "input_file")
 
 
+class Items(NamedTuple):
+    """The requests to answer.
+
+    Attributes:
+        requests: the requests, as they are read.
+        number: how many there are, None for texts and for a pipe.
+    """
+
+    requests: Iterator[request_items.Item]
+    number: int | None
+
+
 def read_items(
     config: Config,
     task: AnyTextTask,
     texts: Sequence[str],
     paths: Sequence[str],
     trained_columns: Sequence[str | None],
-) -> tuple[Iterator[requests.Item], int | None]:
-    """Returns the requests in texts, files or a pipe, and their number.
+) -> Items:
+    """Returns the requests in texts, files or a pipe.
 
-    The number is None for texts and for a pipe. Files are read twice, to find
-    errors before the script answers any request.
+    Files are read twice, to find errors before the script answers any request.
 
     Args:
         config: flags of the script.
@@ -203,12 +215,12 @@ def read_items(
         trained_columns: columns of the texts that the model was trained on.
 
     Raises:
-        OSError, ValueError: as `requests.read_requests` raises them.
+        OSError, ValueError: as `request_items.read_requests` raises them.
     """
     if texts:
-        return iter(requests.items_of(task, texts)), None
+        return Items(iter(request_items.items_of(task, texts)), None)
     read_paths = functools.partial(
-        requests.read_requests,
+        request_items.read_requests,
         task,
         paths,
         columns=(config.text_column, config.text_b_column),
@@ -216,8 +228,8 @@ def read_items(
         trained_columns=trained_columns,
     )
     if not all(map(os.path.isfile, paths)):
-        return read_paths(), None
-    return read_paths(), sum(1 for _ in read_paths())
+        return Items(read_paths(), None)
+    return Items(read_paths(), sum(1 for _ in read_paths()))
 
 
 def answer_in_process(
@@ -246,10 +258,10 @@ def answer_in_process(
     model = TextModel(config.model, engine.num_threads, engine.engine)
     task = model.task(config.task)
     logging.info("%s: ready for the task %s", config.model, task.name)
-    items, num_items = read_items(config, task, texts, paths, model.columns)
+    items = read_items(config, task, texts, paths, model.columns)
     row_options = batch_prediction.RowOptions(
-        batch_size=1 if num_items is None else config.batch_size,
-        sorts=num_items is not None,
+        batch_size=1 if items.number is None else config.batch_size,
+        sorts=items.number is not None,
         fields=config.output_fields or (),
         keeps_columns=answer_format != "npy",
     )
@@ -258,11 +270,13 @@ def answer_in_process(
         model.prepared,
         task,
         config.options,
-        items,
+        items.requests,
         row_options,
     )
     path = config.output_file
-    counts = batch_prediction.write_rows(answer, path, answer_format, num_items)
+    counts = batch_prediction.write_rows(
+        answer, path, answer_format, items.number
+    )
     counts.log(f"wrote {path}" if path else "")
     return counts.num_failed
 

@@ -1,6 +1,9 @@
 """The version of the project."""
 
+from importlib import metadata
 from pathlib import Path
+
+from imports.installation import DISTRIBUTION
 
 
 def read_version() -> str:
@@ -15,9 +18,4 @@ def read_version() -> str:
     # In site-packages, a file of this name would belong to somebody else.
     if (root / "pyproject.toml").exists() and file.exists():
         return file.read_text("utf-8").strip()
-    # A checkout does not need them, and importing them takes a while.
-    from importlib import metadata
-
-    from imports.installation import DISTRIBUTION
-
     return metadata.version(DISTRIBUTION)

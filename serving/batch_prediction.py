@@ -12,18 +12,17 @@ from absl import logging
 from command_line import signals
 from command_line.progress import Progress
 from data.tables import tables
-from serving.answer_writer import (
+from serving.answers.answer_writer import (
     AnswerCounts,
     AnswerFormat,
-    AnswerRow,
-    Status,
-    is_writable,
     write_answers,
 )
+from serving.answers.jsonl import is_writable
+from serving.answers.rows import AnswerRow, Status
 from serving.prepared_model import PreparedModel
-from serving.requests import NO_CELLS, Item
+from serving.request_items import NO_CELLS, Item
 from serving.serving_flags import TaskFlags
-from serving.tasks.base import AnyTextTask, Reply
+from serving.tasks.text_task import AnyTextTask, Reply
 
 # Maximum number of errors that are logged. The output contains all errors.
 MAX_LOGGED = 10
@@ -143,7 +142,7 @@ def answer_items(
 
 
 def write_rows(
-    answer: Callable[..., Iterator[list[AnswerRow]]],
+    answer: Callable[[RowCounter], Iterator[list[AnswerRow]]],
     path: str | None,
     answer_format: AnswerFormat,
     num_items: int | None,
@@ -151,7 +150,7 @@ def write_rows(
     """Writes rows as they are computed, and shows the progress.
 
     Args:
-        answer: `answer_items` with all its arguments except `counter`.
+        answer: `answer_items` with all its arguments except the last.
         path: file to write, None = standard output.
         answer_format: format of the output.
         num_items: number of requests, None if it is unknown.
@@ -166,12 +165,14 @@ def write_rows(
     """
     with (
         signals.stoppable() as ignore_signals,
-        Progress(num_items, 0, "row", 1, "Predicting") as progress,
+        Progress(
+            num_items, unit="row", examples_per_unit=1, label="Predicting"
+        ) as progress,
     ):
         counter = RowCounter(progress if path else None)
         try:
             return write_answers(
-                path, answer_format, answer(counter=counter), ignore_signals
+                path, answer_format, answer(counter), ignore_signals
             )
         except signals.Stopped as stopped:
             state = f"after {counter.num_yielded} rows"

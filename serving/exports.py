@@ -18,27 +18,23 @@ from model_folders.model_entries import HeadSettings, ModelJson
 from model_folders.tokenizer_files import create_tokenizer_files
 from modeling.base_model import FeaturesModel
 from modeling.checkpoints.tf1 import named_tensorflow_errors
-from modeling.task_models import TaskModel
+from modeling.task_models import BertEmbedder
 from serving import checksums, engines, head_outputs
 from serving.export_options import ExportOptions
 from serving.formats import litert, saved_model
 from serving.signatures import (
     answer,
-    base,
     choose,
     classify,
     embed,
+    heads,
     pretraining,
     tag,
-    tokenize,
 )
 
 # {kind of model: function that creates the head of its exports}. Each accepts a
 # model of its kind.
-_HEADS: dict[
-    str,
-    Callable[[Any, HeadSettings, ExportOptions], base.Head],
-] = {
+_HEADS: dict[str, Callable[[Any, HeadSettings, ExportOptions], heads.Head]] = {
     kinds.CLASSIFIER: classify.create_head,
     kinds.ENCODER: embed.create_head,
     kinds.MULTIPLE_CHOICE: choose.create_head,
@@ -88,7 +84,7 @@ def export(
             outputs.
         ImportError: a package of a format is not installed.
     """
-    if isinstance(model, TaskModel) and kinds.kind_of(model) == kinds.EMBEDDER:
+    if isinstance(model, BertEmbedder):
         model = model.bert
     kind = kinds.kind_of(model)
     if kind not in _HEADS:
@@ -108,22 +104,19 @@ def export(
 def write_export(
     export_dir: str | os.PathLike[str],
     model: FeaturesModel,
-    head: base.Head,
+    head: heads.Head,
     options: ExportOptions,
 ) -> cards.Card | None:
     """Writes the export of a model whose head is given (see `export`)."""
     settings = head.settings
-    endpoints = head.endpoints
-    if endpoints:
+    if head.endpoints:
         settings = settings | {"max_seq_length": options.max_seq_length}
-        endpoints = endpoints | tokenize.create_endpoints(options.packing)
-    signatures = {"ids": base.serve_ids(head.predict, model)} | endpoints
-    # The main task's signature is the default, or `ids` without a tokenizer.
-    main = next(iter((endpoints or signatures).values()))
-    signatures["serving_default"] = main
     with new_folders.new_folder(export_dir) as folder:
         with named_tensorflow_errors(f"--export_dir={export_dir}"):
-            _write_formats(folder, model, signatures, head.output_kind, options)
+            for name in options.formats:
+                path = folder / engines.RUNTIMES[name].file
+                path.parent.mkdir(exist_ok=True)
+                _WRITERS[name](path, model, head, options)
         extra = folder
         if tuple(options.formats) == ("saved_model",):
             extra = folder / "assets.extra"
@@ -155,7 +148,7 @@ def write_export(
 def _create_card(
     description: ModelJson,
     files: Mapping[str, int],
-    head: base.Head,
+    head: heads.Head,
     options: ExportOptions,
 ) -> cards.Card:
     """Returns the values of the export's README.md."""
@@ -173,37 +166,6 @@ def _create_card(
         fixed_length=options.fixed_length,
         output=head_outputs.name_of(head.output_kind),
     )
-
-
-def _write_formats(
-    folder: Path,
-    model: FeaturesModel,
-    endpoints: base.Endpoints,
-    output_kind: head_outputs.OutputKind,
-    options: ExportOptions,
-) -> None:
-    """Writes a file in each format.
-
-    Formats other than SavedModels contain only the endpoint `ids`.
-    """
-    for name in options.formats:
-        path = folder / engines.RUNTIMES[name].file
-        path.parent.mkdir(exist_ok=True)
-        if name == "saved_model":
-            saved_model.write_saved_model(folder, model, endpoints)
-        elif name == "litert":
-            litert.write_litert(path, model, endpoints["ids"], options)
-        else:
-            try:
-                # Import late, because only this format needs the package onnx.
-                from serving.formats import onnx
-
-                onnx.write_onnx(path, model, output_kind, options)
-            except ModuleNotFoundError as error:
-                raise ImportError(
-                    f"The format {name} needs {error.name}: "
-                    f"{install_command(error.name)}"
-                ) from error
 
 
 def _describe(
@@ -239,3 +201,29 @@ def _describe(
         longest = min(filter(None, lengths))
         contents |= create_tokenizer_files(tokenizer, longest)
     return contents
+
+
+def _write_onnx(
+    path: Path, model: FeaturesModel, head: heads.Head, options: ExportOptions
+) -> None:
+    """Writes the file model.onnx, if the package onnx is installed."""
+    try:
+        # Import late, because only this format needs the package onnx.
+        from serving.formats import onnx
+
+        onnx.write_onnx(path, model, head, options)
+    except ModuleNotFoundError as error:
+        raise ImportError(
+            f"The format onnx needs {error.name}: {install_command(error.name)}"
+        ) from error
+
+
+# {format: function that writes its file}. Formats other than SavedModels
+# contain only the signature `ids`.
+_WRITERS: dict[
+    str, Callable[[Path, FeaturesModel, heads.Head, ExportOptions], None]
+] = {
+    "saved_model": saved_model.write_saved_model,
+    "litert": litert.write_litert,
+    "onnx": _write_onnx,
+}

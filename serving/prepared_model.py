@@ -46,12 +46,12 @@ def prepare_model(
     Args:
         engine: the engine.
         tokenizer: tokenizer of the model.
-        settings: settings of the head. The function lowers `max_seq_length` to
-            the length of the engine's inputs, if that is fixed.
+        settings: settings of the head. In those of the returned model,
+            `max_seq_length` is not above the length of the engine's inputs, if
+            that is fixed.
     """
     fixed = engine.inputs["input_ids"][-1]
     longest = min(filter(None, (settings["max_seq_length"], fixed)))
-    settings["max_seq_length"] = longest
     return PreparedModel(
         engine=engine,
         tokenizer=tokenizer,
@@ -59,7 +59,7 @@ def prepare_model(
         # Google's script pads the windows of SQuAD, and padding is a candidate
         # for an answer.
         pads=settings.get("trim_padding") is False,
-        settings=settings,
+        settings={**settings, "max_seq_length": longest},
     )
 
 

@@ -5,74 +5,54 @@ server_process.py receives the requests.
 """
 
 import asyncio
-import functools
 import hmac
 import http
-from collections.abc import Mapping, Sequence
-from concurrent import futures
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import fastapi
 from fastapi import Request as HttpRequest
 from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
-from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse, Response
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from serving.requests import parse_body
-from serving.server_queue import QueuedCall, ServedModel, to_exception
+from serving import openapi
+from serving.http_errors import HttpError, to_http_error
+from serving.request_limits import RequestLimits
+from serving.requests import RequestList, parse_body, parse_predict_body
+from serving.server_queue import QueuedCall, ServedModel
 from serving.serving_flags import LimitFlags
-from serving.tasks import TASKS
-from serving.tasks.base import LISTS
-from serving.text_model import TextModel
+from serving.tasks.text_task import AnyTextTask
 
 T = TypeVar("T")
 
 _PAGE = Path(__file__).parent / "page"
-_TASKS = {task.name: task for tasks in TASKS.values() for task in tasks}
-# The fields of each task, for openapi.json. `TextTask.texts` checks requests.
-_SCHEMAS = [
-    {
-        "title": task.name,
-        "properties": {
-            name: {"type": "array" if name in LISTS else "string"}
-            for field in task.fields
-            for name in task.names_of(field)
-        },
-    }
-    for task in _TASKS.values()
-]
-_BODY = {
-    "requestBody": {
-        "required": True,
-        "content": {"application/json": {"schema": {"anyOf": _SCHEMAS}}},
-    }
-}
-# Replaces FastAPI's status 422, which no request gets.
-_ERROR = {
-    "description": "An error",
-    "content": {
-        "application/json": {
-            "schema": {
-                "type": "object",
-                "properties": {"error": {"type": "string"}},
-                "required": ["error"],
-            }
-        }
-    },
-}
-_PREDICT_SUFFIX = ":predict"
-_PAGE_PATHS = ["/", *(f"/{file.name}" for file in _PAGE.iterdir())]
+_PAGE_FILES = [f"/{file.name}" for file in _PAGE.iterdir()]
 # Paths that need no token. The page asks for it.
-_OPEN_PATHS = frozenset(("/healthz", *_PAGE_PATHS))
-_PATHS = (
-    "GET /, GET /healthz, GET /api/models, POST /api/models/NAME/TASK, "
-    "GET /v1/models/NAME, POST /v1/models/NAME:predict, GET /openapi.json"
-)
+_OPEN_PATHS = frozenset(("/", "/healthz", *_PAGE_FILES))
+_PREDICT_SUFFIX = ":predict"
+
+
+class _Route(NamedTuple):
+    """A path of the server, with the names of its parts in braces.
+
+    Attributes:
+        method: method of HTTP.
+        path: the path.
+        answer: method of Server that answers its requests.
+    """
+
+    method: str
+    path: str
+    answer: Callable[..., Awaitable[Response]]
+
+    def __str__(self) -> str:
+        """Returns the route as messages show it."""
+        return f"{self.method} {self.path.format(name='NAME', task='TASK')}"
 
 
 class Server:
@@ -102,9 +82,18 @@ class Server:
         self.is_stopping = False
         self.has_token = bool(token)
         self._token = token.encode()
-        # Counts the WordPieces of long requests.
-        self._counter = futures.ThreadPoolExecutor(1)
+        self._request_limits = RequestLimits(self.limits)
         self._files = StaticFiles(directory=_PAGE)
+        self._routes = [
+            _Route("GET", "/", self._send_file),
+            _Route("GET", "/healthz", self._health),
+            _Route("GET", "/api/models", self._list),
+            _Route("POST", "/api/models/{name}/{task}", self._do_task),
+            _Route("GET", "/v1/models/{name}", self._status),
+            _Route(
+                "POST", f"/v1/models/{{name}}{_PREDICT_SUFFIX}", self._predict
+            ),
+        ]
         self._app = self._create_app()
         self._entry: ASGIApp = self._answer_checked
         if origins:
@@ -122,16 +111,22 @@ class Server:
             docs_url=None,
             redoc_url=None,
             redirect_slashes=False,
-            responses={"default": _ERROR},
+            responses={"default": openapi.ERROR},
         )
-        app.exception_handler(HTTPException)(self._answer_error)
-        app.get("/healthz")(self._health)
-        app.get("/api/models")(self._list)
-        post = functools.partial(app.post, openapi_extra=_BODY)
-        post("/api/models/{name}/{task}")(self._do_task)
-        post(f"/v1/models/{{name}}{_PREDICT_SUFFIX}")(self._predict)
-        app.get("/v1/models/{name}")(self._status)
-        for path in _PAGE_PATHS:
+        app.exception_handler(HttpError)(self._answer_error)
+        app.exception_handler(http.HTTPStatus.NOT_FOUND)(self._answer_no_path)
+        app.exception_handler(http.HTTPStatus.METHOD_NOT_ALLOWED)(
+            self._answer_wrong_method
+        )
+        # The last route first: the path of a status also matches :predict.
+        for route in reversed(self._routes):
+            app.api_route(
+                route.path,
+                methods=[route.method],
+                openapi_extra=openapi.BODY if route.method == "POST" else None,
+                include_in_schema=route.path != "/",
+            )(route.answer)
+        for path in _PAGE_FILES:
             app.get(path, include_in_schema=False)(self._send_file)
         return app
 
@@ -159,7 +154,7 @@ class Server:
         if needs_token and not self._is_allowed(scope):
             message = "no or wrong token: send Authorization: Bearer TOKEN"
             header = {"WWW-Authenticate": "Bearer"}
-            app = JSONResponse({"error": message}, 401, header)
+            app = _create_error_response(401, message, header)
         await app(scope, receive, send)
 
     def _is_allowed(self, scope: Scope) -> bool:
@@ -180,11 +175,11 @@ class Server:
         """Returns status 200 once every model is loaded, and 503 otherwise."""
         if self.is_ready:
             return JSONResponse({"status": "ready"})
-        raise HTTPException(503, "loading")
+        raise HttpError(503, "loading")
 
     async def _list(self) -> Response:
         """Returns {"models": list of objects}, which describe the models."""
-        self._require_models()
+        self._check_ready()
         models = [
             {"name": name, **model.about} for name, model in self.models.items()
         ]
@@ -209,46 +204,48 @@ class Server:
         The fields depend on the task, as in predict.py. For several texts, send
         a list of objects, or a list of texts in a field.
         """
-        return await self._answer(request, name, task)
+        model = self._find_model(name)
+        text_task = _get_or_404(f"task of {name}", task, model.tasks)
+        parsed = await self._read_requests(request, text_task, parse_body)
+        call = QueuedCall(text_task, parsed.requests)
+        text = b", ".join(await self._compute(request, model, call))
+        return _create_response(b"[%b]" % text if parsed.is_list else text)
 
     async def _predict(self, name: str, request: HttpRequest) -> Response:
         """Answers {"instances": [...]}, texts or objects, by the main task.
 
         The reply is {"predictions": list of the replies of that task}.
         """
-        return await self._answer(request, name, is_predict=True)
-
-    async def _answer(
-        self,
-        request: HttpRequest,
-        name: str,
-        task_name: str = "",
-        is_predict: bool = False,
-    ) -> Response:
-        """Answers a request by a task, by default the model's main task."""
-        self._require_models()
-        model = _get_or_404("model", name, self.models)
-        task_name = task_name or next(iter(model.tasks))
-        task = _get_or_404(f"task of {name}", task_name, model.tasks)
-        body = await self._read_body(request)
-        try:
-            requests, is_many = parse_body(task, body, is_predict)
-        except ValueError as error:
-            raise to_exception(error) from None
-        replies = await self._compute(
-            request, model, QueuedCall(task, requests)
+        model = self._find_model(name)
+        text_task = next(iter(model.tasks.values()))
+        parsed = await self._read_requests(
+            request, text_task, parse_predict_body
         )
-        text = b", ".join(replies)
-        if is_predict:
-            text = b'{"predictions": [%b]}' % text
-        elif is_many:
-            text = b"[%b]" % text
-        return Response(text, media_type="application/json")
+        call = QueuedCall(text_task, parsed.requests)
+        text = b", ".join(await self._compute(request, model, call))
+        return _create_response(b'{"predictions": [%b]}' % text)
 
-    def _require_models(self) -> None:
+    def _find_model(self, name: str) -> ServedModel:
+        self._check_ready()
+        return _get_or_404("model", name, self.models)
+
+    def _check_ready(self) -> None:
         if not self.is_ready:
             message = "the models are still loading; try again later"
-            raise HTTPException(503, message, {"Retry-After": "1"})
+            raise HttpError(503, message, {"Retry-After": "1"})
+
+    async def _read_requests(
+        self,
+        request: HttpRequest,
+        task: AnyTextTask,
+        parse: Callable[[AnyTextTask, bytes], RequestList],
+    ) -> RequestList:
+        """Returns the unchecked requests in a body, which `parse` parses."""
+        body = await self._request_limits.read_body(request)
+        try:
+            return parse(task, body)
+        except ValueError as error:
+            raise to_http_error(error) from None
 
     async def _compute(
         self, request: HttpRequest, model: ServedModel, call: QueuedCall
@@ -259,7 +256,7 @@ class Server:
         """
 
         async def compute() -> list[bytes]:
-            await self._check(model.model, call)
+            await self._request_limits.check_call(model.model.prepared, call)
             return await model.submit(call)
 
         seconds = self.limits.timeout_s
@@ -274,119 +271,59 @@ class Server:
             if replies.done():
                 return replies.result()
             if gone.done():
-                raise HTTPException(400, "the client closed the connection")
+                raise HttpError(400, "the client closed the connection")
         finally:
             replies.cancel()
             gone.cancel()
         advice = "the server is busy; try again later"
         if call.is_long:
             advice = "send less text"
-        raise HTTPException(504, f"no answer within {seconds:g} s; {advice}")
-
-    async def _check(self, model: TextModel, call: QueuedCall) -> None:
-        """Checks the number of texts of a call, their fields and length."""
-        num_texts = _count_texts(call.requests)
-        max_texts = self.limits.max_texts
-        if num_texts > max_texts:
-            raise HTTPException(
-                413,
-                f"{num_texts} texts are more than {max_texts}, the "
-                "server's --max_texts; send fewer texts per request",
-            )
-        for number, request in enumerate(call.requests, 1):
-            try:
-                call.task.texts(request)
-            except ValueError as error:
-                where = f"text {number}: " if len(call.requests) > 1 else ""
-                raise to_exception(error, where) from None
-        max_pieces = self.limits.max_pieces
-        # A text has at most as many WordPieces as bytes.
-        if call.num_bytes <= max_pieces:
-            return
-
-        def count_pieces() -> int:
-            return sum(
-                call.task.count_wordpieces(model.prepared, request)
-                for request in call.requests
-            )
-
-        loop = asyncio.get_running_loop()
-        num_pieces = await loop.run_in_executor(self._counter, count_pieces)
-        if num_pieces > max_pieces:
-            raise HTTPException(
-                413,
-                f"{num_pieces} WordPieces are more than {max_pieces}, the "
-                "server's --max_pieces; send less text per request",
-            )
-
-    async def _read_body(self, request: HttpRequest) -> bytes:
-        """Returns the body of a request.
-
-        If it is too large, uvicorn reads and drops the rest, so that the client
-        sees the reply.
-        """
-        body = bytearray()
-        max_bytes = self.limits.max_body_bytes
-        seconds = self.limits.timeout_s
-        try:
-            async with asyncio.timeout(seconds):
-                async for part in request.stream():
-                    body += part
-                    if len(body) > max_bytes:
-                        raise HTTPException(
-                            413,
-                            f"the body is longer than {max_bytes} bytes, the "
-                            "server's --max_body_bytes; send less text per "
-                            "request",
-                        )
-        except TimeoutError:
-            message = f"the body did not arrive within {seconds:g} s"
-            raise HTTPException(408, message, {"Connection": "close"}) from None
-        except ClientDisconnect:
-            raise HTTPException(400, "the body ended too early") from None
-        return bytes(body)
+        raise HttpError(504, f"no answer within {seconds:g} s; {advice}")
 
     async def _answer_error(
+        self, request: HttpRequest, error: HttpError
+    ) -> Response:
+        return _create_error_response(
+            error.status, error.message, error.headers
+        )
+
+    async def _answer_no_path(
         self, request: HttpRequest, error: HTTPException
     ) -> Response:
-        """Returns {"error": message}, also for paths that do not exist."""
-        status, message = error.status_code, error.detail
-        headers = dict(error.headers or {})
-        is_unknown = message == http.HTTPStatus.NOT_FOUND.phrase
-        if status == http.HTTPStatus.METHOD_NOT_ALLOWED:
-            # The path of a status also matches NAME:WORD.
-            name = request.path_params.get("name", "").removesuffix(
-                _PREDICT_SUFFIX
-            )
-            is_unknown = name not in ("", *self.models)
-            if headers["Allow"] == "GET":
-                headers["Allow"] = "GET, HEAD"
-            message = f"use {headers['Allow']}"
-        if is_unknown:
-            status, headers = http.HTTPStatus.NOT_FOUND, {}
-            message = f"there is no such path; the paths are {_PATHS}"
-        return JSONResponse({"error": message}, status, headers)
+        """Answers a request to a path that does not exist."""
+        paths = [*map(str, self._routes), f"GET {self._app.openapi_url}"]
+        message = f"there is no such path; the paths are {', '.join(paths)}"
+        return _create_error_response(404, message)
+
+    async def _answer_wrong_method(
+        self, request: HttpRequest, error: HTTPException
+    ) -> Response:
+        """Answers a request to a path that has other methods."""
+        # The path of a status also matches NAME:WORD.
+        name = request.path_params.get("name", "").removesuffix(_PREDICT_SUFFIX)
+        if name not in ("", *self.models):
+            return await self._answer_no_path(request, error)
+        allowed = (error.headers or {})["Allow"]
+        if allowed == "GET":
+            allowed = "GET, HEAD"
+        return _create_error_response(405, f"use {allowed}", {"Allow": allowed})
 
 
-def _count_texts(requests: Sequence[object]) -> int:
-    """Returns the number of requests, or of the passages in them if higher.
+def _create_response(text: bytes) -> Response:
+    return Response(text, media_type="application/json")
 
-    The query is read once for each passage.
-    """
-    passages = [
-        request.get("passages")
-        for request in requests
-        if isinstance(request, dict)
-    ]
-    lengths = [len(texts) for texts in passages if isinstance(texts, list)]
-    return max(len(requests), sum(lengths))
+
+def _create_error_response(
+    status: int, message: str, headers: Mapping[str, str] | None = None
+) -> Response:
+    return JSONResponse({"error": message}, status, headers)
 
 
 def _get_or_404(kind: str, name: str, choices: Mapping[str, T]) -> T:
     if name in choices:
         return choices[name]
     names = ", ".join(choices)
-    raise HTTPException(404, f"no {kind} {name!r}; choose from {names}")
+    raise HttpError(404, f"no {kind} {name!r}; choose from {names}")
 
 
 async def _until_gone(request: HttpRequest) -> None:

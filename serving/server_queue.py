@@ -14,13 +14,10 @@ import time
 from collections.abc import Iterator, Sequence
 from concurrent import futures
 
-from absl import logging
-from starlette.exceptions import HTTPException
-
 from files.json_files import JsonObject
-from serving.engines import EngineError
+from serving.http_errors import to_http_error
 from serving.serving_flags import EngineFlags, TaskFlags
-from serving.tasks.base import AnyTextTask, Reply, Request
+from serving.tasks.text_task import AnyTextTask, Reply, Request
 from serving.text_model import TextModel
 
 # A batch contains the requests that wait, up to these numbers of texts and of
@@ -71,6 +68,29 @@ class QueuedCall:
         """Whether the call is computed by itself, in several turns."""
         num_requests = len(self.requests)
         return num_requests > _MAX_BATCH_SIZE or self.num_bytes > _MAX_BYTES
+
+    def describe_place(self, number: int) -> str:
+        """Returns the beginning of an error of a request, from 1."""
+        return f"text {number}: " if len(self.requests) > 1 else ""
+
+    def finish(self, replies: Sequence[bytes | Exception]) -> None:
+        """Gives the client the replies, or the first of the errors in them."""
+        texts: list[bytes] = []
+        for number, reply in enumerate(replies, 1):
+            if isinstance(reply, Exception):
+                self.fail(reply, self.describe_place(number))
+                return
+            texts.append(reply)
+        if not self.future.done():
+            self.future.set_result(texts)
+
+    def fail(self, error: Exception, where: str = "") -> None:
+        """Gives the client an error, unless it has a reply or is gone.
+
+        `where` is the beginning of the message.
+        """
+        if not self.future.done():
+            self.future.set_exception(to_http_error(error, where))
 
 
 class _Batch:
@@ -123,28 +143,12 @@ class _Batch:
         """Gives each call its replies, or the first of its errors."""
         replies = iter(self._replies)
         for call in self._calls:
-            call_replies = [next(replies) for _ in call.requests]
-            if call.future.done():
-                continue
-            texts: list[bytes] = []
-            for reply in call_replies:
-                if isinstance(reply, Exception):
-                    where = (
-                        f"text {len(texts) + 1}: "
-                        if len(call_replies) > 1
-                        else ""
-                    )
-                    call.future.set_exception(to_exception(reply, where))
-                    break
-                texts.append(reply)
-            else:
-                call.future.set_result(texts)
+            call.finish([next(replies) for _ in call.requests])
 
     def fail(self, error: Exception) -> None:
         """Gives an error to each call that has no replies yet."""
         for call in self._calls:
-            if not call.future.done():
-                call.future.set_exception(to_exception(error))
+            call.fail(error)
 
 
 class ServedModel:
@@ -289,19 +293,3 @@ def _to_json(reply: Reply | Exception) -> bytes | Exception:
         return reply
     text = json.dumps(reply, ensure_ascii=False)
     return text.encode("utf-8", "replace")
-
-
-def to_exception(error: Exception, where: str = "") -> HTTPException:
-    """Returns the reply to a request on which `error` was raised.
-
-    Args:
-        error: a ValueError is the client's fault, unless it is an EngineError.
-            Other errors are logged, and the client learns nothing about them.
-        where: beginning of the message.
-    """
-    if isinstance(error, ValueError) and not isinstance(error, EngineError):
-        message = f"{where}{' '.join(str(error).split())[:400]}"
-        # A surrogate in the request cannot be encoded.
-        return HTTPException(400, message.encode(errors="replace").decode())
-    logging.error("Failed to compute a request", exc_info=error)
-    return HTTPException(500, "internal error (see the server's log)")

@@ -4,7 +4,7 @@ import abc
 from typing import overload
 
 from serving.serving_flags import DEFAULT_TASK_FLAGS, TaskFlags
-from serving.tasks.base import Reply, TextList, Texts
+from serving.tasks.text_task import Reply, TextList, Texts
 
 # A dict for one text, a list of dicts for a list of texts. The overloads of a
 # method tell a type checker which of them its arguments return.

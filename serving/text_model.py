@@ -3,8 +3,8 @@
     bert = serving.load("output/mrpc_model")
     bert.classify(["The boat left at noon."], ["At noon the boat left."])
 
-predict.py and serve.py call `TextTask.ask` (tasks/base.py) with the model that
-`TextModel.prepared` contains.
+predict.py and serve.py call `TextTask.ask` (tasks/text_task.py) with the model
+that `TextModel.prepared` contains.
 """
 
 import os
@@ -24,7 +24,7 @@ from serving.requests import expand_lists
 from serving.serving_flags import DEFAULT_TASK_FLAGS, TaskFlags
 from serving.task_methods import Answers, TaskMethods
 from serving.tasks import TASKS, check_settings, tasks_of
-from serving.tasks.base import AnyTextTask, Reply, Texts
+from serving.tasks.text_task import AnyTextTask, Reply, Texts
 
 
 class TextModel(TaskMethods):
@@ -115,16 +115,19 @@ class TextModel(TaskMethods):
             preset: what the export states about itself.
         """
         tokenizer = read_tokenizer(folder, preset)
-        settings = self.settings
-        check_settings(head, settings, folder / model_json.FILE)
+        check_settings(head, self.settings, folder / model_json.FILE)
         recorded = preset.recorded_settings
         # A run knows better than the command that exported it.
-        stated = settings.get("num_texts")
-        settings["num_texts"] = recorded.get("num_texts", stated)
+        stated = self.settings.get("num_texts")
+        settings: HeadSettings = {
+            **self.settings,
+            "num_texts": recorded.get("num_texts", stated),
+        }
         flags = recorded.get("flags", {})
         self.columns = flags.get("text_column"), flags.get("text_b_column")
         self._prepared = prepare_model(self.engine, tokenizer, settings)
-        self._tasks = tasks_of(head, settings)
+        self.settings = self._prepared.settings
+        self._tasks = tasks_of(head, self.settings)
 
     @property
     def prepared(self) -> PreparedModel:
@@ -205,15 +208,15 @@ class TextModel(TaskMethods):
         request = {
             name: _to_texts(name, texts) for name, texts in fields.items()
         }
-        requests, is_many = expand_lists(task, request)
+        requests, is_list = expand_lists(task, request)
         replies: list[Reply] = []
         answers = task.ask(self.prepared, requests, options)
         for number, reply in enumerate(answers, 1):
             if isinstance(reply, ValueError):
-                where = f"text {number}: " if is_many else ""
+                where = f"text {number}: " if is_list else ""
                 raise ValueError(f"{where}{reply}") from None
             replies.append(reply)
-        return replies if is_many else replies[0]
+        return replies if is_list else replies[0]
 
 
 # A shorter name for calls: `serving.load(path)`.

@@ -9,10 +9,9 @@ from data.jobs.file_ranges import FileRange
 from data.tables import tables
 from data.tables.options import LayoutOptions
 from files.paths import is_remote
-from serving import checksums, requests
-from serving.answer_writer import AnswerFormat
+from serving import checksums, request_items
+from serving.answers.answer_writer import AnswerFormat
 from serving.serving_flags import TaskFlags
-from serving.tasks.base import AnyTextTask
 from serving.text_model import TextModel, load_once
 
 
@@ -67,8 +66,8 @@ class AnswerSettings:
             **dataclasses.asdict(self.layout),
         }
 
-    def load(self) -> tuple[TextModel, AnyTextTask]:
-        """Returns the model and its task. A process loads the model once.
+    def load(self) -> TextModel:
+        """Returns the model. A process loads it once.
 
         Raises:
             ValueError: the folder contains another model than `checksum`.
@@ -81,7 +80,7 @@ class AnswerSettings:
         )
         self._check_model(model.checksum)
         self.check_folder()
-        return model, model.task(self.task)
+        return model
 
     def check_folder(self) -> None:
         """Checks that the folder still contains the model of the job.
@@ -111,11 +110,11 @@ class AnswerSettings:
 
     def read_requests(
         self, ranges: Sequence[FileRange], names_files: bool = False
-    ) -> Iterator[requests.Item]:
+    ) -> Iterator[request_items.Item]:
         """Yields the requests in ranges of files, as `read_requests` does."""
-        model, task = self.load()
-        return requests.read_requests(
-            task,
+        model = self.load()
+        return request_items.read_requests(
+            model.task(self.task),
             [part._replace(path=self.locate(part.path)) for part in ranges],
             self.columns,
             self.table_layout(),

@@ -16,8 +16,9 @@ from data.jobs.sharded_job import JobFiles, RunTasks, run_tasks
 from files import lock
 from files.atomic import write_json
 from files.json_files import JsonObject
-from serving import answer_writer, batch_prediction, checksums
-from serving.answer_writer import Schema
+from serving import batch_prediction, checksums
+from serving.answers import answer_writer
+from serving.answers.rows import Schema
 from serving.bulk.answer_settings import AnswerSettings
 from serving.bulk.schema import create_schema, read_input_columns
 
@@ -86,7 +87,7 @@ def answer_files(
         OSError: a file cannot be read or written, a process was killed, or
             another process writes the same output.
     """
-    model, _ = settings.load()
+    model = settings.load()
     folder = Path(model.path)
     with lock.hold_lock(f"{output_file}.lock", f"--output_file={output_file}"):
         output = JobFiles(
@@ -169,11 +170,11 @@ def write_shard(task: AnswerTask) -> None:
         ValueError: a file or the model changed since the job began.
     """
     settings = task.settings
-    model, text_task = settings.load()
+    model = settings.load()
     counter = batch_prediction.RowCounter(logs=False)
     rows = batch_prediction.answer_items(
         model.prepared,
-        text_task,
+        model.task(settings.task),
         settings.options,
         settings.read_requests(task.ranges, task.names_files),
         batch_prediction.RowOptions(

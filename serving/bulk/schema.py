@@ -7,10 +7,12 @@ from collections.abc import Mapping, Sequence
 from data.jobs import file_ranges
 from data.jobs.file_ranges import FileRange
 from data.tables import parquet, tables
-from serving import answer_writer, batch_prediction
-from serving.answer_writer import Schema
+from serving import batch_prediction
+from serving.answers import npy
+from serving.answers.rows import Schema, flatten
 from serving.bulk.answer_settings import AnswerSettings
-from serving.tasks.base import LISTS, MASK, Reply
+from serving.request_items import Item
+from serving.tasks.text_task import LISTS, MASK, Reply
 
 # Number of rows of JSON whose keys may rename the fields of all answers.
 _FIRST_ROWS = 4096
@@ -32,10 +34,18 @@ class InputColumns:
 
     def add(self, row: Mapping[str, object]) -> None:
         """Adds the columns of a row after those of earlier rows."""
-        flat = answer_writer.flatten(row)
+        flat = flatten(row)
         for key in flat:
             self.names.setdefault(str(key), getattr(key, "name", key))
         self.taken.update(map(str, itertools.chain(row, flat)))
+
+    def compare(self, item: Item) -> None:
+        """Removes the fields that do not equal their column in a row."""
+        self.repeated = {
+            name
+            for name in self.repeated
+            if item.row.get(name) == item.request.get(name)
+        }
 
 
 def read_input_columns(
@@ -50,8 +60,10 @@ def read_input_columns(
         OSError: a file cannot be read.
         ValueError: a file has no column of texts, or cannot be read on.
     """
-    _, task = settings.load()
-    columns = InputColumns({}, set(), {*task.fields, "words"})
+    task = settings.load().task(settings.task)
+    columns = InputColumns(
+        names={}, taken=set(), repeated={*task.fields, "words"}
+    )
     for path in paths:
         kind = file_ranges.find_range_kind(path, settings.table_layout())
         max_rows: int | None = None
@@ -67,11 +79,7 @@ def read_input_columns(
             # The file itself describes the columns of Parquet.
             if kind != "parquet":
                 columns.add(item.row)
-            columns.repeated -= {
-                name
-                for name in columns.repeated
-                if item.row.get(name) != item.request.get(name)
-            }
+            columns.compare(item)
     return columns
 
 
@@ -90,8 +98,8 @@ def create_schema(
     """
     replies = _probe(settings)
     if settings.output_format == "npy":
-        name = answer_writer.find_number(replies[0])
-        arrays = [answer_writer.to_numbers(reply[name]) for reply in replies]
+        name = npy.find_number(replies[0])
+        arrays = [npy.to_numbers(reply[name]) for reply in replies]
         shapes = {array.shape for array in arrays if array is not None}
         if len(shapes) > 1:
             raise ValueError(
@@ -109,9 +117,7 @@ def create_schema(
     error_fields |= {"line": 0, "error": ""}
     added = tables.add_answer({}, kept, columns.taken)
     added |= tables.add_answer({}, error_fields, columns.taken)
-    return Schema(
-        columns.names | {key: key for key in answer_writer.flatten(added)}
-    )
+    return Schema(columns.names | {key: key for key in flatten(added)})
 
 
 def _probe(settings: AnswerSettings) -> list[Reply]:
@@ -120,8 +126,9 @@ def _probe(settings: AnswerSettings) -> list[Reply]:
     Together, their replies have all fields that a reply may have. Returns the
     fields to write.
     """
-    loaded, task = settings.load()
+    loaded = settings.load()
     model = loaded.prepared
+    task = loaded.task(settings.task)
     requests = [
         {field: [text] if field in LISTS else text for field in task.fields}
         for text in (f"a {MASK}", f"a {MASK} " * model.max_seq_length)

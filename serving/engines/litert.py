@@ -15,25 +15,25 @@ class LiteRt(engines.Engine):
 
     name = "litert"
 
-    def _load(self, path: Path, num_threads: int) -> None:
-        """Loads the contents of the file, which may change afterwards.
-
-        If LiteRT mapped the file into memory, overwriting the file would change
-        the answers or crash the process.
-        """
-        interpreter = Interpreter(
-            model_content=path.read_bytes(), num_threads=num_threads
-        )
+    def __init__(self, path: Path, num_threads: int | None = None) -> None:
         # Allow one call at a time, because calls share memory.
         self._lock = threading.Lock()
-        self._serve = interpreter.get_signature_runner("serve")
-        self.inputs = {
-            name: tuple(
-                None if size < 0 else int(size)
-                for size in details["shape_signature"]
+        with engines.named_load_errors(path):
+            # If LiteRT mapped the file into memory, overwriting the file would
+            # change the answers or crash the process.
+            interpreter = Interpreter(
+                model_content=path.read_bytes(),
+                num_threads=engines.count_threads(num_threads),
             )
-            for name, details in self._serve.get_input_details().items()
-        }
+            self._serve = interpreter.get_signature_runner("serve")
+            inputs = {
+                name: tuple(
+                    None if size < 0 else int(size)
+                    for size in details["shape_signature"]
+                )
+                for name, details in self._serve.get_input_details().items()
+            }
+        super().__init__(inputs)
 
     def _compute(
         self, features: Mapping[str, np.ndarray]

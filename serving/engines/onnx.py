@@ -28,47 +28,16 @@ class OnnxRuntime(engines.Engine):
 
     name = "onnx"
 
-    def _load(self, path: Path, num_threads: int) -> None:
-        """Starts a session of ONNX Runtime, on a GPU if there is one."""
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = num_threads
-        # Log only fatal errors, because all other errors raise an exception.
-        options.log_severity_level = 4
-        providers = ["CPUExecutionProvider"]
-        if finds_gpu():
-            providers.insert(0, _GPU)
-        self._session = onnxruntime.InferenceSession(
-            str(path), options, providers
+    def __init__(self, path: Path, num_threads: int | None = None) -> None:
+        with engines.named_load_errors(path):
+            session = _start_session(path, engines.count_threads(num_threads))
+            metadata = session.get_modelmeta().custom_metadata_map
+            inputs = _read_inputs(session, path)
+        self._session = session
+        self._outputs = _read_outputs(session)
+        super().__init__(
+            inputs, needs_single_rows=metadata.get("precision") == "int8"
         )
-        if len(providers) > len(self._session.get_providers()):
-            logging.warning(
-                "%s: onnx runs on the CPU, because ONNX Runtime cannot use "
-                "CUDA. Check that the GPU works, and that CUDA and cuDNN are "
-                "installed",
-                path.parents[1],
-            )
-        metadata = self._session.get_modelmeta().custom_metadata_map
-        self.needs_single_rows = metadata.get("precision") == "int8"
-        theirs = {
-            node.name: tuple(
-                size if isinstance(size, int) else None for size in node.shape
-            )
-            for node in self._session.get_inputs()
-        }
-        if missing := engines.INPUTS.values() - theirs.keys():
-            raise OSError(
-                f"{path} has no input {min(missing)}, so another program "
-                "wrote it. Export the model with serving.export, or its "
-                f"weights with {as_typed('python -m tools.export')}"
-            )
-        self.inputs = {
-            ours: theirs[name] for ours, name in engines.INPUTS.items()
-        }
-        names = [node.name for node in self._session.get_outputs()]
-        if len(names) > 1 and "logits" in names:
-            # Only Hugging Face's clients use this output.
-            names.remove("logits")
-        self._outputs = {_OUTPUTS.get(name, name): name for name in names}
 
     def _compute(
         self, features: Mapping[str, np.ndarray]
@@ -79,6 +48,58 @@ class OnnxRuntime(engines.Engine):
         }
         outputs = self._session.run([*self._outputs.values()], inputs)
         return dict(zip(self._outputs, outputs, strict=True))
+
+
+def _start_session(
+    path: Path, num_threads: int
+) -> onnxruntime.InferenceSession:
+    """Starts a session of ONNX Runtime, on a GPU if there is one."""
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = num_threads
+    # Log only fatal errors, because all other errors raise an exception.
+    options.log_severity_level = 4
+    providers = ["CPUExecutionProvider"]
+    if finds_gpu():
+        providers.insert(0, _GPU)
+    session = onnxruntime.InferenceSession(str(path), options, providers)
+    if len(providers) > len(session.get_providers()):
+        logging.warning(
+            "%s: onnx runs on the CPU, because ONNX Runtime cannot use CUDA. "
+            "Check that the GPU works, and that CUDA and cuDNN are installed",
+            path.parents[1],
+        )
+    return session
+
+
+def _read_inputs(
+    session: onnxruntime.InferenceSession, path: Path
+) -> engines.InputShapes:
+    """Returns the shapes of the inputs by their names in this project.
+
+    Raises an OSError if an input is missing.
+    """
+    theirs = {
+        node.name: tuple(
+            size if isinstance(size, int) else None for size in node.shape
+        )
+        for node in session.get_inputs()
+    }
+    if missing := engines.INPUTS.values() - theirs.keys():
+        raise OSError(
+            f"{path} has no input {min(missing)}, so another program wrote it. "
+            "Export the model with serving.export, or its weights with "
+            f"{as_typed('python -m tools.export')}"
+        )
+    return {ours: theirs[name] for ours, name in engines.INPUTS.items()}
+
+
+def _read_outputs(session: onnxruntime.InferenceSession) -> dict[str, str]:
+    """Returns {name of an output in this project: its name in the file}."""
+    names = [node.name for node in session.get_outputs()]
+    if len(names) > 1 and "logits" in names:
+        # Only Hugging Face's clients use this output.
+        names.remove("logits")
+    return {_OUTPUTS.get(name, name): name for name in names}
 
 
 def finds_gpu() -> bool:

@@ -10,7 +10,7 @@ from pathlib import Path
 from absl import logging
 
 from imports.installation import as_typed, install_command
-from serving.engines.base import Engine
+from serving.engines.engine import Engine
 from serving.engines.runtimes import FILES, RUNTIMES
 
 
@@ -80,7 +80,8 @@ def open_engine(
         )
     # Import late, because importing a runtime may take seconds.
     module = importlib.import_module(f"serving.engines.{name}")
-    engine: Engine = getattr(module, runtime.engine)(folder, num_threads)
+    engine_class = getattr(module, runtime.engine)
+    engine: Engine = engine_class(folder / runtime.file, num_threads)
     return engine
 
 

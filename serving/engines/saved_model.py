@@ -3,7 +3,7 @@
 A SavedModel is a program, which may read and write the user's files.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -26,25 +26,18 @@ class SavedModel(engines.Engine):
 
     name = "saved_model"
 
-    def __init__(self, folder: Path, num_threads: int | None = None) -> None:
+    def __init__(self, path: Path, num_threads: int | None = None) -> None:
         if num_threads:
             tf.config.threading.set_intra_op_parallelism_threads(num_threads)
-        super().__init__(folder, num_threads)
-
-    def _load(self, path: Path, num_threads: int) -> None:
-        with literal_name(path.parent) as name:
-            # Keep a reference to the model, because it owns the variables.
-            self._loaded = tf.saved_model.load(name)
-        if "ids" not in self._loaded.signatures:
-            raise OSError(
-                f"{path.parent} has no signature `ids`, so another program "
-                "wrote it, such as `model.export` of Keras. Export the model "
-                "with serving.export, or its weights with "
-                f"{as_typed('python -m tools.export')}"
-            )
-        self._serve = self._loaded.signatures["ids"]
-        specs = self._serve.structured_input_signature[1]
-        self.inputs = {name: tuple(spec.shape) for name, spec in specs.items()}
+        with engines.named_load_errors(path):
+            with literal_name(path.parent) as name:
+                # Keep a reference to the model, because it owns the variables.
+                self._loaded = tf.saved_model.load(name)
+            _check_signatures(self._loaded.signatures, path.parent)
+            self._serve = self._loaded.signatures["ids"]
+            specs = self._serve.structured_input_signature[1]
+            inputs = {name: tuple(spec.shape) for name, spec in specs.items()}
+        super().__init__(inputs)
 
     def _compute(
         self, features: Mapping[str, np.ndarray]
@@ -54,6 +47,17 @@ class SavedModel(engines.Engine):
         }
         outputs = self._serve(**inputs)
         return {name: value.numpy() for name, value in outputs.items()}
+
+
+def _check_signatures(signatures: Collection[str], folder: Path) -> None:
+    """Raises an OSError if the signature `ids` is missing."""
+    if "ids" not in signatures:
+        raise OSError(
+            f"{folder} has no signature `ids`, so another program wrote it, "
+            "such as `model.export` of Keras. Export the model with "
+            "serving.export, or its weights with "
+            f"{as_typed('python -m tools.export')}"
+        )
 
 
 def finds_gpu() -> bool:

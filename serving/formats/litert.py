@@ -16,24 +16,24 @@ from modeling.base_model import FeaturesModel
 from modeling.bert import BertModel
 from modeling.layers import all_layers
 from serving.export_options import ExportOptions
-from serving.signatures.base import Endpoint
+from serving.signatures.heads import Head, create_ids_endpoint
 
 
 def write_litert(
-    path: Path, model: FeaturesModel, ids: Endpoint, options: ExportOptions
+    path: Path, model: FeaturesModel, head: Head, options: ExportOptions
 ) -> None:
     """Writes the file model.tflite.
 
     Args:
         path: path of the file.
         model: the model.
-        ids: the endpoint `ids`, the only signature of the file.
+        head: head of the export. The file contains only the signature `ids`.
         options: `fixed_length` and `quantize` apply.
 
     Raises:
         OSError: the file cannot be written.
     """
-    function, signature = ids
+    function, signature = create_ids_endpoint(head.predict, model)
     if length := options.fixed_length:
         signature = [
             tf.TensorSpec([*spec.shape[:-1], length], spec.dtype, spec.name)

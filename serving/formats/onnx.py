@@ -10,19 +10,27 @@ B = batch size, C = choices, T = length in WordPieces.
 """
 
 import tempfile
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 import onnx
 from onnx import TensorProto, helper
 
-from model_folders import kinds
 from modeling import BertModel
 from modeling.base_model import FeaturesModel
-from modeling.task_models import TaskModel
+from modeling.task_models import BertMultipleChoice, TaskModel
 from serving import engines, head_outputs
 from serving.export_options import ExportOptions
-from serving.formats.onnx_graph import GraphBuilder, TensorShape
+from serving.formats.onnx_encoder import Features, add_encoder
+from serving.formats.onnx_graph import GraphBuilder
+from serving.formats.onnx_heads import (
+    HeadInputs,
+    Output,
+    TensorShape,
+    add_head,
+)
+from serving.signatures.heads import Head
 
 # Version of ONNX's operator set. It is the first version that contains Gelu.
 _OPSET = 20
@@ -31,25 +39,23 @@ _IR_VERSION = 10
 
 
 def write_onnx(
-    path: Path,
-    model: FeaturesModel,
-    output_kind: head_outputs.OutputKind,
-    options: ExportOptions,
+    path: Path, model: FeaturesModel, head: Head, options: ExportOptions
 ) -> None:
     """Writes the file model.onnx.
 
     Args:
         path: path of the file.
         model: the model.
-        output_kind: what the head computes from its logits (see
-            head_outputs.py).
+        head: head of the export, of which only `output_kind` applies.
         options: `fixed_length` and `quantize` apply.
 
     Raises:
         OSError: the file cannot be written.
     """
     precision = options.quantize or "float32"
-    graph = create_graph(model, output_kind, options.fixed_length, precision)
+    graph = create_graph(
+        model, head.output_kind, options.fixed_length, precision
+    )
     if not options.quantize:
         path.write_bytes(graph.SerializeToString())
         return
@@ -79,35 +85,63 @@ def create_graph(
 ) -> onnx.ModelProto:
     """Returns the ONNX graph of a task's model.
 
-    `model` is a built BertModel, or a built model from modeling.task_models.
-    `output_kind` is what the head computes from its logits (see
-    head_outputs.py). `length` is a fixed T, or None for a variable T. The
-    metadata of the file record `precision`.
+    Args:
+        model: a built model.
+        output_kind: what the head computes from its logits (see
+            head_outputs.py).
+        length: a fixed T, or None for a variable T.
+        precision: what the metadata of the file record.
     """
-    bert = model.bert if isinstance(model, TaskModel) else model
-    assert isinstance(bert, BertModel)
-    builder = GraphBuilder(bert.config)
-    shape: TensorShape = ["batch_size", length or "sequence_length"]
-    inputs = features = [*engines.INPUTS.values()]
-    if kinds.kind_of(model) == kinds.MULTIPLE_CHOICE:
-        shape.insert(1, "num_choices")
-        flat = builder.constant([-1], np.int64)
-        size = builder.add("Shape", inputs[0], start=2)
-        flat = builder.add("Concat", flat, size, axis=0)
-        features = [builder.add("Reshape", name, flat) for name in inputs]
-    encoded = builder.encode(bert, getattr(model, "bilstm", None), *features)
-    outputs = builder.apply_head(model, output_kind, encoded, shape)
-    for name, output in outputs.items():
-        identity = helper.make_node("Identity", [output.tensor], [name])
-        builder.nodes.append(identity)
+    builder = GraphBuilder(model.config)
+    inputs = [*engines.INPUTS.values()]
+    sequence_length = length or "sequence_length"
+    if isinstance(model, BertMultipleChoice):
+        shape: TensorShape = ["batch_size", "num_choices", sequence_length]
+        features = _flatten_choices(builder, inputs)
+    else:
+        shape = ["batch_size", sequence_length]
+        features = Features(*inputs)
+    if isinstance(model, TaskModel):
+        encoded = add_encoder(builder, model.bert, model.bilstm, features)
+    else:
+        assert isinstance(model, BertModel)
+        encoded = add_encoder(builder, model, None, features)
+    outputs = add_head(builder, model, HeadInputs(encoded, shape, output_kind))
+    input_shapes = dict.fromkeys(inputs, shape)
+    return _create_proto(builder, model.name, input_shapes, outputs, precision)
+
+
+def _create_proto(
+    builder: GraphBuilder,
+    name: str,
+    inputs: Mapping[str, TensorShape],
+    outputs: Mapping[str, Output],
+    precision: str,
+) -> onnx.ModelProto:
+    """Returns the contents of a file. Takes the weights from the builder.
+
+    Args:
+        builder: the nodes and weights.
+        name: name of the graph.
+        inputs: {name of an input: its shape}.
+        outputs: {name of an output: Output}.
+        precision: what the metadata of the file record.
+    """
+    for output_name, output in outputs.items():
+        builder.nodes.append(
+            helper.make_node("Identity", [output.tensor], [output_name])
+        )
     describe = helper.make_tensor_value_info
     graph = helper.make_graph(
         builder.nodes,
-        model.name,
-        [describe(name, TensorProto.INT64, shape) for name in inputs],
+        name,
         [
-            describe(name, TensorProto.FLOAT, output.shape)
-            for name, output in outputs.items()
+            describe(input_name, TensorProto.INT64, shape)
+            for input_name, shape in inputs.items()
+        ],
+        [
+            describe(output_name, TensorProto.FLOAT, output.shape)
+            for output_name, output in outputs.items()
         ],
     )
     created = helper.make_model(
@@ -118,6 +152,14 @@ def create_graph(
     )
     helper.set_model_props(created, {"precision": precision})
     # Move the weights one by one, because each `make_` copies its arguments.
-    for name in [*builder.weights]:
-        created.graph.initializer.append(builder.weights.pop(name))
+    for weight in [*builder.weights]:
+        created.graph.initializer.append(builder.weights.pop(weight))
     return created
+
+
+def _flatten_choices(builder: GraphBuilder, inputs: Sequence[str]) -> Features:
+    """Returns the inputs, [B, C, T], with all choices in one batch."""
+    flat = builder.constant([-1], np.int64)
+    size = builder.add("Shape", inputs[0], start=2)
+    flat = builder.add("Concat", flat, size, axis=0)
+    return Features(*(builder.add("Reshape", name, flat) for name in inputs))

@@ -1,6 +1,6 @@
 """Writes SavedModels, with several signatures."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -8,13 +8,21 @@ import tensorflow as tf
 
 from modeling.accelerated import inference, tracing
 from modeling.base_model import FeaturesModel
-from serving.signatures.base import Endpoint
+from serving.export_options import ExportOptions
+from serving.signatures import tokenize
+from serving.signatures.heads import Endpoints, Head, create_ids_endpoint
 
 
 def write_saved_model(
-    folder: Path, model: FeaturesModel, endpoints: Mapping[str, Endpoint]
+    path: Path, model: FeaturesModel, head: Head, options: ExportOptions
 ) -> None:
-    """Writes a SavedModel whose signatures are the endpoints.
+    """Writes the file saved_model.pb, and the weights beside it.
+
+    Args:
+        path: path of the file.
+        model: the model.
+        head: head of the export, all of whose signatures the file contains.
+        options: `tokenizer` and `max_seq_length` apply.
 
     Raises:
         OSError: a file cannot be written.
@@ -27,6 +35,7 @@ def write_saved_model(
         (kernel, tf.Variable(tf.cast(kernel.value, dtype)))
         for kernel, dtype in inference.kernels_to_cast(model)
     ]
+    endpoints = _create_endpoints(model, head, options)
     traced: dict[Callable[..., Any], Any] = {}
     with tracing.replaced_values(kernels):
         for name, (function, specs) in endpoints.items():
@@ -41,4 +50,20 @@ def write_saved_model(
         for variable in function.graph.variables
     }
     module.weights = [*used.values()]
-    tf.saved_model.save(module, str(folder), signatures)
+    tf.saved_model.save(module, str(path.parent), signatures)
+
+
+def _create_endpoints(
+    model: FeaturesModel, head: Head, options: ExportOptions
+) -> Endpoints:
+    """Returns the endpoints of all signatures.
+
+    The default is the main task's, or `ids` without a tokenizer.
+    """
+    endpoints = {"ids": create_ids_endpoint(head.predict, model)}
+    main = "ids"
+    if head.endpoints:
+        main = next(iter(head.endpoints))
+        endpoints |= head.endpoints
+        endpoints |= tokenize.create_endpoints(options.packing)
+    return endpoints | {"serving_default": endpoints[main]}

@@ -20,7 +20,7 @@ from model_folders.model_entries import HeadSettings
 from modeling.task_models import BertSpanLabeler
 from serving import head_outputs
 from serving.export_options import ExportOptions
-from serving.signatures import base, batches
+from serving.signatures import batches, heads
 from serving.signatures.batches import Tensors
 
 OptionsT = TypeVar("OptionsT", WindowOptions, DecodingOptions)
@@ -38,7 +38,7 @@ _QUESTIONS_AT_A_TIME = 64
 
 def create_head(
     model: BertSpanLabeler, settings: HeadSettings, options: ExportOptions
-) -> base.Head:
+) -> heads.Head:
     """Returns the head of a span labeler, with signatures that accept text.
 
     The inputs of `answer` are `question` and `context`, string [N], of any
@@ -71,19 +71,17 @@ def create_head(
     )
     decoding = _to_options(DecodingOptions, settings)
     head = _Answering(model, windows, decoding, options)
-    inputs = base.text_inputs("question", "context")
+    inputs = heads.text_inputs("question", "context")
     endpoints = {
-        "answer": base.Endpoint(head.answer, inputs),
-        "answer_n_best": base.Endpoint(head.answer_n_best, inputs),
+        "answer": heads.Endpoint(head.answer, inputs),
+        "answer_n_best": heads.Endpoint(head.answer_n_best, inputs),
     }
-    return base.Head(
-        head.predict,
-        endpoints,
-        cast(
-            "HeadSettings",
-            dataclasses.asdict(windows) | dataclasses.asdict(decoding),
-        ),
-        head_outputs.LOGITS,
+    recorded = dataclasses.asdict(windows) | dataclasses.asdict(decoding)
+    return heads.Head(
+        predict=head.predict,
+        endpoints=endpoints,
+        settings=cast(HeadSettings, recorded),
+        output_kind=head_outputs.LOGITS,
     )
 
 
@@ -108,8 +106,8 @@ class _Answering:
         self._batch_size = options.predict_batch_size
         self._decode = SquadDecoder(decoding, windows.use_char_offsets)
         # Both signatures call the same graph.
-        self.predict = base.trace_once(self._predict)
-        self.answer_n_best = base.trace_once(self._answer_n_best)
+        self.predict = heads.trace_once(self._predict)
+        self.answer_n_best = heads.trace_once(self._answer_n_best)
 
     def answer(self, question: tf.Tensor, context: tf.Tensor) -> Tensors:
         outputs = self.answer_n_best(question, context)

@@ -7,12 +7,12 @@ from model_folders.model_entries import HeadSettings
 from modeling.task_models import BertMultipleChoice
 from serving import head_outputs
 from serving.export_options import ExportOptions
-from serving.signatures import base
+from serving.signatures import heads
 
 
 def create_head(
     model: BertMultipleChoice, settings: HeadSettings, options: ExportOptions
-) -> base.Head:
+) -> heads.Head:
     """Returns the head of a multiple-choice model.
 
     The inputs of `ids` are int32 [B, C, F]. It returns `probabilities` of the
@@ -23,4 +23,4 @@ def create_head(
         settings: not used.
         options: not used.
     """
-    return base.Head(base.predict_labels(model, head_outputs.CLASSIFICATION))
+    return heads.Head(heads.predict_labels(model, head_outputs.CLASSIFICATION))

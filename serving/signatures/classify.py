@@ -15,7 +15,7 @@ from model_folders.model_entries import HeadSettings
 from modeling.task_models import BertClassifier
 from serving import head_outputs
 from serving.export_options import ExportOptions
-from serving.signatures import base, batches
+from serving.signatures import batches, heads
 from serving.signatures.batches import Tensors
 
 # Function from texts, string [N] each, to the outputs for each text.
@@ -25,7 +25,7 @@ _Predict = Callable[[Tensors], Tensors]
 
 def create_head(
     model: BertClassifier, settings: HeadSettings, options: ExportOptions
-) -> base.Head:
+) -> heads.Head:
     """Returns the head of a classifier, with signatures that accept text.
 
     The inputs of `classify` are `text_a` and `text_b`, string [N]. A `text_b`
@@ -60,12 +60,12 @@ def create_head(
     num_texts = settings.get("num_texts")
     label_list = None
     if mode != head_outputs.REGRESSION:
-        label_list = base.output_labels(model, settings)
+        label_list = heads.output_labels(model, settings)
     output_kind = head_outputs.output_kind_of(kinds.CLASSIFIER, settings)
-    predict = base.trace_once(base.predict_labels(model, output_kind))
+    predict = heads.trace_once(heads.predict_labels(model, output_kind))
     names = ["text_a"] if stride else ["text_a", "text_b"]
     predict_texts: _PredictTexts = (
-        _WholeTexts(predict, options, stride, mode).predict_texts
+        _WholeTexts(predict, options, stride=stride, mode=mode).predict_texts
         if stride
         else _Beginnings(predict, options).predict_texts
     )
@@ -76,19 +76,25 @@ def create_head(
         "doc_stride": stride,
         "num_texts": num_texts,
     }
-    endpoints = _create_endpoints(head, names, reads_pairs=num_texts == 2)
-    return base.Head(predict, endpoints, recorded, output_kind)
+    return heads.Head(
+        predict=predict,
+        endpoints=_create_endpoints(head, names, reads_pairs=num_texts == 2),
+        settings=recorded,
+        output_kind=output_kind,
+    )
 
 
 def _create_endpoints(
     head: "_Classifying", names: Sequence[str], *, reads_pairs: bool
-) -> dict[str, base.Endpoint]:
+) -> dict[str, heads.Endpoint]:
     """Returns {signature: endpoint}. The first one is the default.
 
     `names` are those of the inputs of `classify`.
     """
-    classify = base.Endpoint(head.classify, base.text_inputs(*names))
-    classify_text = base.Endpoint(head.classify_text, base.text_inputs("text"))
+    classify = heads.Endpoint(head.classify, heads.text_inputs(*names))
+    classify_text = heads.Endpoint(
+        head.classify_text, heads.text_inputs("text")
+    )
     if reads_pairs:
         return {"classify": classify, "classify_text": classify_text}
     return {"classify_text": classify_text, "classify": classify}
@@ -155,7 +161,7 @@ class _WholeTexts:
             values, windows.rows, tf.shape(text)[0]
         )
         if name == "logits":
-            return base.from_logits(pooled, self._mode)
+            return heads.from_logits(pooled, self._mode)
         return {name: pooled}
 
     def _predict_rows(
@@ -186,7 +192,7 @@ class _Classifying:
         self._mode = mode
         self._num_texts = num_texts
         # Both signatures call the same graph.
-        self.classify = base.trace_once(self._classify)
+        self.classify = heads.trace_once(self._classify)
 
     def classify_text(self, text: tf.Tensor) -> Tensors:
         empty = [tf.zeros_like(text)] * (self._num_texts - 1)

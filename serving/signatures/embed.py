@@ -10,7 +10,7 @@ import tensorflow as tf
 from model_folders.model_entries import HeadSettings
 from modeling.bert import BertModel
 from serving.export_options import ExportOptions
-from serving.signatures import base, batches
+from serving.signatures import batches, heads
 from serving.signatures.batches import Tensors
 
 # If a padded output contains more values than this, at least a quarter of the
@@ -20,7 +20,7 @@ _MAX_PADDING = 1 << 26
 
 def create_head(
     model: BertModel, settings: HeadSettings, options: ExportOptions
-) -> base.Head:
+) -> heads.Head:
     """Returns the head of an encoder, whose signature `embed` accepts text.
 
     The input of `embed` is `text`, string [N]. It returns
@@ -40,8 +40,8 @@ def create_head(
         options: texts longer than `max_seq_length` are cut.
     """
     head = _Embedding(model, options)
-    endpoint = base.Endpoint(head.embed, base.text_inputs("text"))
-    return base.Head(head.encode, {"embed": endpoint})
+    endpoint = heads.Endpoint(head.embed, heads.text_inputs("text"))
+    return heads.Head(head.encode, {"embed": endpoint})
 
 
 class _Embedding:
@@ -55,7 +55,7 @@ class _Embedding:
         self._model = model
         self._options = options
         self._packing = options.packing
-        self.encode = base.trace_once(self._encode)
+        self.encode = heads.trace_once(self._encode)
 
     def embed(self, text: tf.Tensor) -> Tensors:
         (tokens,) = self._packing.tokenize(text)

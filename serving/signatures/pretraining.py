@@ -12,9 +12,9 @@ from data.text.ragged import with_row_splits
 from model_folders.model_entries import HeadSettings
 from modeling.task_models import BertPretrainer
 from serving.export_options import ExportOptions
-from serving.signatures import base, batches
+from serving.signatures import batches, heads
 from serving.signatures.batches import Tensors
-from serving.tasks.base import MASK
+from serving.tasks.text_task import MASK
 
 # Number of WordPieces that are returned for each mask.
 _TOP_K = 10
@@ -25,7 +25,7 @@ _PredictWords = Callable[[Tensors, tf.Tensor], Tensors]
 
 def create_head(
     model: BertPretrainer, settings: HeadSettings, options: ExportOptions
-) -> base.Head:
+) -> heads.Head:
     """Returns the head of a pretrainer, with two signatures that accept text.
 
     The input of `fill_mask` is `text`, string [N], with any number of `[MASK]`.
@@ -48,7 +48,7 @@ def create_head(
             than `max_seq_length` are cut.
     """
 
-    @base.trace_once
+    @heads.trace_once
     def predict(features: Tensors, positions: tf.Tensor) -> Tensors:
         outputs = model(
             {**features, "masked_lm_positions": positions}, training=False
@@ -66,17 +66,17 @@ def create_head(
         return predict(features, positions)
 
     if not options.tokenizer:
-        return base.Head(predict_everywhere)
+        return heads.Head(predict_everywhere)
     endpoints = {
-        "fill_mask": base.Endpoint(
-            _create_fill_mask(predict, options), base.text_inputs("text")
+        "fill_mask": heads.Endpoint(
+            _create_fill_mask(predict, options), heads.text_inputs("text")
         ),
-        "next_sentence": base.Endpoint(
+        "next_sentence": heads.Endpoint(
             _create_next_sentence(predict, options),
-            base.text_inputs("text_a", "text_b"),
+            heads.text_inputs("text_a", "text_b"),
         ),
     }
-    return base.Head(predict_everywhere, endpoints)
+    return heads.Head(predict_everywhere, endpoints)
 
 
 def _create_fill_mask(

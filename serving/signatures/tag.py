@@ -14,13 +14,13 @@ from model_folders.model_entries import HeadSettings
 from modeling.task_models import BertTokenClassifier
 from serving import head_outputs
 from serving.export_options import ExportOptions
-from serving.signatures import base, batches
+from serving.signatures import batches, heads
 from serving.signatures.batches import Tensors
 
 
 def create_head(
     model: BertTokenClassifier, settings: HeadSettings, options: ExportOptions
-) -> base.Head:
+) -> heads.Head:
     """Returns the head of a token classifier, with signatures that accept text.
 
     The input of `tag_words` is `text`, string [N], of any length, with white
@@ -45,16 +45,16 @@ def create_head(
             of each word.
         options: texts longer than `max_seq_length` are read in several windows.
     """
-    label_list = base.output_labels(model, settings)
+    label_list = heads.output_labels(model, settings)
     only_legal = settings.get("legal_tags", True)
-    head = _Tagging(model, label_list, only_legal, options)
-    inputs = base.text_inputs("text")
+    head = _Tagging(model, label_list, options, only_legal=only_legal)
+    inputs = heads.text_inputs("text")
     endpoints = {
-        "tag": base.Endpoint(head.tag, inputs),
-        "tag_words": base.Endpoint(head.tag_words, inputs),
+        "tag": heads.Endpoint(head.tag, inputs),
+        "tag_words": heads.Endpoint(head.tag_words, inputs),
     }
     recorded: HeadSettings = {"labels": label_list, "legal_tags": only_legal}
-    return base.Head(head.predict, endpoints, recorded)
+    return heads.Head(head.predict, endpoints, recorded)
 
 
 class _Tagging:
@@ -69,18 +69,19 @@ class _Tagging:
         self,
         model: BertTokenClassifier,
         label_list: list[str],
-        only_legal: bool,
         options: ExportOptions,
+        *,
+        only_legal: bool,
     ) -> None:
         self._label_list = label_list
         self._only_legal = only_legal
         self._options = options
         self._tokenizer = options.packing.tokenizer
-        self.predict = base.trace_once(
-            base.predict_labels(model, head_outputs.CLASSIFICATION)
+        self.predict = heads.trace_once(
+            heads.predict_labels(model, head_outputs.CLASSIFICATION)
         )
         # Both signatures call the same graph.
-        self.tag_words = base.trace_once(self._tag_words)
+        self.tag_words = heads.trace_once(self._tag_words)
 
     def tag(self, text: tf.Tensor) -> Tensors:
         return self.tag_words(split_words(text))

@@ -7,11 +7,11 @@ WordPieces.
 import tensorflow as tf
 
 from data.text.packing_layer import PackingLayer
-from serving.signatures import base, batches
+from serving.signatures import batches, heads
 from serving.signatures.batches import Tensors
 
 
-def create_endpoints(packing: PackingLayer) -> base.Endpoints:
+def create_endpoints(packing: PackingLayer) -> heads.Endpoints:
     """Returns the endpoint `tokenize`.
 
     Its inputs are `text_a` and `text_b`, string [N]. A `text_b` of "" means no
@@ -36,5 +36,5 @@ def create_endpoints(packing: PackingLayer) -> base.Endpoints:
             "num_wordpieces": tf.add_n(counts),
         }
 
-    inputs = base.text_inputs("text_a", "text_b")
-    return {"tokenize": base.Endpoint(tokenize, inputs)}
+    inputs = heads.text_inputs("text_a", "text_b")
+    return {"tokenize": heads.Endpoint(tokenize, inputs)}

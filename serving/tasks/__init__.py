@@ -1,4 +1,4 @@
-"""Lists the tasks of exported models. base.py defines a task.
+"""Lists the tasks of exported models. text_task.py defines a task.
 
 signatures/ contains a file of the same name for each task that SavedModels
 answer too. A change to one needs the same change to its twin, with which
@@ -13,12 +13,13 @@ from model_folders.kinds import KINDS
 from model_folders.model_entries import HeadSettings
 from serving import head_outputs
 from serving.tasks.answer import ANSWER
-from serving.tasks.base import AnyTextTask, check_single
 from serving.tasks.classify import CLASSIFY
 from serving.tasks.embed import EMBED
+from serving.tasks.pairs import check_single
 from serving.tasks.pretraining import FILL_MASK, NEXT_SENTENCE
 from serving.tasks.rerank import RERANK
 from serving.tasks.tag import TAG
+from serving.tasks.text_task import AnyTextTask
 from serving.tasks.tokenize import TOKENIZE
 
 _BY_NAME = {

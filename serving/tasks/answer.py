@@ -10,7 +10,7 @@ from data.squad.reading import WORD, SquadExample
 from serving.engines import Input, OutputArrays
 from serving.prepared_model import PreparedModel
 from serving.serving_flags import TaskFlags
-from serving.tasks.base import (
+from serving.tasks.text_task import (
     Encoded,
     Reply,
     Request,
@@ -116,10 +116,10 @@ def _decode(
 
 
 ANSWER = TextTask(
-    "answer",
-    _encode,
-    _decode,
-    {"question": True, "context": True},
+    name="answer",
+    encode=_encode,
+    decode=_decode,
+    fields={"question": True, "context": True},
     reads_all=True,
     settings=[
         field.name

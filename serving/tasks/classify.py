@@ -11,15 +11,12 @@ from serving import head_outputs
 from serving.engines import OutputArrays
 from serving.prepared_model import PreparedModel
 from serving.serving_flags import TaskFlags
-from serving.tasks.base import (
+from serving.tasks.pairs import check_pair, encode_pair, pack_input, pair_of
+from serving.tasks.text_task import (
     Encoded,
     Reply,
     Request,
     TextTask,
-    check_pair,
-    encode_pair,
-    pack_input,
-    pair_of,
     served_labels,
 )
 
@@ -80,10 +77,10 @@ def _read_outputs(outputs: list[OutputArrays], mode: OutputMode) -> np.ndarray:
 
 
 CLASSIFY = TextTask(
-    "classify",
-    _encode,
-    _decode,
-    {"text_a": True, "text_b": False},
+    name="classify",
+    encode=_encode,
+    decode=_decode,
+    fields={"text_a": True, "text_b": False},
     other_names={"text_a": ["text"]},
     check=check_pair,
     settings=("output_mode", "labels"),

@@ -5,11 +5,8 @@ import numpy as np
 from serving.engines import Input, OutputArrays
 from serving.prepared_model import PreparedModel
 from serving.serving_flags import TaskFlags
-from serving.tasks.base import (
-    Reply,
-    TextTask,
-    encode_pair,
-)
+from serving.tasks.pairs import encode_pair
+from serving.tasks.text_task import Reply, TextTask
 
 
 def _decode(
@@ -33,4 +30,9 @@ def _decode(
     return reply
 
 
-EMBED = TextTask("embed", encode_pair, _decode, {"text": True})
+EMBED = TextTask(
+    name="embed",
+    encode=encode_pair,
+    decode=_decode,
+    fields={"text": True},
+)

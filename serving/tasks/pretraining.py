@@ -7,16 +7,8 @@ import numpy as np
 from serving.engines import Input, OutputArrays
 from serving.prepared_model import PreparedModel
 from serving.serving_flags import TaskFlags
-from serving.tasks.base import (
-    MASK,
-    Encoded,
-    Reply,
-    Request,
-    TextTask,
-    check_pair,
-    encode_pair,
-    pack_input,
-)
+from serving.tasks.pairs import check_pair, encode_pair, pack_input
+from serving.tasks.text_task import MASK, Encoded, Reply, Request, TextTask
 
 
 class _MaskedText(NamedTuple):
@@ -77,10 +69,10 @@ def _decode_masks(
 
 
 FILL_MASK = TextTask(
-    "fill-mask",
-    _encode_masks,
-    _decode_masks,
-    {"text": True},
+    name="fill-mask",
+    encode=_encode_masks,
+    decode=_decode_masks,
+    fields={"text": True},
     predicts_words=True,
 )
 
@@ -95,10 +87,10 @@ def _decode_pair(
 
 
 NEXT_SENTENCE = TextTask(
-    "next-sentence",
-    encode_pair,
-    _decode_pair,
-    {"text_a": True, "text_b": True},
+    name="next-sentence",
+    encode=encode_pair,
+    decode=_decode_pair,
+    fields={"text_a": True, "text_b": True},
     other_names={"text_a": ["text"]},
     check=check_pair,
     predicts_words=True,

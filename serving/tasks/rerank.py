@@ -5,13 +5,8 @@ import numpy as np
 from serving.engines import OutputArrays
 from serving.prepared_model import PreparedModel
 from serving.serving_flags import TaskFlags
-from serving.tasks.base import (
-    Encoded,
-    Reply,
-    Request,
-    TextTask,
-    pack_input,
-)
+from serving.tasks.pairs import pack_input
+from serving.tasks.text_task import Encoded, Reply, Request, TextTask
 
 
 def _encode(model: PreparedModel, request: Request) -> Encoded[None]:
@@ -48,4 +43,9 @@ def _decode(
     }
 
 
-RERANK = TextTask("rerank", _encode, _decode, {"query": True, "passages": True})
+RERANK = TextTask(
+    name="rerank",
+    encode=_encode,
+    decode=_decode,
+    fields={"query": True, "passages": True},
+)

@@ -8,7 +8,7 @@ from data.ner.words import find_words, split_words
 from serving.engines import Input, OutputArrays
 from serving.prepared_model import PreparedModel
 from serving.serving_flags import TaskFlags
-from serving.tasks.base import (
+from serving.tasks.text_task import (
     Encoded,
     Reply,
     Request,
@@ -104,10 +104,10 @@ def _decode(
 
 
 TAG = TextTask(
-    "tag",
-    _encode,
-    _decode,
-    {"text": True},
+    name="tag",
+    encode=_encode,
+    decode=_decode,
+    fields={"text": True},
     other_names={"text": ["words"]},
     reads_all=True,
     settings=("labels",),

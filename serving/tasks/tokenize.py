@@ -3,15 +3,8 @@
 from serving.engines import OutputArrays
 from serving.prepared_model import PreparedModel
 from serving.serving_flags import TaskFlags
-from serving.tasks.base import (
-    Encoded,
-    Reply,
-    Request,
-    TextTask,
-    check_pair,
-    pack_input,
-    pair_of,
-)
+from serving.tasks.pairs import check_pair, pack_input, pair_of
+from serving.tasks.text_task import Encoded, Reply, Request, TextTask
 
 
 def _encode(model: PreparedModel, request: Request) -> Encoded[Reply]:
@@ -32,10 +25,10 @@ def _decode(
 
 
 TOKENIZE = TextTask(
-    "tokenize",
-    _encode,
-    _decode,
-    {"text_a": True, "text_b": False},
+    name="tokenize",
+    encode=_encode,
+    decode=_decode,
+    fields={"text_a": True, "text_b": False},
     other_names={"text_a": ["text"]},
     check=check_pair,
     reads_all=True,

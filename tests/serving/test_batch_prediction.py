@@ -11,10 +11,12 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from serving import answer_writer, batch_prediction
-from serving.requests import Item
+from serving import batch_prediction
+from serving.answers import answer_writer
+from serving.answers.rows import AnswerRow
+from serving.request_items import Item
 from serving.serving_flags import DEFAULT_TASK_FLAGS
-from serving.tasks import base
+from serving.tasks.text_task import Encoded, TextTask
 from tests.support import fresh_process, script_runner
 from tests.support.golden import ROOT
 
@@ -24,9 +26,9 @@ class Asked:
 
     def __init__(self):
         self.batches = []
-        self.task = base.TextTask(
+        self.task = TextTask(
             "size",
-            lambda model, request: base.Encoded([], request["text"]),
+            lambda model, request: Encoded([], request["text"]),
             lambda model, text, *_: {"size": len(text)},
             {"text": True},
         )
@@ -63,7 +65,7 @@ def test_rows_of_a_file_are_sorted_by_length_and_keep_their_order(monkeypatch):
         lengths.append(len(request["text"]))
         return encode(model, request)
 
-    asked.task = base.TextTask("size", note, asked.task.decode, {"text": True})
+    asked.task = TextTask("size", note, asked.task.decode, {"text": True})
     result = asked.answer(texts, sorts=True, batch_size=8)
     assert [len(rows) for rows in result] == [100, 100, 50]
     rows = [row.cells for rows in result for row in rows]
@@ -86,7 +88,7 @@ def test_long_texts_do_not_fill_the_memory(monkeypatch):
 
 _WRITE_ARRAY = """
 import sys
-from serving import answer_writer
+from serving.answers import answer_writer, npy, rows
 
 def read(key):
     for line in open("/proc/self/status"):
@@ -94,9 +96,9 @@ def read(key):
             return int(line.split()[1]) // 1024
 
 before = read("VmRSS")
-row = answer_writer.AnswerRow({"mean": [0.5] * 1024})
+row = rows.AnswerRow({"mean": [0.5] * 1024})
 with answer_writer._open_output(sys.argv[1]) as file:
-    answer_writer.write_npy((row for _ in range(50_000)), file)
+    npy.write_npy(([row] for _ in range(50_000)), file)
 print(read("VmHWM") - before)
 """
 
@@ -116,10 +118,10 @@ def test_an_array_needs_no_memory_for_its_rows(tmp_path, name):
 def test_an_array_goes_to_standard_output(tmp_path, mode):
     """Also behind what a shell's >> keeps."""
     code = (
-        "import sys; from serving import answer_writer;"
+        "from serving.answers import answer_writer, rows;"
         "answers = [{'value': 1.5}, {}, {'value': 2}];"
-        "rows = [answer_writer.AnswerRow(answer) for answer in answers];"
-        "answer_writer.write_answers(None, 'npy', [rows])"
+        "batch = [rows.AnswerRow(answer) for answer in answers];"
+        "answer_writer.write_answers(None, 'npy', [batch])"
     )
     path = tmp_path / "out.npy"
     path.write_bytes(b"kept")
@@ -185,7 +187,7 @@ def test_a_signal_is_too_late_for_a_complete_file(tmp_path):
     answer_writer.write_answers(
         str(path),
         "jsonl",
-        [[answer_writer.AnswerRow({"value": 1})]],
+        [[AnswerRow({"value": 1})]],
         lambda: existed.append(path.exists()),
     )
     assert existed == [False] and path.exists()

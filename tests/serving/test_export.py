@@ -11,7 +11,7 @@ from tensorflow.core.protobuf.saved_model_pb2 import SavedModel
 
 import modeling
 from serving import exports
-from serving.signatures import base
+from serving.signatures import heads
 from tests.support import kinds
 from tests.support.golden import ROOT
 
@@ -52,7 +52,7 @@ def write(folder, model):
         return {"logits": tf.cast(model(features), tf.float32)}
 
     exports.write_export(
-        folder, model, base.Head(predict), exports.ExportOptions()
+        folder, model, heads.Head(predict), exports.ExportOptions()
     )
     return predict
 

@@ -16,7 +16,7 @@ import predict as script
 from command_line.config_values import create_config
 from command_line.flags import Parsed
 from serving import batch_prediction
-from serving.answer_writer import AnswerRow
+from serving.answers.rows import AnswerRow
 from tests.support import script_runner
 
 NUM_ROWS = 150

@@ -13,11 +13,14 @@ import pytest
 
 from data.tables import tables
 from data.tables.options import LayoutOptions
-from serving import answer_writer, batch_prediction, requests
-from serving.answer_writer import AnswerRow, Status
-from serving.requests import Item
+from serving import batch_prediction, request_items
+from serving.answers.csv_table import write_csv
+from serving.answers.jsonl import to_json_line
+from serving.answers.npy import write_npy
+from serving.answers.rows import AnswerRow, Status
+from serving.request_items import Item
 from serving.serving_flags import DEFAULT_TASK_FLAGS
-from serving.tasks import base, tasks_of
+from serving.tasks import tasks_of, text_task
 from serving.tasks.classify import CLASSIFY
 from serving.tasks.pretraining import FILL_MASK, NEXT_SENTENCE
 from serving.tasks.tag import TAG
@@ -25,7 +28,7 @@ from serving.tasks.tag import TAG
 
 def read(path, task, *columns):
     """Returns the requests of a file, checked."""
-    items = [*requests.read_requests(task, [str(path)], columns=columns)]
+    items = [*request_items.read_requests(task, [str(path)], columns=columns)]
     for item in items:
         task.texts(item.request)
     return items
@@ -77,7 +80,7 @@ def test_columns_may_be_named_like_other_fields(tmp_path, names, kind):
     (tmp_path / "a.csv").write_text(f"{','.join(names)}\nb,c\n")
     paths = [str(tmp_path / "a.csv")]
     columns = {kind: names}
-    (item,) = requests.read_requests(CLASSIFY, paths, **columns)
+    (item,) = request_items.read_requests(CLASSIFY, paths, **columns)
     assert item.request == PAIR
 
 
@@ -85,18 +88,18 @@ def test_a_second_column_is_not_for_a_model_of_single_texts(tmp_path):
     (tmp_path / "a.csv").write_text("text,text_b\na,\na,b\n")
     task = tasks_of("BertClassifier", {"num_texts": 1})["classify"]
     paths = [str(tmp_path / "a.csv")]
-    first, second = requests.read_requests(task, paths)
+    first, second = request_items.read_requests(task, paths)
     task.texts(first.request)
     with pytest.raises(ValueError, match="'text_b'"):
         task.texts(second.request)
     with pytest.raises(ValueError, match="--text_b_column=more"):
-        next(requests.read_requests(task, paths, columns=["text", "more"]))
+        next(request_items.read_requests(task, paths, columns=["text", "more"]))
 
 
 # A task without a network, which returns the number in a text.
-SCORE = base.TextTask(
+SCORE = text_task.TextTask(
     "score",
-    lambda model, request: base.Encoded([], request["text"]),
+    lambda model, request: text_task.Encoded([], request["text"]),
     lambda model, text, *_: {"score": float(text)},
     {"text": True},
 )
@@ -132,7 +135,7 @@ def test_texts_of_a_batch_that_failed_are_encoded_only_once(caplog):
 
     def encode(model, request):
         encoded.append(request["text"])
-        return base.Encoded([], request["text"])
+        return text_task.Encoded([], request["text"])
 
     def run_all(inputs, *_):
         sizes.append(len(inputs))
@@ -143,7 +146,7 @@ def test_texts_of_a_batch_that_failed_are_encoded_only_once(caplog):
     model = SimpleNamespace(
         engine=SimpleNamespace(run_all=run_all), max_seq_length=8, pads=False
     )
-    task = base.TextTask("score", encode, SCORE.decode, {"text": True})
+    task = text_task.TextTask("score", encode, SCORE.decode, {"text": True})
     replies = task.ask(model, [{"text": text} for text in "123"])
     assert encoded == [*"123"] and sizes == [3, 1, 1, 1]
     assert [replies[0], replies[2]] == [{"score": 1}, {"score": 3}]
@@ -180,19 +183,18 @@ ROWS = [
 
 def test_answers_of_odd_types_in_csv(tmp_path):
     with (tmp_path / "a.csv").open("wb") as file:
-        answer_writer.write_csv(ROWS, file)
+        write_csv([ROWS], file)
     header, *rows = csv.reader((tmp_path / "a.csv").open())
     assert ",".join(header) == "id,file,label,p.x,p.y,spans,line,error"
     assert rows[0] == ["1", "", "", "", "", "", "4", "no text"]
     assert rows[1][:6] == ["b", "c", '["x", "y"]', "1", "0.5", ""]
     assert rows[3][:2] == ["\\ud800", ""]
     file = io.BytesIO()
-    answer_writer.write_csv([], file)
+    write_csv([], file)
     assert file.getvalue() == b""
     # An answer beside an earlier one.
-    answer_writer.write_csv(
-        [AnswerRow(tables.add_answer({"p.a": 1}, {"p": {"a": 2}}))], file
-    )
+    row = AnswerRow(tables.add_answer({"p.a": 1}, {"p": {"a": 2}}))
+    write_csv([[row]], file)
     assert file.getvalue() == b"p.a,predicted_p.a\n1,2\n"
 
 
@@ -210,7 +212,7 @@ COPIED = {
 
 def test_copied_columns_never_lose_the_answers():
     file = io.BytesIO()
-    answer_writer.write_csv([AnswerRow({**COPIED, "label": "y"})], file)
+    write_csv([[AnswerRow({**COPIED, "label": "y"})]], file)
     header, row = csv.reader(file.getvalue().decode().splitlines())
     assert header == [*"ab", "c.d", "c.e", *"fghi", "label"]
     assert row == [
@@ -224,7 +226,7 @@ def test_copied_columns_never_lose_the_answers():
         "b'x'",
         "y",
     ]
-    assert json.loads(answer_writer.to_json_line(COPIED)) == {
+    assert json.loads(to_json_line(COPIED)) == {
         "a": None,
         "b": [1.5, None],
         "c": {"d": None, "e": [None]},
@@ -256,7 +258,7 @@ def test_a_column_that_is_nested_too_deeply_is_an_error_of_its_row():
     assert first["text"] == "a" and "error" not in first
     assert second["line"] == 2 and "nested" in second["error"]
     file = io.BytesIO()
-    answer_writer.write_csv([AnswerRow({"x": deep, "label": "y"})], file)
+    write_csv([[AnswerRow({"x": deep, "label": "y"})]], file)
     assert file.getvalue() == b"x,label\nnested too deeply,y\n"
 
 
@@ -269,7 +271,7 @@ def write_array(*answers):
     ]
     source, target = os.pipe()
     with open(target, "wb") as file:
-        answer_writer.write_npy(rows, file)
+        write_npy([rows], file)
     with open(source, "rb") as file:
         return np.load(io.BytesIO(file.read()))
 
@@ -309,7 +311,7 @@ def test_a_table_without_names_asks_and_is_answered_completely(tmp_path):
     with pytest.raises(ValueError, match="--nohas_header"):
         read(tmp_path / "a.csv", TAG)
     layout = LayoutOptions(has_header=False).layout(has_header=None)
-    items = requests.read_requests(
+    items = request_items.read_requests(
         TAG, [str(tmp_path / "a.csv")], layout=layout
     )
     texts = [item.request["text"] for item in items]
@@ -321,6 +323,8 @@ def test_the_columns_of_the_training_tell_a_header(tmp_path):
     (tmp_path / "a.csv").write_text("Nr,Kommentar\na,b c\n")
     paths = [str(tmp_path / "a.csv")]
     with pytest.raises(ValueError, match="--has_header"):
-        [*requests.read_requests(TAG, paths)]
-    (item,) = requests.read_requests(TAG, paths, trained_columns=["Kommentar"])
+        [*request_items.read_requests(TAG, paths)]
+    (item,) = request_items.read_requests(
+        TAG, paths, trained_columns=["Kommentar"]
+    )
     assert item.request == {"Nr": "a", "text": "b c"}

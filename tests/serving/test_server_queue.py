@@ -18,10 +18,11 @@ pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
 
 from serving import server_process, server_queue
 from serving.engines import EngineError, Input
-from serving.server import HTTPException, Server
+from serving.http_errors import HttpError
+from serving.server import Server
 from serving.server_queue import QueuedCall, ServedModel
 from serving.serving_flags import EngineFlags, LimitFlags
-from serving.tasks.base import Encoded, TextTask
+from serving.tasks.text_task import Encoded, TextTask
 from tests.support import asgi, script_runner
 from tests.support.server_process import send
 
@@ -153,7 +154,7 @@ def test_an_error_of_one_text_is_the_reply_to_its_call_only():
     calls = [(TASK, "a"), (TASK, "c", "bad")]
     batches, (texts, error) = compute_waiting(calls)
     assert batches == [["a", "c", "bad"]] and texts == ["a"]
-    assert (error.status_code, error.detail) == (400, "text 2: bad")
+    assert (error.status, error.message) == (400, "text 2: bad")
 
 
 def test_a_batch_on_which_the_network_fails_is_computed_text_by_text():
@@ -161,7 +162,7 @@ def test_a_batch_on_which_the_network_fails_is_computed_text_by_text():
     assert batches == [["a", "broken"], ["a"], ["broken"]]
     assert texts == ["a"]
     # The network failed, so the text is not to blame.
-    assert error.status_code == 500 and "broken" not in error.detail
+    assert error.status == 500 and "broken" not in error.message
 
 
 @pytest.mark.parametrize("turn_s, max_texts", [(-1, 4), (math.inf, 40)])
@@ -225,11 +226,11 @@ def test_calls_after_an_unexpected_error_are_answered(task, text, num_texts):
         echo = Echo()
         echo.may_run.set()
         model = served(echo)
-        with pytest.raises(HTTPException) as failure:
+        with pytest.raises(HttpError) as failure:
             async with asyncio.timeout(10):
                 await submit(model, task, *[text] * num_texts)
         async with asyncio.timeout(10):
-            return failure.value.status_code, await submit(model, TASK, "next")
+            return failure.value.status, await submit(model, TASK, "next")
 
     status, (reply,) = asyncio.run(main())
     assert status == 500

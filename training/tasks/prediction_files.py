@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from data.classification import decoding, features
-from serving import answer_writer
+from serving.answers import answer_writer
+from serving.answers.rows import AnswerRow
 from training import task
 
 
@@ -32,7 +33,7 @@ def write_rows(
     """
     if examples[0].row is not None:
         rows = [
-            answer_writer.AnswerRow(cells)
+            AnswerRow(cells)
             for cells in decoding.create_prediction_rows(
                 examples, outputs, decoder
             )

@@ -64,7 +64,7 @@ def text_inputs(*names: str) -> list[tf.TensorSpec]:
     return [tf.TensorSpec([None], tf.string, name=name) for name in names]
 
 
-def serve_ids(
+def create_ids_endpoint(
     function: Callable[[Tensors], Tensors], model: FeaturesModel
 ) -> Endpoint:
     """Creates the endpoint `ids`, which accepts WordPiece ids.

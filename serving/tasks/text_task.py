@@ -1,4 +1,4 @@
-"""Defines the class of all tasks, and what several tasks share.
+"""Defines the class of all tasks, and the requests and replies of a task.
 
 The tasks use the same tokenizer, windows and decoders as the training scripts.
 """
@@ -7,12 +7,11 @@ import dataclasses
 import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Generic, NamedTuple, Protocol, TypeAlias, TypeVar, cast
+from typing import Any, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 from absl import logging
 
-from data.text.token_windows import pack_tokens
 from files.json_files import JsonObject
 from serving.engines import EngineError, Input, OutputArrays
 from serving.prepared_model import PreparedModel
@@ -242,9 +241,25 @@ class TextTask(Generic[ContextT]):
             reply = self.decode(model, encoded.context, outputs, options)
             if cut := max((part.num_cut for part in encoded.inputs), default=0):
                 reply["num_wordpieces_cut"] = cut
-            return cast(Reply, to_plain(reply))
+            return {name: _to_plain(value) for name, value in reply.items()}
         except Exception as error:
             return error
+
+    def count_texts(self, requests: Sequence[object]) -> int:
+        """Returns the number of texts in requests, which may be unchecked.
+
+        A pair counts as one. If a field contains a list of texts, the network
+        reads the other fields once for each of them.
+        """
+        fields = self.fields.keys() & {*LISTS}
+        values = [
+            request.get(field)
+            for request in requests
+            if isinstance(request, dict)
+            for field in fields
+        ]
+        counts = [len(texts) for texts in values if isinstance(texts, list)]
+        return max(len(requests), sum(counts))
 
     def count_wordpieces(self, model: PreparedModel, request: Request) -> int:
         """Returns the number of WordPieces of a request that the model reads.
@@ -323,21 +338,21 @@ def _read_texts(field: str, value: object) -> list[str]:
     return texts
 
 
-def to_plain(value: object) -> object:
+def _to_plain(value: object) -> object:
     """Converts a part of a reply to plain Python, with 6 significant digits.
 
     Raises:
         EngineError: a number is NaN or infinite.
     """
     if isinstance(value, dict):
-        return {name: to_plain(entry) for name, entry in value.items()}
+        return {name: _to_plain(entry) for name, entry in value.items()}
     if isinstance(value, np.ndarray):
         if value.ndim == 1 and np.isfinite(value).all():
             # Twice as fast as number by number.
             return [float(f"{number:.6g}") for number in value.tolist()]
         value = value.tolist()
     if isinstance(value, list):
-        return [*map(to_plain, value)]
+        return [*map(_to_plain, value)]
     if not isinstance(value, float | np.floating):
         return value
     if not math.isfinite(value):
@@ -348,50 +363,6 @@ def to_plain(value: object) -> object:
     return float(f"{value:.6g}")
 
 
-def encode_pair(model: PreparedModel, request: Request) -> Encoded[Input]:
-    """Packs a text, or two texts, into one input, which is the context too."""
-    max_length = model.max_seq_length
-    text_a, text_b = pair_of(request)
-    packed = pack_input(
-        model,
-        model.tokenizer.tokenize_beginning(text_a, max_length),
-        model.tokenizer.tokenize_beginning(text_b, max_length),
-    )
-    return Encoded([packed], packed)
-
-
-def pack_input(
-    model: PreparedModel, tokens_a: list[str], tokens_b: Sequence[str] = ()
-) -> Input:
-    """Packs the WordPieces of one or two texts into one input."""
-    max_length = model.max_seq_length
-    tokens, first_length, num_cut = pack_tokens(tokens_a, tokens_b, max_length)
-    ids = model.tokenizer.convert_tokens_to_ids(tokens)
-    return Input(ids, first_length, num_cut)
-
-
 def served_labels(model: PreparedModel) -> list[str]:
     """Returns the names of the model's outputs, [] if they have no names."""
     return [*(model.settings.get("labels") or ())]
-
-
-def check_pair(request: Request) -> None:
-    """Raises a ValueError if a request names its first text twice."""
-    if "text" in request and "text_a" in request:
-        raise ValueError("'text' and 'text_a' are the same field; use only one")
-
-
-def check_single(request: Request) -> None:
-    """Raises a ValueError if a request names its text twice, or is a pair."""
-    check_pair(request)
-    if request.get("text_b"):
-        raise ValueError(
-            "this model was trained on single texts, so it accepts no "
-            "'text_b'. Send each text by itself"
-        )
-
-
-def pair_of(request: Request) -> tuple[str, str]:
-    """Returns the text of a request and its second text, which may be ""."""
-    name = "text" if "text" in request else "text_a"
-    return request[name], request.get("text_b", "")

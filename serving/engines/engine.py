@@ -4,15 +4,14 @@ B = batch size, F = length of an input in WordPieces, with padding.
 """
 
 import abc
+import contextlib
 import functools
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
-
-from serving.engines.runtimes import RUNTIMES
 
 # Maximum number of WordPieces in a batch, including padding.
 BUDGET = 1024
@@ -20,6 +19,8 @@ BUDGET = 1024
 MAX_VALUES = 1 << 24
 
 OutputArrays = dict[str, np.ndarray]
+# {name of an input: shape, with None for a variable size}
+InputShapes = dict[str, tuple[int | None, ...]]
 
 
 class EngineError(ValueError):
@@ -61,44 +62,27 @@ class _Row(NamedTuple):
 class Engine(abc.ABC):
     """A network that is loaded into a runtime.
 
-    Args:
-        folder: folder of the export.
-        num_threads: number of threads, or None for one per CPU.
+    A subclass loads a file: `Subclass(path, num_threads)`, where `num_threads`
+    None means one per CPU. It raises an OSError if the file cannot be loaded,
+    and a MemoryError if the model does not fit into memory.
 
-    Attributes:
-        name: name of the runtime, a key of RUNTIMES.
+    Args:
+        inputs: {name of an input: shape, with None for a variable size}.
         needs_single_rows: True if the result for a row depends on the other
             rows of the batch and on the padding. Then pass one row at a time,
             with as little padding as possible.
-        inputs: {name of an input: shape, with None for a variable size}.
 
-    Raises:
-        OSError: a file cannot be loaded.
-        MemoryError: the model does not fit into memory.
+    Attributes:
+        name: name of the runtime, a key of RUNTIMES.
     """
 
-    name: str
-    needs_single_rows = False
-    inputs: dict[str, tuple[int | None, ...]]
+    name: ClassVar[str]
 
-    def __init__(self, folder: Path, num_threads: int | None = None) -> None:
-        path = folder / RUNTIMES[self.name].file
-        if not num_threads and hasattr(os, "sched_getaffinity"):
-            num_threads = len(os.sched_getaffinity(0))
-        try:
-            self._load(path, num_threads or os.cpu_count() or 1)
-        except (OSError, MemoryError):
-            raise
-        except Exception as error:
-            # ONNX Runtime's errors have no common base class but Exception.
-            raise OSError(
-                f"{path} cannot be loaded; export or copy the model again: "
-                f"{' '.join(str(error).split())}"
-            ) from error
-
-    @abc.abstractmethod
-    def _load(self, path: Path, num_threads: int) -> None:
-        """Loads the file `path`, and sets the attributes."""
+    def __init__(
+        self, inputs: InputShapes, *, needs_single_rows: bool = False
+    ) -> None:
+        self.inputs = inputs
+        self.needs_single_rows = needs_single_rows
 
     @abc.abstractmethod
     def _compute(self, features: Mapping[str, np.ndarray]) -> OutputArrays:
@@ -190,6 +174,31 @@ class Engine(abc.ABC):
                     done = computed.pop(row.key)
                     completed[row.key] = [done[place] for place in sorted(done)]
             yield completed
+
+
+def count_threads(num_threads: int | None) -> int:
+    """Returns `num_threads`, or for None the number of usable CPUs."""
+    if not num_threads and hasattr(os, "sched_getaffinity"):
+        num_threads = len(os.sched_getaffinity(0))
+    return num_threads or os.cpu_count() or 1
+
+
+@contextlib.contextmanager
+def named_load_errors(path: Path) -> Iterator[None]:
+    """Turns the errors of a runtime that loads `path` into an OSError.
+
+    The message names the file. A MemoryError stays what it is.
+    """
+    try:
+        yield
+    except (OSError, MemoryError):
+        raise
+    except Exception as error:
+        # ONNX Runtime's errors have no common base class but Exception.
+        raise OSError(
+            f"{path} cannot be loaded; export or copy the model again: "
+            f"{' '.join(str(error).split())}"
+        ) from error
 
 
 @functools.cache

@@ -1,0 +1,44 @@
+"""Defines the errors of the server, each of which is the reply to a request."""
+
+from collections.abc import Mapping
+
+from absl import logging
+
+from serving.engines import EngineError
+
+
+class HttpError(Exception):
+    """A request that gets no answer, but a status and a message.
+
+    Args:
+        status: status of the reply.
+        message: what is wrong, and what to do.
+        headers: headers of the reply.
+    """
+
+    def __init__(
+        self,
+        status: int,
+        message: str,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        self.message = message
+        self.headers = headers
+
+
+def to_http_error(error: Exception, where: str = "") -> HttpError:
+    """Returns the reply to a request on which `error` was raised.
+
+    Args:
+        error: a ValueError is the client's fault, unless it is an EngineError.
+            Other errors are logged, and the client learns nothing about them.
+        where: beginning of the message.
+    """
+    if isinstance(error, ValueError) and not isinstance(error, EngineError):
+        message = f"{where}{' '.join(str(error).split())[:400]}"
+        # A surrogate in the request cannot be encoded.
+        return HttpError(400, message.encode(errors="replace").decode())
+    logging.error("Failed to compute a request", exc_info=error)
+    return HttpError(500, "internal error (see the server's log)")

@@ -1,0 +1,38 @@
+"""What openapi.json says about the bodies of requests and about errors."""
+
+from serving.tasks import TASKS
+from serving.tasks.text_task import LISTS
+
+_TASKS = {task.name: task for tasks in TASKS.values() for task in tasks}
+# The fields of each task. `TextTask.texts` checks requests.
+_TASK_SCHEMAS = [
+    {
+        "title": task.name,
+        "properties": {
+            name: {"type": "array" if name in LISTS else "string"}
+            for field in task.fields
+            for name in task.names_of(field)
+        },
+    }
+    for task in _TASKS.values()
+]
+# Of a POST.
+BODY = {
+    "requestBody": {
+        "required": True,
+        "content": {"application/json": {"schema": {"anyOf": _TASK_SCHEMAS}}},
+    }
+}
+# Replaces FastAPI's status 422, which no request gets.
+ERROR = {
+    "description": "An error",
+    "content": {
+        "application/json": {
+            "schema": {
+                "type": "object",
+                "properties": {"error": {"type": "string"}},
+                "required": ["error"],
+            }
+        }
+    },
+}

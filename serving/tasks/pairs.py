@@ -1,0 +1,52 @@
+"""What the tasks over a text or a pair of texts share."""
+
+from collections.abc import Sequence
+
+from data.text.token_windows import pack_tokens
+from serving.engines import Input
+from serving.prepared_model import PreparedModel
+from serving.tasks.text_task import Encoded, Request
+
+
+def encode_pair(model: PreparedModel, request: Request) -> Encoded[Input]:
+    """Packs a text, or two texts, into one input, which is the context too."""
+    max_length = model.max_seq_length
+    text_a, text_b = pair_of(request)
+    packed = pack_input(
+        model,
+        model.tokenizer.tokenize_beginning(text_a, max_length),
+        model.tokenizer.tokenize_beginning(text_b, max_length),
+    )
+    return Encoded([packed], packed)
+
+
+def pack_input(
+    model: PreparedModel, tokens_a: list[str], tokens_b: Sequence[str] = ()
+) -> Input:
+    """Packs the WordPieces of one or two texts into one input."""
+    max_length = model.max_seq_length
+    tokens, first_length, num_cut = pack_tokens(tokens_a, tokens_b, max_length)
+    ids = model.tokenizer.convert_tokens_to_ids(tokens)
+    return Input(ids, first_length, num_cut)
+
+
+def check_pair(request: Request) -> None:
+    """Raises a ValueError if a request names its first text twice."""
+    if "text" in request and "text_a" in request:
+        raise ValueError("'text' and 'text_a' are the same field; use only one")
+
+
+def check_single(request: Request) -> None:
+    """Raises a ValueError if a request names its text twice, or is a pair."""
+    check_pair(request)
+    if request.get("text_b"):
+        raise ValueError(
+            "this model was trained on single texts, so it accepts no "
+            "'text_b'. Send each text by itself"
+        )
+
+
+def pair_of(request: Request) -> tuple[str, str]:
+    """Returns the text of a request and its second text, which may be ""."""
+    name = "text" if "text" in request else "text_a"
+    return request[name], request.get("text_b", "")
