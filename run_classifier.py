@@ -254,12 +254,12 @@ def main(parsed: flags.Parsed[Config]) -> None:
     reader = create_reader(start, table)
     if reader.table_processor:
         start = adapt_to_table(start, reader.table_processor)
-    created = create_task(start, reader)
+    classifier_task = create_task(start, reader)
     # Import TensorFlow late, so that --help, wrong flags and wrong tables show
     # quickly.
     from training import fine_tuning
 
-    fine_tuning.run(created, start)
+    fine_tuning.run(classifier_task)
 
 
 command = functools.partial(cli.run, main, Config)

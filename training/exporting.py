@@ -21,7 +21,6 @@ from modeling.folders.cards import cards
 from modeling.folders.model_entries import HeadSettings
 from modeling.task_models import TaskModel
 from serving import engines, head_outputs
-from training.fine_tuning_config import FineTuningConfig
 from training.loop.trainer import Trainer
 from training.pretraining_config import PretrainingConfig
 from training.splits import splits_of
@@ -39,18 +38,17 @@ from training.training_config import TrainingConfig
 
 
 def export_pretrainer(
-    start: Start[PretrainingConfig], trainer: Trainer
+    start: Start[PretrainingConfig], trainer: Trainer, export_dir: str
 ) -> None:
     """Writes --export_dir. The export accepts text if the vocabulary is set.
 
     Raises:
         OSError: the export cannot be written.
     """
-    folder = str(start.config.export.export_dir)
     options = _options_of(
         start, trainer, start.config.pretraining.max_seq_length
     )
-    serving.export(folder, trainer.model, {}, options)
+    serving.export(export_dir, trainer.model, {}, options)
 
 
 def check_model(config: TrainingConfig, model: TaskModel) -> None:
@@ -71,27 +69,26 @@ def check_model(config: TrainingConfig, model: TaskModel) -> None:
 
 def export_task(
     task: Task[ExampleT, OriginT],
-    start: Start[FineTuningConfig],
     trainer: Trainer,
     splits: Splits[ExampleT, OriginT],
     results: Mapping[str, float],
+    export_dir: str,
 ) -> None:
     """Writes --export_dir, unless the export is much worse than the model.
 
     Args:
         task: the task.
-        start: what the command starts from.
         trainer: the Trainer, with the weights to export.
         splits: the splits that the command evaluates or predicts.
         results: the model's scores on the dev set, {} if they are unknown.
+        export_dir: folder of the export.
 
     Raises:
         OSError: the export cannot be written.
         ValueError: the export's score is lower than --max_export_loss allows.
             An earlier export does not change.
     """
-    config = start.config
-    export_dir = str(config.export.export_dir)
+    config = task.config
     kind = kinds.kind_of(trainer.model)
     scored = []
     # The export of an embedder computes vectors, and not their cosines.
@@ -99,7 +96,7 @@ def export_task(
         scored = splits_of(task, splits, "eval")
     logging.info("Exporting %s", trainer.described_step)
     options = _options_of(
-        start,
+        task.start,
         trainer,
         config.fine_tuning.max_seq_length,
         config.fine_tuning.predict_batch_size,

@@ -16,7 +16,7 @@ from data.io import tfrecords
 from modeling.folders.cards import cards, descriptions
 from modeling.folders.model_entries import TrainingSettings
 from modeling.task_loss import BatchLoss, Loss
-from training import checks, exporting
+from training import exporting
 from training.loop import devices
 from training.loop.best_step import BestStep
 from training.loop.callbacks import Callback
@@ -65,18 +65,6 @@ class Plan:
     writes_scores: bool = True
 
 
-def connect_and_check(start: Start[TrainingConfig]) -> None:
-    """Connects the workers, and checks all that needs no slow work.
-
-    Raises:
-        ValueError: a flag contradicts another flag or a file.
-        OSError: a file is missing.
-    """
-    # Connect the workers before TensorFlow uses a device.
-    devices.strategy_of(start.config.devices)
-    checks.check_files(start)
-
-
 def begin_run(
     start: Start[TrainingConfig],
     folder: RunFolder,
@@ -86,7 +74,7 @@ def begin_run(
     """Begins or resumes a run: its folder, its model and the model's weights.
 
     Args:
-        start: what the run starts from, after `connect_and_check`.
+        start: what the run starts from.
         folder: folder of the run.
         plan: what the command trains and evaluates.
         teacher: the teacher to learn from, None without a teacher.
@@ -100,6 +88,7 @@ def begin_run(
         OSError: the weights cannot be read.
     """
     folder.record(plan.settings, plan.dev_set_checksum)
+    set_seed_and_precision(start.config)
     trainer = create_trainer(
         start, folder, plan.create_model, plan.loss, plan.num_steps, teacher
     )
@@ -109,7 +98,8 @@ def begin_run(
     return trainer
 
 
-def _set_seed_and_precision(config: TrainingConfig) -> None:
+def set_seed_and_precision(config: TrainingConfig) -> None:
+    """Sets the seed and the precision of all models of this process."""
     keras.utils.set_random_seed(config.training.seed)
     if config.training.deterministic:
         tf.config.experimental.enable_op_determinism()
@@ -127,7 +117,7 @@ def create_trainer(
 ) -> Trainer:
     """Creates a model with random weights, and the Trainer of its run.
 
-    Before, sets the seed and the precision of this process.
+    The seed and the precision are those of `set_seed_and_precision`.
 
     Args:
         start: what the run starts from.
@@ -142,8 +132,7 @@ def create_trainer(
         ValueError: a flag does not fit the model or the devices.
     """
     config = start.config
-    _set_seed_and_precision(config)
-    strategy = devices.strategy_of(config.devices)
+    strategy = devices.connect_devices(config.devices)
     step = None
     with strategy.scope():
         model = create_model(

@@ -22,9 +22,10 @@ from data.pretraining.options import MaskingOptions
 from modeling.folders import identity
 from modeling.folders.model_entries import Fingerprint, TrainingSettings
 from modeling.task_loss import add_terms
-from training import exporting, flow, pretraining_end
+from training import checks, exporting, flow, pretraining_end
 from training.distillation import load_teacher
 from training.flow import Scores
+from training.loop import devices
 from training.loop.trainer import Trainer
 from training.pretraining_config import PretrainingConfig
 from training.run import fingerprints, resuming
@@ -46,10 +47,11 @@ def run(start: Start[PretrainingConfig]) -> None:
     """
     began = time.time()
     config = start.config
-    flow.connect_and_check(start)
-    check_start(start)
+    devices.connect_devices(config.devices)
+    checks.check_files(start)
+    check_network(start)
     teacher = load_teacher(start, modeling.BertPretrainer)
-    folder = RunFolder(start)
+    folder = RunFolder.open(start)
     records, evaluated = find_all_records(start)
     plan = create_plan(start, records, evaluated)
     trainer = flow.begin_run(start, folder, plan, teacher)
@@ -102,7 +104,7 @@ def create_plan(
     )
 
 
-def check_start(start: Start[PretrainingConfig]) -> None:
+def check_network(start: Start[PretrainingConfig]) -> None:
     """Checks that the folder of the weights is of the network of the flags.
 
     Raises:
@@ -160,8 +162,8 @@ def finish_run(
         guess: accuracy of always guessing the most frequent WordPiece.
     """
     config = start.config
-    if config.export.export_dir:
-        exporting.export_pretrainer(start, trainer)
+    if export_dir := config.export.export_dir:
+        exporting.export_pretrainer(start, trainer, export_dir)
     flow.store_weights(trainer)
     trainer.folder.write_card()
     if results and config.training.do_train:
@@ -310,7 +312,7 @@ def find_records(
 def _check_masking_flags(start: Start[PretrainingConfig], file: str) -> None:
     """Raises a ValueError if flags of masking are set for masked records."""
     masking = {field.name for field in dataclasses.fields(MaskingOptions)}
-    masking &= start.command.keys()
+    masking &= start.given
     if masking:
         raise ValueError(
             f"--{min(masking)} is only for records that training masks, but "

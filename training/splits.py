@@ -17,7 +17,6 @@ from files.paths import StrPath
 from modeling.folders.recorded_splits import RecordedSet
 from training.fine_tuning_config import FineTuningConfig
 from training.run import fingerprints
-from training.start import Start
 from training.task import (
     ExampleT,
     OriginT,
@@ -28,15 +27,12 @@ from training.task import (
 
 
 def write_splits(
-    task: Task[ExampleT, OriginT],
-    start: Start[FineTuningConfig],
-    folder: StrPath,
+    task: Task[ExampleT, OriginT], folder: StrPath
 ) -> dict[str, Split[ExampleT, OriginT]]:
     """Reads the splits that a command needs, then writes their records.
 
     Args:
         task: the task.
-        start: what the command starts from.
         folder: folder for the records of the chief. Other workers write theirs
             to a temporary folder.
 
@@ -44,7 +40,7 @@ def write_splits(
         ValueError: a line is malformed.
         OSError: a file is missing or cannot be written.
     """
-    config = start.config
+    config = task.config
     # A split may have two purposes.
     names = dict.fromkeys(
         name for purpose in config.purposes for name in task.splits[purpose]
@@ -57,7 +53,8 @@ def write_splits(
     if not config.is_chief:
         folder = tempfile.mkdtemp(prefix="records-")
     os.makedirs(folder, exist_ok=True)
-    sizes = (start.bert_config.vocab_size, start.bert_config.type_vocab_size)
+    bert_config = task.start.bert_config
+    sizes = (bert_config.vocab_size, bert_config.type_vocab_size)
     # Remove each split from `examples`, so that the memory of the training
     # examples is freed once their records are written.
     return {
@@ -107,13 +104,13 @@ def _write_split(
 
 def create_recorded_sets(
     config: FineTuningConfig, splits: Splits[ExampleT, OriginT]
-) -> list[RecordedSet]:
-    """Returns a RecordedSet for each split, for model.json and the card.
+) -> dict[str, RecordedSet]:
+    """Returns {split: its RecordedSet}, for model.json and the card.
 
     The checksum is of the file that the user named, or that is the only file
     of the split in --data_dir, and else of the records.
     """
-    recorded_sets = []
+    recorded_sets = {}
     for name, split in splits.items():
         files = config.files_of(name)
         if not files and config.fine_tuning.data_dir and is_purpose(name):
@@ -129,8 +126,8 @@ def create_recorded_sets(
         if len(files) == 1 and os.path.isfile(files[0]):
             file = os.path.basename(files[0])
             _, checksum = fingerprints.size_and_checksum(files[0])
-        recorded_sets.append(
-            RecordedSet(name, file, split.num_examples, checksum)
+        recorded_sets[name] = RecordedSet(
+            name, file, split.num_examples, checksum
         )
     return recorded_sets
 

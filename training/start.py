@@ -7,6 +7,7 @@ This module imports no TensorFlow.
 
 import dataclasses
 import os
+import sys
 from collections.abc import Mapping, Sequence
 from typing import Any, Generic, Self, TypeVar
 
@@ -45,6 +46,7 @@ class Start(Generic[TrainingConfigT_co]):
         bert_config: configuration of the network.
         tokenizer: tokenizer of the texts, None without --vocab_file.
         given: names of the flags that the user set.
+        script: name of the script, for model.json.
         command: {flag that the user set: value}, for model.json.
         table_split: how --data_file is split, None without the flag.
     """
@@ -54,13 +56,19 @@ class Start(Generic[TrainingConfigT_co]):
     bert_config: BertConfig
     tokenizer: FullTokenizer | None
     given: frozenset[str] = frozenset()
+    script: str = ""
     command: Mapping[str, object] = dataclasses.field(default_factory=dict)
     table_split: TableSplit | None = None
 
     @property
     def required_tokenizer(self) -> FullTokenizer:
-        """The tokenizer of a script whose --vocab_file must be set."""
-        assert self.tokenizer is not None  # by `check_required`
+        """The tokenizer of a script whose --vocab_file must be set.
+
+        Raises:
+            ValueError: there is no tokenizer.
+        """
+        if self.tokenizer is None:
+            raise ValueError("missing required flag: --vocab_file")
         return self.tokenizer
 
     @property
@@ -106,6 +114,7 @@ def read_start(parsed: flags.Parsed[TrainingConfigT]) -> Start[TrainingConfigT]:
         bert_config=bert_config,
         tokenizer=None,
         given=parsed.given,
+        script=os.path.basename(sys.argv[0]),
         command=command_to_record(parsed),
     )
     if not config.model.vocab_file:

@@ -14,7 +14,7 @@ from data.tables.dev_split import SetReader
 from data.text.tokenization import FullTokenizer
 from training.fine_tuning_config import DataFileConfigT
 from training.start import Start
-from training.trained_rows import add_table_split
+from training.table_split import add_table_split
 
 # A run on few rows repeats them for this number of steps,
 _MIN_STEPS = 100

@@ -77,7 +77,7 @@ def run_task(task_class, options, *arguments):
     """
     start = read_start(parse_flags(options))
     created = task_class(start, *arguments)
-    fine_tuning.run(created, start)
+    fine_tuning.run(created)
     return created
 
 

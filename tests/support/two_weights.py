@@ -129,7 +129,7 @@ def create_trainer(
         bert_config=modeling.BertConfig(vocab_size=1),
         tokenizer=None,
     )
-    return Trainer(model, start, RunFolder(start), step)
+    return Trainer(model, start, RunFolder.open(start), step)
 
 
 def fit(trainer, dataset, num_train_steps, *callbacks):

@@ -79,15 +79,6 @@ def test_outputs_are_put_in_the_labels_order(tmp_path, save, kind):
 
 def check_task(folder, head, labels=(), is_resumed=False, **settings):
     """Checks a folder for the task of a command that does not train."""
-    task = SimpleNamespace(
-        settings=settings,
-        labels=labels,
-        output_names=[labels],
-        tokenizer=None,
-        splits={"eval": []},
-        metrics=(),
-        eval_loss=None,
-    )
     config = SimpleNamespace(
         head=head,
         training=SimpleNamespace(do_train=False),
@@ -101,7 +92,18 @@ def check_task(folder, head, labels=(), is_resumed=False, **settings):
         bert_config=preset.load_config() or tiny_config(),
         tokenizer=None,
     )
-    checks.check_task(task, start)
+    task = SimpleNamespace(
+        start=start,
+        config=config,
+        settings=settings,
+        labels=labels,
+        output_names=[labels],
+        tokenizer=None,
+        splits={"eval": []},
+        metrics=(),
+        eval_loss=None,
+    )
+    checks.check_task(task)
 
 
 @pytest.mark.parametrize("name", ["BertCrfForTagging", *kinds.ARCHITECTURES])

@@ -4,14 +4,12 @@ These files are model.json, the configuration and the vocabulary, the card, the
 scores and the history. This module imports no TensorFlow.
 """
 
-import os
 import platform
 import re
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Self, cast
 
 from absl import logging
 
@@ -37,6 +35,7 @@ from modeling.folders.tokenizer_files import create_vocab_files
 from modeling.labels import LABELS_FILE, format_labels
 from modeling.results import format_results
 from training.run import history
+from training.run.history import History
 from training.run.resuming import flag_values
 from training.start import Start
 from training.training_config import TrainingConfig
@@ -69,6 +68,7 @@ class RunFolder:
         start: what the run starts from.
         labels: names of the model's outputs, in order. None = write no
             labels.txt.
+        run_history: history of the run. `open` reads it.
 
     Attributes:
         path: path of the folder.
@@ -80,14 +80,13 @@ class RunFolder:
         current_preset: Preset of the current weights, None if they are random.
             It is the Preset of the start until `write_description` runs.
         results: what this command wrote to eval_results.txt, or None.
-
-    Raises:
-        ValueError: a line of the history is malformed.
-        OSError: the history cannot be read.
     """
 
     def __init__(
-        self, start: Start[TrainingConfig], labels: Sequence[str] | None = None
+        self,
+        start: Start[TrainingConfig],
+        labels: Sequence[str] | None,
+        run_history: History,
     ) -> None:
         self.path = Path(start.config.training.output_dir)
         self.best = self.path / BEST
@@ -96,12 +95,28 @@ class RunFolder:
         self.tokenizer = start.tokenizer
         self.current_preset = start.preset
         self.results: Mapping[str, float] | None = None
+        self.history = run_history
+        self._start = start
         self._config: TrainingConfig = start.config
-        self._command = start.command
         self._settings: TrainingSettings | None = None
-        self.history = history.History(
-            start.config, self.path / history.FILE, self.state
+
+    @classmethod
+    def open(
+        cls, start: Start[TrainingConfig], labels: Sequence[str] | None = None
+    ) -> Self:
+        """Opens the folder of a new or an earlier run, and reads its history.
+
+        The arguments are those of the class.
+
+        Raises:
+            ValueError: a line of the history is malformed.
+            OSError: the history cannot be read.
+        """
+        path = Path(start.config.training.output_dir)
+        run_history = History.read(
+            start.config, path / history.FILE, path / STATE
         )
+        return cls(start, labels, run_history)
 
     def record(self, settings: TrainingSettings, dev_set: int) -> None:
         """Sets the values to record with the run's weights and evaluations.
@@ -129,9 +144,7 @@ class RunFolder:
             texts |= create_vocab_files(self.tokenizer, longest)
         if self.labels is not None:
             texts[LABELS_FILE] = format_labels(self.labels).encode()
-        description = create_model_json(
-            self._config, self._command, model, self._settings
-        )
+        description = create_model_json(self._start, model, self._settings)
         # The best step is the last entry, as `set_best_step` writes it.
         step = self.history.best_step
         last: ModelJson = (
@@ -256,20 +269,18 @@ class RunFolder:
 
 
 def create_model_json(
-    config: TrainingConfig,
-    command: Mapping[str, object],
+    start: Start[TrainingConfig],
     model: "TaskModel",
     settings: TrainingSettings,
 ) -> ModelJson:
     """Returns the contents of a run's model.json.
 
     Args:
-        config: the flags.
-        command: {flag that the user set: value}, without folders.
+        start: what the run starts from.
         model: the model.
         settings: result of `resuming.settings_to_record`.
     """
-    head = flag_values(config, Role.HEAD, Role.DECODING)
+    head = flag_values(start.config, Role.HEAD, Role.DECODING)
     # A setting may be the value that the task chose for the flag.
     chosen: Mapping[str, object] = settings
     head |= {name: chosen[name] for name in head.keys() & chosen.keys()}
@@ -277,8 +288,8 @@ def create_model_json(
         "version": model_json.VERSION,
         "task": cast("HeadSettings", {"name": kinds.kind_of(model), **head}),
         "origin": {
-            "script": os.path.basename(sys.argv[0]),
-            "command": command,
+            "script": start.script,
+            "command": start.command,
             "settings": settings,
             "versions": {
                 "python": platform.python_version(),

@@ -182,9 +182,13 @@ class SquadTask(task.Task[reading.SquadExample, passage_windows.SquadFeatures]):
 
     @property
     def _asked(self) -> reading.SquadFile:
-        """The file of --predict_file."""
-        # Only commands that read this file evaluate and predict.
-        assert self.reader.asked
+        """The file of --predict_file, of a command that reads it.
+
+        Raises:
+            ValueError: the command does not read the file.
+        """
+        if self.reader.asked is None:
+            raise ValueError("--predict_file was not read")
         return self.reader.asked
 
     def _score(
