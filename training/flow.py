@@ -17,7 +17,7 @@ from modeling.folders.cards import cards, descriptions
 from modeling.folders.model_entries import TrainingSettings
 from modeling.task_loss import BatchLoss, Loss
 from training import exporting
-from training.loop import devices
+from training.loop import devices, stopping
 from training.loop.best_step import BestStep
 from training.loop.callbacks import Callback
 from training.loop.train_step import Trainable, TrainStep
@@ -229,6 +229,8 @@ def train_and_evaluate(
 ) -> None:
     """Trains, and evaluates meanwhile if the flags say so.
 
+    If a signal stops the training, ends the process after saving the step.
+
     Args:
         trainer: the Trainer.
         records: the records to train on.
@@ -239,13 +241,18 @@ def train_and_evaluate(
         patience: number of evaluations without improvement after which training
             stops. 0 = training never stops early.
         epochs: number of epochs in all steps, for the log, if known.
+
+    Raises:
+        SystemExit: a signal stopped the training.
     """
     callbacks: list[Callback] = []
     if trainer.config.keeps_best:
         callbacks.append(
             BestStep(trainer, evaluate, interval, metric, patience)
         )
-    trainer.fit(records, num_train_steps, callbacks, epochs)
+    is_stopped = trainer.fit(records, num_train_steps, callbacks, epochs)
+    if is_stopped:
+        stopping.exit_after_signal(trainer.global_step)
 
 
 def evaluate_at_the_end(trainer: Trainer, evaluate: Evaluate) -> Scores:

@@ -34,6 +34,8 @@ _WRITTEN = re.compile(
     + r"-(?P<step>0|[1-9][0-9]*)(?P<partial>\.partial(-[0-9]+)?)?"
     + r"\.(index|data-00000-of-00001)(\.tempstate[0-9]+)?"
 )
+# Keras's name of the variable in a `keras.random.SeedGenerator`.
+_SEED_STATE = "seed_generator_state"
 
 
 class Checkpointer:
@@ -204,10 +206,10 @@ class Checkpointer:
             self.has_optimizer = reader.has_tensor("global_step")
             state = self._state if self.has_optimizer else {}
             for name, variable in (self._variables | state).items():
-                # Only training needs the state of the dropout's seed generator,
-                # which Google's checkpoints do not contain.
-                is_seed = "seed_" in name and not self._state
-                if not is_seed or reader.has_tensor(name):
+                # Only training draws seeds for dropout. Google's checkpoints
+                # do not contain the generator's state.
+                is_optional = variable.name == _SEED_STATE and not self._state
+                if reader.has_tensor(name) or not is_optional:
                     variable.assign(reader.get_tensor(name))
         logging.info("Restored the checkpoint %s", path)
         return int(path.rpartition("-")[2])
