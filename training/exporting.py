@@ -94,7 +94,7 @@ def export_task(
     # The export of an embedder computes vectors, and not their cosines.
     if task.metrics[0] in results and kind != kinds.EMBEDDER:
         scored = splits_of(task, splits, "eval")
-    logging.info("Exporting %s", trainer.described_step)
+    logging.info("Exporting %s", trainer.describe_step())
     options = _options_of(
         task.start,
         trainer,

@@ -21,7 +21,7 @@ from training.distillation import load_teacher
 from training.fine_tuning_config import FineTuningConfig
 from training.flow import Scores
 from training.loop import devices
-from training.loop.prediction import LossFigures
+from training.loop.prediction import EvalLoss
 from training.loop.trainer import Trainer
 from training.run import resuming
 from training.run.fingerprints import fingerprint_files, settings_of_start
@@ -82,7 +82,7 @@ def run(task: Task[ExampleT, OriginT]) -> None:
                 evaluate,
             )
         if not plan.writes_scores:
-            show_scores(task, trainer, splits, evaluate(trainer))
+            finish_without_scores(task, trainer, splits, evaluate(trainer))
             return
         results = write_files(task, trainer, splits, evaluate)
     if task.config.is_chief:
@@ -155,14 +155,17 @@ def write_files(
     return results
 
 
-def show_scores(
+def finish_without_scores(
     task: Task[ExampleT, OriginT],
     trainer: Trainer,
     splits: Splits[ExampleT, OriginT],
     results: Scores,
 ) -> None:
-    """Shows scores that are not the run's, and exports what the user asked."""
-    trainer.folder.show_results(results)
+    """Logs scores that are not the run's, and exports what the user asked.
+
+    Writes no scores, no card and no report.
+    """
+    trainer.folder.log_results(results)
     if not task.config.is_chief:
         return
     export_dir = task.config.export.export_dir
@@ -254,7 +257,7 @@ def write_predictions(
     because a split may have two purposes (`Task.splits`). `results` are the dev
     set's scores so far.
     """
-    logging.info("Predicting with %s", trainer.described_step)
+    logging.info("Predicting with %s", trainer.describe_step())
     folder = trainer.folder
     dev_scores: Scores = {}
     for split in splits_of(task, splits, "predict"):
@@ -361,10 +364,10 @@ def create_evaluation(
         for split in splits_of(task, splits, "eval"):
             batches = predict_split(task, trainer, split, "eval", "Evaluating")
             if task.eval_loss:
-                batches_with_loss = LossFigures(task.eval_loss, batches)
+                batches_with_loss = EvalLoss(task.eval_loss, batches)
                 scores = task.evaluate(split, batches_with_loss)
-                # Complete now, because the task has read all batches.
-                scores = scores | batches_with_loss.figures()
+                # The loss is complete once the task has read all batches.
+                scores = scores | batches_with_loss.scores()
             else:
                 scores = task.evaluate(split, batches)
             suffix = suffix_of(split.name)

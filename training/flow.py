@@ -257,7 +257,7 @@ def train_and_evaluate(
 
 def evaluate_at_the_end(trainer: Trainer, evaluate: Evaluate) -> Scores:
     """Evaluates the trained weights, and writes eval_results.txt."""
-    logging.info("Evaluating %s", trainer.described_step)
+    logging.info("Evaluating %s", trainer.describe_step())
     results = evaluate(trainer)
     trainer.folder.history.add("eval", trainer.global_step, results)
     trainer.folder.write_results("eval_results.txt", results)
@@ -312,6 +312,6 @@ def log_end(
         seconds: duration of this command.
     """
     typed = map(as_typed, commands)
-    lines = [*scores, *trainer.folder.shown_files(), *typed]
+    lines = [*scores, *trainer.folder.list_shown_files(), *typed]
     duration = datetime.timedelta(seconds=round(seconds))
     logging.info("Done in %s\n  %s", duration, "\n  ".join(lines))

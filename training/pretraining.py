@@ -20,7 +20,7 @@ from data.pretraining import record_files
 from data.pretraining.dynamic_masking import DynamicMasking
 from data.pretraining.options import MaskingOptions
 from modeling.folders import identity
-from modeling.folders.model_entries import Fingerprint, TrainingSettings
+from modeling.folders.model_entries import Fingerprint
 from modeling.task_loss import add_terms
 from training import checks, exporting, flow, pretraining_end
 from training.distillation import load_teacher
@@ -67,7 +67,7 @@ def run(start: Start[PretrainingConfig]) -> None:
         # Export the best step's weights if this run saved them. Later commands
         # load the same weights from --output_dir.
         trainer.restore_best()
-        logging.info("Exporting %s", trainer.described_step)
+        logging.info("Exporting %s", trainer.describe_step())
     if config.is_chief:
         # Only the chief writes files.
         finish_run(start, trainer, results, began, counts.guess)
@@ -93,13 +93,19 @@ def create_plan(
     dev_set: list[Fingerprint] = []
     if config.pretraining.eval_input_file:
         dev_set = record_files.identify_files(evaluated.files)
+    settings = start.recorded_settings
+    if config.training.do_train:
+        listed = list_settings(start, records, dev_set)
+        check_same_records(start, listed)
+        resuming.check_resumed(config, start.preset, listed)
+        settings = resuming.settings_to_record(config, start.preset, listed)
     return flow.Plan(
         create_model=functools.partial(
             modeling.BertPretrainer, left_to_right=config.training.left_to_right
         ),
         loss=modeling.PretrainingLoss(config.pretraining.next_sentence),
         num_steps=find_num_steps(config),
-        settings=check_and_list_settings(start, records, dev_set),
+        settings=settings,
         dev_set_checksum=dev_set_checksum(config, dev_set),
     )
 
@@ -176,63 +182,51 @@ def finish_run(
     )
 
 
-def check_and_list_settings(
+def list_settings(
     start: Start[PretrainingConfig],
     records: tfrecords.Records,
     dev_set: list[Fingerprint],
-) -> TrainingSettings:
-    """Checks the settings of a run, and returns those to record.
+) -> dict[str, Any]:
+    """Returns the settings of the training, {name: value}.
 
     Args:
         start: what the command starts from.
         records: the records to train on.
         dev_set: identity of the records of --eval_input_file.
-
-    Raises:
-        ValueError: the run in --output_dir began with other settings or
-            records.
     """
-    config = start.config
-    if not config.training.do_train:
-        return start.recorded_settings
     settings: dict[str, Any] = {**fingerprints.settings_of_start(start)}
     settings["input_file"] = record_files.identify_files(records.files)
-    if config.keeps_best:
+    if start.config.keeps_best:
         settings["eval_input_file"] = dev_set
-    stated: Mapping[str, object] = (
-        start.recorded_settings if start.is_resumed else {}
-    )
+    return settings
+
+
+def check_same_records(
+    start: Start[PretrainingConfig], settings: Mapping[str, Any]
+) -> None:
+    """Checks that a run is resumed on the records that it began with.
+
+    `settings` is the result of `list_settings`.
+
+    Raises:
+        ValueError: the records differ. The message names the flag and a file.
+    """
+    if not start.is_resumed:
+        return
+    stated: Mapping[str, object] = start.recorded_settings
+    folder = start.config.training.output_dir
     for name in ("input_file", "eval_input_file"):
         recorded = stated.get(name)
-        if name in settings and isinstance(recorded, list):
-            _check_records(config, name, recorded, settings[name])
-    resuming.check_resumed(config, start.preset, settings)
-    return resuming.settings_to_record(config, start.preset, settings)
-
-
-def _check_records(
-    config: PretrainingConfig,
-    name: str,
-    recorded: Sequence[object],
-    records: Sequence[Fingerprint],
-) -> None:
-    """Raises a ValueError if a run is resumed on other records.
-
-    Args:
-        config: the flags.
-        name: name of the flag that names the records.
-        recorded: fingerprints of the records that the run began with.
-        records: fingerprints of the records now.
-    """
-    if recorded == records:
-        return
-    folder = config.training.output_dir
-    files = [str(entry[0]) for entry in records if entry not in recorded]
-    raise ValueError(
-        f"--{name}: the run in {folder} began with other records than "
-        f"{', '.join(files) or 'these files'}. Set another --output_dir. To "
-        f"start from this run's weights, also set --init_checkpoint={folder}"
-    )
+        records = settings.get(name, recorded)
+        if not isinstance(recorded, list) or recorded == records:
+            continue
+        files = [str(entry[0]) for entry in records if entry not in recorded]
+        raise ValueError(
+            f"--{name}: the run in {folder} began with other records than "
+            f"{', '.join(files) or 'these files'}. Set another --output_dir. "
+            "To start from this run's weights, also set "
+            f"--init_checkpoint={folder}"
+        )
 
 
 def dev_set_checksum(

@@ -48,6 +48,10 @@ class Checkpointer:
             only the model's variables.
         keep_checkpoint_max: number of newest checkpoints to keep, 0 for all.
         is_chief: False for a worker that only reads checkpoints.
+
+    Attributes:
+        has_optimizer: whether the checkpoint that was restored contains the
+            optimizer, True if none was restored.
     """
 
     def __init__(
@@ -64,7 +68,7 @@ class Checkpointer:
         self._variables = dict(variables)
         self._state: dict[str, keras.Variable] = {}
         self._restored = -1
-        self.has_optimizer = True  # in the restored checkpoint
+        self.has_optimizer = True
         if optimizer is None:
             return
         # In float16, the optimizer is wrapped in a loss scaling optimizer.
@@ -79,12 +83,12 @@ class Checkpointer:
             for slot, value in inner.slots(variable).items():
                 self._state[f"{name}/{slot}"] = value
 
-    def save(self, step: int, has_optimizer: bool = True) -> None:
+    def save(self, step: int, keeps_optimizer: bool = True) -> None:
         """Writes a checkpoint, and deletes old, later and partial checkpoints.
 
         A later checkpoint is damaged, because a newer step would have been
         restored, or it is the best step of a run that this run replaces. With
-        `has_optimizer` = False, saves only the model's variables.
+        `keeps_optimizer` = False, saves only the model's variables.
 
         Raises:
             OSError: the checkpoint could not be written. Earlier checkpoints
@@ -93,7 +97,7 @@ class Checkpointer:
                 was written.
         """
         # Check on every worker, so that all workers stop at the same step.
-        variables = self._variables | (self._state if has_optimizer else {})
+        variables = self._variables | (self._state if keeps_optimizer else {})
         for name, variable in variables.items():
             value = tf.cast(variable.value, tf.float32)
             if not tf.reduce_all(tf.math.is_finite(value)):
@@ -152,14 +156,14 @@ class Checkpointer:
             ):
                 file.unlink(missing_ok=True)
 
-    def link(self, step: int | None, folder: StrPath) -> None:
+    def link(self, step: int, folder: StrPath) -> None:
         """Replaces a step by links to the same step in another folder, if any.
 
         The step stays a copy if the other is damaged or cannot be linked. If
         the process is killed, the step may be missing here until the next call.
         """
-        folders = folder, self.output_dir
-        source, target = (f"{path}/{PREFIX}-{step}" for path in folders)
+        source = f"{folder}/{PREFIX}-{step}"
+        target = f"{self.output_dir}/{PREFIX}-{step}"
         partial = f"{target}.partial"
         with contextlib.suppress(OSError):
             tf1.check_tf1_files(source)

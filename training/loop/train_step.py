@@ -380,7 +380,9 @@ def _take_part(
         index: number of the micro-batch, int [].
         features: features of the batch, whose static shapes `parts` has lost.
     """
-    part: Features = tf.nest.map_structure(lambda values: values[index], parts)
+    part: dict[str, tf.Tensor] = tf.nest.map_structure(
+        lambda values: values[index], parts
+    )
     for name, values in part.items():
         values.set_shape([None, *features[name].shape[1:]])
     return part

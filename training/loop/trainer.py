@@ -173,8 +173,9 @@ class Trainer(BatchPredictor):
 
     def link_best(self) -> None:
         """Stores the best step's weights only once, if it is the last step."""
-        if self.config.is_chief:
-            self._best.link(self.folder.history.best_step, self.folder.path)
+        step = self.folder.history.best_step
+        if self.config.is_chief and step is not None:
+            self._best.link(step, self.folder.path)
 
     def fit(
         self,
@@ -400,9 +401,8 @@ class Trainer(BatchPredictor):
             *(interval - step % interval for interval in intervals),
         )
 
-    @property
-    def described_step(self) -> str:
-        """Description of the current weights, for the log."""
+    def describe_step(self) -> str:
+        """Returns words for the current weights, for the log."""
         if not self.global_step:
             start = self.config.model.init_checkpoint
             return f"the weights of {start}" if start else "random weights"

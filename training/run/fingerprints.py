@@ -40,8 +40,8 @@ def settings_of_start(start: Start[TrainingConfig]) -> TrainingSettings:
     if not checkpoint and not start.is_resumed:
         settings["init_checkpoint"] = None
     elif checkpoint:
-        folders = (config.training.output_dir, folder_of(checkpoint))
-        if len(set(map(os.path.realpath, folders))) == 2:
+        output_dir = os.path.realpath(config.training.output_dir)
+        if os.path.realpath(folder_of(checkpoint)) != output_dir:
             # The Preset of a resumed run is that of --output_dir.
             preset = None if start.is_resumed else start.preset
             preset = preset or presets.read_preset(

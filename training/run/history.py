@@ -170,9 +170,11 @@ class History:
         Raises:
             OSError: the file cannot be written.
         """
-        is_later = kind == "eval" and self._started is None
-        is_other = is_later and self.best_step and not self.best()
-        if is_other or not self._config.is_chief:
+        if not self._config.is_chief:
+            return
+        is_after_training = kind == "eval" and self._started is None
+        has_other_dev_set = self.best_step is not None and self.best() is None
+        if is_after_training and has_other_dev_set:
             return
         line = self._create_line(kind, step, metrics, learning_rate)
         former = self._lines.get((kind, step))

@@ -6,7 +6,7 @@ scores and the history. This module imports no TensorFlow.
 
 import platform
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, cast
@@ -97,7 +97,6 @@ class RunFolder:
         self.results: Mapping[str, float] | None = None
         self.history = run_history
         self._start = start
-        self._config: TrainingConfig = start.config
         self._settings: TrainingSettings | None = None
 
     @classmethod
@@ -136,7 +135,8 @@ class RunFolder:
             ValueError: files in the folder describe another model.
             OSError: a file cannot be written.
         """
-        if not self._config.is_chief or self._settings is None:
+        config = self._start.config
+        if not config.is_chief or self._settings is None:
             return
         texts = {"bert_config.json": model.config.to_json_string().encode()}
         if self.tokenizer:
@@ -151,7 +151,7 @@ class RunFolder:
             {} if step is None else {"files": [], "best_step": step}
         )
         _write_files(self.path, texts, description | last)
-        if self._config.keeps_best:
+        if config.keeps_best:
             _write_files(self.best, texts, description)
         self.current_preset = presets.preset_of_run(str(self.path), description)
         self.write_card(is_finished=False)
@@ -162,7 +162,7 @@ class RunFolder:
 
         A command that trains changes them.
         """
-        is_fixed = not self._config.training.do_train
+        is_fixed = not self._start.config.training.do_train
         preset = self.current_preset
         if is_fixed and preset and preset.is_resumed:
             return preset.model_json
@@ -175,10 +175,10 @@ class RunFolder:
     def set_best_step(self, step: int) -> None:
         """Names the step of the run's best weights in its model.json."""
         file = self.path / FILE
-        if self._config.is_chief and file.is_file():
+        if self._start.config.is_chief and file.is_file():
             write_json(file, {**json_files.read_json(file), "best_step": step})
 
-    def show_results(self, results: Mapping[str, float]) -> None:
+    def log_results(self, results: Mapping[str, float]) -> None:
         """Logs a table of scores, sorted by name."""
         table = format_results({key: results[key] for key in sorted(results)})
         logging.info("***** Eval results *****\n%s", table)
@@ -196,10 +196,10 @@ class RunFolder:
         ordered = {key: results[key] for key in sorted(results)}
         # The table of an export would only repeat the model's.
         if not name.startswith("export"):
-            self.show_results(ordered)
+            self.log_results(ordered)
         if name == "eval_results.txt":
             self.results = results
-        if self._config.is_chief:
+        if self._start.config.is_chief:
             lines = [f"{key} = {value}\n" for key, value in ordered.items()]
             write_text(self.path / name, "".join(lines))
 
@@ -262,10 +262,10 @@ class RunFolder:
                 ", ".join(paths),
             )
 
-    def shown_files(self) -> Iterator[str]:
-        """Yields the paths of the reports and predictions in the folder."""
-        paths = (self.path / name for name in _SHOWN)
-        yield from (str(path) for path in paths if path.is_file())
+    def list_shown_files(self) -> list[str]:
+        """Returns the paths of the reports and predictions in the folder."""
+        paths = [self.path / name for name in _SHOWN]
+        return [str(path) for path in paths if path.is_file()]
 
 
 def create_model_json(
