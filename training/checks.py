@@ -13,7 +13,7 @@ from modeling.checkpoints.restore import LoadReport
 from modeling.folders import identity, new_folders
 from modeling.folders.presets import Preset
 from modeling.labels import similar_labels
-from training.start import Start, check_lengths
+from training.start import StartingPoint, check_lengths
 from training.task import AnyTask
 from training.training_config import TrainingConfig
 
@@ -25,7 +25,7 @@ _OURS = re.compile(
 )
 
 
-def check_files(start: Start[TrainingConfig]) -> None:
+def check_files(start: StartingPoint[TrainingConfig]) -> None:
     """Checks the files that the flags of a command name.
 
     Raises:

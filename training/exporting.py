@@ -24,7 +24,7 @@ from serving import engines, head_outputs
 from training.loop.trainer import Trainer
 from training.pretraining_config import PretrainingConfig
 from training.splits import splits_of
-from training.start import Start
+from training.start import StartingPoint
 from training.task import (
     AnyTask,
     Batch,
@@ -38,7 +38,7 @@ from training.training_config import TrainingConfig
 
 
 def export_pretrainer(
-    start: Start[PretrainingConfig], trainer: Trainer, export_dir: str
+    start: StartingPoint[PretrainingConfig], trainer: Trainer, export_dir: str
 ) -> None:
     """Writes --export_dir. The export accepts text if the vocabulary is set.
 
@@ -125,7 +125,7 @@ def head_settings_of(task: AnyTask) -> HeadSettings:
 
 
 def _options_of(
-    start: Start[TrainingConfig],
+    start: StartingPoint[TrainingConfig],
     trainer: Trainer,
     max_seq_length: int,
     predict_batch_size: int = 32,

@@ -24,7 +24,7 @@ from training.loop.train_step import Trainable, TrainStep
 from training.loop.trainer import Trainer
 from training.optimizers import optimization
 from training.run.run_folder import RunFolder
-from training.start import Start
+from training.start import StartingPoint
 from training.training_config import NumSteps, TrainingConfig
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class Plan:
 
 
 def begin_run(
-    start: Start[TrainingConfig],
+    start: StartingPoint[TrainingConfig],
     folder: RunFolder,
     plan: Plan,
     teacher: "TaskModel | None",
@@ -108,7 +108,7 @@ def set_seed_and_precision(config: TrainingConfig) -> None:
 
 
 def create_trainer(
-    start: Start[TrainingConfig],
+    start: StartingPoint[TrainingConfig],
     folder: RunFolder,
     create_model: Callable[..., "TaskModel"],
     loss: Loss,
@@ -167,7 +167,7 @@ def _freeze(model: "TaskModel", num_blocks: int) -> None:
 
 
 def _create_optimizer(
-    start: Start[TrainingConfig], num_steps: NumSteps
+    start: StartingPoint[TrainingConfig], num_steps: NumSteps
 ) -> keras.optimizers.Optimizer:
     optimizer = optimization.create_optimizer(
         start.config.optimizer, num_steps.training, num_steps.warmup
@@ -179,7 +179,7 @@ def _create_optimizer(
 
 
 def _with_teacher(
-    start: Start[TrainingConfig],
+    start: StartingPoint[TrainingConfig],
     model: "TaskModel",
     loss: Loss,
     teacher: "TaskModel | None",

@@ -30,11 +30,11 @@ from training.loop.trainer import Trainer
 from training.pretraining_config import PretrainingConfig
 from training.run import fingerprints, resuming
 from training.run.run_folder import RunFolder
-from training.start import Start
+from training.start import StartingPoint
 from training.training_config import NumSteps
 
 
-def run(start: Start[PretrainingConfig]) -> None:
+def run(start: StartingPoint[PretrainingConfig]) -> None:
     """Trains, evaluates and exports the model, depending on the flags.
 
     Args:
@@ -74,7 +74,7 @@ def run(start: Start[PretrainingConfig]) -> None:
 
 
 def create_plan(
-    start: Start[PretrainingConfig],
+    start: StartingPoint[PretrainingConfig],
     records: tfrecords.Records,
     evaluated: tfrecords.Records,
 ) -> flow.Plan:
@@ -110,7 +110,7 @@ def create_plan(
     )
 
 
-def check_network(start: Start[PretrainingConfig]) -> None:
+def check_network(start: StartingPoint[PretrainingConfig]) -> None:
     """Checks that the folder of the weights is of the network of the flags.
 
     Raises:
@@ -152,7 +152,7 @@ def train_pretrainer(
 
 
 def finish_run(
-    start: Start[PretrainingConfig],
+    start: StartingPoint[PretrainingConfig],
     trainer: Trainer,
     results: Scores,
     began: float,
@@ -183,7 +183,7 @@ def finish_run(
 
 
 def list_settings(
-    start: Start[PretrainingConfig],
+    start: StartingPoint[PretrainingConfig],
     records: tfrecords.Records,
     dev_set: list[Fingerprint],
 ) -> dict[str, Any]:
@@ -202,7 +202,7 @@ def list_settings(
 
 
 def check_same_records(
-    start: Start[PretrainingConfig], settings: Mapping[str, Any]
+    start: StartingPoint[PretrainingConfig], settings: Mapping[str, Any]
 ) -> None:
     """Checks that a run is resumed on the records that it began with.
 
@@ -249,7 +249,7 @@ def dev_set_checksum(
 
 
 def find_all_records(
-    start: Start[PretrainingConfig],
+    start: StartingPoint[PretrainingConfig],
 ) -> tuple[tfrecords.Records, tfrecords.Records]:
     """Finds and checks the records to train on, and those to evaluate on."""
     flags = start.config.pretraining
@@ -262,7 +262,7 @@ def find_all_records(
 
 
 def find_records(
-    start: Start[PretrainingConfig], name: str, pattern: str
+    start: StartingPoint[PretrainingConfig], name: str, pattern: str
 ) -> tfrecords.Records:
     """Finds and checks the records of --input_file or --eval_input_file.
 
@@ -303,7 +303,9 @@ def find_records(
     return tfrecords.Records(files, spec, dynamic_masking)
 
 
-def _check_masking_flags(start: Start[PretrainingConfig], file: str) -> None:
+def _check_masking_flags(
+    start: StartingPoint[PretrainingConfig], file: str
+) -> None:
     """Raises a ValueError if flags of masking are set for masked records."""
     masking = {field.name for field in dataclasses.fields(MaskingOptions)}
     masking &= start.given
@@ -315,7 +317,7 @@ def _check_masking_flags(start: Start[PretrainingConfig], file: str) -> None:
 
 
 def _create_masking(
-    start: Start[PretrainingConfig], file: str
+    start: StartingPoint[PretrainingConfig], file: str
 ) -> DynamicMasking:
     if not start.tokenizer:
         raise ValueError(

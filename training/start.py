@@ -1,8 +1,8 @@
 """Finds out what a training command starts from, before any slow work.
 
 The flags are completed by what the folder of the weights states. The folder,
-the configuration and the vocabulary are read once, and passed on as a `Start`.
-This module imports no TensorFlow.
+the configuration and the vocabulary are read once, and passed on as a
+`StartingPoint`. This module imports no TensorFlow.
 """
 
 import dataclasses
@@ -25,8 +25,8 @@ from training.run.resuming import check_resumed
 from training.training_config import TrainingConfig
 
 TrainingConfigT = TypeVar("TrainingConfigT", bound=TrainingConfig)
-# Covariant, so that what takes a Start[TrainingConfig] accepts the Start of any
-# script.
+# Covariant, so that what takes a StartingPoint[TrainingConfig] accepts that of
+# any script.
 TrainingConfigT_co = TypeVar(
     "TrainingConfigT_co", bound=TrainingConfig, covariant=True
 )
@@ -37,7 +37,7 @@ _STATED_BY_FOLDER = ("bert_config_file", "vocab_file")
 
 
 @dataclasses.dataclass(frozen=True)
-class Start(Generic[TrainingConfigT_co]):
+class StartingPoint(Generic[TrainingConfigT_co]):
     """What a training command starts from.
 
     Attributes:
@@ -91,7 +91,9 @@ class Start(Generic[TrainingConfigT_co]):
         return dataclasses.replace(self, table_split=table_split)
 
 
-def read_start(parsed: flags.Parsed[TrainingConfigT]) -> Start[TrainingConfigT]:
+def read_start(
+    parsed: flags.Parsed[TrainingConfigT],
+) -> StartingPoint[TrainingConfigT]:
     """Reads the files that a training command starts from.
 
     Raises:
@@ -108,7 +110,7 @@ def read_start(parsed: flags.Parsed[TrainingConfigT]) -> Start[TrainingConfigT]:
         bert_config = preset.load_config()
     if bert_config is None:
         bert_config = modeling.load_config(file)
-    start = Start(
+    start = StartingPoint(
         config=config,
         preset=preset,
         bert_config=bert_config,

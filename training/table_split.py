@@ -19,7 +19,7 @@ from training.fine_tuning_config import (
     DataFileConfigT,
     FineTuningConfig,
 )
-from training.start import Start
+from training.start import StartingPoint
 
 
 class _Overlap(NamedTuple):
@@ -36,8 +36,8 @@ class _Overlap(NamedTuple):
 
 
 def add_table_split(
-    start: Start[DataFileConfigT], reader: SetReader[Any, Any]
-) -> Start[DataFileConfigT]:
+    start: StartingPoint[DataFileConfigT], reader: SetReader[Any, Any]
+) -> StartingPoint[DataFileConfigT]:
     """Returns the start with the split of --data_file, if the flag is set.
 
     Logs a warning if the weights may have been trained on rows of the dev set.
@@ -60,7 +60,9 @@ def add_table_split(
     )
 
 
-def find_split_to_record(start: Start[FineTuningConfig]) -> TableSplit | None:
+def find_split_to_record(
+    start: StartingPoint[FineTuningConfig],
+) -> TableSplit | None:
     """Returns the split for model.json, None if no run chose its sets so.
 
     A run on sets of --data_dir passes on the split of its start.

@@ -16,7 +16,7 @@ import numpy as np
 
 from modeling.folders.model_entries import NO_SETTINGS, HeadSettings
 from training.fine_tuning_config import FineTuningConfig
-from training.start import Start
+from training.start import StartingPoint
 
 if TYPE_CHECKING:
     import tensorflow as tf
@@ -133,7 +133,7 @@ class Task(abc.ABC, Generic[ExampleT, OriginT]):
     settings: HeadSettings = NO_SETTINGS
     export_settings: HeadSettings = NO_SETTINGS
 
-    def __init__(self, start: Start[FineTuningConfig]) -> None:
+    def __init__(self, start: StartingPoint[FineTuningConfig]) -> None:
         self.start = start
         self.config = start.config
         self.tokenizer = start.required_tokenizer

@@ -15,14 +15,16 @@ from modeling.folders.model_entries import Fingerprint
 from modeling.folders.presets import Preset
 from modeling.folders.recorded_splits import RecordedSet
 from training.fine_tuning_config import DataFileConfig, FineTuningConfig
-from training.start import Start
+from training.start import StartingPoint
 from training.table_split import has_split_table
 
 # {split: its set}, the result of `splits.create_recorded_sets`.
 RecordedSets: TypeAlias = Mapping[str, RecordedSet]
 
 
-def check_dev_set(start: Start[FineTuningConfig], sets: RecordedSets) -> None:
+def check_dev_set(
+    start: StartingPoint[FineTuningConfig], sets: RecordedSets
+) -> None:
     """Checks that a run is not evaluated on the file that it was trained on.
 
     Args:
@@ -41,7 +43,9 @@ def check_dev_set(start: Start[FineTuningConfig], sets: RecordedSets) -> None:
         )
 
 
-def warn_of_dev_set(start: Start[FineTuningConfig], sets: RecordedSets) -> None:
+def warn_of_dev_set(
+    start: StartingPoint[FineTuningConfig], sets: RecordedSets
+) -> None:
     """Logs a warning if scores on the dev set are not what a user expects.
 
     A new run may start from weights that were trained on the file of the dev
@@ -59,7 +63,7 @@ def warn_of_dev_set(start: Start[FineTuningConfig], sets: RecordedSets) -> None:
 
 
 def _describe_trained_file(
-    start: Start[FineTuningConfig], sets: RecordedSets
+    start: StartingPoint[FineTuningConfig], sets: RecordedSets
 ) -> str | None:
     """Describes that weights were trained on the file of the dev set, if so."""
     preset = start.preset
@@ -81,7 +85,7 @@ def _describe_trained_file(
 
 
 def _warn_of_other_scores(
-    start: Start[FineTuningConfig], sets: RecordedSets
+    start: StartingPoint[FineTuningConfig], sets: RecordedSets
 ) -> None:
     preset = start.preset
     dev_set = sets.get("eval")
@@ -99,7 +103,7 @@ def _warn_of_other_scores(
 
 
 def find_run_with_other_dev_set(
-    start: Start[FineTuningConfig], sets: RecordedSets
+    start: StartingPoint[FineTuningConfig], sets: RecordedSets
 ) -> Preset | None:
     """Returns the run that a command only evaluates on another dev set.
 
@@ -130,7 +134,7 @@ def log_that_scores_are_not_written(run: Preset) -> None:
 
 
 def check_train_set(
-    start: Start[FineTuningConfig],
+    start: StartingPoint[FineTuningConfig],
     sets: RecordedSets,
     records: Sequence[Fingerprint],
 ) -> None:

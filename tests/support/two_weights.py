@@ -18,7 +18,7 @@ from training.loop.train_step import TrainStep
 from training.loop.trainer import Trainer
 from training.optimizers import optimization
 from training.run.run_folder import RunFolder
-from training.start import Start
+from training.start import StartingPoint
 from training.training_config import TrainingConfig, TrainingFlags
 
 BATCH_SIZE = 2
@@ -123,7 +123,7 @@ def create_trainer(
         jit_compile=config.devices.jit_compile,
         strategy=strategy,
     )
-    start = Start(
+    start = StartingPoint(
         config=config,
         preset=None,
         bert_config=modeling.BertConfig(vocab_size=1),

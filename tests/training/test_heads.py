@@ -22,7 +22,7 @@ from tests.support.huggingface_files import (
 )
 from tests.support.models import built, tiny_config
 from training import checks
-from training.start import Start, read_start
+from training.start import StartingPoint, read_start
 
 MNLI = ["contradiction", "entailment", "neutral"]
 
@@ -86,7 +86,7 @@ def check_task(folder, head, labels=(), is_resumed=False, **settings):
         network={},
     )
     preset = presets.read_preset(folder, is_resumed=is_resumed)
-    start = Start(
+    start = StartingPoint(
         config=config,
         preset=preset,
         bert_config=preset.load_config() or tiny_config(),

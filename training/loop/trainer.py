@@ -24,7 +24,7 @@ from training.loop.prediction import BatchPredictor
 from training.loop.summaries import Summaries
 from training.loop.train_step import TrainStep
 from training.run.run_folder import RunFolder
-from training.start import Start
+from training.start import StartingPoint
 from training.training_config import TrainingConfig
 
 
@@ -59,7 +59,7 @@ class Trainer(BatchPredictor):
     def __init__(
         self,
         model: TaskModel,
-        start: Start[TrainingConfig],
+        start: StartingPoint[TrainingConfig],
         folder: RunFolder,
         step: TrainStep | None = None,
     ) -> None:

@@ -12,11 +12,11 @@ from modeling.checkpoints import kerashub
 from modeling.folders import identity, kerashub_files, presets
 from modeling.folders.model_entries import Fingerprint, TrainingSettings
 from modeling.folders.presets import Preset, folder_of
-from training.start import Start
+from training.start import StartingPoint
 from training.training_config import TrainingConfig
 
 
-def settings_of_start(start: Start[TrainingConfig]) -> TrainingSettings:
+def settings_of_start(start: StartingPoint[TrainingConfig]) -> TrainingSettings:
     """Identifies the network, the tokenizer and the checkpoints of a training.
 
     Returns JSON-serializable {name: value}, which a resumed run must repeat.

@@ -37,7 +37,7 @@ from modeling.results import format_results
 from training.run import history
 from training.run.history import History
 from training.run.resuming import flag_values
-from training.start import Start
+from training.start import StartingPoint
 from training.training_config import TrainingConfig
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ class RunFolder:
 
     def __init__(
         self,
-        start: Start[TrainingConfig],
+        start: StartingPoint[TrainingConfig],
         labels: Sequence[str] | None,
         run_history: History,
     ) -> None:
@@ -101,7 +101,9 @@ class RunFolder:
 
     @classmethod
     def open(
-        cls, start: Start[TrainingConfig], labels: Sequence[str] | None = None
+        cls,
+        start: StartingPoint[TrainingConfig],
+        labels: Sequence[str] | None = None,
     ) -> Self:
         """Opens the folder of a new or an earlier run, and reads its history.
 
@@ -269,7 +271,7 @@ class RunFolder:
 
 
 def create_model_json(
-    start: Start[TrainingConfig],
+    start: StartingPoint[TrainingConfig],
     model: "TaskModel",
     settings: TrainingSettings,
 ) -> ModelJson:

@@ -18,7 +18,7 @@ from files import atomic
 from modeling.folders.model_entries import HeadSettings
 from training import task
 from training.fine_tuning_config import FineTuningConfig
-from training.start import Start
+from training.start import StartingPoint
 
 _Split = task.Split[reading.SquadExample, passage_windows.SquadFeatures]
 
@@ -48,7 +48,7 @@ class SquadTask(task.Task[reading.SquadExample, passage_windows.SquadFeatures]):
 
     def __init__(
         self,
-        start: Start[FineTuningConfig],
+        start: StartingPoint[FineTuningConfig],
         reader: SquadReader,
         windows: WindowOptions,
         options: DecodingOptions,
