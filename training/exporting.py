@@ -255,13 +255,13 @@ def evaluate_export(
             )
             continue
         for split in splits:
-            batches = task.pool(split, _run(task, kind, engine, split))
+            batches = task.pool(split, _predict(task, kind, engine, split))
             for key, score in task.evaluate(split, batches).items():
                 scores[f"{format_name}_{key}{suffix_of(split.name)}"] = score
     return scores
 
 
-def _run(
+def _predict(
     task: Task[ExampleT, OriginT],
     kind: str,
     engine: engines.Engine,
@@ -282,16 +282,18 @@ def _run(
         longest = features["input_mask"].sum(-1).max()
         length = min(size for size in lengths if size >= longest)
         outputs = engine.run(
-            {name: _fit(features[name], length) for name in engines.INPUTS}
+            {name: _resize(features[name], length) for name in engines.INPUTS}
         )
         logits = head_outputs.to_logits(kind, settings, outputs)
         if isinstance(logits, dict):
             # Logits of positions are as long as the records.
-            logits = {name: _fit(logits[name], max_length) for name in logits}
+            logits = {
+                name: _resize(logits[name], max_length) for name in logits
+            }
         yield features, logits
 
 
-def _fit(values: np.ndarray, size: int) -> np.ndarray:
+def _resize(values: np.ndarray, size: int) -> np.ndarray:
     """Cuts the last axis to `size`, or pads it with 0."""
     padding = [(0, 0)] * (values.ndim - 1) + [(0, size)]
     return np.pad(values, padding)[..., :size]

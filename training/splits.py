@@ -53,12 +53,10 @@ def write_splits(
     if not config.is_chief:
         folder = tempfile.mkdtemp(prefix="records-")
     os.makedirs(folder, exist_ok=True)
-    bert_config = task.start.bert_config
-    sizes = (bert_config.vocab_size, bert_config.type_vocab_size)
     # Remove each split from `examples`, so that the memory of the training
     # examples is freed once their records are written.
     return {
-        name: _write_split(task, name, examples.pop(name), folder, sizes)
+        name: _write_split(task, name, examples.pop(name), folder)
         for name in [*examples]
     }
 
@@ -68,12 +66,8 @@ def _write_split(
     name: str,
     examples: Sequence[ExampleT],
     folder: StrPath,
-    sizes: tuple[int, int],
 ) -> Split[ExampleT, OriginT]:
-    """Encodes the examples of a split, and writes them as a TFRecord file.
-
-    `sizes` are the numbers of WordPieces and of types, which bound the ids.
-    """
+    """Encodes the examples of a split, and writes them as a TFRecord file."""
     path = os.path.join(folder, f"{name}.tf_record")
     checksum = 0
     origins: list[OriginT] = []
@@ -84,7 +78,12 @@ def _write_split(
             checksum += zlib.crc32(record)
             if name != "train":
                 origins.append(origin)
-    spec = feature_specs.bounded(dict(task.feature_spec(name)), *sizes)
+    bert_config = task.start.bert_config
+    spec = feature_specs.bounded(
+        dict(task.feature_spec(name)),
+        bert_config.vocab_size,
+        bert_config.type_vocab_size,
+    )
     logging.info(
         "The %s set: %d examples in %d records",
         name,

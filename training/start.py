@@ -103,33 +103,42 @@ def read_start(
     """
     preset = read_initial_preset(parsed.config)
     config = complete_flags(parsed, preset)
-    # `checks.check_files` checks the lengths, which the table may still change.
-    file = config.model.required_config_file
-    bert_config = None
-    if preset and file == preset.config_file:
-        bert_config = preset.load_config()
-    if bert_config is None:
-        bert_config = modeling.load_config(file)
-    start = StartingPoint(
+    bert_config = _load_bert_config(config, preset)
+    tokenizer = None
+    if config.model.vocab_file:
+        tokenizer = load_tokenizer(
+            config.model.vocab_file,
+            config.model.do_lower_case,
+            is_given="do_lower_case" in parsed.given,
+            vocab_size=bert_config.vocab_size,
+            preset=preset,
+            config_file=config.model.required_config_file,
+        )
+    return StartingPoint(
         config=config,
         preset=preset,
         bert_config=bert_config,
-        tokenizer=None,
+        tokenizer=tokenizer,
         given=parsed.given,
         script=os.path.basename(sys.argv[0]),
         command=command_to_record(parsed),
     )
-    if not config.model.vocab_file:
-        return start
-    tokenizer = load_tokenizer(
-        config.model.vocab_file,
-        config.model.do_lower_case,
-        is_given="do_lower_case" in parsed.given,
-        vocab_size=bert_config.vocab_size,
-        preset=preset,
-        config_file=file,
-    )
-    return dataclasses.replace(start, tokenizer=tokenizer)
+
+
+def _load_bert_config(
+    config: TrainingConfig, preset: Preset | None
+) -> BertConfig:
+    """Loads --bert_config_file, as the Preset understands its own file.
+
+    Its lengths are checked later, by `checks.check_files`, because the rows of
+    --data_file may still change the flags.
+    """
+    file = config.model.required_config_file
+    if preset and file == preset.config_file:
+        bert_config = preset.load_config()
+        if bert_config is not None:
+            return bert_config
+    return modeling.load_config(file)
 
 
 def read_initial_preset(config: TrainingConfig) -> Preset | None:

@@ -67,8 +67,8 @@ def _describe_trained_file(
 ) -> str | None:
     """Describes that weights were trained on the file of the dev set, if so."""
     preset = start.preset
-    dev_set = sets.get("eval")
-    if not (preset and dev_set and isinstance(start.config, DataFileConfig)):
+    dev_set = _find_dev_set(start, sets)
+    if not preset or not dev_set:
         return None
     if start.table_split and has_split_table(preset):
         # Both cut the file into a dev and a train set. table_split.py compares
@@ -88,8 +88,8 @@ def _warn_of_other_scores(
     start: StartingPoint[FineTuningConfig], sets: RecordedSets
 ) -> None:
     preset = start.preset
-    dev_set = sets.get("eval")
-    if not (preset and dev_set and isinstance(start.config, DataFileConfig)):
+    dev_set = _find_dev_set(start, sets)
+    if not preset or not dev_set:
         return
     former = preset.data.get("eval", dev_set)
     if start.table_split is None and dev_set.checksum != former.checksum:
@@ -100,6 +100,15 @@ def _warn_of_other_scores(
             preset.source,
             former.file,
         )
+
+
+def _find_dev_set(
+    start: StartingPoint[FineTuningConfig], sets: RecordedSets
+) -> RecordedSet | None:
+    """Returns the dev set of a script that has --data_file, if it reads one."""
+    if not isinstance(start.config, DataFileConfig):
+        return None
+    return sets.get("eval")
 
 
 def find_run_with_other_dev_set(

@@ -82,11 +82,7 @@ class BestStep(Callback):
         if step % self.interval and step != trainer.num_train_steps:
             return None
         results = {**self._evaluate(trainer), "global_step": step}
-        value = results[self._metric]
-        is_best = not math.isnan(value) and (
-            not self._best
-            or self._sign * (value - self._best[self._metric]) > 0
-        )
+        is_best = self._is_best(results[self._metric])
         rate = logs.get("learning_rate")
         trainer.folder.history.add("eval", step, results, rate)
         scores = {"training loss": logs["loss"], **overall_scores(results)}
@@ -105,6 +101,14 @@ class BestStep(Callback):
         if reason:
             logging.info("%s", reason)
         return reason is not None
+
+    def _is_best(self, value: float) -> bool:
+        """Returns whether a value of the metric is better than all before."""
+        if math.isnan(value):
+            return False
+        if not self._best:
+            return True
+        return self._sign * (value - self._best[self._metric]) > 0
 
     def find_reason_to_stop(self, step: int) -> str | None:
         """Returns why training stops early at `step`, None if it goes on."""
