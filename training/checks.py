@@ -85,6 +85,7 @@ def check_task(task: AnyTask) -> None:
 
 
 def _check_weights(task: AnyTask, preset: Preset) -> None:
+    """Checks the network, the tokenizer and the head of the weights."""
     config = task.config
     trains = config.training.do_train
     settings: dict[str, object] = {**config.network}
