@@ -66,22 +66,12 @@ class Checkpointer:
         self.keep_checkpoint_max = keep_checkpoint_max
         self.is_chief = is_chief
         self._variables = dict(variables)
-        self._state: dict[str, keras.Variable] = {}
-        self._restored = -1
+        self._optimizer_state: dict[str, keras.Variable] = {}
+        if optimizer is not None:
+            self._optimizer_state = _name_state(optimizer, variables)
+        # No step has the number -1.
+        self._restored_step = -1
         self.has_optimizer = True
-        if optimizer is None:
-            return
-        # In float16, the optimizer is wrapped in a loss scaling optimizer.
-        inner: keras.optimizers.Optimizer = getattr(
-            optimizer, "inner_optimizer", optimizer
-        )
-        self._state["global_step"] = inner.iterations
-        if inner is not optimizer:
-            self._state["loss_scale"] = optimizer.dynamic_scale
-            self._state["loss_scale_good_steps"] = optimizer.step_counter
-        for name, variable in variables.items():
-            for slot, value in inner.slots(variable).items():
-                self._state[f"{name}/{slot}"] = value
 
     def save(self, step: int, keeps_optimizer: bool = True) -> None:
         """Writes a checkpoint, and deletes old, later and partial checkpoints.
@@ -97,7 +87,8 @@ class Checkpointer:
                 was written.
         """
         # Check on every worker, so that all workers stop at the same step.
-        variables = self._variables | (self._state if keeps_optimizer else {})
+        state = self._optimizer_state if keeps_optimizer else {}
+        variables = self._variables | state
         for name, variable in variables.items():
             value = tf.cast(variable.value, tf.float32)
             if not tf.reduce_all(tf.math.is_finite(value)):
@@ -133,7 +124,7 @@ class Checkpointer:
             listing.read_text(errors="replace") if listing.is_file() else ""
         )
         ours = {*map(int, re.findall(rf'"{PREFIX}-(\d+)"', listed))}
-        ours |= {step, self._restored}
+        ours |= {step, self._restored_step}
         steps = checkpoint_steps(self.output_dir)
         kept = [number for number in steps if number <= step and number in ours]
         # At a maximum of 0, all of them stay: the slice begins at -0.
@@ -188,7 +179,7 @@ class Checkpointer:
         for step in reversed(steps):
             try:
                 path = f"{self.output_dir}/{PREFIX}-{step}"
-                self._restored = self.restore_from(path)
+                self._restored_step = self.restore_from(path)
                 return step
             except OSError as error:
                 logging.warning("%s. Trying the next older checkpoint.", error)
@@ -208,12 +199,35 @@ class Checkpointer:
         """
         with tf1.open_tf1_checkpoint(path) as (reader, _):
             self.has_optimizer = reader.has_tensor("global_step")
-            state = self._state if self.has_optimizer else {}
+            state = self._optimizer_state if self.has_optimizer else {}
+            only_predicts = not self._optimizer_state
             for name, variable in (self._variables | state).items():
                 # Only training draws seeds for dropout. Google's checkpoints
                 # do not contain the generator's state.
-                is_optional = variable.name == _SEED_STATE and not self._state
+                is_optional = only_predicts and variable.name == _SEED_STATE
                 if reader.has_tensor(name) or not is_optional:
                     variable.assign(reader.get_tensor(name))
         logging.info("Restored the checkpoint %s", path)
         return int(path.rpartition("-")[2])
+
+
+def _name_state(
+    optimizer: keras.optimizers.Optimizer,
+    variables: Mapping[str, keras.Variable],
+) -> dict[str, keras.Variable]:
+    """Returns {name in a checkpoint: variable} of an optimizer's state.
+
+    `variables` are those of the model, by the names of Google's code.
+    """
+    # In float16, the optimizer is wrapped in a loss scaling optimizer.
+    inner: keras.optimizers.Optimizer = getattr(
+        optimizer, "inner_optimizer", optimizer
+    )
+    state = {"global_step": inner.iterations}
+    if inner is not optimizer:
+        state["loss_scale"] = optimizer.dynamic_scale
+        state["loss_scale_good_steps"] = optimizer.step_counter
+    for name, variable in variables.items():
+        for slot, value in inner.slots(variable).items():
+            state[f"{name}/{slot}"] = value
+    return state
