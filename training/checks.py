@@ -32,12 +32,11 @@ def check_files(start: StartingPoint[TrainingConfig]) -> None:
         ValueError: a flag contradicts a file.
         OSError: a file is missing, or the export cannot be written.
     """
-    layers = start.config.distillation.init_layers
     if start.preset and not start.is_resumed:
         modeling.find_checkpoint(
             start.preset,
             config=start.bert_config,
-            layers=None if layers is None else [*map(int, layers)],
+            layers=start.config.distillation.initial_blocks,
         )
     outputs = {
         "--export_dir": start.config.export.export_dir,

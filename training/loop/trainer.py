@@ -141,13 +141,10 @@ class Trainer(BatchPredictor):
         if not config.initial_checkpoint:
             logging.info("No --init_checkpoint: starting from random weights.")
             return
-        layers = None
-        if config.distillation.init_layers is not None:
-            layers = [*map(int, config.distillation.init_layers)]
         report = modeling.load_checkpoint(
             self.model,
             self.folder.current_preset or config.initial_checkpoint,
-            layers,
+            config.distillation.initial_blocks,
             labels=output_names,
             best=None if config.loads_best else False,
             # Training may begin with the model of another task.
