@@ -108,7 +108,8 @@ class BestStep(Callback):
             return False
         if not self._best:
             return True
-        return self._sign * (value - self._best[self._metric]) > 0
+        gain: float = self._sign * (value - self._best[self._metric])
+        return gain > 0
 
     def find_reason_to_stop(self, step: int) -> str | None:
         """Returns why training stops early at `step`, None if it goes on."""
