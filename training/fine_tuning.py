@@ -109,20 +109,20 @@ def create_plan(
     if other_run:
         trained_rows.log_that_scores_are_not_written(other_run)
     num_steps = find_num_steps(task, splits)
-    settings = start.recorded_settings
+    settings_to_record = start.recorded_settings
     if "train" in splits:
-        listed = list_settings(task, splits["train"], sets)
-        trained_rows.check_train_set(start, sets, listed["train_records"])
-        resuming.check_resumed(task.config, start.preset, listed)
-        settings = resuming.settings_to_record(
-            task.config, start.preset, listed
+        settings = list_settings(task, splits["train"], sets)
+        trained_rows.check_train_set(start, sets, settings["train_records"])
+        resuming.check_resumed(task.config, start.preset, settings)
+        settings_to_record = resuming.settings_to_record(
+            task.config, start.preset, settings
         )
     network: Mapping[str, Any] = task.config.network
     return flow.Plan(
         create_model=functools.partial(task.create_model, **network),
         loss=task.loss,
         num_steps=num_steps,
-        settings=settings,
+        settings=settings_to_record,
         dev_set_checksum=dev_set_checksum(task, splits),
         output_names=task.output_names,
         prefers_best=task.config.loads_best,

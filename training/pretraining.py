@@ -52,13 +52,13 @@ def run(start: StartingPoint[PretrainingConfig]) -> None:
     check_network(start)
     teacher = load_teacher(start, modeling.BertPretrainer)
     folder = RunFolder.open(start)
-    records, evaluated = find_all_records(start)
-    plan = create_plan(start, records, evaluated)
+    records, eval_records = find_all_records(start)
+    plan = create_plan(start, records, eval_records)
     trainer = flow.begin_run(start, folder, plan, teacher)
     counts = pretraining_end.MaskedCounts()
-    evaluate = create_evaluation(config, evaluated, counts)
+    evaluate = create_evaluation(config, eval_records, counts)
     results: Scores = {}
-    with tfrecords.naming_wrong_records([records, evaluated]):
+    with tfrecords.naming_wrong_records([records, eval_records]):
         if plan.num_steps:
             train_pretrainer(config, trainer, records, evaluate)
         if config.training.do_eval:
@@ -76,14 +76,14 @@ def run(start: StartingPoint[PretrainingConfig]) -> None:
 def create_plan(
     start: StartingPoint[PretrainingConfig],
     records: tfrecords.Records,
-    evaluated: tfrecords.Records,
+    eval_records: tfrecords.Records,
 ) -> flow.Plan:
     """Identifies the records, and plans what to do with them.
 
     Args:
         start: what the command starts from.
         records: the records to train on.
-        evaluated: the records to evaluate on.
+        eval_records: the records to evaluate on.
 
     Raises:
         ValueError: the run in --output_dir began with other settings or
@@ -92,20 +92,22 @@ def create_plan(
     config = start.config
     dev_set: list[Fingerprint] = []
     if config.pretraining.eval_input_file:
-        dev_set = record_files.identify_files(evaluated.files)
-    settings = start.recorded_settings
+        dev_set = record_files.identify_files(eval_records.files)
+    settings_to_record = start.recorded_settings
     if config.training.do_train:
-        listed = list_settings(start, records, dev_set)
-        check_same_records(start, listed)
-        resuming.check_resumed(config, start.preset, listed)
-        settings = resuming.settings_to_record(config, start.preset, listed)
+        settings = list_settings(start, records, dev_set)
+        check_same_records(start, settings)
+        resuming.check_resumed(config, start.preset, settings)
+        settings_to_record = resuming.settings_to_record(
+            config, start.preset, settings
+        )
     return flow.Plan(
         create_model=functools.partial(
             modeling.BertPretrainer, left_to_right=config.training.left_to_right
         ),
         loss=modeling.PretrainingLoss(config.pretraining.next_sentence),
         num_steps=find_num_steps(config),
-        settings=settings,
+        settings=settings_to_record,
         dev_set_checksum=dev_set_checksum(config, dev_set),
     )
 
