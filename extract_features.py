@@ -231,7 +231,7 @@ def create_predictor(
     from training.loop.prediction import BatchPredictor
 
     modeling.find_checkpoint(preset, config=bert_config)
-    strategy = devices.strategy_of(config.devices)
+    strategy = devices.connect_devices(config.devices)
     keras.config.set_dtype_policy(PRECISIONS[config.devices.mixed_precision])
     with strategy.scope():
         model = modeling.BertModel(

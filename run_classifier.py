@@ -28,7 +28,7 @@ from data.tables.tables import Table
 from model_folders import kinds
 from training import task
 from training.fine_tuning_config import DataFileConfig
-from training.start import Start, read_start
+from training.start import StartingPoint, read_start
 from training.table_start import adapt_to_table
 from training.tasks.classifier import ClassifierTask
 from training.tasks.embedding import EmbeddingTask
@@ -143,7 +143,7 @@ def open_data_file(
 
 
 def create_reader(
-    start: Start[Config], table: Table | None = None
+    start: StartingPoint[Config], table: Table | None = None
 ) -> reading.ClassificationReader:
     """Creates the reader that --task_name or --processor selects.
 
@@ -183,7 +183,7 @@ def create_reader(
 
 
 def create_task(
-    start: Start[Config], reader: reading.ClassificationReader
+    start: StartingPoint[Config], reader: reading.ClassificationReader
 ) -> task.AnyTask:
     """Creates the task. Its sets may tell the task's properties.
 
@@ -254,12 +254,12 @@ def main(parsed: flags.Parsed[Config]) -> None:
     reader = create_reader(start, table)
     if reader.table_processor:
         start = adapt_to_table(start, reader.table_processor)
-    created = create_task(start, reader)
+    classifier_task = create_task(start, reader)
     # Import TensorFlow late, so that --help, wrong flags and wrong tables show
     # quickly.
     from training import fine_tuning
 
-    fine_tuning.run(created, start)
+    fine_tuning.run(classifier_task)
 
 
 command = functools.partial(cli.run, main, Config)

@@ -70,7 +70,7 @@ def main(parsed: flags.Parsed[Config]) -> None:
         document_context=start.config.ner.document_context,
         legal_tags=start.config.legal_tags,
     )
-    fine_tuning.run(ner_task, start)
+    fine_tuning.run(ner_task)
 
 
 command = functools.partial(cli.run, main, Config)

@@ -132,7 +132,7 @@ def main(parsed: flags.Parsed[Config]) -> None:
     # quickly.
     from training import fine_tuning
 
-    fine_tuning.run(squad_task, start)
+    fine_tuning.run(squad_task)
 
 
 command = functools.partial(cli.run, main, Config)

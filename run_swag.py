@@ -40,7 +40,7 @@ def main(parsed: flags.Parsed[Config]) -> None:
     # Import TensorFlow late, so that --help and wrong flags show quickly.
     from training import fine_tuning
 
-    fine_tuning.run(SwagTask(start, layout), start)
+    fine_tuning.run(SwagTask(start, layout))
 
 
 command = functools.partial(cli.run, main, Config)

@@ -12,8 +12,7 @@ from model_folders.labels import similar_labels
 from model_folders.presets import Preset
 from model_folders.weights.entry_names import printable
 from modeling.checkpoints.restore import LoadReport
-from training.fine_tuning_config import FineTuningConfig
-from training.start import Start, check_lengths
+from training.start import StartingPoint, check_lengths
 from training.task import AnyTask
 from training.training_config import TrainingConfig
 
@@ -25,19 +24,18 @@ _OURS = re.compile(
 )
 
 
-def check_files(start: Start[TrainingConfig]) -> None:
+def check_files(start: StartingPoint[TrainingConfig]) -> None:
     """Checks the files that the flags of a command name.
 
     Raises:
         ValueError: a flag contradicts a file.
         OSError: a file is missing, or the export cannot be written.
     """
-    layers = start.config.distillation.init_layers
     if start.preset and not start.is_resumed:
         modeling.find_checkpoint(
             start.preset,
             config=start.bert_config,
-            layers=None if layers is None else [*map(int, layers)],
+            layers=start.config.distillation.initial_blocks,
         )
     outputs = {
         "--export_dir": start.config.export.export_dir,
@@ -54,14 +52,14 @@ def check_files(start: Start[TrainingConfig]) -> None:
     )
 
 
-def check_task(task: AnyTask, start: Start[FineTuningConfig]) -> None:
+def check_task(task: AnyTask) -> None:
     """Checks a task against the model and the weights that it starts from.
 
     Raises:
         ValueError: a flag or the task contradicts a file.
     """
-    if start.preset:
-        _check_weights(task, start, start.preset)
+    if task.start.preset:
+        _check_weights(task, task.start.preset)
     if alike := similar_labels(task.labels or ()):
         logging.warning(
             "These labels differ only in their spelling, but are different "
@@ -76,7 +74,7 @@ def check_task(task: AnyTask, start: Start[FineTuningConfig]) -> None:
         for split in task.splits["eval"]
         for name in metrics
     ]
-    chosen = start.config.fine_tuning.metric_for_best
+    chosen = task.config.fine_tuning.metric_for_best
     if chosen and chosen not in names:
         raise ValueError(
             f"--metric_for_best={chosen} is not a metric of this task; choose "
@@ -84,23 +82,26 @@ def check_task(task: AnyTask, start: Start[FineTuningConfig]) -> None:
         )
 
 
-def _check_weights(
-    task: AnyTask, start: Start[FineTuningConfig], preset: Preset
-) -> None:
-    config = start.config
+def _check_weights(task: AnyTask, preset: Preset) -> None:
+    """Checks the network, the tokenizer and the head of the weights."""
+    config = task.config
     trains = config.training.do_train
     settings: dict[str, object] = {**config.network}
     if not trains and "output_mode" in task.settings:
         settings["output_mode"] = task.settings["output_mode"]
     identity.check_identity(
-        preset, start.bert_config, task.tokenizer, settings, trains=trains
+        preset,
+        task.start.bert_config,
+        task.tokenizer,
+        settings,
+        trains=trains,
     )
     if config.head == kinds.EMBEDDER and not trains:
         preset.warn_of_pooling()
     # A run that starts fine-tuning does not use the head of --init_checkpoint.
     if task.labels and (preset.is_resumed or not trains):
         # The order must not change in a resumed run or with --labels.
-        is_fixed = preset.is_resumed or "labels" in start.command
+        is_fixed = preset.is_resumed or "labels" in task.start.given
         check_head_labels(preset, task.output_names, is_fixed)
 
 

@@ -12,7 +12,7 @@ from model_folders import identity, presets
 from model_folders.bert_config import BertConfig
 from model_folders.presets import Preset
 from training import checks
-from training.start import Start
+from training.start import StartingPoint
 from training.training_config import TrainingConfig
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def load_teacher(
-    start: Start[TrainingConfig],
+    start: StartingPoint[TrainingConfig],
     create_model: Callable[..., "TaskModel"],
     labels: Sequence[Sequence[str]] = (),
     output_mode: str | None = None,
@@ -72,7 +72,7 @@ def load_teacher(
 
 
 def _check_is_of_task(
-    start: Start[TrainingConfig],
+    start: StartingPoint[TrainingConfig],
     preset: Preset,
     bert_config: BertConfig,
     output_mode: str | None,
@@ -105,9 +105,11 @@ def _check_is_of_task(
         )
 
 
-def _read_teacher_preset(start: Start[TrainingConfig], path: str) -> Preset:
+def _read_teacher_preset(
+    start: StartingPoint[TrainingConfig], path: str
+) -> Preset:
     # Without --init_checkpoint, a new run may begin with blocks of the teacher,
-    # whose files were read for the Start.
+    # whose files were read for the StartingPoint.
     begins_with_teacher = not (
         start.is_resumed or start.config.model.init_checkpoint
     )

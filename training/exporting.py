@@ -20,11 +20,10 @@ from model_folders.cards import cards
 from model_folders.model_entries import HeadSettings
 from modeling.task_models import TaskModel
 from serving import engines, head_outputs
-from training.fine_tuning_config import FineTuningConfig
 from training.loop.trainer import Trainer
 from training.pretraining_config import PretrainingConfig
 from training.splits import splits_of
-from training.start import Start
+from training.start import StartingPoint
 from training.task import (
     AnyTask,
     Batch,
@@ -38,18 +37,17 @@ from training.training_config import TrainingConfig
 
 
 def export_pretrainer(
-    start: Start[PretrainingConfig], trainer: Trainer
+    start: StartingPoint[PretrainingConfig], trainer: Trainer, export_dir: str
 ) -> None:
     """Writes --export_dir. The export accepts text if the vocabulary is set.
 
     Raises:
         OSError: the export cannot be written.
     """
-    folder = str(start.config.export.export_dir)
     options = _options_of(
         start, trainer, start.config.pretraining.max_seq_length
     )
-    serving.export(folder, trainer.model, {}, options)
+    serving.export(export_dir, trainer.model, {}, options)
 
 
 def check_model(config: TrainingConfig, model: TaskModel) -> None:
@@ -70,35 +68,34 @@ def check_model(config: TrainingConfig, model: TaskModel) -> None:
 
 def export_task(
     task: Task[ExampleT, OriginT],
-    start: Start[FineTuningConfig],
     trainer: Trainer,
     splits: Splits[ExampleT, OriginT],
     results: Mapping[str, float],
+    export_dir: str,
 ) -> None:
     """Writes --export_dir, unless the export is much worse than the model.
 
     Args:
         task: the task.
-        start: what the command starts from.
         trainer: the Trainer, with the weights to export.
         splits: the splits that the command evaluates or predicts.
         results: the model's scores on the dev set, {} if they are unknown.
+        export_dir: folder of the export.
 
     Raises:
         OSError: the export cannot be written.
         ValueError: the export's score is lower than --max_export_loss allows.
             An earlier export does not change.
     """
-    config = start.config
-    export_dir = str(config.export.export_dir)
+    config = task.config
     kind = kinds.kind_of(trainer.model)
     scored = []
     # The export of an embedder computes vectors, and not their cosines.
     if task.metrics[0] in results and kind != kinds.EMBEDDER:
         scored = splits_of(task, splits, "eval")
-    logging.info("Exporting %s", trainer.described_step)
+    logging.info("Exporting %s", trainer.describe_step())
     options = _options_of(
-        start,
+        task.start,
         trainer,
         config.fine_tuning.max_seq_length,
         config.fine_tuning.predict_batch_size,
@@ -127,7 +124,7 @@ def head_settings_of(task: AnyTask) -> HeadSettings:
 
 
 def _options_of(
-    start: Start[TrainingConfig],
+    start: StartingPoint[TrainingConfig],
     trainer: Trainer,
     max_seq_length: int,
     predict_batch_size: int = 32,
@@ -257,13 +254,13 @@ def evaluate_export(
             )
             continue
         for split in splits:
-            batches = task.pool(split, _run(task, kind, engine, split))
+            batches = task.pool(split, _predict(task, kind, engine, split))
             for key, score in task.evaluate(split, batches).items():
                 scores[f"{format_name}_{key}{suffix_of(split.name)}"] = score
     return scores
 
 
-def _run(
+def _predict(
     task: Task[ExampleT, OriginT],
     kind: str,
     engine: engines.Engine,
@@ -284,16 +281,18 @@ def _run(
         longest = features["input_mask"].sum(-1).max()
         length = min(size for size in lengths if size >= longest)
         outputs = engine.run(
-            {name: _fit(features[name], length) for name in engines.INPUTS}
+            {name: _resize(features[name], length) for name in engines.INPUTS}
         )
         logits = head_outputs.to_logits(kind, settings, outputs)
         if isinstance(logits, dict):
             # Logits of positions are as long as the records.
-            logits = {name: _fit(logits[name], max_length) for name in logits}
+            logits = {
+                name: _resize(logits[name], max_length) for name in logits
+            }
         yield features, logits
 
 
-def _fit(values: np.ndarray, size: int) -> np.ndarray:
+def _resize(values: np.ndarray, size: int) -> np.ndarray:
     """Cuts the last axis to `size`, or pads it with 0."""
     padding = [(0, 0)] * (values.ndim - 1) + [(0, size)]
     return np.pad(values, padding)[..., :size]

@@ -13,15 +13,15 @@ from absl import logging
 
 from data.io import tfrecords
 from data.io.split_names import Purpose, suffix_of
-from model_folders import recorded_splits
 from model_folders.cards import example_calls
-from model_folders.model_entries import TrainingSettings
+from model_folders.recorded_splits import SPLIT_ENTRY, RecordedSet
 from model_folders.results import never_found
-from training import checks, exporting, flow, trained_rows
+from training import checks, exporting, flow, table_split, trained_rows
 from training.distillation import load_teacher
 from training.fine_tuning_config import FineTuningConfig
 from training.flow import Scores
-from training.loop.prediction import LossFigures
+from training.loop import devices
+from training.loop.prediction import EvalLoss
 from training.loop.trainer import Trainer
 from training.run import resuming
 from training.run.fingerprints import fingerprint_files, settings_of_start
@@ -32,7 +32,6 @@ from training.splits import (
     splits_of,
     write_splits,
 )
-from training.start import Start
 from training.task import (
     AnyTask,
     Batches,
@@ -45,31 +44,31 @@ from training.task import (
 from training.training_config import NumSteps
 
 
-def run(task: Task[ExampleT, OriginT], start: Start[FineTuningConfig]) -> None:
+def run(task: Task[ExampleT, OriginT]) -> None:
     """Trains, evaluates, predicts and exports a task, depending on the flags.
 
     Args:
-        task: the task.
-        start: what the command starts from.
+        task: the task, with the flags and all else that the command starts
+            from.
 
     Raises:
         ValueError: a flag contradicts another flag or a file.
         OSError: a file is missing or cannot be written.
     """
     began = time.time()
-    config = start.config
-    flow.connect_and_check(start)
-    checks.check_task(task, start)
+    devices.connect_devices(task.config.devices)
+    checks.check_files(task.start)
+    checks.check_task(task)
     teacher = load_teacher(
-        start,
+        task.start,
         task.create_model,
         labels=task.output_names,
         output_mode=task.settings.get("output_mode"),
     )
-    folder = RunFolder(start, task.labels)
-    splits = write_splits(task, start, folder.state)
-    plan = create_plan(task, start, splits)
-    trainer = flow.begin_run(start, folder, plan, teacher)
+    folder = RunFolder.open(task.start, task.labels)
+    splits = write_splits(task, folder.state)
+    plan = create_plan(task, splits)
+    trainer = flow.begin_run(task.start, folder, plan, teacher)
     first_step = trainer.global_step
     evaluate = create_evaluation(task, splits)
     records = [split.records for split in splits.values()]
@@ -83,19 +82,17 @@ def run(task: Task[ExampleT, OriginT], start: Start[FineTuningConfig]) -> None:
                 evaluate,
             )
         if not plan.writes_scores:
-            show_scores(task, start, trainer, splits, evaluate(trainer))
+            finish_without_scores(task, trainer, splits, evaluate(trainer))
             return
-        results = write_files(task, start, trainer, splits, evaluate)
-    if config.is_chief:
+        results = write_files(task, trainer, splits, evaluate)
+    if task.config.is_chief:
         # Only the chief writes files.
         has_trained = trainer.global_step != first_step
         finish_run(task, trainer, results, began, has_trained)
 
 
 def create_plan(
-    task: Task[ExampleT, OriginT],
-    start: Start[FineTuningConfig],
-    splits: Splits[ExampleT, OriginT],
+    task: Task[ExampleT, OriginT], splits: Splits[ExampleT, OriginT]
 ) -> flow.Plan:
     """Checks the rows of the splits, and plans what to do with them.
 
@@ -104,27 +101,37 @@ def create_plan(
             the training would be shorter than one step, or the run in
             --output_dir began with other settings.
     """
-    config = start.config
-    recorded_sets = create_recorded_sets(config, splits)
-    trained_rows.check_dev_set(start, recorded_sets)
-    writes_scores = trained_rows.may_write_scores(start, recorded_sets)
-    num_steps = find_num_steps(task, config, splits)
-    network: Mapping[str, Any] = config.network
+    start = task.start
+    sets = create_recorded_sets(task.config, splits)
+    trained_rows.check_dev_set(start, sets)
+    trained_rows.warn_of_dev_set(start, sets)
+    other_run = trained_rows.find_run_with_other_dev_set(start, sets)
+    if other_run:
+        trained_rows.log_that_scores_are_not_written(other_run)
+    num_steps = find_num_steps(task, splits)
+    settings_to_record = start.recorded_settings
+    if "train" in splits:
+        settings = list_settings(task, splits["train"], sets)
+        trained_rows.check_train_set(start, sets, settings["train_records"])
+        resuming.check_resumed(task.config, start.preset, settings)
+        settings_to_record = resuming.settings_to_record(
+            task.config, start.preset, settings
+        )
+    network: Mapping[str, Any] = task.config.network
     return flow.Plan(
         create_model=functools.partial(task.create_model, **network),
         loss=task.loss,
         num_steps=num_steps,
-        settings=check_and_list_settings(task, start, splits, recorded_sets),
+        settings=settings_to_record,
         dev_set_checksum=dev_set_checksum(task, splits),
         output_names=task.output_names,
-        prefers_best=config.loads_best,
-        writes_scores=writes_scores,
+        prefers_best=task.config.loads_best,
+        writes_scores=other_run is None,
     )
 
 
 def write_files(
     task: Task[ExampleT, OriginT],
-    start: Start[FineTuningConfig],
     trainer: Trainer,
     splits: Splits[ExampleT, OriginT],
     evaluate: flow.Evaluate,
@@ -133,7 +140,7 @@ def write_files(
 
     Only the chief writes files.
     """
-    config = start.config
+    config = task.config
     results: Scores = {}
     if config.training.do_eval:
         results = flow.evaluate_at_the_end(trainer, evaluate)
@@ -143,32 +150,33 @@ def write_files(
         write_reports(task, trainer, splits)
     if config.fine_tuning.do_predict:
         results |= write_predictions(task, trainer, splits, results)
-    if config.export.export_dir:
-        exporting.export_task(task, start, trainer, splits, results)
+    if export_dir := config.export.export_dir:
+        exporting.export_task(task, trainer, splits, results, export_dir)
     return results
 
 
-def show_scores(
+def finish_without_scores(
     task: Task[ExampleT, OriginT],
-    start: Start[FineTuningConfig],
     trainer: Trainer,
     splits: Splits[ExampleT, OriginT],
     results: Scores,
 ) -> None:
-    """Shows scores that are not the run's, and exports what the user asked."""
-    trainer.folder.show_results(results)
-    if not start.config.is_chief:
+    """Logs scores that are not the run's, and exports what the user asked.
+
+    Writes no scores, no card and no report.
+    """
+    trainer.folder.log_results(results)
+    if not task.config.is_chief:
         return
+    export_dir = task.config.export.export_dir
     # --data_file alone does not export again.
-    if "export_dir" in start.command:
-        exporting.export_task(task, start, trainer, splits, {})
+    if export_dir and "export_dir" in task.start.given:
+        exporting.export_task(task, trainer, splits, {}, export_dir)
     flow.store_weights(trainer)
 
 
 def find_num_steps(
-    task: Task[ExampleT, OriginT],
-    config: FineTuningConfig,
-    splits: Splits[ExampleT, OriginT],
+    task: Task[ExampleT, OriginT], splits: Splits[ExampleT, OriginT]
 ) -> NumSteps | None:
     """Returns the numbers of training and warmup steps, None if not training.
 
@@ -179,37 +187,28 @@ def find_num_steps(
         return None
     train_set = splits["train"]
     if task.counts_examples:
-        return config.num_steps(train_set.num_examples)
-    return config.num_steps(train_set.num_records)
+        return task.config.num_steps(train_set.num_examples)
+    return task.config.num_steps(train_set.num_records)
 
 
-def check_and_list_settings(
+def list_settings(
     task: Task[ExampleT, OriginT],
-    start: Start[FineTuningConfig],
-    splits: Splits[ExampleT, OriginT],
-    recorded_sets: Sequence[recorded_splits.RecordedSet],
-) -> TrainingSettings:
-    """Checks the settings of a run, and returns those to record.
+    train_set: Split[ExampleT, OriginT],
+    sets: Mapping[str, RecordedSet],
+) -> dict[str, Any]:
+    """Returns the settings of the training, {name: value}.
 
-    `recorded_sets` is the result of `create_recorded_sets`.
-
-    Raises:
-        ValueError: the run in --output_dir began with other settings.
+    `sets` is the result of `create_recorded_sets`.
     """
-    if "train" not in splits:
-        return start.recorded_settings
-    settings: dict[str, object] = {
-        **settings_of_start(start),
+    settings = {
+        **settings_of_start(task.start),
         **task.settings,
-        "data": recorded_sets,
+        "data": [*sets.values()],
     }
-    if split := trained_rows.table_split_to_record(start):
-        settings[recorded_splits.SPLIT_ENTRY] = split.as_settings()
-    records = fingerprint_files(splits["train"].records.files)
-    trained_rows.check_train_set(start, recorded_sets, records)
-    settings["train_records"] = records
-    resuming.check_resumed(start.config, start.preset, settings)
-    return resuming.settings_to_record(start.config, start.preset, settings)
+    if split := table_split.find_split_to_record(task.start):
+        settings[SPLIT_ENTRY] = split.as_settings()
+    settings["train_records"] = fingerprint_files(train_set.records.files)
+    return settings
 
 
 def train_task(
@@ -258,7 +257,7 @@ def write_predictions(
     because a split may have two purposes (`Task.splits`). `results` are the dev
     set's scores so far.
     """
-    logging.info("Predicting with %s", trainer.described_step)
+    logging.info("Predicting with %s", trainer.describe_step())
     folder = trainer.folder
     dev_scores: Scores = {}
     for split in splits_of(task, splits, "predict"):
@@ -310,12 +309,15 @@ def finish_run(
 
 def write_card(folder: RunFolder, config: FineTuningConfig) -> None:
     """Writes the card of a finished run. It contains no names of folders."""
-    export = config.export.export_dir
-    name = export and os.path.basename(export.rstrip("/"))
-    if export == config.default_export_dir:
-        name = "FOLDER_model"
-    table = config.data_file
-    folder.write_card(export=name, table=table and os.path.basename(table))
+    export = table = None
+    if export_dir := config.export.export_dir:
+        export = os.path.basename(export_dir.rstrip("/"))
+        if export_dir == config.default_export_dir:
+            # Named after --output_dir, which the card calls FOLDER.
+            export = "FOLDER_model"
+    if config.data_file:
+        table = os.path.basename(config.data_file)
+    folder.write_card(export=export, table=table)
 
 
 def warn_of_never_found(config: FineTuningConfig, results: Scores) -> None:
@@ -362,10 +364,10 @@ def create_evaluation(
         for split in splits_of(task, splits, "eval"):
             batches = predict_split(task, trainer, split, "eval", "Evaluating")
             if task.eval_loss:
-                batches_with_loss = LossFigures(task.eval_loss, batches)
+                batches_with_loss = EvalLoss(task.eval_loss, batches)
                 scores = task.evaluate(split, batches_with_loss)
-                # Complete now, because the task has read all batches.
-                scores = scores | batches_with_loss.figures()
+                # The loss is complete once the task has read all batches.
+                scores = scores | batches_with_loss.scores()
             else:
                 scores = task.evaluate(split, batches)
             suffix = suffix_of(split.name)

@@ -152,12 +152,12 @@ class FineTuningConfig(TrainingConfig):
     @property
     def purposes(self) -> list[Purpose]:
         """The purposes for which the command reads sets."""
-        is_purpose: dict[Purpose, bool] = {
+        is_read: dict[Purpose, bool] = {
             "train": self.training.do_train,
             "eval": self.evaluates,
             "predict": self.fine_tuning.do_predict,
         }
-        return [purpose for purpose, is_read in is_purpose.items() if is_read]
+        return [purpose for purpose in is_read if is_read[purpose]]
 
     @property
     def network(self) -> NetworkOptions:

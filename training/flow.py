@@ -16,15 +16,15 @@ from imports.installation import as_typed
 from model_folders.cards import cards, descriptions
 from model_folders.model_entries import TrainingSettings
 from modeling.task_loss import BatchLoss, Loss
-from training import checks, exporting
-from training.loop import devices
+from training import exporting
+from training.loop import devices, stopping
 from training.loop.best_step import BestStep
 from training.loop.callbacks import Callback
 from training.loop.train_step import Trainable, TrainStep
 from training.loop.trainer import Trainer
 from training.optimizers import optimization
 from training.run.run_folder import RunFolder
-from training.start import Start
+from training.start import StartingPoint
 from training.training_config import NumSteps, TrainingConfig
 
 if TYPE_CHECKING:
@@ -65,20 +65,8 @@ class Plan:
     writes_scores: bool = True
 
 
-def connect_and_check(start: Start[TrainingConfig]) -> None:
-    """Connects the workers, and checks all that needs no slow work.
-
-    Raises:
-        ValueError: a flag contradicts another flag or a file.
-        OSError: a file is missing.
-    """
-    # Connect the workers before TensorFlow uses a device.
-    devices.strategy_of(start.config.devices)
-    checks.check_files(start)
-
-
 def begin_run(
-    start: Start[TrainingConfig],
+    start: StartingPoint[TrainingConfig],
     folder: RunFolder,
     plan: Plan,
     teacher: "TaskModel | None",
@@ -86,7 +74,7 @@ def begin_run(
     """Begins or resumes a run: its folder, its model and the model's weights.
 
     Args:
-        start: what the run starts from, after `connect_and_check`.
+        start: what the run starts from.
         folder: folder of the run.
         plan: what the command trains and evaluates.
         teacher: the teacher to learn from, None without a teacher.
@@ -100,6 +88,7 @@ def begin_run(
         OSError: the weights cannot be read.
     """
     folder.record(plan.settings, plan.dev_set_checksum)
+    set_seed_and_precision(start.config)
     trainer = create_trainer(
         start, folder, plan.create_model, plan.loss, plan.num_steps, teacher
     )
@@ -109,7 +98,8 @@ def begin_run(
     return trainer
 
 
-def _set_seed_and_precision(config: TrainingConfig) -> None:
+def set_seed_and_precision(config: TrainingConfig) -> None:
+    """Sets the seed and the precision of all models of this process."""
     keras.utils.set_random_seed(config.training.seed)
     if config.training.deterministic:
         tf.config.experimental.enable_op_determinism()
@@ -118,7 +108,7 @@ def _set_seed_and_precision(config: TrainingConfig) -> None:
 
 
 def create_trainer(
-    start: Start[TrainingConfig],
+    start: StartingPoint[TrainingConfig],
     folder: RunFolder,
     create_model: Callable[..., "TaskModel"],
     loss: Loss,
@@ -127,7 +117,7 @@ def create_trainer(
 ) -> Trainer:
     """Creates a model with random weights, and the Trainer of its run.
 
-    Before, sets the seed and the precision of this process.
+    The seed and the precision are those of `set_seed_and_precision`.
 
     Args:
         start: what the run starts from.
@@ -142,8 +132,7 @@ def create_trainer(
         ValueError: a flag does not fit the model or the devices.
     """
     config = start.config
-    _set_seed_and_precision(config)
-    strategy = devices.strategy_of(config.devices)
+    strategy = devices.connect_devices(config.devices)
     step = None
     with strategy.scope():
         model = create_model(
@@ -178,7 +167,7 @@ def _freeze(model: "TaskModel", num_blocks: int) -> None:
 
 
 def _create_optimizer(
-    start: Start[TrainingConfig], num_steps: NumSteps
+    start: StartingPoint[TrainingConfig], num_steps: NumSteps
 ) -> keras.optimizers.Optimizer:
     optimizer = optimization.create_optimizer(
         start.config.optimizer, num_steps.training, num_steps.warmup
@@ -190,7 +179,7 @@ def _create_optimizer(
 
 
 def _with_teacher(
-    start: Start[TrainingConfig],
+    start: StartingPoint[TrainingConfig],
     model: "TaskModel",
     loss: Loss,
     teacher: "TaskModel | None",
@@ -240,6 +229,8 @@ def train_and_evaluate(
 ) -> None:
     """Trains, and evaluates meanwhile if the flags say so.
 
+    If a signal stops the training, ends the process after saving the step.
+
     Args:
         trainer: the Trainer.
         records: the records to train on.
@@ -250,18 +241,23 @@ def train_and_evaluate(
         patience: number of evaluations without improvement after which training
             stops. 0 = training never stops early.
         epochs: number of epochs in all steps, for the log, if known.
+
+    Raises:
+        SystemExit: a signal stopped the training.
     """
     callbacks: list[Callback] = []
     if trainer.config.keeps_best:
         callbacks.append(
             BestStep(trainer, evaluate, interval, metric, patience)
         )
-    trainer.fit(records, num_train_steps, callbacks, epochs)
+    is_stopped = trainer.fit(records, num_train_steps, callbacks, epochs)
+    if is_stopped:
+        stopping.exit_after_signal(trainer.global_step)
 
 
 def evaluate_at_the_end(trainer: Trainer, evaluate: Evaluate) -> Scores:
     """Evaluates the trained weights, and writes eval_results.txt."""
-    logging.info("Evaluating %s", trainer.described_step)
+    logging.info("Evaluating %s", trainer.describe_step())
     results = evaluate(trainer)
     trainer.folder.history.add("eval", trainer.global_step, results)
     trainer.folder.write_results("eval_results.txt", results)
@@ -316,6 +312,6 @@ def log_end(
         seconds: duration of this command.
     """
     typed = map(as_typed, commands)
-    lines = [*scores, *trainer.folder.shown_files(), *typed]
+    lines = [*scores, *trainer.folder.list_shown_files(), *typed]
     duration = datetime.timedelta(seconds=round(seconds))
     logging.info("Done in %s\n  %s", duration, "\n  ".join(lines))

@@ -20,20 +20,21 @@ from data.pretraining import record_files
 from data.pretraining.dynamic_masking import DynamicMasking
 from data.pretraining.options import MaskingOptions
 from model_folders import identity
-from model_folders.model_entries import Fingerprint, TrainingSettings
+from model_folders.model_entries import Fingerprint
 from modeling.task_loss import add_terms
-from training import exporting, flow, pretraining_end
+from training import checks, exporting, flow, pretraining_end
 from training.distillation import load_teacher
 from training.flow import Scores
+from training.loop import devices
 from training.loop.trainer import Trainer
 from training.pretraining_config import PretrainingConfig
 from training.run import fingerprints, resuming
 from training.run.run_folder import RunFolder
-from training.start import Start
+from training.start import StartingPoint
 from training.training_config import NumSteps
 
 
-def run(start: Start[PretrainingConfig]) -> None:
+def run(start: StartingPoint[PretrainingConfig]) -> None:
     """Trains, evaluates and exports the model, depending on the flags.
 
     Args:
@@ -46,17 +47,18 @@ def run(start: Start[PretrainingConfig]) -> None:
     """
     began = time.time()
     config = start.config
-    flow.connect_and_check(start)
-    check_start(start)
+    devices.connect_devices(config.devices)
+    checks.check_files(start)
+    check_network(start)
     teacher = load_teacher(start, modeling.BertPretrainer)
-    folder = RunFolder(start)
-    records, evaluated = find_all_records(start)
-    plan = create_plan(start, records, evaluated)
+    folder = RunFolder.open(start)
+    records, eval_records = find_all_records(start)
+    plan = create_plan(start, records, eval_records)
     trainer = flow.begin_run(start, folder, plan, teacher)
     counts = pretraining_end.MaskedCounts()
-    evaluate = create_evaluation(config, evaluated, counts)
+    evaluate = create_evaluation(config, eval_records, counts)
     results: Scores = {}
-    with tfrecords.naming_wrong_records([records, evaluated]):
+    with tfrecords.naming_wrong_records([records, eval_records]):
         if plan.num_steps:
             train_pretrainer(config, trainer, records, evaluate)
         if config.training.do_eval:
@@ -65,23 +67,23 @@ def run(start: Start[PretrainingConfig]) -> None:
         # Export the best step's weights if this run saved them. Later commands
         # load the same weights from --output_dir.
         trainer.restore_best()
-        logging.info("Exporting %s", trainer.described_step)
+        logging.info("Exporting %s", trainer.describe_step())
     if config.is_chief:
         # Only the chief writes files.
         finish_run(start, trainer, results, began, counts.guess)
 
 
 def create_plan(
-    start: Start[PretrainingConfig],
+    start: StartingPoint[PretrainingConfig],
     records: tfrecords.Records,
-    evaluated: tfrecords.Records,
+    eval_records: tfrecords.Records,
 ) -> flow.Plan:
     """Identifies the records, and plans what to do with them.
 
     Args:
         start: what the command starts from.
         records: the records to train on.
-        evaluated: the records to evaluate on.
+        eval_records: the records to evaluate on.
 
     Raises:
         ValueError: the run in --output_dir began with other settings or
@@ -90,19 +92,27 @@ def create_plan(
     config = start.config
     dev_set: list[Fingerprint] = []
     if config.pretraining.eval_input_file:
-        dev_set = record_files.identify_files(evaluated.files)
+        dev_set = record_files.identify_files(eval_records.files)
+    settings_to_record = start.recorded_settings
+    if config.training.do_train:
+        settings = list_settings(start, records, dev_set)
+        check_same_records(start, settings)
+        resuming.check_resumed(config, start.preset, settings)
+        settings_to_record = resuming.settings_to_record(
+            config, start.preset, settings
+        )
     return flow.Plan(
         create_model=functools.partial(
             modeling.BertPretrainer, left_to_right=config.training.left_to_right
         ),
         loss=modeling.PretrainingLoss(config.pretraining.next_sentence),
         num_steps=find_num_steps(config),
-        settings=check_and_list_settings(start, records, dev_set),
+        settings=settings_to_record,
         dev_set_checksum=dev_set_checksum(config, dev_set),
     )
 
 
-def check_start(start: Start[PretrainingConfig]) -> None:
+def check_network(start: StartingPoint[PretrainingConfig]) -> None:
     """Checks that the folder of the weights is of the network of the flags.
 
     Raises:
@@ -144,7 +154,7 @@ def train_pretrainer(
 
 
 def finish_run(
-    start: Start[PretrainingConfig],
+    start: StartingPoint[PretrainingConfig],
     trainer: Trainer,
     results: Scores,
     began: float,
@@ -160,8 +170,8 @@ def finish_run(
         guess: accuracy of always guessing the most frequent WordPiece.
     """
     config = start.config
-    if config.export.export_dir:
-        exporting.export_pretrainer(start, trainer)
+    if export_dir := config.export.export_dir:
+        exporting.export_pretrainer(start, trainer, export_dir)
     flow.store_weights(trainer)
     trainer.folder.write_card()
     if results and config.training.do_train:
@@ -174,63 +184,51 @@ def finish_run(
     )
 
 
-def check_and_list_settings(
-    start: Start[PretrainingConfig],
+def list_settings(
+    start: StartingPoint[PretrainingConfig],
     records: tfrecords.Records,
     dev_set: list[Fingerprint],
-) -> TrainingSettings:
-    """Checks the settings of a run, and returns those to record.
+) -> dict[str, Any]:
+    """Returns the settings of the training, {name: value}.
 
     Args:
         start: what the command starts from.
         records: the records to train on.
         dev_set: identity of the records of --eval_input_file.
-
-    Raises:
-        ValueError: the run in --output_dir began with other settings or
-            records.
     """
-    config = start.config
-    if not config.training.do_train:
-        return start.recorded_settings
     settings: dict[str, Any] = {**fingerprints.settings_of_start(start)}
     settings["input_file"] = record_files.identify_files(records.files)
-    if config.keeps_best:
+    if start.config.keeps_best:
         settings["eval_input_file"] = dev_set
-    stated: Mapping[str, object] = (
-        start.recorded_settings if start.is_resumed else {}
-    )
+    return settings
+
+
+def check_same_records(
+    start: StartingPoint[PretrainingConfig], settings: Mapping[str, Any]
+) -> None:
+    """Checks that a run is resumed on the records that it began with.
+
+    `settings` is the result of `list_settings`.
+
+    Raises:
+        ValueError: the records differ. The message names the flag and a file.
+    """
+    if not start.is_resumed:
+        return
+    stated: Mapping[str, object] = start.recorded_settings
+    folder = start.config.training.output_dir
     for name in ("input_file", "eval_input_file"):
         recorded = stated.get(name)
-        if name in settings and isinstance(recorded, list):
-            _check_records(config, name, recorded, settings[name])
-    resuming.check_resumed(config, start.preset, settings)
-    return resuming.settings_to_record(config, start.preset, settings)
-
-
-def _check_records(
-    config: PretrainingConfig,
-    name: str,
-    recorded: Sequence[object],
-    records: Sequence[Fingerprint],
-) -> None:
-    """Raises a ValueError if a run is resumed on other records.
-
-    Args:
-        config: the flags.
-        name: name of the flag that names the records.
-        recorded: fingerprints of the records that the run began with.
-        records: fingerprints of the records now.
-    """
-    if recorded == records:
-        return
-    folder = config.training.output_dir
-    files = [str(entry[0]) for entry in records if entry not in recorded]
-    raise ValueError(
-        f"--{name}: the run in {folder} began with other records than "
-        f"{', '.join(files) or 'these files'}. Set another --output_dir. To "
-        f"start from this run's weights, also set --init_checkpoint={folder}"
-    )
+        records = settings.get(name, recorded)
+        if not isinstance(recorded, list) or recorded == records:
+            continue
+        files = [str(entry[0]) for entry in records if entry not in recorded]
+        raise ValueError(
+            f"--{name}: the run in {folder} began with other records than "
+            f"{', '.join(files) or 'these files'}. Set another --output_dir. "
+            "To start from this run's weights, also set "
+            f"--init_checkpoint={folder}"
+        )
 
 
 def dev_set_checksum(
@@ -253,7 +251,7 @@ def dev_set_checksum(
 
 
 def find_all_records(
-    start: Start[PretrainingConfig],
+    start: StartingPoint[PretrainingConfig],
 ) -> tuple[tfrecords.Records, tfrecords.Records]:
     """Finds and checks the records to train on, and those to evaluate on."""
     flags = start.config.pretraining
@@ -266,7 +264,7 @@ def find_all_records(
 
 
 def find_records(
-    start: Start[PretrainingConfig], name: str, pattern: str
+    start: StartingPoint[PretrainingConfig], name: str, pattern: str
 ) -> tfrecords.Records:
     """Finds and checks the records of --input_file or --eval_input_file.
 
@@ -307,10 +305,12 @@ def find_records(
     return tfrecords.Records(files, spec, dynamic_masking)
 
 
-def _check_masking_flags(start: Start[PretrainingConfig], file: str) -> None:
+def _check_masking_flags(
+    start: StartingPoint[PretrainingConfig], file: str
+) -> None:
     """Raises a ValueError if flags of masking are set for masked records."""
     masking = {field.name for field in dataclasses.fields(MaskingOptions)}
-    masking &= start.command.keys()
+    masking &= start.given
     if masking:
         raise ValueError(
             f"--{min(masking)} is only for records that training masks, but "
@@ -319,7 +319,7 @@ def _check_masking_flags(start: Start[PretrainingConfig], file: str) -> None:
 
 
 def _create_masking(
-    start: Start[PretrainingConfig], file: str
+    start: StartingPoint[PretrainingConfig], file: str
 ) -> DynamicMasking:
     if not start.tokenizer:
         raise ValueError(

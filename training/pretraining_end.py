@@ -10,7 +10,7 @@ from model_folders import kinds
 from model_folders.cards import example_calls
 from model_folders.model_entries import HeadSettings
 from training.pretraining_config import PretrainingConfig
-from training.start import Start
+from training.start import StartingPoint
 
 # A run of fewer steps is a trial, of which nobody expects anything.
 _FEWEST_STEPS = 100
@@ -76,7 +76,7 @@ def list_score_lines(results: Mapping[str, float]) -> list[str]:
     ]
 
 
-def list_commands(start: Start[PretrainingConfig]) -> list[str]:
+def list_commands(start: StartingPoint[PretrainingConfig]) -> list[str]:
     """Returns commands that fine-tune, export or ask the model."""
     config = start.config
     folder = shlex.quote(config.training.output_dir)

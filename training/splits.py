@@ -17,7 +17,6 @@ from files.paths import StrPath
 from model_folders.recorded_splits import RecordedSet
 from training.fine_tuning_config import FineTuningConfig
 from training.run import fingerprints
-from training.start import Start
 from training.task import (
     ExampleT,
     OriginT,
@@ -28,15 +27,12 @@ from training.task import (
 
 
 def write_splits(
-    task: Task[ExampleT, OriginT],
-    start: Start[FineTuningConfig],
-    folder: StrPath,
+    task: Task[ExampleT, OriginT], folder: StrPath
 ) -> dict[str, Split[ExampleT, OriginT]]:
     """Reads the splits that a command needs, then writes their records.
 
     Args:
         task: the task.
-        start: what the command starts from.
         folder: folder for the records of the chief. Other workers write theirs
             to a temporary folder.
 
@@ -44,7 +40,7 @@ def write_splits(
         ValueError: a line is malformed.
         OSError: a file is missing or cannot be written.
     """
-    config = start.config
+    config = task.config
     # A split may have two purposes.
     names = dict.fromkeys(
         name for purpose in config.purposes for name in task.splits[purpose]
@@ -57,11 +53,10 @@ def write_splits(
     if not config.is_chief:
         folder = tempfile.mkdtemp(prefix="records-")
     os.makedirs(folder, exist_ok=True)
-    sizes = (start.bert_config.vocab_size, start.bert_config.type_vocab_size)
     # Remove each split from `examples`, so that the memory of the training
     # examples is freed once their records are written.
     return {
-        name: _write_split(task, name, examples.pop(name), folder, sizes)
+        name: _write_split(task, name, examples.pop(name), folder)
         for name in [*examples]
     }
 
@@ -71,12 +66,8 @@ def _write_split(
     name: str,
     examples: Sequence[ExampleT],
     folder: StrPath,
-    sizes: tuple[int, int],
 ) -> Split[ExampleT, OriginT]:
-    """Encodes the examples of a split, and writes them as a TFRecord file.
-
-    `sizes` are the numbers of WordPieces and of types, which bound the ids.
-    """
+    """Encodes the examples of a split, and writes them as a TFRecord file."""
     path = os.path.join(folder, f"{name}.tf_record")
     checksum = 0
     origins: list[OriginT] = []
@@ -87,7 +78,12 @@ def _write_split(
             checksum += zlib.crc32(record)
             if name != "train":
                 origins.append(origin)
-    spec = feature_specs.bounded(dict(task.feature_spec(name)), *sizes)
+    bert_config = task.start.bert_config
+    spec = feature_specs.bounded(
+        dict(task.feature_spec(name)),
+        bert_config.vocab_size,
+        bert_config.type_vocab_size,
+    )
     logging.info(
         "The %s set: %d examples in %d records",
         name,
@@ -107,13 +103,13 @@ def _write_split(
 
 def create_recorded_sets(
     config: FineTuningConfig, splits: Splits[ExampleT, OriginT]
-) -> list[RecordedSet]:
-    """Returns a RecordedSet for each split, for model.json and the card.
+) -> dict[str, RecordedSet]:
+    """Returns {split: its RecordedSet}, for model.json and the card.
 
     The checksum is of the file that the user named, or that is the only file
     of the split in --data_dir, and else of the records.
     """
-    recorded_sets = []
+    recorded_sets = {}
     for name, split in splits.items():
         files = config.files_of(name)
         if not files and config.fine_tuning.data_dir and is_purpose(name):
@@ -129,8 +125,8 @@ def create_recorded_sets(
         if len(files) == 1 and os.path.isfile(files[0]):
             file = os.path.basename(files[0])
             _, checksum = fingerprints.size_and_checksum(files[0])
-        recorded_sets.append(
-            RecordedSet(name, file, split.num_examples, checksum)
+        recorded_sets[name] = RecordedSet(
+            name, file, split.num_examples, checksum
         )
     return recorded_sets
 

@@ -1,12 +1,13 @@
 """Finds out what a training command starts from, before any slow work.
 
 The flags are completed by what the folder of the weights states. The folder,
-the configuration and the vocabulary are read once, and passed on as a `Start`.
-This module imports no TensorFlow.
+the configuration and the vocabulary are read once, and passed on as a
+`StartingPoint`. This module imports no TensorFlow.
 """
 
 import dataclasses
 import os
+import sys
 from collections.abc import Mapping, Sequence
 from typing import Any, Generic, Self, TypeVar
 
@@ -25,8 +26,8 @@ from training.run.resuming import check_resumed
 from training.training_config import TrainingConfig
 
 TrainingConfigT = TypeVar("TrainingConfigT", bound=TrainingConfig)
-# Covariant, so that what takes a Start[TrainingConfig] accepts the Start of any
-# script.
+# Covariant, so that what takes a StartingPoint[TrainingConfig] accepts that of
+# any script.
 TrainingConfigT_co = TypeVar(
     "TrainingConfigT_co", bound=TrainingConfig, covariant=True
 )
@@ -37,7 +38,7 @@ _STATED_BY_FOLDER = ("bert_config_file", "vocab_file")
 
 
 @dataclasses.dataclass(frozen=True)
-class Start(Generic[TrainingConfigT_co]):
+class StartingPoint(Generic[TrainingConfigT_co]):
     """What a training command starts from.
 
     Attributes:
@@ -46,6 +47,7 @@ class Start(Generic[TrainingConfigT_co]):
         bert_config: configuration of the network.
         tokenizer: tokenizer of the texts, None without --vocab_file.
         given: names of the flags that the user set.
+        script: name of the script, for model.json.
         command: {flag that the user set: value}, for model.json.
         table_split: how --data_file is split, None without the flag.
     """
@@ -55,13 +57,19 @@ class Start(Generic[TrainingConfigT_co]):
     bert_config: BertConfig
     tokenizer: FullTokenizer | None
     given: frozenset[str] = frozenset()
+    script: str = ""
     command: Mapping[str, object] = dataclasses.field(default_factory=dict)
     table_split: TableSplit | None = None
 
     @property
     def required_tokenizer(self) -> FullTokenizer:
-        """The tokenizer of a script whose --vocab_file must be set."""
-        assert self.tokenizer is not None  # by `check_required`
+        """The tokenizer of a script whose --vocab_file must be set.
+
+        Raises:
+            ValueError: there is no tokenizer.
+        """
+        if self.tokenizer is None:
+            raise ValueError("missing required flag: --vocab_file")
         return self.tokenizer
 
     @property
@@ -84,7 +92,9 @@ class Start(Generic[TrainingConfigT_co]):
         return dataclasses.replace(self, table_split=table_split)
 
 
-def read_start(parsed: flags.Parsed[TrainingConfigT]) -> Start[TrainingConfigT]:
+def read_start(
+    parsed: flags.Parsed[TrainingConfigT],
+) -> StartingPoint[TrainingConfigT]:
     """Reads the files that a training command starts from.
 
     Raises:
@@ -94,32 +104,42 @@ def read_start(parsed: flags.Parsed[TrainingConfigT]) -> Start[TrainingConfigT]:
     """
     preset = read_initial_preset(parsed.config)
     config = complete_flags(parsed, preset)
-    # `checks.check_files` checks the lengths, which the table may still change.
-    file = config.model.required_config_file
-    bert_config = None
-    if preset and file == preset.config_file:
-        bert_config = preset.load_config()
-    if bert_config is None:
-        bert_config = modeling.load_config(file)
-    start = Start(
+    bert_config = _load_bert_config(config, preset)
+    tokenizer = None
+    if config.model.vocab_file:
+        tokenizer = load_tokenizer(
+            config.model.vocab_file,
+            config.model.do_lower_case,
+            is_given="do_lower_case" in parsed.given,
+            vocab_size=bert_config.vocab_size,
+            preset=preset,
+            config_file=config.model.required_config_file,
+        )
+    return StartingPoint(
         config=config,
         preset=preset,
         bert_config=bert_config,
-        tokenizer=None,
+        tokenizer=tokenizer,
         given=parsed.given,
+        script=os.path.basename(sys.argv[0]),
         command=command_to_record(parsed),
     )
-    if not config.model.vocab_file:
-        return start
-    tokenizer = load_tokenizer(
-        config.model.vocab_file,
-        config.model.do_lower_case,
-        is_given="do_lower_case" in parsed.given,
-        vocab_size=bert_config.vocab_size,
-        preset=preset,
-        config_file=file,
-    )
-    return dataclasses.replace(start, tokenizer=tokenizer)
+
+
+def _load_bert_config(
+    config: TrainingConfig, preset: Preset | None
+) -> BertConfig:
+    """Loads --bert_config_file, as the Preset understands its own file.
+
+    Its lengths are checked later, by `checks.check_files`, because the rows of
+    --data_file may still change the flags.
+    """
+    file = config.model.required_config_file
+    if preset and file == preset.config_file:
+        bert_config = preset.load_config()
+        if bert_config is not None:
+            return bert_config
+    return modeling.load_config(file)
 
 
 def read_initial_preset(config: TrainingConfig) -> Preset | None:

@@ -13,8 +13,8 @@ from command_line import config_values
 from data.tables.dev_split import SetReader
 from data.text.tokenization import FullTokenizer
 from training.fine_tuning_config import DataFileConfigT
-from training.start import Start
-from training.trained_rows import add_table_split
+from training.start import StartingPoint
+from training.table_split import add_table_split
 
 # A run on few rows repeats them for this number of steps,
 _MIN_STEPS = 100
@@ -30,10 +30,10 @@ _MAX_TOKENIZED = 10_000
 
 
 def adapt_to_table(
-    start: Start[DataFileConfigT],
+    start: StartingPoint[DataFileConfigT],
     reader: SetReader[Any, Any],
     may_set_flags: bool = True,
-) -> Start[DataFileConfigT]:
+) -> StartingPoint[DataFileConfigT]:
     """Returns the start with the split of --data_file, and flags that suit it.
 
     A command without --data_file starts as it is. Logs a warning if the weights
@@ -53,8 +53,8 @@ def adapt_to_table(
 
 
 def adapt_to_rows(
-    start: Start[DataFileConfigT], reader: SetReader[Any, Any]
-) -> Start[DataFileConfigT]:
+    start: StartingPoint[DataFileConfigT], reader: SetReader[Any, Any]
+) -> StartingPoint[DataFileConfigT]:
     """Returns the start with a length and epochs that suit --data_file.
 
     Flags stay that the user set, or that the run began with.

@@ -16,7 +16,7 @@ import numpy as np
 
 from model_folders.model_entries import NO_SETTINGS, HeadSettings
 from training.fine_tuning_config import FineTuningConfig
-from training.start import Start
+from training.start import StartingPoint
 
 if TYPE_CHECKING:
     import tensorflow as tf
@@ -89,12 +89,13 @@ class Task(abc.ABC, Generic[ExampleT, OriginT]):
         start: what the command starts from: its flags and its tokenizer.
 
     Attributes:
-        config: the flags.
+        start: what the command starts from.
+        config: the flags of `start`.
         splits: {purpose: names of the splits to use for it}. A second split for
             evaluation is named "eval_SUFFIX". The names of its scores then end
             in "_SUFFIX".
-        tokenizer: FullTokenizer of --vocab_file. Its files are written beside
-            the weights.
+        tokenizer: the tokenizer of `start`, of --vocab_file. Its files are
+            written beside the weights.
         loss: loss to minimize, such as `modeling.ClassifierLoss()`.
         eval_loss: loss to report in evaluations. None if the records of "eval"
             lack the features that a loss reads.
@@ -132,7 +133,8 @@ class Task(abc.ABC, Generic[ExampleT, OriginT]):
     settings: HeadSettings = NO_SETTINGS
     export_settings: HeadSettings = NO_SETTINGS
 
-    def __init__(self, start: Start[FineTuningConfig]) -> None:
+    def __init__(self, start: StartingPoint[FineTuningConfig]) -> None:
+        self.start = start
         self.config = start.config
         self.tokenizer = start.required_tokenizer
 

@@ -1,226 +1,101 @@
-"""Compares a command's rows with those that its weights were trained on.
+"""Compares a command's sets with those that its weights were trained on.
 
---data_file is split by its rows' texts, so a row is in the dev set of every
-command with the same --dev_fraction. This module compares a command with the
-run that it continues, evaluates or starts from. It tells the user if the dev
-set may contain rows that this run was trained on, and if a run is resumed on
-another train set. It imports no TensorFlow.
+The sets are those of the run that the command continues, evaluates or starts
+from. First come the checks and warnings about the dev set, which may contain
+rows of that run's train set. Then comes the check of the train set, which a
+resumed run must read again. This module imports no TensorFlow.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TypeAlias
 
 from absl import logging
 
-from data.tables.dev_split import SetReader
-from data.tables.row_keys import RULE
 from model_folders.model_entries import Fingerprint
 from model_folders.presets import Preset
-from model_folders.recorded_splits import RecordedSet, TableSplit
+from model_folders.recorded_splits import RecordedSet
 from training.fine_tuning_config import (
     DataFileConfig,
-    DataFileConfigT,
     FineTuningConfig,
 )
-from training.start import Start
+from training.start import StartingPoint
+from training.table_split import has_split_table
 
-
-def add_table_split(
-    start: Start[DataFileConfigT], reader: SetReader[Any, Any]
-) -> Start[DataFileConfigT]:
-    """Returns the start with the split of --data_file, if the flag is set.
-
-    Logs a warning if the weights may have been trained on rows of the dev set.
-    """
-    if not start.config.data_file:
-        return start
-    fraction = start.config.data.dev_fraction
-    key = tuple(reader.key_names)
-    preset = start.preset
-    clean_fraction = fraction
-    if preset and (doubt := _find_doubt(preset, start.config, fraction, key)):
-        clean_fraction, reason = doubt
-        logging.warning(
-            "Rows of this dev set may have been trained on: %s. Do not trust "
-            "its scores.",
-            reason,
-        )
-    split = TableSplit(RULE, fraction, key, clean_fraction)
-    return start.with_table_split(split)
-
-
-def _find_doubt(
-    preset: Preset,
-    config: DataFileConfig,
-    fraction: float,
-    key: tuple[str, ...],
-) -> tuple[float, str] | None:
-    """Tells if the dev set may contain rows that the weights were trained on.
-
-    Returns (clean fraction, reason) if so, and None if it contains no such row.
-    The weights were not trained on rows below the clean fraction, which is 0.0
-    if nothing is known (see TableSplit.clean_fraction).
-
-    Args:
-        preset: Preset of the weights.
-        config: the flags.
-        fraction: fraction of the rows in the dev set.
-        key: names of the columns by which rows are assigned to a set.
-    """
-    split = preset.table_split
-    source = preset.source
-    if split is None and not _learned_table(preset, config):
-        return None
-    if split is None or split.rule != RULE:
-        return 0.0, f"{source} chose its dev set in another way"
-    if split.key != key:
-        return 0.0, (
-            f"{source} chose its dev set by {_joined(split.key)}, and this "
-            f"command chooses by {_joined(key)}"
-        )
-    clean = split.clean_fraction
-    if fraction <= clean:
-        if splits_table(preset) or not _learned_table(preset, config):
-            return None
-        # The split is that of a start, and the sets of --data_dir may contain
-        # the rows.
-        return 0.0, f"{source} chose its dev set in another way"
-    if not clean:
-        return 0.0, f"a start of {source} chose its dev set in another way"
-    if clean < split.dev_fraction:
-        source = f"a start of {source}"
-    return clean, (
-        f"{source} was trained with --dev_fraction={clean:g}, and this dev "
-        f"set is of --dev_fraction={fraction:g}"
-    )
-
-
-def _joined(names: tuple[str, ...]) -> str:
-    return " and ".join(map(repr, names))
-
-
-def _learned_table(preset: Preset, config: DataFileConfig) -> bool:
-    """Returns whether weights were trained for the same kind of task.
-
-    And on sets that the user made, which may be from the table that is now
-    split.
-    """
-    return (
-        "train" in preset.data
-        and preset.head == config.head
-        and preset.recorded_settings.get("task_name") == config.task_name
-    )
-
-
-def table_split_to_record(start: Start[FineTuningConfig]) -> TableSplit | None:
-    """Returns the split for model.json, None if no run chose its sets so.
-
-    A run on sets of --data_dir passes on the split of its start.
-    """
-    if start.table_split is None and start.preset:
-        return start.preset.table_split
-    return start.table_split
+# {split: its set}, the result of `splits.create_recorded_sets`.
+RecordedSets: TypeAlias = Mapping[str, RecordedSet]
 
 
 def check_dev_set(
-    start: Start[FineTuningConfig], recorded_sets: Sequence[RecordedSet]
+    start: StartingPoint[FineTuningConfig], sets: RecordedSets
 ) -> None:
-    """Compares the dev set of a command with the data of its weights.
-
-    Logs a warning if the weights were trained on the file of the dev set, or
-    if the scores of another dev set replace those of a run.
+    """Checks that a run is not evaluated on the file that it was trained on.
 
     Args:
         start: what the command starts from.
-        recorded_sets: result of `splits.create_recorded_sets`.
+        sets: the sets of the command.
 
     Raises:
-        ValueError: the run in --output_dir was trained on the file of the dev
-            set, which this command only evaluates.
+        ValueError: the dev set is the file of the run's train set.
     """
-    preset = start.preset
-    trains = start.config.training.do_train
-    dev_set = _dev_set_of(recorded_sets)
-    may_split = isinstance(start.config, DataFileConfig)
-    if not preset or not may_split or dev_set is None:
+    if not start.is_resumed or start.config.training.do_train:
         return
-    if trains and preset.is_resumed:
-        return
-    if start.table_split is None or not splits_table(preset):
-        _check_trained_file(start, preset, dev_set)
-    if start.table_split is None and preset.is_resumed:
-        _warn_of_other_scores(preset, dev_set)
+    if overlap := _describe_trained_file(start, sets):
+        raise ValueError(
+            f"{overlap}. Nothing is scored. To answer other rows, use "
+            "predict.py; to train on them, set another --output_dir"
+        )
 
 
-def may_write_scores(
-    start: Start[FineTuningConfig], recorded_sets: Sequence[RecordedSet]
-) -> bool:
-    """Returns whether a command writes its scores, card and report.
-
-    A command that only evaluates a run does not if its --data_file has another
-    dev set than the run, and logs this. The arguments are those of
-    `check_dev_set`.
-    """
-    preset = start.preset
-    dev_set = _dev_set_of(recorded_sets)
-    if not preset or start.table_split is None or dev_set is None:
-        return True
-    if start.config.training.do_train or not preset.is_resumed:
-        return True
-    is_same_split = start.table_split == preset.table_split
-    if is_same_split and dev_set.has_rows_of(preset.data.get("eval")):
-        return True
-    logging.info(
-        "This is not the dev set of %s. The scores are only shown, and the "
-        "files of the run stay as they are. To write them, set another "
-        "--output_dir, with --init_checkpoint=%s",
-        preset.source,
-        preset.weights,
-    )
-    return False
-
-
-def _dev_set_of(recorded_sets: Sequence[RecordedSet]) -> RecordedSet | None:
-    return _by_name(recorded_sets).get("eval")
-
-
-def _by_name(
-    recorded_sets: Sequence[RecordedSet],
-) -> dict[str, RecordedSet]:
-    return {recorded.name: recorded for recorded in recorded_sets}
-
-
-def splits_table(preset: Preset) -> bool:
-    """Returns whether the last command of a run split its --data_file."""
-    provenance = preset.model_json.get("origin", {})
-    return "data_file" in provenance.get("command", {})
-
-
-def _check_trained_file(
-    start: Start[FineTuningConfig], preset: Preset, dev_set: RecordedSet
+def warn_of_dev_set(
+    start: StartingPoint[FineTuningConfig], sets: RecordedSets
 ) -> None:
-    """Tells the user if the weights were trained on the file of the dev set."""
+    """Logs a warning if scores on the dev set are not what a user expects.
+
+    A new run may start from weights that were trained on the file of the dev
+    set. A command that evaluates a run may replace the scores of another file.
+    The arguments are those of `check_dev_set`.
+    """
+    if not start.is_resumed:
+        overlap = _describe_trained_file(start, sets)
+        # Do not warn twice: `table_split.add_table_split` may have warned.
+        has_warned = start.table_split and start.table_split.is_doubtful
+        if overlap and not has_warned:
+            logging.warning("%s. Do not trust its scores.", overlap)
+    elif not start.config.training.do_train:
+        _warn_of_other_scores(start, sets)
+
+
+def _describe_trained_file(
+    start: StartingPoint[FineTuningConfig], sets: RecordedSets
+) -> str | None:
+    """Describes that weights were trained on the file of the dev set, if so."""
+    preset = start.preset
+    dev_set = _find_dev_set(start, sets)
+    if not preset or not dev_set:
+        return None
+    if start.table_split and has_split_table(preset):
+        # Both cut the file into a dev and a train set. table_split.py compares
+        # how they did it.
+        return None
     train_set = preset.data.get("train")
     if train_set is None or dev_set.checksum != train_set.checksum:
-        return
-    reason = (
+        return None
+    return (
         f"{dev_set.file}: {preset.source} was trained on this file "
         f"({train_set.num_rows} rows of {train_set.file}), so the dev set "
         "contains rows of the train set"
     )
-    if preset.is_resumed:
-        raise ValueError(
-            f"{reason}. Nothing is scored. To answer other rows, use "
-            "predict.py; to train on them, set another --output_dir"
-        )
-    # Do not warn twice.
-    if not (start.table_split and start.table_split.is_doubtful):
-        logging.warning("%s. Do not trust its scores.", reason)
 
 
-def _warn_of_other_scores(preset: Preset, dev_set: RecordedSet) -> None:
+def _warn_of_other_scores(
+    start: StartingPoint[FineTuningConfig], sets: RecordedSets
+) -> None:
+    preset = start.preset
+    dev_set = _find_dev_set(start, sets)
+    if not preset or not dev_set:
+        return
     former = preset.data.get("eval", dev_set)
-    if dev_set.checksum != former.checksum:
+    if start.table_split is None and dev_set.checksum != former.checksum:
         logging.warning(
             "%s is not the dev set of %s, which was of %s. The scores, the "
             "card and the report of the run are replaced.",
@@ -230,16 +105,56 @@ def _warn_of_other_scores(preset: Preset, dev_set: RecordedSet) -> None:
         )
 
 
+def _find_dev_set(
+    start: StartingPoint[FineTuningConfig], sets: RecordedSets
+) -> RecordedSet | None:
+    """Returns the dev set of a script that has --data_file, if it reads one."""
+    if not isinstance(start.config, DataFileConfig):
+        return None
+    return sets.get("eval")
+
+
+def find_run_with_other_dev_set(
+    start: StartingPoint[FineTuningConfig], sets: RecordedSets
+) -> Preset | None:
+    """Returns the run that a command only evaluates on another dev set.
+
+    None if the command trains or does not split a --data_file, or if the dev
+    set is that of the run. The arguments are those of `check_dev_set`.
+    """
+    preset = start.preset
+    dev_set = sets.get("eval")
+    if not preset or start.table_split is None or dev_set is None:
+        return None
+    if start.config.training.do_train or not preset.is_resumed:
+        return None
+    is_same_split = start.table_split == preset.table_split
+    if is_same_split and dev_set.has_rows_of(preset.data.get("eval")):
+        return None
+    return preset
+
+
+def log_that_scores_are_not_written(run: Preset) -> None:
+    """Logs what happens to scores on another dev set than that of `run`."""
+    logging.info(
+        "This is not the dev set of %s. The scores are only shown, and the "
+        "files of the run stay as they are. To write them, set another "
+        "--output_dir, with --init_checkpoint=%s",
+        run.source,
+        run.weights,
+    )
+
+
 def check_train_set(
-    start: Start[FineTuningConfig],
-    recorded_sets: Sequence[RecordedSet],
-    records: list[Fingerprint],
+    start: StartingPoint[FineTuningConfig],
+    sets: RecordedSets,
+    records: Sequence[Fingerprint],
 ) -> None:
     """Checks that a run is resumed on the records that it began with.
 
     Args:
         start: what the command starts from.
-        recorded_sets: result of `splits.create_recorded_sets`.
+        sets: the sets of the command.
         records: fingerprint of the records of the train set.
 
     Raises:
@@ -251,40 +166,40 @@ def check_train_set(
     recorded = preset.recorded_settings.get("train_records", records)
     if recorded == records:
         return
-    sets = _by_name(recorded_sets)
+    folder = start.config.training.output_dir
     now = sets["train"]
     then = preset.data.get("train", now)
-    num_rows = _num_rows(sets, now, start)
-    num_then = _num_rows(preset.data, then, start)
-    folder = start.config.training.output_dir
+    has_table = start.table_split is not None
+    num_rows = _count_file_rows(sets, now, has_table)
+    num_then = _count_file_rows(preset.data, then, has_table)
     if now.file != then.file:
-        what = (
+        difference = (
             f"{folder} was trained on {then.file}, {num_then} rows, and "
             f"{now.file} has {num_rows}"
         )
     elif num_rows != num_then:
-        what = f"{now.file} has changed: {num_then} rows then, {num_rows} now"
+        difference = (
+            f"{now.file} has changed: {num_then} rows then, {num_rows} now"
+        )
     elif now.checksum != then.checksum:
-        what = (
+        difference = (
             f"{now.file} has changed, although it has {num_rows} rows as then"
         )
     else:
-        what = f"{now.file} is read in another way than by this run"
+        difference = f"{now.file} is read in another way than by this run"
     raise ValueError(
-        f"{what}. To train on it, set another --output_dir, with "
+        f"{difference}. To train on it, set another --output_dir, with "
         f"--init_checkpoint={folder}"
     )
 
 
-def _num_rows(
-    sets: Mapping[str, RecordedSet],
-    train_set: RecordedSet,
-    start: Start[FineTuningConfig],
+def _count_file_rows(
+    sets: RecordedSets, train_set: RecordedSet, has_table: bool
 ) -> int:
     """Returns the number of rows in the file of a train set.
 
-    With --data_file, it also contains the dev set.
+    With --data_file (`has_table`), the file also contains the dev set.
     """
-    if start.table_split is None or "eval" not in sets:
-        return train_set.num_rows
-    return train_set.num_rows + sets["eval"].num_rows
+    if has_table and "eval" in sets:
+        return train_set.num_rows + sets["eval"].num_rows
+    return train_set.num_rows

@@ -185,6 +185,13 @@ class DistillationFlags:
         "the model's blocks, such as 0,2,5 for a model of 3 blocks.",
     )
 
+    @property
+    def initial_blocks(self) -> list[int] | None:
+        """Numbers of the blocks in --init_layers, None without the flag."""
+        if self.init_layers is None:
+            return None
+        return [int(layer) for layer in self.init_layers]
+
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class TrainingConfig(flags.Config):

@@ -54,11 +54,12 @@ def parse(script, spec, command):
 def training(start, dataset, create_model, loss):
     """Returns a Work that trains on the batches of an endless dataset.
 
-    `start` is the Start of a script.
+    `begin` is the StartingPoint of a script.
     """
     num_steps = NumSteps(NUM_TRAIN_STEPS, warmup=0)
+    flow.set_seed_and_precision(start.config)
     trainer = flow.create_trainer(
-        start, RunFolder(start), create_model, loss, num_steps
+        start, RunFolder.open(start), create_model, loss, num_steps
     )
     # Create the iterator here, so that each repeat continues with new batches.
     batches = iter(dataset)
@@ -149,8 +150,8 @@ def open_mrpc(spec, command):
     start = read_start(parsed)
     reader = run_classifier.create_reader(start)
     task = run_classifier.create_task(start, reader)
-    folder = RunFolder(start, task.labels)
-    return start, task, folder, write_splits(task, start, folder.state)
+    folder = RunFolder.open(start, task.labels)
+    return start, task, folder, write_splits(task, folder.state)
 
 
 def mrpc(spec):
@@ -178,6 +179,7 @@ def export_task(spec):
         "--export_dir={folder}/model"
     )
     start, task, folder, splits = open_mrpc(spec, command)
+    flow.set_seed_and_precision(start.config)
     trainer = flow.create_trainer(
         start, folder, task.create_model, task.loss, num_steps=None
     )
@@ -187,7 +189,9 @@ def export_task(spec):
 
     def repeat(_):
         begun = time.process_time()
-        exporting.export_task(task, start, trainer, splits, scores)
+        exporting.export_task(
+            task, trainer, splits, scores, start.config.export.export_dir
+        )
         return {"CPU seconds": time.process_time() - begun}
 
     return race.Work(repeat, 1)

@@ -26,7 +26,7 @@ from serving import engines
 from tests.support import script_runner
 from tests.support.script_runner import parse_flags, read_results
 from tests.support.task_runs import run_commands
-from training.start import Start
+from training.start import StartingPoint
 from training.table_start import adapt_to_rows
 
 TOPICS = script_runner.SAMPLES / "topics"
@@ -297,7 +297,7 @@ def test_pairs_and_queries_are_split_too(tmp_path, task_name):
         bert_config = modeling.BertConfig(
             vocab_size=100, max_position_embeddings=longest
         )
-        start = Start(
+        start = StartingPoint(
             config, None, bert_config, tokenizer, given=frozenset(given)
         )
         adapted = adapt_to_rows(start, processor).config

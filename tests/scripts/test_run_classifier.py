@@ -24,7 +24,7 @@ from tests.support.script_runner import (
     read_results,
 )
 from tests.support.task_runs import read_predictions
-from training.start import Start
+from training.start import StartingPoint
 from training.tasks.classifier import ClassifierTask
 
 RELEASED = ("MINILM_DIR", "MRPC_DIR")
@@ -45,7 +45,7 @@ def test_only_create_task_reads_the_sets_of_a_task(tmp_path):
     )
     bert_config = modeling.BertConfig(vocab_size=100)
     tokenizer = FullTokenizer(script_runner.SAMPLES / "vocab.txt")
-    start = Start(config, None, bert_config, tokenizer)
+    start = StartingPoint(config, None, bert_config, tokenizer)
     reader = run_classifier.create_reader(start)
     created = ClassifierTask(
         start,

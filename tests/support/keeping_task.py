@@ -32,8 +32,8 @@ class Keeping(toy_task.ToyTask):
 
     def evaluate_export(self, folder):
         """Returns the scores of an export on the task's records."""
-        state = RunFolder(self.start).state
-        written = splits.write_splits(self, self.start, state)
+        state = RunFolder.open(self.start).state
+        written = splits.write_splits(self, state)
         kind = presets.read_preset(folder).head
         return exporting.evaluate_export(
             self, kind, folder, [*written.values()]

@@ -19,7 +19,8 @@ def touch_checkpoint(folder):
 
 def begin_run(config, model, settings, labels=None):
     """Describes a model in a run's folder, as the start of a run does."""
-    folder = RunFolder(toy_task.create_start(config, model.config), labels)
+    start = toy_task.create_start(config, model.config)
+    folder = RunFolder.open(start, labels)
     folder.record(settings, dev_set=0)
     folder.write_description(model)
 

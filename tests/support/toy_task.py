@@ -13,7 +13,7 @@ from tests.support.models import write_config
 from training import fine_tuning, task
 from training.fine_tuning_config import FineTuningConfig
 from training.start import (
-    Start,
+    StartingPoint,
     complete_flags,
     read_initial_preset,
     read_start,
@@ -51,7 +51,7 @@ def resolve_config(folder, **changes):
 
 def create_start(config, bert_config, tokenizer=None):
     """Returns the start of a command, for which no file is read."""
-    return Start(
+    return StartingPoint(
         config=config,
         preset=None,
         bert_config=bert_config,
@@ -77,7 +77,7 @@ def run_task(task_class, options, *arguments):
     """
     start = read_start(parse_flags(options))
     created = task_class(start, *arguments)
-    fine_tuning.run(created, start)
+    fine_tuning.run(created)
     return created
 
 

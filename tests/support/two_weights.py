@@ -18,7 +18,7 @@ from training.loop.train_step import TrainStep
 from training.loop.trainer import Trainer
 from training.optimizers import optimization
 from training.run.run_folder import RunFolder
-from training.start import Start
+from training.start import StartingPoint
 from training.training_config import TrainingConfig, TrainingFlags
 
 BATCH_SIZE = 2
@@ -123,13 +123,13 @@ def create_trainer(
         jit_compile=config.devices.jit_compile,
         strategy=strategy,
     )
-    start = Start(
+    start = StartingPoint(
         config=config,
         preset=None,
         bert_config=modeling.BertConfig(vocab_size=1),
         tokenizer=None,
     )
-    return Trainer(model, start, RunFolder(start), step)
+    return Trainer(model, start, RunFolder.open(start), step)
 
 
 def fit(trainer, dataset, num_train_steps, *callbacks):

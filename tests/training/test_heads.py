@@ -21,7 +21,7 @@ from tests.support.huggingface_files import (
 )
 from tests.support.models import built, tiny_config
 from training import checks
-from training.start import Start, read_start
+from training.start import StartingPoint, read_start
 
 MNLI = ["contradiction", "entailment", "neutral"]
 
@@ -78,7 +78,22 @@ def test_outputs_are_put_in_the_labels_order(tmp_path, save, kind):
 
 def check_task(folder, head, labels=(), is_resumed=False, **settings):
     """Checks a folder for the task of a command that does not train."""
+    config = SimpleNamespace(
+        head=head,
+        training=SimpleNamespace(do_train=False),
+        fine_tuning=SimpleNamespace(metric_for_best=None),
+        network={},
+    )
+    preset = presets.read_preset(folder, is_resumed=is_resumed)
+    start = StartingPoint(
+        config=config,
+        preset=preset,
+        bert_config=preset.load_config() or tiny_config(),
+        tokenizer=None,
+    )
     task = SimpleNamespace(
+        start=start,
+        config=config,
         settings=settings,
         labels=labels,
         output_names=[labels],
@@ -87,20 +102,7 @@ def check_task(folder, head, labels=(), is_resumed=False, **settings):
         metrics=(),
         eval_loss=None,
     )
-    config = SimpleNamespace(
-        head=head,
-        training=SimpleNamespace(do_train=False),
-        fine_tuning=SimpleNamespace(metric_for_best=None),
-        network={},
-    )
-    preset = presets.read_preset(folder, is_resumed=is_resumed)
-    start = Start(
-        config=config,
-        preset=preset,
-        bert_config=preset.load_config() or tiny_config(),
-        tokenizer=None,
-    )
-    checks.check_task(task, start)
+    checks.check_task(task)
 
 
 @pytest.mark.parametrize("name", ["BertCrfForTagging", *kinds.ARCHITECTURES])

@@ -84,7 +84,7 @@ def test_odd_entries_end_in_errors_of_one_line(folder):
     }
     start_or_resume(folder, settings)
     start = toy_task.create_start(toy_task.create_config(folder), None)
-    RunFolder(start).set_best_step(1)
+    RunFolder.open(start).set_best_step(1)
     path = folder / model_json.FILE
     whole = path.read_text()
     for *parents, name in places(json.loads(whole)):

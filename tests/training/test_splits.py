@@ -19,7 +19,7 @@ def test_a_dev_set_is_identified_by_all_that_its_figures_come_from(tmp_path):
         task = ToyTask(start)
         for name, value in changes.items():
             setattr(task, name, value)
-        splits = write_splits(task, start, tmp_path / folder / "state")
+        splits = write_splits(task, tmp_path / folder / "state")
         return dev_set_checksum(task, splits)
 
     (tmp_path / "a").mkdir()

@@ -14,7 +14,8 @@ from model_folders import kinds
 from model_folders.presets import Preset
 from model_folders.recorded_splits import RecordedSet, TableSplit
 from tests.support import toy_task
-from training.trained_rows import add_table_split, check_train_set
+from training.table_split import add_table_split
+from training.trained_rows import check_train_set
 
 FRACTION = 0.2
 KEY = ("text",)
@@ -169,12 +170,12 @@ RESUMED = Preset(
     ],
 )
 def test_a_resume_on_another_train_set_is_refused(train_set, says):
-    sets = [RecordedSet("train", *train_set)]
+    sets = {"train": RecordedSet("train", *train_set)}
     now = [["train-1.tf_record", 5, 2]]
     with pytest.raises(ValueError, match=f"{says}.*--init_checkpoint=run"):
         check_train_set(create_start(RESUMED), sets, now)
 
 
 def test_a_resume_on_the_same_records_may_read_another_file():
-    sets = [RecordedSet("train", "other.csv", 9, 6)]
+    sets = {"train": RecordedSet("train", "other.csv", 9, 6)}
     check_train_set(create_start(RESUMED), sets, THEN)

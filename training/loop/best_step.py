@@ -46,6 +46,10 @@ class BestStep(Callback):
         self._sign = -1 if is_loss else 1
         # Metrics of the best step so far, {} before the first evaluation.
         self._best: Mapping[str, Any] = {}
+
+    def on_train_begin(self) -> None:
+        """Continues with the best step of a resumed run."""
+        trainer = self._trainer
         step = trainer.folder.history.best_step
         folder = trainer.folder.best
         if step is None:
@@ -78,11 +82,7 @@ class BestStep(Callback):
         if step % self.interval and step != trainer.num_train_steps:
             return None
         results = {**self._evaluate(trainer), "global_step": step}
-        value = results[self._metric]
-        is_best = not math.isnan(value) and (
-            not self._best
-            or self._sign * (value - self._best[self._metric]) > 0
-        )
+        is_best = self._is_best(results[self._metric])
         rate = logs.get("learning_rate")
         trainer.folder.history.add("eval", step, results, rate)
         scores = {"training loss": logs["loss"], **overall_scores(results)}
@@ -92,27 +92,35 @@ class BestStep(Callback):
             ", ".join(f"{name} {value:.4g}" for name, value in scores.items()),
             " (the best so far)" if is_best else "",
         )
-        if not is_best:
-            return self.has_ended(step)
-        self._best = results
-        trainer.folder.history.best_step = step
-        trainer.save_best(step)
-        return False
+        if is_best:
+            self._best = results
+            trainer.folder.history.best_step = step
+            trainer.save_best(step)
+            return False
+        reason = self.find_reason_to_stop(step)
+        if reason:
+            logging.info("%s", reason)
+        return reason is not None
 
-    def has_ended(self, step: int) -> bool:
-        """Returns whether training stops early at `step`. Logs the reason."""
+    def _is_best(self, value: float) -> bool:
+        """Returns whether a value of the metric is better than all before."""
+        if math.isnan(value):
+            return False
+        if not self._best:
+            return True
+        gain: float = self._sign * (value - self._best[self._metric])
+        return gain > 0
+
+    def find_reason_to_stop(self, step: int) -> str | None:
+        """Returns why training stops early at `step`, None if it goes on."""
         best = self._best
         if not self._patience or not best:
-            return False
+            return None
         waited = (step - best["global_step"]) // self.interval
         if waited < self._patience:
-            return False
-        logging.info(
-            "Stopping early: the best %s is still %s, from step %d, after %d "
-            "more evaluations.",
-            self._metric,
-            best[self._metric],
-            best["global_step"],
-            waited,
+            return None
+        return (
+            f"Stopping early: the best {self._metric} is still "
+            f"{best[self._metric]}, from step {best['global_step']}, after "
+            f"{waited} more evaluations."
         )
-        return True

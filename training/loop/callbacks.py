@@ -18,12 +18,15 @@ class Callback:
 
     interval: int = 0
 
-    def has_ended(self, step: int) -> bool:
-        """Returns whether a run that resumes at `step` must not train more.
+    def on_train_begin(self) -> None:
+        """Runs once, before all other methods. The weights are restored."""
 
-        If so, logs why.
+    def find_reason_to_stop(self, step: int) -> str | None:
+        """Returns why a run that resumes at `step` must not train more.
+
+        Returns None if it may train.
         """
-        return False
+        return None
 
     def on_step(self, step: int, logs: Logs) -> bool | None:
         """Runs after a step, and returns True to end the training.

@@ -35,6 +35,8 @@ _WRITTEN = re.compile(
     + r"-(?P<step>0|[1-9][0-9]*)(?P<partial>\.partial(-[0-9]+)?)?"
     + r"\.(index|data-00000-of-00001)(\.tempstate[0-9]+)?"
 )
+# Keras's name of the variable in a `keras.random.SeedGenerator`.
+_SEED_STATE = "seed_generator_state"
 
 
 class Checkpointer:
@@ -47,6 +49,10 @@ class Checkpointer:
             only the model's variables.
         keep_checkpoint_max: number of newest checkpoints to keep, 0 for all.
         is_chief: False for a worker that only reads checkpoints.
+
+    Attributes:
+        has_optimizer: whether the checkpoint that was restored contains the
+            optimizer, True if none was restored.
     """
 
     def __init__(
@@ -61,29 +67,19 @@ class Checkpointer:
         self.keep_checkpoint_max = keep_checkpoint_max
         self.is_chief = is_chief
         self._variables = dict(variables)
-        self._state: dict[str, keras.Variable] = {}
-        self._restored = -1
-        self.has_optimizer = True  # in the restored checkpoint
-        if optimizer is None:
-            return
-        # In float16, the optimizer is wrapped in a loss scaling optimizer.
-        inner: keras.optimizers.Optimizer = getattr(
-            optimizer, "inner_optimizer", optimizer
-        )
-        self._state["global_step"] = inner.iterations
-        if inner is not optimizer:
-            self._state["loss_scale"] = optimizer.dynamic_scale
-            self._state["loss_scale_good_steps"] = optimizer.step_counter
-        for name, variable in variables.items():
-            for slot, value in inner.slots(variable).items():
-                self._state[f"{name}/{slot}"] = value
+        self._optimizer_state: dict[str, keras.Variable] = {}
+        if optimizer is not None:
+            self._optimizer_state = _name_state(optimizer, variables)
+        # No step has the number -1.
+        self._restored_step = -1
+        self.has_optimizer = True
 
-    def save(self, step: int, has_optimizer: bool = True) -> None:
+    def save(self, step: int, keeps_optimizer: bool = True) -> None:
         """Writes a checkpoint, and deletes old, later and partial checkpoints.
 
         A later checkpoint is damaged, because a newer step would have been
         restored, or it is the best step of a run that this run replaces. With
-        `has_optimizer` = False, saves only the model's variables.
+        `keeps_optimizer` = False, saves only the model's variables.
 
         Raises:
             OSError: the checkpoint could not be written. Earlier checkpoints
@@ -92,7 +88,8 @@ class Checkpointer:
                 was written.
         """
         # Check on every worker, so that all workers stop at the same step.
-        variables = self._variables | (self._state if has_optimizer else {})
+        state = self._optimizer_state if keeps_optimizer else {}
+        variables = self._variables | state
         for name, variable in variables.items():
             value = tf.cast(variable.value, tf.float32)
             if not tf.reduce_all(tf.math.is_finite(value)):
@@ -128,7 +125,7 @@ class Checkpointer:
             listing.read_text(errors="replace") if listing.is_file() else ""
         )
         ours = {*map(int, re.findall(rf'"{PREFIX}-(\d+)"', listed))}
-        ours |= {step, self._restored}
+        ours |= {step, self._restored_step}
         steps = checkpoint_steps(self.output_dir)
         kept = [number for number in steps if number <= step and number in ours]
         # At a maximum of 0, all of them stay: the slice begins at -0.
@@ -151,14 +148,14 @@ class Checkpointer:
             ):
                 file.unlink(missing_ok=True)
 
-    def link(self, step: int | None, folder: StrPath) -> None:
+    def link(self, step: int, folder: StrPath) -> None:
         """Replaces a step by links to the same step in another folder, if any.
 
         The step stays a copy if the other is damaged or cannot be linked. If
         the process is killed, the step may be missing here until the next call.
         """
-        folders = folder, self.output_dir
-        source, target = (f"{path}/{PREFIX}-{step}" for path in folders)
+        source = f"{folder}/{PREFIX}-{step}"
+        target = f"{self.output_dir}/{PREFIX}-{step}"
         partial = f"{target}.partial"
         with contextlib.suppress(OSError):
             tf1_files.check_tf1_files(source)
@@ -183,7 +180,7 @@ class Checkpointer:
         for step in reversed(steps):
             try:
                 path = f"{self.output_dir}/{PREFIX}-{step}"
-                self._restored = self.restore_from(path)
+                self._restored_step = self.restore_from(path)
                 return step
             except OSError as error:
                 logging.warning("%s. Trying the next older checkpoint.", error)
@@ -203,12 +200,35 @@ class Checkpointer:
         """
         with tf1_files.open_tf1_checkpoint(path) as (reader, _):
             self.has_optimizer = reader.has_tensor("global_step")
-            state = self._state if self.has_optimizer else {}
+            state = self._optimizer_state if self.has_optimizer else {}
+            only_predicts = not self._optimizer_state
             for name, variable in (self._variables | state).items():
-                # Only training needs the state of the dropout's seed generator,
-                # which Google's checkpoints do not contain.
-                is_seed = "seed_" in name and not self._state
-                if not is_seed or reader.has_tensor(name):
+                # Only training draws seeds for dropout. Google's checkpoints
+                # do not contain the generator's state.
+                is_optional = only_predicts and variable.name == _SEED_STATE
+                if reader.has_tensor(name) or not is_optional:
                     variable.assign(reader.get_tensor(name))
         logging.info("Restored the checkpoint %s", path)
         return int(path.rpartition("-")[2])
+
+
+def _name_state(
+    optimizer: keras.optimizers.Optimizer,
+    variables: Mapping[str, keras.Variable],
+) -> dict[str, keras.Variable]:
+    """Returns {name in a checkpoint: variable} of an optimizer's state.
+
+    `variables` are those of the model, by the names of Google's code.
+    """
+    # In float16, the optimizer is wrapped in a loss scaling optimizer.
+    inner: keras.optimizers.Optimizer = getattr(
+        optimizer, "inner_optimizer", optimizer
+    )
+    state = {"global_step": inner.iterations}
+    if inner is not optimizer:
+        state["loss_scale"] = optimizer.dynamic_scale
+        state["loss_scale_good_steps"] = optimizer.step_counter
+    for name, variable in variables.items():
+        for slot, value in inner.slots(variable).items():
+            state[f"{name}/{slot}"] = value
+    return state

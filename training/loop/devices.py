@@ -10,8 +10,16 @@ from absl import logging
 from command_line.groups import DeviceFlags
 
 
-def strategy_of(flags: DeviceFlags) -> tf.distribute.Strategy:
-    """Returns the strategy that the device flags select."""
+def connect_devices(flags: DeviceFlags) -> tf.distribute.Strategy:
+    """Connects the devices that flags select, and returns their strategy.
+
+    Later calls with the same flags return the same strategy. The first call
+    must come before TensorFlow uses a device.
+
+    Raises:
+        ValueError: --distribution_strategy is "multi_worker", and TF_CONFIG is
+            not set.
+    """
     if not flags.is_tpu:
         return create_strategy(flags.distribution_strategy)
     address = flags.tpu_name or flags.master
@@ -37,7 +45,6 @@ def create_strategy(
         tf.config.experimental_connect_to_cluster(resolver)
         tf.tpu.experimental.initialize_tpu_system(resolver)
         return tf.distribute.TPUStrategy(resolver)
-    # Connect the workers before any other code uses a device.
     if name is None and "TF_CONFIG" in os.environ:
         name = "multi_worker"
     if name == "multi_worker":

@@ -123,8 +123,8 @@ class BatchPredictor:
             yield tf.nest.map_structure(np.asarray, features), outputs
 
 
-class LossFigures:
-    """Iterates over evaluation batches, and adds up their loss."""
+class EvalLoss:
+    """Adds up the loss of evaluation batches while they are iterated over."""
 
     def __init__(self, loss: Loss, batches: Iterable[Batch]) -> None:
         self._loss = loss
@@ -142,7 +142,7 @@ class LossFigures:
                 self._parts.setdefault(name, []).append(pair)
             yield features, outputs
 
-    def figures(self) -> dict[str, float]:
+    def scores(self) -> dict[str, float]:
         """Returns {"eval_loss": mean loss of the examples read so far}.
 
         It is the sum of the terms of the loss, such as the masked LM loss. It

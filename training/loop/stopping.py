@@ -4,6 +4,7 @@ import contextlib
 import signal
 import threading
 from collections.abc import Iterator, Sequence
+from typing import NoReturn
 
 import numpy as np
 import tensorflow as tf
@@ -56,6 +57,20 @@ def agree_on_wishes(
     counts = strategy.run(lambda: tf.constant(wishes, tf.int32))
     counts = strategy.reduce(tf.distribute.ReduceOp.SUM, counts, axis=None)
     return list(counts.numpy() > 0)
+
+
+def exit_after_signal(step: int) -> NoReturn:
+    """Ends the process of a run that a signal stopped at `step`.
+
+    Raises:
+        SystemExit: always, with the status INTERRUPTED_STATUS.
+    """
+    logging.warning(
+        "Stopped after step %d, which is saved. Run the same command again to "
+        "resume.",
+        step,
+    )
+    raise SystemExit(INTERRUPTED_STATUS)
 
 
 class SkippedSteps:

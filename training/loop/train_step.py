@@ -292,45 +292,34 @@ class TrainStep:
         num_parts = self._num_parts
         if num_parts == 1:
             return self._part_gradients(features, weights, seed)
-        parts = tf.nest.map_structure(
-            lambda t: tf.reshape(
-                t, tf.concat([[num_parts, -1], tf.shape(t)[1:]], 0)
-            ),
-            features,
-        )
+        parts = _split_batch(features, num_parts)
 
         @functools.partial(tf.function, autograph=False)
         def part_gradients_at(index: tf.Tensor) -> _Gradients:
-            chosen = tf.nest.map_structure(lambda t: t[index], parts)
-            for name, value in chosen.items():
-                value.set_shape([None, *features[name].shape[1:]])
             part_seed = self._offset_seed(
                 seed, index * self.strategy.num_replicas_in_sync
             )
-            return self._part_gradients(chosen, weights, part_seed)
+            part = _take_part(parts, index, features)
+            return self._part_gradients(part, weights, part_seed)
 
         def add_part(
             index: tf.Tensor, sums: _Gradients
         ) -> tuple[tf.Tensor, _Gradients]:
-            return index + 1, tf.nest.map_structure(
-                tf.add, sums, part_gradients_at(index)
-            )
+            gradients = part_gradients_at(index)
+            return index + 1, tf.nest.map_structure(tf.add, sums, gradients)
 
         # Start from zeros, not from the first micro-batch. Computed outside the
         # loop, the first micro-batch would keep activations that should be
         # recomputed, and more than double the memory.
-        index = tf.constant(0)
-        zeros = tf.nest.map_structure(
-            lambda t: tf.zeros(t.shape, t.dtype),
-            part_gradients_at.get_concrete_function(index).structured_outputs,
-        )
-        last: tuple[tf.Tensor, _Gradients] = tf.while_loop(
+        first = tf.constant(0)
+        sums: _Gradients = _create_zeros(part_gradients_at, first)
+        _, sums = tf.while_loop(
             lambda index, _: index < num_parts,
             add_part,
-            (index, zeros),
+            (first, sums),
             parallel_iterations=1,
         )
-        return last[1]
+        return sums
 
     def _part_gradients(
         self, features: Features, weights: Features, seed: tf.Tensor
@@ -368,6 +357,45 @@ class TrainStep:
 
     def _loss_scale(self) -> tf.Tensor | float:
         return self.optimizer.dynamic_scale.value if self._scales_loss else 1.0
+
+
+def _split_batch(features: Features, num_parts: int) -> Features:
+    """Returns the features of micro-batches, [num_parts, examples, ...]."""
+
+    def split(values: tf.Tensor) -> tf.Tensor:
+        shape = tf.concat([[num_parts, -1], tf.shape(values)[1:]], 0)
+        return tf.reshape(values, shape)
+
+    parts: Features = tf.nest.map_structure(split, features)
+    return parts
+
+
+def _take_part(
+    parts: Features, index: tf.Tensor, features: Features
+) -> Features:
+    """Returns the features of one micro-batch, [examples, ...].
+
+    Args:
+        parts: result of `_split_batch`.
+        index: number of the micro-batch, int [].
+        features: features of the batch, whose static shapes `parts` has lost.
+    """
+    part: dict[str, tf.Tensor] = tf.nest.map_structure(
+        lambda values: values[index], parts
+    )
+    for name, values in part.items():
+        values.set_shape([None, *features[name].shape[1:]])
+    return part
+
+
+def _create_zeros(
+    function: tf.types.experimental.PolymorphicFunction, *arguments: tf.Tensor
+) -> Any:  # noqa: ANN401  The structure that `function` returns.
+    """Returns zeros of the shapes that a function returns, without its call."""
+    outputs = function.get_concrete_function(*arguments).structured_outputs
+    return tf.nest.map_structure(
+        lambda output: tf.zeros(output.shape, output.dtype), outputs
+    )
 
 
 def _all_reduce(values: ValuesT) -> ValuesT:

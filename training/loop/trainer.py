@@ -24,7 +24,7 @@ from training.loop.prediction import BatchPredictor
 from training.loop.summaries import Summaries
 from training.loop.train_step import TrainStep
 from training.run.run_folder import RunFolder
-from training.start import Start
+from training.start import StartingPoint
 from training.training_config import TrainingConfig
 
 
@@ -59,7 +59,7 @@ class Trainer(BatchPredictor):
     def __init__(
         self,
         model: TaskModel,
-        start: Start[TrainingConfig],
+        start: StartingPoint[TrainingConfig],
         folder: RunFolder,
         step: TrainStep | None = None,
     ) -> None:
@@ -141,13 +141,10 @@ class Trainer(BatchPredictor):
         if not config.initial_checkpoint:
             logging.info("No --init_checkpoint: starting from random weights.")
             return
-        layers = None
-        if config.distillation.init_layers is not None:
-            layers = [*map(int, config.distillation.init_layers)]
         report = modeling.load_checkpoint(
             self.model,
             self.folder.current_preset or config.initial_checkpoint,
-            layers,
+            config.distillation.initial_blocks,
             labels=output_names,
             best=None if config.loads_best else False,
             # Training may begin with the model of another task.
@@ -173,8 +170,9 @@ class Trainer(BatchPredictor):
 
     def link_best(self) -> None:
         """Stores the best step's weights only once, if it is the last step."""
-        if self.config.is_chief:
-            self._best.link(self.folder.history.best_step, self.folder.path)
+        step = self.folder.history.best_step
+        if self.config.is_chief and step is not None:
+            self._best.link(step, self.folder.path)
 
     def fit(
         self,
@@ -182,7 +180,7 @@ class Trainer(BatchPredictor):
         num_train_steps: int,
         callbacks: Sequence[Callback] = (),
         epochs: float | None = None,
-    ) -> None:
+    ) -> bool:
         """Trains from the current step until something ends the run.
 
         Training ends at step `num_train_steps`, when a callback returns True
@@ -195,6 +193,9 @@ class Trainer(BatchPredictor):
             callbacks: run after each step, in this order.
             epochs: number of epochs in all steps, for the log, if known.
 
+        Returns:
+            whether a signal stopped the training. The last step is saved.
+
         Raises:
             ValueError: too many consecutive steps had a non-finite loss or
                 gradient, or a weight to save is not finite. Or a user's files
@@ -202,20 +203,21 @@ class Trainer(BatchPredictor):
             tf.errors.ResourceExhaustedError: a device has run out of memory.
             tf.errors.UnavailableError: another worker was lost.
             OSError: a checkpoint could not be written.
-            SystemExit: a signal stopped the run after saving it.
         """
         config = self.config
         self.num_train_steps = num_train_steps
         if config.is_chief and config.training.summary_steps:
             summaries = Summaries(self.folder.history, config, num_train_steps)
             callbacks = [*callbacks, summaries]
-        if self._has_ended(callbacks):
+        for callback in callbacks:
+            callback.on_train_begin()
+        if self._agree_that_run_has_ended(callbacks):
             logging.info(
                 "Nothing left to do: the run in %s has ended at step %d.",
                 config.training.output_dir,
                 self.global_step,
             )
-            return
+            return False
         self._check_optimizer()
         self._log_sizes()
         self.folder.write_description(self.model)
@@ -224,24 +226,20 @@ class Trainer(BatchPredictor):
             history.training(self.global_step),
             stopping.stop_signals() as stop,
         ):
-            is_stopped = self._run_steps(records, callbacks, stop, epochs)
-        if is_stopped:
-            logging.warning(
-                "Stopped after step %d, which is saved. Run the same command "
-                "again to resume.",
-                self.global_step,
-            )
-            raise SystemExit(stopping.INTERRUPTED_STATUS)
+            return self._run_steps(records, callbacks, stop, epochs)
 
-    def _has_ended(self, callbacks: Sequence[Callback]) -> bool:
-        """Returns whether the run that was resumed must not train more."""
+    def _agree_that_run_has_ended(self, callbacks: Sequence[Callback]) -> bool:
+        """Agrees with all workers whether a resumed run must not train more.
+
+        Logs the reasons of callbacks.
+        """
         step = self.global_step
-        has_ended = self._is_time_over or any(
-            callback.has_ended(step) for callback in callbacks
-        )
+        reasons = [callback.find_reason_to_stop(step) for callback in callbacks]
+        for reason in filter(None, reasons):
+            logging.info("%s", reason)
         # All workers restored the same step.
         ends = stopping.agree_on_wishes(
-            self._strategy, [has_ended], is_due=True
+            self._strategy, [self._is_time_over or any(reasons)], is_due=True
         )
         return step >= self.num_train_steps or any(ends)
 
@@ -350,8 +348,13 @@ class Trainer(BatchPredictor):
 
     @property
     def _required_step(self) -> TrainStep:
-        """The training step of a Trainer that trains."""
-        assert self.train_step is not None  # by `flow.create_trainer`
+        """The training step of a Trainer that trains.
+
+        Raises:
+            ValueError: the Trainer only predicts.
+        """
+        if self.train_step is None:
+            raise ValueError("this Trainer was created without a training step")
         return self.train_step
 
     @property
@@ -395,9 +398,8 @@ class Trainer(BatchPredictor):
             *(interval - step % interval for interval in intervals),
         )
 
-    @property
-    def described_step(self) -> str:
-        """Description of the current weights, for the log."""
+    def describe_step(self) -> str:
+        """Returns words for the current weights, for the log."""
         if not self.global_step:
             start = self.config.model.init_checkpoint
             return f"the weights of {start}" if start else "random weights"

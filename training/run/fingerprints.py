@@ -12,11 +12,11 @@ from model_folders import identity, kerashub_files, presets
 from model_folders.model_entries import Fingerprint, TrainingSettings
 from model_folders.presets import Preset, folder_of
 from model_folders.weights import kerashub_weights
-from training.start import Start
+from training.start import StartingPoint
 from training.training_config import TrainingConfig
 
 
-def settings_of_start(start: Start[TrainingConfig]) -> TrainingSettings:
+def settings_of_start(start: StartingPoint[TrainingConfig]) -> TrainingSettings:
     """Identifies the network, the tokenizer and the checkpoints of a training.
 
     Returns JSON-serializable {name: value}, which a resumed run must repeat.
@@ -40,8 +40,8 @@ def settings_of_start(start: Start[TrainingConfig]) -> TrainingSettings:
     if not checkpoint and not start.is_resumed:
         settings["init_checkpoint"] = None
     elif checkpoint:
-        folders = (config.training.output_dir, folder_of(checkpoint))
-        if len(set(map(os.path.realpath, folders))) == 2:
+        output_dir = os.path.realpath(config.training.output_dir)
+        if os.path.realpath(folder_of(checkpoint)) != output_dir:
             # The Preset of a resumed run is that of --output_dir.
             preset = None if start.is_resumed else start.preset
             preset = preset or presets.read_preset(

@@ -18,7 +18,7 @@ import json
 import math
 import os
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import UnionType
 from typing import (
@@ -26,6 +26,7 @@ from typing import (
     Any,
     Literal,
     NotRequired,
+    Self,
     TypedDict,
     get_args,
 )
@@ -74,20 +75,21 @@ class History:
             --summary_steps is 0, the files for TensorBoard.
         file: path of the file.
         events: folder of the files for TensorBoard.
+        lines: lines of the file, which `read` reads.
 
     Attributes:
         dev_set: checksum of the dev set. Results with equal checksums may be
             compared.
         best_step: step of the best evaluation so far, or None before the first
             evaluation. BestStep sets it, each `checkpoint` line contains it.
-
-    Raises:
-        ValueError: a line of the file is malformed.
-        OSError: the file cannot be read.
     """
 
     def __init__(
-        self, config: TrainingConfig, file: Path, events: Path
+        self,
+        config: TrainingConfig,
+        file: Path,
+        events: Path,
+        lines: Sequence[HistoryLine],
     ) -> None:
         self._config = config
         self.dev_set = 0
@@ -96,10 +98,22 @@ class History:
         # time.monotonic() at which the training began, None while not training.
         self._started: float | None = None
         self._writer: tf.summary.SummaryWriter | None = None
-        lines = read_history(self._path) if self._path.exists() else []
         self._lines = {(line["kind"], line["step"]): line for line in lines}
         saved = [step for kind, step in self._lines if kind == "checkpoint"]
         self.restore(max(saved, default=0))
+
+    @classmethod
+    def read(cls, config: TrainingConfig, file: Path, events: Path) -> Self:
+        """Reads the history of a run, which is empty without a file.
+
+        The arguments are those of the class.
+
+        Raises:
+            ValueError: a line of the file is malformed.
+            OSError: the file cannot be read.
+        """
+        lines = read_history(file) if file.exists() else []
+        return cls(config, file, events, lines)
 
     @property
     def hours(self) -> float:
@@ -156,9 +170,11 @@ class History:
         Raises:
             OSError: the file cannot be written.
         """
-        is_later = kind == "eval" and self._started is None
-        is_other = is_later and self.best_step and not self.best()
-        if is_other or not self._config.is_chief:
+        if not self._config.is_chief:
+            return
+        is_after_training = kind == "eval" and self._started is None
+        has_other_dev_set = self.best_step is not None and self.best() is None
+        if is_after_training and has_other_dev_set:
             return
         line = self._create_line(kind, step, metrics, learning_rate)
         former = self._lines.get((kind, step))

@@ -4,14 +4,12 @@ These files are model.json, the configuration and the vocabulary, the card, the
 scores and the history. This module imports no TensorFlow.
 """
 
-import os
 import platform
 import re
-import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Self, cast
 
 from absl import logging
 
@@ -32,8 +30,9 @@ from model_folders.model_json import FILE
 from model_folders.results import format_results
 from model_folders.tokenizer_files import create_vocab_files
 from training.run import history
+from training.run.history import History
 from training.run.resuming import flag_values
-from training.start import Start
+from training.start import StartingPoint
 from training.training_config import TrainingConfig
 
 if TYPE_CHECKING:
@@ -64,6 +63,7 @@ class RunFolder:
         start: what the run starts from.
         labels: names of the model's outputs, in order. None = write no
             labels.txt.
+        run_history: history of the run. `open` reads it.
 
     Attributes:
         path: path of the folder.
@@ -75,14 +75,13 @@ class RunFolder:
         current_preset: Preset of the current weights, None if they are random.
             It is the Preset of the start until `write_description` runs.
         results: what this command wrote to eval_results.txt, or None.
-
-    Raises:
-        ValueError: a line of the history is malformed.
-        OSError: the history cannot be read.
     """
 
     def __init__(
-        self, start: Start[TrainingConfig], labels: Sequence[str] | None = None
+        self,
+        start: StartingPoint[TrainingConfig],
+        labels: Sequence[str] | None,
+        run_history: History,
     ) -> None:
         self.path = Path(start.config.training.output_dir)
         self.best = self.path / BEST
@@ -91,12 +90,29 @@ class RunFolder:
         self.tokenizer = start.tokenizer
         self.current_preset = start.preset
         self.results: Mapping[str, float] | None = None
-        self._config: TrainingConfig = start.config
-        self._command = start.command
+        self.history = run_history
+        self._start = start
         self._settings: TrainingSettings | None = None
-        self.history = history.History(
-            start.config, self.path / history.FILE, self.state
+
+    @classmethod
+    def open(
+        cls,
+        start: StartingPoint[TrainingConfig],
+        labels: Sequence[str] | None = None,
+    ) -> Self:
+        """Opens the folder of a new or an earlier run, and reads its history.
+
+        The arguments are those of the class.
+
+        Raises:
+            ValueError: a line of the history is malformed.
+            OSError: the history cannot be read.
+        """
+        path = Path(start.config.training.output_dir)
+        run_history = History.read(
+            start.config, path / history.FILE, path / STATE
         )
+        return cls(start, labels, run_history)
 
     def record(self, settings: TrainingSettings, dev_set: int) -> None:
         """Sets the values to record with the run's weights and evaluations.
@@ -116,7 +132,8 @@ class RunFolder:
             ValueError: files in the folder describe another model.
             OSError: a file cannot be written.
         """
-        if not self._config.is_chief or self._settings is None:
+        config = self._start.config
+        if not config.is_chief or self._settings is None:
             return
         texts = {"bert_config.json": model.config.to_json_string().encode()}
         if self.tokenizer:
@@ -124,16 +141,14 @@ class RunFolder:
             texts |= create_vocab_files(self.tokenizer, longest)
         if self.labels is not None:
             texts[LABELS_FILE] = format_labels(self.labels).encode()
-        description = create_model_json(
-            self._config, self._command, model, self._settings
-        )
+        description = create_model_json(self._start, model, self._settings)
         # The best step is the last entry, as `set_best_step` writes it.
         step = self.history.best_step
         last: ModelJson = (
             {} if step is None else {"files": [], "best_step": step}
         )
         _write_files(self.path, texts, description | last)
-        if self._config.keeps_best:
+        if config.keeps_best:
             _write_files(self.best, texts, description)
         self.current_preset = presets.preset_of_run(str(self.path), description)
         self.write_card(is_finished=False)
@@ -144,7 +159,7 @@ class RunFolder:
 
         A command that trains changes them.
         """
-        is_fixed = not self._config.training.do_train
+        is_fixed = not self._start.config.training.do_train
         preset = self.current_preset
         if is_fixed and preset and preset.is_resumed:
             return preset.model_json
@@ -157,10 +172,10 @@ class RunFolder:
     def set_best_step(self, step: int) -> None:
         """Names the step of the run's best weights in its model.json."""
         file = self.path / FILE
-        if self._config.is_chief and file.is_file():
+        if self._start.config.is_chief and file.is_file():
             write_json(file, {**json_files.read_json(file), "best_step": step})
 
-    def show_results(self, results: Mapping[str, float]) -> None:
+    def log_results(self, results: Mapping[str, float]) -> None:
         """Logs a table of scores, sorted by name."""
         table = format_results({key: results[key] for key in sorted(results)})
         logging.info("***** Eval results *****\n%s", table)
@@ -178,10 +193,10 @@ class RunFolder:
         ordered = {key: results[key] for key in sorted(results)}
         # The table of an export would only repeat the model's.
         if not name.startswith("export"):
-            self.show_results(ordered)
+            self.log_results(ordered)
         if name == "eval_results.txt":
             self.results = results
-        if self._config.is_chief:
+        if self._start.config.is_chief:
             lines = [f"{key} = {value}\n" for key, value in ordered.items()]
             write_text(self.path / name, "".join(lines))
 
@@ -244,27 +259,25 @@ class RunFolder:
                 ", ".join(paths),
             )
 
-    def shown_files(self) -> Iterator[str]:
-        """Yields the paths of the reports and predictions in the folder."""
-        paths = (self.path / name for name in _SHOWN)
-        yield from (str(path) for path in paths if path.is_file())
+    def list_shown_files(self) -> list[str]:
+        """Returns the paths of the reports and predictions in the folder."""
+        paths = [self.path / name for name in _SHOWN]
+        return [str(path) for path in paths if path.is_file()]
 
 
 def create_model_json(
-    config: TrainingConfig,
-    command: Mapping[str, object],
+    start: StartingPoint[TrainingConfig],
     model: "TaskModel",
     settings: TrainingSettings,
 ) -> ModelJson:
     """Returns the contents of a run's model.json.
 
     Args:
-        config: the flags.
-        command: {flag that the user set: value}, without folders.
+        start: what the run starts from.
         model: the model.
         settings: result of `resuming.settings_to_record`.
     """
-    head = flag_values(config, Role.HEAD, Role.DECODING)
+    head = flag_values(start.config, Role.HEAD, Role.DECODING)
     # A setting may be the value that the task chose for the flag.
     chosen: Mapping[str, object] = settings
     head |= {name: chosen[name] for name in head.keys() & chosen.keys()}
@@ -272,8 +285,8 @@ def create_model_json(
         "version": model_json.VERSION,
         "task": cast("HeadSettings", {"name": kinds.kind_of(model), **head}),
         "origin": {
-            "script": os.path.basename(sys.argv[0]),
-            "command": command,
+            "script": start.script,
+            "command": start.command,
             "settings": settings,
             "versions": {
                 "python": platform.python_version(),

@@ -15,7 +15,7 @@ from data.io.split_names import purpose_of, suffix_of
 from model_folders.model_entries import HeadSettings
 from training import task
 from training.fine_tuning_config import DataFileConfig
-from training.start import Start
+from training.start import StartingPoint
 from training.tasks import prediction_files
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class ClassifierTask(task.Task[features.InputExample, int]):
 
     def __init__(
         self,
-        start: Start[DataFileConfig],
+        start: StartingPoint[DataFileConfig],
         task_name: str,
         options: ClassifierOptions,
         reader: reading.ClassificationReader,

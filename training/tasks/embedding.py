@@ -12,7 +12,7 @@ from data.io import feature_specs
 from data.io.split_names import purpose_of
 from training import task
 from training.fine_tuning_config import DataFileConfig
-from training.start import Start
+from training.start import StartingPoint
 from training.tasks import prediction_files
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class EmbeddingTask(task.Task[features.InputExample, None]):
 
     def __init__(
         self,
-        start: Start[DataFileConfig],
+        start: StartingPoint[DataFileConfig],
         reader: pairs.PairProcessor,
         has_scores: Mapping[str, bool],
         score_unit: float | None,

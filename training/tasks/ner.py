@@ -16,7 +16,7 @@ from data.ner import reading, scoring, sentence_windows
 from data.ner.sentence_windows import NerExample, NerFeatures
 from training import task
 from training.fine_tuning_config import DataFileConfig
-from training.start import Start
+from training.start import StartingPoint
 
 _Split = task.Split[NerExample, NerFeatures]
 
@@ -38,7 +38,7 @@ class NerTask(task.Task[NerExample, NerFeatures]):
 
     def __init__(
         self,
-        start: Start[DataFileConfig],
+        start: StartingPoint[DataFileConfig],
         reader: reading.NerProcessor,
         *,
         document_context: bool,

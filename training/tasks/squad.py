@@ -18,7 +18,7 @@ from files import atomic
 from model_folders.model_entries import HeadSettings
 from training import task
 from training.fine_tuning_config import FineTuningConfig
-from training.start import Start
+from training.start import StartingPoint
 
 _Split = task.Split[reading.SquadExample, passage_windows.SquadFeatures]
 
@@ -48,7 +48,7 @@ class SquadTask(task.Task[reading.SquadExample, passage_windows.SquadFeatures]):
 
     def __init__(
         self,
-        start: Start[FineTuningConfig],
+        start: StartingPoint[FineTuningConfig],
         reader: SquadReader,
         windows: WindowOptions,
         options: DecodingOptions,
@@ -182,9 +182,13 @@ class SquadTask(task.Task[reading.SquadExample, passage_windows.SquadFeatures]):
 
     @property
     def _asked(self) -> reading.SquadFile:
-        """The file of --predict_file."""
-        # Only commands that read this file evaluate and predict.
-        assert self.reader.asked
+        """The file of --predict_file, of a command that reads it.
+
+        Raises:
+            ValueError: the command does not read the file.
+        """
+        if self.reader.asked is None:
+            raise ValueError("--predict_file was not read")
         return self.reader.asked
 
     def _score(

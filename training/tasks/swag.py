@@ -12,7 +12,7 @@ from data.io.split_names import SETS, purpose_of
 from data.tables.tables import Layout
 from training import task
 from training.fine_tuning_config import FineTuningConfig
-from training.start import Start
+from training.start import StartingPoint
 
 _Split = task.Split[swag.SwagExample, None]
 
@@ -28,7 +28,9 @@ class SwagTask(task.Task[swag.SwagExample, None]):
     metrics = ("eval_accuracy",)
     decoder = decoding.LabelDecoder("classification", swag.LABELS)
 
-    def __init__(self, start: Start[FineTuningConfig], layout: Layout) -> None:
+    def __init__(
+        self, start: StartingPoint[FineTuningConfig], layout: Layout
+    ) -> None:
         super().__init__(start)
         self.layout = layout
         self.max_seq_length = self.config.fine_tuning.max_seq_length

@@ -64,7 +64,9 @@ def test_an_evaluation_that_is_nan_is_never_the_best(tmp_path):
     # A resumed run finds it in the history.
     trainer = create_trainer(output_dir=tmp_path)
     trainer.restore_or_load()
-    assert best_step(trainer, []).has_ended(6)
+    best = best_step(trainer, [])
+    best.on_train_begin()
+    assert best.find_reason_to_stop(6)
 
 
 def test_a_signal_counts_even_if_its_log_line_fails(monkeypatch):

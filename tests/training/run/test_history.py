@@ -24,7 +24,7 @@ def history_of(folder):
         batch_size=8,
         training=types.SimpleNamespace(summary_steps=0),
     )
-    return history.History(config, folder / history.FILE, folder)
+    return history.History.read(config, folder / history.FILE, folder)
 
 
 def test_time_resumes_where_a_checkpoint_was_saved(seconds, tmp_path):

@@ -1,0 +1,140 @@
+"""Chooses the split of --data_file, and finds out if it can be trusted.
+
+--data_file is split by its rows' texts, so a row is in the dev set of every
+command with the same --dev_fraction. A run that chose its sets in another way
+may have been trained on rows of this dev set. A command that starts from the
+weights of such a run then logs a warning. This module imports no TensorFlow.
+"""
+
+from typing import Any, NamedTuple
+
+from absl import logging
+
+from data.tables.dev_split import SetReader
+from data.tables.row_keys import RULE
+from model_folders.presets import Preset
+from model_folders.recorded_splits import TableSplit
+from training.fine_tuning_config import (
+    DataFileConfig,
+    DataFileConfigT,
+    FineTuningConfig,
+)
+from training.start import StartingPoint
+
+
+class _Overlap(NamedTuple):
+    """Why weights may have been trained on rows of a dev set.
+
+    Attributes:
+        clean_fraction: the largest --dev_fraction whose dev set contains none
+            of these rows, 0.0 if every dev set may contain some.
+        reason: the reason, for the log.
+    """
+
+    clean_fraction: float
+    reason: str
+
+
+def add_table_split(
+    start: StartingPoint[DataFileConfigT], reader: SetReader[Any, Any]
+) -> StartingPoint[DataFileConfigT]:
+    """Returns the start with the split of --data_file, if the flag is set.
+
+    Logs a warning if the weights may have been trained on rows of the dev set.
+    """
+    config = start.config
+    if not config.data_file:
+        return start
+    fraction = config.data.dev_fraction
+    key = tuple(reader.key_names)
+    overlap = start.preset and _find_overlap(start.preset, config, key)
+    if overlap:
+        logging.warning(
+            "Rows of this dev set may have been trained on: %s. Do not trust "
+            "its scores.",
+            overlap.reason,
+        )
+    clean_fraction = overlap.clean_fraction if overlap else fraction
+    return start.with_table_split(
+        TableSplit(RULE, fraction, key, clean_fraction)
+    )
+
+
+def find_split_to_record(
+    start: StartingPoint[FineTuningConfig],
+) -> TableSplit | None:
+    """Returns the split for model.json, None if no run chose its sets so.
+
+    A run on sets of --data_dir passes on the split of its start.
+    """
+    if start.table_split is None and start.preset:
+        return start.preset.table_split
+    return start.table_split
+
+
+def has_split_table(preset: Preset) -> bool:
+    """Returns whether the last command of a run split its --data_file."""
+    provenance = preset.model_json.get("origin", {})
+    return "data_file" in provenance.get("command", {})
+
+
+def _find_overlap(
+    preset: Preset, config: DataFileConfig, key: tuple[str, ...]
+) -> _Overlap | None:
+    """Finds out if weights may have been trained on rows of the dev set.
+
+    Returns None if they were not.
+
+    Args:
+        preset: Preset of the weights.
+        config: the flags, with the fraction of the rows in the dev set.
+        key: names of the columns by which rows are assigned to a set.
+    """
+    source = preset.source
+    split = preset.table_split
+    other_way = "chose its dev set in another way"
+    if split is None:
+        if _is_trained_on_task(preset, config):
+            return _Overlap(0.0, f"{source} {other_way}")
+        return None
+    if split.rule != RULE:
+        return _Overlap(0.0, f"{source} {other_way}")
+    if split.key != key:
+        return _Overlap(
+            0.0,
+            f"{source} chose its dev set by {_join_names(split.key)}, and this "
+            f"command chooses by {_join_names(key)}",
+        )
+    fraction = config.data.dev_fraction
+    clean = split.clean_fraction
+    if fraction <= clean:
+        # The split may be that of a start of the run. Then the run itself read
+        # sets of --data_dir, which may contain the rows.
+        if _is_trained_on_task(preset, config) and not has_split_table(preset):
+            return _Overlap(0.0, f"{source} {other_way}")
+        return None
+    if not clean:
+        return _Overlap(0.0, f"a start of {source} {other_way}")
+    if clean < split.dev_fraction:
+        source = f"a start of {source}"
+    return _Overlap(
+        clean,
+        f"{source} was trained with --dev_fraction={clean:g}, and this dev set "
+        f"is of --dev_fraction={fraction:g}",
+    )
+
+
+def _join_names(names: tuple[str, ...]) -> str:
+    return " and ".join(map(repr, names))
+
+
+def _is_trained_on_task(preset: Preset, config: DataFileConfig) -> bool:
+    """Returns whether a run was trained for the task that a command names.
+
+    Its sets may then be from the table that is now split.
+    """
+    return (
+        "train" in preset.data
+        and preset.head == config.head
+        and preset.recorded_settings.get("task_name") == config.task_name
+    )
