@@ -23,8 +23,8 @@ from data.classification.features import (
 )
 from data.ner.scoring import find_entities
 from data.ner.sentence_windows import NerExample
-from data.squad.reading import SquadFile, read_field
 from data.squad.scoring import compute_exact, compute_f1
+from data.squad.squad_questions import SquadFile, read_field
 from data.text.tokenization import FullTokenizer
 from files import atomic
 from files.paths import StrPath

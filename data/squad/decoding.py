@@ -20,7 +20,7 @@ from data.squad.final_text import (
 )
 from data.squad.options import DecodingOptions
 from data.squad.passage_windows import SquadFeatures
-from data.squad.reading import WORD, SquadExample
+from data.squad.squad_questions import WORD, SquadExample
 from data.text.words import BasicTokenizer
 
 

@@ -1,9 +1,9 @@
 """Cuts SQuAD's questions and passages into windows that fit the network.
 
 A window is `[CLS] question [SEP] part of the passage [SEP]`. A passage that is
-too long for one window is cut into windows that overlap. reading.py reads the
-questions from a file, and decoding.py turns the network's outputs for the
-windows into answers.
+too long for one window is cut into windows that overlap. squad_questions.py
+reads the questions from a file, and decoding.py turns the network's outputs for
+the windows into answers.
 """
 
 import bisect
@@ -18,7 +18,7 @@ import numpy as np
 
 from data.io import records
 from data.squad.options import WindowOptions
-from data.squad.reading import WORD, SquadExample
+from data.squad.squad_questions import WORD, SquadExample
 from data.text.token_windows import cut_spans, most_context
 from data.text.tokenization import FullTokenizer
 

@@ -2,7 +2,7 @@
 
 import random
 
-from data.squad import reading, scoring
+from data.squad import scoring, squad_questions
 from data.tables.tables import Layout
 
 
@@ -41,11 +41,11 @@ class SquadReader:
         use_char_offsets: bool,
         needs_answers: bool,
     ) -> None:
-        self.asked: reading.SquadFile | None = None
-        self._examples: dict[str, list[reading.SquadExample]] = {}
+        self.asked: squad_questions.SquadFile | None = None
+        self._examples: dict[str, list[squad_questions.SquadExample]] = {}
         if train_file:
-            examples = reading.read_squad_examples(
-                reading.SquadFile(train_file, layout),
+            examples = squad_questions.read_squad_examples(
+                squad_questions.SquadFile(train_file, layout),
                 is_training=True,
                 version_2_with_negative=version_2_with_negative,
                 use_char_offsets=use_char_offsets,
@@ -55,8 +55,8 @@ class SquadReader:
             random.Random(12345).shuffle(examples)
             self._examples["train"] = examples
         if predict_file:
-            self.asked = reading.SquadFile(predict_file, layout)
-            examples = reading.read_squad_examples(
+            self.asked = squad_questions.SquadFile(predict_file, layout)
+            examples = squad_questions.read_squad_examples(
                 self.asked,
                 is_training=False,
                 version_2_with_negative=version_2_with_negative,
@@ -71,6 +71,6 @@ class SquadReader:
                     self.asked, nothing, version_2_with_negative
                 )
 
-    def take(self, split: str) -> list[reading.SquadExample]:
+    def take(self, split: str) -> list[squad_questions.SquadExample]:
         """Returns the questions of "train" or "eval", and releases them."""
         return self._examples.pop(split)

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from data.squad import decoding, passage_windows
 from data.squad.options import DecodingOptions, WindowOptions
-from data.squad.reading import WORD, SquadExample
+from data.squad.squad_questions import WORD, SquadExample
 from serving.engines import Input, OutputArrays
 from serving.prepared_model import PreparedModel
 from serving.serving_flags import TaskFlags

@@ -7,7 +7,7 @@ from data import report
 from data.classification.decoding import LabelDecoder
 from data.classification.features import InputExample
 from data.ner.sentence_windows import NerExample
-from data.squad import reading
+from data.squad import squad_questions
 from tests.support.report_page import ReportPage
 from tests.support.squad_files import write_squad
 
@@ -91,7 +91,7 @@ def test_answers_are_marked_in_their_passage(tmp_path):
     predictions = {"q0": "ran. Cats", "q1": "Cats", "q2": "", "q3": ""}
     output = tmp_path / "report.html"
     report.write_answer_report(
-        output, HEADING, reading.SquadFile(path), predictions, True
+        output, HEADING, squad_questions.SquadFile(path), predictions, True
     )
     page = read(output)
     assert page.rows == [
@@ -181,7 +181,7 @@ def test_numbers_are_beside_their_mean(tmp_path, tokenizer):
 def test_answers_and_entities_have_baselines(tmp_path):
     path = write_squad(tmp_path / "dev.json", [[(0, "Cats")], []], "Cats ran.")
     output = tmp_path / "report.html"
-    file = reading.SquadFile(path)
+    file = squad_questions.SquadFile(path)
     predictions = {"q0": "Cats", "q1": "ran"}
     report.write_answer_report(output, HEADING, file, predictions, True)
     assert "Always no answer: 0.50." in read(output).text

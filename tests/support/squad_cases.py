@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from data.squad import passage_windows, reading
+from data.squad import passage_windows, squad_questions
 from data.squad.options import DecodingOptions, WindowOptions
 from data.text import tokenization
 from tests.support import golden
@@ -34,8 +34,8 @@ def load_tokenizer(case):
 def load_case(case, file_key, is_training):
     """Returns a case's examples, its features and what was recorded."""
     folder, tokenizer = case["folder"], load_tokenizer(case)
-    examples = reading.read_squad_examples(
-        reading.SquadFile(folder / case[file_key]),
+    examples = squad_questions.read_squad_examples(
+        squad_questions.SquadFile(folder / case[file_key]),
         is_training,
         case["version_2_with_negative"],
     )

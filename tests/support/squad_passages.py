@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from data.squad import passage_windows, reading
+from data.squad import passage_windows, squad_questions
 from data.squad.options import WindowOptions
 from tests.support.squad_files import write_squad
 
@@ -12,8 +12,8 @@ OPTIONS = WindowOptions(max_seq_length=12, doc_stride=4, max_query_length=4)
 def read_examples(folder, questions, context, training=True, **options):
     """Writes questions about a passage, and returns their examples."""
     path = write_squad(folder / "squad.json", questions, context)
-    return reading.read_squad_examples(
-        reading.SquadFile(path), training, **options
+    return squad_questions.read_squad_examples(
+        squad_questions.SquadFile(path), training, **options
     )
 
 

@@ -8,7 +8,8 @@ import numpy as np
 
 import modeling
 from data import report
-from data.classification import decoding, features, glue, metrics, reading
+from data.classification import decoding, features, glue, metrics
+from data.classification.classification_reader import ClassificationReader
 from data.classification.options import ClassifierOptions
 from data.io import feature_specs
 from data.io.split_names import purpose_of, suffix_of
@@ -48,7 +49,7 @@ class ClassifierTask(task.Task[features.InputExample, int]):
         start: Start[DataFileConfig],
         task_name: str,
         options: ClassifierOptions,
-        reader: reading.ClassificationReader,
+        reader: ClassificationReader,
         *,
         labels: list[str] | None,
         num_texts: int | None,

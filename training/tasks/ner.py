@@ -12,7 +12,8 @@ from data import report
 from data.classification.decoding import to_probabilities
 from data.io import feature_specs, records
 from data.io.split_names import purpose_of
-from data.ner import reading, scoring, sentence_windows
+from data.ner import scoring, sentence_windows
+from data.ner.ner_processor import NerProcessor
 from data.ner.sentence_windows import NerExample, NerFeatures
 from training import task
 from training.fine_tuning_config import DataFileConfig
@@ -39,7 +40,7 @@ class NerTask(task.Task[NerExample, NerFeatures]):
     def __init__(
         self,
         start: Start[DataFileConfig],
-        reader: reading.NerProcessor,
+        reader: NerProcessor,
         *,
         document_context: bool,
         legal_tags: bool,

@@ -10,7 +10,7 @@ from absl import logging
 import modeling
 from data import report
 from data.io import feature_specs
-from data.squad import decoding, passage_windows, reading, scoring
+from data.squad import decoding, passage_windows, scoring, squad_questions
 from data.squad.options import DecodingOptions, WindowOptions
 from data.squad.squad_reader import SquadReader
 from data.text import token_windows
@@ -20,10 +20,12 @@ from training import task
 from training.fine_tuning_config import FineTuningConfig
 from training.start import Start
 
-_Split = task.Split[reading.SquadExample, passage_windows.SquadFeatures]
+_Split = task.Split[squad_questions.SquadExample, passage_windows.SquadFeatures]
 
 
-class SquadTask(task.Task[reading.SquadExample, passage_windows.SquadFeatures]):
+class SquadTask(
+    task.Task[squad_questions.SquadExample, passage_windows.SquadFeatures]
+):
     """Finds the answer to a question in a passage.
 
     --predict_file is used for both evaluation and prediction.
@@ -72,12 +74,12 @@ class SquadTask(task.Task[reading.SquadExample, passage_windows.SquadFeatures]):
 
     def read_examples(
         self, split: str
-    ) -> Sequence[reading.SquadExample] | None:
+    ) -> Sequence[squad_questions.SquadExample] | None:
         """Returns the questions of --train_file or --predict_file."""
         return self.reader.take(split)
 
     def encode(
-        self, split: str, examples: Sequence[reading.SquadExample]
+        self, split: str, examples: Sequence[squad_questions.SquadExample]
     ) -> Iterator[tuple[bytes, passage_windows.SquadFeatures]]:
         """Yields the windows of a split's questions, as TFRecords too.
 
@@ -181,7 +183,7 @@ class SquadTask(task.Task[reading.SquadExample, passage_windows.SquadFeatures]):
         )
 
     @property
-    def _asked(self) -> reading.SquadFile:
+    def _asked(self) -> squad_questions.SquadFile:
         """The file of --predict_file."""
         # Only commands that read this file evaluate and predict.
         assert self.reader.asked

@@ -8,8 +8,9 @@ import json
 import numpy as np
 import pytest
 
-from data.ner import reading, spans
 from data.ner import sentence_windows as windows
+from data.ner import spans
+from data.ner.ner_processor import NerProcessor
 from data.ner.options import NerOptions
 from data.tables.options import DataFileOptions
 
@@ -145,7 +146,7 @@ def test_predictions_are_read_again(tmp_path, row, name):
     path.write_text("".join(lines) if row is None else json.dumps(row))
     path = path.rename(tmp_path / path.name.replace("dev", name))
     options = NerOptions(labels=["O", "B-PER", "B-LOC"])
-    reader = reading.NerProcessor(tmp_path, DataFileOptions(), options)
+    reader = NerProcessor(tmp_path, DataFileOptions(), options)
     examples = reader.read("eval" if name == "dev" else "predict")
     # A wrong answer for a dev set, and a right one for a test set.
     answers = [["O"] * 4] if name == "dev" else [TAGS]

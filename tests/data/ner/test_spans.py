@@ -5,8 +5,9 @@ import json
 
 import pytest
 
-from data.ner import reading, spans
 from data.ner import sentence_windows as windows
+from data.ner import spans
+from data.ner.ner_processor import NerProcessor
 from data.ner.options import NerOptions
 from data.tables.options import DataFileOptions
 from tests.support import golden
@@ -130,7 +131,7 @@ def create(tmp_path):
 
     def create(*labels):
         options = NerOptions(labels=labels or None)
-        return reading.NerProcessor(tmp_path, DataFileOptions(), options)
+        return NerProcessor(tmp_path, DataFileOptions(), options)
 
     return create
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from data.squad import decoder_layer, decoding, reading, windows_layer
+from data.squad import decoder_layer, decoding, squad_questions, windows_layer
 from data.squad.options import DecodingOptions, WindowOptions
 from data.squad.passage_windows import create_features
 from data.text import tokenization
@@ -228,8 +228,8 @@ def test_odd_text_is_answered_alike(
 ):
     contexts = odd_contexts(seed)
     examples = [
-        reading.SquadExample(
-            str(i), text[5:25], reading.WORD.findall(text), context=text
+        squad_questions.SquadExample(
+            str(i), text[5:25], squad_questions.WORD.findall(text), context=text
         )
         for i, text in enumerate(contexts)
     ]

@@ -1,4 +1,4 @@
-"""Named entities: files, features and decoding."""
+"""Named entities: the sets that NerProcessor reads, features and decoding."""
 
 import json
 import random
@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from data.io.split_names import SETS
-from data.ner import layers, reading, scoring, words
+from data.ner import layers, scoring, words
 from data.ner import sentence_windows as windows
+from data.ner.ner_processor import NerProcessor
 from data.ner.options import NerOptions
 from data.tables.options import DataFileOptions
 from tests.support import golden
@@ -34,7 +35,7 @@ LABELS = ["O", "B-LOC", "B-PER", "I-PER"]
 def create(folder, *labels, **options):
     """Creates the NerProcessor of a folder."""
     options = NerOptions(labels=labels or None, **options)
-    return reading.NerProcessor(folder, DataFileOptions(), options)
+    return NerProcessor(folder, DataFileOptions(), options)
 
 
 def read(folder, name, text, *labels, **columns):
