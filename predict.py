@@ -41,7 +41,7 @@ from command_line.path_flags import PathKind
 from data.io import text_files
 from data.jobs.sharded_job import choose_runner
 from data.tables import tables
-from data.tables.options import LayoutOptions
+from data.tables.layout_options import LayoutOptions
 from files.paths import is_remote
 from serving import answer_writer, batch_prediction, requests
 from serving.answer_writer import AnswerFormat

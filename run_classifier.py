@@ -16,6 +16,10 @@ from typing import Self
 from command_line import cli, config_values, flags
 from command_line.flags import group
 from data.classification import glue, pairs, processor_file, table_columns
+from data.classification.classification_options import (
+    ClassifierOptions,
+    TableOptions,
+)
 from data.classification.classification_reader import (
     TABLE_TASKS,
     TASK_NAMES,
@@ -23,7 +27,6 @@ from data.classification.classification_reader import (
     TableTask,
 )
 from data.classification.label_set import balance_classes
-from data.classification.options import ClassifierOptions, TableOptions
 from data.tables.tables import Table
 from modeling import kinds
 from training import task

@@ -11,8 +11,8 @@ import functools
 
 from command_line import cli, flags
 from command_line.flags import group
+from data.ner.ner_options import NerOptions
 from data.ner.ner_processor import NerProcessor
-from data.ner.options import NerOptions
 from modeling import kinds
 from training.fine_tuning_config import DataFileConfig
 from training.start import read_start

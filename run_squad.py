@@ -15,9 +15,9 @@ from command_line import cli, flags
 from command_line.flags import group, like
 from command_line.path_flags import PathKind
 from data.io.split_names import Purpose
-from data.squad.options import DecodingOptions, WindowOptions
+from data.squad.squad_options import DecodingOptions, WindowOptions
 from data.squad.squad_reader import SquadReader
-from data.tables.options import LayoutOptions
+from data.tables.layout_options import LayoutOptions
 from modeling import kinds
 from training.fine_tuning_config import (
     FineTuningConfig,

@@ -7,7 +7,7 @@ from typing import Any
 
 from absl import logging
 
-from data.classification.options import TableOptions
+from data.classification.classification_options import TableOptions
 from data.io.text_files import find_set_file
 from data.tables.column_names import USUAL_NAMES, find_pair, guess_columns
 from data.tables.tables import Layout, Table, check_columns, format_of

@@ -7,11 +7,11 @@ from typing import ClassVar
 from absl import logging
 
 from data.ner import columns, spans, tag_names
-from data.ner.options import ColumnOptions, NerOptions
+from data.ner.ner_options import ColumnOptions, NerOptions
 from data.ner.scoring import to_scheme
 from data.ner.sentence_windows import NerExample
 from data.tables.dev_split import SetReader
-from data.tables.options import DataFileOptions
+from data.tables.layout_options import DataFileOptions
 from data.tables.row_keys import key_of
 from data.tables.tables import format_of
 from files.paths import StrPath

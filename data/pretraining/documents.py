@@ -10,7 +10,7 @@ from data.io import text_files
 from data.pretraining.corpus_checks import count_markup
 from data.pretraining.corpus_parts import Block
 from data.pretraining.encoded_vocabulary import EncodedVocabulary
-from data.pretraining.options import InstanceOptions
+from data.pretraining.pretraining_options import InstanceOptions
 from data.pretraining.sentence_split import create_splitter
 from data.text import characters, tokenization
 from data.text.words import WordCache

@@ -23,7 +23,7 @@ from data.pretraining.corpus_checks import log_counts
 from data.pretraining.corpus_parts import Block
 from data.pretraining.documents import Document, TextReader
 from data.pretraining.encoded_vocabulary import Continuation, EncodedVocabulary
-from data.pretraining.options import InstanceOptions
+from data.pretraining.pretraining_options import InstanceOptions
 
 T = TypeVar("T")
 

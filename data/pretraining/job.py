@@ -22,7 +22,7 @@ from data.pretraining.corpus_parts import Part
 from data.pretraining.documents import Document, TextReader
 from data.pretraining.encoded_vocabulary import EncodedVocabulary
 from data.pretraining.instances import shuffle
-from data.pretraining.options import InstanceOptions
+from data.pretraining.pretraining_options import InstanceOptions
 from files import lock
 from files.atomic import write_json
 from files.json_files import JsonObject

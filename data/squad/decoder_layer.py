@@ -13,7 +13,6 @@ from collections.abc import Mapping
 import tensorflow as tf
 
 from data.squad.decoding import NO_ANSWER_SCORE_DIFF
-from data.squad.options import DecodingOptions
 from data.squad.spans_layer import (
     Spans,
     add_texts,
@@ -22,6 +21,7 @@ from data.squad.spans_layer import (
     first_of_equals,
     order_by_score,
 )
+from data.squad.squad_options import DecodingOptions
 from data.squad.windows_layer import Passages
 from data.text.packing_layer import Windows
 

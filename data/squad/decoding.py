@@ -18,8 +18,8 @@ from data.squad.final_text import (
     find_in_tokenized,
     read_words,
 )
-from data.squad.options import DecodingOptions
 from data.squad.passage_windows import SquadFeatures
+from data.squad.squad_options import DecodingOptions
 from data.squad.squad_questions import WORD, SquadExample
 from data.text.words import BasicTokenizer
 

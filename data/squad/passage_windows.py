@@ -17,7 +17,7 @@ from typing import TypeVar
 import numpy as np
 
 from data.io import records
-from data.squad.options import WindowOptions
+from data.squad.squad_options import WindowOptions
 from data.squad.squad_questions import WORD, SquadExample
 from data.text.token_windows import cut_spans, most_context
 from data.text.tokenization import FullTokenizer

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 import tensorflow as tf
 
-from data.squad.options import WindowOptions
+from data.squad.squad_options import WindowOptions
 from data.text import ragged
 from data.text.packing_layer import Windows, cut_windows
 from data.text.tokenizer_layer import (

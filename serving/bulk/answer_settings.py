@@ -7,7 +7,7 @@ from pathlib import Path
 
 from data.jobs.file_ranges import FileRange
 from data.tables import tables
-from data.tables.options import LayoutOptions
+from data.tables.layout_options import LayoutOptions
 from files.paths import is_remote
 from serving import checksums, requests
 from serving.answer_writer import AnswerFormat

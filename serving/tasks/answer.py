@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple, TypeVar
 
 from data.squad import decoding, passage_windows
-from data.squad.options import DecodingOptions, WindowOptions
+from data.squad.squad_options import DecodingOptions, WindowOptions
 from data.squad.squad_questions import WORD, SquadExample
 from serving.engines import Input, OutputArrays
 from serving.prepared_model import PreparedModel

@@ -16,12 +16,12 @@ import modeling
 import run_classifier
 import serving
 from command_line import config_values
+from data.classification.classification_options import TableOptions
 from data.classification.classification_reader import TABLE_TASKS
-from data.classification.options import TableOptions
 from data.ner import spans
 from data.ner.scoring import find_entities
 from data.ner.words import find_words
-from data.tables.options import DataFileOptions
+from data.tables.layout_options import DataFileOptions
 from serving import engines
 from tests.support import script_runner
 from tests.support.script_runner import parse_flags, read_results

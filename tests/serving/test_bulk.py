@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 from data.jobs import workers
-from data.tables.options import LayoutOptions
+from data.tables.layout_options import LayoutOptions
 from serving import text_model
 from serving.bulk import answer_settings, job
 from serving.serving_flags import TaskFlags

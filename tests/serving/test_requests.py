@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from data.tables import tables
-from data.tables.options import LayoutOptions
+from data.tables.layout_options import LayoutOptions
 from serving import answer_writer, batch_prediction, requests
 from serving.answer_writer import AnswerRow, Status
 from serving.requests import Item

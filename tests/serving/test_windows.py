@@ -12,8 +12,8 @@ import serving
 from data.classification.decoding import LabelDecoder, pool, to_probabilities
 from data.squad import decoding as squad_decoding
 from data.squad import reading as squad_reading
-from data.squad.options import DecodingOptions
 from data.squad.passage_windows import create_features
+from data.squad.squad_options import DecodingOptions
 from data.text.token_windows import cut_spans
 from serving import engines
 from serving.engines import Input

@@ -6,7 +6,7 @@ import hashlib
 from data.io import feature_specs, records, tfrecords
 from data.jobs import workers
 from data.pretraining import job
-from data.pretraining.options import InstanceOptions
+from data.pretraining.pretraining_options import InstanceOptions
 from data.text import tokenization
 from tests.support import golden
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from data.squad import passage_windows, squad_questions
-from data.squad.options import DecodingOptions, WindowOptions
+from data.squad.squad_options import DecodingOptions, WindowOptions
 from data.text import tokenization
 from tests.support import golden
 

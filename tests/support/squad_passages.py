@@ -3,7 +3,7 @@
 import dataclasses
 
 from data.squad import passage_windows, squad_questions
-from data.squad.options import WindowOptions
+from data.squad.squad_options import WindowOptions
 from tests.support.squad_files import write_squad
 
 OPTIONS = WindowOptions(max_seq_length=12, doc_stride=4, max_query_length=4)

@@ -9,8 +9,8 @@ import numpy as np
 import modeling
 from data import report
 from data.classification import decoding, features, glue, metrics
+from data.classification.classification_options import ClassifierOptions
 from data.classification.classification_reader import ClassificationReader
-from data.classification.options import ClassifierOptions
 from data.io import feature_specs
 from data.io.split_names import purpose_of, suffix_of
 from modeling.folders.model_entries import HeadSettings

@@ -11,7 +11,7 @@ import modeling
 from data import report
 from data.io import feature_specs
 from data.squad import decoding, passage_windows, scoring, squad_questions
-from data.squad.options import DecodingOptions, WindowOptions
+from data.squad.squad_options import DecodingOptions, WindowOptions
 from data.squad.squad_reader import SquadReader
 from data.text import token_windows
 from files import atomic

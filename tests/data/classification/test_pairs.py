@@ -5,13 +5,13 @@ import pytest
 from sklearn import metrics
 
 from data.classification import pairs
+from data.classification.classification_options import TableOptions
 from data.classification.classification_reader import TABLE_TASKS
 from data.classification.decoding import LabelDecoder
 from data.classification.features import InputExample
 from data.classification.metrics import score_known
-from data.classification.options import TableOptions
 from data.io.split_names import SETS
-from data.tables.options import DataFileOptions
+from data.tables.layout_options import DataFileOptions
 from data.text.tokenization import FullTokenizer
 from tests.support.script_runner import SAMPLES
 

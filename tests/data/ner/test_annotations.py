@@ -10,9 +10,9 @@ import pytest
 
 from data.ner import sentence_windows as windows
 from data.ner import spans
+from data.ner.ner_options import NerOptions
 from data.ner.ner_processor import NerProcessor
-from data.ner.options import NerOptions
-from data.tables.options import DataFileOptions
+from data.tables.layout_options import DataFileOptions
 
 TEXT = "Anna left Oslo."
 WORDS = ["Anna", "left", "Oslo", "."]

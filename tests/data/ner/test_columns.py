@@ -5,9 +5,9 @@ Also covers column_layouts.py, column_sentences.py and tag_names.py.
 
 import pytest
 
+from data.ner.ner_options import NerOptions
 from data.ner.ner_processor import NerProcessor
-from data.ner.options import NerOptions
-from data.tables.options import DataFileOptions
+from data.tables.layout_options import DataFileOptions
 from tests.support import workbooks
 
 # Two sentences of every layout.

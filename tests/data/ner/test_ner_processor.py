@@ -11,9 +11,9 @@ import pytest
 from data.io.split_names import SETS
 from data.ner import layers, scoring, words
 from data.ner import sentence_windows as windows
+from data.ner.ner_options import NerOptions
 from data.ner.ner_processor import NerProcessor
-from data.ner.options import NerOptions
-from data.tables.options import DataFileOptions
+from data.tables.layout_options import DataFileOptions
 from tests.support import golden
 
 FILES = golden.ROOT / "tests/testdata/ner"

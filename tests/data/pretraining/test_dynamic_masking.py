@@ -6,7 +6,7 @@ import pytest
 from data.io import feature_specs, tfrecords
 from data.io.records import RecordWriter, encode_example
 from data.pretraining import dynamic_masking
-from data.pretraining.options import MaskingOptions
+from data.pretraining.pretraining_options import MaskingOptions
 from data.text import tokenization
 from data.text.tokenization import FullTokenizer
 

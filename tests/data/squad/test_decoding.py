@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from data.squad import decoding
-from data.squad.options import DecodingOptions
+from data.squad.squad_options import DecodingOptions
 from data.text import tokenization
 from tests.support.squad_passages import create_windows
 

@@ -10,7 +10,7 @@ import json
 import pytest
 
 from data.squad import squad_questions
-from data.tables.options import LayoutOptions
+from data.tables.layout_options import LayoutOptions
 
 CONTEXT = "Anna's inn has nine rooms. The fair lasts two days."
 QUESTION = "How many rooms has the inn?"

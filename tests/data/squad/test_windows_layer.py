@@ -11,8 +11,8 @@ import pytest
 import tensorflow as tf
 
 from data.squad import decoder_layer, decoding, squad_questions, windows_layer
-from data.squad.options import DecodingOptions, WindowOptions
 from data.squad.passage_windows import create_features
+from data.squad.squad_options import DecodingOptions, WindowOptions
 from data.text import tokenization
 from tests.support import golden
 from tests.support.squad_answers import check_bytes

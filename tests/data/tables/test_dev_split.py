@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from data.classification.classification_options import TableOptions
 from data.classification.classification_reader import TABLE_TASKS
-from data.classification.options import TableOptions
+from data.ner.ner_options import NerOptions
 from data.ner.ner_processor import NerProcessor
-from data.ner.options import NerOptions
-from data.tables.options import DataFileOptions
+from data.tables.layout_options import DataFileOptions
 from data.tables.row_keys import key_of
 from tests.support.golden import GOLDEN_DIR
 from tests.support.script_runner import SAMPLES

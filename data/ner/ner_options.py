@@ -4,7 +4,7 @@ import dataclasses
 from collections.abc import Sequence
 
 from command_line import flags
-from data.tables.options import LayoutOptions
+from data.tables.layout_options import LayoutOptions
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
