@@ -170,7 +170,7 @@ def test_training_takes_only_records_from_data():
         "data.tables.dev_split",
         "data.io.feature_specs",
         "data.io.records",
-        "data.tables.layout_options",
+        "data.tables.data_file_options",
         "data.tables.row_keys",
         "data.io.split_names",
         "data.io.text_files",

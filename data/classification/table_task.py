@@ -14,8 +14,8 @@ from data.classification.features import InputExample, Label, names_of
 from data.classification.label_set import LabelSet
 from data.classification.processor import ClassificationProcessor
 from data.classification.table_columns import SET_FILES, layout_of
+from data.tables.data_file_options import DataFileOptions
 from data.tables.dev_split import SetReader
-from data.tables.layout_options import DataFileOptions
 from data.tables.row_keys import is_blank, split_fraction_of
 from data.tables.tables import Table, accepted_rows, read_table
 from files.json_files import JsonObject

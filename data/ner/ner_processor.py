@@ -10,8 +10,8 @@ from data.ner import columns, spans, tag_names
 from data.ner.ner_options import ColumnOptions, NerOptions
 from data.ner.scoring import to_scheme
 from data.ner.sentence_windows import NerExample
+from data.tables.data_file_options import DataFileOptions
 from data.tables.dev_split import SetReader
-from data.tables.layout_options import DataFileOptions
 from data.tables.row_keys import key_of
 from data.tables.tables import format_of
 from files.paths import StrPath

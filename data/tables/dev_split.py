@@ -11,7 +11,7 @@ from absl import logging
 from data.io.set_cache import CachingReader
 from data.io.split_names import SETS, Purpose
 from data.io.text_files import find_set_file
-from data.tables.layout_options import DataFileOptions
+from data.tables.data_file_options import DataFileOptions
 from data.tables.row_keys import key_of, split_fraction_of
 from files.paths import StrPath
 from modeling.labels import first_labels

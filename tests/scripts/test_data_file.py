@@ -21,7 +21,7 @@ from data.classification.classification_reader import TABLE_TASKS
 from data.ner import spans
 from data.ner.scoring import find_entities
 from data.ner.words import find_words
-from data.tables.layout_options import DataFileOptions
+from data.tables.data_file_options import DataFileOptions
 from serving import engines
 from tests.support import script_runner
 from tests.support.script_runner import parse_flags, read_results

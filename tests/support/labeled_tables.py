@@ -5,7 +5,7 @@ import json
 from data.classification.classification_options import TableOptions
 from data.classification.classification_reader import TABLE_TASKS
 from data.io.split_names import SETS
-from data.tables.layout_options import DataFileOptions
+from data.tables.data_file_options import DataFileOptions
 
 # {name of a set: its split}
 SPLITS = {name: split for split, name in SETS.items()}

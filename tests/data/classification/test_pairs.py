@@ -11,7 +11,7 @@ from data.classification.decoding import LabelDecoder
 from data.classification.features import InputExample
 from data.classification.metrics import score_known
 from data.io.split_names import SETS
-from data.tables.layout_options import DataFileOptions
+from data.tables.data_file_options import DataFileOptions
 from data.text.tokenization import FullTokenizer
 from tests.support.script_runner import SAMPLES
 

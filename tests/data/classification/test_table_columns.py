@@ -9,7 +9,7 @@ from command_line import config_values
 from data.classification import table_columns as cf
 from data.classification.classification_reader import TABLE_TASKS
 from data.tables.column_names import guess_columns
-from data.tables.layout_options import DataFileOptions
+from data.tables.data_file_options import DataFileOptions
 from data.tables.tables import Table
 
 

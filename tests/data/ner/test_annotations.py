@@ -12,7 +12,7 @@ from data.ner import sentence_windows as windows
 from data.ner import spans
 from data.ner.ner_options import NerOptions
 from data.ner.ner_processor import NerProcessor
-from data.tables.layout_options import DataFileOptions
+from data.tables.data_file_options import DataFileOptions
 
 TEXT = "Anna left Oslo."
 WORDS = ["Anna", "left", "Oslo", "."]

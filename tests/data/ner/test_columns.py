@@ -7,7 +7,7 @@ import pytest
 
 from data.ner.ner_options import NerOptions
 from data.ner.ner_processor import NerProcessor
-from data.tables.layout_options import DataFileOptions
+from data.tables.data_file_options import DataFileOptions
 from tests.support import workbooks
 
 # Two sentences of every layout.

@@ -13,7 +13,7 @@ from data.ner import layers, scoring, words
 from data.ner import sentence_windows as windows
 from data.ner.ner_options import NerOptions
 from data.ner.ner_processor import NerProcessor
-from data.tables.layout_options import DataFileOptions
+from data.tables.data_file_options import DataFileOptions
 from tests.support import golden
 
 FILES = golden.ROOT / "tests/testdata/ner"

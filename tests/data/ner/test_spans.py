@@ -9,7 +9,7 @@ from data.ner import sentence_windows as windows
 from data.ner import spans
 from data.ner.ner_options import NerOptions
 from data.ner.ner_processor import NerProcessor
-from data.tables.layout_options import DataFileOptions
+from data.tables.data_file_options import DataFileOptions
 from tests.support import golden
 
 # The same spans in the format of each tool, and of predict.py's answers.

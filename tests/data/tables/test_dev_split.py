@@ -13,7 +13,7 @@ from data.classification.classification_options import TableOptions
 from data.classification.classification_reader import TABLE_TASKS
 from data.ner.ner_options import NerOptions
 from data.ner.ner_processor import NerProcessor
-from data.tables.layout_options import DataFileOptions
+from data.tables.data_file_options import DataFileOptions
 from data.tables.row_keys import key_of
 from tests.support.golden import GOLDEN_DIR
 from tests.support.script_runner import SAMPLES
