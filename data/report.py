@@ -13,7 +13,6 @@ from typing import NamedTuple, NotRequired, TypedDict, TypeVar
 
 import numpy as np
 
-from data.classification.decoding import LabelDecoder
 from data.classification.features import (
     InputExample,
     Label,
@@ -21,9 +20,10 @@ from data.classification.features import (
     number_of,
     split_texts,
 )
-from data.ner.scoring import find_entities
+from data.classification.label_decoding import LabelDecoder
+from data.ner.entity_scoring import find_entities
 from data.ner.sentence_windows import NerExample
-from data.squad.scoring import compute_exact, compute_f1
+from data.squad.answer_scoring import compute_exact, compute_f1
 from data.squad.squad_questions import SquadFile, read_field
 from data.text.tokenization import FullTokenizer
 from files import atomic

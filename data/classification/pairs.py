@@ -8,7 +8,6 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 import numpy as np
 from absl import logging
 
-from data.classification.decoding import LabelDecoder
 from data.classification.features import (
     ClassificationFeatures,
     InputExample,
@@ -16,6 +15,7 @@ from data.classification.features import (
     create_joined_features,
     number_of,
 )
+from data.classification.label_decoding import LabelDecoder
 from data.classification.table_task import TableProcessor
 from data.io.split_names import Purpose
 from data.text.tokenization import FullTokenizer

@@ -6,9 +6,9 @@ docs/named_entities.md shows the formats of the tools.
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from data.ner.scoring import find_entities, to_scheme
+from data.ner.entity_scoring import find_entities, to_scheme
 from data.ner.tag_names import is_tag
-from data.ner.words import find_words
+from data.ner.word_splitting import find_words
 from data.tables.column_names import SPANS, TAG_LISTS, WORD_LISTS
 from files.json_files import JsonObject
 from modeling.labels import is_label

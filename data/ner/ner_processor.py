@@ -7,8 +7,8 @@ from typing import ClassVar
 from absl import logging
 
 from data.ner import columns, spans, tag_names
+from data.ner.entity_scoring import to_scheme
 from data.ner.ner_options import ColumnOptions, NerOptions
-from data.ner.scoring import to_scheme
 from data.ner.sentence_windows import NerExample
 from data.tables.data_file_options import DataFileOptions
 from data.tables.dev_split import SetReader
@@ -34,8 +34,8 @@ class NerProcessor(SetReader[NerExample, NerOptions]):
     of Excel is read as such. In a test set, the column of the tags may be
     missing.
 
-    Tags may be in any scheme that scoring.py describes, such as the IOB1 of
-    CoNLL-2003, or only types, such as PER. They are converted to IOB2, or to
+    Tags may be in any scheme that entity_scoring.py describes, such as the IOB1
+    of CoNLL-2003, or only types, such as PER. They are converted to IOB2, or to
     the scheme of --labels.
 
     Raises:

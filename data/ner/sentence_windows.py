@@ -22,8 +22,8 @@ import numpy as np
 from absl import logging
 
 from data.ner import legal_tags
-from data.ner.scoring import find_entities
-from data.ner.words import find_words
+from data.ner.entity_scoring import find_entities
+from data.ner.word_splitting import find_words
 from data.tables import tables
 from data.text.token_windows import cut_spans, most_context
 from data.text.tokenization import FullTokenizer

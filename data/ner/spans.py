@@ -28,7 +28,7 @@ from data.ner.annotations import (
 )
 from data.ner.sentence_windows import NerExample
 from data.ner.tag_names import name_tags
-from data.ner.words import find_words, split_words
+from data.ner.word_splitting import find_words, split_words
 from data.tables.column_names import SPANS, TAG_LISTS
 from files.json_files import parse_json
 from files.paths import StrPath

@@ -2,8 +2,8 @@
 
 A window is `[CLS] question [SEP] part of the passage [SEP]`. A passage that is
 too long for one window is cut into windows that overlap. squad_questions.py
-reads the questions from a file, and decoding.py turns the network's outputs for
-the windows into answers.
+reads the questions from a file, and answer_decoding.py turns the network's
+outputs for the windows into answers.
 """
 
 import bisect

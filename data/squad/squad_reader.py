@@ -2,7 +2,7 @@
 
 import random
 
-from data.squad import scoring, squad_questions
+from data.squad import answer_scoring, squad_questions
 from data.tables.tables import Layout
 
 
@@ -67,7 +67,7 @@ class SquadReader:
                 # Score empty predictions. If the file contains no answers,
                 # this fails now, and not after an epoch.
                 nothing = {example.qas_id: "" for example in examples}
-                scoring.score_predictions(
+                answer_scoring.score_predictions(
                     self.asked, nothing, version_2_with_negative
                 )
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from data import report
-from data.classification.decoding import LabelDecoder
 from data.classification.features import InputExample
+from data.classification.label_decoding import LabelDecoder
 from data.ner.sentence_windows import NerExample
 from data.squad import squad_questions
 from tests.support.report_page import ReportPage

@@ -19,8 +19,8 @@ from command_line import config_values
 from data.classification.classification_options import TableOptions
 from data.classification.classification_reader import TABLE_TASKS
 from data.ner import spans
-from data.ner.scoring import find_entities
-from data.ner.words import find_words
+from data.ner.entity_scoring import find_entities
+from data.ner.word_splitting import find_words
 from data.tables.data_file_options import DataFileOptions
 from serving import engines
 from tests.support import script_runner

@@ -9,7 +9,11 @@ import tensorflow as tf
 
 import modeling
 import serving
-from data.classification.decoding import LabelDecoder, pool, to_probabilities
+from data.classification.label_decoding import (
+    LabelDecoder,
+    pool,
+    to_probabilities,
+)
 from data.squad import decoding as squad_decoding
 from data.squad import reading as squad_reading
 from data.squad.passage_windows import create_features

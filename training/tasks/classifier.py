@@ -8,7 +8,7 @@ import numpy as np
 
 import modeling
 from data import report
-from data.classification import decoding, features, glue, metrics
+from data.classification import features, glue, label_decoding, metrics
 from data.classification.classification_options import ClassifierOptions
 from data.classification.classification_reader import ClassificationReader
 from data.io import feature_specs
@@ -66,7 +66,7 @@ class ClassifierTask(task.Task[features.InputExample, int]):
         self.labels = labels
         mode = reader.output_mode
         self.label_words = glue.LABEL_WORDS.get(task_name, ())
-        self.decoder = decoding.LabelDecoder(mode, labels)
+        self.decoder = label_decoding.LabelDecoder(mode, labels)
         # The first metric is the metric that the paper reports. The best step
         # is the step with its best value.
         self.metrics = reader.metrics
@@ -173,13 +173,13 @@ class ClassifierTask(task.Task[features.InputExample, int]):
             for row, index in enumerate(split.origins)
             if row == 0 or index != split.origins[row - 1]
         ]
-        return decoding.pool_batches(batches, starts)
+        return label_decoding.pool_batches(batches, starts)
 
     def evaluate(
         self, split: _Split, batches: task.Batches
     ) -> dict[str, float]:
         """Computes the metrics of the task, such as Google's eval_accuracy."""
-        return self._score(split, decoding.concatenate(batches))
+        return self._score(split, label_decoding.concatenate(batches))
 
     def write_report(
         self, split: _Split, batches: task.Batches, output_dir: str
@@ -187,7 +187,7 @@ class ClassifierTask(task.Task[features.InputExample, int]):
         """Writes the predictions of a table's dev set, and report.html."""
         if not self.config.report and split.examples[0].row is None:
             return
-        outputs = decoding.concatenate(batches)
+        outputs = label_decoding.concatenate(batches)
         path = os.path.join(output_dir, "dev_predictions.csv")
         prediction_files.write_rows(path, split.examples, outputs, self.decoder)
         if not self.config.report:
@@ -211,7 +211,7 @@ class ClassifierTask(task.Task[features.InputExample, int]):
         self, split: _Split, batches: task.Batches, output_dir: str
     ) -> dict[str, float]:
         """Writes the predictions, and the file of --glue_submission."""
-        outputs = decoding.concatenate(batches)
+        outputs = label_decoding.concatenate(batches)
         labels = prediction_files.write(
             split, outputs, self.decoder, output_dir
         )

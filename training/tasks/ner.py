@@ -9,10 +9,10 @@ import numpy as np
 
 import modeling
 from data import report
-from data.classification.decoding import to_probabilities
+from data.classification.label_decoding import to_probabilities
 from data.io import feature_specs, records
 from data.io.split_names import purpose_of
-from data.ner import scoring, sentence_windows
+from data.ner import entity_scoring, sentence_windows
 from data.ner.ner_processor import NerProcessor
 from data.ner.sentence_windows import NerExample, NerFeatures
 from training import task
@@ -94,7 +94,7 @@ class NerTask(task.Task[NerExample, NerFeatures]):
         """Computes the scores of CoNLL-2003's script conlleval."""
         tags, _ = self._tag(split, batches)
         right = [example.labels for example in split.examples]
-        return scoring.score_entities(right, tags)
+        return entity_scoring.score_entities(right, tags)
 
     def write_report(
         self, split: _Split, batches: task.Batches, output_dir: str
@@ -111,7 +111,7 @@ class NerTask(task.Task[NerExample, NerFeatures]):
         if not self.config.report:
             return
         right = [example.labels for example in split.examples]
-        scores = scoring.score_entities(right, tags)
+        scores = entity_scoring.score_entities(right, tags)
         data = self.config.required_data_source
         report.write_entity_report(
             os.path.join(output_dir, "report.html"),
@@ -134,7 +134,7 @@ class NerTask(task.Task[NerExample, NerFeatures]):
         right = [example.labels for example in split.examples]
         if all(label == "O" for labels in right for label in labels):
             return {}
-        return scoring.score_entities(right, tags)
+        return entity_scoring.score_entities(right, tags)
 
     def _tag(
         self, split: _Split, batches: task.Batches

@@ -10,7 +10,12 @@ from absl import logging
 import modeling
 from data import report
 from data.io import feature_specs
-from data.squad import decoding, passage_windows, scoring, squad_questions
+from data.squad import (
+    answer_decoding,
+    answer_scoring,
+    passage_windows,
+    squad_questions,
+)
 from data.squad.squad_options import DecodingOptions, WindowOptions
 from data.squad.squad_reader import SquadReader
 from data.text import token_windows
@@ -159,22 +164,24 @@ class SquadTask(
             report.write_answer_report(path, heading, file, predictions, is_v2)
         return scores
 
-    def answer(self, split: _Split, batches: task.Batches) -> decoding.Answers:
+    def answer(
+        self, split: _Split, batches: task.Batches
+    ) -> answer_decoding.Answers:
         """Returns three dicts: the answers, the n-best lists, the null odds.
 
         The keys of each dict are the ids of the questions.
         """
-        results: list[decoding.RawResult] = []
+        results: list[answer_decoding.RawResult] = []
         for features, outputs in batches:
             results += map(
-                decoding.RawResult,
+                answer_decoding.RawResult,
                 features["unique_ids"].tolist(),
                 outputs["start_logits"],
                 outputs["end_logits"],
             )
         # `encode` may have sorted the windows by length.
         windows = sorted(split.origins, key=lambda window: window.unique_id)
-        return decoding.decode_predictions(
+        return answer_decoding.decode_predictions(
             split.examples,
             windows,
             results,
@@ -192,10 +199,10 @@ class SquadTask(
     def _score(
         self,
         predictions: Mapping[str, str],
-        nbest: Mapping[str, list[decoding.NbestEntry]],
+        nbest: Mapping[str, list[answer_decoding.NbestEntry]],
         null_odds: Mapping[str, float],
     ) -> dict[str, float]:
-        return scoring.score_predictions(
+        return answer_scoring.score_predictions(
             self._asked,
             predictions,
             self.options.version_2_with_negative,

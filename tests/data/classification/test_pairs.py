@@ -7,8 +7,8 @@ from sklearn import metrics
 from data.classification import pairs
 from data.classification.classification_options import TableOptions
 from data.classification.classification_reader import TABLE_TASKS
-from data.classification.decoding import LabelDecoder
 from data.classification.features import InputExample
+from data.classification.label_decoding import LabelDecoder
 from data.classification.metrics import score_known
 from data.io.split_names import SETS
 from data.tables.data_file_options import DataFileOptions

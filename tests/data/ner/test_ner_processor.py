@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from data.io.split_names import SETS
-from data.ner import layers, scoring, words
+from data.ner import entity_scoring, graph_tagging, word_splitting
 from data.ner import sentence_windows as windows
 from data.ner.ner_options import NerOptions
 from data.ner.ner_processor import NerProcessor
@@ -90,7 +90,7 @@ def test_files_of_public_corpora_and_tools_are_read(tmp_path, name):
     entities = [
         " ".join(
             word
-            for _, start, end in scoring.find_entities(example.labels)
+            for _, start, end in entity_scoring.find_entities(example.labels)
             for word in example.words[start:end]
         )
         for example in create(tmp_path).read("train")
@@ -137,7 +137,7 @@ def test_conll_2003_has_its_published_counts(
     assert len(examples) == sentences
     assert sum(len(example.words) for example in examples) == words
     entities_read = [
-        scoring.find_entities(example.labels) for example in examples
+        entity_scoring.find_entities(example.labels) for example in examples
     ]
     assert sum(map(len, entities_read)) == entities
     # They are IOB2 already.
@@ -289,6 +289,6 @@ def test_running_text_is_cut_as_in_the_graph():
     texts = [
         "".join(rng.choices(chars, k=rng.randint(0, 30))) for _ in range(3000)
     ]
-    parted = layers.split_words(texts).numpy()
+    parted = graph_tagging.split_words(texts).numpy()
     for text, expected in zip(texts, parted, strict=True):
-        assert words.split_words(text) == expected.decode().split()
+        assert word_splitting.split_words(text) == expected.decode().split()

@@ -7,7 +7,7 @@ import shutil
 import pytest
 
 from data.io import records
-from data.pretraining import job, record_files
+from data.pretraining import pretraining_job, record_files
 
 
 def write(path, numbers):
@@ -26,8 +26,10 @@ def write(path, numbers):
 def shards(tmp_path):
     """Paths of two shards and a held-out file that a manifest lists."""
     output_file = str(tmp_path / "made")
-    output = job.create_output(output_file, {"max_predictions_per_seq": 3}, [])
-    paths = [*output.shard_paths(2), job.eval_file(output_file)]
+    output = pretraining_job.create_output(
+        output_file, {"max_predictions_per_seq": 3}, []
+    )
+    paths = [*output.shard_paths(2), pretraining_job.eval_file(output_file)]
     entries = [
         write(path, range(start, start + 20))
         for start, path in enumerate(paths)

@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from data.squad import scoring, squad_questions
+from data.squad import answer_scoring, squad_questions
 from tests.support.squad_passages import read_examples
 
 
@@ -118,7 +118,7 @@ def test_predictions_for_flat_files_are_scored(
 ):
     path = tmp_path / "flat.json"
     path.write_text(json.dumps([entry_of(answer, is_flat)]))
-    scores = scoring.score_predictions(
+    scores = answer_scoring.score_predictions(
         squad_questions.SquadFile(path), {qas_id: "nine"}
     )
     assert scores["exact_match"] == 100
@@ -175,7 +175,7 @@ def test_a_row_without_answer_is_impossible_in_v2(read_rows, tmp_path):
     _, none = read_rows("met,", ",", version_2_with_negative=True)
     assert none.is_impossible
     file = squad_questions.SquadFile(tmp_path / "a.csv")
-    scores = scoring.score_predictions(file, {"2": "met", "3": ""}, True)
+    scores = answer_scoring.score_predictions(file, {"2": "met", "3": ""}, True)
     assert (scores["exact"], scores["NoAns_total"]) == (100, 1)
 
 

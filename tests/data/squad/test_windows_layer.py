@@ -10,7 +10,12 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from data.squad import decoder_layer, decoding, squad_questions, windows_layer
+from data.squad import (
+    answer_decoding,
+    decoder_layer,
+    squad_questions,
+    windows_layer,
+)
 from data.squad.passage_windows import create_features
 from data.squad.squad_options import DecodingOptions, WindowOptions
 from data.text import tokenization
@@ -181,13 +186,13 @@ def check_places(outputs, examples, answers):
 
 
 def answer_in_python(examples, features, logits, options, tokenizer):
-    """Returns the answer to each question, by decoding.py."""
+    """Returns the answer to each question, by answer_decoding.py."""
     results = {
-        feature.unique_id: decoding.RawResult(None, *values)
+        feature.unique_id: answer_decoding.RawResult(None, *values)
         for feature, *values in zip(features, *logits, strict=True)
     }
     return [
-        decoding.decode_question(
+        answer_decoding.decode_question(
             example=example,
             features=[
                 feature for feature in features if feature.example_index == row
@@ -256,7 +261,9 @@ def test_odd_text_is_answered_alike(
             inputs[name], [getattr(f, name) for f in features]
         )
     texts = [answer.nbest[answer.chosen].text for answer in answers]
-    nbest = [decoding.with_probabilities(answer.nbest) for answer in answers]
+    nbest = [
+        answer_decoding.with_probabilities(answer.nbest) for answer in answers
+    ]
     check_answers(outputs, contexts, texts, nbest)
     odds = [answer.score_diff for answer in answers]
     assert outputs["null_odds"].numpy().tolist() == odds

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from data.io import feature_specs, tfrecords
-from data.pretraining import corpus_checks, job
+from data.pretraining import corpus_checks, pretraining_job
 from files import lock
 from tests.support.shards import (
     CORPUS,
@@ -84,13 +84,13 @@ class Stop(Exception):
 def written(monkeypatch):
     """Numbers of the first shards that tasks were to write."""
     numbers = []
-    write_shards = job.write_shards
+    write_shards = pretraining_job.write_shards
 
     def note(task):
         numbers.append(int(task.shards[0][-14:-9]))
         write_shards(task)
 
-    monkeypatch.setattr(job, "write_shards", note)
+    monkeypatch.setattr(pretraining_job, "write_shards", note)
     return numbers
 
 
@@ -110,7 +110,7 @@ def test_interrupted_work_resumes(tmp_path, monkeypatch, small_parts, written):
     whole = create_shards(tmp_path / "whole")
     assert written == [0, 1, 2]
     written.clear()
-    write_json = job.write_json
+    write_json = pretraining_job.write_json
 
     def stop_at_last(path, contents):
         if path.endswith("2.json"):
@@ -118,7 +118,7 @@ def test_interrupted_work_resumes(tmp_path, monkeypatch, small_parts, written):
         write_json(path, contents)
 
     with monkeypatch.context() as patch:
-        patch.setattr(job, "write_json", stop_at_last)
+        patch.setattr(pretraining_job, "write_json", stop_at_last)
         with pytest.raises(Stop):
             create_shards(tmp_path)
     (tmp_path / "out-00000-of-00003").unlink()
