@@ -3,7 +3,7 @@
 import collections
 import dataclasses
 import functools
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from absl import logging
@@ -30,6 +30,35 @@ class _SetKeys(NamedTuple):
     keys: set[float]
 
 
+class _RepeatedTexts:
+    """Warns of texts of the dev set that are in the train set too.
+
+    The two sets may be added in any order, and one of them not at all.
+    """
+
+    def __init__(self) -> None:
+        self._sets: dict[str, _SetKeys] = {}
+
+    def add(self, set_name: str, path: StrPath, keys: Iterable[str]) -> None:
+        """Adds the set "train" or "dev", and compares it with the other one.
+
+        Args:
+            set_name: name of the set.
+            path: path of its table, for the warning.
+            keys: the key of each row's texts, as `SetReader.keys_of` returns.
+        """
+        # Numbers take less memory than texts.
+        numbers = {split_fraction_of(key) for key in keys}
+        self._sets[set_name] = _SetKeys(path, numbers)
+        train, dev = self._sets.get("train"), self._sets.get("dev")
+        if train is None or dev is None:
+            return
+        if num_repeated := len(train.keys & dev.keys):
+            logging.warning(
+                "%s: %d texts are in the train set too", dev.path, num_repeated
+            )
+
+
 @dataclasses.dataclass
 class _RowCounts:
     """Numbers of rows that `_read_examples` left out or changed, for the log.
@@ -50,8 +79,9 @@ class TableProcessor(
 ):
     """Reads the sets of a user's own task from tables.
 
-    SET_FILES names the files. The labels of the dev and test sets are read once
-    --labels or the train set names all labels.
+    SET_FILES names the files. A label of the dev or test set must be one of the
+    task's (see `labels`). Unless --labels names them, the first such label
+    therefore makes this reader read the train set.
 
     In a test set, the label column may be missing or contain empty cells. The
     example's label is then None. In the other sets, rows without a label are
@@ -103,8 +133,7 @@ class TableProcessor(
                 f"--label_column={options.label_column} must not be the same "
                 "column as --text_column or --text_b_column"
             )
-        # {"train" or "dev", once the set was read: its table and its keys}.
-        self._set_keys: dict[str, _SetKeys] = {}
+        self._repeated_texts = _RepeatedTexts()
         self._label_set = LabelSet(
             options, self.output_mode, self._label_columns
         )
@@ -118,15 +147,15 @@ class TableProcessor(
             OSError: --labels is not set, and the train set does not exist.
             ValueError: the train set is malformed or contains too few labels.
         """
-        return self._label_names
-
-    @functools.cached_property
-    def _label_names(self) -> list[str] | None:
-        """The labels of --labels or of the train set, None in regression."""
         if self.output_mode == "regression":
             return None
         if self._label_set.named_by_flags is not None:
             return self._label_set.named_by_flags
+        return self._labels_of_train_set
+
+    @functools.cached_property
+    def _labels_of_train_set(self) -> list[str]:
+        """The labels that the rows of the train set name."""
         is_split = bool(self._data.data_file)
         return self._label_set.infer(
             f"the train set in {self._source}",
@@ -172,7 +201,9 @@ class TableProcessor(
                 counts.left_out["a label"] += len(examples) - len(labeled)
             examples = labeled
         _log_changes(path, counts)
-        self._warn_of_repeats(path, set_name, examples)
+        if set_name != "test":
+            keys = self.keys_of(examples)
+            self._repeated_texts.add(set_name, path, keys)
         if not examples:
             raise ValueError(f"{path} contains no example")
         self.check_set(path, set_name, columns, examples)
@@ -259,32 +290,19 @@ class TableProcessor(
         """
         if all(cell is None for cell in cells):
             return None
-        # The rows of the train set themselves may name the labels.
-        is_train = set_name == "train"
-        named_by_flags = self._label_set.named_by_flags
-        names = named_by_flags if is_train else self._label_names
         where = f"{where}, column {self._options.label_column!r}"
+        names = self._names_for(set_name)
         return self._label_set.label_of_cells(cells, where, names)
 
-    def _warn_of_repeats(
-        self, path: StrPath, set_name: str, examples: list[InputExample]
-    ) -> None:
-        """Warns of texts of the dev set that are in the train set too.
+    def _names_for(self, set_name: str) -> list[str] | None:
+        """Returns the labels that a set may contain, None = its rows tell.
 
-        The train set may be read before or after the dev set, or not at all.
+        Only the rows of the train set tell them, so this may read the train set
+        while another set is read (see `labels`).
         """
-        if set_name == "test":
-            return
-        # Numbers take less memory than texts.
-        keys = {split_fraction_of(key) for key in self.keys_of(examples)}
-        self._set_keys[set_name] = _SetKeys(path, keys)
-        if len(self._set_keys) < 2:
-            return
-        train, dev = self._set_keys["train"], self._set_keys["dev"]
-        if num_repeated := len(train.keys & dev.keys):
-            logging.warning(
-                "%s: %d texts are in the train set too", dev.path, num_repeated
-            )
+        if set_name == "train":
+            return self._label_set.named_by_flags
+        return self.labels()
 
 
 def _labeled_of(examples: list[InputExample]) -> list[InputExample]:
