@@ -273,7 +273,7 @@ def answer_in_bulk(
     paths: Sequence[str],
     beam_options: "PipelineOptions | None",
 ) -> int:
-    """Answers the requests of files in tasks, which write shards.
+    """Answers the requests of files as a job, whose units write shards.
 
     Args:
         config: flags of the script.
@@ -307,7 +307,7 @@ def answer_in_bulk(
 def create_settings(
     config: Config, answer_format: AnswerFormat
 ) -> AnswerSettings:
-    """Loads the model, and returns the settings that all tasks of a job share.
+    """Loads the model, and returns the settings that all units of a job share.
 
     Raises:
         OSError, ValueError: the model cannot be loaded, or lacks the task.

@@ -18,7 +18,7 @@ from serving.text_model import TextModel, load_once
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class AnswerSettings:
-    """The settings with which all tasks of a job answer their requests.
+    """The settings with which all units of a job answer their requests.
 
     Attributes:
         model: folder of the export, `TextModel.path`.
