@@ -40,7 +40,7 @@ from command_line.flags import flag, group
 from command_line.path_flags import PathKind
 from data.io import text_files
 from data.jobs.sharded_job import choose_runner
-from data.tables import tables
+from data.tables import table_formats
 from data.tables.layout_options import LayoutOptions
 from files.paths import is_remote
 from serving import answer_writer, batch_prediction, requests
@@ -95,7 +95,7 @@ class Config(flags.Config):
         "format. For other endings and for standard input, the default is "
         "jsonl if the first line begins with { or a list of objects, else "
         "text.",
-        choices=tables.FORMATS,
+        choices=table_formats.FORMATS,
     )
     text_column: str | None = flag(
         None,

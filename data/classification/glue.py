@@ -14,7 +14,7 @@ from data.classification.features import (
 )
 from data.classification.processor import ClassificationProcessor
 from data.io.split_names import SETS, Purpose
-from data.tables.tables import DEFAULT_LAYOUT, Layout
+from data.tables.table_formats import DEFAULT_LAYOUT, Layout
 from files.atomic import atomic_open
 from files.paths import StrPath
 from modeling.folders.model_entries import OutputMode

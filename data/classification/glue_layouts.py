@@ -11,7 +11,7 @@ from typing import NamedTuple
 from absl import logging
 
 from data.io.text_files import find_set_file, read_numbered
-from data.tables import tables
+from data.tables import table_formats
 from files.paths import StrPath
 
 # Names of the columns of a pair in mirrors, in lower case.
@@ -69,7 +69,7 @@ def find_table(data_dir: StrPath | None, set_name: str, file_name: str) -> str:
 
 
 def read_cells(
-    path: str, layout: tables.Layout = tables.DEFAULT_LAYOUT
+    path: str, layout: table_formats.Layout = table_formats.DEFAULT_LAYOUT
 ) -> Iterator[tuple[int, list[str]]]:
     """Yields (number of the line, cells) of a file.
 
@@ -79,14 +79,14 @@ def read_cells(
         OSError: the file cannot be read.
         ValueError: a line is malformed. The message names the line.
     """
-    if tables.format_of(path) == "tsv":
+    if table_formats.format_of(path) == "tsv":
         # Do not use the csv module, because quotes are ordinary characters in
         # these TSV files.
         for number, line in read_numbered(path, layout.encoding):
             yield number, line.split("\t")
         return
     names: list[str] = []
-    for number, row in tables.read_rows(path, layout):
+    for number, row in table_formats.read_rows(path, layout):
         if isinstance(row, ValueError):
             raise ValueError(f"{path}, line {number}: {row}")
         if not names:

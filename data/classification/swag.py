@@ -17,7 +17,8 @@ from data.classification.features import (
     create_joined_features,
 )
 from data.io.text_files import find_set_file
-from data.tables.tables import DEFAULT_LAYOUT, Layout, Table, read_table
+from data.tables.table_formats import DEFAULT_LAYOUT, Layout
+from data.tables.tables import Table, read_table
 from data.text.tokenization import FullTokenizer
 from files.paths import StrPath
 

@@ -10,7 +10,8 @@ from absl import logging
 from data.classification.classification_options import TableOptions
 from data.io.text_files import find_set_file
 from data.tables.column_names import USUAL_NAMES, find_pair, guess_columns
-from data.tables.tables import Layout, Table, check_columns, format_of
+from data.tables.table_formats import Layout, format_of
+from data.tables.tables import Table, check_columns
 from files.paths import StrPath
 
 _ENDINGS = (".csv", ".tsv", ".jsonl", ".json", ".parquet", ".xlsx")

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from data.ner.entity_scoring import find_entities, to_scheme
 from data.ner.tag_names import is_tag
 from data.ner.word_splitting import find_words
+from data.tables import prodigy
 from data.tables.column_names import SPANS, TAG_LISTS, WORD_LISTS
 from files.json_files import JsonObject
 from modeling.labels import is_label
@@ -218,7 +219,7 @@ def find_text_and_spans(
             f"{', '.join(SPANS)}, or words as {', '.join(WORD_LISTS)} and tags "
             f"as {', '.join(TAG_LISTS)}"
         )
-    if row.get("answer") in ("reject", "ignore"):
+    if prodigy.is_left_out(row):
         values = None
     return text, values if isinstance(values, list | None) else [values]
 

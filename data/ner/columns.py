@@ -21,13 +21,13 @@ from data.ner.column_sentences import ColumnsLine, SentenceLines, find_sentences
 from data.ner.ner_options import ColumnOptions
 from data.ner.sentence_windows import NerExample
 from data.ner.tag_names import is_tag, name_tags
-from data.tables import dialects, tables, workbooks
+from data.tables import dialects, table_formats, workbooks
 
 
 def read_columns(
     path: str,
     options: ColumnOptions,
-    written: tables.Layout = tables.DEFAULT_LAYOUT,
+    written: table_formats.Layout = table_formats.DEFAULT_LAYOUT,
 ) -> Iterator[NerExample]:
     """Yields the sentences of a file. The `guid` is the first line of each.
 
@@ -41,7 +41,7 @@ def read_columns(
         ValueError: a line is malformed, or no column contains tags.
     """
     is_test = options.name == "test"
-    if tables.format_of(path) == "xlsx":
+    if table_formats.format_of(path) == "xlsx":
         lines = [*_lines_of_sheet(path, written.sheet)]
         delimiter: dialects.Delimiter | None = "tab"
     else:

@@ -13,7 +13,7 @@ from data.ner.sentence_windows import NerExample
 from data.tables.data_file_options import DataFileOptions
 from data.tables.dev_split import SetReader
 from data.tables.row_keys import key_of
-from data.tables.tables import format_of
+from data.tables.table_formats import format_of
 from files.paths import StrPath
 from modeling.labels import check_labels
 

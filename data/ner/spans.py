@@ -29,6 +29,7 @@ from data.ner.annotations import (
 from data.ner.sentence_windows import NerExample
 from data.ner.tag_names import name_tags
 from data.ner.word_splitting import find_words, split_words
+from data.tables import prodigy
 from data.tables.column_names import SPANS, TAG_LISTS
 from files.json_files import parse_json
 from files.paths import StrPath
@@ -122,7 +123,7 @@ def _read_row(
     if is_test:
         annotations = {*SPANS, *TAG_LISTS, "annotations"}
         output_row = {key: row[key] for key in row if key not in annotations}
-    is_rejected = row.get("answer") in ("reject", "ignore")
+    is_rejected = prodigy.is_left_out(row)
     sentence = find_sentence(row, where, not is_test)
     if sentence:
         words, tags, text = sentence

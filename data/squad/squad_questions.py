@@ -13,7 +13,7 @@ from absl import logging
 
 from data.io import encodings, packed_files, text_files
 from data.squad import cells
-from data.tables import tables
+from data.tables import table_formats, tables
 from files.json_files import JsonObject, parse_json
 from files.paths import StrPath
 
@@ -87,7 +87,9 @@ class SquadFile:
     """
 
     def __init__(
-        self, path: StrPath, layout: tables.Layout = tables.DEFAULT_LAYOUT
+        self,
+        path: StrPath,
+        layout: table_formats.Layout = table_formats.DEFAULT_LAYOUT,
     ) -> None:
         self.path = os.fspath(path)
         self.questions = [*read_questions(path, layout)]
@@ -208,7 +210,8 @@ def _warn_of_answers(
 
 
 def read_questions(
-    input_file: StrPath, layout: tables.Layout = tables.DEFAULT_LAYOUT
+    input_file: StrPath,
+    layout: table_formats.Layout = table_formats.DEFAULT_LAYOUT,
 ) -> Iterator[Question]:
     """Yields each question of a SQuAD file.
 
@@ -247,13 +250,13 @@ def read_questions(
 
 
 def _read_entries(
-    path: str, layout: tables.Layout
+    path: str, layout: table_formats.Layout
 ) -> Iterator[tuple[str, JsonObject]]:
     """Yields (place in the file, entry).
 
     The id of a row is its line number.
     """
-    file_format = tables.format_of(path)
+    file_format = table_formats.format_of(path)
     is_json = packed_files.name_without_packing(path).endswith(".json")
     text = ""
     if is_json or file_format in (None, "text"):

@@ -3,7 +3,7 @@
 import random
 
 from data.squad import answer_scoring, squad_questions
-from data.tables.tables import Layout
+from data.tables.table_formats import Layout
 
 
 class SquadReader:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from data.jobs.file_ranges import FileRange
-from data.tables import tables
+from data.tables import table_formats
 from data.tables.layout_options import LayoutOptions
 from files.paths import is_remote
 from serving import checksums, requests
@@ -105,7 +105,7 @@ class AnswerSettings:
         """Returns an absolute path. Workers may run in other folders."""
         return path if is_remote(path) else os.path.join(self.folder, path)
 
-    def table_layout(self) -> tables.Layout:
+    def table_layout(self) -> table_formats.Layout:
         """Returns how the input is written."""
         return self.layout.layout(self.input_format, None)
 

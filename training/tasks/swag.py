@@ -9,7 +9,7 @@ import modeling
 from data.classification import features, label_decoding, metrics, swag
 from data.io import feature_specs
 from data.io.split_names import SETS, purpose_of
-from data.tables.tables import Layout
+from data.tables.table_formats import Layout
 from training import task
 from training.fine_tuning_config import FineTuningConfig
 from training.start import Start
