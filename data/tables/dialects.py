@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Literal, NamedTuple, Protocol, TypeAlias
 
 from data.io import encodings
-from data.tables import headers, table_checks
+from data.tables import headers, table_checks, titles
 
 Delimiter: TypeAlias = Literal[",", ";", "tab", "|"]
 # {value of --delimiter: the character}.
@@ -293,7 +293,7 @@ def _find_in_sample(
         _check_delimiter(path, sample, records)
     has_header = chosen.has_header
     if has_header is not False:
-        headers.check_title(path, records)
+        titles.check_title(path, records)
         table_checks.check_second_names(path, records, head)
     if has_header is None and records:
         has_header = headers.has_header(path, records, chosen.columns)
@@ -390,7 +390,7 @@ def _dialect_of_malformed(
     if name_delimiters:
         raise _unknown_delimiter(path, sample)
     for records in records_by_delimiter.values():
-        headers.check_title(path, records, chosen.columns)
+        titles.check_title(path, records, chosen.columns)
     return Dialect(NO_DELIMITER, chosen.quoting is not False)
 
 

@@ -12,6 +12,7 @@ from data.tables import (
     json_tables,
     parquet,
     table_checks,
+    titles,
     workbooks,
 )
 from data.tables.column_keys import ColumnNumber, unique_keys
@@ -352,7 +353,7 @@ def _read_workbook(path: StrPath, layout: Layout) -> Iterator[Row]:
     records = [cells for _, cells in first_rows]
     has_header = layout.has_header
     if has_header is not False:
-        headers.check_title(str(path), records)
+        titles.check_title(str(path), records)
         table_checks.check_second_names(str(path), records)
     if has_header is None and records:
         has_header = headers.has_header(str(path), records, layout.columns)
