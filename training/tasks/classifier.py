@@ -8,7 +8,13 @@ import numpy as np
 
 import modeling
 from data import report
-from data.classification import features, glue, label_decoding, metrics
+from data.classification import (
+    features,
+    glue,
+    label_decoding,
+    label_report,
+    metrics,
+)
 from data.classification.classification_options import ClassifierOptions
 from data.classification.classification_reader import ClassificationReader
 from data.io import feature_specs
@@ -197,7 +203,7 @@ class ClassifierTask(task.Task[features.InputExample, int]):
         length = _UNLIMITED if self.doc_stride else self.max_seq_length
         data = self.config.required_data_source
         suffix = suffix_of(split.name)
-        report.write_label_report(
+        label_report.write_label_report(
             os.path.join(output_dir, f"report{suffix}.html"),
             report.create_heading(self.decoder.output_mode, data, scores),
             examples=split.examples,

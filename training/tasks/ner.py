@@ -12,7 +12,7 @@ from data import report
 from data.classification.label_decoding import to_probabilities
 from data.io import feature_specs, records
 from data.io.split_names import purpose_of
-from data.ner import entity_scoring, sentence_windows
+from data.ner import entity_report, entity_scoring, sentence_windows
 from data.ner.ner_processor import NerProcessor
 from data.ner.sentence_windows import NerExample, NerFeatures
 from training import task
@@ -113,7 +113,7 @@ class NerTask(task.Task[NerExample, NerFeatures]):
         right = [example.labels for example in split.examples]
         scores = entity_scoring.score_entities(right, tags)
         data = self.config.required_data_source
-        report.write_entity_report(
+        entity_report.write_entity_report(
             os.path.join(output_dir, "report.html"),
             report.create_heading("NER", data, scores),
             split.examples,

@@ -12,6 +12,7 @@ from data import report
 from data.io import feature_specs
 from data.squad import (
     answer_decoding,
+    answer_report,
     answer_scoring,
     passage_windows,
     squad_questions,
@@ -161,7 +162,9 @@ class SquadTask(
             file = self._asked
             heading = report.create_heading("SQuAD", file.path, scores)
             path = os.path.join(output_dir, "report.html")
-            report.write_answer_report(path, heading, file, predictions, is_v2)
+            answer_report.write_answer_report(
+                path, heading, file, predictions, is_v2
+            )
         return scores
 
     def answer(
