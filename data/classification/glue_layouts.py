@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from absl import logging
 
+from data.io.split_names import SetName
 from data.io.text_files import find_set_file, read_numbered
 from data.tables import table_formats
 from files.paths import StrPath
@@ -51,7 +52,9 @@ class ColumnIndices(NamedTuple):
     is_official: bool = True
 
 
-def find_table(data_dir: StrPath | None, set_name: str, file_name: str) -> str:
+def find_table(
+    data_dir: StrPath | None, set_name: SetName, file_name: str
+) -> str:
     """Returns the path of the set `set_name`, a TSV file or another table.
 
     Raises:

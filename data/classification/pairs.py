@@ -17,7 +17,7 @@ from data.classification.features import (
 )
 from data.classification.label_decoding import LabelDecoder
 from data.classification.table_task import TableProcessor
-from data.io.split_names import Purpose
+from data.io.split_names import Purpose, SetName
 from data.text.tokenization import FullTokenizer
 from files.paths import StrPath
 
@@ -117,7 +117,7 @@ class PairProcessor(TableProcessor):
     def check_set(
         self,
         path: StrPath,
-        set_name: str,
+        set_name: SetName,
         columns: Collection[str],
         examples: Sequence[InputExample],
     ) -> None:

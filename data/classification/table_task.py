@@ -14,6 +14,7 @@ from data.classification.features import InputExample, Label, names_of
 from data.classification.label_set import LabelSet
 from data.classification.processor import ClassificationProcessor
 from data.classification.table_columns import SET_FILES, layout_of
+from data.io.split_names import SetName
 from data.tables.data_file_options import DataFileOptions
 from data.tables.dev_split import SetReader
 from data.tables.prodigy import accepted_rows
@@ -38,9 +39,11 @@ class _RepeatedTexts:
     """
 
     def __init__(self) -> None:
-        self._sets: dict[str, _SetKeys] = {}
+        self._sets: dict[SetName, _SetKeys] = {}
 
-    def add(self, set_name: str, path: StrPath, keys: Iterable[str]) -> None:
+    def add(
+        self, set_name: SetName, path: StrPath, keys: Iterable[str]
+    ) -> None:
         """Adds the set "train" or "dev", and compares it with the other one.
 
         Args:
@@ -181,7 +184,7 @@ class TableProcessor(
         """The columns of the texts, sorted: they decide about the dev set."""
         return sorted(self.text_columns)
 
-    def read_file(self, path: StrPath, set_name: str) -> list[InputExample]:
+    def read_file(self, path: StrPath, set_name: SetName) -> list[InputExample]:
         """Reads the set `set_name` from a table.
 
         If the table does not contain a test example's label, the label is None.
@@ -213,7 +216,7 @@ class TableProcessor(
     def check_set(
         self,
         path: StrPath,
-        set_name: str,
+        set_name: SetName,
         columns: Collection[str],
         examples: Sequence[InputExample],
     ) -> None:
@@ -232,7 +235,7 @@ class TableProcessor(
             self._label_set.check_column(path, examples)
 
     def _read_examples(
-        self, table: Table, set_name: str
+        self, table: Table, set_name: SetName
     ) -> tuple[list[InputExample], _RowCounts]:
         """Returns the examples of a set, and counts of its other rows."""
         examples: list[InputExample] = []
@@ -264,7 +267,7 @@ class TableProcessor(
         return examples, counts
 
     def _read_rows(
-        self, table: Table, set_name: str
+        self, table: Table, set_name: SetName
     ) -> Iterator[tuple[int, str, JsonObject]]:
         """Yields (number of the row, place in the file, row)."""
         needed = [] if self._may_be_unknown(set_name) else self._label_columns
@@ -278,12 +281,12 @@ class TableProcessor(
         columns_of_flags = [*self.text_columns, *self._label_columns]
         yield from accepted_rows(table.path, numbered_rows, columns_of_flags)
 
-    def _may_be_unknown(self, set_name: str) -> bool:
+    def _may_be_unknown(self, set_name: SetName) -> bool:
         """Returns whether the set may lack the label of an example."""
         return set_name == "test" or self.may_lack_labels
 
     def _label_of_row(
-        self, set_name: str, cells: Sequence[object], where: str
+        self, set_name: SetName, cells: Sequence[object], where: str
     ) -> Label | None:
         """Converts the cells of a row's label columns to its label.
 
@@ -295,7 +298,7 @@ class TableProcessor(
         names = self._names_for(set_name)
         return self._label_set.label_of_cells(cells, where, names)
 
-    def _names_for(self, set_name: str) -> list[str] | None:
+    def _names_for(self, set_name: SetName) -> list[str] | None:
         """Returns the labels that a set may contain, None = its rows tell.
 
         Only the rows of the train set tell them, so this may read the train set

@@ -40,7 +40,7 @@ def read_columns(
         OSError: the file cannot be read.
         ValueError: a line is malformed, or no column contains tags.
     """
-    is_test = options.name == "test"
+    is_test = options.set_name == "test"
     if table_formats.format_of(path) == "xlsx":
         lines = [*_lines_of_sheet(path, written.sheet)]
         delimiter: dialects.Delimiter | None = "tab"
@@ -61,7 +61,7 @@ def read_columns(
     tag_of_cell = {"": "O"}
     if tags_at is not None:
         counts = Counter(columns[tags_at])
-        is_train = options.name == "train"
+        is_train = options.set_name == "train"
         tag_of_cell = name_tags(path, counts, options.labels, is_train)
     for document, sentence_lines in sentences:
         words = []
@@ -123,7 +123,7 @@ def _find_columns(
     """
     width = len(columns)
     tags_at = _first_index(options.tags_at, layout.tags_at)
-    is_test = options.name == "test"
+    is_test = options.set_name == "test"
     if tags_at is None and not (is_test and layout.names):
         may_be_first = options.words_at is None
         tags_at = 0 if may_be_first and _are_tags_first(columns) else width - 1

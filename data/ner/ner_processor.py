@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from absl import logging
 
+from data.io.split_names import SetName
 from data.ner import columns, spans, tag_names
 from data.ner.entity_scoring import to_scheme
 from data.ner.ner_options import ColumnOptions, NerOptions
@@ -42,7 +43,7 @@ class NerProcessor(SetReader[NerExample, NerOptions]):
         ValueError: --labels names fewer than two labels, or a label twice.
     """
 
-    file_names: ClassVar[Mapping[str, Sequence[str]]] = {
+    file_names: ClassVar[Mapping[SetName, Sequence[str]]] = {
         "train": (
             "train.txt",
             "eng.train",
@@ -114,8 +115,8 @@ class NerProcessor(SetReader[NerExample, NerOptions]):
             self._labels = ["O", *sorted(tags - {"O"})]
         return self._labels
 
-    def read_file(self, path: StrPath, name: str) -> list[NerExample]:
-        """Reads the set `name` from a file.
+    def read_file(self, path: StrPath, set_name: SetName) -> list[NerExample]:
+        """Reads the set `set_name` from a file.
 
         Raises:
             OSError: the file cannot be read.
@@ -123,7 +124,7 @@ class NerProcessor(SetReader[NerExample, NerOptions]):
                 is no sentence. The message names the file.
         """
         path = str(path)
-        examples = self._read_examples(path, name)
+        examples = self._read_examples(path, set_name)
         if not examples:
             raise ValueError(f"{path} contains no sentence or annotated text")
         if self._options.document_context and not examples[-1].document:
@@ -132,27 +133,27 @@ class NerProcessor(SetReader[NerExample, NerOptions]):
             )
         for example in examples:
             example.labels = to_scheme(example.labels, self._labels or ())
-        if name == "train":
+        if set_name == "train":
             self._check_train_tags(path, examples)
-        self._check_labels(path, name, examples)
+        self._check_labels(path, set_name, examples)
         if not self._data.data_file:
             for number, example in enumerate(examples, start=1):
-                example.guid = f"{name}-{number}"
+                example.guid = f"{set_name}-{number}"
         return examples
 
-    def _read_examples(self, path: str, name: str) -> list[NerExample]:
+    def _read_examples(self, path: str, set_name: SetName) -> list[NerExample]:
         """Reads a file of spans or of columns, by the ending of its name."""
         options = self._options
         labels = self._labels or []
         if format_of(path) == "jsonl":
             return spans.read_annotated_texts(
-                path, name, labels, options.encoding
+                path, set_name, labels, options.encoding
             )
         column_options = ColumnOptions(
             words_at=_index_of(options.text_column),
             tags_at=_index_of(options.label_column),
             labels=labels,
-            name=name,
+            set_name=set_name,
         )
         examples = columns.read_columns(path, column_options, options.layout())
         sentences = [*examples]
@@ -192,7 +193,7 @@ class NerProcessor(SetReader[NerExample, NerOptions]):
             )
 
     def _check_labels(
-        self, path: str, name: str, examples: Sequence[NerExample]
+        self, path: str, set_name: SetName, examples: Sequence[NerExample]
     ) -> None:
         """Raises a ValueError or warns if a set contains unknown tags.
 
@@ -213,7 +214,7 @@ class NerProcessor(SetReader[NerExample, NerOptions]):
         message = f"{where}: unknown tag {unknown[0]!r}. Known are {labels}"
         # A warning suffices for a dev or test set, unless all its tags except O
         # are unknown.
-        if name == "train" or {*unknown} >= tags.keys() - {"O"}:
+        if set_name == "train" or {*unknown} >= tags.keys() - {"O"}:
             raise ValueError(message)
         logging.warning(
             "%s. In the scores, words tagged %s count as errors.",
