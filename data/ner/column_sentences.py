@@ -17,7 +17,7 @@ from data.ner.column_layouts import (
     strip_cells,
 )
 from data.ner.tag_names import is_tag
-from data.tables import dialects
+from data.tables import csv_records, dialects
 
 
 class ColumnsLine(NamedTuple):
@@ -155,7 +155,9 @@ def _parse_records(
     dialect_file = dialects.find_dialect(
         path, ended_lines, dialects.ChosenDialect(separator), is_tsv=False
     )
-    reader = dialects.csv_reader(dialect_file.lines, dialect_file.dialect)
+    reader = csv_records.create_record_reader(
+        dialect_file.lines, dialect_file.dialect
+    )
     while True:
         number = reader.line_num + 1
         try:
@@ -165,7 +167,7 @@ def _parse_records(
         if cells is None:
             return
         if dialect_file.dialect.escapes:
-            cells = dialects.show_escaped(cells)
+            cells = csv_records.show_escaped(cells)
         cells = strip_cells(cells)
         yield number, separator.join(cells), cells if any(cells) else []
 
