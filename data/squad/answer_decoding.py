@@ -19,8 +19,8 @@ from data.squad.final_text import (
     read_words,
 )
 from data.squad.passage_windows import SquadFeatures
+from data.squad.squad_examples import WORD, SquadExample
 from data.squad.squad_options import DecodingOptions
-from data.squad.squad_questions import WORD, SquadExample
 from data.text.words import BasicTokenizer
 
 

@@ -17,8 +17,8 @@ from typing import TypeVar
 import numpy as np
 
 from data.io import records
+from data.squad.squad_examples import WORD, SquadExample
 from data.squad.squad_options import WindowOptions
-from data.squad.squad_questions import WORD, SquadExample
 from data.text.token_windows import cut_spans, most_context
 from data.text.tokenization import FullTokenizer
 

@@ -2,7 +2,9 @@
 
 import random
 
-from data.squad import answer_scoring, squad_questions
+from data.squad import answer_scoring
+from data.squad.squad_examples import SquadExample, read_squad_examples
+from data.squad.squad_questions import SquadFile
 from data.tables.table_formats import Layout
 
 
@@ -41,11 +43,11 @@ class SquadReader:
         use_char_offsets: bool,
         needs_answers: bool,
     ) -> None:
-        self.asked: squad_questions.SquadFile | None = None
-        self._examples: dict[str, list[squad_questions.SquadExample]] = {}
+        self.asked: SquadFile | None = None
+        self._examples: dict[str, list[SquadExample]] = {}
         if train_file:
-            examples = squad_questions.read_squad_examples(
-                squad_questions.SquadFile(train_file, layout),
+            examples = read_squad_examples(
+                SquadFile(train_file, layout),
                 is_training=True,
                 version_2_with_negative=version_2_with_negative,
                 use_char_offsets=use_char_offsets,
@@ -55,8 +57,8 @@ class SquadReader:
             random.Random(12345).shuffle(examples)
             self._examples["train"] = examples
         if predict_file:
-            self.asked = squad_questions.SquadFile(predict_file, layout)
-            examples = squad_questions.read_squad_examples(
+            self.asked = SquadFile(predict_file, layout)
+            examples = read_squad_examples(
                 self.asked,
                 is_training=False,
                 version_2_with_negative=version_2_with_negative,
@@ -71,6 +73,6 @@ class SquadReader:
                     self.asked, nothing, version_2_with_negative
                 )
 
-    def take(self, split: str) -> list[squad_questions.SquadExample]:
+    def take(self, split: str) -> list[SquadExample]:
         """Returns the questions of "train" or "eval", and releases them."""
         return self._examples.pop(split)

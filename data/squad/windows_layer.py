@@ -27,7 +27,7 @@ from data.text.tokenizer_layer import (
     utf8_length,
 )
 
-# The characters that are white space in the pattern WORD of squad_questions.py,
+# The characters that are white space in the pattern WORD of squad_examples.py,
 # first as code points, then as a regular expression for TensorFlow (RE2).
 _WHITE_SPACE = [ord(char) for char in " \t\r\n\u202f"]
 WHITE_SPACE_RUN = "[ \\t\\r\\n\\x{202F}]+"

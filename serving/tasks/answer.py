@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple, TypeVar
 
 from data.squad import answer_decoding, passage_windows
+from data.squad.squad_examples import WORD, SquadExample
 from data.squad.squad_options import DecodingOptions, WindowOptions
-from data.squad.squad_questions import WORD, SquadExample
 from serving.engines import Input, OutputArrays
 from serving.prepared_model import PreparedModel
 from serving.serving_flags import TaskFlags

@@ -2,8 +2,10 @@
 
 import numpy as np
 
-from data.squad import passage_windows, squad_questions
+from data.squad import passage_windows
+from data.squad.squad_examples import read_squad_examples
 from data.squad.squad_options import DecodingOptions, WindowOptions
+from data.squad.squad_questions import SquadFile
 from data.text import tokenization
 from tests.support import golden
 
@@ -34,8 +36,8 @@ def load_tokenizer(case):
 def load_case(case, file_key, is_training):
     """Returns a case's examples, its features and what was recorded."""
     folder, tokenizer = case["folder"], load_tokenizer(case)
-    examples = squad_questions.read_squad_examples(
-        squad_questions.SquadFile(folder / case[file_key]),
+    examples = read_squad_examples(
+        SquadFile(folder / case[file_key]),
         is_training,
         case["version_2_with_negative"],
     )

@@ -15,9 +15,10 @@ from data.squad import (
     answer_report,
     answer_scoring,
     passage_windows,
-    squad_questions,
 )
+from data.squad.squad_examples import SquadExample
 from data.squad.squad_options import DecodingOptions, WindowOptions
+from data.squad.squad_questions import SquadFile
 from data.squad.squad_reader import SquadReader
 from data.text import token_windows
 from files import atomic
@@ -26,12 +27,10 @@ from training import task
 from training.fine_tuning_config import FineTuningConfig
 from training.start import Start
 
-_Split = task.Split[squad_questions.SquadExample, passage_windows.SquadFeatures]
+_Split = task.Split[SquadExample, passage_windows.SquadFeatures]
 
 
-class SquadTask(
-    task.Task[squad_questions.SquadExample, passage_windows.SquadFeatures]
-):
+class SquadTask(task.Task[SquadExample, passage_windows.SquadFeatures]):
     """Finds the answer to a question in a passage.
 
     --predict_file is used for both evaluation and prediction.
@@ -78,14 +77,12 @@ class SquadTask(
             {**vars(windows), **vars(options)},
         )
 
-    def read_examples(
-        self, split: str
-    ) -> Sequence[squad_questions.SquadExample] | None:
+    def read_examples(self, split: str) -> Sequence[SquadExample] | None:
         """Returns the questions of --train_file or --predict_file."""
         return self.reader.take(split)
 
     def encode(
-        self, split: str, examples: Sequence[squad_questions.SquadExample]
+        self, split: str, examples: Sequence[SquadExample]
     ) -> Iterator[tuple[bytes, passage_windows.SquadFeatures]]:
         """Yields the windows of a split's questions, as TFRecords too.
 
@@ -193,7 +190,7 @@ class SquadTask(
         )
 
     @property
-    def _asked(self) -> squad_questions.SquadFile:
+    def _asked(self) -> SquadFile:
         """The file of --predict_file."""
         # Only commands that read this file evaluate and predict.
         assert self.reader.asked

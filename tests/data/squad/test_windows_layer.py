@@ -10,13 +10,9 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from data.squad import (
-    answer_decoding,
-    decoder_layer,
-    squad_questions,
-    windows_layer,
-)
+from data.squad import answer_decoding, decoder_layer, windows_layer
 from data.squad.passage_windows import create_features
+from data.squad.squad_examples import WORD, SquadExample
 from data.squad.squad_options import DecodingOptions, WindowOptions
 from data.text import tokenization
 from tests.support import golden
@@ -233,9 +229,7 @@ def test_odd_text_is_answered_alike(
 ):
     contexts = odd_contexts(seed)
     examples = [
-        squad_questions.SquadExample(
-            str(i), text[5:25], squad_questions.WORD.findall(text), context=text
-        )
+        SquadExample(str(i), text[5:25], WORD.findall(text), context=text)
         for i, text in enumerate(contexts)
     ]
     tokenizer = tokenization.FullTokenizer(SMALL_VOCAB, do_lower_case)

@@ -1,0 +1,235 @@
+"""Converts the questions of a SQuAD file to examples, and finds their answers.
+
+squad_questions.py reads the file.
+"""
+
+import bisect
+import dataclasses
+import itertools
+import re
+from collections.abc import Iterator, Sequence
+
+from absl import logging
+
+from data.squad.squad_questions import Question, SquadFile, read_field
+from files.json_files import JsonObject
+from files.paths import StrPath
+
+# Matches a word of a passage. The brackets contain the white space at which
+# Google's code splits passages.
+WORD = re.compile("[^ \t\r\n\u202f]+")
+
+
+@dataclasses.dataclass(slots=True)
+class SquadExample:
+    """A question about a passage.
+
+    Attributes:
+        qas_id: the question's id in the file.
+        question_text: the question.
+        doc_tokens: the passage's words. All questions about the passage share
+            the list.
+        orig_answer_text: in training: the answer as in the file, "" for no
+            answer.
+        start_position: in training: index of the answer's first word in
+            `doc_tokens`, -1 for no answer.
+        end_position: in training: index of the answer's last word in
+            `doc_tokens`, -1 for no answer.
+        is_impossible: True if the passage does not answer the question.
+        context: the unchanged passage.
+        answer_start: in training: index of the answer's first character in
+            `context`, -1 for no answer.
+    """
+
+    qas_id: str
+    question_text: str
+    doc_tokens: list[str]
+    orig_answer_text: str = ""
+    start_position: int = -1
+    end_position: int = -1
+    is_impossible: bool = False
+    context: str = ""
+    answer_start: int = -1
+
+
+def read_squad_examples(
+    file: SquadFile,
+    is_training: bool,
+    version_2_with_negative: bool = False,
+    use_char_offsets: bool = False,
+) -> list[SquadExample]:
+    """Returns the questions of a SQuAD file, in the order of the file.
+
+    With `is_training`, questions whose passage does not contain the answer at
+    `answer_start` are skipped with a warning. Another warning counts the
+    answers that are near `answer_start`, but not exactly there. With
+    `version_2_with_negative`, questions may be unanswerable.
+
+    With `use_char_offsets`, an answer that equals the passage's characters at
+    its position is accepted without comparing words. The words might differ,
+    because str.split splits at more kinds of white space than WORD does.
+
+    Raises:
+        ValueError: the file is not in SQuAD's layout, or contains no question
+            that can be used. With `is_training`, also if an answerable question
+            has no answer or several answers.
+    """
+    examples = []
+    skipped = []
+    for example, word_starts, question in _create_examples(file):
+        _, qa, where = question
+        if is_training and version_2_with_negative:
+            example.is_impossible = read_field(qa, "is_impossible", bool, where)
+        has_answer = is_training and not example.is_impossible
+        if has_answer and not _set_answer(
+            example, qa, where, word_starts, use_char_offsets
+        ):
+            skipped.append(where)
+        else:
+            examples.append(example)
+    num_moved = sum(
+        is_training
+        and not example.is_impossible
+        and not _begins_at_start(example)
+        for example in examples
+    )
+    _warn_of_answers(file.path, len(examples), num_moved, skipped)
+    if not examples:
+        raise ValueError(f"{file.path} contains no question that can be used")
+    if not is_training:
+        _warn_of_repeated_ids(file.path, examples)
+    return examples
+
+
+def _create_examples(
+    file: SquadFile,
+) -> Iterator[tuple[SquadExample, list[int], Question]]:
+    """Yields (example without answer, starts of the words, question)."""
+    for context, questions in itertools.groupby(
+        file.questions, key=lambda question: question.context
+    ):
+        words = [*WORD.finditer(context)]
+        doc_tokens = [word.group() for word in words]
+        word_starts = [word.start() for word in words]
+        for question in questions:
+            _, qa, where = question
+            example = SquadExample(
+                qas_id=read_field(qa, "id", str, where),
+                question_text=read_field(qa, "question", str, where),
+                doc_tokens=doc_tokens,
+                context=context,
+            )
+            yield example, word_starts, question
+
+
+def _warn_of_repeated_ids(
+    input_file: StrPath, examples: Sequence[SquadExample]
+) -> None:
+    num_ids = len({example.qas_id for example in examples})
+    if num_ids < len(examples):
+        logging.warning(
+            "%s: %d questions repeat the id of another question. Only the "
+            "answer to the last question with each id is written",
+            input_file,
+            len(examples) - num_ids,
+        )
+
+
+def _warn_of_answers(
+    input_file: StrPath,
+    num_examples: int,
+    num_moved: int,
+    skipped: Sequence[str],
+) -> None:
+    """Warns of answers that are not at `answer_start`.
+
+    `num_examples` and `num_moved` do not count the questions that were skipped.
+    `skipped` contains their places.
+    """
+    if num_moved:
+        logging.warning(
+            "%s: %d of %d answers do not begin exactly at `answer_start`, so "
+            "the words to learn may include words beside the answer. "
+            "`answer_start` must count characters, not bytes or UTF-16 units",
+            input_file,
+            num_moved,
+            num_examples,
+        )
+    if skipped:
+        logging.warning(
+            "%s: skipped %d of %d questions, because the passage does not "
+            "contain the answer at `answer_start`: %s",
+            input_file,
+            len(skipped),
+            len(skipped) + num_examples,
+            ", ".join(skipped[:10]),
+        )
+
+
+def _begins_at_start(example: SquadExample) -> bool:
+    """Returns whether the answer's first word is at `answer_start`.
+
+    There may be white space before it.
+    """
+    answer = example.orig_answer_text
+    start = example.answer_start
+    text = example.context[start : start + len(answer)].lstrip()
+    return text.startswith(answer.split()[0])
+
+
+def _set_answer(
+    example: SquadExample,
+    qa: JsonObject,
+    where: str,
+    word_starts: Sequence[int],
+    use_char_offsets: bool,
+) -> bool:
+    """Sets the example's answer and its first and last word, for training.
+
+    Returns False if the passage does not contain the answer at its position.
+    `word_starts` contains the index of each word's first character.
+    """
+    answer, start = _find_answer(example.context, qa, where)
+    example.orig_answer_text = answer
+    example.answer_start = start
+    end = start + len(answer) - 1
+    # An answer that contains no word, or that is outside the passage, counts as
+    # not found. Google's code uses a wrong position or crashes.
+    is_inside = 0 <= start <= end < len(example.context)
+    if not is_inside or not answer.split():
+        return False
+    first = bisect.bisect_right(word_starts, start) - 1
+    last = bisect.bisect_right(word_starts, end) - 1
+    example.start_position = first
+    example.end_position = last
+    if use_char_offsets and example.context[start : end + 1] == answer:
+        return True
+    words = example.doc_tokens[first : last + 1]
+    return " ".join(answer.split()) in " ".join(words)
+
+
+def _find_answer(context: str, qa: JsonObject, where: str) -> tuple[str, int]:
+    """Returns the text of the only answer, and its first character.
+
+    Raises a ValueError if there are more or fewer answers, or if the answer has
+    no position, and the passage does not contain its text once.
+    """
+    answers = read_field(qa, "answers", list, where)
+    if len(answers) != 1:
+        hint = "" if answers else "; for v2.0, set --version_2_with_negative"
+        raise ValueError(
+            f"{where}: to train, each answerable question needs exactly one "
+            f"answer. Received: {len(answers)}{hint}"
+        )
+    where = f"{where}.answers[0]"
+    answer = read_field(answers[0], "text", str, where)
+    if answers[0].get("answer_start") is not None:
+        return answer, read_field(answers[0], "answer_start", int, where)
+    start = context.find(answer)
+    if start < 0 or context.find(answer, start + 1) >= 0:
+        number = "not" if start < 0 else "more than once"
+        raise ValueError(
+            f"{where}: the answer {answer!r} is {number} in the passage. "
+            "Correct it, or set `answer_start` to its first character"
+        )
+    return answer, start
