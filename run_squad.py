@@ -107,7 +107,7 @@ def create_reader(config: Config) -> SquadReader:
         OSError: a file cannot be read.
         ValueError: a file is malformed, or contains no answers to evaluate.
     """
-    return SquadReader(
+    return SquadReader.read(
         config.train_file if config.training.do_train else None,
         config.predict_file if config.reads_predict_file else None,
         config.table.layout(),

@@ -28,29 +28,32 @@ class Question(NamedTuple):
     where: str
 
 
-class SquadFile:
-    """The questions of a SQuAD file, which is read once.
+class SquadFile(NamedTuple):
+    """The questions of a SQuAD file.
+
+    Attributes:
+        path: path of the file.
+        questions: the questions, in the order of the file.
+    """
+
+    path: str
+    questions: list[Question]
+
+
+def read_squad_file(
+    path: StrPath, layout: table_formats.Layout = table_formats.DEFAULT_LAYOUT
+) -> SquadFile:
+    """Reads the questions of a SQuAD file.
 
     Args:
         path: path of the file. `read_questions` describes the layouts.
         layout: how a table is written.
 
-    Attributes:
-        path: path of the file.
-        questions: the questions, in the order of the file.
-
     Raises:
         OSError: the file cannot be read.
         ValueError: the file is not valid JSON, or not in SQuAD's layout.
     """
-
-    def __init__(
-        self,
-        path: StrPath,
-        layout: table_formats.Layout = table_formats.DEFAULT_LAYOUT,
-    ) -> None:
-        self.path = os.fspath(path)
-        self.questions = [*read_questions(path, layout)]
+    return SquadFile(os.fspath(path), [*read_questions(path, layout)])
 
 
 def read_questions(

@@ -10,7 +10,7 @@ from data.classification.label_report import write_label_report
 from data.ner.entity_report import write_entity_report
 from data.ner.sentence_windows import NerExample
 from data.squad.answer_report import write_answer_report
-from data.squad.squad_questions import SquadFile
+from data.squad.squad_questions import read_squad_file
 from tests.support.report_page import ReportPage
 from tests.support.squad_files import write_squad
 
@@ -93,7 +93,9 @@ def test_answers_are_marked_in_their_passage(tmp_path):
     path = write_squad(tmp_path / "dev.json", questions, context)
     predictions = {"q0": "ran. Cats", "q1": "Cats", "q2": "", "q3": ""}
     output = tmp_path / "report.html"
-    write_answer_report(output, HEADING, SquadFile(path), predictions, True)
+    write_answer_report(
+        output, HEADING, read_squad_file(path), predictions, True
+    )
     page = read(output)
     assert page.rows == [
         ["", "support", "missed", "right", "wrong"],
@@ -182,7 +184,7 @@ def test_numbers_are_beside_their_mean(tmp_path, tokenizer):
 def test_answers_and_entities_have_baselines(tmp_path):
     path = write_squad(tmp_path / "dev.json", [[(0, "Cats")], []], "Cats ran.")
     output = tmp_path / "report.html"
-    file = SquadFile(path)
+    file = read_squad_file(path)
     predictions = {"q0": "Cats", "q1": "ran"}
     write_answer_report(output, HEADING, file, predictions, True)
     assert "Always no answer: 0.50." in read(output).text

@@ -5,7 +5,7 @@ import numpy as np
 from data.squad import passage_windows
 from data.squad.squad_examples import read_squad_examples
 from data.squad.squad_options import DecodingOptions, WindowOptions
-from data.squad.squad_questions import SquadFile
+from data.squad.squad_questions import read_squad_file
 from data.text import tokenization
 from tests.support import golden
 
@@ -37,7 +37,7 @@ def load_case(case, file_key, is_training):
     """Returns a case's examples, its features and what was recorded."""
     folder, tokenizer = case["folder"], load_tokenizer(case)
     examples = read_squad_examples(
-        SquadFile(folder / case[file_key]),
+        read_squad_file(folder / case[file_key]),
         is_training,
         case["version_2_with_negative"],
     )
