@@ -19,7 +19,7 @@ from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from command_line import progress, signals
-from data.io import records
+from data.io import file_sizes
 from data.jobs.beam_workers import run_on_beam
 from data.jobs.workers import run_in_processes
 from files.atomic import remove_partial, write_json
@@ -75,7 +75,7 @@ class WorkUnit(Protocol):
         """Path of a JSON file to write when the shards are complete.
 
         Its entry "shards" contains the size and the checksum of each shard, as
-        `records.measure_shard` returns them.
+        `file_sizes.measure_shard` returns them.
         """
 
 
@@ -120,7 +120,7 @@ def is_done(unit: WorkUnit) -> bool:
     if not os.path.exists(unit.result_file):
         return False
     entries = read_json(unit.result_file)["shards"]
-    return all(map(records.is_whole, unit.shards, entries))
+    return all(map(file_sizes.is_whole, unit.shards, entries))
 
 
 def measure_inputs(paths: Iterable[str]) -> list[JsonObject]:
@@ -129,7 +129,7 @@ def measure_inputs(paths: Iterable[str]) -> list[JsonObject]:
     Raises:
         OSError: a file cannot be read.
     """
-    return [{"path": path, **records.measure_file(path)} for path in paths]
+    return [{"path": path, **file_sizes.measure_file(path)} for path in paths]
 
 
 class JobFiles:
@@ -221,7 +221,7 @@ class JobFiles:
             if entry_name in manifest:
                 entries += manifest[entry_name]
                 paths.append(path)
-        is_intact = all(map(records.is_whole, paths, entries))
+        is_intact = all(map(file_sizes.is_whole, paths, entries))
         return manifest if is_intact else None
 
     def _read_same(self, path: str) -> JsonObject | None:

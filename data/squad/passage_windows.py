@@ -16,7 +16,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from data.io import records
+from data.io import tf_examples
 from data.squad.squad_examples import WORD, SquadExample
 from data.squad.squad_options import WindowOptions
 from data.text.token_windows import cut_spans, most_context
@@ -204,14 +204,14 @@ def _tokenize_passage(
 
 def encode_squad_features(feature: SquadFeatures) -> bytes:
     """Serializes SquadFeatures as a tf.train.Example."""
-    values: dict[str, records.Values] = {}
+    values: dict[str, tf_examples.Values] = {}
     if feature.start_position is not None and feature.end_position is not None:
         values["start_positions"] = [feature.start_position]
         values["end_positions"] = [feature.end_position]
         values["is_impossible"] = [int(bool(feature.is_impossible))]
     # Protocol buffers merge the fields of concatenated messages.
-    unique_id = records.encode_example({"unique_ids": [feature.unique_id]})
-    return unique_id + records.encode_inputs(feature, values)
+    unique_id = tf_examples.encode_example({"unique_ids": [feature.unique_id]})
+    return unique_id + tf_examples.encode_inputs(feature, values)
 
 
 def tokenize_with_spans(

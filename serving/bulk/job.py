@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from absl import logging
 
-from data.io import records
+from data.io import file_sizes
 from data.jobs import file_ranges
 from data.jobs.file_ranges import FileRange
 from data.jobs.sharded_job import JobFiles, Runner, measure_inputs, run_units
@@ -195,7 +195,7 @@ def write_shard(unit: AnswerUnit) -> None:
             {
                 "path": shard,
                 "num_records": counts.num_rows,
-                **records.measure_shard(path),
+                **file_sizes.measure_shard(path),
             }
         ],
         "counts": counts._asdict(),

@@ -10,7 +10,7 @@ import numpy as np
 import modeling
 from data import report
 from data.classification.label_decoding import to_probabilities
-from data.io import feature_specs, records
+from data.io import feature_specs, tf_examples
 from data.io.split_names import purpose_of
 from data.ner import entity_report, entity_scoring, sentence_windows
 from data.ner.ner_processor import NerProcessor
@@ -72,11 +72,11 @@ class NerTask(task.Task[NerExample, NerFeatures]):
             self.tokenizer,
             self.document_context,
         ):
-            labels: dict[str, records.Values] = {
+            labels: dict[str, tf_examples.Values] = {
                 "label_ids": window.label_ids,
                 "label_weights": window.label_weights,
             }
-            yield records.encode_inputs(window, labels), window
+            yield tf_examples.encode_inputs(window, labels), window
 
     def feature_spec(self, split: str) -> feature_specs.Spec:
         """Returns {name: Feature} of the records, the same for all splits."""

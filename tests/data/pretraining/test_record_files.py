@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 
-from data.io import records
+from data.io import records, tf_examples
 from data.pretraining import pretraining_job, record_files
 
 
@@ -15,7 +15,7 @@ def write(path, numbers):
     with records.RecordWriter([str(path)]) as writer:
         for number in numbers:
             writer.write(
-                records.encode_example(
+                tf_examples.encode_example(
                     {"input_ids": [number] * 8, "masked_lm_positions": [1, 2]}
                 )
             )
@@ -103,7 +103,7 @@ def test_empty_shards_are_files_too(shards, tmp_path):
 
 def test_lengths_of_records_without_masks_are_in_the_manifest(shards):
     with records.RecordWriter([shards[0]]) as writer:
-        writer.write(records.encode_example({"input_ids": [7] * 8}))
+        writer.write(tf_examples.encode_example({"input_ids": [7] * 8}))
     lengths = {"max_seq_length": 8, "max_predictions_per_seq": 3}
     assert record_files.find_lengths(shards) == (False, lengths)
     os.remove(f"{os.path.dirname(shards[0])}/made.manifest.json")
