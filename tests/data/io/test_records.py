@@ -1,7 +1,4 @@
-"""TFRecords, against TensorFlow's own, and damage in them.
-
-Also covers file_sizes.py.
-"""
+"""TFRecords, against TensorFlow's own, and damage in them."""
 
 import gzip
 import os
