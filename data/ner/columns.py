@@ -18,8 +18,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from data.io import text_files
 from data.ner.column_layouts import ColumnLayout, find_layout
 from data.ner.column_sentences import ColumnsLine, SentenceLines, find_sentences
+from data.ner.ner_example import NerExample
 from data.ner.ner_options import ColumnOptions
-from data.ner.sentence_windows import NerExample
 from data.ner.tag_names import is_tag, name_tags
 from data.tables import dialects, table_formats, workbooks
 

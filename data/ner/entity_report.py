@@ -4,7 +4,7 @@ import itertools
 from collections.abc import Sequence
 
 from data.ner.entity_scoring import find_entities
-from data.ner.sentence_windows import NerExample
+from data.ner.ner_example import NerExample
 from data.report import (
     Baseline,
     Heading,

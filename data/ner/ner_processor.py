@@ -9,8 +9,8 @@ from absl import logging
 from data.io.split_names import SetName
 from data.ner import columns, spans, tag_names
 from data.ner.entity_scoring import to_scheme
+from data.ner.ner_example import NerExample
 from data.ner.ner_options import ColumnOptions, NerOptions
-from data.ner.sentence_windows import NerExample
 from data.tables.data_file_options import DataFileOptions
 from data.tables.dev_split import SetReader
 from data.tables.row_keys import key_of

@@ -27,7 +27,7 @@ from data.ner.annotations import (
     read_span,
     without_answers,
 )
-from data.ner.sentence_windows import NerExample
+from data.ner.ner_example import NerExample
 from data.ner.tag_names import name_tags
 from data.ner.word_splitting import find_words, split_words
 from data.tables import prodigy

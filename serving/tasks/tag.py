@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from data.ner import entity_scoring, sentence_windows
-from data.ner.sentence_windows import NerExample
+from data.ner.ner_example import NerExample
 from data.ner.word_splitting import find_words, split_words
 from serving.engines import Input, OutputArrays
 from serving.prepared_model import PreparedModel

@@ -8,7 +8,7 @@ from data.classification.features import InputExample
 from data.classification.label_decoding import LabelDecoder
 from data.classification.label_report import write_label_report
 from data.ner.entity_report import write_entity_report
-from data.ner.sentence_windows import NerExample
+from data.ner.ner_example import NerExample
 from data.squad.answer_report import write_answer_report
 from data.squad.squad_questions import read_squad_file
 from tests.support.report_page import ReportPage

@@ -12,9 +12,15 @@ from data import report
 from data.classification.label_decoding import to_probabilities
 from data.io import feature_specs, tf_examples
 from data.io.split_names import purpose_of
-from data.ner import entity_report, entity_scoring, sentence_windows
+from data.ner import (
+    entity_files,
+    entity_report,
+    entity_scoring,
+    sentence_windows,
+)
+from data.ner.ner_example import NerExample
 from data.ner.ner_processor import NerProcessor
-from data.ner.sentence_windows import NerExample, NerFeatures
+from data.ner.sentence_windows import NerFeatures
 from training import task
 from training.fine_tuning_config import DataFileConfig
 from training.start import Start
@@ -101,7 +107,7 @@ class NerTask(task.Task[NerExample, NerFeatures]):
     ) -> None:
         """Writes the predictions of the dev set, and report.html."""
         tags, probabilities = self._tag(split, batches)
-        sentence_windows.write_predictions(
+        entity_files.write_predictions(
             os.path.join(output_dir, "dev_predictions.jsonl"),
             split.examples,
             tags,
@@ -126,11 +132,11 @@ class NerTask(task.Task[NerExample, NerFeatures]):
         """Writes the predicted tags, and scores them if true tags are known."""
         tags, probabilities = self._tag(split, batches)
         path = os.path.join(output_dir, "predictions.jsonl")
-        sentence_windows.write_predictions(
+        entity_files.write_predictions(
             path, split.examples, tags, probabilities
         )
         path = os.path.join(output_dir, "test_predictions.txt")
-        sentence_windows.write_columns(path, split.examples, tags)
+        entity_files.write_columns(path, split.examples, tags)
         right = [example.labels for example in split.examples]
         if all(label == "O" for labels in right for label in labels):
             return {}

@@ -11,6 +11,7 @@ import pytest
 from data.io.split_names import SETS
 from data.ner import entity_scoring, graph_tagging, word_splitting
 from data.ner import sentence_windows as windows
+from data.ner.ner_example import NerExample
 from data.ner.ner_options import NerOptions
 from data.ner.ner_processor import NerProcessor
 from data.tables.data_file_options import DataFileOptions
@@ -260,7 +261,7 @@ def test_every_word_counts_once_and_is_decoded(
     for i in range(10):
         words = rng.choice(["a", "bd", "cde", "\u200b"], rng.integers(1, 9))
         labels = rng.choice(LABELS, len(words)).tolist()
-        examples.append(windows.NerExample(f"g-{i}", words, labels, i // 3))
+        examples.append(NerExample(f"g-{i}", words, labels, i // 3))
     args = (examples, LABELS, max_seq_length, tokenizer, document_context)
     features = list(windows.create_features(*args))
     counted = [word[1:] for feature in features for word in feature.words]

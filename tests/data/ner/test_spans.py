@@ -5,8 +5,7 @@ import json
 
 import pytest
 
-from data.ner import sentence_windows as windows
-from data.ner import spans
+from data.ner import entity_files, spans
 from data.ner.ner_options import NerOptions
 from data.ner.ner_processor import NerProcessor
 from data.tables.data_file_options import DataFileOptions
@@ -165,7 +164,7 @@ def test_each_row_of_a_test_set_gets_an_answer(create, tmp_path):
     read(tmp_path, *rows, name="test.jsonl", needs_spans=False)
     example, empty = create(*BILOU).read("predict")
     assert {*example.labels} == {"O"}
-    windows.write_predictions(tmp_path / "made", [empty], [[]], [[]])
+    entity_files.write_predictions(tmp_path / "made", [empty], [[]], [[]])
     (line,) = (tmp_path / "made").read_text().splitlines()
     assert json.loads(line)["words"] == []
 
