@@ -320,8 +320,11 @@ def parse_span(value: object) -> LabeledSpan | None:
     start, end, label = value
     if isinstance(label, list) and len(label) == 1:
         label = label[0]
-    is_span = type(start) is type(end) is int and is_label(label)
-    return LabeledSpan(start, end, label) if is_span else None
+    # No isinstance: true is no position.
+    are_positions = type(start) is int and type(end) is int
+    if not are_positions or not is_label(label):
+        return None
+    return LabeledSpan(start, end, label)
 
 
 def read_span(value: object, text: str, where: str) -> LabeledSpan:

@@ -215,8 +215,10 @@ def _find_list_columns(
     tag_cell = first_row[layout.tags_at]
     num_words = len(first_row[layout.words_at].split())
     num_tags = len(_split_tags(tag_cell))
-    is_list = tag_cell.startswith("[") or num_tags == num_words > 1
-    return (layout.words_at, layout.tags_at) if is_list else None
+    is_tag_for_each_word = num_words > 1 and num_tags == num_words
+    if tag_cell.startswith("[") or is_tag_for_each_word:
+        return layout.words_at, layout.tags_at
+    return None
 
 
 def _split_words(cell: str) -> list[str]:

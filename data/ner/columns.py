@@ -160,7 +160,8 @@ def _are_tags_first(columns: Sequence[Sequence[str]]) -> bool:
     # Tags without B- and I- are few, and most words are outside of entities.
     ((first_value, _),) = first.most_common(1)
     ((last_value, _),) = last.most_common(1)
-    return first_value == "O" != last_value and len(first) < len(last)
+    are_first = first_value == "O" and last_value != "O"
+    return are_first and len(first) < len(last)
 
 
 def _check_words(

@@ -94,7 +94,8 @@ def _find_start(path: str, position: int) -> tuple[int, bool]:
     with text_files.open_binary(path) as file:
         file.seek(position)
         # Skip the rest of the line that contains `position`.
-        first_line = position = position + len(file.readline())
+        position += len(file.readline())
+        first_line = position
         is_after_blank = False
         while line := file.readline():
             if not line.strip():

@@ -38,7 +38,8 @@ class TextReader:
         tokenizer = tokenization.FullTokenizer(
             options.vocab_file, options.do_lower_case
         )
-        self.vocabulary = vocabulary = EncodedVocabulary(tokenizer.vocab)
+        vocabulary = EncodedVocabulary(tokenizer.vocab)
+        self.vocabulary = vocabulary
         self._words = WordCache(
             lambda word: [
                 vocabulary[token] for token in tokenizer.tokenize_word(word)

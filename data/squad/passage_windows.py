@@ -286,8 +286,10 @@ def _find_answer(
     input_start = passage.first_tokens[example.start_position]
     input_end = passage.first_tokens[example.end_position + 1] - 1
     answer_tokens = tokenizer.tokenize(text)
+    if not answer_tokens:
+        return input_start, input_end
     length = len(answer_tokens)
-    for start in range(input_start, input_end + 2 - max(length, 1)):
-        if passage.tokens[start : start + length] == answer_tokens != []:
+    for start in range(input_start, input_end + 2 - length):
+        if passage.tokens[start : start + length] == answer_tokens:
             return start, start + length - 1
     return input_start, input_end

@@ -267,8 +267,10 @@ def repeats_names(row: Sequence[str], names: Sequence[str]) -> bool:
 
     In files that were joined, UTF-8's mark may stand before the second names.
     """
+    if len(names) < 2:
+        return False
     is_same = row[0].removeprefix("\ufeff") == names[0]
-    return is_same and [*row[1:]] == [*names[1:]] != []
+    return is_same and [*row[1:]] == [*names[1:]]
 
 
 def _is_text(cell: str) -> bool:

@@ -75,12 +75,14 @@ def _is_padded_title(
     A spreadsheet writes such cells. The names of the columns are below it.
     """
     width = len(first)
-    has_one_cell = width == len(rest[-1]) > 1 and not any(first[1:])
+    has_one_cell = width > 1 and not any(first[1:])
+    is_as_wide = width == len(rest[-1])
     # Other lines of the title may follow. One name of three is no header.
     is_above = any(len([*filter(None, row)]) > 1 for row in rest)
     may_have_names_below = all(rest[0]) or (width > 2 and is_above)
     return (
         has_one_cell
+        and is_as_wide
         and may_have_names_below
         and not is_usual_name(first[0], columns)
         and not _is_like_rows(first, rest)
