@@ -58,18 +58,22 @@ class JudgedPrediction(NamedTuple):
             (names of the piece's marks with spaces between them, piece).
         """
         text = self.text[:length]
-        spans = itertools.chain(*self.marks.values())
-        bounds = {0, len(text)}.union(*spans)
+        bounds = {0, len(text)}
+        for spans in self.marks.values():
+            bounds.update(*spans)
         for start, end in itertools.pairwise(sorted(bounds)):
+            if start >= len(text):
+                return
             marks = [
                 mark
                 for mark, spans in self.marks.items()
-                if any(
-                    first <= start and end <= after for first, after in spans
-                )
+                if _is_inside(start, end, spans)
             ]
-            if start < len(text):
-                yield " ".join(marks), text[start:end]
+            yield " ".join(marks), text[start:end]
+
+
+def _is_inside(start: int, end: int, spans: Sequence[tuple[int, int]]) -> bool:
+    return any(first <= start and end <= after for first, after in spans)
 
 
 class Baseline(NamedTuple):

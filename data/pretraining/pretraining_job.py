@@ -229,14 +229,15 @@ def write_shards(unit: InstanceUnit) -> None:
                 # The random next sentences of a single document come from the
                 # group before it.
                 lent = previous if len(group) == 1 else []
-                for record in _create_records(
+                group_records = _create_records(
                     group,
-                    reader.vocabulary,
-                    options,
-                    rng,
-                    instance_counts,
                     lent,
-                ):
+                    vocabulary=reader.vocabulary,
+                    options=options,
+                    rng=rng,
+                    counts=instance_counts,
+                )
+                for record in group_records:
                     writer.write(record)
                 previous = group
     result = {"shards": writer.describe(), "counts": dict(counts)}
@@ -286,11 +287,12 @@ def _group_documents(text: Iterable[Document]) -> Iterator[list[Document]]:
 
 def _create_records(
     group: list[Document],
+    lent: Sequence[Document],
+    *,
     vocabulary: EncodedVocabulary,
     options: InstanceOptions,
     rng: random.Random,
     counts: Counter[str],
-    lent: Sequence[Document],
 ) -> Iterator[bytes]:
     """Creates instances from a group of documents, and yields their records.
 
