@@ -29,8 +29,8 @@ from data.io import records, text_files
 from data.jobs.sharded_job import choose_runner
 from data.pretraining import instances
 from data.pretraining.documents import TextReader
-from data.pretraining.job import create_shards
-from data.pretraining.options import InstanceOptions
+from data.pretraining.pretraining_job import create_shards
+from data.pretraining.pretraining_options import InstanceOptions
 from data.text import tokenization
 from files.paths import absolute_path, is_remote
 

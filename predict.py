@@ -40,8 +40,8 @@ from command_line.flags import flag, group
 from command_line.path_flags import PathKind
 from data.io import text_files
 from data.jobs.sharded_job import choose_runner
-from data.tables import tables
-from data.tables.options import LayoutOptions
+from data.tables import table_formats
+from data.tables.layout_options import LayoutOptions
 from files.paths import is_remote
 from serving import batch_prediction, request_items
 from serving.answers import answer_writer
@@ -96,7 +96,7 @@ class Config(flags.Config):
         "format. For other endings and for standard input, the default is "
         "jsonl if the first line begins with { or a list of objects, else "
         "text.",
-        choices=tables.FORMATS,
+        choices=table_formats.FORMATS,
     )
     text_column: str | None = flag(
         None,
@@ -287,7 +287,7 @@ def answer_in_bulk(
     paths: Sequence[str],
     beam_options: "PipelineOptions | None",
 ) -> int:
-    """Answers the requests of files in tasks, which write shards.
+    """Answers the requests of files as a job, whose units write shards.
 
     Args:
         config: flags of the script.
@@ -321,7 +321,7 @@ def answer_in_bulk(
 def create_settings(
     config: Config, answer_format: AnswerFormat
 ) -> AnswerSettings:
-    """Loads the model, and returns the settings that all tasks of a job share.
+    """Loads the model, and returns the settings that all units of a job share.
 
     Raises:
         OSError, ValueError: the model cannot be loaded, or lacks the task.

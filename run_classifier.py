@@ -15,15 +15,18 @@ from typing import Self
 
 from command_line import cli, config_values, flags
 from command_line.flags import group
-from data.classification import (
-    glue,
-    pairs,
-    processor_file,
-    reading,
-    table_columns,
+from data.classification import glue, pairs, processor_file, table_columns
+from data.classification.classification_options import (
+    ClassifierOptions,
+    TableOptions,
+)
+from data.classification.classification_reader import (
+    TABLE_TASKS,
+    TASK_NAMES,
+    ClassificationReader,
+    TableTask,
 )
 from data.classification.label_set import balance_classes
-from data.classification.options import ClassifierOptions, TableOptions
 from data.tables.tables import Table
 from model_folders import kinds
 from training import task
@@ -46,7 +49,7 @@ class Config(DataFileConfig):
         ".json, .xlsx or .parquet). embedding reads pairs of texts from such "
         "files, and ranking reads queries, passages and relevances. For a "
         "class of your own, set --processor.",
-        choices=reading.TASK_NAMES,
+        choices=TASK_NAMES,
     )
 
     def prepare(self, given: frozenset[str]) -> Self:
@@ -79,9 +82,9 @@ class Config(DataFileConfig):
         return config_values.required_value(self.task_name)
 
     @property
-    def table_task(self) -> reading.TableTask | None:
+    def table_task(self) -> TableTask | None:
         """The task of a user's own tables, None for GLUE and XNLI."""
-        return reading.TABLE_TASKS.get(self.task_name or "")
+        return TABLE_TASKS.get(self.task_name or "")
 
     @property
     def is_embedding(self) -> bool:
@@ -144,7 +147,7 @@ def open_data_file(
 
 def create_reader(
     start: StartingPoint[Config], table: Table | None = None
-) -> reading.ClassificationReader:
+) -> ClassificationReader:
     """Creates the reader that --task_name or --processor selects.
 
     It has read no set yet. `table` is --data_file, if it was opened.
@@ -162,7 +165,7 @@ def create_reader(
     )
     table_task = config.table_task
     if user_processor:
-        return reading.ClassificationReader({"": user_processor}, table_task)
+        return ClassificationReader({"": user_processor}, table_task)
     if table_task:
         table_processor = table_task.create_processor(
             config.fine_tuning.data_dir,
@@ -171,8 +174,8 @@ def create_reader(
             start.given,
             table,
         )
-        return reading.ClassificationReader({"": table_processor}, table_task)
-    return reading.ClassificationReader(
+        return ClassificationReader({"": table_processor}, table_task)
+    return ClassificationReader(
         glue.create_glue_processors(
             config.required_task_name,
             config.fine_tuning.data_dir,
@@ -183,7 +186,7 @@ def create_reader(
 
 
 def create_task(
-    start: StartingPoint[Config], reader: reading.ClassificationReader
+    start: StartingPoint[Config], reader: ClassificationReader
 ) -> task.AnyTask:
     """Creates the task. Its sets may tell the task's properties.
 
@@ -228,7 +231,7 @@ def create_task(
 
 def read_class_weights(
     config: Config,
-    reader: reading.ClassificationReader,
+    reader: ClassificationReader,
     labels: list[str] | None,
 ) -> dict[str, float]:
     """Counts the labels of the train set, if --class_weights is set.

@@ -11,8 +11,8 @@ import functools
 
 from command_line import cli, flags
 from command_line.flags import group
-from data.ner import reading
-from data.ner.options import NerOptions
+from data.ner.ner_options import NerOptions
+from data.ner.ner_processor import NerProcessor
 from model_folders import kinds
 from training.fine_tuning_config import DataFileConfig
 from training.start import read_start
@@ -33,7 +33,7 @@ class Config(DataFileConfig):
     head = kinds.TOKEN_CLASSIFIER
 
 
-def create_reader(config: Config) -> reading.NerProcessor:
+def create_reader(config: Config) -> NerProcessor:
     """Creates the reader, which reads all sets that the command needs.
 
     Their errors then show before TensorFlow is imported.
@@ -42,9 +42,7 @@ def create_reader(config: Config) -> reading.NerProcessor:
         ValueError: a file is malformed.
         OSError: a file cannot be read.
     """
-    reader = reading.NerProcessor(
-        config.fine_tuning.data_dir, config.data, config.ner
-    )
+    reader = NerProcessor(config.fine_tuning.data_dir, config.data, config.ner)
     reader.labels()
     for split in config.purposes:
         reader.read(split)

@@ -15,9 +15,9 @@ from command_line import cli, flags
 from command_line.flags import group, like
 from command_line.path_flags import PathKind
 from data.io.split_names import Purpose
-from data.squad.options import DecodingOptions, WindowOptions
+from data.squad.squad_options import DecodingOptions, WindowOptions
 from data.squad.squad_reader import SquadReader
-from data.tables.options import LayoutOptions
+from data.tables.layout_options import LayoutOptions
 from model_folders import kinds
 from training.fine_tuning_config import (
     FineTuningConfig,
@@ -107,7 +107,7 @@ def create_reader(config: Config) -> SquadReader:
         OSError: a file cannot be read.
         ValueError: a file is malformed, or contains no answers to evaluate.
     """
-    return SquadReader(
+    return SquadReader.read(
         config.train_file if config.training.do_train else None,
         config.predict_file if config.reads_predict_file else None,
         config.table.layout(),

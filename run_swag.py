@@ -11,7 +11,7 @@ import functools
 
 from command_line import cli, flags
 from command_line.flags import group, like
-from data.tables.options import LayoutOptions
+from data.tables.layout_options import LayoutOptions
 from model_folders import kinds
 from training.fine_tuning_config import FineTuningConfig
 from training.start import read_start

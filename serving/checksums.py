@@ -12,7 +12,7 @@ import zlib
 from collections.abc import Iterable
 from pathlib import Path
 
-from data.io import records
+from data.io import file_sizes
 from files.json_files import JsonObject
 from model_folders import model_json
 from model_folders.model_entries import ModelJson
@@ -91,7 +91,7 @@ def _files_of(folder: Path, name: str) -> list[Path]:
     return files
 
 
-def _measure(path: Path) -> records.FileSize:
+def _measure(path: Path) -> file_sizes.FileSize:
     """Returns the size and the checksum of a file.
 
     A job asks for each of its tasks, so do not read a file again that is the
@@ -104,8 +104,8 @@ def _measure(path: Path) -> records.FileSize:
 
 
 @functools.lru_cache(maxsize=64)
-def _measure_once(path: Path, _: tuple[int, ...]) -> records.FileSize:
-    return records.measure_file(path)
+def _measure_once(path: Path, _: tuple[int, ...]) -> file_sizes.FileSize:
+    return file_sizes.measure_file(path)
 
 
 def _checksum(file: Path) -> str:

@@ -9,13 +9,13 @@ from absl import logging
 
 from data.jobs import file_ranges
 from data.jobs.file_ranges import FileRange
-from data.tables import tables
+from data.tables import table_formats, tables
 from data.tables.column_names import guess_columns
 from files.paths import named_errors
 from serving.requests import to_requests
 from serving.tasks.text_task import LISTS, AnyTextTask, Request
 
-_DEFAULT_LAYOUT = tables.Layout(has_header=None)
+_DEFAULT_LAYOUT = table_formats.Layout(has_header=None)
 # The cells of a request that comes from no row. Nobody can add any.
 NO_CELLS: Mapping[str, object] = types.MappingProxyType({})
 
@@ -56,7 +56,7 @@ def read_requests(
     task: AnyTextTask,
     paths: Sequence[str | FileRange],
     columns: Sequence[str | None] = (),
-    layout: tables.Layout = _DEFAULT_LAYOUT,
+    layout: table_formats.Layout = _DEFAULT_LAYOUT,
     trained_columns: Sequence[str | None] = (),
     file_names: Sequence[str] | None = None,
 ) -> Iterator[Item]:
@@ -97,7 +97,7 @@ def read_requests(
         names_files = len(ranges) > 1
         file_names = [part.path if names_files else "" for part in ranges]
     for file_range, file in zip(ranges, file_names, strict=True):
-        file_format = layout.format or tables.format_of(file_range.path)
+        file_format = layout.format or table_formats.format_of(file_range.path)
         parser = _RowParser(
             task=task,
             chosen=chosen,
@@ -138,7 +138,7 @@ def _choose_columns(
 
 
 def _to_items(
-    parser: "_RowParser", rows: Iterable[tables.Row], path: str
+    parser: "_RowParser", rows: Iterable[table_formats.Row], path: str
 ) -> Iterator[Item]:
     """Yields an Item without a file for each row of the file `path`."""
     with named_errors(path):

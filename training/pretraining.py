@@ -18,7 +18,7 @@ from data.io.records import count_records
 from data.io.text_files import expand_patterns
 from data.pretraining import record_files
 from data.pretraining.dynamic_masking import DynamicMasking
-from data.pretraining.options import MaskingOptions
+from data.pretraining.pretraining_options import MaskingOptions
 from model_folders import identity
 from model_folders.model_entries import Fingerprint
 from modeling.task_loss import add_terms

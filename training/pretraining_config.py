@@ -7,7 +7,7 @@ from command_line.flags import group, like
 from command_line.groups import ModelFlags
 from command_line.path_flags import PathKind
 from data.io.text_files import expand_patterns
-from data.pretraining.options import MaskingOptions
+from data.pretraining.pretraining_options import MaskingOptions
 from data.pretraining.record_files import find_lengths
 from training.training_config import TrainingConfig
 

@@ -9,7 +9,7 @@ from typing import SupportsFloat, TypeAlias
 import numpy as np
 from absl import logging
 
-from data.io import records
+from data.io import tf_examples
 from data.text import token_windows
 from data.text.tokenization import FullTokenizer
 
@@ -262,13 +262,13 @@ def encode_classification_features(feature: ClassificationFeatures) -> bytes:
     """
     # Each example is real. In Google's records, 0 marks the padding examples
     # that fill up the last batch.
-    values: dict[str, records.Values] = {"is_real_example": [1]}
+    values: dict[str, tf_examples.Values] = {"is_real_example": [1]}
     label = feature.label_id
     if label is not None:
         values["label_ids"] = label if isinstance(label, list) else [label]
     if feature.weight is not None:
         values["example_weights"] = [feature.weight]
-    return records.encode_inputs(feature, values)
+    return tf_examples.encode_inputs(feature, values)
 
 
 def names_of(label: Label) -> list[str]:

@@ -13,8 +13,8 @@ from data.classification.features import (
     regression_label,
 )
 from data.classification.processor import ClassificationProcessor
-from data.io.split_names import SETS, Purpose
-from data.tables.tables import DEFAULT_LAYOUT, Layout
+from data.io.split_names import SETS, Purpose, SetName
+from data.tables.table_formats import DEFAULT_LAYOUT, Layout
 from files.atomic import atomic_open
 from files.paths import StrPath
 from model_folders.model_entries import OutputMode
@@ -109,7 +109,7 @@ class GlueProcessor(ClassificationProcessor):
         self,
         path: str,
         lines: Iterable[tuple[int, list[str]]],
-        set_name: str,
+        set_name: SetName,
         indices: glue_layouts.ColumnIndices,
     ) -> Iterator[InputExample]:
         for index, (number, line) in enumerate(lines):
@@ -129,7 +129,7 @@ class GlueProcessor(ClassificationProcessor):
         self,
         path: str,
         lines: Sequence[tuple[int, list[str]]],
-        set_name: str,
+        set_name: SetName,
         indices: glue_layouts.ColumnIndices,
     ) -> None:
         """Logs how numbers are read as labels, and what short lines become."""
@@ -145,7 +145,7 @@ class GlueProcessor(ClassificationProcessor):
             logging.warning(message, path, action, num_short)
 
     def _find_indices(
-        self, path: str, header: list[str], set_name: str
+        self, path: str, header: list[str], set_name: SetName
     ) -> glue_layouts.ColumnIndices:
         """Returns where the texts and the labels of a set are.
 
@@ -169,7 +169,7 @@ class GlueProcessor(ClassificationProcessor):
         self,
         index: int,
         line: list[str],
-        set_name: str,
+        set_name: SetName,
         indices: glue_layouts.ColumnIndices,
     ) -> InputExample | None:
         """Returns the example of a line, None if the line is skipped.
@@ -250,7 +250,7 @@ class XnliProcessor(GlueProcessor):
         self.language = language
 
     def _find_indices(
-        self, path: str, header: list[str], set_name: str
+        self, path: str, header: list[str], set_name: SetName
     ) -> glue_layouts.ColumnIndices:
         columns = [0, 1, 2] if set_name == "train" else [6, 7, 1]
         return glue_layouts.ColumnIndices(columns)
@@ -259,7 +259,7 @@ class XnliProcessor(GlueProcessor):
         self,
         index: int,
         line: list[str],
-        set_name: str,
+        set_name: SetName,
         indices: glue_layouts.ColumnIndices,
     ) -> InputExample | None:
         if set_name != "train" and line[0] != self.language:

@@ -10,8 +10,9 @@ from typing import NamedTuple
 
 from absl import logging
 
+from data.io.split_names import SetName
 from data.io.text_files import find_set_file, read_numbered
-from data.tables import tables
+from data.tables import table_formats
 from files.paths import StrPath
 
 # Names of the columns of a pair in mirrors, in lower case.
@@ -51,7 +52,9 @@ class ColumnIndices(NamedTuple):
     is_official: bool = True
 
 
-def find_table(data_dir: StrPath | None, set_name: str, file_name: str) -> str:
+def find_table(
+    data_dir: StrPath | None, set_name: SetName, file_name: str
+) -> str:
     """Returns the path of the set `set_name`, a TSV file or another table.
 
     Raises:
@@ -69,7 +72,7 @@ def find_table(data_dir: StrPath | None, set_name: str, file_name: str) -> str:
 
 
 def read_cells(
-    path: str, layout: tables.Layout = tables.DEFAULT_LAYOUT
+    path: str, layout: table_formats.Layout = table_formats.DEFAULT_LAYOUT
 ) -> Iterator[tuple[int, list[str]]]:
     """Yields (number of the line, cells) of a file.
 
@@ -79,14 +82,14 @@ def read_cells(
         OSError: the file cannot be read.
         ValueError: a line is malformed. The message names the line.
     """
-    if tables.format_of(path) == "tsv":
+    if table_formats.format_of(path) == "tsv":
         # Do not use the csv module, because quotes are ordinary characters in
         # these TSV files.
         for number, line in read_numbered(path, layout.encoding):
             yield number, line.split("\t")
         return
     names: list[str] = []
-    for number, row in tables.read_rows(path, layout):
+    for number, row in table_formats.read_rows(path, layout):
         if isinstance(row, ValueError):
             raise ValueError(f"{path}, line {number}: {row}")
         if not names:

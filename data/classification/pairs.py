@@ -8,7 +8,6 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 import numpy as np
 from absl import logging
 
-from data.classification.decoding import LabelDecoder
 from data.classification.features import (
     ClassificationFeatures,
     InputExample,
@@ -16,8 +15,9 @@ from data.classification.features import (
     create_joined_features,
     number_of,
 )
+from data.classification.label_decoding import LabelDecoder
 from data.classification.table_task import TableProcessor
-from data.io.split_names import Purpose
+from data.io.split_names import Purpose, SetName
 from data.text.tokenization import FullTokenizer
 from files.paths import StrPath
 
@@ -117,7 +117,7 @@ class PairProcessor(TableProcessor):
     def check_set(
         self,
         path: StrPath,
-        set_name: str,
+        set_name: SetName,
         columns: Collection[str],
         examples: Sequence[InputExample],
     ) -> None:

@@ -1,128 +1,83 @@
 """Reads examples with a user's DataProcessor, written for Google's code.
 
-Google's way to add a task is a class in run_classifier.py. Such a class, copied
-to a file of its own, finds here what it finds there, whether it imports it from
-`run_classifier` and `tokenization` or takes it from its own module.
+google_code.py runs the file that contains the class.
 """
 
-import collections
-import contextlib
-import csv
-import os
-import re
-import sys
-import traceback
-import types
-from collections.abc import Iterator, Sequence
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from command_line.path_flags import split_code
 from data.classification import features
+from data.classification.google_code import UserCode, convert_to_unicode
 from data.classification.processor import ClassificationProcessor
-from data.io import text_files
 from data.io.split_names import SETS, Purpose
-from data.text import tokenization
 from files.paths import StrPath
 from model_folders.labels import check_labels, first_labels
 from model_folders.presets import Preset
 
 # Entry of model.json: the name of the class that read the sets.
 ENTRY: Final = "processor"
-# {name that TensorFlow 2 lacks: what to do}. tf.compat.v1 has the other names.
-_REPLACED = {
-    "app": "copy the class into a file of its own",
-    "flags": "copy the class into a file of its own",
-    "gfile": "write tf.io.gfile, and tf.io.gfile.GFile for tf.gfile.Open",
-}
-
-
-class DataProcessor:
-    """The base class in Google's run_classifier.py."""
-
-    def get_train_examples(self, data_dir: StrPath) -> Sequence[object]:
-        """Reads the InputExamples of the train set from --data_dir."""
-        raise NotImplementedError("define get_train_examples")
-
-    def get_dev_examples(self, data_dir: StrPath) -> Sequence[object]:
-        """Reads the InputExamples of the dev set from --data_dir."""
-        raise NotImplementedError("define get_dev_examples")
-
-    def get_test_examples(self, data_dir: StrPath) -> Sequence[object]:
-        """Reads the InputExamples of the test set from --data_dir."""
-        raise NotImplementedError("define get_test_examples")
-
-    def get_labels(self) -> Sequence[object]:
-        """Returns the labels, in the order of the model's outputs."""
-        raise NotImplementedError("define get_labels")
-
-    @classmethod
-    def _read_tsv(
-        cls, input_file: StrPath, quotechar: str | None = None
-    ) -> list[list[str]]:
-        """Reads a file whose columns are separated by tabs."""
-        lines = (line for _, line in text_files.read_numbered(input_file))
-        if quotechar is None:
-            return [line.split("\t") if line else [] for line in lines]
-        ended = (f"{line}\n" for line in lines)
-        return [*csv.reader(ended, delimiter="\t", quotechar=quotechar)]
-
-
-def convert_to_unicode(text: object) -> str:
-    """Returns a text as str. Bytes are read as UTF-8.
-
-    Raises:
-        ValueError: the value is neither str nor bytes.
-    """
-    if isinstance(text, bytes):
-        return text.decode("utf-8", "ignore")
-    if not isinstance(text, str):
-        raise ValueError(f"{text!r:.80} is a {type(text).__name__}, not a text")
-    return text
 
 
 class UserProcessor(ClassificationProcessor):
     """Reads the labels and the sets with a class of a user's file.
 
     Args:
-        value: FILE.py:CLASS. The file is run.
+        code: the user's file.
+        name: name of the class in the file.
+        user: an object of the class.
+        labels: the labels in the order of the class.
         data_dir: folder that the methods of the class get.
 
     Attributes:
         name: name of the class.
         text_columns: (), because only the examples tell whether they are pairs.
-
-    Raises:
-        ValueError: the file contains no such class, or its code fails. The
-            message names the line.
-        OSError: the file cannot be read.
     """
 
-    def __init__(self, value: str, data_dir: StrPath | None) -> None:
+    def __init__(
+        self,
+        code: UserCode,
+        name: str,
+        user: object,
+        labels: list[str],
+        data_dir: StrPath | None,
+    ) -> None:
         super().__init__()
-        path, self.name = split_code(value)
+        self.name = name
         self.text_columns = ()
+        self.settings = {ENTRY: self.name}
+        self._code = code
+        self._user = user
+        self._labels = labels
         self._data_dir = data_dir
-        self._path = path
-        self._file = os.path.basename(path)
-        if not self.name.isidentifier():
+
+    @classmethod
+    def from_flag(cls, value: str, data_dir: StrPath | None) -> Self:
+        """Runs the file of --processor, and creates an object of its class.
+
+        Args:
+            value: FILE.py:CLASS.
+            data_dir: value of --data_dir.
+
+        Raises:
+            ValueError: the file contains no such class, or its code fails. The
+                message names the line.
+            OSError: the file cannot be read.
+        """
+        path, name = split_code(value)
+        if not name.isidentifier():
             raise ValueError(
                 f"--processor={value} must be FILE.py:CLASS, such as "
                 "tickets.py:TicketsProcessor"
             )
-        names = _google_names()
-        names |= {"__name__": self._file.partition(".")[0], "__file__": path}
-        with open(path, "rb") as file:
-            source = file.read()
-        with self._run_code():
-            exec(compile(source, path, "exec"), names)
-        if self.name not in names:
-            raise ValueError(f"--processor={value}: there is no {self.name}")
-        with self._run_code():
-            self._user: Any = names[self.name]()
-            labels = [*map(_label_text, self._user.get_labels())]
-        check_labels(labels, self._method("get_labels"), fewest=2)
-        self._labels = labels
-        self.settings = {ENTRY: self.name}
+        code = UserCode(path)
+        names = code.run()
+        if name not in names:
+            raise ValueError(f"--processor={value}: there is no {name}")
+        with code.explain_errors():
+            user: Any = names[name]()
+            labels = [*map(_label_text, user.get_labels())]
+        check_labels(labels, f"{code.file_name}: {name}.get_labels", fewest=2)
+        return cls(code, name, user, labels, data_dir)
 
     def labels(self) -> list[str]:
         """Returns the labels in the order of the class."""
@@ -139,7 +94,7 @@ class UserProcessor(ClassificationProcessor):
             OSError: the user's code cannot read a file.
         """
         name = f"get_{SETS[purpose]}_examples"
-        with self._run_code():
+        with self._code.explain_errors():
             user_examples = [*getattr(self._user, name)(self._data_dir)]
         if not user_examples:
             raise ValueError(f"{self._method(name)} returned no example")
@@ -153,8 +108,11 @@ class UserProcessor(ClassificationProcessor):
             columns.append("text_b")
         if purpose == "eval":
             columns.append("label")
-        for example in examples if purpose != "train" else ():
-            example.row = {name: getattr(example, name) for name in columns}
+        if purpose != "train":
+            for example in examples:
+                example.row = {
+                    column: getattr(example, column) for column in columns
+                }
         return {purpose: examples}
 
     def _convert(
@@ -184,28 +142,7 @@ class UserProcessor(ClassificationProcessor):
         return features.InputExample(guid, text_a, text_b, label)
 
     def _method(self, name: str) -> str:
-        return f"{self._file}: {self.name}.{name}"
-
-    @contextlib.contextmanager
-    def _run_code(self) -> Iterator[None]:
-        """Turns errors of the user's code into messages that name its line.
-
-        A missing file is an error of the user's data.
-        """
-        try:
-            with _google_modules(os.path.dirname(os.path.abspath(self._path))):
-                yield
-        except OSError:
-            raise
-        except Exception as error:
-            frames = traceback.extract_tb(error.__traceback__)
-            lines = [
-                frame.lineno for frame in frames if frame.filename == self._path
-            ]
-            if isinstance(error, SyntaxError):
-                lines.append(error.lineno)
-            where = f"{self._file}, line {lines[-1]}" if lines else self._file
-            raise ValueError(f"{where}: {_describe(error)}") from error
+        return f"{self._code.file_name}: {self.name}.{name}"
 
 
 class RecordedProcessor(ClassificationProcessor):
@@ -249,98 +186,15 @@ def find_processor(
         preset: Preset of the weights, None if the flags name the task's data.
 
     Raises:
-        ValueError, OSError: as UserProcessor raises them.
+        ValueError, OSError: as `UserProcessor.from_flag` raises them.
     """
     if value:
-        return UserProcessor(value, data_dir)
+        return UserProcessor.from_flag(value, data_dir)
     if preset and ENTRY in preset.recorded_settings:
         return RecordedProcessor(preset)
     return None
 
 
-class _LateTensorFlow:
-    """`tf` in a file that does not import it. Google's file does."""
-
-    def __getattr__(self, name: str) -> Any:  # noqa: ANN401
-        # Most classes use no TensorFlow, which loads slowly.
-        import tensorflow as tf
-
-        return getattr(tf, name)
-
-
-def _google_names() -> dict[str, Any]:
-    """Returns what Google's run_classifier.py defines and imports."""
-    return {
-        "collections": collections,
-        "csv": csv,
-        "os": os,
-        "tf": _LateTensorFlow(),
-        "tokenization": _tokenization(),
-        "DataProcessor": DataProcessor,
-        "InputExample": features.InputExample,
-    }
-
-
-def _tokenization() -> types.ModuleType:
-    module = types.ModuleType("tokenization")
-    vars(module).update(vars(tokenization))
-    vars(module).update(
-        convert_to_unicode=convert_to_unicode,
-        printable_text=convert_to_unicode,
-    )
-    return module
-
-
-@contextlib.contextmanager
-def _google_modules(folder: str) -> Iterator[None]:
-    """Lets code import Google's modules, and those in its own folder."""
-    script = types.ModuleType("run_classifier")
-    vars(script).update(_google_names())
-    modules = {"run_classifier": script, "tokenization": _tokenization()}
-    former = {
-        name: sys.modules[name] for name in modules if name in sys.modules
-    }
-    sys.modules.update(modules)
-    sys.path.append(folder)
-    try:
-        yield
-    finally:
-        sys.path.remove(folder)
-        for name in modules:
-            del sys.modules[name]
-        sys.modules.update(former)
-
-
 def _label_text(label: object) -> str:
     """Returns a label as text. Labels may be numbers."""
     return convert_to_unicode(label if isinstance(label, bytes) else str(label))
-
-
-def _describe(error: Exception) -> str:
-    name = _missing_in_tensorflow(error)
-    if name is None:
-        return f"{type(error).__name__}: {error}"
-    # The error is TensorFlow's, so TensorFlow is loaded.
-    former = sys.modules["tensorflow"].compat.v1
-    instead = _REPLACED.get(name)
-    if instead is None and name.startswith("io.gfile."):
-        instead = "write tf.io.gfile.GFile, or the name in lower case"
-    if instead is None and hasattr(former, name):
-        instead = f"write tf.compat.v1.{name}"
-    message = f"TensorFlow 2 has no tf.{name}"
-    return f"{message}; {instead}" if instead else message
-
-
-def _missing_in_tensorflow(error: Exception) -> str | None:
-    """Returns the name behind `tf.` that is missing, None for other errors."""
-    # Python words these texts. Before Python 3.12, no attribute of the error of
-    # `from tensorflow import gfile` contains the name, so read all three texts.
-    module = r"'tensorflow(?:\._api\.v2)?(\.[\w.]+)?'"
-    for pattern in (
-        rf"module {module} has no attribute '(\w+)'",
-        r"cannot import name ()'(\w+)' from 'tensorflow'",
-        r"No module named 'tensorflow()\.([\w.]+)'",
-    ):
-        if match := re.match(pattern, str(error)):
-            return f"{match[1] or ''}.{match[2]}".removeprefix(".")
-    return None

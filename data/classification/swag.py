@@ -16,8 +16,10 @@ from data.classification.features import (
     InputExample,
     create_joined_features,
 )
+from data.io.split_names import SetName
 from data.io.text_files import find_set_file
-from data.tables.tables import DEFAULT_LAYOUT, Layout, Table, read_table
+from data.tables.table_formats import DEFAULT_LAYOUT, Layout
+from data.tables.tables import Table, read_table
 from data.text.tokenization import FullTokenizer
 from files.paths import StrPath
 
@@ -25,12 +27,11 @@ NUM_CHOICES = 4
 LABELS = [str(number) for number in range(NUM_CHOICES)]
 
 _ENDINGS = tuple(f"ending{number}" for number in range(NUM_CHOICES))
-_SET_FILES = {
-    name: [
-        f"{file}{ending}"
-        for ending in (".csv", ".jsonl", ".json", ".parquet", ".xlsx")
-    ]
-    for name, file in (("train", "train"), ("dev", "val"), ("test", "test"))
+_FILE_ENDINGS = (".csv", ".jsonl", ".json", ".parquet", ".xlsx")
+_FILE_STEMS: dict[SetName, str] = {
+    "train": "train",
+    "dev": "val",
+    "test": "test",
 }
 
 
@@ -52,7 +53,7 @@ class SwagExample:
 
 
 def read_set(
-    data_dir: StrPath | None, set_name: str, layout: Layout = DEFAULT_LAYOUT
+    data_dir: StrPath | None, set_name: SetName, layout: Layout = DEFAULT_LAYOUT
 ) -> list[SwagExample]:
     """Reads the set `set_name` ("train", "dev" or "test") of SWAG.
 
@@ -65,7 +66,8 @@ def read_set(
         ValueError: the set is empty, or a line is malformed. The message names
             the file and the line.
     """
-    path = find_set_file(data_dir, set_name, _SET_FILES[set_name])
+    file_names = [f"{_FILE_STEMS[set_name]}{end}" for end in _FILE_ENDINGS]
+    path = find_set_file(data_dir, set_name, file_names)
     columns = ["sent1", "sent2", *_ENDINGS]
     is_test = set_name == "test"
     label_columns = [] if is_test else ["label"]

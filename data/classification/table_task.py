@@ -3,21 +3,23 @@
 import collections
 import dataclasses
 import functools
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from absl import logging
 
 from data.classification import metrics
+from data.classification.classification_options import TableOptions
 from data.classification.features import InputExample, Label, names_of
 from data.classification.label_set import LabelSet
-from data.classification.options import TableOptions
 from data.classification.processor import ClassificationProcessor
 from data.classification.table_columns import SET_FILES, layout_of
+from data.io.split_names import SetName
+from data.tables.data_file_options import DataFileOptions
 from data.tables.dev_split import SetReader
-from data.tables.options import DataFileOptions
+from data.tables.prodigy import accepted_rows
 from data.tables.row_keys import is_blank, split_fraction_of
-from data.tables.tables import Table, accepted_rows, read_table
+from data.tables.tables import Table, read_table
 from files.json_files import JsonObject
 from files.paths import StrPath
 from model_folders.labels import normal_label
@@ -28,6 +30,37 @@ class _SetKeys(NamedTuple):
 
     path: StrPath
     keys: set[float]
+
+
+class _RepeatedTexts:
+    """Warns of texts of the dev set that are in the train set too.
+
+    The two sets may be added in any order, and one of them not at all.
+    """
+
+    def __init__(self) -> None:
+        self._sets: dict[SetName, _SetKeys] = {}
+
+    def add(
+        self, set_name: SetName, path: StrPath, keys: Iterable[str]
+    ) -> None:
+        """Adds the set "train" or "dev", and compares it with the other one.
+
+        Args:
+            set_name: name of the set.
+            path: path of its table, for the warning.
+            keys: the key of each row's texts, as `SetReader.keys_of` returns.
+        """
+        # Numbers take less memory than texts.
+        numbers = {split_fraction_of(key) for key in keys}
+        self._sets[set_name] = _SetKeys(path, numbers)
+        train, dev = self._sets.get("train"), self._sets.get("dev")
+        if train is None or dev is None:
+            return
+        if num_repeated := len(train.keys & dev.keys):
+            logging.warning(
+                "%s: %d texts are in the train set too", dev.path, num_repeated
+            )
 
 
 @dataclasses.dataclass
@@ -50,8 +83,9 @@ class TableProcessor(
 ):
     """Reads the sets of a user's own task from tables.
 
-    SET_FILES names the files. The labels of the dev and test sets are read once
-    --labels or the train set names all labels.
+    SET_FILES names the files. A label of the dev or test set must be one of the
+    task's (see `labels`). Unless --labels names them, the first such label
+    therefore makes this reader read the train set.
 
     In a test set, the label column may be missing or contain empty cells. The
     example's label is then None. In the other sets, rows without a label are
@@ -103,8 +137,7 @@ class TableProcessor(
                 f"--label_column={options.label_column} must not be the same "
                 "column as --text_column or --text_b_column"
             )
-        # {"train" or "dev", once the set was read: its table and its keys}.
-        self._set_keys: dict[str, _SetKeys] = {}
+        self._repeated_texts = _RepeatedTexts()
         self._label_set = LabelSet(
             options, self.output_mode, self._label_columns
         )
@@ -118,15 +151,15 @@ class TableProcessor(
             OSError: --labels is not set, and the train set does not exist.
             ValueError: the train set is malformed or contains too few labels.
         """
-        return self._label_names
-
-    @functools.cached_property
-    def _label_names(self) -> list[str] | None:
-        """The labels of --labels or of the train set, None in regression."""
         if self.output_mode == "regression":
             return None
         if self._label_set.named_by_flags is not None:
             return self._label_set.named_by_flags
+        return self._labels_of_train_set
+
+    @functools.cached_property
+    def _labels_of_train_set(self) -> list[str]:
+        """The labels that the rows of the train set name."""
         is_split = bool(self._data.data_file)
         return self._label_set.infer(
             f"the train set in {self._source}",
@@ -151,7 +184,7 @@ class TableProcessor(
         """The columns of the texts, sorted: they decide about the dev set."""
         return sorted(self.text_columns)
 
-    def read_file(self, path: StrPath, set_name: str) -> list[InputExample]:
+    def read_file(self, path: StrPath, set_name: SetName) -> list[InputExample]:
         """Reads the set `set_name` from a table.
 
         If the table does not contain a test example's label, the label is None.
@@ -172,7 +205,9 @@ class TableProcessor(
                 counts.left_out["a label"] += len(examples) - len(labeled)
             examples = labeled
         _log_changes(path, counts)
-        self._warn_of_repeats(path, set_name, examples)
+        if set_name != "test":
+            keys = self.keys_of(examples)
+            self._repeated_texts.add(set_name, path, keys)
         if not examples:
             raise ValueError(f"{path} contains no example")
         self.check_set(path, set_name, columns, examples)
@@ -181,7 +216,7 @@ class TableProcessor(
     def check_set(
         self,
         path: StrPath,
-        set_name: str,
+        set_name: SetName,
         columns: Collection[str],
         examples: Sequence[InputExample],
     ) -> None:
@@ -200,7 +235,7 @@ class TableProcessor(
             self._label_set.check_column(path, examples)
 
     def _read_examples(
-        self, table: Table, set_name: str
+        self, table: Table, set_name: SetName
     ) -> tuple[list[InputExample], _RowCounts]:
         """Returns the examples of a set, and counts of its other rows."""
         examples: list[InputExample] = []
@@ -232,7 +267,7 @@ class TableProcessor(
         return examples, counts
 
     def _read_rows(
-        self, table: Table, set_name: str
+        self, table: Table, set_name: SetName
     ) -> Iterator[tuple[int, str, JsonObject]]:
         """Yields (number of the row, place in the file, row)."""
         needed = [] if self._may_be_unknown(set_name) else self._label_columns
@@ -246,12 +281,12 @@ class TableProcessor(
         columns_of_flags = [*self.text_columns, *self._label_columns]
         yield from accepted_rows(table.path, numbered_rows, columns_of_flags)
 
-    def _may_be_unknown(self, set_name: str) -> bool:
+    def _may_be_unknown(self, set_name: SetName) -> bool:
         """Returns whether the set may lack the label of an example."""
         return set_name == "test" or self.may_lack_labels
 
     def _label_of_row(
-        self, set_name: str, cells: Sequence[object], where: str
+        self, set_name: SetName, cells: Sequence[object], where: str
     ) -> Label | None:
         """Converts the cells of a row's label columns to its label.
 
@@ -259,32 +294,19 @@ class TableProcessor(
         """
         if all(cell is None for cell in cells):
             return None
-        # The rows of the train set themselves may name the labels.
-        is_train = set_name == "train"
-        named_by_flags = self._label_set.named_by_flags
-        names = named_by_flags if is_train else self._label_names
         where = f"{where}, column {self._options.label_column!r}"
+        names = self._names_for(set_name)
         return self._label_set.label_of_cells(cells, where, names)
 
-    def _warn_of_repeats(
-        self, path: StrPath, set_name: str, examples: list[InputExample]
-    ) -> None:
-        """Warns of texts of the dev set that are in the train set too.
+    def _names_for(self, set_name: SetName) -> list[str] | None:
+        """Returns the labels that a set may contain, None = its rows tell.
 
-        The train set may be read before or after the dev set, or not at all.
+        Only the rows of the train set tell them, so this may read the train set
+        while another set is read (see `labels`).
         """
-        if set_name == "test":
-            return
-        # Numbers take less memory than texts.
-        keys = {split_fraction_of(key) for key in self.keys_of(examples)}
-        self._set_keys[set_name] = _SetKeys(path, keys)
-        if len(self._set_keys) < 2:
-            return
-        train, dev = self._set_keys["train"], self._set_keys["dev"]
-        if num_repeated := len(train.keys & dev.keys):
-            logging.warning(
-                "%s: %d texts are in the train set too", dev.path, num_repeated
-            )
+        if set_name == "train":
+            return self._label_set.named_by_flags
+        return self.labels()
 
 
 def _labeled_of(examples: list[InputExample]) -> list[InputExample]:

@@ -180,7 +180,8 @@ class _ZstdFile:
                 raise EOFError
             if not data:
                 break
-            decoder = self._decoder = self._decoder or self._create_decoder()
+            decoder = self._decoder or self._create_decoder()
+            self._decoder = decoder
             self._unpacked = io.BytesIO(decoder.decompress(data))
             if decoder.eof:
                 self._packed = decoder.unused_data

@@ -1,8 +1,9 @@
-"""Names the splits that a command reads, and tells what they are for.
+"""Names the sets of a data folder, and the splits that a command reads.
 
-A split is named after its purpose. If a task has two sets for a purpose, the
-name of the second split has a suffix: MultiNLI's dev sets are the splits "eval"
-and "eval_mm".
+A set is read for a purpose: the dev set to evaluate. A split is named after its
+purpose. If a task has two sets for a purpose, the name of the second split has
+a suffix: MultiNLI's dev sets are the splits "eval" and "eval_mm". The suffix is
+the task's own, so that the type of a split's name is `str`.
 """
 
 from collections.abc import Mapping
@@ -10,8 +11,9 @@ from typing import Final, Literal, TypeAlias, TypeGuard
 
 # What a command reads a split for.
 Purpose: TypeAlias = Literal["train", "eval", "predict"]
-# {purpose: name of its set in a data folder, and in Google's code}.
-SETS: Final[Mapping[Purpose, str]] = {
+# What a set is called in a data folder, and in Google's code.
+SetName: TypeAlias = Literal["train", "dev", "test"]
+SETS: Final[Mapping[Purpose, SetName]] = {
     "train": "train",
     "eval": "dev",
     "predict": "test",

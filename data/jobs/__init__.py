@@ -1,1 +1,1 @@
-"""Large inputs: cut into tasks, run by worker processes or Beam, resumed."""
+"""Large inputs: cut into units, run by worker processes or Beam, resumed."""

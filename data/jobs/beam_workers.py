@@ -21,20 +21,20 @@ _STEP = re.compile(r"\s*\[while running .*?\]", re.DOTALL)
 
 def run_on_beam(
     function: Callable[..., object],
-    tasks: Sequence[tuple[object, ...]],
+    calls: Sequence[tuple[object, ...]],
     options: "PipelineOptions",
 ) -> Generator[None]:
-    """Calls a function for each task, in one pipeline.
+    """Makes calls of a function, in one pipeline.
 
-    A runner may call the function for a task again, or twice at the same time.
+    A runner may make a call again, or twice at the same time.
 
     Args:
         function: function to call. It must be picklable.
-        tasks: the function's arguments in each call.
+        calls: the function's arguments in each call.
         options: what `command_line.beam_flags.parse` returns.
 
     Yields:
-        None for each task, once all tasks are done.
+        None for each call, once all of them are done.
 
     Raises:
         ValueError: the function raised it, or an option is wrong.
@@ -43,15 +43,15 @@ def run_on_beam(
     # Only a job on Beam needs Beam.
     import apache_beam as beam
 
-    if not tasks:
+    if not calls:
         return
     pipeline = None
     try:
         with beam.Pipeline(options=options) as pipeline:
             _ = (
                 pipeline
-                | beam.Create(tasks)
-                # Distribute the tasks. Otherwise one worker of Beam might run
+                | beam.Create(calls)
+                # Distribute the calls. Otherwise one worker of Beam might make
                 # all of them.
                 | beam.Reshuffle()
                 | beam.MapTuple(function)
@@ -59,12 +59,12 @@ def run_on_beam(
     except Exception as error:
         raise explain_failure(error) from error
     finally:
-        # Beam leaves the client of Dask open. A task that still runs after an
+        # Beam leaves the client of Dask open. A call that still runs after an
         # error ends with it.
         result = getattr(pipeline, "result", None)
         if client := getattr(result, "client", None):
             client.close()
-    yield from [None] * len(tasks)
+    yield from [None] * len(calls)
 
 
 def explain_failure(error: BaseException) -> ValueError | OSError:

@@ -1,4 +1,4 @@
-"""Cuts the files of a large input into ranges, which tasks read on their own.
+"""Cuts the files of a large input into ranges, which can be read on their own.
 
 Plain text and JSON lines are cut after the end of a line, and Parquet between
 groups of rows. All other files are whole: CSV cannot be cut, because a quoted
@@ -18,7 +18,7 @@ from data.tables.table_formats import Layout, Row
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
-# Default size of the share of the input that one task reads.
+# Default size of the share of the input that one unit of a job reads.
 _SHARE_BYTES = 4 << 20
 # An input of less than _MIN_SHARES * _SHARE_BYTES is cut into _MIN_SHARES,
 # so that several processes can work on it, but not into smaller shares than

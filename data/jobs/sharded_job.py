@@ -1,11 +1,12 @@
-"""Runs jobs of many tasks, each of which writes shards, and resumes them.
+"""Runs jobs of many units of work, each of which writes shards, and resumes.
 
-A task writes some files, the shards, and then its result file, which contains
-the sizes and checksums of its shards. The tasks of a job may run in any order,
-in any processes, and twice: what they write depends only on the input.
+A unit writes some files, the shards, and then its result file, which contains
+the sizes and checksums of its shards. The units of a job may run in any order,
+in any processes, and twice: what they write depends only on the input. Messages
+and the names of result files call a unit a task.
 
 Until the job is finished, the folder OUTPUT.work contains a result file for
-each finished task, and job.json, which records the flags and the inputs. At the
+each finished unit, and job.json, which records the flags and the inputs. At the
 end the job writes OUTPUT.manifest.json, which also lists the shards with their
 sizes and checksums.
 """
@@ -18,7 +19,7 @@ from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from command_line import progress, signals
-from data.io import records
+from data.io import file_sizes
 from data.jobs.beam_workers import run_on_beam
 from data.jobs.workers import run_in_processes
 from files.atomic import remove_partial, write_json
@@ -28,27 +29,27 @@ if TYPE_CHECKING:
     from apache_beam.options.pipeline_options import PipelineOptions
 
 
-class RunTasks(Protocol):
+class Runner(Protocol):
     """A function such as `run_in_processes`, with its options set."""
 
     def __call__(
         self,
         function: Callable[..., object],
-        tasks: Sequence[tuple[object, ...]],
+        calls: Sequence[tuple[object, ...]],
         /,
     ) -> Generator[object]:
-        """Calls a function for each task, and yields the results.
+        """Makes calls of a function, and yields the results.
 
         Args:
             function: function to call. It must be picklable.
-            tasks: the function's arguments in each call.
+            calls: the function's arguments in each call.
         """
 
 
 def choose_runner(
     num_processes: int | None, beam_options: "PipelineOptions | None"
-) -> RunTasks:
-    """Returns the function that runs the tasks of a job.
+) -> Runner:
+    """Returns the function that runs the units of a job.
 
     Args:
         num_processes: number of processes without Beam, as in
@@ -62,64 +63,73 @@ def choose_runner(
     return functools.partial(run_in_processes, num_processes=num_processes)
 
 
-class JobTask(Protocol):
-    """A task of a job, which writes one or several shards."""
+class WorkUnit(Protocol):
+    """A unit of the work of a job, which writes one or several shards."""
 
     @property
     def shards(self) -> list[str]:
-        """Paths of the files that the task writes."""
+        """Paths of the files that the unit writes."""
 
     @property
     def result_file(self) -> str:
         """Path of a JSON file to write when the shards are complete.
 
         Its entry "shards" contains the size and the checksum of each shard, as
-        `records.measure_shard` returns them.
+        `file_sizes.measure_shard` returns them.
         """
 
 
-def run_tasks(
-    tasks: Sequence[JobTask],
+def run_units(
+    units: Sequence[WorkUnit],
     write_shards: Callable[..., object],
-    run: RunTasks,
+    run: Runner,
     label: str = "",
 ) -> list[JsonObject]:
-    """Runs the tasks that are not done, and returns the results of all tasks.
+    """Runs the units that are not done, and returns the results of all units.
 
     Args:
-        tasks: tasks of the job.
+        units: all units of the job.
         write_shards: function that writes the shards and the result file of
-            the task that it receives.
-        run: function that calls `write_shards` for each task, as
-            `workers.run_in_processes` does.
+            the unit that it receives.
+        run: what makes the calls of `write_shards`, as `choose_runner` returns
+            it.
         label: name of the work for the progress.
 
     Raises:
         OSError: a file cannot be written, or a process was killed.
-        ValueError: a task failed.
+        ValueError: a unit failed.
         signals.Stopped: a signal ended the job. The text says what is done.
     """
-    left = [(task,) for task in tasks if not is_done(task)]
+    left = [(unit,) for unit in units if not is_done(unit)]
     try:
         with contextlib.closing(run(write_shards, left)) as results:
             for _ in progress.track(results, len(left), "task", label):
                 pass
     except signals.Stopped as stopped:
-        num_done = sum(os.path.exists(task.result_file) for task in tasks)
+        num_done = sum(os.path.exists(unit.result_file) for unit in units)
         raise stopped.saying(
-            f"after {num_done} of {len(tasks)} tasks; run the same command to "
+            f"after {num_done} of {len(units)} tasks; run the same command to "
             "resume"
         ) from None
-    return [read_json(task.result_file) for task in tasks]
+    return [read_json(unit.result_file) for unit in units]
 
 
-def is_done(task: JobTask) -> bool:
-    """Returns whether a task's result file exists and its shards are whole."""
-    # The result file appears when the task is finished.
-    if not os.path.exists(task.result_file):
+def is_done(unit: WorkUnit) -> bool:
+    """Returns whether a unit's result file exists and its shards are whole."""
+    # The result file appears when the unit is finished.
+    if not os.path.exists(unit.result_file):
         return False
-    entries = read_json(task.result_file)["shards"]
-    return all(map(records.is_whole, task.shards, entries))
+    entries = read_json(unit.result_file)["shards"]
+    return all(map(file_sizes.is_whole, unit.shards, entries))
+
+
+def measure_inputs(paths: Iterable[str]) -> list[JsonObject]:
+    """Returns the path, size and checksum of each file, as a job records them.
+
+    Raises:
+        OSError: a file cannot be read.
+    """
+    return [{"path": path, **file_sizes.measure_file(path)} for path in paths]
 
 
 class JobFiles:
@@ -130,7 +140,8 @@ class JobFiles:
         version: number that is increased whenever the code changes so that the
             shards change.
         flags: {name: value} of the flags that determine the shards.
-        inputs: paths of the files that determine the shards.
+        inputs: the files that determine the shards, as `measure_inputs` returns
+            them.
         ending: ending of `output_file` that stays the ending of the shards.
         other_entries: other entries of the manifest that determine the shards.
         named_shards: {entry of the manifest: path} of a shard with a name of
@@ -143,7 +154,7 @@ class JobFiles:
         version: int,
         *,
         flags: Mapping[str, object],
-        inputs: Iterable[str],
+        inputs: Sequence[JsonObject],
         ending: str = "",
         other_entries: Mapping[str, object] | None = None,
         named_shards: Mapping[str, str] | None = None,
@@ -153,17 +164,13 @@ class JobFiles:
         self._ending = ending
         self._other_entries = other_entries or {}
         self._named_shards = named_shards or {}
-        self._inputs = [*inputs]
         self.manifest_file = f"{output_file}.manifest.json"
         self._work_dir = f"{output_file}.work"
         self._begun_file = os.path.join(self._work_dir, "job.json")
         self._description: JsonObject = {
             "version": version,
             "flags": flags,
-            "inputs": [
-                {"path": path, **records.measure_file(path)}
-                for path in self._inputs
-            ],
+            "inputs": inputs,
             **self._other_entries,
         }
 
@@ -179,14 +186,17 @@ class JobFiles:
         return f"{self._prefix}-*-of-{num_shards:05d}{self._ending}"
 
     def result_file(self, number: int) -> str:
-        """Returns the file in OUTPUT.work that a finished task writes last."""
+        """Returns the file in OUTPUT.work that a finished unit writes last."""
         return os.path.join(self._work_dir, f"task-{number:05d}.json")
 
-    def check_tasks(self, tasks: Iterable[JobTask]) -> None:
-        """Raises a ValueError if a shard of a task would replace an input."""
-        shards = [path for task in tasks for path in task.shards]
+    def check_units(self, units: Iterable[WorkUnit]) -> None:
+        """Raises a ValueError if a shard of a unit would replace an input."""
+        shards = [path for unit in units for path in unit.shards]
         outputs = {*map(os.path.realpath, [*shards, self.manifest_file])}
-        inputs = {*map(os.path.realpath, self._inputs)}
+        inputs = {
+            os.path.realpath(entry["path"])
+            for entry in self._description["inputs"]
+        }
         if replaced := outputs & inputs:
             raise ValueError(
                 f"--output_file={self.output_file} would replace "
@@ -211,7 +221,7 @@ class JobFiles:
             if entry_name in manifest:
                 entries += manifest[entry_name]
                 paths.append(path)
-        is_intact = all(map(records.is_whole, paths, entries))
+        is_intact = all(map(file_sizes.is_whole, paths, entries))
         return manifest if is_intact else None
 
     def _read_same(self, path: str) -> JsonObject | None:
@@ -278,10 +288,10 @@ class JobFiles:
         self.remove_work()
         return manifest
 
-    def discard(self, tasks: Iterable[JobTask]) -> None:
-        """Removes the shards of the tasks that are done, and OUTPUT.work."""
-        for task in filter(is_done, tasks):
-            for path in task.shards:
+    def discard(self, units: Iterable[WorkUnit]) -> None:
+        """Removes the shards of the units that are done, and OUTPUT.work."""
+        for unit in filter(is_done, units):
+            for path in unit.shards:
                 os.remove(path)
         self.remove_work()
 

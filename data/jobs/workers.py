@@ -20,14 +20,14 @@ T = TypeVar("T")
 
 def run_in_processes(
     function: Callable[..., T],
-    tasks: Sequence[tuple[object, ...]],
+    calls: Sequence[tuple[object, ...]],
     num_processes: int,
 ) -> Generator[T]:
-    """Calls a function for each task, in worker processes.
+    """Makes calls of a function, in worker processes.
 
     Args:
         function: function to call. It must be picklable.
-        tasks: the function's arguments in each call.
+        calls: the function's arguments in each call.
         num_processes: number of worker processes. 0 = one for each processor,
             1 = run in this process.
 
@@ -40,21 +40,21 @@ def run_in_processes(
     """
     num_processes = num_processes or len(os.sched_getaffinity(0))
     if num_processes == 1:
-        yield from (function(*arguments) for arguments in tasks)
+        yield from (function(*arguments) for arguments in calls)
         return
     # Workers end when this process closes `writer` or dies.
     reader, writer = multiprocessing.Pipe(duplex=False)
     # {pipe of a process: the process}
     processes: dict[connection.Connection, BaseProcess] = {}
     try:
-        for _ in tasks[:num_processes]:
+        for _ in calls[:num_processes]:
             pipe, process = _start(function, reader)
             processes[pipe] = process
-        yield from _distribute(tasks, processes)
+        yield from _distribute(calls, processes)
     finally:
         # This ends the workers, even if they are busy.
         writer.close()
-        # A signal that comes just before a worker waits for its next task does
+        # A signal that comes just before a worker waits for its next call does
         # not wake it, but the end of its pipe does.
         for pipe in processes:
             pipe.close()
@@ -64,15 +64,15 @@ def run_in_processes(
 
 
 def _distribute(
-    tasks: Sequence[tuple[object, ...]],
+    calls: Sequence[tuple[object, ...]],
     processes: Mapping[connection.Connection, BaseProcess],
 ) -> Generator[Any]:
-    """Sends the tasks to worker processes, and yields the results."""
-    tasks_left = iter(tasks)
+    """Sends the calls to worker processes, and yields the results."""
+    calls_left = iter(calls)
     idle = [*processes]
     busy: set[connection.Connection] = set()
     while idle:
-        for pipe, arguments in zip(idle, tasks_left, strict=False):
+        for pipe, arguments in zip(idle, calls_left, strict=False):
             # If the process was killed, its answer below says so.
             with contextlib.suppress(BrokenPipeError):
                 pipe.send(arguments)

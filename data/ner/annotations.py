@@ -6,9 +6,10 @@ docs/named_entities.md shows the formats of the tools.
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from data.ner.scoring import find_entities, to_scheme
+from data.ner.entity_scoring import find_entities, to_scheme
 from data.ner.tag_names import is_tag
-from data.ner.words import find_words
+from data.ner.word_splitting import find_words
+from data.tables import prodigy
 from data.tables.column_names import SPANS, TAG_LISTS, WORD_LISTS
 from files.json_files import JsonObject
 from model_folders.labels import is_label
@@ -218,7 +219,7 @@ def find_text_and_spans(
             f"{', '.join(SPANS)}, or words as {', '.join(WORD_LISTS)} and tags "
             f"as {', '.join(TAG_LISTS)}"
         )
-    if row.get("answer") in ("reject", "ignore"):
+    if prodigy.is_left_out(row):
         values = None
     return text, values if isinstance(values, list | None) else [values]
 
@@ -319,8 +320,11 @@ def parse_span(value: object) -> LabeledSpan | None:
     start, end, label = value
     if isinstance(label, list) and len(label) == 1:
         label = label[0]
-    is_span = type(start) is type(end) is int and is_label(label)
-    return LabeledSpan(start, end, label) if is_span else None
+    # No isinstance: true is no position.
+    are_positions = type(start) is int and type(end) is int
+    if not are_positions or not is_label(label):
+        return None
+    return LabeledSpan(start, end, label)
 
 
 def read_span(value: object, text: str, where: str) -> LabeledSpan:

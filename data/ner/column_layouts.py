@@ -10,7 +10,7 @@ import dataclasses
 import re
 from collections.abc import Collection, Sequence
 
-from data.tables import column_names, dialects, tables
+from data.tables import column_names, dialects, table_formats
 
 # A line that begins with this begins a document.
 DOCUMENT = "-DOCSTART-"
@@ -56,7 +56,7 @@ def find_layout(
         delimiter: value of --delimiter, None if it is not set.
     """
     first = _first_line(lines)
-    is_csv = tables.format_of(path) in ("csv", "xlsx")
+    is_csv = table_formats.format_of(path) in ("csv", "xlsx")
     separators = _SEPARATORS
     if delimiter:
         separators = dialects.DELIMITER_CHARACTERS[delimiter]

@@ -17,7 +17,7 @@ from data.ner.column_layouts import (
     strip_cells,
 )
 from data.ner.tag_names import is_tag
-from data.tables import dialects
+from data.tables import csv_records, dialects
 
 
 class ColumnsLine(NamedTuple):
@@ -155,7 +155,9 @@ def _parse_records(
     dialect_file = dialects.find_dialect(
         path, ended_lines, dialects.ChosenDialect(separator), is_tsv=False
     )
-    reader = dialects.csv_reader(dialect_file.lines, dialect_file.dialect)
+    reader = csv_records.create_record_reader(
+        dialect_file.lines, dialect_file.dialect
+    )
     while True:
         number = reader.line_num + 1
         try:
@@ -165,7 +167,7 @@ def _parse_records(
         if cells is None:
             return
         if dialect_file.dialect.escapes:
-            cells = dialects.show_escaped(cells)
+            cells = csv_records.show_escaped(cells)
         cells = strip_cells(cells)
         yield number, separator.join(cells), cells if any(cells) else []
 
@@ -213,8 +215,10 @@ def _find_list_columns(
     tag_cell = first_row[layout.tags_at]
     num_words = len(first_row[layout.words_at].split())
     num_tags = len(_split_tags(tag_cell))
-    is_list = tag_cell.startswith("[") or num_tags == num_words > 1
-    return (layout.words_at, layout.tags_at) if is_list else None
+    is_tag_for_each_word = num_words > 1 and num_tags == num_words
+    if tag_cell.startswith("[") or is_tag_for_each_word:
+        return layout.words_at, layout.tags_at
+    return None
 
 
 def _split_words(cell: str) -> list[str]:

@@ -18,16 +18,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from data.io import text_files
 from data.ner.column_layouts import ColumnLayout, find_layout
 from data.ner.column_sentences import ColumnsLine, SentenceLines, find_sentences
-from data.ner.options import ColumnOptions
-from data.ner.sentence_windows import NerExample
+from data.ner.ner_example import NerExample
+from data.ner.ner_options import ColumnOptions
 from data.ner.tag_names import is_tag, name_tags
-from data.tables import dialects, tables, workbooks
+from data.tables import dialects, table_formats, workbooks
 
 
 def read_columns(
     path: str,
     options: ColumnOptions,
-    written: tables.Layout = tables.DEFAULT_LAYOUT,
+    written: table_formats.Layout = table_formats.DEFAULT_LAYOUT,
 ) -> Iterator[NerExample]:
     """Yields the sentences of a file. The `guid` is the first line of each.
 
@@ -40,8 +40,8 @@ def read_columns(
         OSError: the file cannot be read.
         ValueError: a line is malformed, or no column contains tags.
     """
-    is_test = options.name == "test"
-    if tables.format_of(path) == "xlsx":
+    is_test = options.set_name == "test"
+    if table_formats.format_of(path) == "xlsx":
         lines = [*_lines_of_sheet(path, written.sheet)]
         delimiter: dialects.Delimiter | None = "tab"
     else:
@@ -61,7 +61,7 @@ def read_columns(
     tag_of_cell = {"": "O"}
     if tags_at is not None:
         counts = Counter(columns[tags_at])
-        is_train = options.name == "train"
+        is_train = options.set_name == "train"
         tag_of_cell = name_tags(path, counts, options.labels, is_train)
     for document, sentence_lines in sentences:
         words = []
@@ -123,7 +123,7 @@ def _find_columns(
     """
     width = len(columns)
     tags_at = _first_index(options.tags_at, layout.tags_at)
-    is_test = options.name == "test"
+    is_test = options.set_name == "test"
     if tags_at is None and not (is_test and layout.names):
         may_be_first = options.words_at is None
         tags_at = 0 if may_be_first and _are_tags_first(columns) else width - 1
@@ -160,7 +160,8 @@ def _are_tags_first(columns: Sequence[Sequence[str]]) -> bool:
     # Tags without B- and I- are few, and most words are outside of entities.
     ((first_value, _),) = first.most_common(1)
     ((last_value, _),) = last.most_common(1)
-    return first_value == "O" != last_value and len(first) < len(last)
+    are_first = first_value == "O" and last_value != "O"
+    return are_first and len(first) < len(last)
 
 
 def _check_words(

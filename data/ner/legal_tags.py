@@ -17,7 +17,7 @@ import numpy as np
 # Number to add to a sequence's score for each illegal tag. It is finite, so
 # that decoding also works if all sequences are illegal.
 PENALTY = -1e4
-# Tag prefixes of the schemes in scoring.py.
+# Tag prefixes of the schemes in entity_scoring.py.
 _CONTINUES = {*"IMEL"}  # any word of an entity except the first
 _MAY_CONTINUE = {*"BIM"}  # any word after which the entity may continue
 _ENDS = {*"EL"}  # the last word of an entity of several words
@@ -42,9 +42,9 @@ def find_penalties(labels: tuple[str, ...]) -> Penalties:
     """Returns the penalties for illegal tags, such as I-PER after O.
 
     Args:
-        labels: the L tags, in a scheme of scoring.py. In IOB1 and IOE2, an
-            entity may begin with a tag that also continues entities, so every
-            sequence is legal.
+        labels: the L tags, in a scheme of entity_scoring.py. In IOB1 and IOE2,
+            an entity may begin with a tag that also continues entities, so
+            every sequence is legal.
 
     """
     prefixes, types = zip(

@@ -14,44 +14,15 @@ used to train on the word's tag and to predict it.
 
 import dataclasses
 import itertools
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from absl import logging
 
 from data.ner import legal_tags
-from data.ner.scoring import find_entities
-from data.ner.words import find_words
-from data.tables import tables
+from data.ner.ner_example import NerExample
 from data.text.token_windows import cut_spans, most_context
 from data.text.tokenization import FullTokenizer
-from files.atomic import atomic_open
-from files.json_files import JsonObject
-from files.paths import StrPath
-
-
-@dataclasses.dataclass(slots=True)
-class NerExample:
-    """A sentence with tagged words, or a text with annotated spans.
-
-    Attributes:
-        guid: name of the example.
-        words: the words of the sentence or text.
-        labels: the words' tags.
-        document: number of the document that contains the sentence.
-        text: the text, or None if the file contains words in columns.
-        row: {name: value} of the example in the file, without annotations in a
-            test set. None in a train set.
-    """
-
-    guid: str
-    words: list[str]
-    labels: list[str]
-    document: int
-    text: str | None = None
-    row: Mapping[str, object] | None = None
 
 
 class WordPlace(NamedTuple):
@@ -242,77 +213,3 @@ def choose_tags(
         tags.append([labels[label_id] for label_id in ids])
         tag_probabilities.append(rows[np.arange(len(ids)), ids])
     return tags, tag_probabilities
-
-
-def write_columns(
-    path: StrPath, examples: Sequence[NerExample], tags: Sequence[list[str]]
-) -> None:
-    """Writes a line with a word, its right tag and its predicted tag.
-
-    This is the format of conlleval. `tags` are the predicted tags of each
-    example. Raises an OSError if the file cannot be written.
-    """
-    with atomic_open(path) as file:
-        for example, predicted in zip(examples, tags, strict=True):
-            columns = example.words, example.labels, predicted
-            for row in zip(*columns, strict=True):
-                file.write(f"{' '.join(row)}\n".encode())
-            file.write(b"\n")
-    logging.info("Wrote %s", path)
-
-
-def write_predictions(
-    path: StrPath,
-    examples: Sequence[NerExample],
-    tags: Sequence[list[str]],
-    probabilities: Sequence[np.ndarray],
-    prefix: str = "",
-) -> None:
-    """Writes predicted entities as JSON lines, one object for each example.
-
-    An object contains the `guid`, the `text`, the `words` and the row of an
-    example, then the predicted `labels` of the words, the predicted `entities`
-    ([start, end, label], with positions in characters) and their
-    `probabilities`. An entity is as probable as its least probable tag.
-    `correct` states whether the entities are the right ones, if any are known.
-    If the row has a field of that name, the new one begins with `predicted_`.
-
-    Args:
-        path: path of the file.
-        examples: the examples.
-        tags: predicted tags of each example.
-        probabilities: probabilities of these tags, float [words].
-        prefix: beginning of the names of `labels` and `entities`, to tell them
-            from the right ones in the row.
-
-    Raises:
-        OSError: the file cannot be written.
-    """
-    is_known = any({*example.labels} - {"O"} for example in examples)
-    with atomic_open(path) as file:
-        predictions = zip(examples, tags, probabilities, strict=True)
-        for example, labels, tag_probabilities in predictions:
-            words = example.words
-            text = " ".join(words) if example.text is None else example.text
-            word_spans = find_words(text, words)
-            entities = find_entities(labels)
-            spans = [
-                [word_spans[first][0], word_spans[after - 1][1], entity_type]
-                for entity_type, first, after in entities
-            ]
-            answer: JsonObject = {
-                f"{prefix}labels": labels,
-                f"{prefix}entities": spans,
-                "probabilities": [
-                    round(float(min(tag_probabilities[first:after])), 6)
-                    for _, first, after in entities
-                ],
-            }
-            if is_known:
-                answer["correct"] = entities == find_entities(example.labels)
-            entry = {"guid": example.guid, "text": text, "words": words}
-            entry |= tables.add_answer(example.row or {}, answer)
-            line = json.dumps(entry, ensure_ascii=False)
-            # JSON can contain a lone surrogate, which UTF-8 cannot encode.
-            file.write(f"{line}\n".encode(errors="backslashreplace"))
-    logging.info("Wrote %d sentences to %s", len(tags), path)

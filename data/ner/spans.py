@@ -19,6 +19,7 @@ from collections.abc import Iterator, Sequence
 from absl import logging
 
 from data.io import packed_files, text_files
+from data.io.split_names import SetName
 from data.ner import offsets
 from data.ner.annotations import (
     find_sentence,
@@ -26,9 +27,10 @@ from data.ner.annotations import (
     read_span,
     without_answers,
 )
-from data.ner.sentence_windows import NerExample
+from data.ner.ner_example import NerExample
 from data.ner.tag_names import name_tags
-from data.ner.words import find_words, split_words
+from data.ner.word_splitting import find_words, split_words
+from data.tables import prodigy
 from data.tables.column_names import SPANS, TAG_LISTS
 from files.json_files import parse_json
 from files.paths import StrPath
@@ -57,7 +59,7 @@ class _FileCounts:
 
 def read_annotated_texts(
     path: StrPath,
-    name: str,
+    set_name: SetName,
     labels: Sequence[str] = (),
     encoding: str | None = None,
 ) -> list[NerExample]:
@@ -75,7 +77,7 @@ def read_annotated_texts(
 
     Args:
         path: path of the file.
-        name: "train", "dev" or "test".
+        set_name: "train", "dev" or "test".
         labels: the tags of --labels or of the model, [] if they are unknown.
         encoding: encoding of the file. None = UTF-8.
 
@@ -89,15 +91,15 @@ def read_annotated_texts(
     examples = []
     tagged_sentences = []
     for guid, row in _read_entries(path, encoding):
-        example, has_tags = _read_row(path, guid, row, name, counts)
+        example, has_tags = _read_row(path, guid, row, set_name, counts)
         if example is not None:
             examples.append(example)
             if has_tags:
                 tagged_sentences.append(example)
-    _name_tags(path, tagged_sentences, labels, name == "train")
+    _name_tags(path, tagged_sentences, labels, set_name == "train")
     _check_labels(path, counts)
     offsets.check_units(counts.spans)
-    _log_counts(path, counts, name)
+    _log_counts(path, counts, set_name)
     return examples
 
 
@@ -105,7 +107,7 @@ def _read_row(
     path: StrPath,
     guid: str,
     row: object,
-    name: str,
+    set_name: SetName,
     counts: _FileCounts,
 ) -> tuple[NerExample | None, bool]:
     """Returns (example or None, whether the row contains tags).
@@ -113,7 +115,7 @@ def _read_row(
     None stands for a text that is left out. Adds the text to `counts`.
     """
     counts.num_texts += 1
-    is_test = name == "test"
+    is_test = set_name == "test"
     where = f"{path}, {guid}"
     if isinstance(row, list) and [*map(type, row)] == [str, dict]:
         row = {**row[1], "text": row[0]}  # spaCy's training data
@@ -122,7 +124,7 @@ def _read_row(
     if is_test:
         annotations = {*SPANS, *TAG_LISTS, "annotations"}
         output_row = {key: row[key] for key in row if key not in annotations}
-    is_rejected = row.get("answer") in ("reject", "ignore")
+    is_rejected = prodigy.is_left_out(row)
     sentence = find_sentence(row, where, not is_test)
     if sentence:
         words, tags, text = sentence
@@ -165,7 +167,7 @@ def _name_tags(
         example.labels = [names[tag] for tag in example.labels]
 
 
-def _log_counts(path: StrPath, counts: _FileCounts, name: str) -> None:
+def _log_counts(path: StrPath, counts: _FileCounts, set_name: SetName) -> None:
     """Logs which texts and spans of a file were left out or changed."""
     if counts.widened:
         logging.info(
@@ -175,7 +177,7 @@ def _log_counts(path: StrPath, counts: _FileCounts, name: str) -> None:
             len(counts.labels),
             counts.widened[0],
         )
-    is_test = name == "test"
+    is_test = set_name == "test"
     if counts.num_empty and not is_test:
         logging.warning(
             "%s: %d of %d texts are empty. They are left out",

@@ -12,7 +12,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from absl import logging
 
-from data.ner.scoring import find_entities
+from data.ner.entity_scoring import find_entities
 from files.paths import StrPath
 from model_folders.labels import first_labels
 

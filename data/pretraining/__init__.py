@@ -11,8 +11,8 @@ A corpus becomes records in these steps:
                            same as Google's code
 
 For a corpus of any size, corpus_parts.py splits the text files into parts of
-about 4 MB. job.py creates the instances of each part in several processes.
-Training reads the records: record_files.py identifies their files.
+about 4 MB. pretraining_job.py creates the instances of each part in several
+processes. Training reads the records: record_files.py identifies their files.
 
 Two modules mask WordPieces, with the same probabilities:
 

@@ -4,7 +4,7 @@ A part begins with a new document, unless the document before it is very long.
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from data.io import text_files
 
@@ -38,10 +38,11 @@ class Block(NamedTuple):
     is_cut: bool = False
 
 
-Part = list[Block]
+# A part of the corpus. Its blocks may be in several files.
+CorpusPart: TypeAlias = list[Block]
 
 
-def split_to_parts(input_files: Sequence[str]) -> list[Part]:
+def split_to_parts(input_files: Sequence[str]) -> list[CorpusPart]:
     """Splits text files into parts. The result depends only on the files.
 
     Args:
@@ -55,8 +56,8 @@ def split_to_parts(input_files: Sequence[str]) -> list[Part]:
     num_parts = max(
         total // _PART_BYTES, min(total // _LEAST_PART_BYTES, _LEAST_PARTS), 1
     )
-    parts: list[Part] = []
-    blocks: Part = []
+    parts: list[CorpusPart] = []
+    blocks: CorpusPart = []
     before = 0  # number of bytes in the files before `path`
     for path, size in zip(input_files, sizes, strict=True):
         start = 0
@@ -93,7 +94,8 @@ def _find_start(path: str, position: int) -> tuple[int, bool]:
     with text_files.open_binary(path) as file:
         file.seek(position)
         # Skip the rest of the line that contains `position`.
-        first_line = position = position + len(file.readline())
+        position += len(file.readline())
+        first_line = position
         is_after_blank = False
         while line := file.readline():
             if not line.strip():

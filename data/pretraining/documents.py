@@ -10,7 +10,7 @@ from data.io import text_files
 from data.pretraining.corpus_checks import count_markup
 from data.pretraining.corpus_parts import Block
 from data.pretraining.encoded_vocabulary import EncodedVocabulary
-from data.pretraining.options import InstanceOptions
+from data.pretraining.pretraining_options import InstanceOptions
 from data.pretraining.sentence_split import create_splitter
 from data.text import characters, tokenization
 from data.text.words import WordCache
@@ -38,7 +38,8 @@ class TextReader:
         tokenizer = tokenization.FullTokenizer(
             options.vocab_file, options.do_lower_case
         )
-        self.vocabulary = vocabulary = EncodedVocabulary(tokenizer.vocab)
+        vocabulary = EncodedVocabulary(tokenizer.vocab)
+        self.vocabulary = vocabulary
         self._words = WordCache(
             lambda word: [
                 vocabulary[token] for token in tokenizer.tokenize_word(word)

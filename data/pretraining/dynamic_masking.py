@@ -9,7 +9,7 @@ max_seq_length, P = max_predictions_per_seq.
 import numpy as np
 import tensorflow as tf
 
-from data.pretraining.options import MaskingOptions
+from data.pretraining.pretraining_options import MaskingOptions
 from data.text.tokenization import FullTokenizer
 
 

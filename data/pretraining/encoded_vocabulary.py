@@ -6,7 +6,7 @@ record of an instance is then created by joining the bytes of its WordPieces.
 
 from collections.abc import Mapping
 
-from data.io import records
+from data.io import tf_examples
 
 
 class Continuation(bytes):
@@ -26,6 +26,6 @@ class EncodedVocabulary(dict[str, bytes]):
 
     def __init__(self, vocab: Mapping[str, int]) -> None:
         for token, number in vocab.items():
-            code = records.encode_varint(number)
+            code = tf_examples.encode_varint(number)
             self[token] = Continuation(code) if token[:2] == "##" else code
         self.words = list(self.values())

@@ -18,12 +18,12 @@ from typing import TypeVar
 from absl import logging
 
 from command_line import progress
-from data.io import records
+from data.io import tf_examples
 from data.pretraining.corpus_checks import log_counts
 from data.pretraining.corpus_parts import Block
 from data.pretraining.documents import Document, TextReader
 from data.pretraining.encoded_vocabulary import Continuation, EncodedVocabulary
-from data.pretraining.options import InstanceOptions
+from data.pretraining.pretraining_options import InstanceOptions
 
 T = TypeVar("T")
 
@@ -51,7 +51,7 @@ def encode_instance(
     """
     num_tokens = len(tokens)
     padding = bytes(options.max_seq_length - num_tokens)
-    features: dict[str, records.Values] = {
+    features: dict[str, tf_examples.Values] = {
         "input_ids": b"".join(tokens) + padding,
         "input_mask": b"\1" * num_tokens + padding,
         "segment_ids": bytes(b_start)
@@ -65,7 +65,7 @@ def encode_instance(
         features["masked_lm_ids"] = b"".join([*labels, bytes(num_left)])
         features["masked_lm_weights"] = weights
     features["next_sentence_labels"] = bytes([is_random_next])
-    return records.encode_example(features)
+    return tf_examples.encode_example(features)
 
 
 def create_training_instances(

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 import google_crc32c
 
 from command_line import progress
-from data.io import records, text_files
+from data.io import records, text_files, tf_examples
 from files.json_files import JsonObject, parse_json
 from model_folders.model_entries import Fingerprint
 
@@ -38,7 +38,7 @@ def find_lengths(files: Sequence[str]) -> tuple[bool, dict[str, int]]:
         if record is None:
             continue
         try:
-            lengths = records.feature_lengths(record)
+            lengths = tf_examples.feature_lengths(record)
         except ValueError as error:
             raise ValueError(f"{path}, record 0: {error}") from error
         flags = _read_manifest(_find_manifest(path)).get("flags", {})

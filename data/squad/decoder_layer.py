@@ -1,8 +1,8 @@
 """Turns start and end logits into SQuAD's answers with TensorFlow operations.
 
-The graph chooses the same answers as decoding.py, even if several candidates
-have equal scores or a question has no candidate. An exported model runs the
-graph without Python.
+The graph chooses the same answers as answer_decoding.py, even if several
+candidates have equal scores or a question has no candidate. An exported model
+runs the graph without Python.
 
 N = questions, W = windows, F = length of a window, S = spans, B = answers in
 an n-best list.
@@ -12,8 +12,7 @@ from collections.abc import Mapping
 
 import tensorflow as tf
 
-from data.squad.decoding import NO_ANSWER_SCORE_DIFF
-from data.squad.options import DecodingOptions
+from data.squad.answer_decoding import NO_ANSWER_SCORE_DIFF
 from data.squad.spans_layer import (
     Spans,
     add_texts,
@@ -22,6 +21,7 @@ from data.squad.spans_layer import (
     first_of_equals,
     order_by_score,
 )
+from data.squad.squad_options import DecodingOptions
 from data.squad.windows_layer import Passages
 from data.text.packing_layer import Windows
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from absl import logging
 
-from data.squad.reading import SquadExample
+from data.squad.squad_examples import SquadExample
 from data.text.words import BasicTokenizer
 
 

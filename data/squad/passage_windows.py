@@ -1,9 +1,9 @@
 """Cuts SQuAD's questions and passages into windows that fit the network.
 
 A window is `[CLS] question [SEP] part of the passage [SEP]`. A passage that is
-too long for one window is cut into windows that overlap. reading.py reads the
-questions from a file, and decoding.py turns the network's outputs for the
-windows into answers.
+too long for one window is cut into windows that overlap. squad_questions.py
+reads the questions from a file, and answer_decoding.py turns the network's
+outputs for the windows into answers.
 """
 
 import bisect
@@ -16,9 +16,9 @@ from typing import TypeVar
 
 import numpy as np
 
-from data.io import records
-from data.squad.options import WindowOptions
-from data.squad.reading import WORD, SquadExample
+from data.io import tf_examples
+from data.squad.squad_examples import WORD, SquadExample
+from data.squad.squad_options import WindowOptions
 from data.text.token_windows import cut_spans, most_context
 from data.text.tokenization import FullTokenizer
 
@@ -204,14 +204,14 @@ def _tokenize_passage(
 
 def encode_squad_features(feature: SquadFeatures) -> bytes:
     """Serializes SquadFeatures as a tf.train.Example."""
-    values: dict[str, records.Values] = {}
+    values: dict[str, tf_examples.Values] = {}
     if feature.start_position is not None and feature.end_position is not None:
         values["start_positions"] = [feature.start_position]
         values["end_positions"] = [feature.end_position]
         values["is_impossible"] = [int(bool(feature.is_impossible))]
     # Protocol buffers merge the fields of concatenated messages.
-    unique_id = records.encode_example({"unique_ids": [feature.unique_id]})
-    return unique_id + records.encode_inputs(feature, values)
+    unique_id = tf_examples.encode_example({"unique_ids": [feature.unique_id]})
+    return unique_id + tf_examples.encode_inputs(feature, values)
 
 
 def tokenize_with_spans(
@@ -286,8 +286,10 @@ def _find_answer(
     input_start = passage.first_tokens[example.start_position]
     input_end = passage.first_tokens[example.end_position + 1] - 1
     answer_tokens = tokenizer.tokenize(text)
+    if not answer_tokens:
+        return input_start, input_end
     length = len(answer_tokens)
-    for start in range(input_start, input_end + 2 - max(length, 1)):
-        if passage.tokens[start : start + length] == answer_tokens != []:
+    for start in range(input_start, input_end + 2 - length):
+        if passage.tokens[start : start + length] == answer_tokens:
             return start, start + length - 1
     return input_start, input_end

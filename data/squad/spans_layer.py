@@ -2,9 +2,9 @@
 
 The code cuts the texts of spans out of one passage at a time. It copies only
 these texts, not the passage. A text reaches from the first character of its
-first WordPiece to the last character of its last one. decoding.py tokenizes the
-words again to find it, as Google's code does, which almost always finds the
-same text (docs/differences.md).
+first WordPiece to the last character of its last one. answer_decoding.py
+tokenizes the words again to find it, as Google's code does, which almost always
+finds the same text (docs/differences.md).
 
 N = questions, W = windows, S = spans of WordPieces, B = number of starts, and
 also of ends, that `SquadDecoder.find_best` selects from each window.
@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import tensorflow as tf
 
-from data.squad.decoding import NO_ANSWER_SCORE_DIFF
+from data.squad.answer_decoding import NO_ANSWER_SCORE_DIFF
 from data.squad.windows_layer import WHITE_SPACE_RUN, Passages
 from data.text.packing_layer import Windows
 from data.text.tokenizer_layer import drop_invalid

@@ -1,38 +1,35 @@
 """Reads the sets of run_squad.py, and holds them until the run takes them."""
 
 import random
+from typing import Self
 
-from data.squad import reading, scoring
-from data.tables.tables import Layout
+from data.squad import answer_scoring
+from data.squad.squad_examples import SquadExample, read_squad_examples
+from data.squad.squad_questions import SquadFile, read_squad_file
+from data.tables.table_formats import Layout
 
 
 class SquadReader:
-    """Reads the questions to train on, and those to answer.
-
-    The files are read at once, so that their errors show before TensorFlow is
-    imported.
+    """Holds the questions to train on, and those to answer.
 
     Args:
-        train_file: file of the questions to train on, None to read none.
-        predict_file: file of the questions to answer, None to read none.
-        layout: layout of files that are tables.
-        version_2_with_negative: True if questions may have no answer.
-        use_char_offsets: True to take the answers of the train file from their
-            offsets, and not from the words around them.
-        needs_answers: True if --predict_file must contain answers.
+        asked: see the attribute.
+        examples: {"train" or "eval": the questions of the split}.
 
     Attributes:
         asked: the questions and answers of --predict_file, None if the command
             does not read it.
-
-    Raises:
-        OSError: a file cannot be read.
-        ValueError: a file is not in SQuAD's layout, or --predict_file contains
-            no answers although they are needed.
     """
 
     def __init__(
-        self,
+        self, asked: SquadFile | None, examples: dict[str, list[SquadExample]]
+    ) -> None:
+        self.asked = asked
+        self._examples = examples
+
+    @classmethod
+    def read(
+        cls,
         train_file: str | None,
         predict_file: str | None,
         layout: Layout,
@@ -40,12 +37,30 @@ class SquadReader:
         version_2_with_negative: bool,
         use_char_offsets: bool,
         needs_answers: bool,
-    ) -> None:
-        self.asked: reading.SquadFile | None = None
-        self._examples: dict[str, list[reading.SquadExample]] = {}
+    ) -> Self:
+        """Reads the questions at once.
+
+        So the errors of the files show before TensorFlow is imported.
+
+        Args:
+            train_file: file of the questions to train on, None to read none.
+            predict_file: file of the questions to answer, None to read none.
+            layout: layout of files that are tables.
+            version_2_with_negative: True if questions may have no answer.
+            use_char_offsets: True to take the answers of the train file from
+                their offsets, and not from the words around them.
+            needs_answers: True if --predict_file must contain answers.
+
+        Raises:
+            OSError: a file cannot be read.
+            ValueError: a file is not in SQuAD's layout, or --predict_file
+                contains no answers although they are needed.
+        """
+        asked: SquadFile | None = None
+        examples_of: dict[str, list[SquadExample]] = {}
         if train_file:
-            examples = reading.read_squad_examples(
-                reading.SquadFile(train_file, layout),
+            examples = read_squad_examples(
+                read_squad_file(train_file, layout),
                 is_training=True,
                 version_2_with_negative=version_2_with_negative,
                 use_char_offsets=use_char_offsets,
@@ -53,24 +68,25 @@ class SquadReader:
             # Shuffle the questions as Google's code does. Then training needs
             # only a small buffer to shuffle the records.
             random.Random(12345).shuffle(examples)
-            self._examples["train"] = examples
+            examples_of["train"] = examples
         if predict_file:
-            self.asked = reading.SquadFile(predict_file, layout)
-            examples = reading.read_squad_examples(
-                self.asked,
+            asked = read_squad_file(predict_file, layout)
+            examples = read_squad_examples(
+                asked,
                 is_training=False,
                 version_2_with_negative=version_2_with_negative,
                 use_char_offsets=use_char_offsets,
             )
-            self._examples["eval"] = examples
+            examples_of["eval"] = examples
             if needs_answers:
                 # Score empty predictions. If the file contains no answers,
                 # this fails now, and not after an epoch.
                 nothing = {example.qas_id: "" for example in examples}
-                scoring.score_predictions(
-                    self.asked, nothing, version_2_with_negative
+                answer_scoring.score_predictions(
+                    asked, nothing, version_2_with_negative
                 )
+        return cls(asked, examples_of)
 
-    def take(self, split: str) -> list[reading.SquadExample]:
+    def take(self, split: str) -> list[SquadExample]:
         """Returns the questions of "train" or "eval", and releases them."""
         return self._examples.pop(split)

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 import tensorflow as tf
 
-from data.squad.options import WindowOptions
+from data.squad.squad_options import WindowOptions
 from data.text import ragged
 from data.text.packing_layer import Windows, cut_windows
 from data.text.tokenizer_layer import (
@@ -27,8 +27,8 @@ from data.text.tokenizer_layer import (
     utf8_length,
 )
 
-# The characters that are white space in the pattern WORD of reading.py, first
-# as code points, then as a regular expression for TensorFlow (RE2).
+# The characters that are white space in the pattern WORD of squad_examples.py,
+# first as code points, then as a regular expression for TensorFlow (RE2).
 _WHITE_SPACE = [ord(char) for char in " \t\r\n\u202f"]
 WHITE_SPACE_RUN = "[ \\t\\r\\n\\x{202F}]+"
 

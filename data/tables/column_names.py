@@ -37,6 +37,14 @@ _LONG_TEXTS = (
     "review",
 )
 _PASSAGES = ("passage", "sentence", "context", "document", "paragraph")
+# Columns of pairs such as text1 and text2, or question and question_pair.
+_PAIR_STEMS = ("text", "sentence", "question", "string", "sent", "q", "s")
+_PAIR_ENDINGS = (("1", "2"), ("a", "b"), ("", "2"), ("", "b"), ("", "pair"))
+_NUMBERED_PAIRS = tuple(
+    ((f"{stem}{first}",), (f"{stem}{second}",))
+    for stem in _PAIR_STEMS
+    for first, second in _PAIR_ENDINGS
+)
 # (names of the first texts of pairs, names of the second texts), as `simplify`
 # returns them.
 PAIRS = (
@@ -44,17 +52,7 @@ PAIRS = (
     (("premise", "claim"), ("hypothesis", "evidence")),
     (("context", "prompt"), ("response", "reply")),
     (_TITLES, (*_LONG_TEXTS, "abstract", "article", "comment")),
-    *(
-        ((f"{name}{first}",), (f"{name}{second}",))
-        for name in ("text", "sentence", "question", "string", "sent", "q", "s")
-        for first, second in (
-            ("1", "2"),
-            ("a", "b"),
-            ("", "2"),
-            ("", "b"),
-            ("", "pair"),
-        )
-    ),
+    *_NUMBERED_PAIRS,
 )
 
 # Columns of one word, and of its tag, as `letters_of` returns them.

@@ -9,9 +9,9 @@ from typing import ClassVar, Generic, Protocol, TypeVar
 from absl import logging
 
 from data.io.set_cache import CachingReader
-from data.io.split_names import SETS, Purpose
+from data.io.split_names import SETS, Purpose, SetName
 from data.io.text_files import find_set_file
-from data.tables.options import DataFileOptions
+from data.tables.data_file_options import DataFileOptions
 from data.tables.row_keys import key_of, split_fraction_of
 from files.paths import StrPath
 from model_folders.labels import first_labels
@@ -43,7 +43,7 @@ class SetReader(CachingReader[ExampleT], Generic[ExampleT, OptionsT]):
         options: options for reading the files.
     """
 
-    file_names: ClassVar[Mapping[str, Sequence[str]]]
+    file_names: ClassVar[Mapping[SetName, Sequence[str]]]
 
     def __init__(
         self,
@@ -82,7 +82,7 @@ class SetReader(CachingReader[ExampleT], Generic[ExampleT, OptionsT]):
             example.row = None
         return sets
 
-    def keeps_rows(self, set_name: str) -> bool:
+    def keeps_rows(self, set_name: SetName) -> bool:
         """Returns whether examples that `read_file` returns need their rows.
 
         No file shows the rows of a train set. But --data_file, which is read as
@@ -157,7 +157,7 @@ class SetReader(CachingReader[ExampleT], Generic[ExampleT, OptionsT]):
         return collections.Counter(itertools.chain.from_iterable(labels))
 
     @abc.abstractmethod
-    def read_file(self, path: StrPath, set_name: str) -> list[ExampleT]:
+    def read_file(self, path: StrPath, set_name: SetName) -> list[ExampleT]:
         """Reads the set `set_name` from a file.
 
         Raises:

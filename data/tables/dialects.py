@@ -9,11 +9,17 @@ import csv
 import itertools
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import Literal, NamedTuple, Protocol, TypeAlias
+from collections.abc import Collection, Iterator, Sequence
+from typing import Literal, NamedTuple, TypeAlias
 
 from data.io import encodings
-from data.tables import headers, table_checks
+from data.tables import headers, table_checks, titles
+from data.tables.csv_records import (
+    NO_DELIMITER,
+    Dialect,
+    create_record_reader,
+    hide_escaped,
+)
 
 Delimiter: TypeAlias = Literal[",", ";", "tab", "|"]
 # {value of --delimiter: the character}.
@@ -24,33 +30,12 @@ DELIMITER_CHARACTERS: dict[Delimiter, str] = {
     "|": "|",
 }
 DELIMITERS = tuple(DELIMITER_CHARACTERS)
-# Stands between the cells of a table of one column. No text contains it.
-NO_DELIMITER = "\ud800"
-# Stands for a quote after a backslash while csv parses the line.
-_QUOTE = "\ud801"
-_ESCAPED = re.compile(r'\\([\\"])')
 # A cell that a program quoted. The program wrote each quote in it twice.
 _DOUBLED = re.compile(r'"(?=.*"").*"', re.DOTALL)
 # Excel takes the delimiter from a line such as sep=; above the names.
 _HINT = re.compile(r'"?sep=(.)"?\s*', re.IGNORECASE)
 _MAX_RECORDS = 200
 _MAX_CHARACTERS = 1 << 20
-
-
-class Dialect(NamedTuple):
-    r"""The marks between and around the cells of a table.
-
-    Attributes:
-        delimiter: character between cells.
-        quoting: whether `"` quotes cells.
-        escapes: whether `\"` is a quote in a quoted cell, and not its end.
-        is_spaced: whether blanks may stand between a delimiter and a quote.
-    """
-
-    delimiter: str
-    quoting: bool = True
-    escapes: bool = False
-    is_spaced: bool = False
 
 
 class ChosenDialect(NamedTuple):
@@ -69,64 +54,6 @@ class ChosenDialect(NamedTuple):
     has_header: bool | None = True
     columns: Collection[str] = ()
     encoding: str | None = None
-
-
-class RecordReader(Protocol):
-    """A reader of csv, whose own class is private."""
-
-    @property
-    def line_num(self) -> int:
-        """Number of lines that were read so far."""
-
-    def __iter__(self) -> Iterator[list[str]]:
-        """Iterates over the records."""
-
-    def __next__(self) -> list[str]:
-        """Returns the cells of the next record."""
-
-
-def csv_reader(lines: Iterable[str], dialect: Dialect) -> RecordReader:
-    """Returns csv's reader of the records of lines in a dialect."""
-    # A cell may be a whole document, longer than csv's 131,072 characters.
-    csv.field_size_limit(2**31 - 1)
-    if dialect.escapes:
-        lines = map(_hide_escaped, lines)
-    return csv.reader(
-        lines,
-        delimiter=dialect.delimiter,
-        quoting=csv.QUOTE_MINIMAL if dialect.quoting else csv.QUOTE_NONE,
-        skipinitialspace=dialect.is_spaced,
-        strict=True,
-    )
-
-
-def _hide_escaped(line: str) -> str:
-    r"""Replaces each `\"` by _QUOTE, and each `\\` by a backslash."""
-
-    def hide(match: re.Match[str]) -> str:
-        return _QUOTE if match[1] == '"' else "\\"
-
-    return _ESCAPED.sub(hide, line) if "\\" in line else line
-
-
-def show_escaped(row: list[str]) -> list[str]:
-    """Returns the cells of a record whose dialect `escapes`."""
-    return [cell.replace(_QUOTE, '"') for cell in row]
-
-
-def is_swallowed(row: Sequence[str], delimiter: str) -> bool:
-    """Returns whether a quoted cell contains the next lines of the table.
-
-    csv reads a stray quote in each of two lines as one cell, with as many tabs
-    as lines have:  a<TAB>"b  c<TAB>d  e<TAB>f
-    Commas are not counted, because a text may contain as many of them.
-    """
-    last = len(row) - 1
-    return delimiter in "\t|" and any(
-        cell.count(delimiter) == (len(cell.splitlines()) - 1) * last > 0
-        for cell in row
-        if delimiter in cell
-    )
 
 
 class _Sample:
@@ -161,7 +88,7 @@ class _Sample:
         If it fits, no record is malformed, and all have one width.
         """
         records: list[list[str]] = []
-        reader = filter(None, csv_reader(self, dialect))
+        reader = filter(None, create_record_reader(self, dialect))
         # A spreadsheet writes empty cells for empty rows above a table.
         filled = itertools.dropwhile(headers.is_empty_row, reader)
         try:
@@ -204,7 +131,7 @@ class _Sample:
             return 0
         text = "".join(self.lines_read)
         if dialect.escapes:
-            text = _hide_escaped(text)
+            text = hide_escaped(text)
         delimiter = re.escape(dialect.delimiter)
         blanks = " *" if dialect.is_spaced else ""
         # A cell may be a whole document: `[^"]*` is faster than `(?:[^"]|"")*`.
@@ -271,7 +198,9 @@ def find_dialect(
 
 def common_width(widths: Sequence[int]) -> int:
     """Returns the width of at least half of some records, 0 without one."""
-    (width, count), *_ = Counter(widths).most_common(1) or [(0, 0)]
+    if not widths:
+        return 0
+    ((width, count),) = Counter(widths).most_common(1)
     return width if 2 * count >= len(widths) else 0
 
 
@@ -293,7 +222,7 @@ def _find_in_sample(
         _check_delimiter(path, sample, records)
     has_header = chosen.has_header
     if has_header is not False:
-        headers.check_title(path, records)
+        titles.check_title(path, records)
         table_checks.check_second_names(path, records, head)
     if has_header is None and records:
         has_header = headers.has_header(path, records, chosen.columns)
@@ -315,8 +244,10 @@ def _check_delimiter(
 class _FittingDialect(NamedTuple):
     """A dialect under which all records have one width.
 
-    The strictest one has the fewest stray quotes, and of these the lowest
-    level, its index in `_dialects`.
+    Attributes:
+        num_stray: number of quotes that quote no cell.
+        level: index of the dialect in `_dialects`.
+        dialect: the dialect.
     """
 
     num_stray: int
@@ -360,10 +291,18 @@ def _choose_dialect(
     return strictest[0]
 
 
+def _strictness_of(fit: _FittingDialect) -> tuple[int, int]:
+    """Returns what is lowest for the strictest dialect.
+
+    It has the fewest stray quotes, and of these the lowest level.
+    """
+    return fit.num_stray, fit.level
+
+
 def _strictest(fits: Collection[_FittingDialect]) -> list[Dialect]:
     """Returns the strictest dialect, or several that are equally strict."""
-    lowest = min((fit.num_stray, fit.level) for fit in fits)
-    return [fit.dialect for fit in fits if (fit.num_stray, fit.level) == lowest]
+    lowest = min(map(_strictness_of, fits))
+    return [fit.dialect for fit in fits if _strictness_of(fit) == lowest]
 
 
 def _dialect_of_malformed(
@@ -390,7 +329,7 @@ def _dialect_of_malformed(
     if name_delimiters:
         raise _unknown_delimiter(path, sample)
     for records in records_by_delimiter.values():
-        headers.check_title(path, records, chosen.columns)
+        titles.check_title(path, records, chosen.columns)
     return Dialect(NO_DELIMITER, chosen.quoting is not False)
 
 
@@ -416,7 +355,7 @@ def _fit_delimiter(
         if does_fit and (len(records[0]) > 1 or chosen.delimiter):
             num_stray = sample.count_stray_quotes(dialect)
             fits.append(_FittingDialect(num_stray, level, dialect))
-    return min(fits, default=None)
+    return min(fits, key=_strictness_of, default=None)
 
 
 def _usual_dialect(delimiter: str, chosen: ChosenDialect) -> Dialect:

@@ -1,7 +1,31 @@
 """Finds whether the first record of a table names the columns.
 
-The records below tell: they are wider than a title, a name stands above a
-column of numbers, and a cell that recurs below itself is no name.
+First, each column tells what its first cell is. The first rule that fits
+decides:
+
+    first cell               below it               it is
+    7                        5, 9                   a value (dates, too)
+    price                    10, 12                 a name (above dates, too)
+    kind                     ham, ham, spam, spam   a name
+    spam                     ham, spam              a value, or names its column
+    title                    anything else          a name, because it is usual
+    any other                                       unknown
+
+7 may be a name in a record such as name, 2013, 2014, or 0, 1, 2 (see
+`_numbers_may_be_names`). In a record that contains a text, price and kind are
+unknown, because texts stand in rows more often than in names.
+
+Then the columns decide together, again by the first rule that fits:
+
+    cells of the first record                       the record
+    a name, and a value or a cell that recurs       unknown
+    a name                                          names the columns
+    a word above texts of many words                unknown
+    a value                                         is a row
+    a cell that recurs, and a text                  is a row
+    any other                                       unknown
+
+If the answer is unknown, the user sets a flag.
 """
 
 import enum
@@ -35,114 +59,20 @@ class _Column(NamedTuple):
 
 
 class _Sign(enum.Enum):
-    """Whether a column shows that the first record is a header or a row.
+    """What the first cell of a column is by the cells below it.
 
     Attributes:
-        NAME: it names the columns. The cell is such as `price` above numbers.
-        ROW: it is a row. The cell is such as a number above numbers.
-        RECURS: the cell recurs below, as cells of a row do. But a label may
-            also name its column.
-        NOTHING: the cell may be of either.
+        NAME: a name, such as `price` above numbers.
+        VALUE: a value of the first row, such as a number above numbers.
+        RECURS: it stands below itself too, as values do. But a label may also
+            name its column.
+        NOTHING: it may be either.
     """
 
     NAME = enum.auto()
-    ROW = enum.auto()
+    VALUE = enum.auto()
     RECURS = enum.auto()
     NOTHING = enum.auto()
-
-
-def check_title(
-    path: str,
-    records: Sequence[Sequence[str]],
-    columns: Collection[str] = (),
-) -> None:
-    """Raises a ValueError if the first record seems to be a title.
-
-    It is narrower than the table below it, or only its first cell is filled.
-    The usual name of a column, or one of `columns`, is no title.
-
-    Args:
-        path: path of the file, for the error.
-        records: the first records of the table.
-        columns: names of columns that the user chose.
-    """
-    if len(records) < 2:
-        return
-    first, *rest = records
-    is_narrow = _is_narrow_title(first, rest, columns)
-    if is_narrow or _is_padded_title(first, rest, columns):
-        cell = next(filter(None, first), "")
-        width = len(rest[-1])
-        if 1 < len(first) < width:
-            raise ValueError(
-                f"{path}: the first line, which begins with {cell[:80]!r}, "
-                f"has {len(first)} cells above a table of {width} columns. "
-                "Name all columns, or remove the line if it is a title"
-            )
-        flag = (
-            "--delimiter=tab if there is one column"
-            if is_narrow
-            else "--nohas_header if it is a row"
-        )
-        raise ValueError(
-            f"{path}: the first line, {cell[:80]!r}, seems to be a title "
-            f"above a table of {len(rest[-1])} columns. Remove what is above "
-            f"the names of the columns, or set {flag}"
-        )
-
-
-def _is_narrow_title(
-    first: Sequence[str],
-    rest: Sequence[Sequence[str]],
-    columns: Collection[str],
-) -> bool:
-    """Returns whether a first record is a title with fewer cells than a row.
-
-    The table, which ends the file, is at least two records of one width, and
-    at least half of all records.
-    """
-    width = len(rest[-1])
-    table = [
-        *itertools.takewhile(lambda row: len(row) == width, reversed(rest))
-    ]
-    is_table = len(table) > 1 and 2 * len(table) >= len(rest)
-    is_column = len(first) == 1 and is_usual_name(first[0], columns)
-    return len(first) < width and is_table and not is_column
-
-
-def _is_padded_title(
-    first: Sequence[str],
-    rest: Sequence[Sequence[str]],
-    columns: Collection[str],
-) -> bool:
-    """Returns whether a first record is a title with empty cells beside it.
-
-    A spreadsheet writes such cells. The names of the columns are below it.
-    """
-    width = len(first)
-    has_one_cell = width == len(rest[-1]) > 1 and not any(first[1:])
-    # Other lines of the title may follow. One name of three is no header.
-    is_above = any(len([*filter(None, row)]) > 1 for row in rest)
-    may_have_names_below = all(rest[0]) or (width > 2 and is_above)
-    return (
-        has_one_cell
-        and may_have_names_below
-        and not is_usual_name(first[0], columns)
-        and not _is_like_rows(first, rest)
-    )
-
-
-def _is_like_rows(first: Sequence[str], rest: Sequence[Sequence[str]]) -> bool:
-    """Returns whether a first row with one filled cell is like other rows.
-
-    Lines of a title may be like each other, in a table of more than two
-    columns. Rows of numbers are like each other in any table.
-    """
-    is_filled_like_one = len(first) == 2 and any(
-        row[0] and not any(row[1:]) for row in rest
-    )
-    numbers = [first[0], *(row[0] for row in rest)]
-    return is_filled_like_one or all(map(is_number, numbers))
 
 
 def is_usual_name(name: str, columns: Collection[str] = ()) -> bool:
@@ -155,12 +85,12 @@ def has_header(
 ) -> bool:
     """Returns whether the first of the first records names the columns.
 
-    A usual name, or one of `columns`, that does not recur below tells that it
-    does. So does a first cell above numbers, or above values each of which
-    recurs. A number above numbers, or a text that recurs, tells that it does
-    not, but years and numbers in a row may be names. So does any cell that
-    recurs, if the row contains a text or number. Without one, a label may name
-    its column.
+    The text at the top of this module lists the rules.
+
+    Args:
+        path: path of the file, for the error.
+        records: the first records of the table.
+        columns: names of columns that the user chose.
 
     Raises:
         ValueError: nothing tells.
@@ -190,9 +120,9 @@ def _filled_cells(rows: Sequence[Sequence[str]], index: int) -> list[str]:
 def _names_columns(
     table: Sequence[_Column], columns: Collection[str]
 ) -> bool | None:
-    """Weighs the signs of all columns, as `has_header` describes.
+    """Returns whether the first record names the columns, None if unknown.
 
-    Returns None if nothing tells whether the first record names the columns.
+    The first rule that fits decides.
     """
     # A text stands in a row more often than in a name.
     has_text = any(
@@ -203,18 +133,22 @@ def _names_columns(
     signs = {
         _sign_of(column, columns, has_text, may_be_numbers) for column in table
     }
-    is_row = _Sign.ROW in signs or _Sign.RECURS in signs
-    # `price` above numbers is a name, unless 7 beside it is above numbers too.
+    # `price` above 10 and 12 is a name, but 7 beside it is above 5 and 9.
+    if _Sign.NAME in signs and signs & {_Sign.VALUE, _Sign.RECURS}:
+        return None
+    # `price` above 10 and 12 is a name, and no cell is of a row.
     if _Sign.NAME in signs:
-        return None if is_row else True
+        return True
     # `remark` above texts of many words is hardly one of the texts.
     if any(map(_is_word_above_texts, table)):
         return None
     # 7 above 5 and 9 is of a row, whatever else recurs.
-    if _Sign.ROW in signs:
+    if _Sign.VALUE in signs:
         return False
     # `spam` above ham and spam may name its column. A text beside it does not.
-    return False if is_row and has_text else None
+    if _Sign.RECURS in signs and has_text:
+        return False
+    return None
 
 
 def _sign_of(
@@ -223,7 +157,9 @@ def _sign_of(
     has_text: bool,
     may_be_numbers: bool,
 ) -> _Sign:
-    """Returns whether a column shows a header or a row in the first record.
+    """Returns what the first cell of a column is.
+
+    The first rule that fits decides.
 
     Args:
         column: the column.
@@ -231,39 +167,48 @@ def _sign_of(
         has_text: whether a cell of the first record is a text.
         may_be_numbers: whether the names of the columns may be numbers.
     """
-    first, below = column
-    sign = _sign_of_values(column)
     # The years 2013 and 2014 above other numbers may be names.
-    may_be_name = may_be_numbers and is_number(first)
-    if sign is _Sign.ROW and not may_be_name:
-        return _Sign.ROW
-    # Beside a text, `news` above ham, ham, spam and spam may be a label.
-    if sign is _Sign.NAME and not has_text:
+    may_be_name = may_be_numbers and is_number(column.first)
+    # 7 above 5 and 9 is a value.
+    if _is_value_above_values(column) and not may_be_name:
+        return _Sign.VALUE
+    # `price` above 10 and 12 is a name, but a text beside it is of a row.
+    if _is_word_above_values(column) and not has_text:
+        return _Sign.NAME
+    # `kind` above ham, ham, spam and spam is a name. Beside a text, it may be a
+    # rare label.
+    if _is_above_labels(column) and not has_text:
         return _Sign.NAME
     # `spam` above ham and spam may be a label, as they are.
     if _recurs(column):
         return _Sign.RECURS
     # `title` above any other cells is a name.
-    if first not in below and is_usual_name(first, names):
+    if column.first not in column.below and is_usual_name(column.first, names):
         return _Sign.NAME
     return _Sign.NOTHING
 
 
-def _sign_of_values(column: _Column) -> _Sign:
-    """Compares the kind of a first cell with that of the cells below it."""
+def _is_value_above_values(column: _Column) -> bool:
+    """Returns whether a number is above numbers, or a date above dates."""
+    if _are_numbers(column.below):
+        return is_number(column.first)
+    return _are_dates(column.below) and _is_date(column.first)
+
+
+def _is_word_above_values(column: _Column) -> bool:
+    """Returns whether a word is above numbers or dates."""
+    are_values = _are_numbers(column.below) or _are_dates(column.below)
+    is_word = not _is_missing(column.first)
+    return are_values and is_word and not _is_value_above_values(column)
+
+
+def _is_above_labels(column: _Column) -> bool:
+    """Returns whether each word below recurs, but the first cell does not."""
     first, below = column
-    if _is_missing(first):
-        return _Sign.NOTHING
-    # `price` above 10 and 12 is a name, and 11 is of a row.
-    if _are_numbers(below):
-        return _Sign.ROW if is_number(first) else _Sign.NAME
-    # `day` above 2024-05-01 is a name, and 2024-04-30 is of a row.
-    if below and all(map(_is_date, below)):
-        return _Sign.ROW if _is_date(first) else _Sign.NAME
-    # `kind` above ham, spam, ham and spam is a name.
+    if _is_missing(first) or _are_numbers(below) or _are_dates(below):
+        return False
     counts = Counter(below)
-    all_recur = len(below) > 3 and min(counts.values()) > 1
-    return _Sign.NAME if all_recur and first not in counts else _Sign.NOTHING
+    return len(below) > 3 and min(counts.values()) > 1 and first not in counts
 
 
 def _numbers_may_be_names(table: Sequence[_Column]) -> bool:
@@ -322,8 +267,10 @@ def repeats_names(row: Sequence[str], names: Sequence[str]) -> bool:
 
     In files that were joined, UTF-8's mark may stand before the second names.
     """
+    if len(names) < 2:
+        return False
     is_same = row[0].removeprefix("\ufeff") == names[0]
-    return is_same and [*row[1:]] == [*names[1:]] != []
+    return is_same and [*row[1:]] == [*names[1:]]
 
 
 def _is_text(cell: str) -> bool:
@@ -348,6 +295,10 @@ def _is_word_above_texts(column: _Column) -> bool:
 
 def _is_date(cell: str) -> bool:
     return bool(_DATE.fullmatch(cell.strip()))
+
+
+def _are_dates(cells: Sequence[str]) -> bool:
+    return bool(cells) and all(map(_is_date, cells))
 
 
 def _are_numbers(cells: Sequence[str]) -> bool:

@@ -7,11 +7,13 @@ from typing import IO, NamedTuple
 
 from data.io import encodings, packed_files, text_files
 from data.tables import (
+    csv_records,
     dialects,
     headers,
     json_tables,
     parquet,
     table_checks,
+    titles,
     workbooks,
 )
 from data.tables.column_keys import ColumnNumber, unique_keys
@@ -293,7 +295,7 @@ def _read_separated(
                 raise ValueError(f"{path}, line {number}: {wrong}")
             builder.set_names(cells)
             continue
-        is_swallowed = "\n" in text and dialects.is_swallowed(
+        is_swallowed = "\n" in text and csv_records.is_swallowed(
             cells, table.dialect.delimiter
         )
         yield number, wrong or builder.build(cells, is_swallowed)
@@ -303,7 +305,7 @@ def _parse_records(
     path: StrPath, table: dialects.FoundDialect, builder: _RowBuilder
 ) -> Iterator[tuple[int, list[str] | ValueError]]:
     """Yields the cells of each record, or the error of a malformed one."""
-    reader = dialects.csv_reader(table.lines, table.dialect)
+    reader = csv_records.create_record_reader(table.lines, table.dialect)
     while True:
         # A quoted cell may span lines. Number the row by its first line.
         number = reader.line_num + 1
@@ -322,14 +324,14 @@ def _parse_records(
         if not cells or (builder.needs_names and headers.is_empty_row(cells)):
             continue
         if table.dialect.escapes:
-            cells = dialects.show_escaped(cells)
+            cells = csv_records.show_escaped(cells)
         yield number, cells
 
 
 def _unclosed_quote(error: csv.Error) -> ValueError:
     """Returns the error for a row in which csv found a wrong quote."""
     # A table of one column has no delimiter that can be shown.
-    reason = str(error).replace(f"'{dialects.NO_DELIMITER}'", "a line end")
+    reason = str(error).replace(f"'{csv_records.NO_DELIMITER}'", "a line end")
     return ValueError(
         f"{reason}. Close the quote, write a quote in a quoted cell twice "
         '(""), or set --noquoting if quotes are ordinary characters in this '
@@ -352,7 +354,7 @@ def _read_workbook(path: StrPath, layout: Layout) -> Iterator[Row]:
     records = [cells for _, cells in first_rows]
     has_header = layout.has_header
     if has_header is not False:
-        headers.check_title(str(path), records)
+        titles.check_title(str(path), records)
         table_checks.check_second_names(str(path), records)
     if has_header is None and records:
         has_header = headers.has_header(str(path), records, layout.columns)

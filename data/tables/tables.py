@@ -2,22 +2,17 @@
 
 Training and predict.py both use this reader. table_formats.py knows the formats
 of tables: CSV, TSV, JSON, Excel, Parquet and plain text, packed or not. A table
-of any size needs only the memory of a few rows, unless its column `answer` may
-be Prodigy's (see `accepted_rows`), or it is a JSON list or a workbook. Errors
-name the file and the line.
+of any size needs only the memory of a few rows, unless it is a JSON list or a
+workbook. Errors name the file and the line.
 """
 
 import difflib
 import itertools
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Any, TypeVar
-
-from absl import logging
 
 from data.tables.column_keys import ColumnNumber, RepeatedName
 from data.tables.table_formats import (
     DEFAULT_LAYOUT,
-    FORMATS,
     Layout,
     Row,
     format_of,
@@ -25,30 +20,6 @@ from data.tables.table_formats import (
 )
 from files.json_files import JsonObject
 from files.paths import StrPath
-
-# The module offers the names of table_formats.py too.
-__all__ = [
-    "DECISIONS",
-    "DEFAULT_LAYOUT",
-    "FORMATS",
-    "ColumnNumber",
-    "Layout",
-    "RepeatedName",
-    "Row",
-    "Table",
-    "accepted_rows",
-    "add_answer",
-    "check_columns",
-    "format_of",
-    "read_rows",
-    "read_table",
-]
-
-# What Prodigy's column `answer` says of the label of a row.
-DECISIONS = ("accept", "reject", "ignore")
-
-# A tuple whose last element is a row, {column: cell}.
-PlacedRow = TypeVar("PlacedRow", bound=tuple[Any, ...])
 
 
 class Table:
@@ -168,55 +139,6 @@ def check_columns(
                 f"{where}: there is no column {column!r}; the columns are "
                 f"{', '.join(map(repr, columns))}{hint}"
             )
-
-
-def accepted_rows(
-    path: StrPath,
-    rows: Iterable[PlacedRow],
-    columns_of_flags: Collection[str] = (),
-) -> Iterator[PlacedRow]:
-    """Yields the rows that an annotator accepted in Prodigy.
-
-    Prodigy writes its decision into the column `answer`. If its cells are
-    "accept", "reject" or "ignore", the rejected and ignored rows are left out,
-    and their number is logged. Rows from elsewhere, whose cell is empty, stay.
-    If a cell is anything else, all rows are yielded. The rows above the first
-    such cell are in memory at once, so that only Prodigy's tables need memory
-    for all rows.
-
-    Args:
-        path: the file, for the log.
-        rows: tuples that end with a row, {column: cell}.
-        columns_of_flags: columns that the flags name, which keep their own
-            meaning.
-    """
-    rows = iter(rows)
-    first_rows = [*itertools.islice(rows, 1)]
-    has_answers = all("answer" in placed[-1] for placed in first_rows)
-    if "answer" in columns_of_flags or not has_answers:
-        yield from first_rows
-        yield from rows
-        return
-    undecided_rows: list[PlacedRow] = []
-    for placed in itertools.chain(first_rows, rows):
-        undecided_rows.append(placed)
-        if placed[-1].get("answer") not in (None, "", *DECISIONS):
-            # Prodigy did not write this table.
-            yield from undecided_rows
-            yield from rows
-            return
-    num_left_out = 0
-    for placed in undecided_rows:
-        if placed[-1].get("answer") in ("reject", "ignore"):
-            num_left_out += 1
-        else:
-            yield placed
-    if num_left_out:
-        logging.warning(
-            "%s: %d rows left out, because their `answer` is not accept",
-            path,
-            num_left_out,
-        )
 
 
 def add_answer(

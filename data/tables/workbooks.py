@@ -181,7 +181,9 @@ def _check_formulas(
         sheet: name of the sheet, for the error.
     """
     data = _read_sheet_xml(file, index)
-    for cell in _CELL.finditer(data) if b"<f" in data else ():
+    if b"<f" not in data:
+        return
+    for cell in _CELL.finditer(data):
         if b't="str"' not in cell[1] and not _VALUE.search(cell[0]):
             place = re.search(rb'\br="(\w+)"', cell[1])
             raise ValueError(

@@ -20,7 +20,8 @@ def count_cut(
         what: end of the log line, such as "texts were longer than
             --max_seq_length=8 and were cut".
     """
-    num_items = num_cut = 0
+    num_items = 0
+    num_cut = 0
     for item in items:
         num_items += 1
         num_cut += is_cut(item)

@@ -98,7 +98,8 @@ class FullTokenizer:
                     f"{path}: `normalizer.lowercase` is {str(stated).lower()}; "
                     f"set --do_lower_case={stated}"
                 )
-            do_lower_case = self.stated_casing = stated
+            self.stated_casing = stated
+            do_lower_case = stated
         first, end, _ = self.vocab_bytes.partition(b"\n")
         text_files.check_first_line(first + end, path)
         # As in Google's code, only a line feed ends a line, and bytes that are

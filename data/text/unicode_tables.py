@@ -112,7 +112,8 @@ def _normalize(char: str, do_lower_case: bool) -> tuple[int, str]:
     if cleaned.isspace():
         return BORDER | STARTER, " "
     flags = 0
-    letters = decomposed = char
+    decomposed = char
+    letters = char
     if do_lower_case:
         decomposed = unicodedata.normalize("NFD", char.lower())
         letters = characters.strip_accents(decomposed)

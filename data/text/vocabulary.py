@@ -173,7 +173,8 @@ def count_pieces(
     of all WordPieces).
     """
     tokenizer = WordpieceTokenizer(set(vocab))
-    num_unknown = num_all = 0
+    num_unknown = 0
+    num_all = 0
     for word, count in counts.items():
         pieces = tokenizer.tokenize(word)
         num_all += len(pieces) * count

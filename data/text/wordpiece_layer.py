@@ -72,7 +72,8 @@ class WordpieceTable:
                 self._behind[row] = 0
             self._offsets[row] = offsets[node]
             for cp, child in children.items():
-                rows[child] = below = offsets[node] + cp
+                below = offsets[node] + cp
+                rows[child] = below
                 self._parents[below] = row
                 self._tokens[below] = self._tokens[row]
                 self._behind[below] = self._behind[row] + 1

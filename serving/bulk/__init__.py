@@ -1,8 +1,8 @@
-"""Answers the requests of large inputs in tasks, each of which writes a file.
+"""Answers the requests of large inputs, in units that write a file each.
 
-The input is cut into shares of about 4 MB. A task reads one share and writes
+The input is cut into shares of about 4 MB. A unit reads one share and writes
 its answers, a shard such as answers-00007-of-00128.csv. What it writes depends
 only on the input, the model and the flags, so any processes and machines can
-work on the tasks, in any order, twice, and again after a kill.
+work on the units, in any order, twice, and again after a kill.
 data/jobs/sharded_job.py describes how a job resumes.
 """

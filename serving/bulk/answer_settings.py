@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from data.jobs.file_ranges import FileRange
-from data.tables import tables
-from data.tables.options import LayoutOptions
+from data.tables import table_formats
+from data.tables.layout_options import LayoutOptions
 from files.paths import is_remote
 from serving import checksums, request_items
 from serving.answers.answer_writer import AnswerFormat
@@ -17,7 +17,7 @@ from serving.text_model import TextModel, load_once
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class AnswerSettings:
-    """The settings with which all tasks of a job answer their requests.
+    """The settings with which all units of a job answer their requests.
 
     Attributes:
         model: folder of the export, `TextModel.path`.
@@ -104,7 +104,7 @@ class AnswerSettings:
         """Returns an absolute path. Workers may run in other folders."""
         return path if is_remote(path) else os.path.join(self.folder, path)
 
-    def table_layout(self) -> tables.Layout:
+    def table_layout(self) -> table_formats.Layout:
         """Returns how the input is written."""
         return self.layout.layout(self.input_format, None)
 

@@ -1,4 +1,4 @@
-"""Runs the tasks that answer a large input, and resumes earlier work."""
+"""Runs the units that answer a large input, and resumes earlier work."""
 
 import dataclasses
 import os
@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 from absl import logging
 
-from data.io import records
+from data.io import file_sizes
 from data.jobs import file_ranges
 from data.jobs.file_ranges import FileRange
-from data.jobs.sharded_job import JobFiles, RunTasks, run_tasks
+from data.jobs.sharded_job import JobFiles, Runner, measure_inputs, run_units
 from files import lock
 from files.atomic import write_json
 from files.json_files import JsonObject
@@ -27,8 +27,8 @@ _VERSION = 1
 
 
 @dataclasses.dataclass(frozen=True)
-class AnswerTask:
-    """A task of the job: the ranges to read, and the shard to write.
+class AnswerUnit:
+    """A unit of the job: the ranges to read, and the shard to write.
 
     Attributes:
         settings: how to answer.
@@ -66,7 +66,7 @@ def answer_files(
     paths: Sequence[str],
     output_file: str,
     num_shards: int,
-    run: RunTasks,
+    run: Runner,
 ) -> BulkResult:
     """Writes the shards and the manifest, or resumes unfinished work.
 
@@ -77,8 +77,7 @@ def answer_files(
             its ending.
         num_shards: maximum number of shards. 0 = the size of the input
             determines the number.
-        run: function that calls another function for each task, as
-            `workers.run_in_processes` does.
+        run: what makes the calls for all units, as `choose_runner` returns it.
 
     Raises:
         ValueError: a file has no column of texts, the fields to write do not
@@ -94,7 +93,7 @@ def answer_files(
             output_file,
             _VERSION,
             flags={**settings.flags(), "num_shards": num_shards},
-            inputs=paths,
+            inputs=measure_inputs(paths),
             ending=_find_ending(output_file),
             other_entries={
                 "model": checksums.measure_export(folder, settings.engine)
@@ -106,12 +105,12 @@ def answer_files(
             return _result_of(manifest, f"already wrote {written}")
         # Check the flags first, because reading the files may take long.
         output.check_begun()
-        tasks = _create_tasks(settings, paths, output, num_shards)
-        output.check_tasks(tasks)
+        units = _create_units(settings, paths, output, num_shards)
+        output.check_units(units)
         output.begin()
-        results = run_tasks(tasks, write_shard, run, "Predicting")
+        results = run_units(units, write_shard, run, "Predicting")
         manifest = output.finish(_combine(results))
-        written = output.pattern(len(tasks))
+        written = output.pattern(len(units))
         return _result_of(manifest, f"wrote {written}")
 
 
@@ -127,13 +126,13 @@ def _find_ending(path: str) -> str:
     return os.path.splitext(name.removesuffix(packing))[1] + packing
 
 
-def _create_tasks(
+def _create_units(
     settings: AnswerSettings,
     paths: Sequence[str],
     output: JobFiles,
     num_shards: int,
-) -> list[AnswerTask]:
-    """Cuts the input into shares, and returns a task for each."""
+) -> list[AnswerUnit]:
+    """Cuts the input into shares, and returns a unit for each."""
     layout = settings.table_layout()
     shares = file_ranges.split_files(paths, layout, num_shards)
     names_files = len(paths) > 1
@@ -144,7 +143,7 @@ def _create_tasks(
     taken = frozenset(() if is_array else columns.taken)
     shards = output.shard_paths(len(shares))
     return [
-        AnswerTask(
+        AnswerUnit(
             settings=settings,
             names_files=names_files,
             columns=taken,
@@ -159,8 +158,8 @@ def _create_tasks(
     ]
 
 
-def write_shard(task: AnswerTask) -> None:
-    """Writes a task's shard, and then its result file.
+def write_shard(unit: AnswerUnit) -> None:
+    """Writes a unit's shard, and then its result file.
 
     The result file contains the size and checksum of the shard, the numbers of
     answers and errors, and the first errors.
@@ -169,35 +168,35 @@ def write_shard(task: AnswerTask) -> None:
         OSError: a file cannot be read or written.
         ValueError: a file or the model changed since the job began.
     """
-    settings = task.settings
+    settings = unit.settings
     model = settings.load()
     counter = batch_prediction.RowCounter(logs=False)
     rows = batch_prediction.answer_items(
         model.prepared,
         model.task(settings.task),
         settings.options,
-        settings.read_requests(task.ranges, task.names_files),
+        settings.read_requests(unit.ranges, unit.names_files),
         batch_prediction.RowOptions(
             batch_size=settings.batch_size,
             sorts=True,
             fields=settings.output_fields,
             knows_fields=True,
             keeps_columns=settings.output_format != "npy",
-            columns=task.columns,
+            columns=unit.columns,
         ),
         counter,
     )
-    (shard,) = task.shards
+    (shard,) = unit.shards
     path = settings.locate(shard)
     counts = answer_writer.write_answers(
-        path, settings.output_format, rows, schema=task.schema
+        path, settings.output_format, rows, schema=unit.schema
     )
     result = {
         "shards": [
             {
                 "path": shard,
                 "num_records": counts.num_rows,
-                **records.measure_shard(path),
+                **file_sizes.measure_shard(path),
             }
         ],
         "counts": counts._asdict(),
@@ -205,11 +204,11 @@ def write_shard(task: AnswerTask) -> None:
     }
     # Both models may have answered if the folder changed in between.
     settings.check_folder()
-    write_json(settings.locate(task.result_file), result)
+    write_json(settings.locate(unit.result_file), result)
 
 
 def _combine(results: Sequence[JsonObject]) -> JsonObject:
-    """Combines the results of the tasks for the manifest.
+    """Combines the results of the units for the manifest.
 
     Logs the first errors.
     """

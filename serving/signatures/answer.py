@@ -13,7 +13,7 @@ import tensorflow as tf
 
 from data.io.tfrecords import trim_padding
 from data.squad.decoder_layer import SquadDecoder
-from data.squad.options import DecodingOptions, WindowOptions
+from data.squad.squad_options import DecodingOptions, WindowOptions
 from data.squad.windows_layer import Passages, create_windows
 from data.text.packing_layer import Windows
 from model_folders.model_entries import HeadSettings

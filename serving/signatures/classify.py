@@ -130,7 +130,7 @@ class _Beginnings:
 class _WholeTexts:
     """Classifies texts in windows, and averages the windows' outputs.
 
-    The rules are those of data/classification/decoding.py.
+    The rules are those of data/classification/label_decoding.py.
     """
 
     def __init__(

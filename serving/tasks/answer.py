@@ -4,9 +4,9 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any, NamedTuple, TypeVar
 
-from data.squad import decoding, passage_windows
-from data.squad.options import DecodingOptions, WindowOptions
-from data.squad.reading import WORD, SquadExample
+from data.squad import answer_decoding, passage_windows
+from data.squad.squad_examples import WORD, SquadExample
+from data.squad.squad_options import DecodingOptions, WindowOptions
 from serving.engines import Input, OutputArrays
 from serving.prepared_model import PreparedModel
 from serving.serving_flags import TaskFlags
@@ -77,19 +77,19 @@ def _decode(
     """
     example, windows = question
     results = {
-        window.unique_id: decoding.RawResult(
+        window.unique_id: answer_decoding.RawResult(
             window.unique_id, logits["start_logits"], logits["end_logits"]
         )
         for window, logits in zip(windows, outputs, strict=True)
     }
-    answer = decoding.decode_question(
+    answer = answer_decoding.decode_question(
         example,
         windows,
         results,
         _options_of(DecodingOptions, model),
         model.tokenizer.basic_tokenizer,
     )
-    entries = decoding.with_probabilities(answer.nbest)
+    entries = answer_decoding.with_probabilities(answer.nbest)
 
     def describe(index: int) -> Reply:
         _, start, end, *_ = answer.nbest[index]

@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 
-from data.classification.decoding import pool, to_probabilities
+from data.classification.label_decoding import pool, to_probabilities
 from data.text.token_windows import cut_spans
 from model_folders.model_entries import OutputMode
 from serving import head_outputs

@@ -2,9 +2,9 @@
 
 from typing import NamedTuple
 
-from data.ner import scoring, sentence_windows
-from data.ner.sentence_windows import NerExample
-from data.ner.words import find_words, split_words
+from data.ner import entity_scoring, sentence_windows
+from data.ner.ner_example import NerExample
+from data.ner.word_splitting import find_words, split_words
 from serving.engines import Input, OutputArrays
 from serving.prepared_model import PreparedModel
 from serving.serving_flags import TaskFlags
@@ -80,7 +80,7 @@ def _decode(
         return reply
     spans = find_words(text, words)
     entities = []
-    for kind, first, last in scoring.find_entities(tags):
+    for kind, first, last in entity_scoring.find_entities(tags):
         start, end = spans[first][0], spans[last - 1][1]
         entities.append(
             {

@@ -4,15 +4,18 @@ import numpy as np
 import pytest
 
 from data import report
-from data.classification.decoding import LabelDecoder
 from data.classification.features import InputExample
-from data.ner.sentence_windows import NerExample
-from data.squad import reading
+from data.classification.label_decoding import LabelDecoder
+from data.classification.label_report import write_label_report
+from data.ner.entity_report import write_entity_report
+from data.ner.ner_example import NerExample
+from data.squad.answer_report import write_answer_report
+from data.squad.squad_questions import read_squad_file
 from tests.support.report_page import ReportPage
 from tests.support.squad_files import write_squad
 
 HEADING = report.create_heading("<b>NER</b>", "topics.csv", {"f1": 0.9})
-TITLE = HEADING["title"]
+TITLE = HEADING.title
 HOSTILE = "</b></style><script>x</script>&{{ 1 + 1 }}\"'"
 
 
@@ -30,7 +33,7 @@ def write_labels(tmp_path, tokenizer, mode, names, labels, outputs):
     decoder = LabelDecoder(mode, names)
     outputs = np.array(outputs, np.float32)
     # Each text has two WordPieces of its own, and [CLS] or [SEP].
-    report.write_label_report(
+    write_label_report(
         path,
         HEADING,
         examples=examples,
@@ -90,8 +93,8 @@ def test_answers_are_marked_in_their_passage(tmp_path):
     path = write_squad(tmp_path / "dev.json", questions, context)
     predictions = {"q0": "ran. Cats", "q1": "Cats", "q2": "", "q3": ""}
     output = tmp_path / "report.html"
-    report.write_answer_report(
-        output, HEADING, reading.SquadFile(path), predictions, True
+    write_answer_report(
+        output, HEADING, read_squad_file(path), predictions, True
     )
     page = read(output)
     assert page.rows == [
@@ -121,7 +124,7 @@ def test_entities_are_right_wrong_or_missed(tmp_path):
         NerExample("2", ["ok"], ["O"], 0),
     ]
     path = tmp_path / "report.html"
-    report.write_entity_report(path, HEADING, examples, [predicted, ["O"]])
+    write_entity_report(path, HEADING, examples, [predicted, ["O"]])
     page = read(path)
     assert page.rows == [
         ["", "support", "missed", "right", "wrong"],
@@ -181,18 +184,18 @@ def test_numbers_are_beside_their_mean(tmp_path, tokenizer):
 def test_answers_and_entities_have_baselines(tmp_path):
     path = write_squad(tmp_path / "dev.json", [[(0, "Cats")], []], "Cats ran.")
     output = tmp_path / "report.html"
-    file = reading.SquadFile(path)
+    file = read_squad_file(path)
     predictions = {"q0": "Cats", "q1": "ran"}
-    report.write_answer_report(output, HEADING, file, predictions, True)
+    write_answer_report(output, HEADING, file, predictions, True)
     assert "Always no answer: 0.50." in read(output).text
-    report.write_answer_report(output, HEADING, file, predictions)
+    write_answer_report(output, HEADING, file, predictions)
     assert "Always" not in read(output).text
     examples = [
         NerExample("1", ["ok"], ["O"], 0),
         NerExample("2", ["Rome"], ["B-LOC"], 0),
     ]
-    report.write_entity_report(output, HEADING, examples, [["O"], ["O"]])
+    write_entity_report(output, HEADING, examples, [["O"], ["O"]])
     text = read(output).text
     assert "Right: 1 of 2" in text and "Always no entity: 0.50." in text
-    report.write_entity_report(output, HEADING, [], [])
+    write_entity_report(output, HEADING, [], [])
     assert "Always" not in read(output).text

@@ -12,7 +12,7 @@ import shutil
 import pytest
 import tensorflow as tf
 
-from data.io import records
+from data.io import records, tf_examples
 from modeling.checkpoints import tf1
 from tests.support import script_runner
 from tests.support.models import write_config
@@ -56,7 +56,7 @@ def files(tmp_path_factory, tiny):
     )
     lies = b"".join([*itertools.islice(framed, 20), records._header(1 << 30)])
     (folder / "lies.tfrecord").write_bytes(lies)
-    squad = records.encode_example({"unique_ids": [1]})
+    squad = tf_examples.encode_example({"unique_ids": [1]})
     (folder / "other.tfrecord").write_bytes(records.frame_record(squad))
     tf1.write_checkpoint(folder / "cut.ckpt", {"global_step": tf.Variable(0)})
     os.truncate(folder / "cut.ckpt.data-00000-of-00001", 1)

@@ -16,12 +16,12 @@ import modeling
 import run_classifier
 import serving
 from command_line import config_values
-from data.classification import reading
-from data.classification.options import TableOptions
+from data.classification.classification_options import TableOptions
+from data.classification.classification_reader import TABLE_TASKS
 from data.ner import spans
-from data.ner.scoring import find_entities
-from data.ner.words import find_words
-from data.tables.options import DataFileOptions
+from data.ner.entity_scoring import find_entities
+from data.ner.word_splitting import find_words
+from data.tables.data_file_options import DataFileOptions
 from serving import engines
 from tests.support import script_runner
 from tests.support.script_runner import parse_flags, read_results
@@ -278,7 +278,7 @@ def test_pairs_and_queries_are_split_too(tmp_path, task_name):
     columns = ("text_column", "text_b_column", "label_column")
     given = dict(zip(columns, names, strict=True))
     path = str(tmp_path / "pairs.csv")
-    processor = reading.TABLE_TASKS[task_name].create_processor(
+    processor = TABLE_TASKS[task_name].create_processor(
         None,
         DataFileOptions(data_file=path),
         TableOptions(**given),

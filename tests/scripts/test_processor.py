@@ -1,6 +1,6 @@
 """run_classifier.py with a user's class, written for Google's script.
 
-Also covers processor_file.py.
+Also covers processor_file.py and google_code.py.
 """
 
 import csv

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from data.ner import scoring
+from data.ner import entity_scoring
 from modeling.checkpoints import tf1
 from tests.support import script_runner, task_files
 from tests.support.checkpoints import values
@@ -72,7 +72,9 @@ def test_predictions_are_conllevals_columns(flags):
         assert words == [word.split()[0] for word in SENTENCES[i % 3]]
         assert (entry["words"], entry["labels"]) == (words, labels)
         right.append(tags)
-    scores = scoring.score_entities(right, [one["labels"] for one in entries])
+    scores = entity_scoring.score_entities(
+        right, [one["labels"] for one in entries]
+    )
     scores["global_step"] = read_results(run)["global_step"]
     assert read_results(run, "test_eval_results.txt") == pytest.approx(scores)
 

@@ -1,4 +1,4 @@
-"""predict.py in tasks and processes: the same bytes, whatever happens.
+"""predict.py in units and processes: the same bytes, whatever happens.
 
 Also covers schema.py and sharded_job.py.
 """
@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 from data.jobs import workers
-from data.tables.options import LayoutOptions
+from data.tables.layout_options import LayoutOptions
 from serving import text_model
 from serving.bulk import answer_settings, job
 from serving.serving_flags import TaskFlags
@@ -345,7 +345,7 @@ def settings_for(path):
 
 @pytest.fixture
 def answer_with(folder, folders, tmp_path, monkeypatch):
-    """(name, function that runs tasks) -> the counts and {shard: content}."""
+    """(name, function that makes calls) -> the counts and {shard: content}."""
     for name in ("in.jsonl", "part-1.csv"):
         shutil.copy(folder / name, tmp_path)
     monkeypatch.chdir(tmp_path)
@@ -362,17 +362,17 @@ def answer_with(folder, folders, tmp_path, monkeypatch):
 run_once = functools.partial(workers.run_in_processes, num_processes=1)
 
 
-def run_twice(function, tasks):
-    """Runs each task twice, at the same time."""
-    tasks = [task for task in tasks for _ in range(2)]
-    return workers.run_in_processes(function, tasks, 2)
+def run_twice(function, calls):
+    """Makes each call twice, at the same time."""
+    calls = [arguments for arguments in calls for _ in range(2)]
+    return workers.run_in_processes(function, calls, 2)
 
 
-def run_elsewhere(function, tasks):
+def run_elsewhere(function, calls):
     """Runs in another folder, as workers of a cluster may."""
-    for task in tasks:
+    for arguments in calls:
         with contextlib.chdir("/"):
-            yield function(*task)
+            yield function(*arguments)
 
 
 def test_the_counts_are_of_rows_failed_requests_and_empty_texts(answer_with):
@@ -383,7 +383,7 @@ def test_the_counts_are_of_rows_failed_requests_and_empty_texts(answer_with):
 
 
 @pytest.mark.parametrize("run", [run_twice, run_elsewhere])
-def test_tasks_that_run_twice_or_elsewhere_write_the_same(run, answer_with):
+def test_calls_made_twice_or_elsewhere_write_the_same(run, answer_with):
     assert answer_with("other", run) == answer_with("once", run_once)
 
 
@@ -396,8 +396,8 @@ def test_a_worker_that_lives_on_loads_a_new_model(
     context = multiprocessing.get_context("spawn")
     with futures.ProcessPoolExecutor(1, context) as pool:
 
-        def run(function, tasks):
-            yield from pool.map(function, *zip(*tasks, strict=True))
+        def run(function, calls):
+            yield from pool.map(function, *zip(*calls, strict=True))
 
         for name in ("first.jsonl", "second.jsonl"):
             settings = settings_for("model")

@@ -13,7 +13,7 @@ import tensorflow as tf
 
 import modeling
 import serving
-from data.classification.decoding import to_probabilities
+from data.classification.label_decoding import to_probabilities
 from modeling import ops
 from modeling.layers import all_layers
 from serving import engines, formats

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from data.classification.decoding import to_probabilities
+from data.classification.label_decoding import to_probabilities
 from model_folders import kinds
 from serving import head_outputs
 from serving.signatures import heads

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from data.tables import tables
-from data.tables.options import LayoutOptions
+from data.tables.layout_options import LayoutOptions
 from serving import batch_prediction, request_items
 from serving.answers.csv_table import write_csv
 from serving.answers.jsonl import to_json_line

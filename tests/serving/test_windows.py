@@ -9,11 +9,15 @@ import tensorflow as tf
 
 import modeling
 import serving
-from data.classification.decoding import LabelDecoder, pool, to_probabilities
-from data.squad import decoding as squad_decoding
-from data.squad import reading as squad_reading
-from data.squad.options import DecodingOptions
+from data.classification.label_decoding import (
+    LabelDecoder,
+    pool,
+    to_probabilities,
+)
+from data.squad import answer_decoding
 from data.squad.passage_windows import create_features
+from data.squad.squad_examples import WORD, SquadExample
+from data.squad.squad_options import DecodingOptions
 from data.text.token_windows import cut_spans
 from serving import engines
 from serving.engines import Input
@@ -55,10 +59,10 @@ def searched(exports):
     inputs = served.requests[0][1]
     pairs = zip(inputs["question"], inputs["context"], strict=True)
     examples = [
-        squad_reading.SquadExample(
+        SquadExample(
             str(number),
             question,
-            squad_reading.WORD.findall(context),
+            WORD.findall(context),
             context=context,
         )
         for number, (question, context) in enumerate(pairs)
@@ -69,8 +73,8 @@ def searched(exports):
     logits = call(served.model, features)
     ids = [feature.unique_id for feature in features]
     sides = (logits[name].numpy() for name in ("start_logits", "end_logits"))
-    results = [*map(squad_decoding.RawResult, ids, *sides)]
-    return squad_decoding.decode_predictions(
+    results = [*map(answer_decoding.RawResult, ids, *sides)]
+    return answer_decoding.decode_predictions(
         examples, features, results, DECODING, served.tokenizer.basic_tokenizer
     )
 

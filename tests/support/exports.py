@@ -9,7 +9,7 @@ import keras
 
 import modeling
 import serving
-from data.squad.options import DecodingOptions, WindowOptions
+from data.squad.squad_options import DecodingOptions, WindowOptions
 from data.text.tokenization import FullTokenizer
 from serving import engines
 from tests.support.models import built, tiny_config

@@ -2,10 +2,10 @@
 
 import json
 
-from data.classification import reading
-from data.classification.options import TableOptions
+from data.classification.classification_options import TableOptions
+from data.classification.classification_reader import TABLE_TASKS
 from data.io.split_names import SETS
-from data.tables.options import DataFileOptions
+from data.tables.data_file_options import DataFileOptions
 
 # {name of a set: its split}
 SPLITS = {name: split for split, name in SETS.items()}
@@ -14,7 +14,7 @@ SPLITS = {name: split for split, name in SETS.items()}
 def create_processor(folder, data_file=None, **kwargs):
     data = DataFileOptions(data_file=data_file)
     options = TableOptions(**kwargs)
-    return reading.TABLE_TASKS["csv"].create_processor(
+    return TABLE_TASKS["csv"].create_processor(
         folder, data, options, frozenset()
     )
 

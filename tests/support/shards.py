@@ -5,8 +5,8 @@ import hashlib
 
 from data.io import feature_specs, records, tfrecords
 from data.jobs import workers
-from data.pretraining import job
-from data.pretraining.options import InstanceOptions
+from data.pretraining import pretraining_job
+from data.pretraining.pretraining_options import InstanceOptions
 from data.text import tokenization
 from tests.support import golden
 
@@ -34,7 +34,7 @@ def create_shards(tmp_path, input_files=CORPUS, num_processes=1, **options):
         "dupe_factor": 3,
         **options,
     }
-    manifest, _ = job.create_shards(
+    manifest, _ = pretraining_job.create_shards(
         InstanceOptions(**options),
         [*map(str, input_files)],
         str(tmp_path / "out"),

@@ -1,6 +1,6 @@
 """Checks answers against their passages."""
 
-from data.squad import reading
+from data.squad.squad_examples import WORD
 
 
 def check_bytes(context, answer):
@@ -9,6 +9,6 @@ def check_bytes(context, answer):
         assert answer["answer"] in ("", "empty") and answer["end_byte"] == -1
         return
     cut = context.encode()[answer["start_byte"] : answer["end_byte"]].decode()
-    words = [part.group() for part in reading.WORD.finditer(cut)]
-    assert words == reading.WORD.findall(answer["answer"])
+    words = [part.group() for part in WORD.finditer(cut)]
+    assert words == WORD.findall(answer["answer"])
     assert words

@@ -2,8 +2,10 @@
 
 import numpy as np
 
-from data.squad import passage_windows, reading
-from data.squad.options import DecodingOptions, WindowOptions
+from data.squad import passage_windows
+from data.squad.squad_examples import read_squad_examples
+from data.squad.squad_options import DecodingOptions, WindowOptions
+from data.squad.squad_questions import read_squad_file
 from data.text import tokenization
 from tests.support import golden
 
@@ -34,8 +36,8 @@ def load_tokenizer(case):
 def load_case(case, file_key, is_training):
     """Returns a case's examples, its features and what was recorded."""
     folder, tokenizer = case["folder"], load_tokenizer(case)
-    examples = reading.read_squad_examples(
-        reading.SquadFile(folder / case[file_key]),
+    examples = read_squad_examples(
+        read_squad_file(folder / case[file_key]),
         is_training,
         case["version_2_with_negative"],
     )

@@ -2,8 +2,10 @@
 
 import dataclasses
 
-from data.squad import passage_windows, reading
-from data.squad.options import WindowOptions
+from data.squad import passage_windows
+from data.squad.squad_examples import read_squad_examples
+from data.squad.squad_options import WindowOptions
+from data.squad.squad_questions import read_squad_file
 from tests.support.squad_files import write_squad
 
 OPTIONS = WindowOptions(max_seq_length=12, doc_stride=4, max_query_length=4)
@@ -12,9 +14,7 @@ OPTIONS = WindowOptions(max_seq_length=12, doc_stride=4, max_query_length=4)
 def read_examples(folder, questions, context, training=True, **options):
     """Writes questions about a passage, and returns their examples."""
     path = write_squad(folder / "squad.json", questions, context)
-    return reading.read_squad_examples(
-        reading.SquadFile(path), training, **options
-    )
+    return read_squad_examples(read_squad_file(path), training, **options)
 
 
 def create_windows(

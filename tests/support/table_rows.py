@@ -1,6 +1,6 @@
 """Reads a table that a test writes."""
 
-from data.tables.tables import Layout, read_rows
+from data.tables.table_formats import Layout, read_rows
 
 
 def read_table(folder, name, data, **told):

@@ -5,7 +5,7 @@ import keras
 import modeling
 from command_line import config_values, flags
 from data.io import feature_specs
-from data.io.records import encode_example
+from data.io.tf_examples import encode_example
 from data.text.tokenization import FullTokenizer
 from modeling import losses
 from tests.support import script_runner

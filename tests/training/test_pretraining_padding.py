@@ -7,7 +7,7 @@ import tensorflow as tf
 import modeling
 from data.io import feature_specs, tfrecords
 from data.pretraining.dynamic_masking import DynamicMasking
-from data.pretraining.options import MaskingOptions
+from data.pretraining.pretraining_options import MaskingOptions
 from data.text.tokenization import FullTokenizer
 from tests.support import models, script_runner
 from tests.support.script_runner import parse_flags

@@ -8,8 +8,15 @@ import numpy as np
 
 import modeling
 from data import report
-from data.classification import decoding, features, glue, metrics, reading
-from data.classification.options import ClassifierOptions
+from data.classification import (
+    features,
+    glue,
+    label_decoding,
+    label_report,
+    metrics,
+)
+from data.classification.classification_options import ClassifierOptions
+from data.classification.classification_reader import ClassificationReader
 from data.io import feature_specs
 from data.io.split_names import purpose_of, suffix_of
 from model_folders.model_entries import HeadSettings
@@ -48,7 +55,7 @@ class ClassifierTask(task.Task[features.InputExample, int]):
         start: StartingPoint[DataFileConfig],
         task_name: str,
         options: ClassifierOptions,
-        reader: reading.ClassificationReader,
+        reader: ClassificationReader,
         *,
         labels: list[str] | None,
         num_texts: int | None,
@@ -65,7 +72,7 @@ class ClassifierTask(task.Task[features.InputExample, int]):
         self.labels = labels
         mode = reader.output_mode
         self.label_words = glue.LABEL_WORDS.get(task_name, ())
-        self.decoder = decoding.LabelDecoder(mode, labels)
+        self.decoder = label_decoding.LabelDecoder(mode, labels)
         # The first metric is the metric that the paper reports. The best step
         # is the step with its best value.
         self.metrics = reader.metrics
@@ -172,13 +179,13 @@ class ClassifierTask(task.Task[features.InputExample, int]):
             for row, index in enumerate(split.origins)
             if row == 0 or index != split.origins[row - 1]
         ]
-        return decoding.pool_batches(batches, starts)
+        return label_decoding.pool_batches(batches, starts)
 
     def evaluate(
         self, split: _Split, batches: task.Batches
     ) -> dict[str, float]:
         """Computes the metrics of the task, such as Google's eval_accuracy."""
-        return self._score(split, decoding.concatenate(batches))
+        return self._score(split, label_decoding.concatenate(batches))
 
     def write_report(
         self, split: _Split, batches: task.Batches, output_dir: str
@@ -186,7 +193,7 @@ class ClassifierTask(task.Task[features.InputExample, int]):
         """Writes the predictions of a table's dev set, and report.html."""
         if not self.config.report and split.examples[0].row is None:
             return
-        outputs = decoding.concatenate(batches)
+        outputs = label_decoding.concatenate(batches)
         path = os.path.join(output_dir, "dev_predictions.csv")
         prediction_files.write_rows(path, split.examples, outputs, self.decoder)
         if not self.config.report:
@@ -196,7 +203,7 @@ class ClassifierTask(task.Task[features.InputExample, int]):
         length = _UNLIMITED if self.doc_stride else self.max_seq_length
         data = self.config.required_data_source
         suffix = suffix_of(split.name)
-        report.write_label_report(
+        label_report.write_label_report(
             os.path.join(output_dir, f"report{suffix}.html"),
             report.create_heading(self.decoder.output_mode, data, scores),
             examples=split.examples,
@@ -210,7 +217,7 @@ class ClassifierTask(task.Task[features.InputExample, int]):
         self, split: _Split, batches: task.Batches, output_dir: str
     ) -> dict[str, float]:
         """Writes the predictions, and the file of --glue_submission."""
-        outputs = decoding.concatenate(batches)
+        outputs = label_decoding.concatenate(batches)
         labels = prediction_files.write(
             split, outputs, self.decoder, output_dir
         )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import modeling
-from data.classification import decoding, features, metrics, pairs
+from data.classification import features, label_decoding, metrics, pairs
 from data.io import feature_specs
 from data.io.split_names import purpose_of
 from training import task
@@ -109,14 +109,14 @@ class EmbeddingTask(task.Task[features.InputExample, None]):
         self, split: _Split, batches: task.Batches
     ) -> dict[str, float]:
         """Computes the recall, or the correlation with known scores."""
-        return self._score(split, decoding.concatenate(batches))
+        return self._score(split, label_decoding.concatenate(batches))
 
     def write_report(
         self, split: _Split, batches: task.Batches, output_dir: str
     ) -> None:
         """Writes the cosines of the pairs of a table's dev set."""
         if split.examples[0].row is not None:
-            outputs = decoding.concatenate(batches)
+            outputs = label_decoding.concatenate(batches)
             path = os.path.join(output_dir, "dev_predictions.csv")
             prediction_files.write_rows(
                 path, split.examples, outputs, self.decoder
@@ -126,7 +126,7 @@ class EmbeddingTask(task.Task[features.InputExample, None]):
         self, split: _Split, batches: task.Batches, output_dir: str
     ) -> dict[str, float]:
         """Writes the cosines of the pairs of the test set."""
-        outputs = decoding.concatenate(batches)
+        outputs = label_decoding.concatenate(batches)
         prediction_files.write(split, outputs, self.decoder, output_dir)
         return self._score(split, outputs)
 

@@ -9,11 +9,18 @@ import numpy as np
 
 import modeling
 from data import report
-from data.classification.decoding import to_probabilities
-from data.io import feature_specs, records
+from data.classification.label_decoding import to_probabilities
+from data.io import feature_specs, tf_examples
 from data.io.split_names import purpose_of
-from data.ner import reading, scoring, sentence_windows
-from data.ner.sentence_windows import NerExample, NerFeatures
+from data.ner import (
+    entity_files,
+    entity_report,
+    entity_scoring,
+    sentence_windows,
+)
+from data.ner.ner_example import NerExample
+from data.ner.ner_processor import NerProcessor
+from data.ner.sentence_windows import NerFeatures
 from training import task
 from training.fine_tuning_config import DataFileConfig
 from training.start import StartingPoint
@@ -39,7 +46,7 @@ class NerTask(task.Task[NerExample, NerFeatures]):
     def __init__(
         self,
         start: StartingPoint[DataFileConfig],
-        reader: reading.NerProcessor,
+        reader: NerProcessor,
         *,
         document_context: bool,
         legal_tags: bool,
@@ -71,11 +78,11 @@ class NerTask(task.Task[NerExample, NerFeatures]):
             self.tokenizer,
             self.document_context,
         ):
-            labels: dict[str, records.Values] = {
+            labels: dict[str, tf_examples.Values] = {
                 "label_ids": window.label_ids,
                 "label_weights": window.label_weights,
             }
-            yield records.encode_inputs(window, labels), window
+            yield tf_examples.encode_inputs(window, labels), window
 
     def feature_spec(self, split: str) -> feature_specs.Spec:
         """Returns {name: Feature} of the records, the same for all splits."""
@@ -93,14 +100,14 @@ class NerTask(task.Task[NerExample, NerFeatures]):
         """Computes the scores of CoNLL-2003's script conlleval."""
         tags, _ = self._tag(split, batches)
         right = [example.labels for example in split.examples]
-        return scoring.score_entities(right, tags)
+        return entity_scoring.score_entities(right, tags)
 
     def write_report(
         self, split: _Split, batches: task.Batches, output_dir: str
     ) -> None:
         """Writes the predictions of the dev set, and report.html."""
         tags, probabilities = self._tag(split, batches)
-        sentence_windows.write_predictions(
+        entity_files.write_predictions(
             os.path.join(output_dir, "dev_predictions.jsonl"),
             split.examples,
             tags,
@@ -110,9 +117,9 @@ class NerTask(task.Task[NerExample, NerFeatures]):
         if not self.config.report:
             return
         right = [example.labels for example in split.examples]
-        scores = scoring.score_entities(right, tags)
+        scores = entity_scoring.score_entities(right, tags)
         data = self.config.required_data_source
-        report.write_entity_report(
+        entity_report.write_entity_report(
             os.path.join(output_dir, "report.html"),
             report.create_heading("NER", data, scores),
             split.examples,
@@ -125,15 +132,15 @@ class NerTask(task.Task[NerExample, NerFeatures]):
         """Writes the predicted tags, and scores them if true tags are known."""
         tags, probabilities = self._tag(split, batches)
         path = os.path.join(output_dir, "predictions.jsonl")
-        sentence_windows.write_predictions(
+        entity_files.write_predictions(
             path, split.examples, tags, probabilities
         )
         path = os.path.join(output_dir, "test_predictions.txt")
-        sentence_windows.write_columns(path, split.examples, tags)
+        entity_files.write_columns(path, split.examples, tags)
         right = [example.labels for example in split.examples]
         if all(label == "O" for labels in right for label in labels):
             return {}
-        return scoring.score_entities(right, tags)
+        return entity_scoring.score_entities(right, tags)
 
     def _tag(
         self, split: _Split, batches: task.Batches

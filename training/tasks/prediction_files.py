@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from data.classification import decoding, features
+from data.classification import features, label_decoding
 from serving.answers import answer_writer
 from serving.answers.rows import AnswerRow
 from training import task
@@ -16,7 +16,7 @@ def write_rows(
     path: str,
     examples: Sequence[features.InputExample],
     outputs: np.ndarray,
-    decoder: decoding.LabelDecoder,
+    decoder: label_decoding.LabelDecoder,
 ) -> None:
     """Writes the rows of a user's table, and the answers beside them.
 
@@ -34,7 +34,7 @@ def write_rows(
     if examples[0].row is not None:
         rows = [
             AnswerRow(cells)
-            for cells in decoding.create_prediction_rows(
+            for cells in label_decoding.create_prediction_rows(
                 examples, outputs, decoder
             )
         ]
@@ -44,7 +44,7 @@ def write_rows(
 def write(
     split: task.Split[features.InputExample, Any],
     outputs: np.ndarray,
-    decoder: decoding.LabelDecoder,
+    decoder: label_decoding.LabelDecoder,
     output_dir: str,
 ) -> Sequence[features.Label]:
     """Writes the predictions of a test set. Returns the predicted labels.
@@ -54,7 +54,7 @@ def write(
         outputs: the model's outputs for them, float [N, ...].
         decoder: converts the outputs to answers.
         output_dir: folder for predictions.csv, if the examples are rows of a
-            table, and for the files of `decoding.write_predictions`.
+            table, and for the files of `label_decoding.write_predictions`.
 
     Raises:
         OSError: a file cannot be written.
@@ -62,9 +62,9 @@ def write(
     """
     path = os.path.join(output_dir, "predictions.csv")
     write_rows(path, split.examples, outputs, decoder)
-    return decoding.write_predictions(
+    return label_decoding.write_predictions(
         output_dir,
-        decoding.create_example_entries(split.examples),
+        label_decoding.create_example_entries(split.examples),
         outputs,
         decoder,
         split.name.removeprefix("predict"),

@@ -10,8 +10,15 @@ from absl import logging
 import modeling
 from data import report
 from data.io import feature_specs
-from data.squad import decoding, passage_windows, reading, scoring
-from data.squad.options import DecodingOptions, WindowOptions
+from data.squad import (
+    answer_decoding,
+    answer_report,
+    answer_scoring,
+    passage_windows,
+)
+from data.squad.squad_examples import SquadExample
+from data.squad.squad_options import DecodingOptions, WindowOptions
+from data.squad.squad_questions import SquadFile
 from data.squad.squad_reader import SquadReader
 from data.text import token_windows
 from files import atomic
@@ -20,10 +27,10 @@ from training import task
 from training.fine_tuning_config import FineTuningConfig
 from training.start import StartingPoint
 
-_Split = task.Split[reading.SquadExample, passage_windows.SquadFeatures]
+_Split = task.Split[SquadExample, passage_windows.SquadFeatures]
 
 
-class SquadTask(task.Task[reading.SquadExample, passage_windows.SquadFeatures]):
+class SquadTask(task.Task[SquadExample, passage_windows.SquadFeatures]):
     """Finds the answer to a question in a passage.
 
     --predict_file is used for both evaluation and prediction.
@@ -70,14 +77,12 @@ class SquadTask(task.Task[reading.SquadExample, passage_windows.SquadFeatures]):
             {**vars(windows), **vars(options)},
         )
 
-    def read_examples(
-        self, split: str
-    ) -> Sequence[reading.SquadExample] | None:
+    def read_examples(self, split: str) -> Sequence[SquadExample] | None:
         """Returns the questions of --train_file or --predict_file."""
         return self.reader.take(split)
 
     def encode(
-        self, split: str, examples: Sequence[reading.SquadExample]
+        self, split: str, examples: Sequence[SquadExample]
     ) -> Iterator[tuple[bytes, passage_windows.SquadFeatures]]:
         """Yields the windows of a split's questions, as TFRecords too.
 
@@ -154,25 +159,29 @@ class SquadTask(task.Task[reading.SquadExample, passage_windows.SquadFeatures]):
             file = self._asked
             heading = report.create_heading("SQuAD", file.path, scores)
             path = os.path.join(output_dir, "report.html")
-            report.write_answer_report(path, heading, file, predictions, is_v2)
+            answer_report.write_answer_report(
+                path, heading, file, predictions, is_v2
+            )
         return scores
 
-    def answer(self, split: _Split, batches: task.Batches) -> decoding.Answers:
+    def answer(
+        self, split: _Split, batches: task.Batches
+    ) -> answer_decoding.Answers:
         """Returns three dicts: the answers, the n-best lists, the null odds.
 
         The keys of each dict are the ids of the questions.
         """
-        results: list[decoding.RawResult] = []
+        results: list[answer_decoding.RawResult] = []
         for features, outputs in batches:
             results += map(
-                decoding.RawResult,
+                answer_decoding.RawResult,
                 features["unique_ids"].tolist(),
                 outputs["start_logits"],
                 outputs["end_logits"],
             )
         # `encode` may have sorted the windows by length.
         windows = sorted(split.origins, key=lambda window: window.unique_id)
-        return decoding.decode_predictions(
+        return answer_decoding.decode_predictions(
             split.examples,
             windows,
             results,
@@ -181,7 +190,7 @@ class SquadTask(task.Task[reading.SquadExample, passage_windows.SquadFeatures]):
         )
 
     @property
-    def _asked(self) -> reading.SquadFile:
+    def _asked(self) -> SquadFile:
         """The file of --predict_file, of a command that reads it.
 
         Raises:
@@ -194,10 +203,10 @@ class SquadTask(task.Task[reading.SquadExample, passage_windows.SquadFeatures]):
     def _score(
         self,
         predictions: Mapping[str, str],
-        nbest: Mapping[str, list[decoding.NbestEntry]],
+        nbest: Mapping[str, list[answer_decoding.NbestEntry]],
         null_odds: Mapping[str, float],
     ) -> dict[str, float]:
-        return scoring.score_predictions(
+        return answer_scoring.score_predictions(
             self._asked,
             predictions,
             self.options.version_2_with_negative,

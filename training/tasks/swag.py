@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 
 import modeling
-from data.classification import decoding, features, metrics, swag
+from data.classification import features, label_decoding, metrics, swag
 from data.io import feature_specs
 from data.io.split_names import SETS, purpose_of
-from data.tables.tables import Layout
+from data.tables.table_formats import Layout
 from training import task
 from training.fine_tuning_config import FineTuningConfig
 from training.start import StartingPoint
@@ -26,7 +26,7 @@ class SwagTask(task.Task[swag.SwagExample, None]):
     """
 
     metrics = ("eval_accuracy",)
-    decoder = decoding.LabelDecoder("classification", swag.LABELS)
+    decoder = label_decoding.LabelDecoder("classification", swag.LABELS)
 
     def __init__(
         self, start: StartingPoint[FineTuningConfig], layout: Layout
@@ -71,7 +71,7 @@ class SwagTask(task.Task[swag.SwagExample, None]):
         self, split: _Split, batches: task.Batches
     ) -> dict[str, float]:
         """Computes the accuracy of the chosen endings."""
-        return self._score(split, decoding.concatenate(batches))
+        return self._score(split, label_decoding.concatenate(batches))
 
     def write_predictions(
         self, split: _Split, batches: task.Batches, output_dir: str
@@ -81,13 +81,15 @@ class SwagTask(task.Task[swag.SwagExample, None]):
         Returns the scores of the predictions, or {} if the test set contains no
         labels.
         """
-        outputs = decoding.concatenate(batches)
+        outputs = label_decoding.concatenate(batches)
         entries = (
             {"guid": example.guid}
             | ({"gold_label": example.label} if example.label else {})
             for example in split.examples
         )
-        decoding.write_predictions(output_dir, entries, outputs, self.decoder)
+        label_decoding.write_predictions(
+            output_dir, entries, outputs, self.decoder
+        )
         return self._score(split, outputs)
 
     def _score(self, split: _Split, outputs: np.ndarray) -> dict[str, float]:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from data.classification import decoding, features, glue
+from data.classification import features, glue, label_decoding
 from data.classification.features import (
     InputExample,
     convert_examples_to_features,
@@ -149,7 +149,7 @@ def test_a_loss_counts_windows_by_their_weights():
         "example_weights": np.array([0.5, 0.5, 1.0], np.float32),
     }
     losses_of_texts = -np.log(
-        decoding.to_probabilities(logits, "classification")
+        label_decoding.to_probabilities(logits, "classification")
     )[range(3), batch["label_ids"]]
     loss, _ = losses.ClassifierLoss()(logits, batch)
     expected = (losses_of_texts[:2].mean() + losses_of_texts[2]) / 2

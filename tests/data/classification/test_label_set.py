@@ -5,9 +5,9 @@ Also covers label_cells.py.
 
 import pytest
 
+from data.classification.classification_options import TableOptions
 from data.classification.features import InputExample
 from data.classification.label_set import LabelSet, balance_classes
-from data.classification.options import TableOptions
 
 
 def label_set(mode="classification", columns=("label",), **kwargs):

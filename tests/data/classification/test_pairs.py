@@ -4,13 +4,14 @@ import numpy as np
 import pytest
 from sklearn import metrics
 
-from data.classification import pairs, reading
-from data.classification.decoding import LabelDecoder
+from data.classification import pairs
+from data.classification.classification_options import TableOptions
+from data.classification.classification_reader import TABLE_TASKS
 from data.classification.features import InputExample
+from data.classification.label_decoding import LabelDecoder
 from data.classification.metrics import score_known
-from data.classification.options import TableOptions
 from data.io.split_names import SETS
-from data.tables.options import DataFileOptions
+from data.tables.data_file_options import DataFileOptions
 from data.text.tokenization import FullTokenizer
 from tests.support.script_runner import SAMPLES
 
@@ -27,7 +28,7 @@ def read_set(folder, name, text, kind, **flags):
 
 def create_processor(task_name, folder, **flags):
     """Creates the processor of a task, with flags that the user set."""
-    return reading.TABLE_TASKS[task_name].create_processor(
+    return TABLE_TASKS[task_name].create_processor(
         folder,
         DataFileOptions(),
         TableOptions(**flags),

@@ -3,7 +3,8 @@
 import pytest
 
 from data.io import encodings
-from data.tables.tables import Layout, Table, read_rows, read_table
+from data.tables.table_formats import Layout, read_rows
+from data.tables.tables import Table, read_table
 
 
 @pytest.mark.parametrize(

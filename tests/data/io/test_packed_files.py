@@ -12,7 +12,7 @@ import pytest
 
 from data.io import packed_files, text_files
 from data.pretraining import corpus_parts
-from data.tables.tables import Layout, read_rows
+from data.tables.table_formats import Layout, read_rows
 
 zstandard = pytest.importorskip(
     "zstandard", reason="needs requirements/tables.txt"

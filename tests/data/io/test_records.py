@@ -6,7 +6,7 @@ import os
 import pytest
 import tensorflow as tf
 
-from data.io import records, text_files
+from data.io import records, text_files, tf_examples
 
 
 def test_examples_are_those_of_protocol_buffers():
@@ -17,7 +17,7 @@ def test_examples_are_those_of_protocol_buffers():
         "label": [0],
         "nothing": [],
     }
-    parsed = tf.train.Example.FromString(records.encode_example(features))
+    parsed = tf.train.Example.FromString(tf_examples.encode_example(features))
     parsed_features = parsed.features.feature
     assert set(parsed_features) == set(features)
     for name in ("ids", "mask", "label", "nothing"):
@@ -132,14 +132,14 @@ def test_lengths_of_features_are_those_of_tensorflow():
         "none": tf.train.Feature(),
     }
     example = tf.train.Example(features=tf.train.Features(feature=lists))
-    assert records.feature_lengths(example.SerializeToString()) == {
+    assert tf_examples.feature_lengths(example.SerializeToString()) == {
         "ints": 5,
         "floats": 3,
         "texts": 2,
         "none": 0,
     }
-    ours = records.encode_example({"a": [1, 300], "b": [0.5], "c": b"\x01"})
-    assert records.feature_lengths(ours) == {"a": 2, "b": 1, "c": 1}
+    ours = tf_examples.encode_example({"a": [1, 300], "b": [0.5], "c": b"\x01"})
+    assert tf_examples.feature_lengths(ours) == {"a": 2, "b": 1, "c": 1}
     for wrong in (b"some text, long enough", ours[:-2], b"\xff\xff"):
         with pytest.raises(ValueError, match=r"tf\.train\.Example"):
-            records.feature_lengths(wrong)
+            tf_examples.feature_lengths(wrong)

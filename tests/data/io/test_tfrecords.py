@@ -8,7 +8,8 @@ import pytest
 import tensorflow as tf
 
 from data.io import feature_specs, tfrecords
-from data.io.records import RecordWriter, encode_example
+from data.io.records import RecordWriter
+from data.io.tf_examples import encode_example
 
 SPEC = feature_specs.pretraining_features(4, 2)
 

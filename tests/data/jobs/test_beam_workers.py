@@ -90,16 +90,16 @@ def test_errors_keep_their_kind(kind):
     assert "while running" not in str(caught.value)
 
 
-def test_each_worker_of_dask_gets_tasks(tmp_path):
+def test_each_worker_of_dask_gets_calls(tmp_path):
     pytest.importorskip("apache_beam", reason="Apache Beam is not installed")
     pytest.importorskip("distributed", reason="Dask is not installed")
     with dask_cluster.Cluster(tmp_path / "dask") as cluster:
         address = f"--dask_client_address={cluster.address}"
         options = parse_options(["--runner=DaskRunner", address])
-        # Each task writes the id of its worker's process.
+        # Each call writes the id of its worker's process.
         command = ["sh", "-c", f"echo $PPID >> {tmp_path}/pids; sleep 0.2"]
-        tasks = [(command,)] * 10
-        run = beam_workers.run_on_beam(subprocess.check_call, tasks, options)
+        calls = [(command,)] * 10
+        run = beam_workers.run_on_beam(subprocess.check_call, calls, options)
         assert [*run] == [None] * 10
         pids = (tmp_path / "pids").read_text().split()
         assert len(pids) == 10

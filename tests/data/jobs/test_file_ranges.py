@@ -10,12 +10,12 @@ import pytest
 
 from data.jobs import file_ranges
 from data.jobs.file_ranges import FileRange
-from data.tables import tables
+from data.tables import table_formats
 
 ENDS = ["\n", "\r\n", "\r", "\n\n"]
 
 
-def read_ranges(ranges, layout=tables.DEFAULT_LAYOUT):
+def read_ranges(ranges, layout=table_formats.DEFAULT_LAYOUT):
     """Returns (number, row or the text of its error) of ranges."""
     return [
         (number, str(row) if isinstance(row, ValueError) else row)
@@ -24,7 +24,7 @@ def read_ranges(ranges, layout=tables.DEFAULT_LAYOUT):
     ]
 
 
-def check_shares(paths, layout=tables.DEFAULT_LAYOUT, max_shares=40):
+def check_shares(paths, layout=table_formats.DEFAULT_LAYOUT, max_shares=40):
     """Cuts files into shares. Returns the largest number of shares."""
     paths = [*map(str, paths)]
     whole = read_ranges(map(FileRange, paths), layout)
@@ -76,19 +76,25 @@ def test_lines_are_read_once_and_keep_their_numbers(tmp_path, name, seed):
 def test_other_files_are_whole(tmp_path, name, contents):
     path = tmp_path / name
     path.write_bytes(contents)
-    shares = file_ranges.split_files([str(path)] * 3, tables.DEFAULT_LAYOUT, 20)
+    shares = file_ranges.split_files(
+        [str(path)] * 3, table_formats.DEFAULT_LAYOUT, 20
+    )
     assert shares == [[FileRange(str(path))]] * 3
     # Several small files are one share.
-    shares = file_ranges.split_files([str(path)] * 3, tables.DEFAULT_LAYOUT)
+    shares = file_ranges.split_files(
+        [str(path)] * 3, table_formats.DEFAULT_LAYOUT
+    )
     assert shares == [[FileRange(str(path))] * 3]
-    assert file_ranges.split_files([], tables.DEFAULT_LAYOUT) == [[]]
+    assert file_ranges.split_files([], table_formats.DEFAULT_LAYOUT) == [[]]
 
 
 def test_an_encoding_is_read_from_the_beginning(tmp_path):
     path = tmp_path / "a.txt"
     path.write_bytes("\u00e9\n".encode("cp1252") * 50)
     assert (
-        check_shares([path], tables.DEFAULT_LAYOUT._replace(encoding="cp1252"))
+        check_shares(
+            [path], table_formats.DEFAULT_LAYOUT._replace(encoding="cp1252")
+        )
         == 1
     )
 
@@ -114,7 +120,9 @@ def test_the_size_of_the_input_determines_the_shares(tmp_path):
     counts = []
     for megabytes in (0.1, 0.6, 2, 9, 40):
         path.write_bytes(b"the harbor\n" * int(megabytes * 2**20 / 11))
-        shares = file_ranges.split_files([str(path)], tables.DEFAULT_LAYOUT)
+        shares = file_ranges.split_files(
+            [str(path)], table_formats.DEFAULT_LAYOUT
+        )
         counts.append(len(shares))
     assert counts == [1, 2, 7, 8, 9]
 

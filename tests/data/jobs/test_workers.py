@@ -17,9 +17,9 @@ def square(number):
 
 
 @pytest.mark.parametrize("num_processes", [0, 1, 2])
-def test_each_task_is_done_in_other_processes(num_processes):
-    tasks = [(number,) for number in range(1500)]
-    results = list(workers.run_in_processes(square, tasks, num_processes))
+def test_each_call_is_made_in_other_processes(num_processes):
+    calls = [(number,) for number in range(1500)]
+    results = list(workers.run_in_processes(square, calls, num_processes))
     assert {value for _, value in results} == {
         number * number for number in range(1500)
     }
@@ -44,8 +44,8 @@ from data.jobs import workers
 from tests.data.jobs import test_workers
 
 if __name__ == "__main__":
-    tasks = [(), ()]
-    list(workers.run_in_processes(test_workers.say_pid, tasks, 2))
+    calls = [(), ()]
+    list(workers.run_in_processes(test_workers.say_pid, calls, 2))
 """
 
 
@@ -72,7 +72,7 @@ def test_no_process_outlives_a_killed_parent(tmp_path):
 
 
 def fail_late(number, end):
-    """Task 0 takes a minute, and the process of task 3 is killed."""
+    """Call 0 takes a minute, and the process of call 3 is killed."""
     if number == 0:
         time.sleep(60)
         end.touch()
@@ -81,8 +81,8 @@ def fail_late(number, end):
     return bytes(1 << 20)
 
 
-def test_a_death_is_noticed_while_the_oldest_task_works(tmp_path):
-    end = tmp_path / "end_of_task_0"
+def test_a_death_is_noticed_while_the_oldest_call_works(tmp_path):
+    end = tmp_path / "end_of_call_0"
     with pytest.raises(ChildProcessError, match="SIGKILL"):
         list(
             workers.run_in_processes(fail_late, [(i, end) for i in range(6)], 2)
@@ -96,7 +96,7 @@ def work(number):
 
 
 def test_a_process_killed_at_any_time_is_noticed():
-    """Before it reads a task, and while it sends a long result, too."""
+    """Before it reads a call, and while it sends a long result, too."""
 
     def kill_each():
         for pid, _ in workers.run_in_processes(

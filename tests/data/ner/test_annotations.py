@@ -8,10 +8,10 @@ import json
 import numpy as np
 import pytest
 
-from data.ner import reading, spans
-from data.ner import sentence_windows as windows
-from data.ner.options import NerOptions
-from data.tables.options import DataFileOptions
+from data.ner import entity_files, spans
+from data.ner.ner_options import NerOptions
+from data.ner.ner_processor import NerProcessor
+from data.tables.data_file_options import DataFileOptions
 
 TEXT = "Anna left Oslo."
 WORDS = ["Anna", "left", "Oslo", "."]
@@ -145,20 +145,20 @@ def test_predictions_are_read_again(tmp_path, row, name):
     path.write_text("".join(lines) if row is None else json.dumps(row))
     path = path.rename(tmp_path / path.name.replace("dev", name))
     options = NerOptions(labels=["O", "B-PER", "B-LOC"])
-    reader = reading.NerProcessor(tmp_path, DataFileOptions(), options)
+    reader = NerProcessor(tmp_path, DataFileOptions(), options)
     examples = reader.read("eval" if name == "dev" else "predict")
     # A wrong answer for a dev set, and a right one for a test set.
     answers = [["O"] * 4] if name == "dev" else [TAGS]
     prefix = "predicted_" if name == "dev" else ""
     predictions_file = tmp_path / "train.jsonl"
-    windows.write_predictions(
+    entity_files.write_predictions(
         predictions_file, examples, answers, [np.ones(4)], prefix=prefix
     )
     (example,) = reader.read("train")
     assert (example.words, example.labels) == (WORDS, TAGS)
     # Its own predictions have the names of the first ones.
     (example,) = spans.read_annotated_texts(predictions_file, "dev")
-    windows.write_predictions(
+    entity_files.write_predictions(
         tmp_path / "again", [example], [TAGS], [np.ones(4)], "predicted_"
     )
     again = json.loads((tmp_path / "again").read_text())

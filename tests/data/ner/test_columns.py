@@ -5,9 +5,9 @@ Also covers column_layouts.py, column_sentences.py and tag_names.py.
 
 import pytest
 
-from data.ner import reading
-from data.ner.options import NerOptions
-from data.tables.options import DataFileOptions
+from data.ner.ner_options import NerOptions
+from data.ner.ner_processor import NerProcessor
+from data.tables.data_file_options import DataFileOptions
 from tests.support import workbooks
 
 # Two sentences of every layout.
@@ -63,7 +63,7 @@ def read(folder, text, name="train.csv", split="train", labels=None, **columns):
     """Writes a file, and returns its examples."""
     (folder / name).write_bytes(text.encode())
     options = NerOptions(labels=labels, **columns)
-    reader = reading.NerProcessor(folder, DataFileOptions(), options)
+    reader = NerProcessor(folder, DataFileOptions(), options)
     return reader.read(split)
 
 
@@ -227,7 +227,7 @@ def test_a_file_without_empty_lines_is_refused(tmp_path):
             read(tmp_path, text, f"{name}.txt", split, ["O", "B-PER"])
     (tmp_path / "train.txt").write_text("Anna B-PER\nleft O\n")
     one = DataFileOptions(data_file=str(tmp_path / "train.txt"))
-    reader = reading.NerProcessor(None, one, NerOptions())
+    reader = NerProcessor(None, one, NerOptions())
     with pytest.raises(ValueError, match="one sentence of 2 words: put"):
         reader.read("train")
     # A test set may be one sentence.
@@ -264,7 +264,7 @@ def test_the_encoding_is_told(tmp_path):
     )
     for encoding in (None, "cp1252"):
         options = NerOptions(encoding=encoding)
-        reader = reading.NerProcessor(tmp_path, DataFileOptions(), options)
+        reader = NerProcessor(tmp_path, DataFileOptions(), options)
         if encoding is None:
             with pytest.raises(ValueError, match="--encoding=cp1252"):
                 reader.read("train")
@@ -308,7 +308,7 @@ def test_sheets_of_excel_are_read(tmp_path, name, caplog):
         tmp_path / "train.xlsx", {"s": SHEETS[name]}
     )
     options = NerOptions()
-    reader = reading.NerProcessor(tmp_path, DataFileOptions(), options)
+    reader = NerProcessor(tmp_path, DataFileOptions(), options)
     examples = reader.read_file(path, "train")
     assert [example.words for example in examples] == WORDS
     assert [example.labels for example in examples] == TAGS
@@ -320,6 +320,6 @@ def test_a_row_of_a_sheet_without_a_word_is_named(tmp_path):
     rows = [["Word", "Tag"], ["Anna", "B-PER"], [], [None, "O"]]
     path = workbooks.write_workbook(tmp_path / "train.xlsx", {"s": rows})
     options = NerOptions()
-    reader = reading.NerProcessor(tmp_path, DataFileOptions(), options)
+    reader = NerProcessor(tmp_path, DataFileOptions(), options)
     with pytest.raises(ValueError, match="line 4: the word is ''"):
         reader.read_file(path, "train")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from data.ner import layers, legal_tags
+from data.ner import graph_tagging, legal_tags
 
 SCHEMES = {
     "IOB2": ["O", "B-A", "I-A", "B-B", "I-B"],
@@ -63,17 +63,19 @@ def test_decoding_finds_the_best_legal_sequence(scheme):
     probabilities = tf.RaggedTensor.from_row_lengths(
         np.concatenate(rows).astype(np.float32), [*map(len, rows)]
     )
-    ids = layers.decode_legal(probabilities, labels)
+    ids = graph_tagging.decode_legal(probabilities, labels)
     assert ids.numpy().tolist() == [*itertools.chain(*decoded)]
     # These are legal without a search.
     legal = probabilities.with_flat_values(tf.one_hot(ids, len(labels)))
-    np.testing.assert_array_equal(layers.decode_legal(legal, labels), ids)
+    np.testing.assert_array_equal(
+        graph_tagging.decode_legal(legal, labels), ids
+    )
 
 
 def test_the_graph_decodes_texts_of_many_words_as_python_does():
     labels = SCHEMES["IOB2"]
     rng = np.random.default_rng(2)
-    decode = tf.function(lambda rows: layers.decode_legal(rows, labels))
+    decode = tf.function(lambda rows: graph_tagging.decode_legal(rows, labels))
     for longest in (511, 512, 513, 1024):
         lengths = [3, longest, 0]
         rows = [rng.dirichlet(np.ones(len(labels)), n) for n in lengths]

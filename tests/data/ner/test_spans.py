@@ -5,10 +5,10 @@ import json
 
 import pytest
 
-from data.ner import reading, spans
-from data.ner import sentence_windows as windows
-from data.ner.options import NerOptions
-from data.tables.options import DataFileOptions
+from data.ner import entity_files, spans
+from data.ner.ner_options import NerOptions
+from data.ner.ner_processor import NerProcessor
+from data.tables.data_file_options import DataFileOptions
 from tests.support import golden
 
 # The same spans in the format of each tool, and of predict.py's answers.
@@ -130,7 +130,7 @@ def create(tmp_path):
 
     def create(*labels):
         options = NerOptions(labels=labels or None)
-        return reading.NerProcessor(tmp_path, DataFileOptions(), options)
+        return NerProcessor(tmp_path, DataFileOptions(), options)
 
     return create
 
@@ -164,7 +164,7 @@ def test_each_row_of_a_test_set_gets_an_answer(create, tmp_path):
     read(tmp_path, *rows, name="test.jsonl", needs_spans=False)
     example, empty = create(*BILOU).read("predict")
     assert {*example.labels} == {"O"}
-    windows.write_predictions(tmp_path / "made", [empty], [[]], [[]])
+    entity_files.write_predictions(tmp_path / "made", [empty], [[]], [[]])
     (line,) = (tmp_path / "made").read_text().splitlines()
     assert json.loads(line)["words"] == []
 

@@ -7,7 +7,7 @@ import pytest
 
 from data.pretraining.corpus_parts import Block
 from data.pretraining.documents import TextReader
-from data.pretraining.options import InstanceOptions
+from data.pretraining.pretraining_options import InstanceOptions
 
 WORDS = ["a", "b", "c", "##d"]
 

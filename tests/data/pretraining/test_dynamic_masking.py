@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from data.io import feature_specs, tfrecords
-from data.io.records import RecordWriter, encode_example
+from data.io.records import RecordWriter
+from data.io.tf_examples import encode_example
 from data.pretraining import dynamic_masking
-from data.pretraining.options import MaskingOptions
+from data.pretraining.pretraining_options import MaskingOptions
 from data.text import tokenization
 from data.text.tokenization import FullTokenizer
 

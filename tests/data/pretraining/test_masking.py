@@ -10,7 +10,7 @@ import pytest
 
 from data.pretraining import instances
 from data.pretraining.encoded_vocabulary import EncodedVocabulary
-from data.pretraining.options import InstanceOptions, MaskingOptions
+from data.pretraining.pretraining_options import InstanceOptions, MaskingOptions
 from data.text.tokenization import REQUIRED_TOKENS
 
 WORDS = ["un", "##want", "##ed", "dog", "runn", "##ing", "cat"]

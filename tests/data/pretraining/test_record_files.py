@@ -6,8 +6,8 @@ import shutil
 
 import pytest
 
-from data.io import records
-from data.pretraining import job, record_files
+from data.io import records, tf_examples
+from data.pretraining import pretraining_job, record_files
 
 
 def write(path, numbers):
@@ -15,7 +15,7 @@ def write(path, numbers):
     with records.RecordWriter([str(path)]) as writer:
         for number in numbers:
             writer.write(
-                records.encode_example(
+                tf_examples.encode_example(
                     {"input_ids": [number] * 8, "masked_lm_positions": [1, 2]}
                 )
             )
@@ -26,8 +26,10 @@ def write(path, numbers):
 def shards(tmp_path):
     """Paths of two shards and a held-out file that a manifest lists."""
     output_file = str(tmp_path / "made")
-    output = job.create_output(output_file, {"max_predictions_per_seq": 3}, [])
-    paths = [*output.shard_paths(2), job.eval_file(output_file)]
+    output = pretraining_job.create_output(
+        output_file, {"max_predictions_per_seq": 3}, []
+    )
+    paths = [*output.shard_paths(2), pretraining_job.eval_file(output_file)]
     entries = [
         write(path, range(start, start + 20))
         for start, path in enumerate(paths)
@@ -101,7 +103,7 @@ def test_empty_shards_are_files_too(shards, tmp_path):
 
 def test_lengths_of_records_without_masks_are_in_the_manifest(shards):
     with records.RecordWriter([shards[0]]) as writer:
-        writer.write(records.encode_example({"input_ids": [7] * 8}))
+        writer.write(tf_examples.encode_example({"input_ids": [7] * 8}))
     lengths = {"max_seq_length": 8, "max_predictions_per_seq": 3}
     assert record_files.find_lengths(shards) == (False, lengths)
     os.remove(f"{os.path.dirname(shards[0])}/made.manifest.json")

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from data.squad import decoding
+from data.squad import answer_decoding
 from tests.support.squad_cases import (
     CASES,
     decoding_options,
@@ -62,7 +62,7 @@ def test_prediction_features_equal_the_originals(case):
 def test_predictions_equal_the_originals(case):
     examples, features, recorded = load_case(case, "predict_file", False)
     results = [
-        decoding.RawResult(*values)
+        answer_decoding.RawResult(*values)
         for values in zip(
             recorded["unique_ids"].tolist(),
             recorded["start_logits"],
@@ -70,7 +70,7 @@ def test_predictions_equal_the_originals(case):
             strict=True,
         )
     ]
-    decoded = decoding.decode_predictions(
+    decoded = answer_decoding.decode_predictions(
         examples,
         features,
         results,

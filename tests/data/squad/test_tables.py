@@ -9,8 +9,9 @@ import json
 
 import pytest
 
-from data.squad import reading
-from data.tables.options import LayoutOptions
+from data.squad.squad_examples import read_squad_examples
+from data.squad.squad_questions import read_squad_file
+from data.tables.layout_options import LayoutOptions
 
 CONTEXT = "Anna's inn has nine rooms. The fair lasts two days."
 QUESTION = "How many rooms has the inn?"
@@ -28,8 +29,8 @@ def write_table(path, row, *more):
 
 def read(path, **options):
     """Returns (text, first character) of the answers that a table trains."""
-    file = reading.SquadFile(path)
-    examples = reading.read_squad_examples(file, True, **options)
+    file = read_squad_file(path)
+    examples = read_squad_examples(file, True, **options)
     return [
         (example.orig_answer_text, example.answer_start) for example in examples
     ]
@@ -83,7 +84,7 @@ def test_answers_in_every_notation(tmp_path, columns, is_v2):
 )
 def test_several_answers_stay_several(tmp_path, answers):
     row = {"question": QUESTION, "context": CONTEXT, "answers": answers}
-    ((_, qa, _),) = reading.SquadFile(
+    ((_, qa, _),) = read_squad_file(
         write_table(tmp_path / "squad.csv", row)
     ).questions
     assert [answer["text"] for answer in qa["answers"]] == ["nine", "two days"]
@@ -192,7 +193,7 @@ def test_parquet_has_the_columns_of_the_hub(tmp_path):
 def test_a_table_without_answers_can_only_be_answered(tmp_path):
     row = {"question": QUESTION, "context": CONTEXT, "document_id": "7"}
     path = write_table(tmp_path / "squad.csv", row)
-    (example,) = reading.read_squad_examples(reading.SquadFile(path), False)
+    (example,) = read_squad_examples(read_squad_file(path), False)
     assert (example.qas_id, example.question_text) == ("2", QUESTION)
     with pytest.raises(ValueError, match="columns question, context, answer"):
         read(path)
@@ -206,7 +207,7 @@ def test_quotes_after_a_backslash_are_read(tmp_path):
         'How many?,"They say \\"Anna has nine rooms, and eels.\\"",nine\n'
         "Where?,The inn is in Oslo.,Oslo\n"
     )
-    questions = reading.SquadFile(path).questions
+    questions = read_squad_file(path).questions
     assert questions[0][0] == 'They say "Anna has nine rooms, and eels."'
     assert read(path) == [("nine", 19), ("Oslo", 14)]
 
@@ -226,7 +227,7 @@ def test_the_flags_of_tables_are_read(tmp_path):
     text = "question|context|answer\nWo?|Das Caf\xe9 ist hier.|Caf\xe9\n"
     path.write_bytes(text.encode("cp1252"))
     with pytest.raises(ValueError, match="--encoding=cp1252"):
-        reading.SquadFile(path)
+        read_squad_file(path)
     layout = LayoutOptions(encoding="cp1252").layout()
-    ((context, _, _),) = reading.SquadFile(path, layout).questions
+    ((context, _, _),) = read_squad_file(path, layout).questions
     assert context == "Das Caf\xe9 ist hier."

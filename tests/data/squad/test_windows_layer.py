@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from data.squad import decoder_layer, decoding, reading, windows_layer
-from data.squad.options import DecodingOptions, WindowOptions
+from data.squad import answer_decoding, decoder_layer, windows_layer
 from data.squad.passage_windows import create_features
+from data.squad.squad_examples import WORD, SquadExample
+from data.squad.squad_options import DecodingOptions, WindowOptions
 from data.text import tokenization
 from tests.support import golden
 from tests.support.squad_answers import check_bytes
@@ -181,13 +182,13 @@ def check_places(outputs, examples, answers):
 
 
 def answer_in_python(examples, features, logits, options, tokenizer):
-    """Returns the answer to each question, by decoding.py."""
+    """Returns the answer to each question, by answer_decoding.py."""
     results = {
-        feature.unique_id: decoding.RawResult(None, *values)
+        feature.unique_id: answer_decoding.RawResult(None, *values)
         for feature, *values in zip(features, *logits, strict=True)
     }
     return [
-        decoding.decode_question(
+        answer_decoding.decode_question(
             example=example,
             features=[
                 feature for feature in features if feature.example_index == row
@@ -228,9 +229,7 @@ def test_odd_text_is_answered_alike(
 ):
     contexts = odd_contexts(seed)
     examples = [
-        reading.SquadExample(
-            str(i), text[5:25], reading.WORD.findall(text), context=text
-        )
+        SquadExample(str(i), text[5:25], WORD.findall(text), context=text)
         for i, text in enumerate(contexts)
     ]
     tokenizer = tokenization.FullTokenizer(SMALL_VOCAB, do_lower_case)
@@ -256,7 +255,9 @@ def test_odd_text_is_answered_alike(
             inputs[name], [getattr(f, name) for f in features]
         )
     texts = [answer.nbest[answer.chosen].text for answer in answers]
-    nbest = [decoding.with_probabilities(answer.nbest) for answer in answers]
+    nbest = [
+        answer_decoding.with_probabilities(answer.nbest) for answer in answers
+    ]
     check_answers(outputs, contexts, texts, nbest)
     odds = [answer.score_diff for answer in answers]
     assert outputs["null_odds"].numpy().tolist() == odds

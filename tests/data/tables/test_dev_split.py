@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from data.classification import reading
-from data.classification.options import TableOptions
-from data.ner.options import NerOptions
-from data.ner.reading import NerProcessor
-from data.tables.options import DataFileOptions
+from data.classification.classification_options import TableOptions
+from data.classification.classification_reader import TABLE_TASKS
+from data.ner.ner_options import NerOptions
+from data.ner.ner_processor import NerProcessor
+from data.tables.data_file_options import DataFileOptions
 from data.tables.row_keys import key_of
 from tests.support.golden import GOLDEN_DIR
 from tests.support.script_runner import SAMPLES
@@ -42,7 +42,7 @@ def split(
     path = folder / "table.csv"
     with path.open("w", encoding="utf-8", newline="") as file:
         csv.writer(file).writerows([names, *rows])
-    reader = reading.TABLE_TASKS[task].create_processor(
+    reader = TABLE_TASKS[task].create_processor(
         None,
         DataFileOptions(data_file=str(path), dev_fraction=fraction),
         TableOptions(**flags),
@@ -170,7 +170,7 @@ def test_copies_in_two_files_are_counted(tmp_path, caplog, order):
         with (tmp_path / f"{name}.csv").open("w", encoding="utf-8") as file:
             changed = [(f"{change(text)} ", label) for text, label in rows[:99]]
             csv.writer(file).writerows([("text", "label"), *changed])
-    reader = reading.TABLE_TASKS["csv"].create_processor(
+    reader = TABLE_TASKS["csv"].create_processor(
         str(tmp_path),
         DataFileOptions(),
         TableOptions(labels=sorted({label for _, label in rows})),
@@ -240,7 +240,7 @@ def test_labels_come_from_both_sets_and_missing_ones_are_named(
     with path.open("w", encoding="utf-8", newline="") as file:
         csv.writer(file).writerows([("text", "label"), *rows, *added])
     caplog.clear()
-    reader = reading.TABLE_TASKS["csv"].create_processor(
+    reader = TABLE_TASKS["csv"].create_processor(
         None,
         DataFileOptions(data_file=str(path)),
         TableOptions(),

@@ -3,7 +3,7 @@
 import pytest
 
 from data.tables import json_tables
-from data.tables.tables import Layout, read_rows
+from data.tables.table_formats import Layout, read_rows
 
 TICKETS = '{"id": 1, "text": "a b"}, {"id": 2, "text": "c d"}'
 ROWS = [(1, {"id": 1, "text": "a b"}), (2, {"id": 2, "text": "c d"})]

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from data.tables.tables import Layout, read_rows
+from data.tables.table_formats import Layout, read_rows
 
 TABLES = Path(__file__).parents[2] / "testdata" / "tables"
 TRUTH = [

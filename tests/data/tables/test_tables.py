@@ -9,14 +9,9 @@ import json
 import numpy as np
 import pytest
 
-from data.tables.tables import (
-    Layout,
-    RepeatedName,
-    Table,
-    accepted_rows,
-    read_rows,
-    read_table,
-)
+from data.tables.column_keys import RepeatedName
+from data.tables.table_formats import Layout, read_rows
+from data.tables.tables import Table, read_table
 
 ROWS = [{"id": 7, "text": "a; b,\tc", "label": "x"}, {"id": 8, "text": "d"}]
 
@@ -286,40 +281,3 @@ def test_cells_of_parquet_that_python_lacks_are_text(pyarrow, tmp_path):
     assert [*first] == ["a", "b", "b.1"]
     assert str(first["b"]) == "1970-01-01 00:00:00.000000001"
     assert second == {"a": None, "b": None, "b.1": None}
-
-
-def decided(*answers):
-    return [
-        (number, {"answer": answer}) for number, answer in enumerate(answers)
-    ]
-
-
-@pytest.mark.parametrize(
-    "rows, named, kept",
-    [
-        (decided("accept", "reject", "accept", "ignore"), [], [0, 2]),
-        (decided("reject", "ignore"), [], []),
-        (decided("accept", "reject", "maybe"), [], [0, 1, 2]),
-        (decided("accept", None), [], [0, 1]),
-        (decided("", "reject", None, "accept"), [], [0, 2, 3]),
-        (decided("accept", "reject"), ["answer"], [0, 1]),
-        ([(0, {"text": "a"})], [], [0]),
-        ([], [], []),
-    ],
-)
-def test_only_accepted_rows_of_prodigy_are_used(rows, named, kept, caplog):
-    accepted = accepted_rows("a.jsonl", iter(rows), named)
-    assert [number for number, _ in accepted] == kept
-    left_out = len(rows) - len(kept)
-    assert (f"a.jsonl: {left_out} rows left out" in caplog.text) == (
-        left_out > 0
-    )
-
-
-def test_a_column_of_other_answers_is_not_read_ahead():
-    def rows():
-        yield from decided("accept", "Paris")
-        raise AssertionError("the third row is read")
-
-    accepted = accepted_rows("a.jsonl", rows())
-    assert [next(accepted)[0], next(accepted)[0]] == [0, 1]

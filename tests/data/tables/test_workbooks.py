@@ -4,7 +4,8 @@ import sys
 
 import pytest
 
-from data.tables.tables import Layout, Table, read_rows, read_table
+from data.tables.table_formats import Layout, read_rows
+from data.tables.tables import Table, read_table
 from tests.support import workbooks
 
 pytest.importorskip("python_calamine", reason="needs requirements/tables.txt")

@@ -1,23 +1,19 @@
-"""Reads the questions of SQuAD's JSON files, and of tables."""
+"""Converts the questions of a SQuAD file to examples, and finds their answers.
+
+squad_questions.py reads the file.
+"""
 
 import bisect
-import contextlib
 import dataclasses
 import itertools
-import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, TypeVar
+from collections.abc import Iterator, Sequence
 
 from absl import logging
 
-from data.io import encodings, packed_files, text_files
-from data.squad import cells
-from data.tables import tables
-from files.json_files import JsonObject, parse_json
+from data.squad.squad_questions import Question, SquadFile, read_field
+from files.json_files import JsonObject
 from files.paths import StrPath
-
-_ValueT = TypeVar("_ValueT")
 
 # Matches a word of a passage. The brackets contain the white space at which
 # Google's code splits passages.
@@ -54,43 +50,6 @@ class SquadExample:
     is_impossible: bool = False
     context: str = ""
     answer_start: int = -1
-
-
-class Question(NamedTuple):
-    """A question as a file contains it.
-
-    Attributes:
-        context: the passage, the same object for all its questions.
-        qa: the question's dict, in SQuAD's layout.
-        where: the file and the question's place in it, for messages.
-    """
-
-    context: str
-    qa: JsonObject
-    where: str
-
-
-class SquadFile:
-    """The questions of a SQuAD file, which is read once.
-
-    Args:
-        path: path of the file. `read_questions` describes the layouts.
-        layout: how a table is written.
-
-    Attributes:
-        path: path of the file.
-        questions: the questions, in the order of the file.
-
-    Raises:
-        OSError: the file cannot be read.
-        ValueError: the file is not valid JSON, or not in SQuAD's layout.
-    """
-
-    def __init__(
-        self, path: StrPath, layout: tables.Layout = tables.DEFAULT_LAYOUT
-    ) -> None:
-        self.path = os.fspath(path)
-        self.questions = [*read_questions(path, layout)]
 
 
 def read_squad_examples(
@@ -207,164 +166,6 @@ def _warn_of_answers(
         )
 
 
-def read_questions(
-    input_file: StrPath, layout: tables.Layout = tables.DEFAULT_LAYOUT
-) -> Iterator[Question]:
-    """Yields each question of a SQuAD file.
-
-    Other layouts are accepted too. An entry may contain `context` and `qas`
-    without `paragraphs`, as in KorQuAD. It may be one question with its
-    `context`, as in transformers' examples. The file may be a list of entries
-    instead of a dict with `data`, or contain one entry in each line. Or it is a
-    table (`.csv`, `.tsv`, `.xlsx`, `.parquet`) with the columns `question`,
-    `context` and, optionally, `id` and those that `cells.answers_of_row` reads.
-
-    Raises:
-        OSError: the file cannot be read.
-        ValueError: the file is not valid JSON, or not in SQuAD's layout.
-    """
-    for place, article in _read_entries(os.fspath(input_file), layout):
-        paragraphs = [(place, article)]
-        is_paragraph = isinstance(article, dict) and "context" in article
-        if not is_paragraph or "paragraphs" in article:
-            paragraphs = [
-                (f"{place}.paragraphs[{index}]", paragraph)
-                for index, paragraph in enumerate(
-                    read_field(article, "paragraphs", list, place)
-                )
-            ]
-        for where, paragraph in paragraphs:
-            context = read_field(paragraph, "context", str, where)
-            if "qas" not in paragraph:
-                qa = _in_squad_layout(paragraph, where)
-                yield Question(context, qa, where)
-                continue
-            entries = read_field(paragraph, "qas", list, where)
-            for index, entry in enumerate(entries):
-                qa_where = f"{where}.qas[{index}]"
-                qa = _in_squad_layout(entry, qa_where)
-                yield Question(context, qa, qa_where)
-
-
-def _read_entries(
-    path: str, layout: tables.Layout
-) -> Iterator[tuple[str, JsonObject]]:
-    """Yields (place in the file, entry).
-
-    The id of a row is its line number.
-    """
-    file_format = tables.format_of(path)
-    is_json = packed_files.name_without_packing(path).endswith(".json")
-    text = ""
-    if is_json or file_format in (None, "text"):
-        with text_files.open_text(path, layout.encoding) as lines:
-            text = lines.read()
-        encodings.check_text(text, layout.encoding)
-    if text and not (is_json and _is_entry(text.lstrip().partition("\n")[0])):
-        entries = parse_json(text, path, object)
-        if not isinstance(entries, list):
-            entries = read_field(entries, "data", list, path)
-        for index, entry in enumerate(entries):
-            yield f"{path}: data[{index}]", entry
-        return
-    is_table = file_format != "jsonl"
-    needed = ["question", "context"] if is_table else []
-    for where, row in tables.read_table(tables.Table(path, layout), needed):
-        line_number = where.rpartition(" ")[2]
-        if is_table:
-            yield where, _entry_of_row(row, where, line_number)
-        else:
-            yield where, {"id": line_number} | row
-
-
-def _entry_of_row(
-    row: Mapping[str, Any], where: str, line_number: str
-) -> JsonObject:
-    """Converts a table's row to a question with its passage and answers."""
-    with _naming(where):
-        answers = cells.answers_of_row(row)
-    has_id = row.get("id") not in (None, "")
-    return {
-        "id": row["id"] if has_id else line_number,
-        "question": row["question"],
-        "context": row["context"],
-        **answers,
-    }
-
-
-@contextlib.contextmanager
-def _naming(where: str) -> Iterator[None]:
-    """Adds the place to a ValueError."""
-    try:
-        yield
-    except ValueError as error:
-        raise ValueError(f"{where}: {error}") from error
-
-
-def _is_entry(line: str) -> bool:
-    """Returns whether a line is a whole entry, as in a file of JSON lines."""
-    try:
-        value = parse_json(line, "", object)
-    except ValueError:
-        return False
-    return isinstance(value, dict) and not isinstance(value.get("data"), list)
-
-
-def _in_squad_layout(qa: object, where: str) -> JsonObject:
-    """Converts a question from another layout to SQuAD's layout.
-
-    An id that is a number becomes a string, as in the prediction files of
-    Google's code.
-    """
-    if not isinstance(qa, dict):
-        raise _field_error(qa, "id", str, where)
-    qa = dict(qa)
-    if type(qa.get("id")) in (int, float):
-        qa["id"] = str(qa["id"])
-    column = cells.text_column(qa)
-    if "answers" not in qa and column:
-        answer = qa.pop(column)
-        start = qa.pop("answer_start", None)
-        with _naming(where):
-            qa["answers"] = cells.list_answers(answer, start)
-        qa.setdefault("is_impossible", not qa["answers"])
-    elif isinstance(qa.get("answers"), dict | list):
-        # In transformers' files, answers are {"text": [...], "answer_start":
-        # [...]}.
-        with _naming(where):
-            answers = cells.list_answers(qa["answers"])
-        if isinstance(qa["answers"], dict):
-            qa.setdefault("is_impossible", not answers)
-        qa["answers"] = answers
-    return qa
-
-
-def read_field(
-    mapping: object, key: str, value_type: type[_ValueT], where: str
-) -> _ValueT:
-    """Returns the value of `key` in a JSON object.
-
-    Raises:
-        ValueError: `mapping` is not a dict, or the value is not of the type
-            `value_type`. The message names `where`.
-    """
-    value = mapping.get(key) if isinstance(mapping, dict) else None
-    # Do not use isinstance, which would accept JSON's true as an int.
-    if type(value) is not value_type:
-        raise _field_error(mapping, key, value_type, where)
-    return value
-
-
-def _field_error(
-    mapping: object, key: str, value_type: type, where: str
-) -> ValueError:
-    return ValueError(
-        f"{where} has no {key!r} of type {value_type.__name__}. Use a file in "
-        "SQuAD's JSON layout, or a table with the columns question, context, "
-        f"answer and answer_start. Received: {str(mapping)[:80]!r}"
-    )
-
-
 def _begins_at_start(example: SquadExample) -> bool:
     """Returns whether the answer's first word is at `answer_start`.
 
@@ -397,8 +198,10 @@ def _set_answer(
     is_inside = 0 <= start <= end < len(example.context)
     if not is_inside or not answer.split():
         return False
-    first = example.start_position = bisect.bisect_right(word_starts, start) - 1
-    last = example.end_position = bisect.bisect_right(word_starts, end) - 1
+    first = bisect.bisect_right(word_starts, start) - 1
+    last = bisect.bisect_right(word_starts, end) - 1
+    example.start_position = first
+    example.end_position = last
     if use_char_offsets and example.context[start : end + 1] == answer:
         return True
     words = example.doc_tokens[first : last + 1]

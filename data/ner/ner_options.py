@@ -4,7 +4,8 @@ import dataclasses
 from collections.abc import Sequence
 
 from command_line import flags
-from data.tables.options import LayoutOptions
+from data.io.split_names import SetName
+from data.tables.layout_options import LayoutOptions
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -46,10 +47,10 @@ class ColumnOptions:
         words_at: index of the column of the words, None if no flag tells it.
         tags_at: index of the column of the tags, None if no flag tells it.
         labels: the tags of --labels or of the model, [] if they are unknown.
-        name: "train", "dev" or "test".
+        set_name: name of the set that the file contains.
     """
 
     words_at: int | None
     tags_at: int | None
     labels: Sequence[str]
-    name: str
+    set_name: SetName

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from data.ner import scoring
+from data.ner import entity_scoring
 
 
 @pytest.mark.parametrize(
@@ -20,7 +20,7 @@ from data.ner import scoring
     ],
 )
 def test_tags_become_entities(tags, entities):
-    assert scoring.find_entities(tags.split()) == entities
+    assert entity_scoring.find_entities(tags.split()) == entities
 
 
 def random_entities(rng, num_words):
@@ -64,13 +64,13 @@ def test_tags_of_each_scheme_are_read_as_they_are_meant(scheme):
         num_words = rng.randint(0, 9)
         entities = random_entities(rng, num_words)
         tags = encode(entities, num_words, SCHEMES[scheme])
-        iob2 = scoring.to_scheme(tags)
+        iob2 = entity_scoring.to_scheme(tags)
         assert iob2 == encode(entities, num_words, "BIIB")
-        assert scoring.find_entities(iob2) == entities
+        assert entity_scoring.find_entities(iob2) == entities
         for wanted in ("BIES", "BILU"):
             labels = ["O", *(f"{prefix}-A" for prefix in wanted)]
             expected = encode(entities, num_words, wanted)
-            assert scoring.to_scheme(tags, labels) == expected
+            assert entity_scoring.to_scheme(tags, labels) == expected
 
 
 # The pairs of prefixes, of neighbouring tags of one type, between which
@@ -118,7 +118,7 @@ def test_scores_of_any_tags_are_those_of_conlleval():
             tag if rng.random() < 0.7 else rng.choice(tags) for tag in right
         ]
         num_right, num_found, correct = count_as_conlleval(right, guessed)
-        scores = scoring.score_entities([right], [guessed])
+        scores = entity_scoring.score_entities([right], [guessed])
         assert scores["precision"] == (correct / num_found if correct else 0)
         assert scores["recall"] == (correct / num_right if correct else 0)
 
@@ -129,7 +129,7 @@ def test_scores_are_those_of_conlleval():
     # LOC 1 of 2 found and of 1; PER 1 of 3 found and of 3.
     right = ["B-PER I-PER O B-LOC", "B-PER B-PER I-PER", "O O"]
     guessed = ["B-PER I-PER B-LOC B-LOC", "B-PER I-PER I-PER", "B-PER O"]
-    scores = scoring.score_entities(
+    scores = entity_scoring.score_entities(
         [tags.split() for tags in right], [tags.split() for tags in guessed]
     )
     assert scores == pytest.approx(

@@ -1,6 +1,6 @@
 """Splits text into words, for tagging named entities.
 
-layers.py splits text in the same way inside a graph.
+graph_tagging.py splits text in the same way inside a graph.
 """
 
 import re

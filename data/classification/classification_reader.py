@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from typing import Literal, TypeAlias
 
 from data.classification import glue
+from data.classification.classification_options import TableOptions
 from data.classification.features import InputExample
-from data.classification.options import TableOptions
 from data.classification.pairs import (
     PAIR_COLUMNS,
     RANKING_COLUMNS,
@@ -24,7 +24,7 @@ from data.classification.table_columns import (
 )
 from data.classification.table_task import TableProcessor
 from data.io.split_names import Purpose, purpose_of, suffix_of
-from data.tables.options import DataFileOptions
+from data.tables.data_file_options import DataFileOptions
 from data.tables.tables import Table
 from files.paths import StrPath
 

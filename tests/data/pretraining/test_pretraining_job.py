@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from data.io import feature_specs, tfrecords
-from data.pretraining import corpus_checks, job
+from data.pretraining import corpus_checks, pretraining_job
 from files import lock
 from tests.support.shards import (
     CORPUS,
@@ -82,20 +82,20 @@ class Stop(Exception):
 
 @pytest.fixture
 def written(monkeypatch):
-    """Numbers of the first shards that tasks were to write."""
+    """Numbers of the first shards that units were to write."""
     numbers = []
-    write_shards = job.write_shards
+    write_shards = pretraining_job.write_shards
 
-    def note(task):
-        numbers.append(int(task.shards[0][-14:-9]))
-        write_shards(task)
+    def note(unit):
+        numbers.append(int(unit.shards[0][-14:-9]))
+        write_shards(unit)
 
-    monkeypatch.setattr(job, "write_shards", note)
+    monkeypatch.setattr(pretraining_job, "write_shards", note)
     return numbers
 
 
 def interrupt(tmp_path, monkeypatch):
-    """Stops a job when all tasks are done, but before the manifest."""
+    """Stops a job when all units are done, but before the manifest."""
 
     def stop(*unused_args):
         raise Stop
@@ -110,7 +110,7 @@ def test_interrupted_work_resumes(tmp_path, monkeypatch, small_parts, written):
     whole = create_shards(tmp_path / "whole")
     assert written == [0, 1, 2]
     written.clear()
-    write_json = job.write_json
+    write_json = pretraining_job.write_json
 
     def stop_at_last(path, contents):
         if path.endswith("2.json"):
@@ -118,7 +118,7 @@ def test_interrupted_work_resumes(tmp_path, monkeypatch, small_parts, written):
         write_json(path, contents)
 
     with monkeypatch.context() as patch:
-        patch.setattr(job, "write_json", stop_at_last)
+        patch.setattr(pretraining_job, "write_json", stop_at_last)
         with pytest.raises(Stop):
             create_shards(tmp_path)
     (tmp_path / "out-00000-of-00003").unlink()
@@ -202,7 +202,7 @@ def test_a_damaged_shard_is_rebuilt(
     damage(shards[1])
     manifest = create_shards(tmp_path)
     assert [path.read_bytes() for path in shards] == before
-    # A finished job keeps no results of its tasks, so it begins anew.
+    # A finished job keeps no results of its units, so it begins anew.
     assert written[3:] == ([0, 1, 2] if is_finished else [1])
     assert sorted(os.listdir(tmp_path))[3:] == ["out.manifest.json"]
     sizes = [shard["bytes"] for shard in manifest["shards"]]

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 import tensorflow as tf
 
 from data.ner import legal_tags
-from data.ner.words import BETWEEN_WORDS
+from data.ner.word_splitting import BETWEEN_WORDS
 from data.text import ragged
 from data.text.packing_layer import Windows, cut_windows
 from data.text.tokenizer_layer import TokenizerLayer, drop_invalid

@@ -1,5 +1,7 @@
 """Questions and answers that are read from files in SQuAD's layout.
 
+Also covers squad_examples.py.
+
 test_tables.py reads tables as other tools write them.
 """
 
@@ -7,7 +9,9 @@ import json
 
 import pytest
 
-from data.squad import reading, scoring
+from data.squad import answer_scoring
+from data.squad.squad_examples import read_squad_examples
+from data.squad.squad_questions import read_squad_file
 from tests.support.squad_passages import read_examples
 
 
@@ -24,7 +28,7 @@ def test_what_is_not_squad_json_is_named(tmp_path, content, culprit):
     path = tmp_path / "squad.json"
     path.write_text(content)
     with pytest.raises(ValueError, match=f"squad.json.*{culprit}"):
-        reading.read_squad_examples(reading.SquadFile(path), is_training=False)
+        read_squad_examples(read_squad_file(path), is_training=False)
 
 
 def test_training_needs_one_answer(tmp_path):
@@ -102,7 +106,7 @@ def test_questions_of_flat_files_and_ids_that_are_numbers(
         "lines": f"\n{json.dumps(entry)}\n",
     }[layout]
     path.write_text(text)
-    (example,) = reading.read_squad_examples(reading.SquadFile(path), True)
+    (example,) = read_squad_examples(read_squad_file(path), True)
     assert (example.qas_id, example.context) == (qas_id, CONTEXT)
     assert CONTEXT[example.answer_start :] == "nine."
 
@@ -114,8 +118,8 @@ def test_predictions_for_flat_files_are_scored(
 ):
     path = tmp_path / "flat.json"
     path.write_text(json.dumps([entry_of(answer, is_flat)]))
-    scores = scoring.score_predictions(
-        reading.SquadFile(path), {qas_id: "nine"}
+    scores = answer_scoring.score_predictions(
+        read_squad_file(path), {qas_id: "nine"}
     )
     assert scores["exact_match"] == 100
 
@@ -128,7 +132,7 @@ def test_lists_of_answers_that_do_not_match_name_their_place(tmp_path, bad):
     path = tmp_path / "bad.json"
     path.write_text(json.dumps([entry_of({"answers": answers}, False)]))
     with pytest.raises(ValueError, match=r"data\[0\].qas\[0\]"):
-        reading.read_squad_examples(reading.SquadFile(path), True)
+        read_squad_examples(read_squad_file(path), True)
 
 
 PASSAGE = "A boat met a boat."
@@ -143,8 +147,8 @@ def read_rows(tmp_path):
     def read_rows(*rows, **options):
         lines = "".join(f"q?,{PASSAGE},{row}\n" for row in rows)
         path.write_text(header + lines)
-        file = reading.SquadFile(path)
-        return reading.read_squad_examples(file, True, **options)
+        file = read_squad_file(path)
+        return read_squad_examples(file, True, **options)
 
     return read_rows
 
@@ -168,13 +172,13 @@ def test_an_answer_of_a_table_has_one_place(read_rows, row, says):
 def test_a_row_without_answer_is_impossible_in_v2(read_rows, tmp_path):
     _, none = read_rows("met,", ",", version_2_with_negative=True)
     assert none.is_impossible
-    file = reading.SquadFile(tmp_path / "a.csv")
-    scores = scoring.score_predictions(file, {"2": "met", "3": ""}, True)
+    file = read_squad_file(tmp_path / "a.csv")
+    scores = answer_scoring.score_predictions(file, {"2": "met", "3": ""}, True)
     assert (scores["exact"], scores["NoAns_total"]) == (100, 1)
 
 
 def test_a_table_to_answer_needs_no_answers(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text(f"question,context\nq?,{PASSAGE}\n")
-    (example,) = reading.read_squad_examples(reading.SquadFile(path), False)
+    (example,) = read_squad_examples(read_squad_file(path), False)
     assert example.context == PASSAGE

@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias, get_args
 from command_line import flags
 from command_line.path_flags import PathKind
 from data.classification import metrics
-from data.tables.options import LayoutOptions
+from data.tables.layout_options import LayoutOptions
 from model_folders.model_entries import OutputMode
 
 XnliLanguage: TypeAlias = Literal[

@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from data.squad import reading, scoring
+from data.squad import answer_scoring
+from data.squad.squad_questions import read_squad_file
 from tests.support import golden
 from tests.support.squad_files import write_squad
 
@@ -16,8 +17,8 @@ def test_published_predictions_score_as_published(case):
         pytest.skip(f"the shared data is not here: {case['data_file']}")
     predictions = json.loads((case["folder"] / case["predictions"]).read_text())
     is_v2 = "is_impossible" in data_file.read_text()
-    scores = scoring.score_predictions(
-        reading.SquadFile(data_file), predictions, is_v2
+    scores = answer_scoring.score_predictions(
+        read_squad_file(data_file), predictions, is_v2
     )
     exact = scores["exact" if is_v2 else "exact_match"]
     assert exact == pytest.approx(case["exact_match"], abs=1e-6)
@@ -39,8 +40,8 @@ def test_published_predictions_score_as_published(case):
 def test_an_answer_scores_as_in_the_official_script(
     right, predicted, exact, f1
 ):
-    assert scoring.compute_exact(right, predicted) == exact
-    assert scoring.compute_f1(right, predicted) == pytest.approx(f1)
+    assert answer_scoring.compute_exact(right, predicted) == exact
+    assert answer_scoring.compute_f1(right, predicted) == pytest.approx(f1)
 
 
 @pytest.fixture
@@ -59,8 +60,8 @@ def test_v2_scores_both_parts_and_finds_the_best_threshold(data_file):
     }
     # Answering all but q2 is best for F1; q0 does not help exact match.
     odds = {"q1": -3.0, "q0": -1.0, "q2": 0.5, "q4": -2.0, "q3": 0.0, "no": -9}
-    scores = scoring.score_predictions(
-        reading.SquadFile(data_file), predictions, True, nbest, odds
+    scores = answer_scoring.score_predictions(
+        read_squad_file(data_file), predictions, True, nbest, odds
     )
     assert scores == pytest.approx(
         {
@@ -82,8 +83,8 @@ def test_v2_scores_both_parts_and_finds_the_best_threshold(data_file):
 
 
 def test_a_question_without_prediction_is_wrong_and_counted(data_file, caplog):
-    scores = scoring.score_predictions(
-        reading.SquadFile(data_file), {"q1": "y"}
+    scores = answer_scoring.score_predictions(
+        read_squad_file(data_file), {"q1": "y"}
     )
     assert scores["exact_match"] == scores["f1"] == 100 / 3
     assert "2 questions have no prediction" in caplog.text
@@ -92,8 +93,8 @@ def test_a_question_without_prediction_is_wrong_and_counted(data_file, caplog):
 def test_in_v2_a_question_without_prediction_is_an_error(data_file):
     """As in the official script of v2.0."""
     with pytest.raises(ValueError, match="'q0'"):
-        scoring.score_predictions(
-            reading.SquadFile(data_file), {"q1": "y"}, True
+        answer_scoring.score_predictions(
+            read_squad_file(data_file), {"q1": "y"}, True
         )
 
 
@@ -105,13 +106,15 @@ def test_questions_without_gold_answers(tmp_path, caplog):
         tmp_path / "dev.json", [answered, unknown, unanswerable, answered]
     )
     predictions = {"q0": "x", "q1": "x", "q2": "", "q3": "y"}
-    scores = scoring.score_predictions(reading.SquadFile(path), predictions)
+    scores = answer_scoring.score_predictions(
+        read_squad_file(path), predictions
+    )
     counts = {"total": 2, "num_without_gold_answers": 2}
     assert scores == {"exact_match": 50.0, "f1": 50.0} | counts
     assert "2 questions have no gold answers" in caplog.text
     # The official script of v2.0 reads the answers, not is_impossible.
-    scores = scoring.score_predictions(
-        reading.SquadFile(path), predictions, True
+    scores = answer_scoring.score_predictions(
+        read_squad_file(path), predictions, True
     )
     assert (scores["total"], scores["NoAns_total"]) == (4, 2)
     assert scores["exact"] == scores["NoAns_exact"] == 50.0
@@ -121,8 +124,8 @@ def test_unanswerable_questions_alone_are_scored(tmp_path):
     path = tmp_path / "dev.json"
     unanswerable = {"answers": [], "is_impossible": True}
     write_squad(path, [unanswerable] * 2)
-    scores = scoring.score_predictions(
-        reading.SquadFile(path), {"q0": "x", "q1": ""}, True
+    scores = answer_scoring.score_predictions(
+        read_squad_file(path), {"q0": "x", "q1": ""}, True
     )
     assert scores["exact"] == scores["NoAns_f1"] == 50.0
     assert "HasAns_exact" not in scores
@@ -136,7 +139,9 @@ def test_unanswerable_questions_alone_are_scored(tmp_path):
 def test_a_file_without_answers_cannot_be_scored(tmp_path, questions, is_v2):
     path = write_squad(tmp_path / "dev.json", questions)
     with pytest.raises(ValueError, match="contains no right answers"):
-        scoring.score_predictions(reading.SquadFile(path), {"q0": ""}, is_v2)
+        answer_scoring.score_predictions(
+            read_squad_file(path), {"q0": ""}, is_v2
+        )
 
 
 def test_questions_with_one_id_count_as_in_the_official_scripts(tmp_path):
@@ -145,9 +150,9 @@ def test_questions_with_one_id_count_as_in_the_official_scripts(tmp_path):
         tmp_path / "dev.json",
         [{"id": "q", "answers": [{"text": text}]} for text in ("x", "y", "y")],
     )
-    scores = scoring.score_predictions(reading.SquadFile(path), {"q": "x"})
+    scores = answer_scoring.score_predictions(read_squad_file(path), {"q": "x"})
     assert scores == {"exact_match": 100 / 3, "f1": 100 / 3, "total": 3}
-    scores = scoring.score_predictions(
-        reading.SquadFile(path), {"q": "x"}, True
+    scores = answer_scoring.score_predictions(
+        read_squad_file(path), {"q": "x"}, True
     )
     assert (scores["exact"], scores["total"]) == (0.0, 1)

@@ -1,4 +1,4 @@
-"""Named entities: files, features and decoding."""
+"""Named entities: the sets that NerProcessor reads, features and decoding."""
 
 import json
 import random
@@ -9,10 +9,12 @@ import numpy as np
 import pytest
 
 from data.io.split_names import SETS
-from data.ner import layers, reading, scoring, words
+from data.ner import entity_scoring, graph_tagging, word_splitting
 from data.ner import sentence_windows as windows
-from data.ner.options import NerOptions
-from data.tables.options import DataFileOptions
+from data.ner.ner_example import NerExample
+from data.ner.ner_options import NerOptions
+from data.ner.ner_processor import NerProcessor
+from data.tables.data_file_options import DataFileOptions
 from tests.support import golden
 
 FILES = golden.ROOT / "tests/testdata/ner"
@@ -34,7 +36,7 @@ LABELS = ["O", "B-LOC", "B-PER", "I-PER"]
 def create(folder, *labels, **options):
     """Creates the NerProcessor of a folder."""
     options = NerOptions(labels=labels or None, **options)
-    return reading.NerProcessor(folder, DataFileOptions(), options)
+    return NerProcessor(folder, DataFileOptions(), options)
 
 
 def read(folder, name, text, *labels, **columns):
@@ -89,7 +91,7 @@ def test_files_of_public_corpora_and_tools_are_read(tmp_path, name):
     entities = [
         " ".join(
             word
-            for _, start, end in scoring.find_entities(example.labels)
+            for _, start, end in entity_scoring.find_entities(example.labels)
             for word in example.words[start:end]
         )
         for example in create(tmp_path).read("train")
@@ -136,7 +138,7 @@ def test_conll_2003_has_its_published_counts(
     assert len(examples) == sentences
     assert sum(len(example.words) for example in examples) == words
     entities_read = [
-        scoring.find_entities(example.labels) for example in examples
+        entity_scoring.find_entities(example.labels) for example in examples
     ]
     assert sum(map(len, entities_read)) == entities
     # They are IOB2 already.
@@ -259,7 +261,7 @@ def test_every_word_counts_once_and_is_decoded(
     for i in range(10):
         words = rng.choice(["a", "bd", "cde", "\u200b"], rng.integers(1, 9))
         labels = rng.choice(LABELS, len(words)).tolist()
-        examples.append(windows.NerExample(f"g-{i}", words, labels, i // 3))
+        examples.append(NerExample(f"g-{i}", words, labels, i // 3))
     args = (examples, LABELS, max_seq_length, tokenizer, document_context)
     features = list(windows.create_features(*args))
     counted = [word[1:] for feature in features for word in feature.words]
@@ -288,6 +290,6 @@ def test_running_text_is_cut_as_in_the_graph():
     texts = [
         "".join(rng.choices(chars, k=rng.randint(0, 30))) for _ in range(3000)
     ]
-    parted = layers.split_words(texts).numpy()
+    parted = graph_tagging.split_words(texts).numpy()
     for text, expected in zip(texts, parted, strict=True):
-        assert words.split_words(text) == expected.decode().split()
+        assert word_splitting.split_words(text) == expected.decode().split()

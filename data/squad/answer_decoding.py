@@ -18,9 +18,9 @@ from data.squad.final_text import (
     find_in_tokenized,
     read_words,
 )
-from data.squad.options import DecodingOptions
 from data.squad.passage_windows import SquadFeatures
-from data.squad.reading import WORD, SquadExample
+from data.squad.squad_examples import WORD, SquadExample
+from data.squad.squad_options import DecodingOptions
 from data.text.words import BasicTokenizer
 
 

@@ -9,8 +9,8 @@ import dataclasses
 import numpy as np
 import pytest
 
-from data.squad import decoding
-from data.squad.options import DecodingOptions
+from data.squad import answer_decoding
+from data.squad.squad_options import DecodingOptions
 from data.text import tokenization
 from tests.support.squad_passages import create_windows
 
@@ -25,10 +25,10 @@ def decode(examples, features, best, tokenizer=TOKENIZER, **kwargs):
         for i, (token, value) in enumerate(best):
             if token in feature.tokens:
                 logits[i, feature.tokens.index(token)] = value
-        results.append(decoding.RawResult(feature.unique_id, *logits))
+        results.append(answer_decoding.RawResult(feature.unique_id, *logits))
     options = DecodingOptions(n_best_size=3, max_answer_length=5)
     options = dataclasses.replace(options, **kwargs)
-    return decoding.decode_predictions(
+    return answer_decoding.decode_predictions(
         examples, features, results, options, tokenizer
     )
 

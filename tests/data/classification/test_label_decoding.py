@@ -5,16 +5,16 @@ import json
 import numpy as np
 import pytest
 
-from data.classification import decoding
-from data.classification.decoding import LabelDecoder
+from data.classification import label_decoding
 from data.classification.features import InputExample
+from data.classification.label_decoding import LabelDecoder
 
 CLASSES = LabelDecoder("classification", ["no", "yes"])
 REGRESSION = LabelDecoder("regression", None)
 
 
 def write(folder, entries, outputs, decoder=CLASSES):
-    return decoding.write_predictions(
+    return label_decoding.write_predictions(
         folder, entries, np.array(outputs, np.float32), decoder
     )
 
@@ -28,7 +28,7 @@ def test_half_of_a_surrogate_pair_is_kept(tmp_path):
     example = InputExample(0, "a", None, ["y", "x"], {"text": "a\ud800"})
     decoder = LabelDecoder("multilabel", ["x", "y"])
     outputs = np.array([[3.0, 3.0]])
-    (row,) = decoding.create_prediction_rows([example], outputs, decoder)
+    (row,) = label_decoding.create_prediction_rows([example], outputs, decoder)
     answer = {"label": "x,y", "probability": "0.952574", "correct": True}
     assert row == {"text": "a\ud800"} | answer
 
@@ -53,7 +53,7 @@ def test_batches_of_windows_become_one_of_texts():
         ({name: values[part] for name, values in every.items()}, rows[part])
         for part in (slice(0, 3), slice(3, 5))
     ]
-    ((pooled, logits),) = decoding.pool_batches(batches, [0, 2])
+    ((pooled, logits),) = label_decoding.pool_batches(batches, [0, 2])
     assert {name: values.tolist() for name, values in pooled.items()} == {
         "label_ids": [7, 8],
         "is_real_example": [1, 1],

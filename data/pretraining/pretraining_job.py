@@ -1,9 +1,9 @@
 """Writes pretraining records in several processes, and resumes earlier work.
 
-The corpus is split into parts of about 4 MB. Each task writes some TFRecord
-files, the shards, from some of the parts, in bounded memory. The random draws
-depend only on the seed and the part, so any number of processes can work on the
-tasks, in any order. sharded_job.py describes how a job resumes.
+The corpus is split into parts of about 4 MB. Each unit of the job writes some
+TFRecord files, the shards, from some of the parts, in bounded memory. The
+random draws depend only on the seed and the part, so any number of processes
+can work on the units, in any order. sharded_job.py describes how a job resumes.
 """
 
 import dataclasses
@@ -16,13 +16,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
 from data.io import records, text_files
-from data.jobs.sharded_job import JobFiles, RunTasks, run_tasks
+from data.jobs.sharded_job import JobFiles, Runner, measure_inputs, run_units
 from data.pretraining import corpus_checks, corpus_parts, instances
-from data.pretraining.corpus_parts import Part
+from data.pretraining.corpus_parts import CorpusPart
 from data.pretraining.documents import Document, TextReader
 from data.pretraining.encoded_vocabulary import EncodedVocabulary
 from data.pretraining.instances import shuffle
-from data.pretraining.options import InstanceOptions
+from data.pretraining.pretraining_options import InstanceOptions
 from files import lock
 from files.atomic import write_json
 from files.json_files import JsonObject
@@ -48,12 +48,12 @@ T = TypeVar("T")
 
 
 @dataclasses.dataclass(frozen=True)
-class ShardTask:
-    """A task of the job: the shards to write, and the parts to read for them.
+class InstanceUnit:
+    """A unit of the job: the shards to write, and the text to read for them.
 
     Attributes:
         options: options for turning text into instances.
-        parts: {number of a part: the part} of each part to read.
+        parts: {number of a part of the corpus: the part} of each part to read.
         shards: paths of the shards. Record i is written to shard i modulo the
             number of shards.
         result_file: path of a JSON file to write when the shards are complete.
@@ -62,7 +62,7 @@ class ShardTask:
     """
 
     options: InstanceOptions
-    parts: dict[int, Part]
+    parts: dict[int, CorpusPart]
     shards: list[str]
     result_file: str
     is_evaluation: bool = False
@@ -73,7 +73,7 @@ def create_shards(
     input_files: Sequence[str],
     output_file: str,
     num_shards: int,
-    run: RunTasks,
+    run: Runner,
 ) -> tuple[JsonObject, bool]:
     """Writes the shards and the manifest, or resumes unfinished work.
 
@@ -84,8 +84,7 @@ def create_shards(
             names.
         num_shards: number of shards, not counting the shard of held-out
             documents. 0 = the size of the corpus determines the number.
-        run: function that calls another function for each task, as
-            `workers.run_in_processes` does.
+        run: what makes the calls for all units, as `choose_runner` returns it.
 
     Returns:
         (manifest as a dict, True if this call wrote any file).
@@ -105,19 +104,19 @@ def create_shards(
             {**dataclasses.asdict(options), "num_shards": num_shards},
             [*input_files, options.vocab_file],
         )
-        tasks = _create_tasks(options, input_files, output, num_shards)
-        output.check_tasks(tasks)
+        units = _create_units(options, input_files, output, num_shards)
+        output.check_units(units)
         if manifest := output.find_manifest():
             output.remove_work()
             return manifest, False
         output.begin()
         try:
-            results = run_tasks(tasks, write_shards, run, "shard")
+            results = run_units(units, write_shards, run, "shard")
             combined = _combine(results, options, input_files)
         except ValueError:
             # The shards will not be reused, because the user must change the
             # input or a flag.
-            output.discard(tasks)
+            output.discard(units)
             raise
         return output.finish(combined), True
 
@@ -125,16 +124,22 @@ def create_shards(
 def create_output(
     output_file: str, flags: Mapping[str, object], inputs: Sequence[str]
 ) -> JobFiles:
-    """Returns the files of a job, which are named as `sharded_job` says.
+    """Returns the files of a job, after it measured the inputs.
 
     Args:
         output_file: path of the output.
         flags: {name: value} of the flags that determine the records.
         inputs: paths of the text files and of the vocabulary.
+
+    Raises:
+        OSError: an input cannot be read.
     """
-    held_out = {"eval_shards": eval_file(output_file)}
     return JobFiles(
-        output_file, _VERSION, flags=flags, inputs=inputs, named_shards=held_out
+        output_file,
+        _VERSION,
+        flags=flags,
+        inputs=measure_inputs(inputs),
+        named_shards={"eval_shards": eval_file(output_file)},
     )
 
 
@@ -148,20 +153,20 @@ def eval_file(output_file: str) -> str:
     return os.path.join(folder, f"eval-{name}")
 
 
-# A process keeps the reader for its next task, because the vocabulary and the
+# A process keeps the reader for its next unit, because the vocabulary and the
 # cache of words are large.
 _create_reader = functools.lru_cache(maxsize=1)(TextReader)
 
 
-def _create_tasks(
+def _create_units(
     options: InstanceOptions,
     input_files: Sequence[str],
     output: JobFiles,
     num_shards: int,
-) -> list[ShardTask]:
-    """Assigns each task parts of the corpus to read, and shards to write.
+) -> list[InstanceUnit]:
+    """Assigns each unit parts of the corpus to read, and shards to write.
 
-    If documents are held out, the first task writes them. It reads all parts,
+    If documents are held out, the first unit writes them. It reads all parts,
     but tokenizes only the documents that are held out.
     """
     numbered = [*enumerate(corpus_parts.split_to_parts(input_files))]
@@ -172,33 +177,33 @@ def _create_tasks(
         num_shards = max(num_bytes // _SHARD_BYTES, _FEW_SHARDS)
         num_shards = min(num_shards, len(numbered))
     shards = output.shard_paths(num_shards)
-    # There are as many tasks as parts or shards, whichever are fewer.
-    number = min(len(numbered), num_shards)
+    # There are as many units as parts or shards, whichever are fewer.
+    num_units = min(len(numbered), num_shards)
     shares = list(
-        zip(_share(numbered, number), _share(shards, number), strict=True)
+        zip(_share(numbered, num_units), _share(shards, num_units), strict=True)
     )
     if options.eval_fraction:
         shares.insert(0, (numbered, [eval_file(output.output_file)]))
     return [
-        ShardTask(
-            options,
-            dict(parts),
-            paths,
-            output.result_file(task),
-            is_evaluation=bool(options.eval_fraction) and task == 0,
+        InstanceUnit(
+            options=options,
+            parts=dict(parts),
+            shards=paths,
+            result_file=output.result_file(number),
+            is_evaluation=bool(options.eval_fraction) and number == 0,
         )
-        for task, (parts, paths) in enumerate(shares)
+        for number, (parts, paths) in enumerate(shares)
     ]
 
 
 def _share(items: list[T], number: int) -> list[list[T]]:
     """Distributes items evenly over lists."""
-    borders = [len(items) * task // number for task in range(number + 1)]
+    borders = [len(items) * index // number for index in range(number + 1)]
     return [items[first:end] for first, end in itertools.pairwise(borders)]
 
 
-def write_shards(task: ShardTask) -> None:
-    """Writes a task's shards, and then its result file.
+def write_shards(unit: InstanceUnit) -> None:
+    """Writes a unit's shards, and then its result file.
 
     The result file contains the sizes and checksums of the shards, and counts
     of the text and of the instances.
@@ -206,40 +211,41 @@ def write_shards(task: ShardTask) -> None:
     Raises:
         OSError: a file cannot be read or written.
     """
-    options = task.options
+    options = unit.options
     counts: Counter[str] = Counter()
     # Only training instances are counted.
-    instance_counts = Counter() if task.is_evaluation else counts
+    instance_counts = Counter() if unit.is_evaluation else counts
     reader = _create_reader(options)
-    if task.is_evaluation:
+    if unit.is_evaluation:
         options = dataclasses.replace(
             options, dynamic_masking=False, dupe_factor=1
         )
-    texts = _read_texts(task, reader, counts)
+    texts = _read_texts(unit, reader, counts)
     previous: list[Document] = []
-    with records.RecordWriter(task.shards) as writer:
+    with records.RecordWriter(unit.shards) as writer:
         for name, text in texts.items():
             rng = random.Random(f"{options.random_seed}/{name}")
             for group in _group_documents(text):
                 # The random next sentences of a single document come from the
                 # group before it.
                 lent = previous if len(group) == 1 else []
-                for record in _create_records(
+                group_records = _create_records(
                     group,
-                    reader.vocabulary,
-                    options,
-                    rng,
-                    instance_counts,
                     lent,
-                ):
+                    vocabulary=reader.vocabulary,
+                    options=options,
+                    rng=rng,
+                    counts=instance_counts,
+                )
+                for record in group_records:
                     writer.write(record)
                 previous = group
     result = {"shards": writer.describe(), "counts": dict(counts)}
-    write_json(task.result_file, result)
+    write_json(unit.result_file, result)
 
 
 def _read_texts(
-    task: ShardTask, reader: TextReader, counts: Counter[str]
+    unit: InstanceUnit, reader: TextReader, counts: Counter[str]
 ) -> dict[int | str, Iterator[Document]]:
     """Returns the documents of each text that has random draws of its own.
 
@@ -249,17 +255,17 @@ def _read_texts(
     A document is held out if the CRC-32 of its text, modulo 10,000, is below
     10,000 times `eval_fraction`. So the choice depends only on the text.
     """
-    limit = task.options.eval_fraction * _NUM_HASHES
+    limit = unit.options.eval_fraction * _NUM_HASHES
 
     def is_wanted(checksum: int) -> bool:
         is_held_out = checksum % _NUM_HASHES < limit
-        return is_held_out == task.is_evaluation
+        return is_held_out == unit.is_evaluation
 
     documents: dict[int | str, Iterator[Document]] = {
         number: reader.read(part, counts, is_wanted, _MAX_CHARACTERS)
-        for number, part in task.parts.items()
+        for number, part in unit.parts.items()
     }
-    if task.is_evaluation:
+    if unit.is_evaluation:
         return {"eval": itertools.chain.from_iterable(documents.values())}
     return documents
 
@@ -281,11 +287,12 @@ def _group_documents(text: Iterable[Document]) -> Iterator[list[Document]]:
 
 def _create_records(
     group: list[Document],
+    lent: Sequence[Document],
+    *,
     vocabulary: EncodedVocabulary,
     options: InstanceOptions,
     rng: random.Random,
     counts: Counter[str],
-    lent: Sequence[Document],
 ) -> Iterator[bytes]:
     """Creates instances from a group of documents, and yields their records.
 
@@ -317,7 +324,7 @@ def _combine(
     options: InstanceOptions,
     input_files: Sequence[str],
 ) -> JsonObject:
-    """Combines the results of the tasks for the manifest.
+    """Combines the results of the units for the manifest.
 
     Raises a ValueError if the input contains no text, or if all documents or
     none are held out.

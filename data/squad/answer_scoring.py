@@ -7,8 +7,8 @@ from collections.abc import Mapping
 
 from absl import logging
 
-from data.squad.decoding import NbestEntry
-from data.squad.reading import SquadFile, read_field
+from data.squad.answer_decoding import NbestEntry
+from data.squad.squad_questions import SquadFile, read_field
 
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
 _NO_PUNCTUATION = str.maketrans("", "", string.punctuation)

@@ -6,14 +6,15 @@ from typing import ClassVar
 
 from absl import logging
 
+from data.io.split_names import SetName
 from data.ner import columns, spans, tag_names
-from data.ner.options import ColumnOptions, NerOptions
-from data.ner.scoring import to_scheme
-from data.ner.sentence_windows import NerExample
+from data.ner.entity_scoring import to_scheme
+from data.ner.ner_example import NerExample
+from data.ner.ner_options import ColumnOptions, NerOptions
+from data.tables.data_file_options import DataFileOptions
 from data.tables.dev_split import SetReader
-from data.tables.options import DataFileOptions
 from data.tables.row_keys import key_of
-from data.tables.tables import format_of
+from data.tables.table_formats import format_of
 from files.paths import StrPath
 from model_folders.labels import check_labels
 
@@ -34,15 +35,16 @@ class NerProcessor(SetReader[NerExample, NerOptions]):
     of Excel is read as such. In a test set, the column of the tags may be
     missing.
 
-    Tags may be in any scheme that scoring.py describes, such as the IOB1 of
-    CoNLL-2003, or only types, such as PER. They are converted to IOB2, or to
-    the scheme of --labels.
+    Tags may be in any scheme that entity_scoring.py describes, such as the IOB1
+    of CoNLL-2003, or only types, such as PER. They are converted to IOB2, or to
+    the scheme of --labels. Without --labels, call `labels` before you read a
+    dev or test set. Only then are its tags compared with those of the task.
 
     Raises:
         ValueError: --labels names fewer than two labels, or a label twice.
     """
 
-    file_names: ClassVar[Mapping[str, Sequence[str]]] = {
+    file_names: ClassVar[Mapping[SetName, Sequence[str]]] = {
         "train": (
             "train.txt",
             "eng.train",
@@ -114,8 +116,8 @@ class NerProcessor(SetReader[NerExample, NerOptions]):
             self._labels = ["O", *sorted(tags - {"O"})]
         return self._labels
 
-    def read_file(self, path: StrPath, name: str) -> list[NerExample]:
-        """Reads the set `name` from a file.
+    def read_file(self, path: StrPath, set_name: SetName) -> list[NerExample]:
+        """Reads the set `set_name` from a file.
 
         Raises:
             OSError: the file cannot be read.
@@ -123,7 +125,7 @@ class NerProcessor(SetReader[NerExample, NerOptions]):
                 is no sentence. The message names the file.
         """
         path = str(path)
-        examples = self._read_examples(path, name)
+        examples = self._read_examples(path, set_name)
         if not examples:
             raise ValueError(f"{path} contains no sentence or annotated text")
         if self._options.document_context and not examples[-1].document:
@@ -132,27 +134,27 @@ class NerProcessor(SetReader[NerExample, NerOptions]):
             )
         for example in examples:
             example.labels = to_scheme(example.labels, self._labels or ())
-        if name == "train":
+        if set_name == "train":
             self._check_train_tags(path, examples)
-        self._check_labels(path, name, examples)
+        self._check_labels(path, set_name, examples)
         if not self._data.data_file:
             for number, example in enumerate(examples, start=1):
-                example.guid = f"{name}-{number}"
+                example.guid = f"{set_name}-{number}"
         return examples
 
-    def _read_examples(self, path: str, name: str) -> list[NerExample]:
+    def _read_examples(self, path: str, set_name: SetName) -> list[NerExample]:
         """Reads a file of spans or of columns, by the ending of its name."""
         options = self._options
         labels = self._labels or []
         if format_of(path) == "jsonl":
             return spans.read_annotated_texts(
-                path, name, labels, options.encoding
+                path, set_name, labels, options.encoding
             )
         column_options = ColumnOptions(
             words_at=_index_of(options.text_column),
             tags_at=_index_of(options.label_column),
             labels=labels,
-            name=name,
+            set_name=set_name,
         )
         examples = columns.read_columns(path, column_options, options.layout())
         sentences = [*examples]
@@ -192,7 +194,7 @@ class NerProcessor(SetReader[NerExample, NerOptions]):
             )
 
     def _check_labels(
-        self, path: str, name: str, examples: Sequence[NerExample]
+        self, path: str, set_name: SetName, examples: Sequence[NerExample]
     ) -> None:
         """Raises a ValueError or warns if a set contains unknown tags.
 
@@ -213,7 +215,7 @@ class NerProcessor(SetReader[NerExample, NerOptions]):
         message = f"{where}: unknown tag {unknown[0]!r}. Known are {labels}"
         # A warning suffices for a dev or test set, unless all its tags except O
         # are unknown.
-        if name == "train" or {*unknown} >= tags.keys() - {"O"}:
+        if set_name == "train" or {*unknown} >= tags.keys() - {"O"}:
             raise ValueError(message)
         logging.warning(
             "%s. In the scores, words tagged %s count as errors.",

@@ -1,0 +1,216 @@
+"""Runs a user's code that was written for Google's run_classifier.py.
+
+Google's way to add a task is a class in run_classifier.py. Such a class, copied
+to a file of its own, finds here what it finds there, whether it imports it from
+`run_classifier` and `tokenization` or takes it from its own module.
+"""
+
+import collections
+import contextlib
+import csv
+import dataclasses
+import os
+import re
+import sys
+import traceback
+import types
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from data.classification.features import InputExample
+from data.io import text_files
+from data.text import tokenization
+from files.paths import StrPath
+
+# {name that TensorFlow 2 lacks: what to do}. tf.compat.v1 has the other names.
+_REPLACED = {
+    "app": "copy the class into a file of its own",
+    "flags": "copy the class into a file of its own",
+    "gfile": "write tf.io.gfile, and tf.io.gfile.GFile for tf.gfile.Open",
+}
+
+
+class DataProcessor:
+    """The base class in Google's run_classifier.py."""
+
+    def get_train_examples(self, data_dir: StrPath) -> Sequence[object]:
+        """Reads the InputExamples of the train set from --data_dir."""
+        raise NotImplementedError("define get_train_examples")
+
+    def get_dev_examples(self, data_dir: StrPath) -> Sequence[object]:
+        """Reads the InputExamples of the dev set from --data_dir."""
+        raise NotImplementedError("define get_dev_examples")
+
+    def get_test_examples(self, data_dir: StrPath) -> Sequence[object]:
+        """Reads the InputExamples of the test set from --data_dir."""
+        raise NotImplementedError("define get_test_examples")
+
+    def get_labels(self) -> Sequence[object]:
+        """Returns the labels, in the order of the model's outputs."""
+        raise NotImplementedError("define get_labels")
+
+    @classmethod
+    def _read_tsv(
+        cls, input_file: StrPath, quotechar: str | None = None
+    ) -> list[list[str]]:
+        """Reads a file whose columns are separated by tabs."""
+        lines = (line for _, line in text_files.read_numbered(input_file))
+        if quotechar is None:
+            return [line.split("\t") if line else [] for line in lines]
+        ended = (f"{line}\n" for line in lines)
+        return [*csv.reader(ended, delimiter="\t", quotechar=quotechar)]
+
+
+def convert_to_unicode(text: object) -> str:
+    """Returns a text as str. Bytes are read as UTF-8.
+
+    Raises:
+        ValueError: the value is neither str nor bytes.
+    """
+    if isinstance(text, bytes):
+        return text.decode("utf-8", "ignore")
+    if not isinstance(text, str):
+        raise ValueError(f"{text!r:.80} is a {type(text).__name__}, not a text")
+    return text
+
+
+@dataclasses.dataclass(frozen=True)
+class UserCode:
+    """A user's file of Python.
+
+    Attributes:
+        path: path of the file.
+    """
+
+    path: str
+
+    @property
+    def file_name(self) -> str:
+        """The name of the file, for messages."""
+        return os.path.basename(self.path)
+
+    def run(self) -> dict[str, Any]:
+        """Runs the file, and returns {name: value} of what it defines.
+
+        Raises:
+            ValueError: the code fails. The message names the line.
+            OSError: the file cannot be read.
+        """
+        names = _google_names()
+        names["__name__"] = self.file_name.partition(".")[0]
+        names["__file__"] = self.path
+        with open(self.path, "rb") as file:
+            source = file.read()
+        with self.explain_errors():
+            exec(compile(source, self.path, "exec"), names)
+        return names
+
+    @contextlib.contextmanager
+    def explain_errors(self) -> Iterator[None]:
+        """Lets the code import what it expects, and names the line of an error.
+
+        A missing file is an error of the user's data.
+
+        Raises:
+            ValueError: the code that runs in the `with` block fails.
+            OSError: the code cannot read a file.
+        """
+        try:
+            with _google_modules(os.path.dirname(os.path.abspath(self.path))):
+                yield
+        except OSError:
+            raise
+        except Exception as error:
+            frames = traceback.extract_tb(error.__traceback__)
+            lines = [
+                frame.lineno for frame in frames if frame.filename == self.path
+            ]
+            if isinstance(error, SyntaxError):
+                lines.append(error.lineno)
+            where = self.file_name
+            if lines:
+                where += f", line {lines[-1]}"
+            raise ValueError(f"{where}: {_describe(error)}") from error
+
+
+class _LateTensorFlow:
+    """`tf` in a file that does not import it. Google's file does."""
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401
+        # Most classes use no TensorFlow, which loads slowly.
+        import tensorflow as tf
+
+        return getattr(tf, name)
+
+
+def _google_names() -> dict[str, Any]:
+    """Returns what Google's run_classifier.py defines and imports."""
+    return {
+        "collections": collections,
+        "csv": csv,
+        "os": os,
+        "tf": _LateTensorFlow(),
+        "tokenization": _tokenization(),
+        "DataProcessor": DataProcessor,
+        "InputExample": InputExample,
+    }
+
+
+def _tokenization() -> types.ModuleType:
+    module = types.ModuleType("tokenization")
+    vars(module).update(vars(tokenization))
+    vars(module).update(
+        convert_to_unicode=convert_to_unicode,
+        printable_text=convert_to_unicode,
+    )
+    return module
+
+
+@contextlib.contextmanager
+def _google_modules(folder: str) -> Iterator[None]:
+    """Lets code import Google's modules, and those in its own folder."""
+    script = types.ModuleType("run_classifier")
+    vars(script).update(_google_names())
+    modules = {"run_classifier": script, "tokenization": _tokenization()}
+    former = {
+        name: sys.modules[name] for name in modules if name in sys.modules
+    }
+    sys.modules.update(modules)
+    sys.path.append(folder)
+    try:
+        yield
+    finally:
+        sys.path.remove(folder)
+        for name in modules:
+            del sys.modules[name]
+        sys.modules.update(former)
+
+
+def _describe(error: Exception) -> str:
+    name = _missing_in_tensorflow(error)
+    if name is None:
+        return f"{type(error).__name__}: {error}"
+    # The error is TensorFlow's, so TensorFlow is loaded.
+    former = sys.modules["tensorflow"].compat.v1
+    instead = _REPLACED.get(name)
+    if instead is None and name.startswith("io.gfile."):
+        instead = "write tf.io.gfile.GFile, or the name in lower case"
+    if instead is None and hasattr(former, name):
+        instead = f"write tf.compat.v1.{name}"
+    message = f"TensorFlow 2 has no tf.{name}"
+    return f"{message}; {instead}" if instead else message
+
+
+def _missing_in_tensorflow(error: Exception) -> str | None:
+    """Returns the name behind `tf.` that is missing, None for other errors."""
+    # Python words these texts. Before Python 3.12, no attribute of the error of
+    # `from tensorflow import gfile` contains the name, so read all three texts.
+    module = r"'tensorflow(?:\._api\.v2)?(\.[\w.]+)?'"
+    for pattern in (
+        rf"module {module} has no attribute '(\w+)'",
+        r"cannot import name ()'(\w+)' from 'tensorflow'",
+        r"No module named 'tensorflow()\.([\w.]+)'",
+    ):
+        if match := re.match(pattern, str(error)):
+            return f"{match[1] or ''}.{match[2]}".removeprefix(".")
+    return None

@@ -1,0 +1,105 @@
+"""Writes predicted tags and entities, for conlleval and as JSON lines."""
+
+import json
+from collections.abc import Sequence
+
+import numpy as np
+from absl import logging
+
+from data.ner.entity_scoring import find_entities
+from data.ner.ner_example import NerExample
+from data.ner.word_splitting import find_words
+from data.tables import tables
+from files.atomic import atomic_open
+from files.json_files import JsonObject
+from files.paths import StrPath
+
+
+def write_columns(
+    path: StrPath, examples: Sequence[NerExample], tags: Sequence[list[str]]
+) -> None:
+    """Writes a line with a word, its right tag and its predicted tag.
+
+    This is the format of conlleval. `tags` are the predicted tags of each
+    example. Raises an OSError if the file cannot be written.
+    """
+    with atomic_open(path) as file:
+        for example, predicted in zip(examples, tags, strict=True):
+            for word, right, guess in zip(
+                example.words, example.labels, predicted, strict=True
+            ):
+                file.write(f"{word} {right} {guess}\n".encode())
+            file.write(b"\n")
+    logging.info("Wrote %s", path)
+
+
+def write_predictions(
+    path: StrPath,
+    examples: Sequence[NerExample],
+    tags: Sequence[list[str]],
+    probabilities: Sequence[np.ndarray],
+    prefix: str = "",
+) -> None:
+    """Writes predicted entities as JSON lines, one object for each example.
+
+    An object contains the `guid`, the `text`, the `words` and the row of an
+    example, then the predicted `labels` of the words, the predicted `entities`
+    ([start, end, label], with positions in characters) and their
+    `probabilities`. An entity is as probable as its least probable tag.
+    `correct` states whether the entities are the right ones, if any are known.
+    If the row has a field of that name, the new one begins with `predicted_`.
+
+    Args:
+        path: path of the file.
+        examples: the examples.
+        tags: predicted tags of each example.
+        probabilities: probabilities of these tags, float [words].
+        prefix: beginning of the names of `labels` and `entities`, to tell them
+            from the right ones in the row.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    is_known = any({*example.labels} - {"O"} for example in examples)
+    with atomic_open(path) as file:
+        predictions = zip(examples, tags, probabilities, strict=True)
+        for example, labels, tag_probabilities in predictions:
+            text = example.text
+            if text is None:
+                text = " ".join(example.words)
+            answer = _create_answer(
+                text, example.words, labels, tag_probabilities, prefix
+            )
+            if is_known:
+                entities = find_entities(labels)
+                answer["correct"] = entities == find_entities(example.labels)
+            entry = {"guid": example.guid, "text": text, "words": example.words}
+            entry |= tables.add_answer(example.row or {}, answer)
+            line = json.dumps(entry, ensure_ascii=False)
+            # JSON can contain a lone surrogate, which UTF-8 cannot encode.
+            file.write(f"{line}\n".encode(errors="backslashreplace"))
+    logging.info("Wrote %d sentences to %s", len(tags), path)
+
+
+def _create_answer(
+    text: str,
+    words: Sequence[str],
+    labels: list[str],
+    probabilities: np.ndarray,
+    prefix: str,
+) -> JsonObject:
+    """Returns the fields of a prediction, as `write_predictions` says."""
+    word_spans = find_words(text, words)
+    entities = find_entities(labels)
+    spans = [
+        [word_spans[first][0], word_spans[after - 1][1], entity_type]
+        for entity_type, first, after in entities
+    ]
+    return {
+        f"{prefix}labels": labels,
+        f"{prefix}entities": spans,
+        "probabilities": [
+            round(float(min(probabilities[first:after])), 6)
+            for _, first, after in entities
+        ],
+    }

@@ -1,0 +1,26 @@
+"""Defines a sentence with tagged words, as every file of them is read."""
+
+import dataclasses
+from collections.abc import Mapping
+
+
+@dataclasses.dataclass(slots=True)
+class NerExample:
+    """A sentence with tagged words, or a text with annotated spans.
+
+    Attributes:
+        guid: name of the example.
+        words: the words of the sentence or text.
+        labels: the words' tags.
+        document: number of the document that contains the sentence.
+        text: the text, or None if the file contains words in columns.
+        row: {name: value} of the example in the file, without annotations in a
+            test set. None in a train set.
+    """
+
+    guid: str
+    words: list[str]
+    labels: list[str]
+    document: int
+    text: str | None = None
+    row: Mapping[str, object] | None = None

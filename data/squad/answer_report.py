@@ -1,0 +1,87 @@
+"""Reports the answers to the questions of a SQuAD file."""
+
+import re
+from collections.abc import Mapping
+
+from data.report import Baseline, Heading, JudgedPrediction, Report
+from data.squad.answer_scoring import compute_exact, compute_f1
+from data.squad.squad_questions import Question, SquadFile, read_field
+from files.json_files import JsonObject
+from files.paths import StrPath
+
+
+def write_answer_report(
+    output_file: StrPath,
+    heading: Heading,
+    file: SquadFile,
+    predictions: Mapping[str, str],
+    version_2_with_negative: bool = False,
+) -> None:
+    """Reports the answers to SQuAD's questions, the lowest F1 first.
+
+    Questions without a prediction are skipped, and those without right answers
+    unless `version_2_with_negative`.
+
+    Args:
+        output_file: path of the page.
+        heading: the title and the scores.
+        file: the questions with their right answers.
+        predictions: {question id: answer}.
+        version_2_with_negative: True if questions may have no answer.
+
+    Raises:
+        OSError: the page cannot be written.
+        ValueError: the file is not in SQuAD's layout.
+    """
+    report = Report(heading)
+    num_without = 0
+    for question in file.questions:
+        _, qa, where = question
+        guess = predictions.get(read_field(qa, "id", str, where))
+        answers = read_field(qa, "answers", list, where)
+        if guess is None or not (answers or version_2_with_negative):
+            continue
+        texts = {
+            read_field(answer, "text", str, where) for answer in answers
+        } or {""}
+        judged = _judge_answer(question, answers, texts, guess)
+        outcome = "right"
+        if judged.badness > 0:
+            outcome = "wrong" if guess else "missed"
+        report.counts["answers", outcome] += 1
+        report.counts["answers", "support"] += 1
+        report.judged.append(judged)
+        num_without += "" in texts
+    if version_2_with_negative and report.judged:
+        share = num_without / len(report.judged)
+        report.baseline = Baseline("no answer", share)
+    report.write(output_file)
+
+
+def _judge_answer(
+    question: Question, answers: list[JsonObject], texts: set[str], guess: str
+) -> JudgedPrediction:
+    """Compares an answer with the right ones, and finds both in the passage.
+
+    `texts` are those of the right `answers`, "" for no answer.
+    """
+    context, qa, where = question
+    f1 = max(compute_f1(text, guess) for text in texts)
+    is_right = any(compute_exact(text, guess) for text in texts)
+    right = [
+        (start, start + len(answer["text"]))
+        for answer in answers
+        if type(start := answer.get("answer_start")) is int
+    ]
+    matches = re.finditer(re.escape(guess), context)
+    places = [match.span() for match in matches]
+    places.sort(key=lambda span: span not in right)  # a right one first
+    asked = read_field(qa, "question", str, where)
+    golds = " | ".join(sorted(texts)) or "none"
+    return JudgedPrediction(
+        badness=0 if is_right else 2 - f1,
+        verdict=f"{asked} Right: {golds}. Predicted: {guess or 'none'}.",
+        text=context,
+        name=qa["id"],
+        marks={"right": right, "predicted": places[:1]},
+    )

@@ -1,0 +1,94 @@
+"""Reads the records of CSV, TSV and the like, whose marks are known.
+
+dialects.py finds the marks of a table.
+"""
+
+import csv
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple, Protocol
+
+# Stands between the cells of a table of one column. No text contains it.
+NO_DELIMITER = "\ud800"
+# Stands for a quote after a backslash while csv parses the line.
+_QUOTE = "\ud801"
+_ESCAPED = re.compile(r'\\([\\"])')
+
+
+class Dialect(NamedTuple):
+    r"""The marks between and around the cells of a table.
+
+    Attributes:
+        delimiter: character between cells.
+        quoting: whether `"` quotes cells.
+        escapes: whether `\"` is a quote in a quoted cell, and not its end.
+        is_spaced: whether blanks may stand between a delimiter and a quote.
+    """
+
+    delimiter: str
+    quoting: bool = True
+    escapes: bool = False
+    is_spaced: bool = False
+
+
+class RecordReader(Protocol):
+    """A reader of csv, whose own class is private."""
+
+    @property
+    def line_num(self) -> int:
+        """Number of lines that were read so far."""
+
+    def __iter__(self) -> Iterator[list[str]]:
+        """Iterates over the records."""
+
+    def __next__(self) -> list[str]:
+        """Returns the cells of the next record."""
+
+
+def create_record_reader(
+    lines: Iterable[str], dialect: Dialect
+) -> RecordReader:
+    """Returns csv's reader of the records of lines in a dialect."""
+    # A cell may be a whole document, longer than csv's 131,072 characters.
+    csv.field_size_limit(2**31 - 1)
+    if dialect.escapes:
+        lines = map(hide_escaped, lines)
+    return csv.reader(
+        lines,
+        delimiter=dialect.delimiter,
+        quoting=csv.QUOTE_MINIMAL if dialect.quoting else csv.QUOTE_NONE,
+        skipinitialspace=dialect.is_spaced,
+        strict=True,
+    )
+
+
+def hide_escaped(line: str) -> str:
+    r"""Replaces each `\"` by _QUOTE, and each `\\` by a backslash."""
+
+    def hide(match: re.Match[str]) -> str:
+        return _QUOTE if match[1] == '"' else "\\"
+
+    return _ESCAPED.sub(hide, line) if "\\" in line else line
+
+
+def show_escaped(row: list[str]) -> list[str]:
+    """Returns the cells of a record whose dialect `escapes`."""
+    return [cell.replace(_QUOTE, '"') for cell in row]
+
+
+def is_swallowed(row: Sequence[str], delimiter: str) -> bool:
+    """Returns whether a quoted cell contains the next lines of the table.
+
+    csv reads a stray quote in each of two lines as one cell, with as many tabs
+    as lines have:  a<TAB>"b  c<TAB>d  e<TAB>f
+    Commas are not counted, because a text may contain as many of them.
+    """
+    if delimiter not in "\t|":
+        return False
+    num_delimiters_of_line = len(row) - 1
+    for cell in row:
+        num_line_ends = len(cell.splitlines()) - 1
+        expected = num_line_ends * num_delimiters_of_line
+        if expected > 0 and cell.count(delimiter) == expected:
+            return True
+    return False

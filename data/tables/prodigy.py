@@ -1,0 +1,71 @@
+"""Leaves out the rows that an annotator did not accept in Prodigy.
+
+Prodigy writes the annotator's decision into the column `answer`: "accept",
+"reject" or "ignore".
+"""
+
+import itertools
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Any, TypeVar
+
+from absl import logging
+
+from files.paths import StrPath
+
+_COLUMN = "answer"
+_DECISIONS_OR_EMPTY = ("accept", "reject", "ignore", "", None)
+
+# A tuple whose last element is a row, {column: cell}.
+PlacedRow = TypeVar("PlacedRow", bound=tuple[Any, ...])
+
+
+def is_left_out(row: Mapping[str, object]) -> bool:
+    """Returns whether the annotator rejected or ignored a row."""
+    return row.get(_COLUMN) in ("reject", "ignore")
+
+
+def accepted_rows(
+    path: StrPath,
+    rows: Iterable[PlacedRow],
+    columns_of_flags: Collection[str] = (),
+) -> Iterator[PlacedRow]:
+    """Yields the rows that an annotator accepted in Prodigy.
+
+    The rejected and ignored rows are left out, and their number is logged. Rows
+    from elsewhere, whose cell is empty, stay. If any cell is no decision, all
+    rows are yielded. The rows above the first such cell are in memory at once,
+    so that only Prodigy's tables need memory for all rows.
+
+    Args:
+        path: the file, for the log.
+        rows: tuples that end with a row, {column: cell}.
+        columns_of_flags: columns that the flags name, which keep their own
+            meaning.
+    """
+    rows = iter(rows)
+    first_rows = [*itertools.islice(rows, 1)]
+    has_decisions = all(_COLUMN in placed[-1] for placed in first_rows)
+    if _COLUMN in columns_of_flags or not has_decisions:
+        yield from first_rows
+        yield from rows
+        return
+    undecided_rows: list[PlacedRow] = []
+    for placed in itertools.chain(first_rows, rows):
+        undecided_rows.append(placed)
+        if placed[-1].get(_COLUMN) not in _DECISIONS_OR_EMPTY:
+            # Prodigy did not write this table.
+            yield from undecided_rows
+            yield from rows
+            return
+    num_left_out = 0
+    for placed in undecided_rows:
+        if is_left_out(placed[-1]):
+            num_left_out += 1
+        else:
+            yield placed
+    if num_left_out:
+        logging.warning(
+            "%s: %d rows left out, because their `answer` is not accept",
+            path,
+            num_left_out,
+        )
