@@ -23,7 +23,7 @@ from model_folders.kinds import (
     TRANSFORMERS_NEXT_SENTENCE,
 )
 from model_folders.labels import check_labels
-from model_folders.model_entries import HeadSettings
+from model_folders.model_entries import HeadSettings, TaggerSettings
 from model_folders.tokenizer_files import Tokenizer
 
 CONFIG_FILE = "config.json"
@@ -100,7 +100,8 @@ def read_head(path: StrPath) -> tuple[str | None, HeadSettings]:
     head = ARCHITECTURES.get(architecture or "")
     if head == TOKEN_CLASSIFIER:
         # The tags may be in IOB1, whose sequences look illegal in IOB2.
-        settings["legal_tags"] = False
+        tagger_settings: TaggerSettings = {**settings, "legal_tags": False}
+        return head, tagger_settings
     return head, settings
 
 

@@ -34,10 +34,11 @@ class TokenizerIdentity(TypedDict, total=False):
 
 
 class HeadSettings(TypedDict, total=False):
-    """Settings that decide how the outputs of a head are read.
+    """Settings that decide how the outputs of any head are read.
 
-    A task, an export and `serving.load` pass it on from the training to the
-    answers. A task of your own that records more extends this class.
+    A task, an export and `serving.load` pass them on from the training to the
+    answers. A head that needs more has a subclass. So has a task of your own
+    that records more.
     """
 
     # The class of the model, as in `kinds.KINDS`.
@@ -51,16 +52,35 @@ class HeadSettings(TypedDict, total=False):
     labels: Sequence[str] | None
     # 1 for single texts, 2 for pairs, None if either may be asked.
     num_texts: int | None
-    # {label: its weight in the training loss}.
-    class_weights: Mapping[str, float]
-    # Name of the user's class that read the examples.
-    processor: str
     # Length of an input, in WordPieces.
     max_seq_length: int
     # WordPieces between the starts of the windows of a text, 0 = no windows.
     doc_stride: int
+    # Whether the padding of inputs is skipped.
+    trim_padding: bool
+    # Whether a run reports its best step, or its last.
+    load_best: bool
+
+
+class ClassifierSettings(HeadSettings, total=False):
+    """Settings of a classifier of texts."""
+
+    # {label: its weight in the training loss}.
+    class_weights: Mapping[str, float]
+    # Name of the user's class that read the examples.
+    processor: str
+
+
+class TaggerSettings(HeadSettings, total=False):
+    """Settings of a token classifier."""
+
     # Whether the best legal sequence of tags is chosen, or each tag alone.
     legal_tags: bool
+
+
+class SpanSettings(HeadSettings, total=False):
+    """Settings of a span labeler: fields of the options in data/squad."""
+
     # Length of a question in a window, in WordPieces.
     max_query_length: int
     # Whether answers are located by characters, not by words.
@@ -75,10 +95,6 @@ class HeadSettings(TypedDict, total=False):
     null_score_diff_threshold: float
     # Whether answers that cannot be mapped to the passage are logged.
     verbose_logging: bool
-    # Whether the padding of inputs is skipped.
-    trim_padding: bool
-    # Whether a run reports its best step, or its last.
-    load_best: bool
 
 
 # The default of attributes, which nobody may add to.
@@ -113,7 +129,7 @@ class RecordedFlags(TypedDict, total=False):
     trim_padding: bool | None
 
 
-class TrainingSettings(HeadSettings, total=False):
+class TrainingSettings(ClassifierSettings, total=False):
     """Settings that a resume of the run must not change."""
 
     # The flags that a run compares when it is resumed.

@@ -33,8 +33,8 @@ from serving.signatures import (
 )
 
 # {kind of model: function that creates the head of its exports}. Each accepts a
-# model of its kind.
-_HEADS: dict[str, Callable[[Any, HeadSettings, ExportOptions], heads.Head]] = {
+# model of its kind, and the settings of its head.
+_HEADS: dict[str, Callable[[Any, Any, ExportOptions], heads.Head]] = {
     kinds.CLASSIFIER: classify.create_head,
     kinds.ENCODER: embed.create_head,
     kinds.MULTIPLE_CHOICE: choose.create_head,

@@ -8,7 +8,10 @@ import numpy as np
 from data.classification import metrics
 from data.classification.features import InputExample
 from data.io.set_cache import CachingReader
-from model_folders.model_entries import NO_SETTINGS, HeadSettings, OutputMode
+from model_folders.model_entries import (
+    ClassifierSettings,
+    OutputMode,
+)
 
 
 class ClassificationProcessor(CachingReader[InputExample]):
@@ -29,7 +32,7 @@ class ClassificationProcessor(CachingReader[InputExample]):
     metrics: tuple[str, ...] = ("eval_accuracy",)
     text_columns: Sequence[str | int]
     test_set_has_labels = False
-    settings: HeadSettings = NO_SETTINGS
+    settings: ClassifierSettings = ClassifierSettings()
 
     @abc.abstractmethod
     def labels(self) -> list[str] | None:

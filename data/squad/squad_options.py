@@ -1,8 +1,11 @@
 """Defines the flags for reading windows and for choosing answers."""
 
 import dataclasses
+from collections.abc import Mapping
+from typing import Any, TypeVar
 
 from command_line import flags
+from model_folders.model_entries import SpanSettings
 
 
 @dataclasses.dataclass(frozen=True)
@@ -64,3 +67,44 @@ class DecodingOptions:
     )
     # Whether to ignore the logits at padding. Google's code uses them.
     trim_padding: bool = False
+
+
+OptionsT = TypeVar("OptionsT", WindowOptions, DecodingOptions)
+
+
+def to_settings(
+    windows: WindowOptions, decoding: DecodingOptions
+) -> SpanSettings:
+    """Returns the options as an export records them in model.json."""
+    return {
+        "max_seq_length": windows.max_seq_length,
+        "doc_stride": windows.doc_stride,
+        "max_query_length": windows.max_query_length,
+        "use_char_offsets": windows.use_char_offsets,
+        "n_best_size": decoding.n_best_size,
+        "max_answer_length": decoding.max_answer_length,
+        "version_2_with_negative": decoding.version_2_with_negative,
+        "null_score_diff_threshold": decoding.null_score_diff_threshold,
+        "verbose_logging": decoding.verbose_logging,
+        "trim_padding": decoding.trim_padding,
+    }
+
+
+def read_options(
+    options_class: type[OptionsT], settings: Mapping[str, Any]
+) -> OptionsT:
+    """Returns the options that an export recorded.
+
+    A field that the settings lack has its default. Other settings are ignored.
+
+    Args:
+        options_class: WindowOptions or DecodingOptions.
+        settings: settings of a span labeler, as `to_settings` returns them.
+
+    Raises:
+        ValueError: windows are too short, as in `WindowOptions`.
+    """
+    names = {field.name for field in dataclasses.fields(options_class)}
+    return options_class(
+        **{name: value for name, value in settings.items() if name in names}
+    )

@@ -4,26 +4,26 @@ N = number of questions, W = windows, F = WordPieces in a window, T = WordPieces
 in the longest window, B = answers in an n-best list.
 """
 
-import dataclasses
 import functools
-from collections.abc import Mapping
-from typing import Any, TypeVar, cast
 
 import tensorflow as tf
 
 from data.io.tfrecords import trim_padding
 from data.squad.decoder_layer import SquadDecoder
-from data.squad.squad_options import DecodingOptions, WindowOptions
+from data.squad.squad_options import (
+    DecodingOptions,
+    WindowOptions,
+    read_options,
+    to_settings,
+)
 from data.squad.windows_layer import Passages, create_windows
 from data.text.packing_layer import Windows
-from model_folders.model_entries import HeadSettings
+from model_folders.model_entries import SpanSettings
 from modeling.task_models import BertSpanLabeler
 from serving import head_outputs
 from serving.export_options import ExportOptions
 from serving.signatures import batches, heads
 from serving.signatures.batches import Tensors
-
-OptionsT = TypeVar("OptionsT", WindowOptions, DecodingOptions)
 
 _N_BEST = {
     "nbest_texts": "answers",
@@ -37,7 +37,7 @@ _QUESTIONS_AT_A_TIME = 64
 
 
 def create_head(
-    model: BertSpanLabeler, settings: HeadSettings, options: ExportOptions
+    model: BertSpanLabeler, settings: SpanSettings, options: ExportOptions
 ) -> heads.Head:
     """Returns the head of a span labeler, with signatures that accept text.
 
@@ -65,22 +65,21 @@ def create_head(
     Raises:
         ValueError: the windows are too short for the questions.
     """
-    windows = _to_options(
+    windows = read_options(
         WindowOptions,
         {**settings, "max_seq_length": options.max_seq_length},
     )
-    decoding = _to_options(DecodingOptions, settings)
+    decoding = read_options(DecodingOptions, settings)
     head = _Answering(model, windows, decoding, options)
     inputs = heads.text_inputs("question", "context")
     endpoints = {
         "answer": heads.Endpoint(head.answer, inputs),
         "answer_n_best": heads.Endpoint(head.answer_n_best, inputs),
     }
-    recorded = dataclasses.asdict(windows) | dataclasses.asdict(decoding)
     return heads.Head(
         predict=head.predict,
         endpoints=endpoints,
-        settings=cast(HeadSettings, recorded),
+        settings=to_settings(windows, decoding),
         output_kind=head_outputs.LOGITS,
     )
 
@@ -191,16 +190,3 @@ def _without_padding(logits: Tensors, is_padding: tf.Tensor) -> Tensors:
         padded = tf.pad(values, [[0, 0], [0, missing]])
         longer[name] = tf.where(is_padding, tf.float32.min, padded)
     return longer
-
-
-def _to_options(
-    options_class: type[OptionsT], settings: Mapping[str, Any]
-) -> OptionsT:
-    """Returns the options in the settings, with defaults for the others.
-
-    Settings that are no fields of the class are ignored.
-    """
-    names = {field.name for field in dataclasses.fields(options_class)}
-    return options_class(
-        **{name: value for name, value in settings.items() if name in names}
-    )

@@ -10,7 +10,7 @@ import tensorflow as tf
 from data.io.tfrecords import trim_padding
 from data.ner.graph_tagging import cut_texts, decode_legal, split_words
 from data.text.packing_layer import Windows
-from model_folders.model_entries import HeadSettings
+from model_folders.model_entries import TaggerSettings
 from modeling.task_models import BertTokenClassifier
 from serving import head_outputs
 from serving.export_options import ExportOptions
@@ -19,7 +19,7 @@ from serving.signatures.batches import Tensors
 
 
 def create_head(
-    model: BertTokenClassifier, settings: HeadSettings, options: ExportOptions
+    model: BertTokenClassifier, settings: TaggerSettings, options: ExportOptions
 ) -> heads.Head:
     """Returns the head of a token classifier, with signatures that accept text.
 
@@ -53,7 +53,7 @@ def create_head(
         "tag": heads.Endpoint(head.tag, inputs),
         "tag_words": heads.Endpoint(head.tag_words, inputs),
     }
-    recorded: HeadSettings = {"labels": label_list, "legal_tags": only_legal}
+    recorded: TaggerSettings = {"labels": label_list, "legal_tags": only_legal}
     return heads.Head(head.predict, endpoints, recorded)
 
 

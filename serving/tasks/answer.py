@@ -1,12 +1,15 @@
 """Answers questions about passages of any length."""
 
 import dataclasses
-from collections.abc import Mapping
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple
 
 from data.squad import answer_decoding, passage_windows
 from data.squad.squad_examples import WORD, SquadExample
-from data.squad.squad_options import DecodingOptions, WindowOptions
+from data.squad.squad_options import (
+    DecodingOptions,
+    WindowOptions,
+    read_options,
+)
 from serving.engines import Input, OutputArrays
 from serving.prepared_model import PreparedModel
 from serving.serving_flags import TaskFlags
@@ -16,8 +19,6 @@ from serving.tasks.text_task import (
     Request,
     TextTask,
 )
-
-OptionsT = TypeVar("OptionsT", WindowOptions, DecodingOptions)
 
 
 class _Question(NamedTuple):
@@ -32,15 +33,6 @@ class _Question(NamedTuple):
     windows: list[passage_windows.SquadFeatures]
 
 
-def _options_of(
-    options_class: type[OptionsT], model: PreparedModel
-) -> OptionsT:
-    """Returns the options that the export of the model recorded."""
-    settings: Mapping[str, Any] = model.settings
-    names = [field.name for field in dataclasses.fields(options_class)]
-    return options_class(**{name: settings[name] for name in names})
-
-
 def _encode(model: PreparedModel, request: Request) -> Encoded[_Question]:
     """Cuts the passage of a question into windows."""
     example = SquadExample(
@@ -49,7 +41,7 @@ def _encode(model: PreparedModel, request: Request) -> Encoded[_Question]:
         doc_tokens=WORD.findall(request["context"]),
         context=request["context"],
     )
-    options = _options_of(WindowOptions, model)
+    options = read_options(WindowOptions, model.settings)
     windows = [
         *passage_windows.create_features(
             [example], model.tokenizer, options, is_training=False
@@ -86,7 +78,7 @@ def _decode(
         example,
         windows,
         results,
-        _options_of(DecodingOptions, model),
+        read_options(DecodingOptions, model.settings),
         model.tokenizer.basic_tokenizer,
     )
     entries = answer_decoding.with_probabilities(answer.nbest)

@@ -1,10 +1,11 @@
 """Tags the words of texts of any length, for example with named entities."""
 
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from data.ner import entity_scoring, sentence_windows
 from data.ner.ner_example import NerExample
 from data.ner.word_splitting import find_words, split_words
+from model_folders.model_entries import TaggerSettings
 from serving.engines import Input, OutputArrays
 from serving.prepared_model import PreparedModel
 from serving.serving_flags import TaskFlags
@@ -61,6 +62,7 @@ def _decode(
 
     "label" repeats the entities in a format that tools such as doccano read.
     """
+    settings = cast("TaggerSettings", model.settings)
     text, example, windows = sentence
     labels = served_labels(model)
     words = example.words
@@ -69,7 +71,7 @@ def _decode(
         windows,
         [arrays["probabilities"] for arrays in outputs],
         labels,
-        model.settings.get("legal_tags", False),
+        settings.get("legal_tags", False),
     )
     reply: Reply = {
         "words": words,

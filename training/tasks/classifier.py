@@ -19,7 +19,7 @@ from data.classification.classification_options import ClassifierOptions
 from data.classification.classification_reader import ClassificationReader
 from data.io import feature_specs
 from data.io.split_names import purpose_of, suffix_of
-from model_folders.model_entries import HeadSettings
+from model_folders.model_entries import ClassifierSettings
 from training import task
 from training.fine_tuning_config import DataFileConfig
 from training.start import StartingPoint
@@ -76,7 +76,7 @@ class ClassifierTask(task.Task[features.InputExample, int]):
         # The first metric is the metric that the paper reports. The best step
         # is the step with its best value.
         self.metrics = reader.metrics
-        self.settings: HeadSettings = {
+        self.settings: ClassifierSettings = {
             "task_name": task_name,
             "output_mode": mode,
             "labels": labels,
@@ -84,7 +84,9 @@ class ClassifierTask(task.Task[features.InputExample, int]):
             "num_texts": num_texts or start.recorded_settings.get("num_texts"),
             **reader.settings,
         }
-        self.export_settings: HeadSettings = {"doc_stride": self.doc_stride}
+        self.export_settings: ClassifierSettings = {
+            "doc_stride": self.doc_stride
+        }
         if mode == "regression" and reader.may_be_cross_encoder:
             self.export_settings["num_texts"] = None
         if class_weights:

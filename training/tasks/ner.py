@@ -21,6 +21,7 @@ from data.ner import (
 from data.ner.ner_example import NerExample
 from data.ner.ner_processor import NerProcessor
 from data.ner.sentence_windows import NerFeatures
+from model_folders.model_entries import TaggerSettings
 from training import task
 from training.fine_tuning_config import DataFileConfig
 from training.start import StartingPoint
@@ -58,7 +59,7 @@ class NerTask(task.Task[NerExample, NerFeatures]):
         self.tags = reader.labels()
         self.labels = self.tags
         self.settings = {"labels": self.tags}
-        self.export_settings = {"legal_tags": legal_tags}
+        self.export_settings: TaggerSettings = {"legal_tags": legal_tags}
         self.max_seq_length = self.config.fine_tuning.max_seq_length
         self.loss = modeling.TokenLoss()
         self.eval_loss = self.loss

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, cast
+from typing import Any
 
 from absl import logging
 
@@ -17,12 +17,15 @@ from data.squad import (
     passage_windows,
 )
 from data.squad.squad_examples import SquadExample
-from data.squad.squad_options import DecodingOptions, WindowOptions
+from data.squad.squad_options import (
+    DecodingOptions,
+    WindowOptions,
+    to_settings,
+)
 from data.squad.squad_questions import SquadFile
 from data.squad.squad_reader import SquadReader
 from data.text import token_windows
 from files import atomic
-from model_folders.model_entries import HeadSettings
 from training import task
 from training.fine_tuning_config import FineTuningConfig
 from training.start import StartingPoint
@@ -72,10 +75,7 @@ class SquadTask(task.Task[SquadExample, passage_windows.SquadFeatures]):
         if reader.asked:
             self.eval_files = [reader.asked.path]
         self.loss = modeling.SpanLoss()
-        self.export_settings = cast(
-            "HeadSettings",
-            {**vars(windows), **vars(options)},
-        )
+        self.export_settings = to_settings(windows, options)
 
     def read_examples(self, split: str) -> Sequence[SquadExample] | None:
         """Returns the questions of --train_file or --predict_file."""
