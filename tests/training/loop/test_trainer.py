@@ -14,7 +14,7 @@ from training.loop.best_step import BestStep
 
 def test_outputs_that_are_nan_are_reported_once(caplog):
     trainer = create_trainer()
-    dataset = batches([1, np.nan, 1, np.nan]).take(5)
+    dataset = batches([1, np.nan, 1, np.nan])[:5]
     assert len(list(trainer.predict(dataset))) == 5
     logged = [r.message for r in caplog.records if "NaN" in r.message]
     assert len(logged) == 1
