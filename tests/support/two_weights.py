@@ -202,7 +202,7 @@ def _encode(row):
 def _write_records(serialized):
     """Writes records to a new file, and returns its path."""
     _, path = tempfile.mkstemp(dir=_FOLDERS.name)
-    with tf.io.TFRecordWriter(path) as writer:
+    with records.RecordWriter([path]) as writer:
         for record in serialized:
             writer.write(record)
     return path
