@@ -1,6 +1,7 @@
 """Every cell of docs/api.md about Keras's operations is what happens.
 
-Also covers keras_export.py and metric_targets.py.
+keras_export.py serves those about exports, and metric_targets.py those about
+metrics.
 """
 
 import re

@@ -1,6 +1,6 @@
 """The models as a user meets them: called, fitted, saved, in any precision.
 
-Also covers bert.py and task_models.py.
+The classes of task_models.py, and `BertModel`.
 """
 
 import functools

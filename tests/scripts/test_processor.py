@@ -1,6 +1,6 @@
 """run_classifier.py with a user's class, written for Google's script.
 
-Also covers processor_file.py.
+processor_file.py reads it.
 """
 
 import csv

@@ -1,6 +1,6 @@
 """Each training flag keeps its promise in real runs of run_pretraining.py.
 
-Also covers flow.py and pretraining_config.py.
+The steps of such a run are in flow.py.
 """
 
 import numpy as np

@@ -1,6 +1,6 @@
 """predict.py in tasks and processes: the same bytes, whatever happens.
 
-Also covers schema.py and sharded_job.py.
+sharded_job.py runs the tasks, and schema.py finds the columns that all need.
 """
 
 import contextlib

@@ -1,7 +1,4 @@
-"""A user's own tables: formats, labels, and what is said of bad lines.
-
-Also covers column_names.py.
-"""
+"""A user's own tables: formats, labels, and what is said of bad lines."""
 
 import json
 

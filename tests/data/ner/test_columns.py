@@ -1,6 +1,7 @@
 """Tables of tagged words, sentences, and the tags that a file may have.
 
-Also covers column_layouts.py, column_sentences.py and tag_names.py.
+column_layouts.py finds how they are written, column_sentences.py parts them
+into sentences, and tag_names.py names their tags.
 """
 
 import pytest

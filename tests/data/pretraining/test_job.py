@@ -1,6 +1,6 @@
 """Records written by several processes, and work that is interrupted.
 
-Also covers sharded_job.py.
+sharded_job.py runs the tasks, and resumes them.
 """
 
 import gzip

@@ -1,6 +1,6 @@
 """Questions in tables, with the columns and notations that tools write.
 
-Also covers cells.py.
+cells.py reads their answers.
 """
 
 import csv

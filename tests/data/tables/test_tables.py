@@ -1,6 +1,6 @@
 """The reader of tables: formats, delimiters, packed files, and broken ones.
 
-Also covers column_names.py, dialects.py and table_formats.py.
+table_formats.py reads the formats, and dialects.py finds the delimiters.
 """
 
 import gzip

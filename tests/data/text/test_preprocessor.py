@@ -1,6 +1,7 @@
 """Strings become the inputs of models, in Keras and in tf.data.
 
-Also covers text_lists.py and registration.py.
+text_lists.py takes their strings from any container, and registration.py lets
+Keras load what it saved of them.
 """
 
 import importlib.util

@@ -1,6 +1,6 @@
 """The tokenizer against recordings, and against the paper's code.
 
-Also covers vocabulary_checks.py.
+vocabulary_checks.py refuses vocabularies that do not fit a model.
 """
 
 import gzip

@@ -1,7 +1,7 @@
 """The tokenizer in a graph, against the Python that it equals.
 
-Also covers ragged.py, tokenizer_layer.py, unicode_tables.py and
-wordpiece_layer.py.
+tokenizer_layer.py splits into words with ragged.py and unicode_tables.py, and
+wordpiece_layer.py splits the words.
 """
 
 import itertools

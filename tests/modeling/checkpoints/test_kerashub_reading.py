@@ -3,7 +3,7 @@
 KerasHub 0.32 wrote the classifier in tests/testdata/weights/kerashub, with
 random weights, and computed out.npz (its backbone) and out_c.npz of in.npz.
 
-Also covers h5_files.py and kerashub_files.py.
+kerashub_files.py reads their JSON files, and h5_files.py their weights.
 """
 
 import json

@@ -1,6 +1,6 @@
 """Checkpoints and SavedModels of Model Garden, which TF-Hub published.
 
-Also covers object_graph.py and saved_models.py.
+object_graph.py finds their weights, and saved_models.py what else they state.
 """
 
 import re

@@ -1,6 +1,6 @@
 """Weights that are not read: one line says what they are, and what to do.
 
-Also covers loading.py.
+loading.py tells them from checkpoints.
 """
 
 import json

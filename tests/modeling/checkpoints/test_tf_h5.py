@@ -1,6 +1,6 @@
 """tf_model.h5 of transformers 4.
 
-Also covers h5_files.py, tf_h5.py and transformers_names.py.
+tf_h5.py reads it with h5_files.py. transformers_names.py converts its names.
 """
 
 import json
