@@ -60,7 +60,10 @@ def labels_of(rows):
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory, model_flags, rows):
-    """(folder of a run on one table, its flags, its Done)."""
+    """(folder of a run on one table, its flags, its Done).
+
+    No test changes the folder. A test that would works on `copied`.
+    """
     folder = tmp_path_factory.mktemp("table")
     write_table(folder / "tickets.csv", rows)
     flags = model_flags | parse_flags("""
@@ -69,6 +72,12 @@ def finished(tmp_path_factory, model_flags, rows):
     """)
     done = script_runner.run("run_classifier.py", folder, **flags).check()
     return folder, flags, done
+
+
+@pytest.fixture
+def copied(finished, tmp_path):
+    """A copy of the folder of `finished` for one test."""
+    return shutil.copytree(finished[0], tmp_path / "copied")
 
 
 @pytest.mark.slow
@@ -95,15 +104,18 @@ def test_one_table_is_all_that_a_run_needs(finished, rows):
 
 
 @pytest.mark.slow
-def test_the_commands_that_a_run_names_read_the_table(finished, rows):
-    folder, _, done = finished
+def test_the_commands_that_a_run_names_read_the_table(copied, finished, rows):
     # The columns that training found are read here too.
-    assert run_commands(done, folder) == 2
-    # A run stands for its export.
-    assert engines.find_export(folder / "run") == folder / "run_model"
-    answers = read_table(folder / "answers.csv")
+    assert run_commands(finished[2], copied) == 2
+    answers = read_table(copied / "answers.csv")
     assert [x["message"] for x in answers] == [row[1] for row in rows]
     assert {x["label"] for x in answers} <= {"", *labels_of(rows)}
+
+
+@pytest.mark.slow
+def test_a_run_stands_for_its_export(finished):
+    folder = finished[0]
+    assert engines.find_export(folder / "run") == folder / "run_model"
 
 
 @pytest.mark.slow
@@ -142,10 +154,9 @@ def test_the_report_numbers_rows_as_a_spreadsheet_does(finished, rows):
 
 
 @pytest.mark.slow
-def test_the_same_command_finds_a_run_that_has_ended(finished):
-    folder, flags, _ = finished
+def test_the_same_command_finds_a_run_that_has_ended(copied, finished):
     # 65 rows: after each epoch of 4 steps.
-    check_run("run_classifier.py", folder, flags, [4, 8])
+    check_run("run_classifier.py", copied, finished[1], [4, 8])
 
 
 def check_run(script, folder, flags, steps):
@@ -164,13 +175,12 @@ def check_run(script, folder, flags, steps):
     script_runner.check_refusals(folder, script, flags, cases)
 
 
-@pytest.fixture(scope="module")
-def entities(request, tmp_path_factory, model_flags):
+@pytest.fixture
+def entities(request, tmp_path, model_flags):
     """A run of run_ner.py on one file whose ending is the parameter.
 
     `rows` is {text: (its row of the file, its right entities)}.
     """
-    folder = tmp_path_factory.mktemp("entities")
     text = (script_runner.SAMPLES / "entities/train.txt").read_text()
     sentences = [*dict.fromkeys(text.split("\n\n"))][:80]
     rows = {}
@@ -186,15 +196,15 @@ def entities(request, tmp_path_factory, model_flags):
         if request.param == "txt":
             rows[text] = {"words": [*words], "labels": [*tags]}, right
     lines = [json.dumps(row) for row, _ in rows.values()]
-    path = folder / f"names.{request.param}"
+    path = tmp_path / f"names.{request.param}"
     path.write_text("\n\n".join(sentences if path.suffix == ".txt" else lines))
     flags = model_flags | parse_flags(f"""
         --data_file={path.name} --output_dir=run --train_batch_size=4
         --learning_rate=2e-3
     """)
-    done = script_runner.run("run_ner.py", folder, **flags).check()
+    done = script_runner.run("run_ner.py", tmp_path, **flags).check()
     return SimpleNamespace(
-        folder=folder, path=path, rows=rows, flags=flags, done=done
+        folder=tmp_path, path=path, rows=rows, flags=flags, done=done
     )
 
 
