@@ -29,29 +29,30 @@ LATER = {"do_train": False, "evaluate_each_epoch": False}
 
 
 class ScriptedTask(toy_task.ToyTask):
-    """A task whose accuracies are given, one for each evaluation."""
+    """A task whose accuracies a test decides.
+
+    Args:
+        start: what the command starts from.
+        find_accuracy: function () -> accuracy of an evaluation.
+        first_example: number of the first example of the dev set.
+    """
 
     metrics = ("accuracy", "f1")
     num_examples = EXAMPLES
     max_seq_length = LENGTH
 
-    def __init__(self, start, accuracies, eval_labels):
+    def __init__(self, start, find_accuracy, first_example):
         super().__init__(start)
-        self.accuracies = iter(accuracies)
-        self.num_evaluations = 0
-        self.eval_labels = eval_labels
+        self.find_accuracy = find_accuracy
+        self.first_example = first_example
 
-    def encode(self, split, examples):
-        self._shift = self.eval_labels if split == "eval" else 0
-        return super().encode(split, examples)
-
-    def label(self, number):
-        return (number + self._shift) % 2
+    def read_examples(self, split):
+        first = self.first_example if split == "eval" else 0
+        return range(first, first + self.num_examples)
 
     def evaluate(self, split, batches):
         assert len(list(batches)) == 1
-        self.num_evaluations += 1
-        accuracy = next(self.accuracies)
+        accuracy = self.find_accuracy()
         return {"accuracy": accuracy, "f1": 1 - accuracy}
 
     def write_predictions(self, split, batches, output_dir):
@@ -83,23 +84,23 @@ def options(tmp_path, monkeypatch):
     )
 
 
-def run_task(options, accuracies, eval_labels=0, **changes):
-    """Runs a command whose evaluations have these accuracies.
+def run_task(options, accuracies, first_example=0, **changes):
+    """Runs a command that must evaluate as often as there are accuracies.
 
     Args:
         options: flags of a command that trains.
         accuracies: accuracy that each evaluation finds, in order.
-        eval_labels: the labels of the dev set: 0 or 1.
+        first_example: number of the dev set's first example, which tells one
+            dev set from another.
         **changes: flags that differ from `options`.
-
-    Returns:
-        The task, which has counted its evaluations.
     """
     for file in Path(options["export_dir"]).iterdir():
         file.unlink()
-    return toy_task.run_task(
-        ScriptedTask, options | changes, accuracies, eval_labels
+    left = iter(accuracies)
+    toy_task.run_task(
+        ScriptedTask, options | changes, left.__next__, first_example
     )
+    assert not [*left], "the command has evaluated less often"
 
 
 def run_later(options, accuracies, **changes):
@@ -126,9 +127,8 @@ def test_one_step_is_evaluated_predicted_and_exported(
     load_best, options, tmp_path, caplog
 ):
     with caplog.at_level(logging.INFO):
-        task = run_task(options, [0.5, 0.9, 0.7], load_best=load_best)
-    # Not once more after training.
-    assert task.num_evaluations == 3
+        # Not once more after training.
+        run_task(options, [0.5, 0.9, 0.7], load_best=load_best)
     results = read_results(tmp_path / "run")
     used = (2 if load_best else 3) * STEPS_PER_EPOCH
     assert results["accuracy"] == (0.9 if load_best else 0.7)
@@ -308,11 +308,11 @@ def test_figures_of_another_dev_set_do_not_compete(options, tmp_path, caplog):
     run_task(options, [0.7, 0.9])
     assert best_of(tmp_path) == 4
     # A command that only evaluates reads another one.
-    run_later(options, [0.3], eval_labels=1)
+    run_later(options, [0.3], first_example=1)
     run_task(options, [0.8, 0.9], num_train_epochs=4)
     assert best_of(tmp_path) == 4
-    # Its labels were corrected.
-    run_task(options, [0.7, 0.2], num_train_epochs=6, eval_labels=1)
+    # The dev set has changed.
+    run_task(options, [0.7, 0.2], num_train_epochs=6, first_example=1)
     assert caplog.text.count("another dev set") == 1
     assert best_of(tmp_path) == 10
     assert used_step(tmp_path) == {10}
