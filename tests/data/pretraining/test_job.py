@@ -188,6 +188,7 @@ def test_a_shard_may_be_empty(tmp_path):
         lambda path: path.unlink(),
         lambda path: path.write_bytes(path.read_bytes()[:-1] + b"?"),
     ],
+    ids=["cut", "removed", "another byte"],
 )
 @pytest.mark.parametrize("is_finished", [True, False])
 def test_a_damaged_shard_is_rebuilt(

@@ -155,6 +155,15 @@ def test_larger_fractions_contain_smaller_ones(tmp_path):
         lambda text: text.replace("é", "e\u0301"),
         lambda text: text.replace("é", "e"),
     ],
+    ids=[
+        "two spaces",
+        "a space before",
+        "capitals",
+        "other spaces",
+        "a space of no width",
+        "a combined accent",
+        "no accent",
+    ],
 )
 def test_copies_that_look_alike_share_a_set(tmp_path, change):
     rows = topics()
