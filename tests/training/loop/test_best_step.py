@@ -346,25 +346,38 @@ def test_a_better_step_than_the_checkpoint_knows_changes_nothing(
     assert best == [4, 10]
 
 
+@pytest.fixture
+def kept_policy():
+    """Undoes what --mixed_precision sets for all models of the process."""
+    policy = keras.config.dtype_policy()
+    yield
+    keras.config.set_dtype_policy(policy)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("evaluates", "place"),
-    [(True, "best/model.ckpt-2"), (False, "model.ckpt-6")],
+    ("evaluates", "accuracies", "place"),
+    [
+        pytest.param(
+            True, [0.9, 0.8, 0.7], "best/model.ckpt-2", id="each epoch"
+        ),
+        pytest.param(False, [0.9], "model.ckpt-6", id="at the end"),
+    ],
 )
 def test_the_folder_of_a_run_means_what_it_exports(
-    evaluates, place, options, tmp_path
+    evaluates, accuracies, place, options, tmp_path, kept_policy
 ):
     run_task(
         options,
-        [0.9, 0.8, 0.7],
+        accuracies,
         evaluate_each_epoch=evaluates,
         export_weights=f"{tmp_path}/exported",
         mixed_precision="float16",
     )
-    keras.config.set_dtype_policy("float32")
     run = tmp_path / "run"
     assert modeling.find_checkpoint(run) == str(run / place)
-    model = modeling.BertClassifier(modeling.load_config(run), 2)
+    config = modeling.load_config(run)
+    model = modeling.BertClassifier(config, 2, dtype="float32")
     report = modeling.load_checkpoint(model, run)
     # Slots and the loss scale are not called unused.
     assert not report.unused and not report.missing
