@@ -1,6 +1,5 @@
 """run_classifier.py on GLUE's other tasks and on tables."""
 
-import csv
 import json
 import math
 
@@ -9,6 +8,7 @@ import pytest
 from modeling.folders import presets
 from tests.support import script_runner, task_files
 from tests.support.checkpoints import values
+from tests.support.csv_files import read_csv
 from tests.support.script_runner import parse_flags, read_results
 from tests.support.task_runs import read_predictions, run_task_test
 
@@ -111,7 +111,7 @@ def test_several_labels_each_are_scored_and_kept(finished, runs):
     # The loss of a model that knows nothing is log 2 a label.
     assert abs(read_results(folder)["eval_loss"] - math.log(2)) < 0.5
     table, lines = read_predictions(folder)
-    rows = read_table(runs["csv"]["data_dir"] / "test.csv")
+    rows = read_csv(runs["csv"]["data_dir"] / "test.csv")
     for probabilities, entry, row in zip(table, lines, rows, strict=True):
         assert list(entry["probabilities"]) == ["blue", "red"]
         chances = entry["probabilities"].items()
@@ -121,15 +121,9 @@ def test_several_labels_each_are_scored_and_kept(finished, runs):
         assert entry["gold_label"] == row["colours"].split("|")
 
 
-def read_table(path):
-    """Returns {column: value} of each row of a CSV file."""
-    with open(path, encoding="utf-8-sig") as reader:
-        return list(csv.DictReader(reader))
-
-
 def test_a_finished_run_predicts_other_sets(finished, runs, tmp_path):
     # There is no train set, and of the three examples one has a label.
-    rows = read_table(runs["csv"]["data_dir"] / "test.csv")[:3]
+    rows = read_csv(runs["csv"]["data_dir"] / "test.csv")[:3]
     rows[1]["colours"] = ["red"]
     del rows[0]["colours"]
     rows[2]["colours"] = None

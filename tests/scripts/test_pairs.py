@@ -10,9 +10,10 @@ from files.json_files import read_json
 from serving import engines
 from serving.requests import to_requests
 from tests.support import script_runner
+from tests.support.csv_files import write_csv
 from tests.support.models import TINY
 from tests.support.script_runner import parse_flags, read_lines, read_results
-from tests.support.task_files import write_csv
+from tests.support.task_files import EXCEL
 from tests.support.task_runs import run_task_test
 
 pytestmark = pytest.mark.slow
@@ -33,7 +34,7 @@ def trained(tmp_path_factory, tiny):
     }
     for kind, (header, rows) in tables.items():
         for name in ("train", "dev", "test"):
-            write_csv(folder / kind / f"{name}.csv", header, rows)
+            write_csv(folder / kind / f"{name}.csv", header, rows, EXCEL)
         flags = script_runner.fine_tuning_flags(
             folder / kind,
             tiny / "one_block",

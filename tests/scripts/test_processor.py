@@ -3,7 +3,6 @@
 processor_file.py reads it.
 """
 
-import csv
 import json
 import shutil
 
@@ -11,6 +10,7 @@ import pytest
 
 import serving
 from tests.support import script_runner
+from tests.support.csv_files import read_csv
 from tests.support.golden import ROOT
 from tests.support.pages import blocks
 from tests.support.script_runner import parse_flags, read_results
@@ -117,8 +117,7 @@ def test_a_class_for_googles_script_runs_unchanged(trained):
     run = folder / "run"
     assert read_results(run)["global_step"] == 7
     assert "The eval set: 60 examples" in done.stderr
-    with (run / "dev_predictions.csv").open(newline="") as file:
-        rows = [*csv.DictReader(file)]
+    rows = read_csv(run / "dev_predictions.csv")
     names = "guid text_a text_b label predicted_label probability correct"
     assert [*rows[0]] == names.split()
     assert rows[0]["guid"] == "dev-1" and len(rows) == 60
@@ -209,8 +208,7 @@ def test_a_module_that_imports_googles_runs(flags, tmp_path):
     given["num_train_epochs"] = 0.1
     script_runner.run("run_classifier.py", tmp_path, **given).check()
     assert (tmp_path / "run/labels.txt").read_text() == "0\n1\n"
-    with (tmp_path / "run/dev_predictions.csv").open(newline="") as file:
-        rows = [*csv.DictReader(file)]
+    rows = read_csv(tmp_path / "run/dev_predictions.csv")
     assert [row["text_b"] for row in rows[:2]] == ["", "caf\xe9"]
     assert not rows[0]["text_a"].startswith("b'")
 

@@ -3,7 +3,6 @@
 tests/training/test_trained_rows.py tests without runs which rows are in doubt.
 """
 
-import csv
 import json
 import shutil
 
@@ -11,6 +10,7 @@ import pytest
 
 from files.json_files import read_json
 from tests.support import script_runner
+from tests.support.csv_files import read_csv, write_csv
 from tests.support.script_runner import SAMPLES, read_results
 
 # Files of the run that a command which does not train may replace.
@@ -24,16 +24,14 @@ def contents(folder):
 
 def write_table(path, rows):
     """Writes a table of texts and labels."""
-    with path.open("w", encoding="utf-8", newline="") as file:
-        csv.writer(file).writerows([("text", "label"), *rows])
+    write_csv(path, ("text", "label"), rows)
 
 
 @pytest.fixture(scope="module")
 def rows():
     """Texts and labels of a table."""
-    with open(SAMPLES / "topics/train.csv", encoding="utf-8") as file:
-        found = [*csv.DictReader(file)][:90]
-    return [(row["text"], row["label"]) for row in found]
+    found = read_csv(SAMPLES / "topics/train.csv")
+    return [(row["text"], row["label"]) for row in found[:90]]
 
 
 @pytest.fixture(scope="module")
@@ -111,8 +109,8 @@ def doubts(done):
 
 def texts_in(folder):
     """Returns the texts of a dev set that was scored, in capitals."""
-    with (folder / "dev_predictions.csv").open(encoding="utf-8") as file:
-        return {row["text"].upper() for row in csv.DictReader(file)}
+    rows = read_csv(folder / "dev_predictions.csv")
+    return {row["text"].upper() for row in rows}
 
 
 def test_a_run_records_the_split_of_its_table(trained):
@@ -386,12 +384,10 @@ def test_a_run_does_not_go_on_with_another_fraction(folder, model_flags):
 def test_texts_of_another_column_are_in_doubt(
     tmp_path, model_flags, rows, model
 ):
-    with (tmp_path / "table.csv").open("w", encoding="utf-8") as file:
-        table = csv.writer(file)
-        table.writerow(["title", "text", "label"])
-        table.writerows(
-            [" ".join(text.split()[-3:]), text, label] for text, label in rows
-        )
+    titled = [
+        (" ".join(text.split()[-3:]), text, label) for text, label in rows
+    ]
+    write_csv(tmp_path / "table.csv", ("title", "text", "label"), titled)
     train(tmp_path, model_flags, output_dir="run", text_column="title")
     before = contents(tmp_path / "run")
     flags = {"output_dir": "new", "text_column": "text"} | {model: "run"}

@@ -20,6 +20,7 @@ from command_line.flags import Parsed
 from serving import batch_prediction
 from serving.answer_writer import AnswerRow
 from tests.support import script_runner
+from tests.support.csv_files import read_csv
 
 NUM_ROWS = 150
 TEXTS = [f"The boat {'of the sea ' * (i % 5)}{i}." for i in range(NUM_ROWS)]
@@ -154,7 +155,7 @@ def test_bad_rows_of_tables_keep_their_place_and_say_why(
     assert predict(input_file=bad_rows, output_file="bad_out.csv") == 1
     assert "bad.csv, line 3: the line has 1 columns" in caplog.text
     assert caplog.text.count("is not UTF-8") == 9
-    rows = [*csv.DictReader((folder / "bad_out.csv").open())]
+    rows = read_csv(folder / "bad_out.csv")
     assert [*rows[0]][-3:] == ["file", "line", "error"]
     assert [row["line"] for row in rows] == ["", *map(str, range(3, 21)), ""]
 
@@ -270,7 +271,7 @@ def test_columns_of_odd_types_stand_beside_the_answers_in_csv(
     folder, odd_columns, predict
 ):
     assert predict(input_file=odd_columns, output_file="odd.csv") == 0
-    rows = [*csv.DictReader((folder / "odd.csv").open())]
+    rows = read_csv(folder / "odd.csv")
     assert [row["ratio"] for row in rows] == ["0.5", "inf", ""]
     assert [row["list"] for row in rows] == ["[1.0, null]", "[]", ""]
     assert rows[0]["day"] == "2026-01-02" and rows[0]["price"] == "1.50"
@@ -297,7 +298,7 @@ def test_json_lines_may_contain_infinity(folder, predict):
     lines.append('{"review": null, "x": 1}')
     (folder / "inf.jsonl").write_text("\n".join(lines))
     assert predict(input_file="inf.jsonl", output_file="inf.csv") == 0
-    rows = [*csv.DictReader((folder / "inf.csv").open())]
+    rows = read_csv(folder / "inf.csv")
     assert [row["x"] for row in rows] == ["inf", "", "1"]
     assert rows[1]["label"] and not rows[2]["label"]
 

@@ -1,4 +1,9 @@
-"""Texts for predict.py to answer in tasks, and the files that it writes."""
+"""Texts for predict.py to answer in tasks, and the files that it writes.
+
+For example:
+
+    write_texts(tmp_path / "in.txt", 100)
+"""
 
 import csv
 import json

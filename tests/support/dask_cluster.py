@@ -1,4 +1,10 @@
-"""A Dask scheduler and workers in processes of their own, on the loopback."""
+"""A Dask scheduler and workers in processes of their own, on the loopback.
+
+For example:
+
+    with Cluster(tmp_path) as cluster:
+        flags = {"dask_client_address": cluster.address}
+"""
 
 import contextlib
 import json

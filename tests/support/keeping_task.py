@@ -1,4 +1,9 @@
-"""Defines a task that keeps the batches of its evaluation."""
+"""Defines a task that keeps the batches of its evaluation.
+
+For example:
+
+    task = Keeping(tmp_path, lengths=[16, 7])
+"""
 
 from modeling import BertConfig
 from modeling.folders import presets

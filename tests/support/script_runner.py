@@ -4,6 +4,10 @@ multiprocessing's fork server imports TensorFlow and the project once, and forks
 the processes, which saves seconds of start-up for each. The script is read from
 its file and run as `__main__`, with its own command line, standard streams and
 exit status.
+
+For example:
+
+    done = run("run_squad.py", tmp_path, output_dir="run").check()
 """
 
 import json

@@ -1,4 +1,10 @@
-"""serve.py in a process of its own, on a free port by default."""
+"""serve.py in a process of its own, on a free port by default.
+
+For example:
+
+    with running(tmp_path, {"ner": export}) as server:
+        status, answer = server.ask("GET", "/healthz")
+"""
 
 import contextlib
 import errno

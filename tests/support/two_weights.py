@@ -1,7 +1,9 @@
 """A model with two weights, and a Trainer for it that reads given batches.
 
-trainer = create_trainer(output_dir=tmp_path, save_checkpoints_steps=6)
-fit(trainer, batches([1, np.nan]), 50)
+For example:
+
+    trainer = create_trainer(output_dir=tmp_path, save_checkpoints_steps=6)
+    fit(trainer, batches([1, np.nan]), 50)
 """
 
 import dataclasses

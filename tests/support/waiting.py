@@ -1,4 +1,9 @@
-"""Waits for what a test can see, never for a time that may be too short."""
+"""Waits for what a test can see, never for a time that may be too short.
+
+For example:
+
+    wait_until((folder / "done").exists)
+"""
 
 import time
 
@@ -8,8 +13,6 @@ TIMEOUT = 300.0
 
 def wait_until(find, describe=lambda: ""):
     """Returns the first true result of a function, which is called repeatedly.
-
-        wait_until((folder / "done").exists)
 
     Args:
         find: function without arguments. May raise an error, if what the test

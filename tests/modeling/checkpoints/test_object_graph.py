@@ -15,11 +15,10 @@ from tensorflow.core.protobuf.trackable_object_graph_pb2 import (
 )
 
 import modeling
-from command_line import flags
 from data.text.tokenization import FullTokenizer
 from modeling.folders import presets
+from tests.support.conversions import convert
 from tests.support.golden import ROOT
-from tools import convert_checkpoint
 
 WEIGHTS = ROOT / "tests/testdata/weights/modelgarden"
 GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"
@@ -389,11 +388,6 @@ def test_damaged_files_are_named(checkpoint):
 def test_a_copy_in_another_format_computes_the_same(
     saved_model, tmp_path, model_format
 ):
-    options = convert_checkpoint.Config(
-        init_checkpoint=str(saved_model),
-        output_dir=str(tmp_path / "copy"),
-        output_format=model_format,
-    )
-    convert_checkpoint.main(flags.Parsed(options))
+    convert(saved_model, tmp_path / "copy", output_format=model_format)
     check_outputs(tmp_path / "copy", "out_v2.npz")
     assert FullTokenizer.from_preset(tmp_path / "copy").do_lower_case
