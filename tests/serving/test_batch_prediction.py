@@ -5,7 +5,6 @@ import json
 import signal
 import subprocess
 import sys
-import time
 from types import SimpleNamespace
 
 import numpy as np
@@ -136,7 +135,7 @@ def test_an_array_goes_to_standard_output(tmp_path, mode):
 
 @pytest.fixture
 def started(tmp_path, folders):
-    """(output) -> a running predict.py that has begun to write answers."""
+    """(output) -> a running predict.py that has told of its first answers."""
     line = json.dumps({"id": 1, "text_a": "The harbor light is on. " * 3})
     (tmp_path / "in.jsonl").write_text(f"{line}\n" * 200_000)
 
@@ -148,9 +147,7 @@ def started(tmp_path, folders):
             input_file="in.jsonl",
             output_file=name,
         )
-        script.wait_for_files(tmp_path, "*.partial-*")
-        # Some batches are answered.
-        time.sleep(1)
+        script.wait_until(lambda: "Predicting row" in script.stderr())
         return script
 
     return start

@@ -291,23 +291,38 @@ def test_a_stop_waits_only_for_bodies_that_come(tmp_path, folders):
     assert "Traceback" not in process.script.stderr()
 
 
-def test_wrong_flags_are_said_before_models_load(tmp_path, folders):
-    (tmp_path / "short").write_text("a b")
+def refuse(folder, *arguments, **flags):
+    """Returns the error of a server that loads no model."""
+    done = script_runner.run("serve.py", folder, *arguments, **flags)
+    assert "loading" not in done.stderr
+    return done.error
+
+
+def test_a_port_that_is_taken_is_said_before_models_load(tmp_path):
     (tmp_path / "model.tflite").touch()
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        cases = {
-            str(port): {"port": port},
-            "--token_file=short": {"token_file": "short"},
-            "none does not exist": {"model": "none"},
-        }
-        flags = {"model": ".", "port": 0}
-        for word, changes in cases.items():
-            done = script_runner.run("serve.py", tmp_path, **flags | changes)
-            assert word in done.error and "loading" not in done.stderr
+        assert f"--port={port}" in refuse(tmp_path, model=".", port=port)
+
+
+def test_a_short_token_is_said_before_models_load(tmp_path):
+    (tmp_path / "model.tflite").touch()
+    (tmp_path / "short").write_text("a b")
+    error = refuse(tmp_path, model=".", port=0, token_file="short")
+    assert "--token_file=short" in error
+
+
+def test_a_model_that_is_not_there_is_named(tmp_path):
+    assert "none does not exist" in refuse(tmp_path, model="none", port=0)
+
+
+def test_two_models_of_one_name_are_refused(tmp_path, folders):
     twice = [f"--model={folders['ner']}"] * 2
-    assert "--model=" in script_runner.run("serve.py", tmp_path, *twice).error
-    assert "--model=x" in script_runner.run("serve.py", tmp_path, "x").error
+    assert "--model=" in refuse(tmp_path, *twice)
+
+
+def test_a_model_without_its_flag_is_told_the_flag(tmp_path):
+    assert "--model=x" in refuse(tmp_path, "x")
 
 
 def test_ctrl_c_before_loading_ends_the_server(folders):
