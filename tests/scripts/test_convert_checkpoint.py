@@ -114,7 +114,7 @@ def check_weights(before, after):
 
 
 @pytest.mark.parametrize("name", CLASSES)
-def test_computes_what_transformers_does(converted, name):
+def test_a_model_computes_what_transformers_computes(converted, name):
     num_labels = [3] * ("Sequence" in name or "Token" in name)
     for source in (RECORDED, converted):
         check_outputs("outputs.npz", name, source / name, *num_labels)
@@ -319,7 +319,7 @@ def test_a_network_that_transformers_lacks_is_kept_or_refused(
     identity.check_identity(found, config)
 
 
-def test_a_folder_as_transformers_5_saves_it(converted, tmp_path):
+def test_a_folder_that_transformers_5_saved_is_converted(converted, tmp_path):
     """It holds tokenizer.json, and no vocab.txt."""
     shutil.copytree(RECORDED / "BertModel", tmp_path / "saved")
     tokenizer_json.write_tokenizer_json(

@@ -23,7 +23,7 @@ TEXTS = ["the river", "a boat sails", "the sky is blue", "an old lamp"]
 
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory, tiny):
-    """{task: its folder, with a run and an export}."""
+    """{task: its folder, with a run and an export}. No test changes them."""
     folder = tmp_path_factory.mktemp("pairs")
     rows = [(a, b, int(a == b)) for a in TEXTS for b in TEXTS]
     close = [(text, f"{text} now") for text in TEXTS]
@@ -76,15 +76,18 @@ def test_vectors_are_trained_and_exported(trained):
     for entry, one, other in zip(entries, first, second, strict=True):
         cosine = np.dot(one["mean_normalized"], other["mean_normalized"])
         assert entry["label"] == pytest.approx(cosine, abs=1e-4)
-    # One that was trained to compare texts starts any other encoder.
-    text = folder / "text.txt"
-    text.write_text("the boat\n")
+
+
+def test_a_model_that_compares_texts_starts_any_other_encoder(
+    trained, tmp_path
+):
+    (tmp_path / "text.txt").write_text("the boat\n")
     script_runner.run(
         "extract_features.py",
-        folder,
-        init_checkpoint=folder / "run",
-        input_file=text,
-        output_file=folder / "out.jsonl",
+        tmp_path,
+        init_checkpoint=trained["scores"] / "run",
+        input_file="text.txt",
+        output_file="out.jsonl",
         max_seq_length=24,
         layers="-1",
     ).check()

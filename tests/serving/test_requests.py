@@ -162,7 +162,7 @@ def test_an_error_of_the_code_is_not_hidden_by_a_second_run():
         raise KeyError("masked_lm_probabilities")
 
     model = create_model(run_all)
-    with pytest.raises(KeyError):
+    with pytest.raises(KeyError, match="masked_lm_probabilities"):
         SCORE.ask(model, [{"text": "1"}, {"text": "2"}])
     assert runs == [2]
 
@@ -186,7 +186,7 @@ def as_csv(rows):
     return file.getvalue().decode()
 
 
-def test_answers_of_odd_types_in_csv():
+def test_answers_of_any_type_are_cells():
     header, *rows = csv.reader(as_csv(ROWS).splitlines())
     assert ",".join(header) == "id,file,label,p.x,p.y,spans,line,error"
     assert rows[0] == ["1", "", "", "", "", "", "4", "no text"]

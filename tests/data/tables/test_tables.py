@@ -1,6 +1,7 @@
 """The reader of tables: formats, delimiters, packed files, and broken ones.
 
-table_formats.py reads the formats, and dialects.py finds the delimiters.
+table_formats.py reads the formats, dialects.py finds the delimiters, and
+column_keys.py names the cells of columns without a name of their own.
 """
 
 import gzip

@@ -84,7 +84,7 @@ def test_the_graph_reads_random_text_as_python_does(pair):
     assert_equal(pair, random_strings(3000, seed=2))
 
 
-def test_what_depends_on_neighbours(pair):
+def test_a_character_is_read_by_its_neighbors_as_in_python(pair):
     rng = random.Random(5)
     # Sigma is final or not; marks change places; both are looked at past
     # what is dropped.

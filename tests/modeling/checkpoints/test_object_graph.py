@@ -267,7 +267,7 @@ def test_weights_of_transformers_are_loaded(tmp_path, head, scope):
         assert model.num_labels == 3
 
 
-def test_names_of_2019_in_tf_model_h5(tmp_path):
+def test_names_of_2019_in_tf_model_h5_are_read(tmp_path):
     """TFBertModel of 2019 stored the words as `word_embeddings/weight`."""
     config = modeling.load_config(WEIGHTS / "v1_items")
     saved = modeling.BertModel(config)

@@ -4,14 +4,12 @@ import contextlib
 import logging
 import os
 import shutil
-from pathlib import Path
 
 import keras
 import numpy as np
 import pytest
 
 import modeling
-import serving
 from files.json_files import read_json
 from modeling.folders.checkpoint_folders import checkpoint_steps, find_best
 from tests.support import toy_task
@@ -61,19 +59,12 @@ class ScriptedTask(toy_task.ToyTask):
         return {}
 
 
-def export(folder, model, settings, options):
-    """Exports a model as a checkpoint, whose weights have names."""
-    modeling.save_checkpoint(model, f"{folder}/exported.ckpt")
-
-
 @pytest.fixture
-def options(tmp_path, monkeypatch):
+def options(tmp_path):
     """Flags of a run of three epochs that evaluates each of them."""
-    monkeypatch.setattr(serving, "export", export)
-    (tmp_path / "export").mkdir()
     return toy_task.create_run(
         tmp_path,
-        export_dir=str(tmp_path / "export"),
+        export_weights=str(tmp_path / "weights"),
         max_seq_length=LENGTH,
         learning_rate=1e-2,
         num_train_epochs=3,
@@ -94,8 +85,7 @@ def run_task(options, accuracies, first_example=0, **changes):
             dev set from another.
         **changes: flags that differ from `options`.
     """
-    for file in Path(options["export_dir"]).iterdir():
-        file.unlink()
+    shutil.rmtree(options["export_weights"], ignore_errors=True)
     left = iter(accuracies)
     toy_task.run_task(
         ScriptedTask, options | changes, left.__next__, first_example
@@ -109,8 +99,8 @@ def run_later(options, accuracies, **changes):
 
 
 def used_step(folder):
-    """Returns the steps whose weights were exported and whose logits are."""
-    exported = values(folder / "export/exported.ckpt")
+    """Returns the steps whose weights the last command exported."""
+    exported = values(folder / "weights/bert_model.ckpt")
     steps = set()
     for path in (folder / "run", folder / "run/best"):
         for step in checkpoint_steps(path):
@@ -126,12 +116,18 @@ def used_step(folder):
 def test_one_step_is_evaluated_predicted_and_exported(
     load_best, options, tmp_path, caplog
 ):
+    accuracy = 0.9 if load_best else 0.7
     with caplog.at_level(logging.INFO):
-        # Not once more after training.
-        run_task(options, [0.5, 0.9, 0.7], load_best=load_best)
+        # The last is of the export. The model is not evaluated once more.
+        run_task(
+            options,
+            [0.5, 0.9, 0.7, accuracy],
+            load_best=load_best,
+            export_dir=str(tmp_path / "served"),
+        )
     results = read_results(tmp_path / "run")
     used = (2 if load_best else 3) * STEPS_PER_EPOCH
-    assert results["accuracy"] == (0.9 if load_best else 0.7)
+    assert results["accuracy"] == accuracy
     assert results["global_step"] == used
     assert used_step(tmp_path) == {used}
     named = f"step {used} (the {'best' if load_best else 'last'} step)"
@@ -145,7 +141,7 @@ def test_one_step_is_evaluated_predicted_and_exported(
             options,
             [],
             do_eval=False,
-            export_dir=None,
+            export_weights=None,
             load_best=flag,
         )
         actual = np.load(tmp_path / "run/logits.npy")
@@ -371,7 +367,6 @@ def test_the_folder_of_a_run_means_what_it_exports(
         options,
         accuracies,
         evaluate_each_epoch=evaluates,
-        export_weights=f"{tmp_path}/exported",
         mixed_precision="float16",
     )
     run = tmp_path / "run"
@@ -381,7 +376,7 @@ def test_the_folder_of_a_run_means_what_it_exports(
     report = modeling.load_checkpoint(model, run)
     # Slots and the loss scale are not called unused.
     assert not report.unused and not report.missing
-    exported = values(tmp_path / "exported/bert_model.ckpt")
+    exported = values(tmp_path / "weights/bert_model.ckpt")
     variables = modeling.named_variables(model)
     assert_same_bits(
         {name: variables[name].numpy() for name in exported}, exported

@@ -74,6 +74,9 @@ def test_a_signal_counts_even_if_its_log_line_fails(monkeypatch):
         raise RuntimeError("reentrant call")
 
     monkeypatch.setattr(stopping.logging, "warning", fail)
-    with stopping.stop_signals() as stop, pytest.raises(RuntimeError):
+    with (
+        stopping.stop_signals() as stop,
+        pytest.raises(RuntimeError, match="reentrant"),
+    ):
         signal.raise_signal(signal.SIGTERM)
     assert stop.is_set()
