@@ -1,5 +1,6 @@
 """Rows of files: batches of similar length, memory, and signals."""
 
+import contextlib
 import io
 import json
 import signal
@@ -139,16 +140,17 @@ def started(tmp_path, folders):
     line = json.dumps({"id": 1, "text_a": "The harbor light is on. " * 3})
     (tmp_path / "in.jsonl").write_text(f"{line}\n" * 200_000)
 
+    @contextlib.contextmanager
     def start(name):
-        script = script_runner.start(
+        with script_runner.start(
             "predict.py",
             tmp_path,
             model=folders["classifier"],
             input_file="in.jsonl",
             output_file=name,
-        )
-        script.wait_until(lambda: "Predicting row" in script.stderr())
-        return script
+        ) as script:
+            script.wait_until(lambda: "Predicting row" in script.stderr())
+            yield script
 
     return start
 
