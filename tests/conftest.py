@@ -2,6 +2,7 @@
 
 import fcntl
 import gc
+import json
 import os
 import pickle
 import signal
@@ -31,6 +32,23 @@ LONGEST = (
 def _folder_of(path):
     """Returns the name of a test file's folder in tests/."""
     return path.removeprefix("tests/").split("/")[0]
+
+
+def pytest_make_parametrize_id(val):
+    """Returns a readable id of a dict, list or path among the parameters.
+
+    pytest would number them: flags0, flags1. Any other type has its usual id.
+    """
+    if isinstance(val, os.PathLike):
+        return os.path.basename(val)
+    if not val or not isinstance(val, (dict, list, tuple)):
+        return None
+    try:
+        text = json.dumps(val)
+    except TypeError:
+        # What is in it may look different in each process.
+        return None
+    return text.replace('"', "").strip("{[]}")[:60]
 
 
 def pytest_collection_modifyitems(items):

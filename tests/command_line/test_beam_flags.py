@@ -51,7 +51,7 @@ def values_of(*arguments, others=()):
         ("--runner=PortableRunner --job_endpoint=h:1", "job_endpoint", "h:1"),
     ],
 )
-def test_flags_are_accepted(arguments, name, value):
+def test_flags_of_beam_have_their_values(arguments, name, value):
     assert values_of(*arguments.split()).get(name) == value
 
 
@@ -112,7 +112,7 @@ def test_typing_errors_are_errors(arguments, parts):
         parse_options(arguments.split())
 
 
-def test_options_that_beam_does_not_know():
+def test_options_that_beam_does_not_know_are_passed_on():
     given = ["dataflow_secret=a=b", "fast=true"]
     got = values_of("--runner=DirectRunner", others=given)
     assert got["dataflow_secret"] == "a=b" and got["fast"] == "true"
@@ -161,7 +161,7 @@ def test_options_of_beam_need_beam():
         ("--a=--pipeline=beam", False),
     ],
 )
-def test_who_runs_on_beam(arguments, is_requested):
+def test_the_flags_tell_who_runs_on_beam(arguments, is_requested):
     assert (
         beam_flags.is_beam_requested(["run.py", *arguments.split()])
         == is_requested

@@ -1,6 +1,7 @@
 """The end of a command, and the lines that it prints.
 
-Also covers chatter.py, help_pages.py and user_errors.py.
+chatter.py hides what TensorFlow prints, help_pages.py prints the help, and
+user_errors.py decides which errors are the user's.
 """
 
 import re

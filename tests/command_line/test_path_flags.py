@@ -150,7 +150,7 @@ TABLE = """
 @pytest.mark.parametrize(
     "line", [line.strip() for line in TABLE.splitlines() if "=" in line]
 )
-def test_flags_that_go_together_and_others(line, folder):
+def test_flags_are_checked_against_each_other(line, folder):
     line = line.replace("MODEL", "model/bert_model.ckpt")
     line = line.replace("URL", f"file://{folder}/corpus.txt")
     flags, arrow, error = line.partition("->")

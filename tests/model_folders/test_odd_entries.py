@@ -2,7 +2,7 @@
 
 Other programs write these files too, and users edit them.
 
-Also covers model_entries.py.
+model_entries.py names the entries of model.json, with their types.
 """
 
 import copy

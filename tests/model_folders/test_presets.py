@@ -1,6 +1,6 @@
 """The statements of a folder of weights, whoever wrote it.
 
-Also covers pooling_files.py.
+pooling_files.py reads those of sentence-transformers.
 """
 
 import json

@@ -1,6 +1,6 @@
 """One layer at the width of BERT-Base, against transformers' numbers.
 
-Also covers attention.py and encoder.py.
+It is a layer of encoder.py, with the attention of attention.py.
 """
 
 import keras

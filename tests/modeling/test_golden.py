@@ -1,6 +1,6 @@
 """The network against recordings of the original code.
 
-Also covers attention.py, bert.py, embeddings.py, encoder.py and heads.py.
+It consists of embeddings.py, encoder.py with attention.py, and heads.py.
 """
 
 import dataclasses

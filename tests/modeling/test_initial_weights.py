@@ -1,7 +1,4 @@
-"""The distribution of the initial weights.
-
-Also covers TruncatedNormal of layers.py.
-"""
+"""The distribution of the initial weights."""
 
 import keras
 import numpy as np

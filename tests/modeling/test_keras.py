@@ -1,6 +1,6 @@
 """Every model does what Keras promises of its own ones.
 
-Also covers base_model.py, fitted_model.py and features.py.
+base_model.py makes them so, with fitted_model.py for `fit` and its like.
 """
 
 import json

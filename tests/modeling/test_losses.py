@@ -6,6 +6,7 @@ import pytest
 from modeling.losses import ContrastiveLoss, PretrainingLoss
 from tests.support.loss_cases import (
     B,
+    Draws,
     T,
     classifier_case,
     cosine_case,
@@ -74,7 +75,7 @@ def test_a_position_outside_the_window_costs_nothing():
 
 
 def test_partners_are_found_among_the_real_examples_of_a_batch():
-    vectors = unit_vectors()
+    vectors = unit_vectors(Draws(0))
     is_real = np.array([1, 1, 0, 1, 0, 1], "int32")
     features = with_ids({"is_real_example": is_real})
     total, _ = ContrastiveLoss(0.1)(vectors, features)

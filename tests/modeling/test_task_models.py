@@ -1,6 +1,6 @@
 """The models as a user meets them: called, fitted, saved, in any precision.
 
-Also covers bert.py and task_models.py.
+The classes of task_models.py, and `BertModel`.
 """
 
 import functools
@@ -202,11 +202,13 @@ def test_ids_beyond_the_tables_are_refused_in_a_graph():
             ids.flat[1] = wrong
             batch = {**right, name: ids}
             labels = np.zeros(len(ids))
-            with pytest.raises(tf.errors.InvalidArgumentError):
+            says = f"= {wrong} is not in|{name}` must be from 0"
+            error = tf.errors.InvalidArgumentError
+            with pytest.raises(error, match=says):
                 model.predict(batch, verbose=0)
-            with pytest.raises(tf.errors.InvalidArgumentError):
+            with pytest.raises(error, match=says):
                 model.evaluate(batch, labels, verbose=0)
-            with pytest.raises(tf.errors.InvalidArgumentError):
+            with pytest.raises(error, match=says):
                 model.train_on_batch(batch, labels)
 
 

@@ -4,7 +4,7 @@ import json
 import shutil
 from pathlib import Path
 
-from tests.support import task_files
+from tests.support import csv_files, task_files
 from tests.support.models import TINY
 
 TEXTS = [
@@ -51,7 +51,8 @@ def write_inputs(folder, samples):
     }
     for kind, (header, rows) in tables.items():
         for name in ("train", "dev", "test"):
-            task_files.write_csv(folder / kind / f"{name}.csv", header, rows)
+            path = folder / kind / f"{name}.csv"
+            csv_files.write_csv(path, header, rows, task_files.EXCEL)
     _write_labeled_texts(folder)
     (folder / "domain.txt").write_text(
         "The trabeculectomy lowers the pressure.\n"

@@ -35,8 +35,11 @@ TEXTS = {
 
 
 @pytest.fixture(scope="module")
-def files(tmp_path_factory, tiny):
-    """A folder of files that are wrong in all kinds of ways."""
+def wrong_files(tmp_path_factory, tiny):
+    """A folder of files that are wrong in all kinds of ways.
+
+    No test changes it. A test works on its own copy, `files`.
+    """
     folder = tmp_path_factory.mktemp("bad")
     vocab = (SAMPLES / "vocab.txt").read_text(encoding="utf-8")
     for name, text in TEXTS.items():
@@ -61,6 +64,12 @@ def files(tmp_path_factory, tiny):
     tf1.write_checkpoint(folder / "cut.ckpt", {"global_step": tf.Variable(0)})
     os.truncate(folder / "cut.ckpt.data-00000-of-00001", 1)
     return folder
+
+
+@pytest.fixture
+def files(wrong_files, tmp_path):
+    """A copy of `wrong_files` for one test, in which its commands run."""
+    return shutil.copytree(wrong_files, tmp_path / "bad", symlinks=True)
 
 
 def refuse(folder, script, flags, table):

@@ -11,13 +11,12 @@ import pytest
 import safetensors.numpy
 
 import modeling
-from command_line.flags import Parsed
 from data.text.tokenization import FullTokenizer
 from files.json_files import read_json
 from model_folders import identity, presets
 from tests.support import golden, script_runner, tokenizer_json
+from tests.support.conversions import convert
 from tests.support.models import built, tiny_config
-from tools import convert_checkpoint
 
 RECORDED = golden.ROOT / "tests/testdata/huggingface"
 SCRIPT = "tools.convert_checkpoint"
@@ -62,16 +61,6 @@ def converted(tmp_path_factory):
         checkpoint = folder / name / "bert_model.ckpt"
         convert(checkpoint, folder / f"{name}-back", model=model)
     return folder
-
-
-def convert(init_checkpoint, output_dir, **options):
-    """Converts in this process; other tests run the script as a user does."""
-    config = convert_checkpoint.Config(
-        init_checkpoint=str(init_checkpoint),
-        output_dir=str(output_dir),
-        **options,
-    )
-    convert_checkpoint.main(Parsed(config, options))
 
 
 def compute(name, model, recorded):
@@ -125,7 +114,7 @@ def check_weights(before, after):
 
 
 @pytest.mark.parametrize("name", CLASSES)
-def test_computes_what_transformers_does(converted, name):
+def test_a_model_computes_what_transformers_computes(converted, name):
     num_labels = [3] * ("Sequence" in name or "Token" in name)
     for source in (RECORDED, converted):
         check_outputs("outputs.npz", name, source / name, *num_labels)
@@ -160,24 +149,47 @@ def test_a_model_that_is_not_there_is_named(tmp_path):
     assert not (tmp_path / "out").exists()
 
 
-def test_what_cannot_be_converted_is_named(converted, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    shutil.copytree(RECORDED / "BertForTokenClassification", tmp_path / "short")
-    config = read_json(tmp_path / "short/config.json")
+@pytest.fixture
+def one_label(tmp_path):
+    """A folder of weights whose config.json names one of three labels."""
+    name = "BertForTokenClassification"
+    folder = shutil.copytree(RECORDED / name, tmp_path / "one_label")
+    config = read_json(folder / "config.json")
     config["id2label"] = {"0": "no"}
-    (tmp_path / "short/config.json").write_text(json.dumps(config))
+    (folder / "config.json").write_text(json.dumps(config))
+    return folder
+
+
+def test_weights_without_a_vocabulary_ask_for_it(one_label, tmp_path):
+    with pytest.raises(ValueError, match="--vocab_file"):
+        convert(one_label, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_labels_that_do_not_fit_the_head_are_named(one_label, tmp_path):
+    vocab_file = str(write_vocab(tmp_path / "vocab.txt", TOKENS))
+    options = {"vocab_file": vocab_file, "do_lower_case": False}
+    with pytest.raises(ValueError, match="`labels`"):
+        convert(one_label, tmp_path / "out", **options)
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "culprit"),
+    [
+        ({"vocab_file": "tape.txt"}, "tape"),
+        ({"do_lower_case": True}, "do_lower_case"),
+        ({"model": "squad"}, "squad"),
+    ],
+)
+def test_flags_that_contradict_the_model_are_named(
+    options, culprit, converted, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
     write_vocab(tmp_path / "tape.txt", [*TOKENS[:5], "tape", *TOKENS[6:]])
-    words = {"vocab_file": str(converted / "vocab.txt")}
-    for source, options, culprit in (
-        ("short", {}, "--vocab_file"),
-        ("short", words | {"do_lower_case": False}, "`labels`"),
-        (converted / "BertModel", {"vocab_file": "tape.txt"}, "tape"),
-        (converted / "BertModel", {"do_lower_case": True}, "do_lower_case"),
-        (converted / "BertModel", {"model": "squad"}, "squad"),
-    ):
-        with pytest.raises(ValueError, match=culprit):
-            convert(source, "out", **options)
-        assert not (tmp_path / "out").exists()
+    with pytest.raises(ValueError, match=culprit):
+        convert(converted / "BertModel", "out", **options)
+    assert not (tmp_path / "out").exists()
 
 
 def create(folder, model_class, *arguments, **options):
@@ -307,7 +319,7 @@ def test_a_network_that_transformers_lacks_is_kept_or_refused(
     identity.check_identity(found, config)
 
 
-def test_a_folder_as_transformers_5_saves_it(converted, tmp_path):
+def test_a_folder_that_transformers_5_saved_is_converted(converted, tmp_path):
     """It holds tokenizer.json, and no vocab.txt."""
     shutil.copytree(RECORDED / "BertModel", tmp_path / "saved")
     tokenizer_json.write_tokenizer_json(

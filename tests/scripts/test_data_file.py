@@ -4,7 +4,6 @@ Most run run_classifier.py, some run_ner.py, and most are slow.
 tests/docs/test_readme.py runs the README's command in every `make test`.
 """
 
-import csv
 import json
 import shutil
 from types import SimpleNamespace
@@ -24,30 +23,21 @@ from data.ner.word_splitting import find_words
 from data.tables.data_file_options import DataFileOptions
 from serving import engines
 from tests.support import script_runner
+from tests.support.csv_files import read_csv, write_csv
 from tests.support.script_runner import parse_flags, read_results
 from tests.support.task_runs import run_commands
 from training.start import StartingPoint
 from training.table_start import adapt_to_rows
 
 TOPICS = script_runner.SAMPLES / "topics"
-
-
-def write_table(path, rows, names=("number", "message", "category")):
-    """Writes a table as CSV."""
-    with path.open("w", encoding="utf-8", newline="") as file:
-        csv.writer(file).writerows([names, *rows])
-
-
-def read_table(path):
-    """Returns {column: value} of each row of a CSV file."""
-    with path.open(encoding="utf-8", newline="") as file:
-        return [*csv.DictReader(file)]
+# Columns of a table of tickets.
+TICKETS = ("number", "message", "category")
 
 
 @pytest.fixture(scope="module")
 def rows():
     """Rows of a table, two of them without a text."""
-    found = read_table(TOPICS / "train.csv")[:90]
+    found = read_csv(TOPICS / "train.csv")[:90]
     rows = [(i, x["text"], x["label"]) for i, x in enumerate(found)]
     label = rows[0][2]
     return [*rows[:40], (90, "", label), (91, " ", f"{label} "), *rows[40:]]
@@ -60,15 +50,24 @@ def labels_of(rows):
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory, model_flags, rows):
-    """(folder of a run on one table, its flags, its Done)."""
+    """(folder of a run on one table, its flags, its Done).
+
+    No test changes the folder. A test that would works on `copied`.
+    """
     folder = tmp_path_factory.mktemp("table")
-    write_table(folder / "tickets.csv", rows)
+    write_csv(folder / "tickets.csv", TICKETS, rows)
     flags = model_flags | parse_flags("""
         --data_file=tickets.csv --output_dir=run
         --num_train_epochs=2 --train_batch_size=16
     """)
     done = script_runner.run("run_classifier.py", folder, **flags).check()
     return folder, flags, done
+
+
+@pytest.fixture
+def copied(finished, tmp_path):
+    """A copy of the folder of `finished` for one test."""
+    return shutil.copytree(finished[0], tmp_path / "copied")
 
 
 @pytest.mark.slow
@@ -79,7 +78,7 @@ def test_one_table_is_all_that_a_run_needs(finished, rows):
     assert done.stderr.count("precision ") == 1
     assert "(never found)" in (folder / "run/README.md").read_text()
     assert "--learning_rate" in done.stderr
-    found = read_table(folder / "run/dev_predictions.csv")
+    found = read_csv(folder / "run/dev_predictions.csv")
     assert len(found) == 25
     columns = "number message category label probability correct"
     assert [*found[0]] == columns.split()
@@ -95,15 +94,18 @@ def test_one_table_is_all_that_a_run_needs(finished, rows):
 
 
 @pytest.mark.slow
-def test_the_commands_that_a_run_names_read_the_table(finished, rows):
-    folder, _, done = finished
+def test_the_commands_that_a_run_names_read_the_table(copied, finished, rows):
     # The columns that training found are read here too.
-    assert run_commands(done, folder) == 2
-    # A run stands for its export.
-    assert engines.find_export(folder / "run") == folder / "run_model"
-    answers = read_table(folder / "answers.csv")
+    assert run_commands(finished[2], copied) == 2
+    answers = read_csv(copied / "answers.csv")
     assert [x["message"] for x in answers] == [row[1] for row in rows]
     assert {x["label"] for x in answers} <= {"", *labels_of(rows)}
+
+
+@pytest.mark.slow
+def test_a_run_stands_for_its_export(finished):
+    folder = finished[0]
+    assert engines.find_export(folder / "run") == folder / "run_model"
 
 
 @pytest.mark.slow
@@ -133,7 +135,7 @@ def test_cards_describe_the_model_and_every_file(finished, rows):
 def test_the_report_numbers_rows_as_a_spreadsheet_does(finished, rows):
     folder, _, _ = finished
     page = (folder / "run/report.html").read_text()
-    found = read_table(folder / "run/dev_predictions.csv")
+    found = read_csv(folder / "run/dev_predictions.csv")
     number = [row[1] for row in rows].index(found[0]["message"]) + 2
     assert f">row {number}<" in page
     assert "as in a spreadsheet" in page
@@ -142,10 +144,9 @@ def test_the_report_numbers_rows_as_a_spreadsheet_does(finished, rows):
 
 
 @pytest.mark.slow
-def test_the_same_command_finds_a_run_that_has_ended(finished):
-    folder, flags, _ = finished
+def test_the_same_command_finds_a_run_that_has_ended(copied, finished):
     # 65 rows: after each epoch of 4 steps.
-    check_run("run_classifier.py", folder, flags, [4, 8])
+    check_run("run_classifier.py", copied, finished[1], [4, 8])
 
 
 def check_run(script, folder, flags, steps):
@@ -164,13 +165,12 @@ def check_run(script, folder, flags, steps):
     script_runner.check_refusals(folder, script, flags, cases)
 
 
-@pytest.fixture(scope="module")
-def entities(request, tmp_path_factory, model_flags):
+@pytest.fixture
+def entities(request, tmp_path, model_flags):
     """A run of run_ner.py on one file whose ending is the parameter.
 
     `rows` is {text: (its row of the file, its right entities)}.
     """
-    folder = tmp_path_factory.mktemp("entities")
     text = (script_runner.SAMPLES / "entities/train.txt").read_text()
     sentences = [*dict.fromkeys(text.split("\n\n"))][:80]
     rows = {}
@@ -186,15 +186,15 @@ def entities(request, tmp_path_factory, model_flags):
         if request.param == "txt":
             rows[text] = {"words": [*words], "labels": [*tags]}, right
     lines = [json.dumps(row) for row, _ in rows.values()]
-    path = folder / f"names.{request.param}"
+    path = tmp_path / f"names.{request.param}"
     path.write_text("\n\n".join(sentences if path.suffix == ".txt" else lines))
     flags = model_flags | parse_flags(f"""
         --data_file={path.name} --output_dir=run --train_batch_size=4
         --learning_rate=2e-3
     """)
-    done = script_runner.run("run_ner.py", folder, **flags).check()
+    done = script_runner.run("run_ner.py", tmp_path, **flags).check()
     return SimpleNamespace(
-        folder=folder, path=path, rows=rows, flags=flags, done=done
+        folder=tmp_path, path=path, rows=rows, flags=flags, done=done
     )
 
 
@@ -248,11 +248,11 @@ def test_entities_of_a_test_set_are_those_of_the_dev_set(entities):
 
 
 def test_columns_are_found_or_asked_for(tmp_path, model_flags, rows):
-    write_table(tmp_path / "tickets.csv", rows)
+    write_csv(tmp_path / "tickets.csv", TICKETS, rows)
     dates = [(f"text {i}", i % 40) for i in range(90)]
-    write_table(tmp_path / "dates.csv", dates, ("text", "label"))
-    write_table(tmp_path / "one.csv", rows[:1], ("number", "note", "queue"))
-    write_table(tmp_path / "none.csv", [])
+    write_csv(tmp_path / "dates.csv", ("text", "label"), dates)
+    write_csv(tmp_path / "one.csv", ("number", "note", "queue"), rows[:1])
+    write_csv(tmp_path / "none.csv", TICKETS, [])
     flags = model_flags | {"output_dir": "run"}
     script_runner.check_refusals(
         tmp_path,
@@ -274,7 +274,7 @@ def test_columns_are_found_or_asked_for(tmp_path, model_flags, rows):
 def test_pairs_and_queries_are_split_too(tmp_path, task_name):
     names = ("query", "passage", "relevance")
     rows = [(f"q{i // 4}", f"p{i}", int(i % 4 == 0)) for i in range(200)]
-    write_table(tmp_path / "pairs.csv", rows, names)
+    write_csv(tmp_path / "pairs.csv", names, rows)
     columns = ("text_column", "text_b_column", "label_column")
     given = dict(zip(columns, names, strict=True))
     path = str(tmp_path / "pairs.csv")

@@ -10,7 +10,9 @@ from tests.support.task_files import write_entities
 
 
 @pytest.mark.slow
-def test_a_second_run_in_the_same_folder(tmp_path, pretraining_flags):
+def test_a_second_run_in_the_same_folder_is_refused(
+    tmp_path, pretraining_flags
+):
     flags = pretraining_flags | script_runner.parse_flags("""
         --output_dir=run --do_train --num_train_steps=100000
         --save_checkpoints_steps=1

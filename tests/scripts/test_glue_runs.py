@@ -1,14 +1,15 @@
 """run_classifier.py on GLUE's other tasks and on tables."""
 
-import csv
 import json
 import math
+import shutil
 
 import pytest
 
 from model_folders import presets
 from tests.support import script_runner, task_files
 from tests.support.checkpoints import values
+from tests.support.csv_files import read_csv
 from tests.support.script_runner import parse_flags, read_results
 from tests.support.task_runs import read_predictions, run_task_test
 
@@ -59,7 +60,7 @@ METRICS = {"sts-b": "pearson", "mnli": "eval_accuracy_mm", "csv": "f1_micro"}
 
 @pytest.fixture(scope="module")
 def finished(runs):
-    """The folder of the finished runs."""
+    """The folder of the finished runs, which no test changes."""
     for name, flags in runs.items():
         form = flags["export_format"]
         run_task_test("run_classifier.py", flags, METRICS[name], form)
@@ -111,7 +112,7 @@ def test_several_labels_each_are_scored_and_kept(finished, runs):
     # The loss of a model that knows nothing is log 2 a label.
     assert abs(read_results(folder)["eval_loss"] - math.log(2)) < 0.5
     table, lines = read_predictions(folder)
-    rows = read_table(runs["csv"]["data_dir"] / "test.csv")
+    rows = read_csv(runs["csv"]["data_dir"] / "test.csv")
     for probabilities, entry, row in zip(table, lines, rows, strict=True):
         assert list(entry["probabilities"]) == ["blue", "red"]
         chances = entry["probabilities"].items()
@@ -121,45 +122,44 @@ def test_several_labels_each_are_scored_and_kept(finished, runs):
         assert entry["gold_label"] == row["colours"].split("|")
 
 
-def read_table(path):
-    """Returns {column: value} of each row of a CSV file."""
-    with open(path, encoding="utf-8-sig") as reader:
-        return list(csv.DictReader(reader))
+# Flags of a later command that only predicts.
+PREDICTING = {
+    "do_train": False,
+    "do_eval": False,
+    "do_predict": True,
+    "export_dir": None,
+    "export_format": None,
+    "report": False,
+}
 
 
-def test_a_finished_run_predicts_other_sets(finished, runs, tmp_path):
-    # There is no train set, and of the three examples one has a label.
-    rows = read_table(runs["csv"]["data_dir"] / "test.csv")[:3]
+def test_a_test_set_may_have_labels_for_some_examples(finished, runs, tmp_path):
+    """There is no train set, and of the three examples one has a label."""
+    folder = shutil.copytree(finished / "csv", tmp_path / "csv")
+    rows = read_csv(runs["csv"]["data_dir"] / "test.csv")[:3]
     rows[1]["colours"] = ["red"]
     del rows[0]["colours"]
     rows[2]["colours"] = None
     (tmp_path / "test.jsonl").write_text("\n".join(map(json.dumps, rows)))
-    predicting = {
-        "do_train": False,
-        "do_eval": False,
-        "export_dir": None,
-        "export_format": None,
-        "report": False,
-    }
-    diagnosing = predicting | parse_flags(f"""
-        --task_name=ax --do_predict --glue_submission
-        --early_stopping_patience=0 --init_checkpoint={finished}/mnli/best
-        --output_dir={tmp_path}/ax
-    """)
-    tables, _ = script_runner.run_each(
-        "run_classifier.py",
-        tmp_path,
-        {},
-        (
-            runs["csv"] | predicting | {"data_dir": tmp_path},
-            runs["mnli"] | diagnosing,
-        ),
-    )
-    _, lines = read_predictions(finished / "csv")
+    flags = runs["csv"] | PREDICTING
+    flags |= {"data_dir": tmp_path, "output_dir": folder}
+    done = script_runner.run("run_classifier.py", tmp_path, **flags).check()
+    _, lines = read_predictions(folder)
     assert ["gold_label" in line for line in lines] == [False, True, False]
-    scores = read_results(finished / "csv", "test_eval_results.txt")
+    scores = read_results(folder, "test_eval_results.txt")
     assert scores["num_without_label"] == 2
-    assert "2 of 3 test examples have no label" in tables.stderr
+    assert "2 of 3 test examples have no label" in done.stderr
+
+
+def test_a_model_of_multinli_predicts_the_diagnostic_set(
+    finished, runs, tmp_path
+):
+    flags = runs["mnli"] | PREDICTING
+    flags |= parse_flags(f"""
+        --task_name=ax --glue_submission --early_stopping_patience=0
+        --init_checkpoint={finished}/mnli/best --output_dir={tmp_path}/ax
+    """)
+    script_runner.run("run_classifier.py", tmp_path, **flags).check()
     submission = (tmp_path / "ax" / "AX.tsv").read_text().splitlines()
     assert len(submission) == 3
     assert submission[1].split("\t")[1] in LABELS

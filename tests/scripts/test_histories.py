@@ -1,6 +1,6 @@
 """history.jsonl and time, on real runs that are killed.
 
-Also covers summaries.py.
+summaries.py measures what it contains.
 """
 
 import json

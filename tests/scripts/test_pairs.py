@@ -10,9 +10,10 @@ from files.json_files import read_json
 from serving import engines
 from serving.requests import to_requests
 from tests.support import script_runner
+from tests.support.csv_files import write_csv
 from tests.support.models import TINY
 from tests.support.script_runner import parse_flags, read_lines, read_results
-from tests.support.task_files import write_csv
+from tests.support.task_files import EXCEL
 from tests.support.task_runs import run_task_test
 
 pytestmark = pytest.mark.slow
@@ -22,7 +23,7 @@ TEXTS = ["the river", "a boat sails", "the sky is blue", "an old lamp"]
 
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory, tiny):
-    """{task: its folder, with a run and an export}."""
+    """{task: its folder, with a run and an export}. No test changes them."""
     folder = tmp_path_factory.mktemp("pairs")
     rows = [(a, b, int(a == b)) for a in TEXTS for b in TEXTS]
     close = [(text, f"{text} now") for text in TEXTS]
@@ -33,7 +34,7 @@ def trained(tmp_path_factory, tiny):
     }
     for kind, (header, rows) in tables.items():
         for name in ("train", "dev", "test"):
-            write_csv(folder / kind / f"{name}.csv", header, rows)
+            write_csv(folder / kind / f"{name}.csv", header, rows, EXCEL)
         flags = script_runner.fine_tuning_flags(
             folder / kind,
             tiny / "one_block",
@@ -75,15 +76,18 @@ def test_vectors_are_trained_and_exported(trained):
     for entry, one, other in zip(entries, first, second, strict=True):
         cosine = np.dot(one["mean_normalized"], other["mean_normalized"])
         assert entry["label"] == pytest.approx(cosine, abs=1e-4)
-    # One that was trained to compare texts starts any other encoder.
-    text = folder / "text.txt"
-    text.write_text("the boat\n")
+
+
+def test_a_model_that_compares_texts_starts_any_other_encoder(
+    trained, tmp_path
+):
+    (tmp_path / "text.txt").write_text("the boat\n")
     script_runner.run(
         "extract_features.py",
-        folder,
-        init_checkpoint=folder / "run",
-        input_file=text,
-        output_file=folder / "out.jsonl",
+        tmp_path,
+        init_checkpoint=trained["scores"] / "run",
+        input_file="text.txt",
+        output_file="out.jsonl",
         max_seq_length=24,
         layers="-1",
     ).check()

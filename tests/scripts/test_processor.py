@@ -1,9 +1,8 @@
 """run_classifier.py with a user's class, written for Google's script.
 
-Also covers processor_file.py and google_code.py.
+processor_file.py reads it, and google_code.py runs it.
 """
 
-import csv
 import json
 import shutil
 
@@ -11,6 +10,7 @@ import pytest
 
 import serving
 from tests.support import script_runner
+from tests.support.csv_files import read_csv
 from tests.support.golden import ROOT
 from tests.support.pages import blocks
 from tests.support.script_runner import parse_flags, read_results
@@ -91,15 +91,25 @@ def flags(tmp_path_factory, model_flags):
 
 
 @pytest.fixture(scope="module")
-def trained(flags):
-    """(folder, Done) of a run that reads all its sets with the class."""
-    folder = flags["data_dir"]
-    text = "--do_train --do_eval --do_predict --report --num_train_epochs=1"
-    text += " --class_weights=balanced --train_batch_size=8"
-    given = flags | parse_flags(text)
-    given |= {"output_dir": folder / "run", "export_dir": folder / "export"}
+def trained(flags, tmp_path_factory):
+    """(folder, Done, flags) of a `run` that reads all its sets with the class.
+
+    No test changes the folder. A test that would works on `copied`.
+    """
+    folder = tmp_path_factory.mktemp("trained")
+    given = flags | parse_flags("""
+        --do_train --do_eval --do_predict --report --num_train_epochs=1
+        --class_weights=balanced --train_batch_size=8
+        --output_dir=run --export_dir=export
+    """)
     done = script_runner.run("run_classifier.py", folder, **given).check()
     return folder, done, given
+
+
+@pytest.fixture
+def copied(trained, tmp_path):
+    """A copy of the folder of `trained` for one test."""
+    return shutil.copytree(trained[0], tmp_path / "copied")
 
 
 def test_a_class_for_googles_script_runs_unchanged(trained):
@@ -107,8 +117,7 @@ def test_a_class_for_googles_script_runs_unchanged(trained):
     run = folder / "run"
     assert read_results(run)["global_step"] == 7
     assert "The eval set: 60 examples" in done.stderr
-    with (run / "dev_predictions.csv").open(newline="") as file:
-        rows = [*csv.DictReader(file)]
+    rows = read_csv(run / "dev_predictions.csv")
     names = "guid text_a text_b label predicted_label probability correct"
     assert [*rows[0]] == names.split()
     assert rows[0]["guid"] == "dev-1" and len(rows) == 60
@@ -122,57 +131,71 @@ def test_a_class_for_googles_script_runs_unchanged(trained):
     assert answer["label"] == rows[0]["predicted_label"]
 
 
-def test_the_class_is_recorded_and_its_folder_is_not(trained):
+def test_the_class_is_recorded_and_its_folder_is_not(trained, flags):
     folder = trained[0]
     for file in ("run/model.json", "export/assets.extra/model.json"):
         text = (folder / file).read_text("utf-8")
         recorded = json.loads(text)
         assert '"TicketsProcessor"' in text
-        assert str(folder) not in text and "code/" not in text
+        assert str(flags["data_dir"]) not in text and "code/" not in text
     settings = recorded["origin"]["settings"]
     assert settings["processor"] == "TicketsProcessor"
     assert settings["labels"] == ["0", "1"] and settings["num_texts"] == 2
 
 
-def test_a_folder_needs_the_class_only_for_data(trained):
-    folder, _, given = trained
-    run = folder / "run"
-    export = parse_flags("--output_dir=run --export_dir=again")
-    script_runner.run("run_classifier.py", folder, **export).check()
-    assert serving.load(folder / "again").settings["num_texts"] == 2
-    tool = {"model": run, "export_dir": folder / "third"}
-    script_runner.run("tools.export", folder, **tool).check()
-    predict = parse_flags("--do_predict --output_dir=other")
-    predict |= {"init_checkpoint": run, "data_dir": folder}
-    refused = script_runner.run("run_classifier.py", folder, **predict).error
+@pytest.mark.parametrize(
+    ("script", "model_flag"),
+    [("run_classifier.py", "output_dir"), ("tools.export", "model")],
+)
+def test_an_export_of_a_run_needs_no_class(copied, script, model_flag):
+    flags = {model_flag: "run", "export_dir": "again"}
+    script_runner.run(script, copied, **flags).check()
+    assert serving.load(copied / "again").settings["num_texts"] == 2
+
+
+def test_predictions_of_a_run_need_its_class(copied, flags):
+    given = parse_flags("--do_predict --output_dir=other --init_checkpoint=run")
+    given["data_dir"] = flags["data_dir"]
+    refused = script_runner.run("run_classifier.py", copied, **given).error
     assert "set --processor=FILE.py:TicketsProcessor" in refused
-    predict["processor"] = given["processor"]
-    script_runner.run("run_classifier.py", folder, **predict).check()
+    given["processor"] = flags["processor"]
+    script_runner.run("run_classifier.py", copied, **given).check()
     one, other = (
-        (folder / name / "predictions.jsonl").read_text("utf-8")
+        (copied / name / "predictions.jsonl").read_text("utf-8")
         for name in ("run", "other")
     )
     assert one == other
 
 
-def test_a_run_resumes_with_its_class_only(trained):
-    folder, _, given = trained
-    more = given | {"num_train_epochs": 2, "export_dir": None}
-    moved = folder / "elsewhere"
-    shutil.copytree(folder / "code", moved)
-    more["processor"] = f"{moved}/tickets.py:TicketsProcessor"
-    (moved / "other.py").write_text(
-        TICKETS.replace("TicketsProcessor", "OtherProcessor")
-    )
-    other = more | {"processor": f"{moved}/other.py:OtherProcessor"}
-    done = script_runner.run("run_classifier.py", folder, **other)
-    assert "a run with processor=TicketsProcessor" in done.error
-    done = script_runner.run(
-        "run_classifier.py", folder, **more | {"processor": None}
-    )
-    assert "--processor=FILE.py:TicketsProcessor" in done.error
-    script_runner.run("run_classifier.py", folder, **more).check()
-    assert read_results(folder / "run")["global_step"] == 15
+@pytest.fixture
+def resume(copied, trained):
+    """(value of --processor) -> the Done of one more epoch of the run."""
+    more = trained[2] | {"num_train_epochs": 2, "export_dir": None}
+
+    def resume(processor):
+        return script_runner.run(
+            "run_classifier.py", copied, **more | {"processor": processor}
+        )
+
+    return resume
+
+
+def test_a_run_resumes_with_its_class_in_another_folder(copied, resume):
+    (copied / "elsewhere").mkdir()
+    (copied / "elsewhere/tickets.py").write_text(TICKETS)
+    resume("elsewhere/tickets.py:TicketsProcessor").check()
+    assert read_results(copied / "run")["global_step"] == 15
+
+
+def test_a_run_does_not_resume_with_another_class(copied, resume):
+    code = TICKETS.replace("TicketsProcessor", "OtherProcessor")
+    (copied / "other.py").write_text(code)
+    error = resume("other.py:OtherProcessor").error
+    assert "a run with processor=TicketsProcessor" in error
+
+
+def test_a_run_does_not_resume_without_its_class(resume):
+    assert "--processor=FILE.py:TicketsProcessor" in resume(None).error
 
 
 def test_a_module_that_imports_googles_runs(flags, tmp_path):
@@ -185,8 +208,7 @@ def test_a_module_that_imports_googles_runs(flags, tmp_path):
     given["num_train_epochs"] = 0.1
     script_runner.run("run_classifier.py", tmp_path, **given).check()
     assert (tmp_path / "run/labels.txt").read_text() == "0\n1\n"
-    with (tmp_path / "run/dev_predictions.csv").open(newline="") as file:
-        rows = [*csv.DictReader(file)]
+    rows = read_csv(tmp_path / "run/dev_predictions.csv")
     assert [row["text_b"] for row in rows[:2]] == ["", "caf\xe9"]
     assert not rows[0]["text_a"].startswith("b'")
 

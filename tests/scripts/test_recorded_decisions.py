@@ -1,18 +1,17 @@
 """What a run decided holds for every later command on its folder.
 
-Also covers recorded_splits.py.
+tests/training/test_trained_rows.py tests without runs which rows are in doubt.
 """
 
-import csv
 import json
 import shutil
 
 import pytest
 
-import serving
 from files.json_files import read_json
 from tests.support import script_runner
-from tests.support.script_runner import SAMPLES, parse_flags, read_results
+from tests.support.csv_files import read_csv, write_csv
+from tests.support.script_runner import SAMPLES, read_results
 
 # Files of the run that a command which does not train may replace.
 RESULTS = ("README.md", "dev_predictions.csv", "eval_results.txt", "model.json")
@@ -25,25 +24,38 @@ def contents(folder):
 
 def write_table(path, rows):
     """Writes a table of texts and labels."""
-    with path.open("w", encoding="utf-8", newline="") as file:
-        csv.writer(file).writerows([("text", "label"), *rows])
+    write_csv(path, ("text", "label"), rows)
 
 
 @pytest.fixture(scope="module")
 def rows():
     """Texts and labels of a table."""
-    with open(SAMPLES / "topics/train.csv", encoding="utf-8") as file:
-        found = [*csv.DictReader(file)][:90]
-    return [(row["text"], row["label"]) for row in found]
+    found = read_csv(SAMPLES / "topics/train.csv")
+    return [(row["text"], row["label"]) for row in found[:90]]
+
+
+@pytest.fixture(scope="module")
+def new_rows(rows):
+    """Texts and labels that the table lacks."""
+    return [(f"new text {i}", rows[0][1]) for i in range(12)]
 
 
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory, model_flags, rows):
-    """The folder of a run that held out a part of its own of its table."""
+    """Folder with a table, and a `run` that held out a part of it of its own.
+
+    No test changes it. A test works on its own copy, `folder`.
+    """
     folder = tmp_path_factory.mktemp("split")
     write_table(folder / "table.csv", rows)
     train(folder, model_flags, output_dir="run", seed=1, dev_fraction=0.3)
     return folder
+
+
+@pytest.fixture
+def folder(trained, tmp_path):
+    """A copy of `trained` for one test."""
+    return shutil.copytree(trained, tmp_path / "copy")
 
 
 def train(folder, model_flags, **flags):
@@ -61,9 +73,32 @@ def run_later(folder, **flags):
     return script_runner.run("run_classifier.py", folder, **given | flags)
 
 
+def resume(folder, model_flags, **flags):
+    """Runs the command of the run again, with some other flags."""
+    given = {"data_file": "table.csv", "output_dir": "run", "seed": 1}
+    given |= {"num_train_epochs": 1}
+    return script_runner.run(
+        "run_classifier.py", folder, **model_flags | given | flags
+    )
+
+
+def write_sets(folder, rows):
+    """Writes a train set and a dev set of the same rows, as a user may."""
+    folder.mkdir()
+    for name in ("train", "dev"):
+        write_table(folder / f"{name}.csv", rows)
+
+
 def split_of(folder):
     """Returns the split that a run recorded."""
     return read_json(folder / "model.json")["origin"]["settings"]["split"]
+
+
+def change_json(path, change):
+    """Calls a function that changes the contents of a JSON file."""
+    value = read_json(path)
+    change(value)
+    path.write_text(json.dumps(value))
 
 
 def doubts(done):
@@ -72,126 +107,179 @@ def doubts(done):
     return [line for line in done.stderr.splitlines() if text in line]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "flags", [{}, {"seed": 2}, {"dev_fraction": 0.3}, {"seed": 1}]
-)
-def test_an_evaluation_scores_the_runs_own_dev_set(trained, flags):
+def texts_in(folder):
+    """Returns the texts of a dev set that was scored, in capitals."""
+    rows = read_csv(folder / "dev_predictions.csv")
+    return {row["text"].upper() for row in rows}
+
+
+def test_a_run_records_the_split_of_its_table(trained):
     assert split_of(trained / "run") == {
         "rule": 1,
         "dev_fraction": 0.3,
         "key": ["text"],
         "clean_fraction": 0.3,
     }
-    before = read_results(trained / "run")
-    predictions = (trained / "run/dev_predictions.csv").read_bytes()
-    done = run_later(trained, **flags).check()
-    assert not doubts(done) and "are only shown" not in done.stderr
-    assert read_results(trained / "run") == before
-    assert (trained / "run/dev_predictions.csv").read_bytes() == predictions
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
-    ("fraction", "is_doubted"), [(0.5, True), (0.31, True), (0.2, False)]
+    "flags",
+    [
+        pytest.param({}, id="no flags"),
+        pytest.param({"seed": 2}, id="another seed"),
+        pytest.param(
+            {"dev_fraction": 0.3},
+            id="the run's fraction",
+            marks=pytest.mark.slow,
+        ),
+        pytest.param({"seed": 1}, id="the run's seed", marks=pytest.mark.slow),
+    ],
 )
-def test_another_fraction_leaves_the_files_of_the_run(
-    trained, fraction, is_doubted
-):
-    before = contents(trained / "run")
-    export = (trained / "run_model/README.md").stat().st_mtime_ns
-    done = run_later(trained, dev_fraction=fraction).check()
-    assert len(doubts(done)) == is_doubted
+def test_an_evaluation_scores_the_runs_own_dev_set(folder, flags):
+    before = read_results(folder / "run")
+    predictions = (folder / "run/dev_predictions.csv").read_bytes()
+    done = run_later(folder, **flags).check()
+    assert not doubts(done) and "are only shown" not in done.stderr
+    assert read_results(folder / "run") == before
+    assert (folder / "run/dev_predictions.csv").read_bytes() == predictions
+
+
+@pytest.mark.parametrize(
+    "fraction", [0.5, pytest.param(0.31, marks=pytest.mark.slow)]
+)
+def test_a_larger_dev_set_than_the_runs_is_in_doubt(folder, fraction):
+    (doubt,) = doubts(run_later(folder, dev_fraction=fraction).check())
     for text in (f"={fraction:g}.", "--output_dir=run", "=0.3,"):
-        assert not is_doubted or text in doubts(done)[0]
+        assert text in doubt
+
+
+def test_a_smaller_dev_set_than_the_runs_is_not_in_doubt(folder):
+    assert not doubts(run_later(folder, dev_fraction=0.2).check())
+
+
+@pytest.mark.parametrize("fraction", [0.5, 0.2])
+def test_scores_of_another_fraction_are_shown_and_change_no_file(
+    folder, fraction
+):
+    before = contents(folder / "run")
+    export = (folder / "run_model/README.md").stat().st_mtime_ns
+    done = run_later(folder, dev_fraction=fraction).check()
     assert "eval_accuracy" in done.stderr
     assert "are only shown" in done.stderr
-    assert contents(trained / "run") == before
-    assert (trained / "run_model/README.md").stat().st_mtime_ns == export
+    assert contents(folder / "run") == before
+    assert (folder / "run_model/README.md").stat().st_mtime_ns == export
+
+
+def add_rows(rows, new_rows):
+    return rows + new_rows
+
+
+def drop_rows(rows, new_rows):
+    return rows[20:]
+
+
+def sort_rows(rows, new_rows):
+    return sorted(rows)
+
+
+def capitalize_rows(rows, new_rows):
+    return [(text.upper(), label) for text, label in rows]
+
+
+CHANGES = [add_rows, drop_rows, sort_rows, capitalize_rows]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("change", ["more", "fewer", "sorted", "cased"])
-def test_another_table_has_no_row_that_was_trained_on(trained, rows, change):
-    changed = {
-        "more": [*rows, *[(f"new text {i}", rows[0][1]) for i in range(12)]],
-        "fewer": rows[20:],
-        "sorted": sorted(rows),
-        "cased": [(text.upper(), label) for text, label in rows],
-    }[change]
-    write_table(trained / "other.csv", changed)
-    before = contents(trained / "run")
-    done = run_later(trained, data_file="other.csv").check()
+@pytest.mark.parametrize("change", CHANGES)
+def test_scores_of_another_table_are_shown_and_change_no_file(
+    folder, rows, new_rows, change
+):
+    write_table(folder / "other.csv", change(rows, new_rows))
+    before = contents(folder / "run")
+    done = run_later(folder, data_file="other.csv").check()
     assert not doubts(done) and "are only shown" in done.stderr
-    assert contents(trained / "run") == before
-    # A copy writes them. Each row of the dev set was one before, or is new.
-    flags = {"init_checkpoint": "run", "output_dir": f"on_{change}"}
-    done = run_later(trained, data_file="other.csv", **flags).check()
+    assert contents(folder / "run") == before
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("change", CHANGES)
+def test_the_dev_set_of_another_table_has_no_row_that_was_trained_on(
+    folder, rows, new_rows, change
+):
+    write_table(folder / "other.csv", change(rows, new_rows))
+    flags = {"init_checkpoint": "run", "output_dir": "scored"}
+    done = run_later(folder, data_file="other.csv", **flags).check()
     assert not doubts(done) and "are only shown" not in done.stderr
-    scored = texts_in(trained / flags["output_dir"])
+    # Each row of it was one before, or is new.
     known = {text.upper() for text, _ in rows}
-    assert scored & known <= texts_in(trained / "run")
-
-
-def texts_in(folder):
-    """Returns the texts of a dev set that was scored, in capitals."""
-    with (folder / "dev_predictions.csv").open(encoding="utf-8") as file:
-        return {row["text"].upper() for row in csv.DictReader(file)}
+    assert texts_in(folder / "scored") & known <= texts_in(folder / "run")
 
 
 @pytest.fixture(scope="module")
-def chain(trained, model_flags):
-    """Three runs, each of which starts from the one before.
+def chain(trained, tmp_path_factory, model_flags):
+    """A copy of `trained` with three runs, each started from the one before.
 
     The first holds out 0.2 of the table, and the second 0.5, which the third
-    inherits.
+    inherits. No test changes it.
 
     Returns:
-        {name of the run's folder: its Done}.
+        the folder, and {name of a run: its Done}.
     """
+    folder = tmp_path_factory.mktemp("chain")
+    shutil.copytree(trained, folder, dirs_exist_ok=True)
     flags = {
         "a": {},
         "b": {"init_checkpoint": "a", "dev_fraction": 0.5},
         "c": {"init_checkpoint": "b"},
     }
-    return {
-        name: train(trained, model_flags, output_dir=name, **more)
+    return folder, {
+        name: train(folder, model_flags, output_dir=name, **more)
         for name, more in flags.items()
     }
 
 
+@pytest.fixture
+def chain_folder(chain, tmp_path):
+    """A copy of the folder of `chain` for one test."""
+    return shutil.copytree(chain[0], tmp_path / "chain")
+
+
 @pytest.mark.slow
-def test_a_start_that_held_out_less_is_in_doubt(trained, chain):
-    (doubt,) = doubts(chain["b"])
+def test_a_start_that_held_out_less_is_in_doubt(chain):
+    folder, done = chain
+    (doubt,) = doubts(done["b"])
     assert "--init_checkpoint=a was trained with --dev_fraction=0.2" in doubt
-    assert split_of(trained / "b")["clean_fraction"] == 0.2
+    assert split_of(folder / "b")["clean_fraction"] == 0.2
 
 
 @pytest.mark.slow
-def test_a_chain_of_starts_is_as_clean_as_its_smallest_fraction(trained, chain):
-    (doubt,) = doubts(chain["c"])
+def test_a_chain_of_starts_is_as_clean_as_its_smallest_fraction(chain):
+    folder, done = chain
+    (doubt,) = doubts(done["c"])
     assert "a start of --init_checkpoint=b" in doubt
-    assert split_of(trained / "c")["dev_fraction"] == 0.5
-    assert len(doubts(run_later(trained, output_dir="c").check())) == 1
+    assert split_of(folder / "c")["dev_fraction"] == 0.5
+
+
+@pytest.mark.slow
+def test_a_later_command_repeats_the_doubt_of_its_run(chain_folder):
+    assert len(doubts(run_later(chain_folder, output_dir="c").check())) == 1
 
 
 @pytest.mark.slow
 def test_what_all_of_a_chain_held_out_is_not_in_doubt(
-    trained, chain, model_flags
+    chain_folder, model_flags
 ):
     after = {"init_checkpoint": "c", "output_dir": "d", "dev_fraction": 0.2}
-    assert not doubts(train(trained, model_flags, **after))
+    assert not doubts(train(chain_folder, model_flags, **after))
 
 
-@pytest.fixture(scope="module")
-def on_own_sets(trained, chain, rows):
+@pytest.fixture
+def on_own_sets(chain_folder, rows):
     """The folder of a run on the user's own sets, after the chain."""
-    (trained / "sets").mkdir()
-    for name in ("train", "dev"):
-        write_table(trained / f"sets/{name}.csv", rows[:60])
+    write_sets(chain_folder / "sets", rows[:60])
     script_runner.run(
         "run_classifier.py",
-        trained,
+        chain_folder,
         data_dir="sets",
         task_name="csv",
         init_checkpoint="c",
@@ -200,109 +288,94 @@ def on_own_sets(trained, chain, rows):
         max_seq_length=32,
         num_train_epochs=1,
     ).check()
-    return trained / "e"
+    return chain_folder / "e"
 
 
 @pytest.mark.slow
 def test_a_run_on_own_sets_passes_on_the_split_of_its_start(
-    trained, on_own_sets
+    chain_folder, on_own_sets
 ):
-    assert split_of(on_own_sets) == split_of(trained / "c")
+    assert split_of(on_own_sets) == split_of(chain_folder / "c")
 
 
 @pytest.mark.slow
-def test_own_sets_between_two_tables_are_in_doubt(trained, on_own_sets):
+def test_own_sets_between_two_tables_are_in_doubt(chain_folder, on_own_sets):
     """They may be of the table's rows."""
     flags = {"dev_fraction": 0.2, "output_dir": "f"}
     flags["init_checkpoint"] = on_own_sets.name
-    (doubt,) = doubts(run_later(trained, **flags).check())
+    (doubt,) = doubts(run_later(chain_folder, **flags).check())
     assert "--init_checkpoint=e chose its dev set in another way" in doubt
 
 
 @pytest.mark.slow
-def test_a_copy_of_the_weights_passes_on_their_split(trained, chain):
+def test_a_copy_of_the_weights_passes_on_their_split(chain_folder):
     script_runner.run(
         "tools.convert_checkpoint",
-        trained,
+        chain_folder,
         init_checkpoint="c",
         output_dir="copied",
     ).check()
-    assert split_of(trained / "copied") == split_of(trained / "c")
+    assert split_of(chain_folder / "copied") == split_of(chain_folder / "c")
 
 
 @pytest.mark.slow
-def test_sets_of_ones_own_before_a_table_are_in_doubt(
-    trained, model_flags, rows
-):
-    (trained / "own").mkdir()
-    for name in ("train", "dev"):
-        write_table(trained / f"own/{name}.csv", rows[:60])
+def test_own_sets_before_a_table_are_in_doubt(folder, model_flags, rows):
+    write_sets(folder / "own", rows[:60])
     own = {"data_file": None, "data_dir": "own", "task_name": "csv"}
     own |= {"do_train": True, "export_dir": None, "max_seq_length": 32}
-    train(trained, model_flags, output_dir="of_sets", **own)
+    train(folder, model_flags, output_dir="of_sets", **own)
     after = {"init_checkpoint": "of_sets", "output_dir": "then"}
-    assert len(doubts(train(trained, model_flags, **after))) == 1
-    assert split_of(trained / "then")["clean_fraction"] == 0
+    assert len(doubts(train(folder, model_flags, **after))) == 1
+    assert split_of(folder / "then")["clean_fraction"] == 0
 
 
-@pytest.fixture(scope="module")
-def other_rule(trained):
-    """The folder of a run of a version with another rule for the dev set."""
-    folder = shutil.copytree(trained / "run", trained / "other_rule")
-    file = folder / "model.json"
-    described = read_json(file)
-    described["origin"]["settings"]["split"]["rule"] += 1
-    file.write_text(json.dumps(described))
+@pytest.fixture
+def other_rule(folder):
+    """`folder`, whose run is of a version with another rule for the dev set."""
+
+    def change(described):
+        described["origin"]["settings"]["split"]["rule"] += 1
+
+    change_json(folder / "run/model.json", change)
     return folder
 
 
-@pytest.mark.slow
-def test_a_run_of_another_rule_is_scored_and_left_as_it_is(trained, other_rule):
-    before = contents(other_rule)
-    done = run_later(trained, output_dir="other_rule").check()
+def test_a_run_of_another_rule_is_scored_and_left_as_it_is(other_rule):
+    before = contents(other_rule / "run")
+    done = run_later(other_rule).check()
     (doubt,) = doubts(done)
-    assert "--output_dir=other_rule chose its dev set in another way" in doubt
+    assert "--output_dir=run chose its dev set in another way" in doubt
     assert "eval_accuracy" in done.stderr
-    assert contents(other_rule) == before
+    assert contents(other_rule / "run") == before
 
 
 @pytest.mark.slow
-def test_a_start_of_another_rule_is_in_doubt(trained, other_rule, model_flags):
-    after = {"init_checkpoint": "other_rule", "output_dir": "changed"}
-    done = train(trained, model_flags, **after)
-    assert "--init_checkpoint=other_rule chose its" in doubts(done)[0]
-    assert split_of(trained / "changed")["clean_fraction"] == 0
+def test_a_start_of_another_rule_is_in_doubt(other_rule, model_flags):
+    after = {"init_checkpoint": "run", "output_dir": "changed"}
+    done = train(other_rule, model_flags, **after)
+    assert "--init_checkpoint=run chose its" in doubts(done)[0]
+    assert split_of(other_rule / "changed")["clean_fraction"] == 0
 
 
-@pytest.mark.slow
-def test_a_run_does_not_go_on_with_another_table(trained, model_flags, rows):
-    changes = {
-        "table.csv has changed: 90 rows then, 102 now": [
-            *rows,
-            *[(f"new text {i}", rows[0][1]) for i in range(12)],
-        ],
-        "table.csv has changed, although it has 90 rows": sorted(rows),
-    }
-    given = {"num_train_epochs": 1, "seed": 1, "data_file": "table.csv"}
-    given |= model_flags
-    try:
-        for error, changed in changes.items():
-            write_table(trained / "table.csv", changed)
-            done = script_runner.run(
-                "run_classifier.py", trained, output_dir="run", **given
-            )
-            assert error in done.error
-            assert "--init_checkpoint=run" in done.error
-            assert "train_records" not in done.error
-    finally:
-        write_table(trained / "table.csv", rows)
-    done = script_runner.run(
-        "run_classifier.py",
-        trained,
-        output_dir="run",
-        dev_fraction=0.4,
-        **given,
-    )
+@pytest.mark.parametrize(
+    ("change", "error"),
+    [
+        (add_rows, "table.csv has changed: 90 rows then, 102 now"),
+        (sort_rows, "table.csv has changed, although it has 90 rows"),
+    ],
+)
+def test_a_run_does_not_go_on_with_another_table(
+    folder, model_flags, rows, new_rows, change, error
+):
+    write_table(folder / "table.csv", change(rows, new_rows))
+    done = resume(folder, model_flags)
+    assert error in done.error
+    assert "--init_checkpoint=run" in done.error
+    assert "train_records" not in done.error
+
+
+def test_a_run_does_not_go_on_with_another_fraction(folder, model_flags):
+    done = resume(folder, model_flags, dev_fraction=0.4)
     assert "--dev_fraction=0.3; received 0.4" in done.error
 
 
@@ -311,12 +384,10 @@ def test_a_run_does_not_go_on_with_another_table(trained, model_flags, rows):
 def test_texts_of_another_column_are_in_doubt(
     tmp_path, model_flags, rows, model
 ):
-    with (tmp_path / "table.csv").open("w", encoding="utf-8") as file:
-        table = csv.writer(file)
-        table.writerow(["title", "text", "label"])
-        table.writerows(
-            [" ".join(text.split()[-3:]), text, label] for text, label in rows
-        )
+    titled = [
+        (" ".join(text.split()[-3:]), text, label) for text, label in rows
+    ]
+    write_csv(tmp_path / "table.csv", ("title", "text", "label"), titled)
     train(tmp_path, model_flags, output_dir="run", text_column="title")
     before = contents(tmp_path / "run")
     flags = {"output_dir": "new", "text_column": "text"} | {model: "run"}
@@ -325,72 +396,30 @@ def test_texts_of_another_column_are_in_doubt(
     assert contents(tmp_path / "run") == before
 
 
-@pytest.mark.slow
-def test_a_folder_with_the_table_is_not_scored(trained):
-    (trained / "data").mkdir()
-    shutil.copy(trained / "table.csv", trained / "data/dev.csv")
-    before = contents(trained / "run")
+def test_a_folder_with_the_table_is_not_scored(folder):
+    (folder / "data").mkdir()
+    shutil.copy(folder / "table.csv", folder / "data/dev.csv")
+    before = contents(folder / "run")
     flags = {"data_file": None, "data_dir": "data", "do_eval": True}
-    error = run_later(trained, **flags).error
+    error = run_later(folder, **flags).error
     assert "dev.csv" in error and "table.csv" in error
-    assert contents(trained / "run") == before
+    assert contents(folder / "run") == before
 
 
-@pytest.mark.slow
-def test_scores_of_another_dev_set_are_not_replaced_in_silence(trained, rows):
-    shutil.copytree(trained / "run", trained / "replaced")
-    (trained / "other").mkdir()
-    write_table(trained / "other/dev.csv", rows[:20])
+def test_scores_of_another_dev_set_are_not_replaced_in_silence(folder, rows):
+    (folder / "other").mkdir()
+    write_table(folder / "other/dev.csv", rows[:20])
     flags = {"data_file": None, "data_dir": "other", "do_eval": True}
-    done = run_later(trained, output_dir="replaced", **flags).check()
-    assert "dev.csv is not the dev set of --output_dir=replaced" in done.stderr
+    done = run_later(folder, **flags).check()
+    assert "dev.csv is not the dev set of --output_dir=run" in done.stderr
     assert "which was of table.csv" in done.stderr
 
 
-@pytest.fixture(scope="module")
-def answered(tmp_path_factory, tiny):
-    """The folder of a run on SQuAD that answered without padding."""
-    folder = tmp_path_factory.mktemp("squad")
-    flags = parse_flags(f"""
-        --bert_config_file={tiny}/one_block/bert_config.json
-        --vocab_file={SAMPLES}/vocab.txt --output_dir=run
-        --do_train --do_predict --max_seq_length=64 --max_query_length=24
-        --doc_stride=16 --n_best_size=5 --train_batch_size=8
-        --train_file={SAMPLES}/squad/train-v2.json
-        --predict_file={SAMPLES}/squad/dev-v2.json --version_2_with_negative
-        --num_train_epochs=0.1 --learning_rate=1e-3 --trim_padding
-    """)
-    script_runner.run("run_squad.py", folder, **flags).check()
-    return folder
+def test_two_files_that_disagree_on_the_casing_are_both_named(folder):
+    def change(settings):
+        settings["do_lower_case"] = not settings["do_lower_case"]
 
-
-@pytest.mark.slow
-def test_answers_are_found_with_the_padding_of_the_training(answered):
-    name = "null_odds.json"
-    before = read_json(answered / "run" / name)
-    file = f"{SAMPLES}/squad/dev-v2.json"
-    flags = {"do_predict": True, "predict_file": file, "output_dir": "run"}
-    script_runner.run("run_squad.py", answered, **flags).check()
-    assert read_json(answered / "run" / name) == pytest.approx(before, abs=1e-3)
-    # The run's export and that of the tool decide as the run.
-    later = {"init_checkpoint": "run", "output_dir": "new"}
-    script_runner.run(
-        "run_squad.py", answered, export_dir="by_run", **later
-    ).check()
-    script_runner.run(
-        "tools.export", answered, model="run", export_dir="by_tool"
-    ).check()
-    for folder in ("by_run", "by_tool"):
-        settings = serving.load(answered / folder).settings
-        assert settings["trim_padding"] is True, folder
-
-
-def test_two_files_that_disagree_on_the_casing_are_both_named(trained):
-    folder = shutil.copytree(trained / "run", trained / "contradiction")
-    file = folder / "tokenizer_config.json"
-    settings = read_json(file)
-    settings["do_lower_case"] = not settings["do_lower_case"]
-    file.write_text(json.dumps(settings))
-    done = run_later(trained, output_dir="contradiction")
+    change_json(folder / "run/tokenizer_config.json", change)
+    done = run_later(folder)
     assert "tokenizer_config.json" in done.error
     assert "model.json" in done.error

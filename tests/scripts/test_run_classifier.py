@@ -1,6 +1,6 @@
 """run_classifier.py on MRPC: results, files, and what it refuses.
 
-Also covers prediction_files.py.
+prediction_files.py writes its predictions.
 """
 
 import os

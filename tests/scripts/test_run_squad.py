@@ -1,9 +1,11 @@
-"""run_squad.py on SQuAD 1.1 and 2.0."""
+"""run_squad.py on SQuAD 1.1 and 2.0, whose sets squad_reader.py holds."""
 
 import math
+import shutil
 
 import pytest
 
+import serving
 from files.json_files import read_json
 from tests.support import script_runner
 from tests.support.report_page import ReportPage
@@ -103,3 +105,49 @@ def test_questions_without_an_answer_are_trained_and_scored(flags, tmp_path):
     page = ReportPage((tmp_path / "v2/report.html").read_text("utf-8"))
     num_right = len(asked) * read_results(tmp_path / "v2")["exact"] / 100
     assert len(page.wrong) == len(asked) - round(num_right)
+
+
+@pytest.fixture(scope="module")
+def trimmed(flags, tmp_path_factory):
+    """Folder with a `run` on SQuAD 2.0 without padding. No test changes it."""
+    folder = tmp_path_factory.mktemp("trimmed")
+    flags = flags | parse_flags(f"""
+        --train_file={SQUAD}/train-v2.json --predict_file={SQUAD}/dev-v2.json
+        --output_dir=run --version_2_with_negative --trim_padding
+    """)
+    flags["export_dir"] = None
+    script_runner.run("run_squad.py", folder, **flags).check()
+    return folder
+
+
+@pytest.mark.slow
+def test_later_answers_leave_out_padding_as_the_training_did(trimmed, tmp_path):
+    shutil.copytree(trimmed / "run", tmp_path / "run")
+    script_runner.run(
+        "run_squad.py",
+        tmp_path,
+        do_predict=True,
+        predict_file=SQUAD / "dev-v2.json",
+        output_dir="run",
+    ).check()
+    odds, expected = (
+        read_json(folder / "run/null_odds.json")
+        for folder in (tmp_path, trimmed)
+    )
+    assert odds == pytest.approx(expected, abs=1e-3)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("script", ["run_squad.py", "tools.export"])
+def test_an_export_leaves_out_padding_as_the_training_did(
+    script, trimmed, tmp_path
+):
+    flags = {
+        "run_squad.py": {
+            "init_checkpoint": trimmed / "run",
+            "output_dir": "new",
+        },
+        "tools.export": {"model": trimmed / "run"},
+    }[script]
+    script_runner.run(script, tmp_path, export_dir="served", **flags).check()
+    assert serving.load(tmp_path / "served").settings["trim_padding"] is True

@@ -1,11 +1,11 @@
 """Rows of files: batches of similar length, memory, and signals."""
 
+import contextlib
 import io
 import json
 import signal
 import subprocess
 import sys
-import time
 from types import SimpleNamespace
 
 import numpy as np
@@ -138,22 +138,21 @@ def test_an_array_goes_to_standard_output(tmp_path, mode):
 
 @pytest.fixture
 def started(tmp_path, folders):
-    """(output) -> a running predict.py that has begun to write answers."""
+    """(output) -> a running predict.py that has told of its first answers."""
     line = json.dumps({"id": 1, "text_a": "The harbor light is on. " * 3})
     (tmp_path / "in.jsonl").write_text(f"{line}\n" * 200_000)
 
+    @contextlib.contextmanager
     def start(name):
-        script = script_runner.start(
+        with script_runner.start(
             "predict.py",
             tmp_path,
             model=folders["classifier"],
             input_file="in.jsonl",
             output_file=name,
-        )
-        script.wait_for_files(tmp_path, "*.partial-*")
-        # Some batches are answered.
-        time.sleep(1)
-        return script
+        ) as script:
+            script.wait_until(lambda: "Predicting row" in script.stderr())
+            yield script
 
     return start
 

@@ -1,125 +1,94 @@
 """predict.py in units and processes: the same bytes, whatever happens.
 
-Also covers schema.py and sharded_job.py.
+schema.py finds the columns that all need.
 """
 
-import contextlib
 import csv
 import functools
 import gzip
 import json
-import multiprocessing
-import os
 import random
 import shutil
-from concurrent import futures
 
 import numpy as np
 import pytest
 
-from data.jobs import workers
-from data.tables.layout_options import LayoutOptions
-from serving import text_model
-from serving.bulk import answer_settings, job
-from serving.serving_flags import TaskFlags
 from tests.support import script_runner
-from tests.support.bulk_files import WORDS, make_text, shards_of
-from tests.support.exports import relabel
+from tests.support.bulk_files import (
+    WORDS,
+    make_text,
+    read_rows,
+    shards_of,
+    write_inputs,
+)
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    """JSON lines and tables of the same texts, with bad rows and empty texts.
-
-    Row 7 has an empty text, and row 11 no text. Only row 1490 has the key
-    "late", and only row 3 a "label" of its own.
-    """
+def inputs(tmp_path_factory):
+    """Folder with `write_inputs`'s files, which no test changes."""
     folder = tmp_path_factory.mktemp("bulk")
-    rng = random.Random(3)
-    rows = [{"id": i, "text": make_text(rng)} for i in range(1500)]
-    rows[7]["text"] = ""
-    rows[11]["text"] = 5
-    rows[3]["label"] = "mine"
-    rows[1490]["late"] = 'a "quoted" one'
-    lines = [json.dumps(row) for row in rows]
-    # Line 22 is no JSON, and blank lines are no rows.
-    lines[20:20] = ["", "{"]
-    (folder / "in.jsonl").write_text("\n".join(lines))
-    for part in range(4):
-        with (folder / f"part-{part}.csv").open("w") as file:
-            names = ["id", "text", *["label"] * (part == 2)]
-            writer = csv.writer(file)
-            writer.writerow(names)
-            for row in rows[part * 50 : part * 50 + 50]:
-                cells = [row["id"], row["text"], *["mine"] * (part == 2)]
-                writer.writerow(cells)
+    write_inputs(folder)
     return folder
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
+def folder(inputs, tmp_path):
+    """A copy of `inputs` for one test, in which predict.py runs."""
+    return shutil.copytree(inputs, tmp_path / "bulk")
+
+
+def run_in(folder, models, output, kind="classifier", **flags):
+    """Runs predict.py in a folder, with one of the models. Returns its Done."""
+    flags = {"input_file": "in.jsonl", "output_file": output, **flags}
+    return script_runner.run("predict.py", folder, model=models[kind], **flags)
+
+
+@pytest.fixture
 def predict(folder, folders):
-    """(output, flags) -> the Done of predict.py in a folder of its own."""
-
-    def run(output, kind="classifier", **flags):
-        flags = {"input_file": "in.jsonl", **flags}
-        return script_runner.run(
-            "predict.py",
-            folder,
-            model=folders[kind],
-            output_file=output,
-            **flags,
-        )
-
-    return run
-
-
-def read_rows(folder, stem):
-    """Returns the rows of all shards of JSON lines."""
-    parts = shards_of(folder, stem).values()
-    return [json.loads(line) for part in parts for line in part.splitlines()]
+    """(output, flags) -> the Done of predict.py in `folder`."""
+    return functools.partial(run_in, folder, folders)
 
 
 ENDINGS = ("jsonl", "csv", "npy", "csv.gz")
 
 
 @pytest.fixture(scope="module")
-def jobs(folder, predict):
+def jobs(inputs, folders, tmp_path_factory):
     """{ending: contents of the five shards} of in.jsonl, by one process."""
-    outcome = {}
+    shards = {}
     for ending in ENDINGS:
-        answer_in_shards(predict, f"one.{ending}", num_processes=1)
-        outcome[ending] = [*shards_of(folder, "one").values()]
-        for path in folder.glob("one-*"):
-            path.unlink()
-    return outcome
+        folder = tmp_path_factory.mktemp("job")
+        shutil.copy(inputs / "in.jsonl", folder)
+        predict = functools.partial(run_in, folder, folders)
+        answer_in_shards(predict, ending, num_processes=1)
+        shards[ending] = [*shards_of(folder, "out").values()]
+    return shards
 
 
-def answer_in_shards(predict, name, num_processes):
+def answer_in_shards(predict, ending, num_processes):
     """Answers in.jsonl in five shards, and checks what is said of it."""
-    stem, _, ending = name.partition(".")
-    done = predict(name, num_processes=num_processes, num_shards=5)
+    done = predict(f"out.{ending}", num_processes=num_processes, num_shards=5)
     assert done.status == 1
     words = "1499 answered, 2 failed, 1 without text"
-    assert f"{words}; wrote {stem}-*-of-00005.{ending}" in done.stderr
+    assert f"{words}; wrote out-*-of-00005.{ending}" in done.stderr
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_the_bytes_do_not_depend_on_the_processes(
     ending, folder, predict, jobs
 ):
-    answer_in_shards(predict, f"two.{ending}", num_processes=2)
-    made = [*shards_of(folder, "two").values()]
-    for path in folder.glob("two-*"):
-        path.unlink()
+    answer_in_shards(predict, ending, num_processes=2)
+    made = [*shards_of(folder, "out").values()]
     assert len(made) == 5 and made == jobs[ending]
     assert not [*folder.glob("*.work"), *folder.glob("*.lock")]
 
 
 @pytest.fixture(scope="module")
-def whole(folder, predict):
+def whole(inputs, folders, tmp_path_factory):
     """The answers to in.jsonl that one process wrote to one file."""
-    assert predict("whole.jsonl").status == 1
-    return script_runner.read_lines(folder / "whole.jsonl")
+    path = tmp_path_factory.mktemp("whole") / "out.jsonl"
+    assert run_in(inputs, folders, path).status == 1
+    return script_runner.read_lines(path)
 
 
 def test_the_answers_are_those_of_one_file(jobs, whole):
@@ -257,62 +226,117 @@ def test_every_task_has_its_columns_before_the_first_answer(
         assert {name: row[name] for name in wanted} == wanted
 
 
+# Flags of the job that the next tests begin with.
+THREE_SHARDS = {"num_shards": 3, "output_fields": "label"}
+
+
+@pytest.fixture(scope="module")
+def finished_once(inputs, folders, tmp_path_factory):
+    """Folder of a job that has written its shards. No test changes it."""
+    folder = tmp_path_factory.mktemp("finished") / "bulk"
+    shutil.copytree(inputs, folder)
+    assert run_in(folder, folders, "done.csv", **THREE_SHARDS).status == 1
+    return folder
+
+
 @pytest.fixture
-def finished(folder, predict):
-    """The flags of a job that has written its three shards."""
-    flags = {"num_shards": 3, "output_fields": "label"}
-    predict("done.csv", **flags)
-    return flags
+def finished(finished_once, tmp_path):
+    """A copy of the folder of a finished job for one test."""
+    return shutil.copytree(finished_once, tmp_path / "bulk")
 
 
-def test_a_finished_job_is_not_repeated(folder, predict, finished):
-    before = script_runner.snapshot(folder)
-    done = predict("done.csv", num_processes=2, **finished)
+@pytest.fixture
+def repeat(finished, folders):
+    """(changed flags) -> the Done of the finished job's command."""
+
+    def repeat(**changes):
+        return run_in(finished, folders, "done.csv", **THREE_SHARDS | changes)
+
+    return repeat
+
+
+def test_a_finished_job_is_not_repeated(finished, repeat):
+    before = script_runner.snapshot(finished)
+    done = repeat(num_processes=2)
     assert done.status == 1
     assert "already wrote done-*-of-00003.csv" in done.stderr
-    assert script_runner.snapshot(folder) == before
+    assert script_runner.snapshot(finished) == before
 
 
-def test_another_job_does_not_replace_a_finished_one(folder, predict, finished):
-    (folder / "changed.jsonl").write_text('{"text": "a"}\n')
-    for changes, says in (
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
         ({"batch_size": 4}, "was written with --batch_size=32; use another"),
         ({"kind": "features"}, "--task=classify, another model; use another"),
         ({"input_file": "changed.jsonl"}, "other input files"),
-    ):
-        assert says in predict("done.csv", **finished | changes).error
+    ],
+    ids=["batches", "model", "inputs"],
+)
+def test_another_job_does_not_replace_a_finished_one(
+    changes, says, finished, repeat
+):
+    (finished / "changed.jsonl").write_text('{"text": "a"}\n')
+    assert says in repeat(**changes).error
 
 
-def test_a_damaged_shard_is_written_again(folder, predict, finished):
-    path = folder / "done-00001-of-00003.csv"
+def test_a_damaged_shard_is_written_again(finished, repeat):
+    path = finished / "done-00001-of-00003.csv"
     contents = path.read_bytes()
     path.write_bytes(contents[:-1])
-    assert "; wrote done" in predict("done.csv", **finished).stderr
+    assert "; wrote done" in repeat().stderr
     assert path.read_bytes() == contents
 
 
-def test_what_is_wrong_is_said_before_the_first_answer(folder, predict):
+@pytest.mark.parametrize(
+    ("flags", "words"),
+    [
+        pytest.param(
+            {"input_file": "part-0.csv,no_text.csv"},
+            ("no_text.csv", "'text_a'"),
+            id="a table without a text",
+        ),
+        pytest.param(
+            {"input_file": "part-0.csv,open.csv"},
+            ("open.csv, line 3",),
+            id="an open quote",
+        ),
+        pytest.param(
+            {"input_file": "cut.jsonl.gz"},
+            ("cut.jsonl.gz", "damaged"),
+            id="a file that is cut",
+        ),
+        pytest.param(
+            {"output_fields": "vector"},
+            ("--output_fields=vector", "label"),
+            id="a field of no answer",
+        ),
+        pytest.param(
+            {"output_fields": "label", "output_format": "npy"},
+            ("float",),
+            id="an array of texts",
+        ),
+        pytest.param(
+            {"text_column": "absent", "input_file": "part-0.csv"},
+            ("'absent'",),
+            id="a column of no table",
+        ),
+        pytest.param({"input_file": None}, ("--input_file",), id="no input"),
+        pytest.param({"output": None}, ("--output_file",), id="no output"),
+        pytest.param({"output": "gs://a/b.csv"}, ("local",), id="a bucket"),
+    ],
+)
+def test_what_is_wrong_is_said_before_the_first_answer(
+    flags, words, folder, predict
+):
     (folder / "no_text.csv").write_text("id,other,more\n1,2,3\n")
     (folder / "open.csv").write_text('text,id\na,1\n"b\n' + "c,1\n" * 50)
     (folder / "cut.jsonl.gz").write_bytes(
         gzip.compress((folder / "in.jsonl").read_bytes())[:-200]
     )
-    cases = [
-        ({"input_file": "part-0.csv,no_text.csv"}, "no_text.csv", "'text_a'"),
-        ({"input_file": "part-0.csv,open.csv"}, "open.csv, line 3"),
-        ({"input_file": "cut.jsonl.gz"}, "cut.jsonl.gz", "damaged"),
-        ({"output_fields": "vector"}, "--output_fields=vector", "label"),
-        ({"output_fields": "label", "output_format": "npy"}, "float"),
-        ({"text_column": "absent", "input_file": "part-0.csv"}, "'absent'"),
-        ({"input_file": None}, "--input_file"),
-        ({"output_file": None}, "--output_file"),
-        ({"output_file": "gs://a/b.csv"}, "local"),
-    ]
     before = script_runner.snapshot(folder)
-    for flags, *words in cases:
-        flags = {"output_file": "no.csv", "num_processes": 1, **flags}
-        error = predict(flags.pop("output_file"), **flags).error
-        assert all(word in error for word in words), error
+    given = {"output": "no.csv", "num_processes": 1}
+    error = predict(**given | flags).error
+    assert all(word in error for word in words), error
     assert script_runner.snapshot(folder) == before
 
 
@@ -322,89 +346,3 @@ def test_an_input_is_not_replaced(folder, predict):
         "same.csv", input_file="same-00000-of-00001.csv", num_shards=1
     ).error
     assert "would replace" in error and "same-00000-of-00001.csv" in error
-
-
-def settings_for(path):
-    """Returns how a job asks a classifier, as predict.py sets it."""
-    model = text_model.load_once(path, 1, None)
-    return answer_settings.AnswerSettings(
-        model=model.path,
-        checksum=model.checksum,
-        engine=model.engine.name,
-        num_threads=1,
-        task="classify",
-        options=TaskFlags(),
-        layout=LayoutOptions(),
-        input_format=None,
-        columns=(None, None),
-        batch_size=8,
-        output_format="jsonl",
-        output_fields=(),
-    )
-
-
-@pytest.fixture
-def answer_with(folder, folders, tmp_path, monkeypatch):
-    """(name, function that makes calls) -> the counts and {shard: content}."""
-    for name in ("in.jsonl", "part-1.csv"):
-        shutil.copy(folder / name, tmp_path)
-    monkeypatch.chdir(tmp_path)
-    settings = settings_for(os.path.relpath(folders["classifier"]))
-
-    def answer(name, run):
-        paths = ["in.jsonl", "part-1.csv"]
-        result = job.answer_files(settings, paths, f"{name}.jsonl", 6, run)
-        return result.counts, shards_of(tmp_path, name)
-
-    return answer
-
-
-run_once = functools.partial(workers.run_in_processes, num_processes=1)
-
-
-def run_twice(function, calls):
-    """Makes each call twice, at the same time."""
-    calls = [arguments for arguments in calls for _ in range(2)]
-    return workers.run_in_processes(function, calls, 2)
-
-
-def run_elsewhere(function, calls):
-    """Runs in another folder, as workers of a cluster may."""
-    for arguments in calls:
-        with contextlib.chdir("/"):
-            yield function(*arguments)
-
-
-def test_the_counts_are_of_rows_failed_requests_and_empty_texts(answer_with):
-    counts, shards = answer_with("once", run_once)
-    assert counts == (1551, 2, 1)
-    assert len(shards) == 6
-    assert b'"file": "in.jsonl", "line": 12' in b"".join(shards.values())
-
-
-@pytest.mark.parametrize("run", [run_twice, run_elsewhere])
-def test_calls_made_twice_or_elsewhere_write_the_same(run, answer_with):
-    assert answer_with("other", run) == answer_with("once", run_once)
-
-
-def test_a_worker_that_lives_on_loads_a_new_model(
-    folder, folders, tmp_path, monkeypatch
-):
-    monkeypatch.chdir(tmp_path)
-    shutil.copy(folder / "part-1.csv", tmp_path)
-    shutil.copytree(folders["classifier"], "model")
-    context = multiprocessing.get_context("spawn")
-    with futures.ProcessPoolExecutor(1, context) as pool:
-
-        def run(function, calls):
-            yield from pool.map(function, *zip(*calls, strict=True))
-
-        for name in ("first.jsonl", "second.jsonl"):
-            settings = settings_for("model")
-            job.answer_files(settings, ["part-1.csv"], name, 1, run)
-            relabel("model", ["a", "b", "c"])
-    first, second = (
-        {row["label"] for row in read_rows(tmp_path, stem)}
-        for stem in ("first", "second")
-    )
-    assert first <= {"no", "maybe", "yes"} and second <= {"a", "b", "c"}

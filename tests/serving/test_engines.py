@@ -1,6 +1,6 @@
 """Exports in all runtimes, most without TensorFlow, against SavedModels.
 
-Also covers opening.py.
+opening.py finds an export, and loads it into its runtime.
 """
 
 import concurrent.futures

@@ -1,6 +1,6 @@
 """Exports of other formats, run in their own runtimes.
 
-Also covers export_options.py.
+export_options.py defines what can be chosen.
 """
 
 import json

@@ -3,15 +3,15 @@
 import contextlib
 import http.client
 import json
+import select
 import signal
 import statistics
 import threading
-import time
 
 import pytest
 
-from tests.support import script_runner
 from tests.support.server_process import ask, running
+from tests.support.waiting import TIMEOUT, wait_until
 
 TAG = "/api/models/ner/tag"
 ANSWER = "/api/models/squad/answer"
@@ -29,7 +29,7 @@ SHORT = [
 
 # A server that waits so long for a client at its end is killed by the test, and
 # its exit status is not 0.
-PATIENT = 2 * script_runner.TIMEOUT
+PATIENT = 2 * TIMEOUT
 
 
 @pytest.fixture
@@ -85,7 +85,8 @@ def test_a_greedy_client_delays_no_other(server):
     ]
     for thread in threads:
         thread.start()
-    time.sleep(1)
+    # The next long request of a client follows at once.
+    wait_until(lambda: {ANSWER, TAG} <= {*ended})
     # For each short request, the long ones to its model that ended meanwhile.
     counts = []
     with server.connect() as connection:
@@ -136,28 +137,27 @@ def ask_until_the_end(server, replies, broken):
 
 
 @pytest.mark.slow
-def test_a_stop_breaks_no_request(tmp_path, folders):
+@pytest.mark.parametrize("attempt", range(3))
+def test_a_stop_breaks_no_request(attempt, tmp_path, folders):
     """64 clients without a pause."""
-    for _ in range(3):
-        replies, broken = [], []
-        models = {"ner": folders["ner"]}
-        with running(tmp_path, models, timeout_s=PATIENT) as server:
-            threads = [
-                threading.Thread(
-                    target=ask_until_the_end, args=(server, replies, broken)
-                )
-                for _ in range(64)
-            ]
-            for thread in threads:
-                thread.start()
-            while len(replies) < 500:
-                time.sleep(0.1)
-            server.script.send(signal.SIGTERM)
-            for thread in threads:
-                thread.join()
-            assert server.stop() == 0, server.script.stderr()
-        assert not broken, (len(replies), broken)
-        assert replies.count("close") == 64
+    replies, broken = [], []
+    models = {"ner": folders["ner"]}
+    with running(tmp_path, models, timeout_s=PATIENT) as server:
+        threads = [
+            threading.Thread(
+                target=ask_until_the_end, args=(server, replies, broken)
+            )
+            for _ in range(64)
+        ]
+        for thread in threads:
+            thread.start()
+        wait_until(lambda: len(replies) >= 500 or broken)
+        server.script.send(signal.SIGTERM)
+        for thread in threads:
+            thread.join()
+        assert server.stop() == 0, server.script.stderr()
+    assert not broken, (len(replies), broken)
+    assert replies.count("close") == 64
 
 
 def test_an_idle_connection_may_ask_once_more_at_a_stop(server):
@@ -167,15 +167,16 @@ def test_an_idle_connection_may_ask_once_more_at_a_stop(server):
         )
         for connection in (late, half, idle):
             assert ask(connection, "GET", "/healthz")[0] == 200
-        server.script.send(signal.SIGTERM)
-        time.sleep(0.2)
-        # The rest of this request comes later.
-        half.sock.sendall(b"GET /healthz HTTP/1.1\r\n")
+        server.start_to_stop()
+        half.sock.sendall(b"GET /healthz HTTP/1.1\r\nHost: a\r\nX: ")
         status, _, headers = ask(late, "POST", *SHORT[0])
         assert status == 200 and headers["Connection"] == "close"
-        time.sleep(0.3)
-        half.sock.sendall(b"Host: a\r\n\r\n")
+        # A request that comes byte by byte keeps its connection, while the
+        # server closes the idle one.
+        while not select.select([idle.sock], [], [], 0.1)[0]:
+            half.sock.sendall(b"x")
+        assert idle.sock.recv(1) == b""
+        half.sock.sendall(b"\r\n\r\n")
         received = half.sock.recv(1000).lower()
         assert b" 200 " in received and b"connection: close" in received
-        # The third connection is still open.
         assert server.stop() == 0, server.script.stderr()

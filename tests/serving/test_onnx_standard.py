@@ -1,6 +1,7 @@
 """ONNX exports in onnx's own evaluator, which computes by the standard.
 
 ONNX Runtime accepts more than the standard allows. Other runtimes do not.
+onnx_graph.py builds the graphs.
 """
 
 import numpy as np

@@ -181,9 +181,7 @@ def test_answers_are_marked_in_the_passage(driver, ask):
 
 
 class Site(http.server.BaseHTTPRequestHandler):
-    """A web site of another origin, whose page runs lines of the docs."""
-
-    code = ""
+    """A web site of another origin, whose page runs the code of its server."""
 
     def do_GET(self):
         self.send_response(200)
@@ -193,7 +191,7 @@ class Site(http.server.BaseHTTPRequestHandler):
             console.log = (text) => document.title = `answer: ${{text}}`;
             addEventListener("unhandledrejection",
                 (event) => document.title = `failed: ${{event.reason}}`);
-            try {{ {self.code} }} catch (error) {{
+            try {{ {self.server.code} }} catch (error) {{
                 document.title = `failed: ${{error}}` }}
             </script>"""
         self.wfile.write(page.encode())
@@ -213,7 +211,7 @@ def test_a_page_of_another_origin_asks(driver, folders, tmp_path, is_allowed):
     models = {"topics": folders["classifier"]}
     try:
         with running(tmp_path, models, **flags) as server:
-            Site.code = code.replace(
+            site.code = code.replace(
                 "localhost:8501", f"127.0.0.1:{server.port}"
             )
             driver.get(address)

@@ -152,7 +152,7 @@ def test_texts_of_the_command_line_are_answered(
         ("ner", [__file__], {}, "--input_file"),
     ],
 )
-def test_texts_that_no_task_can_answer(
+def test_texts_that_no_task_can_answer_are_refused(
     kind, texts, flags, word, folders, capsys
 ):
     with pytest.raises(ValueError, match=word):

@@ -4,8 +4,10 @@ import contextlib
 import csv
 import datetime
 import decimal
+import functools
 import gzip
 import resource
+import shutil
 import sys
 import types
 
@@ -18,14 +20,15 @@ from command_line.flags import Parsed
 from serving import batch_prediction
 from serving.answers.rows import AnswerRow
 from tests.support import script_runner
+from tests.support.csv_files import read_csv
 
 NUM_ROWS = 150
 TEXTS = [f"The boat {'of the sea ' * (i % 5)}{i}." for i in range(NUM_ROWS)]
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    """Tables of the same texts."""
+def tables(tmp_path_factory):
+    """Folder with tables of the same texts, which no test changes."""
     folder = tmp_path_factory.mktemp("tables")
     lines = [f"{i};{text}\n" for i, text in enumerate(TEXTS)]
     (folder / "in.csv").write_text("id;review\n" + "".join(lines))
@@ -35,40 +38,64 @@ def folder(tmp_path_factory):
     return folder
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
+def folder(tables, tmp_path):
+    """A copy of `tables` for one test, in which predict.py runs."""
+    return shutil.copytree(tables, tmp_path / "tables")
+
+
+def run_in(folder, model, **flags):
+    """Runs predict.py in a folder, in this process."""
+    defaults = {"text_column": "review", "batch_size": 4, "model": str(model)}
+    with contextlib.chdir(folder):
+        config = create_config(script.Config, **defaults | flags)
+        return script.main(Parsed(config), [])
+
+
+@pytest.fixture
 def predict(folder, folders):
-    """Runs predict.py on the classifier, in this process."""
-
-    def run(*texts, **flags):
-        defaults = {"text_column": "review", "batch_size": 4}
-        defaults["model"] = str(folders["classifier"])
-        with contextlib.chdir(folder):
-            config = create_config(script.Config, **defaults | flags)
-            return script.main(Parsed(config), texts)
-
-    return run
+    """Runs predict.py on the classifier."""
+    return functools.partial(run_in, folder, folders["classifier"])
 
 
 @pytest.fixture(scope="module")
-def good(folder, predict):
-    """The answers to all rows, as JSON lines."""
-    assert predict(input_file="in.csv", output_file="good.jsonl") == 0
-    result = script_runner.read_lines(folder / "good.jsonl")
+def good_file(tables, folders, tmp_path_factory):
+    """File with the answers to all rows, as JSON lines."""
+    path = tmp_path_factory.mktemp("good") / "good.jsonl"
+    model = folders["classifier"]
+    flags = {"input_file": "in.csv", "output_file": str(path)}
+    assert run_in(tables, model, **flags) == 0
+    return path
+
+
+@pytest.fixture
+def good(good_file):
+    """The answers to all rows."""
+    result = script_runner.read_lines(good_file)
     assert [answer["id"] for answer in result] == [*map(str, range(NUM_ROWS))]
     return result
 
 
-def test_forms_of_answers(folder, predict, good):
-    for output in ("out.csv", "out.npy", "out.csv.gz"):
-        assert predict(input_file="in.csv", output_file=output) == 0
-    text = (folder / "out.csv").read_text()
-    assert (
-        gzip.decompress((folder / "out.csv.gz").read_bytes()) == text.encode()
-    )
+def test_an_array_contains_the_numbers_of_the_answers(folder, predict, good):
+    assert predict(input_file="in.csv", output_file="out.npy") == 0
     numbers = [list(row["probabilities"].values()) for row in good]
     array = np.load(folder / "out.npy")
     assert array.dtype == np.float32 and array.shape == (NUM_ROWS, 3)
     np.testing.assert_allclose(array, numbers, atol=1e-5)
+
+
+def test_a_packed_table_is_the_table(folder, predict):
+    for name in ("out.csv", "out.csv.gz"):
+        assert predict(input_file="in.csv", output_file=name) == 0
+    packed = (folder / "out.csv.gz").read_bytes()
+    assert gzip.decompress(packed) == (folder / "out.csv").read_bytes()
+
+
+def test_a_table_contains_the_columns_of_the_input_and_of_the_answers(
+    folder, predict, good
+):
+    assert predict(input_file="in.csv", output_file="out.csv") == 0
+    text = (folder / "out.csv").read_text()
     names = ["no", "maybe", "yes"]
     header, *cells = csv.reader(text.splitlines())
     # All columns of the input come first.
@@ -88,10 +115,9 @@ def test_progress_and_counts_are_logged(predict, caplog, monkeypatch):
     assert "150 answered, 0 failed; wrote logged.jsonl" in caplog.text
 
 
-def test_several_files_follow_one_another(folder, predict, good):
+def test_several_files_follow_one_another(folder, predict, good_file):
     predict(input_file="1.csv,2.csv", output_file="both.jsonl")
-    expected = (folder / "good.jsonl").read_bytes()
-    assert (folder / "both.jsonl").read_bytes() == expected
+    assert (folder / "both.jsonl").read_bytes() == good_file.read_bytes()
 
 
 def test_each_line_of_text_is_a_row(folder, predict, good, caplog):
@@ -100,9 +126,14 @@ def test_each_line_of_text_is_a_row(folder, predict, good, caplog):
     result = script_runner.read_lines(folder / "text.jsonl")
     names = ("label", "probabilities")
     assert result == [{name: answer[name] for name in names} for answer in good]
-    # An empty line is a row too, so that line N is the answer to text N.
+
+
+def test_an_empty_line_of_text_is_a_row(folder, predict, caplog):
+    """So line N of the output is the answer to line N."""
+    caplog.set_level("INFO", logger="absl")
     (folder / "gaps.txt").write_text("a\n\nb\n \nc\n")
-    assert predict(input_file="gaps.txt", output_file="gaps.npy") == 0
+    flags = {"input_file": "gaps.txt", "text_column": None}
+    assert predict(**flags, output_file="gaps.npy") == 0
     assert "5 answered, 0 failed, 2 without text" in caplog.text
     is_known = np.isfinite(np.load(folder / "gaps.npy")).all(1)
     assert is_known.tolist() == [True, False, True, False, True]
@@ -124,7 +155,7 @@ def test_bad_rows_of_tables_keep_their_place_and_say_why(
     assert predict(input_file=bad_rows, output_file="bad_out.csv") == 1
     assert "bad.csv, line 3: the line has 1 columns" in caplog.text
     assert caplog.text.count("is not UTF-8") == 9
-    rows = [*csv.DictReader((folder / "bad_out.csv").open())]
+    rows = read_csv(folder / "bad_out.csv")
     assert [*rows[0]][-3:] == ["file", "line", "error"]
     assert [row["line"] for row in rows] == ["", *map(str, range(3, 21)), ""]
 
@@ -198,7 +229,7 @@ def test_an_output_appears_when_it_is_complete(folder, predict, monkeypatch):
     assert len(script_runner.read_lines(folder / "kept.jsonl")) == NUM_ROWS
 
 
-def test_a_full_disk_is_named(folder, predict, monkeypatch):
+def test_a_full_disk_is_named(predict):
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (99, hard))
     try:
@@ -206,6 +237,9 @@ def test_a_full_disk_is_named(folder, predict, monkeypatch):
             predict(input_file="in.csv", output_file="full.jsonl")
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+def test_a_full_standard_output_is_named(predict, monkeypatch):
     with open("/dev/full", "wb", buffering=0) as full:
         monkeypatch.setattr(sys, "stdout", types.SimpleNamespace(buffer=full))
         with pytest.raises(OSError, match="standard output"):
@@ -237,7 +271,7 @@ def test_columns_of_odd_types_stand_beside_the_answers_in_csv(
     folder, odd_columns, predict
 ):
     assert predict(input_file=odd_columns, output_file="odd.csv") == 0
-    rows = [*csv.DictReader((folder / "odd.csv").open())]
+    rows = read_csv(folder / "odd.csv")
     assert [row["ratio"] for row in rows] == ["0.5", "inf", ""]
     assert [row["list"] for row in rows] == ["[1.0, null]", "[]", ""]
     assert rows[0]["day"] == "2026-01-02" and rows[0]["price"] == "1.50"
@@ -264,7 +298,7 @@ def test_json_lines_may_contain_infinity(folder, predict):
     lines.append('{"review": null, "x": 1}')
     (folder / "inf.jsonl").write_text("\n".join(lines))
     assert predict(input_file="inf.jsonl", output_file="inf.csv") == 0
-    rows = [*csv.DictReader((folder / "inf.csv").open())]
+    rows = read_csv(folder / "inf.csv")
     assert [row["x"] for row in rows] == ["inf", "", "1"]
     assert rows[1]["label"] and not rows[2]["label"]
 

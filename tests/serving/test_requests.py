@@ -105,6 +105,12 @@ SCORE = text_task.TextTask(
 )
 
 
+def create_model(run_all):
+    """Returns a model for SCORE, whose engine computes with a function."""
+    engine = SimpleNamespace(run_all=run_all)
+    return SimpleNamespace(engine=engine, max_seq_length=8, pads=False)
+
+
 def test_an_answer_that_is_not_finite_is_an_error_of_its_line():
     batch = [
         Item(number, {"text": text}, row={"id": number, "line": "a"})
@@ -116,8 +122,7 @@ def test_an_answer_that_is_not_finite_is_an_error_of_its_line():
             raise ValueError("out of memory")
         return [{key: [] for key in inputs}]
 
-    engine = SimpleNamespace(run_all=run_all)
-    model = SimpleNamespace(engine=engine, max_seq_length=8, pads=False)
+    model = create_model(run_all)
     (rows,) = batch_prediction.answer_items(
         model, SCORE, DEFAULT_TASK_FLAGS, iter(batch)
     )
@@ -143,9 +148,7 @@ def test_texts_of_a_batch_that_failed_are_encoded_only_once(caplog):
             raise ValueError("out of memory")
         yield {key: [] for key in inputs}
 
-    model = SimpleNamespace(
-        engine=SimpleNamespace(run_all=run_all), max_seq_length=8, pads=False
-    )
+    model = create_model(run_all)
     task = text_task.TextTask("score", encode, SCORE.decode, {"text": True})
     replies = task.ask(model, [{"text": text} for text in "123"])
     assert encoded == [*"123"] and sizes == [3, 1, 1, 1]
@@ -161,10 +164,8 @@ def test_an_error_of_the_code_is_not_hidden_by_a_second_run():
         runs.append(len(inputs))
         raise KeyError("masked_lm_probabilities")
 
-    model = SimpleNamespace(
-        engine=SimpleNamespace(run_all=run_all), max_seq_length=8, pads=False
-    )
-    with pytest.raises(KeyError):
+    model = create_model(run_all)
+    with pytest.raises(KeyError, match="masked_lm_probabilities"):
         SCORE.ask(model, [{"text": "1"}, {"text": "2"}])
     assert runs == [2]
 
@@ -181,21 +182,28 @@ ROWS = [
 ]
 
 
-def test_answers_of_odd_types_in_csv(tmp_path):
-    with (tmp_path / "a.csv").open("wb") as file:
-        write_csv([ROWS], file)
-    header, *rows = csv.reader((tmp_path / "a.csv").open())
+def as_csv(rows):
+    """Returns the text that `write_csv` writes."""
+    file = io.BytesIO()
+    write_csv(rows, file)
+    return file.getvalue().decode()
+
+
+def test_answers_of_any_type_are_cells():
+    header, *rows = csv.reader(as_csv(ROWS).splitlines())
     assert ",".join(header) == "id,file,label,p.x,p.y,spans,line,error"
     assert rows[0] == ["1", "", "", "", "", "", "4", "no text"]
     assert rows[1][:6] == ["b", "c", '["x", "y"]', "1", "0.5", ""]
     assert rows[3][:2] == ["\\ud800", ""]
-    file = io.BytesIO()
-    write_csv([], file)
-    assert file.getvalue() == b""
-    # An answer beside an earlier one.
+
+
+def test_no_rows_are_an_empty_table():
+    assert as_csv([]) == ""
+
+
+def test_an_answer_stands_beside_an_earlier_one():
     row = AnswerRow(tables.add_answer({"p.a": 1}, {"p": {"a": 2}}))
-    write_csv([[row]], file)
-    assert file.getvalue() == b"p.a,predicted_p.a\n1,2\n"
+    assert as_csv([row]) == "p.a,predicted_p.a\n1,2\n"
 
 
 COPIED = {
@@ -210,10 +218,9 @@ COPIED = {
 }
 
 
-def test_copied_columns_never_lose_the_answers():
-    file = io.BytesIO()
-    write_csv([[AnswerRow({**COPIED, "label": "y"})]], file)
-    header, row = csv.reader(file.getvalue().decode().splitlines())
+def test_copied_columns_of_any_type_are_cells_beside_the_answer():
+    text = as_csv([AnswerRow({**COPIED, "label": "y"})])
+    header, row = csv.reader(text.splitlines())
     assert header == [*"ab", "c.d", "c.e", *"fghi", "label"]
     assert row == [
         "inf",
@@ -226,6 +233,9 @@ def test_copied_columns_never_lose_the_answers():
         "b'x'",
         "y",
     ]
+
+
+def test_copied_columns_of_any_type_are_values_of_json():
     assert json.loads(to_json_line(COPIED)) == {
         "a": None,
         "b": [1.5, None],
@@ -247,19 +257,15 @@ def test_a_column_that_is_nested_too_deeply_is_an_error_of_its_row():
         Item(number, {"text": "1.5"}, None, "", row)
         for number, row in enumerate(rows, start=1)
     )
-    engine = SimpleNamespace(
-        run_all=lambda inputs, *_: [{number: [] for number in inputs}]
-    )
-    model = SimpleNamespace(engine=engine, max_seq_length=8, pads=False)
+    model = create_model(lambda inputs, *_: [{number: [] for number in inputs}])
     (rows,) = batch_prediction.answer_items(
         model, SCORE, DEFAULT_TASK_FLAGS, items
     )
     first, second = (row.cells for row in rows)
     assert first["text"] == "a" and "error" not in first
     assert second["line"] == 2 and "nested" in second["error"]
-    file = io.BytesIO()
-    write_csv([[AnswerRow({"x": deep, "label": "y"})]], file)
-    assert file.getvalue() == b"x,label\nnested too deeply,y\n"
+    text = as_csv([AnswerRow({"x": deep, "label": "y"})])
+    assert text == "x,label\nnested too deeply,y\n"
 
 
 FAILED = AnswerRow({"line": 1, "error": "x"}, Status.FAILED)
@@ -276,17 +282,34 @@ def write_array(*answers):
         return np.load(io.BytesIO(file.read()))
 
 
-def test_an_array_holds_one_field_of_one_shape():
+def test_a_row_without_an_answer_is_nan_in_an_array():
     result = write_array(FAILED, {"value": 2.5}, FAILED, {"value": -1})
     expected = np.array([np.nan, 2.5, np.nan, -1], np.float32)
     np.testing.assert_equal(result, expected)
-    reply = {"pooled": [1], "mean": [1, 2], "tokens": ["a"]}
-    assert write_array(reply).tolist() == [[1, 2]]
-    assert write_array({"p": {"x": 1, "y": 0.5}}).tolist() == [[1, 0.5]]
-    assert write_array().shape == (0,)
     assert np.isnan(write_array(FAILED, FAILED)).tolist() == [True, True]
+
+
+REPLY = {"pooled": [1], "mean": [1, 2], "tokens": ["a"]}
+
+
+@pytest.mark.parametrize(
+    ("answer", "numbers"),
+    [(REPLY, [1, 2]), ({"p": {"x": 1, "y": 0.5}}, [1, 0.5])],
+)
+def test_an_array_holds_the_usual_field_of_numbers(answer, numbers):
+    assert write_array(answer).tolist() == [numbers]
+
+
+def test_no_rows_are_an_empty_array():
+    assert write_array().shape == (0,)
+
+
+def test_a_field_that_changes_its_shape_is_named():
     with pytest.raises(ValueError, match=r"'mean'.*shape"):
-        write_array(reply, {"mean": [1, 2, 3]})
+        write_array(REPLY, {"mean": [1, 2, 3]})
+
+
+def test_answers_without_numbers_ask_for_a_field():
     with pytest.raises(ValueError, match="--output_fields"):
         write_array({"answer": "a", "start": 1})
 

@@ -7,9 +7,7 @@ import random
 import re
 import select
 import shlex
-import signal
 import socket
-import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -234,20 +232,25 @@ def test_a_body_or_head_that_does_not_come_keeps_no_connection(guarded):
     assert b"408" in body.split(b"\r\n")[0] and none == b""
 
 
+def begin_request(client, data):
+    """Sends a request's head and its first bytes, once the server waits."""
+    client.putrequest("POST", TAG)
+    client.putheader("Content-Length", str(len(data)))
+    client.putheader("Expect", "100-continue")
+    client.endheaders()
+    # The server says so when it has read the head, and wants the body.
+    assert client.sock.recv(100) == b"HTTP/1.1 100 Continue\r\n\r\n"
+    client.send(data[:5])
+
+
 def test_at_sigterm_every_accepted_request_gets_its_answer(tmp_path, folders):
     data = json.dumps([TEXT] * 3).encode()
     with contextlib.ExitStack() as stack:
         server = stack.enter_context(running(tmp_path, {"ner": folders["ner"]}))
         clients = [stack.enter_context(server.connect()) for _ in range(3)]
         for client in clients:
-            # The server has taken what it has read the head of.
-            client.putrequest("POST", TAG)
-            client.putheader("Content-Length", str(len(data)))
-            client.endheaders(data[:5])
-        time.sleep(0.5)
-        server.script.send(signal.SIGTERM)
-        time.sleep(0.5)
-        assert server.script.is_alive()
+            begin_request(client, data)
+        server.start_to_stop()
         for client in clients:
             client.send(data[5:])
         for client in clients:
@@ -269,12 +272,11 @@ def test_a_stop_waits_only_for_bodies_that_come(tmp_path, folders):
         )
         slow, half = (stack.enter_context(process.connect()) for _ in range(2))
         for client in (slow, half):
-            client.putrequest("POST", TAG)
-            client.putheader("Content-Length", str(len(data)))
-            client.endheaders(data[:5])
-        time.sleep(0.3)
-        process.script.send(signal.SIGTERM)
+            begin_request(client, data)
+        process.start_to_stop()
         sent = 5
+        # One byte each 0.3 s is quick enough for the server, which closes the
+        # connection on which none come.
         while not select.select([half.sock], [], [], 0.3)[0]:
             assert sent < num_blanks, "the other connection is still open"
             slow.send(data[sent : sent + 1])
@@ -289,23 +291,38 @@ def test_a_stop_waits_only_for_bodies_that_come(tmp_path, folders):
     assert "Traceback" not in process.script.stderr()
 
 
-def test_wrong_flags_are_said_before_models_load(tmp_path, folders):
-    (tmp_path / "short").write_text("a b")
+def refuse(folder, *arguments, **flags):
+    """Returns the error of a server that loads no model."""
+    done = script_runner.run("serve.py", folder, *arguments, **flags)
+    assert "loading" not in done.stderr
+    return done.error
+
+
+def test_a_port_that_is_taken_is_said_before_models_load(tmp_path):
     (tmp_path / "model.tflite").touch()
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        cases = {
-            str(port): {"port": port},
-            "--token_file=short": {"token_file": "short"},
-            "none does not exist": {"model": "none"},
-        }
-        flags = {"model": ".", "port": 0}
-        for word, changes in cases.items():
-            done = script_runner.run("serve.py", tmp_path, **flags | changes)
-            assert word in done.error and "loading" not in done.stderr
+        assert f"--port={port}" in refuse(tmp_path, model=".", port=port)
+
+
+def test_a_short_token_is_said_before_models_load(tmp_path):
+    (tmp_path / "model.tflite").touch()
+    (tmp_path / "short").write_text("a b")
+    error = refuse(tmp_path, model=".", port=0, token_file="short")
+    assert "--token_file=short" in error
+
+
+def test_a_model_that_is_not_there_is_named(tmp_path):
+    assert "none does not exist" in refuse(tmp_path, model="none", port=0)
+
+
+def test_two_models_of_one_name_are_refused(tmp_path, folders):
     twice = [f"--model={folders['ner']}"] * 2
-    assert "--model=" in script_runner.run("serve.py", tmp_path, *twice).error
-    assert "--model=x" in script_runner.run("serve.py", tmp_path, "x").error
+    assert "--model=" in refuse(tmp_path, *twice)
+
+
+def test_a_model_without_its_flag_is_told_the_flag(tmp_path):
+    assert "--model=x" in refuse(tmp_path, "x")
 
 
 def test_ctrl_c_before_loading_ends_the_server(folders):

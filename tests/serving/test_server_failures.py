@@ -96,7 +96,7 @@ def test_a_type_error_of_the_code_is_logged(
     status, error = post(classifier, "A boat.")
     assert status == 500 and "internal error" in error
     assert "TypeError" in caplog.text
-    with pytest.raises(TypeError):
+    with pytest.raises(TypeError, match="NoneType"):
         classifier.classify("A boat.")
 
 

@@ -9,7 +9,6 @@ import math
 import os
 import socket
 import threading
-import time
 import types
 
 import pytest
@@ -25,6 +24,7 @@ from serving.serving_flags import EngineFlags, LimitFlags
 from serving.tasks.text_task import Encoded, TextTask
 from tests.support import asgi, script_runner
 from tests.support.server_process import send
+from tests.support.waiting import TIMEOUT, wait_until
 
 TASK, OTHER = (
     TextTask(
@@ -285,8 +285,7 @@ def serve_when_allowed(folder, port):
 
     def wait():
         (folder / "is_waiting").touch()
-        while not (folder / "is_allowed").exists():
-            time.sleep(0.01)
+        wait_until((folder / "is_allowed").exists)
 
     echo.may_run.wait = wait
     server_process.serve(Server({"m": model}), "127.0.0.1", port)
@@ -305,6 +304,14 @@ POST = (
 )
 
 
+def read_health(server):
+    """Returns the reply of a server, empty if it does not listen yet."""
+    try:
+        return send(server, GET % b"/healthz")
+    except ConnectionRefusedError:
+        return b""
+
+
 @contextlib.contextmanager
 def served_by(target, status):
     """A server in a process of its own with this health, until SIGTERM."""
@@ -314,23 +321,12 @@ def served_by(target, status):
     process.start()
     server = types.SimpleNamespace(port=port, pid=process.pid)
     try:
-        health = b""
-        while status not in health:
-            time.sleep(0.05)
-            with contextlib.suppress(ConnectionRefusedError):
-                health = send(server, GET % b"/healthz")
+        wait_until(lambda: status in read_health(server))
         yield server
     finally:
         process.terminate()
         process.join()
     assert process.exitcode == 0
-
-
-def wait_until(is_true):
-    end = time.monotonic() + script_runner.TIMEOUT
-    while not is_true():
-        assert time.monotonic() < end
-        time.sleep(0.01)
 
 
 def count_sockets(server):
@@ -373,13 +369,12 @@ def test_nothing_is_computed_for_a_client_that_is_gone(tmp_path):
 
         def ask(text):
             address = ("127.0.0.1", server.port)
-            client = socket.create_connection(address, script_runner.TIMEOUT)
+            client = socket.create_connection(address, TIMEOUT)
             client.sendall(POST % (len(text) + 12, text))
             return client
 
         first = stack.enter_context(ask(b"first"))
-        while not (tmp_path / "is_waiting").exists():
-            time.sleep(0.01)
+        wait_until((tmp_path / "is_waiting").exists)
         for _ in range(5):
             ask(b"gone").close()
         # The server reads what came earlier, too.

@@ -74,17 +74,37 @@ def test_words_and_entities_are_where_they_say(load):
         assert is_plain(result)
 
 
-def test_what_cannot_be_answered_is_an_error(load, tmp_path):
-    bert = load("classifier")
-    for call, word in [
-        (lambda: bert.classify(["a"], ["b", "c"]), "text_a, text_b"),
-        (lambda: bert.classify("\ud800"), "'text_a'"),
-        (lambda: load("pretraining").fill_mask("a"), "'text'"),
-    ]:
-        with pytest.raises(ValueError, match=word):
-            call()
+@pytest.mark.parametrize(
+    ("kind", "method", "texts", "field"),
+    [
+        pytest.param(
+            "classifier",
+            "classify",
+            (["a"], ["b", "c"]),
+            "text_a, text_b",
+            id="more second texts",
+        ),
+        pytest.param(
+            "classifier", "classify", ("\ud800",), "'text_a'", id="a surrogate"
+        ),
+        pytest.param(
+            "pretraining", "fill_mask", ("a",), "'text'", id="no mask"
+        ),
+    ],
+)
+def test_a_text_that_cannot_be_answered_is_named(
+    kind, method, texts, field, load
+):
+    with pytest.raises(ValueError, match=field):
+        getattr(load(kind), method)(*texts)
+
+
+def test_a_mask_beyond_the_length_of_the_model_is_counted(load):
     far = load("pretraining").fill_mask("boat " * 40 + "[MASK]")
     assert (far["masks"], far["num_masks_cut"]) == ([], 1)
+
+
+def test_a_folder_without_a_model_is_named(tmp_path):
     with pytest.raises(FileNotFoundError, match=tmp_path.name):
         serving.load(tmp_path)
 
@@ -136,16 +156,18 @@ METHODS = {
 
 @pytest.mark.parametrize("method", METHODS)
 def test_an_empty_text_has_an_empty_answer(method, load):
+    """The network would guess one."""
     kind, count = METHODS[method]
     ask = getattr(load(kind), method)
     assert ask(*[[]] * count) == []
-    # The network would guess an answer.
     nothing = ["", " \t\n", "\u3000"]
     assert ask(*[nothing] * count) == [{}, {}, {}]
     assert ask(*[""] * count) == {}
-    if method == "answer":
-        result = ask("Who?", "")
-        assert (result["answer"], result["start"]) == ("", -1)
+
+
+def test_a_question_about_an_empty_passage_has_no_answer(load):
+    result = load("squad").answer("Who?", "")
+    assert (result["answer"], result["start"]) == ("", -1)
 
 
 @pytest.mark.parametrize("method", ["classify", "embed", "fill_mask"])

@@ -4,7 +4,6 @@ import shutil
 import socket
 import subprocess
 import sys
-import time
 
 import pytest
 
@@ -12,6 +11,7 @@ from tests.support import script_runner
 from tests.support.golden import ROOT
 from tests.support.pages import blocks
 from tests.support.server_process import ask, running
+from tests.support.waiting import TIMEOUT
 
 ORIGINS = ["https://example.com", "http://localhost:3000"]
 PREDICT = "/v1/models/topics:predict"
@@ -199,6 +199,12 @@ def test_wrong_origins_are_said_before_models_load(
     assert part in done.error and "loading" not in done.stderr
 
 
+LOG_RETRIES = """
+import logging
+logging.basicConfig(level="DEBUG")
+"""
+
+
 def python_lines(port):
     """Returns the lines of the page that ask from Python."""
     page = (ROOT / "docs/server.md").read_text("utf-8")
@@ -214,7 +220,7 @@ def test_the_lines_of_the_page_ask_from_python(server):
         [sys.executable, "-c", python_lines(server.port)],
         capture_output=True,
         text=True,
-        timeout=script_runner.TIMEOUT,
+        timeout=TIMEOUT,
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip() in ("no", "maybe", "yes")
@@ -226,16 +232,16 @@ def test_the_lines_of_the_page_survive_a_restart(tmp_path, folders):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
     with subprocess.Popen(
-        [sys.executable, "-c", python_lines(port)],
+        [sys.executable, "-c", LOG_RETRIES + python_lines(port)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
     ) as client:
-        # No server listens for at least 5 s.
-        time.sleep(5)
+        # Four tries find no server that listens.
+        assert any("Retry(total=6" in line for line in client.stderr)
         models = {"topics": folders["classifier"]}
         with running(tmp_path, models, port=port):
-            output, error = client.communicate(timeout=script_runner.TIMEOUT)
+            output, error = client.communicate(timeout=TIMEOUT)
     assert client.returncode == 0, error
     assert output.strip() in ("no", "maybe", "yes")
 

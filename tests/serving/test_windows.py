@@ -1,7 +1,6 @@
 """Texts of many windows asked of exports, against the Python path."""
 
 import dataclasses
-from unittest import mock
 
 import numpy as np
 import pytest
@@ -189,26 +188,37 @@ def trimmed(tmp_path_factory):
     return {trims: folder / str(trims) for trims in (False, True)}
 
 
-@pytest.mark.parametrize("engine", ["litert", "saved_model"])
-def test_padding_is_neither_computed_nor_a_candidate(engine, trimmed):
-    bert = serving.load(trimmed[True], engine=engine)
-    run, shapes, logits = bert.engine.run, [], []
+def record_calls(bert):
+    """Returns a list that gets (features, outputs) of each call of a network.
+
+    `bert` must not be used by another test.
+    """
+    run = bert.engine.run
+    calls = []
 
     def record(features):
         outputs = run(features)
-        shapes.append(features["input_ids"].shape)
-        logits.append((features["input_mask"], outputs["start_logits"]))
+        calls.append((features, outputs))
         return outputs
 
     bert.engine.run = record
+    return calls
+
+
+@pytest.mark.parametrize("engine", ["litert", "saved_model"])
+def test_padding_is_neither_computed_nor_a_candidate(engine, trimmed):
+    bert = serving.load(trimmed[True], engine=engine)
+    calls = record_calls(bert)
     together = bert.answer(*QUESTIONS.values(), n_best=5)
     # In this model some padding scores higher than the last candidate, so the
     # test would see it.
     assert any(
         values[mask == 0].max(initial=-np.inf)
         > np.sort(values[mask == 1])[-DECODING.n_best_size :].min()
-        for masks, rows in logits
-        for mask, values in zip(masks, rows, strict=True)
+        for features, outputs in calls
+        for mask, values in zip(
+            features["input_mask"], outputs["start_logits"], strict=True
+        )
     )
     for number, expected in enumerate(together):
         question, context = (texts[number] for texts in QUESTIONS.values())
@@ -219,16 +229,16 @@ def test_padding_is_neither_computed_nor_a_candidate(engine, trimmed):
         assert alone["probability"] == pytest.approx(
             expected["probability"], abs=1e-5
         )
-    assert min(length for _, length in shapes) < WINDOWS.max_seq_length
+    lengths = [features["input_ids"].shape[1] for features, _ in calls]
+    assert min(lengths) < WINDOWS.max_seq_length
 
 
 def test_the_default_pads_as_google_does(trimmed):
     assert not DecodingOptions().trim_padding
     bert = serving.load(trimmed[False], engine="litert")
-    bert.engine.run = run = mock.Mock(wraps=bert.engine.run)
+    calls = record_calls(bert)
     bert.answer(*QUESTIONS.values())
-    calls = (call.args[0] for call in run.call_args_list)
-    lengths = {features["input_ids"].shape[1] for features in calls}
+    lengths = {features["input_ids"].shape[1] for features, _ in calls}
     assert lengths == {WINDOWS.max_seq_length}
 
 

@@ -1,4 +1,9 @@
-"""Asks a server of serve.py as an ASGI application, without a connection."""
+"""Asks a server of serve.py as an ASGI application, without a connection.
+
+For example:
+
+    status, reply = await post(server, "/api/models/m/tag", {"text": "a"})
+"""
 
 import asyncio
 import json

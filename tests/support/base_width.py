@@ -1,4 +1,9 @@
-"""Reads reference outputs at the width of BERT-Base, and builds the model."""
+"""Reads reference outputs at the width of BERT-Base, and builds the model.
+
+For example:
+
+    assert_close(computed, read_numbers(), tolerance=1e-3)
+"""
 
 import numpy as np
 

@@ -2,6 +2,10 @@
 
 A change keeps the format of the file in most cases, so that readers do not stop
 at the first byte.
+
+For example:
+
+    content = change_bytes(path.read_bytes(), np.random.default_rng(1))
 """
 
 import copy

@@ -1,4 +1,9 @@
-"""Reads checkpoints and exports, to compare the results of runs."""
+"""Reads checkpoints and exports, to compare the results of runs.
+
+For example:
+
+    assert_same_bits(values(run, step=7), values(resumed, step=7))
+"""
 
 import re
 

@@ -1,16 +1,19 @@
-"""A Dask scheduler and workers in processes of their own, on the loopback."""
+"""A Dask scheduler and workers in processes of their own, on the loopback.
+
+For example:
+
+    with Cluster(tmp_path) as cluster:
+        flags = {"dask_client_address": cluster.address}
+"""
 
 import contextlib
 import json
 import os
 import subprocess
 import sys
-import time
 
 from tests.support.golden import ROOT
-
-# Seconds until a process has started.
-TIMEOUT = 120.0
+from tests.support.waiting import wait_until
 
 
 class Cluster:
@@ -79,12 +82,13 @@ class Cluster:
             process.wait()
 
     def _wait(self, condition):
-        end = time.monotonic() + TIMEOUT
-        while not (result := condition()):
-            assert time.monotonic() < end, self.log()
-            assert all(process.poll() is None for process in self._processes)
-            time.sleep(0.05)
-        return result
+        def find_while_alive():
+            is_alive = all(one.poll() is None for one in self._processes)
+            found = condition()
+            assert found or is_alive, self.log()
+            return found
+
+        return wait_until(find_while_alive, self.log)
 
 
 def _read_address(file):

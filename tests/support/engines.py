@@ -1,4 +1,9 @@
-"""Names the engines that are installed, and runs programs without others."""
+"""Names the engines that are installed, and runs programs without others.
+
+For example:
+
+    @pytest.mark.parametrize("engine", ENGINES)
+"""
 
 from pathlib import Path
 
@@ -11,6 +16,7 @@ from tests.support.exports import INSTALLED
 
 
 def needs(name):
+    """Returns a mark that skips a test if an engine is not installed."""
     package = engines.RUNTIMES[name].package
     reason = f"needs {install_command(package)}"
     return pytest.mark.skipif(name not in INSTALLED, reason=reason)

@@ -1,4 +1,9 @@
-"""Reads the files that a run wrote for TensorBoard."""
+"""Reads the files that a run wrote for TensorBoard.
+
+For example:
+
+    losses = scalars(run)["loss"]  # {step: value}
+"""
 
 import pytest
 import tensorflow as tf

@@ -1,4 +1,9 @@
-"""Tiny models of every kind, their exports, and what they are asked."""
+"""Tiny models of every kind, their exports, and what they are asked.
+
+For example:
+
+    model = export_model("ner", tmp_path / "ner", create_options("litert"))
+"""
 
 import dataclasses
 import importlib.util

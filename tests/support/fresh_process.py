@@ -2,6 +2,10 @@
 
 script_runner.py runs scripts faster, in a process with TensorFlow loaded. Use
 this module if the test is about what a process imports, prints or inherits.
+
+For example:
+
+    output = run("-c", "import serving; print(1)").check().stdout
 """
 
 import dataclasses

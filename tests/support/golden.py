@@ -4,6 +4,10 @@ A golden folder contains `models/`, `pretraining_data/`, `tokenization/`,
 `classifier/`, `squad/`, `squad_scoring/` and `extract_features/`, each of
 them optional. Its README.md describes their contents. The tests use all cases
 that they find, so any folder with this layout can be used.
+
+For example:
+
+    @pytest.mark.parametrize("case", cases("tokenization"))
 """
 
 import contextlib

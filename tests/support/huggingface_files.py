@@ -1,4 +1,9 @@
-"""Writes folders in Hugging Face's format, like the recorded ones."""
+"""Writes folders in Hugging Face's format, like the recorded ones.
+
+For example:
+
+    change_weights(folder, {"more.weight": (2, 3)}, removed=HEAD)
+"""
 
 import json
 
@@ -20,6 +25,7 @@ HEAD = ("classifier.weight", "classifier.bias")
 
 
 def write_huggingface_files(folder, tensors, **changes):
+    """Writes weights, and CONFIG with changed entries. Returns the folder."""
     safetensors.numpy.save_file(tensors, folder / "model.safetensors")
     (folder / "config.json").write_text(json.dumps({**CONFIG, **changes}))
     return folder

@@ -1,4 +1,9 @@
-"""Defines a task that keeps the batches of its evaluation."""
+"""Defines a task that keeps the batches of its evaluation.
+
+For example:
+
+    task = Keeping(tmp_path, lengths=[16, 7])
+"""
 
 from model_folders import presets
 from modeling import BertConfig

@@ -1,16 +1,20 @@
-"""Models with random weights, and their presets for KerasHub."""
+"""Models with random weights, and their presets for KerasHub.
+
+For example:
+
+    write_preset(write_release(folder, model), tmp_path / "preset")
+"""
 
 import json
 
 import numpy as np
 
 import modeling
-from command_line.flags import Parsed
 from data.text.tokenization import FullTokenizer
 from model_folders import kinds, model_json
+from tests.support.conversions import convert
 from tests.support.models import built, tiny_config
 from tests.support.script_runner import SAMPLES
-from tools import convert_checkpoint
 
 LABELS = ["no", "yes", "maybe"]
 CONFIG = tiny_config(vocab_size=1600, num_attention_heads=4, type_vocab_size=3)
@@ -19,12 +23,7 @@ CONFIG = tiny_config(vocab_size=1600, num_attention_heads=4, type_vocab_size=3)
 def write_preset(init_checkpoint, output_dir, **options):
     """Writes a preset in this process."""
     options = {"output_format": "kerashub", **options}
-    config = convert_checkpoint.Config(
-        init_checkpoint=str(init_checkpoint),
-        output_dir=str(output_dir),
-        **options,
-    )
-    convert_checkpoint.main(Parsed(config, options))
+    convert(init_checkpoint, output_dir, **options)
 
 
 def write_release(folder, model, labels=None, lower_case=True, **settings):

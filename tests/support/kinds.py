@@ -1,4 +1,9 @@
-"""Every model by a name, with inputs for each."""
+"""Every model by a name, with inputs for each.
+
+For example:
+
+    outputs = MODELS["spans"](seed=1)(create_inputs("spans"))
+"""
 
 import keras
 import numpy as np
@@ -78,6 +83,7 @@ def create_features(kind="classifier"):
 
 
 def flat(outputs):
+    """Returns the arrays in nested outputs, in float64."""
     # NumPy's own bfloat16 cannot be compared.
     return [
         keras.ops.convert_to_numpy(keras.ops.cast(output, "float64"))
@@ -86,6 +92,7 @@ def flat(outputs):
 
 
 def assert_close(left, right, tolerance=1e-6):
+    """Compares the arrays in nested outputs."""
     for one, other in zip(flat(left), flat(right), strict=True):
         np.testing.assert_allclose(one, other, rtol=0, atol=tolerance)
 
@@ -118,5 +125,6 @@ def outputs_and_gradients(model, training, seed=None):
 
 
 def save_and_load(model, folder):
+    """Returns the model that Keras loads from the file of a model."""
     model.save(folder / "model.keras")
     return keras.models.load_model(folder / "model.keras")

@@ -1,4 +1,9 @@
-"""Reads tables of labeled texts, which a test writes, as a task does."""
+"""Reads tables of labeled texts, which a test writes, as a task does.
+
+For example:
+
+    labels = labels_of(tmp_path, "train.csv", "text,label\\na,x\\n")
+"""
 
 import json
 
@@ -12,6 +17,7 @@ SPLITS = {name: split for split, name in SETS.items()}
 
 
 def create_processor(folder, data_file=None, **kwargs):
+    """Returns the reader of a folder's tables, or of one --data_file."""
     data = DataFileOptions(data_file=data_file)
     options = TableOptions(**kwargs)
     return TABLE_TASKS["csv"].create_processor(
@@ -36,6 +42,7 @@ def read_examples(folder, name, text, **kwargs):
 
 
 def labels_of(folder, name, text, **kwargs):
+    """Writes a table, and returns the labels of its examples."""
     return [label for *_, label in read_examples(folder, name, text, **kwargs)]
 
 

@@ -1,4 +1,10 @@
-"""Outputs, features and the expected value of each loss."""
+"""Outputs, features and the expected value of each loss, drawn from a seed.
+
+For example:
+
+    loss, outputs, features, expected = span_case()
+    _, other_outputs, _, _ = span_case(seed=1)
+"""
 
 import numpy as np
 
@@ -14,31 +20,37 @@ from modeling.losses import (
 )
 
 B, T, P, L = 6, 5, 3, 4
-RNG = np.random.default_rng(0)
 
 
 def cross_entropy(logits, labels):
+    """Returns the cross entropy of each row of logits [..., classes]."""
     log_probs = logits - np.log(np.exp(logits).sum(-1, keepdims=True))
     return -np.take_along_axis(log_probs, labels[..., None], -1)[..., 0]
 
 
-def logits(*shape):
-    return RNG.normal(size=shape)
+class Draws:
+    """Draws the arrays of a case. Each case begins anew with its seed."""
+
+    def __init__(self, seed):
+        self._rng = np.random.default_rng(seed)
+
+    def logits(self, *shape):
+        return self._rng.normal(size=shape)
+
+    def labels(self, high, *shape):
+        return self._rng.integers(0, high, size=shape).astype("int32")
 
 
-def labels(high, *shape):
-    return RNG.integers(0, high, size=shape).astype("int32")
-
-
-def masked_lm_case():
+def masked_lm_case(seed=0):
+    draws = Draws(seed)
     outputs = {
-        "masked_lm_logits": logits(B, P, 11),
-        "next_sentence_logits": logits(B, 2),
+        "masked_lm_logits": draws.logits(B, P, 11),
+        "next_sentence_logits": draws.logits(B, 2),
     }
     features = {
-        "masked_lm_ids": labels(11, B, P),
-        "masked_lm_weights": labels(2, B, P).astype("float32"),
-        "next_sentence_labels": labels(2, B, 1),
+        "masked_lm_ids": draws.labels(11, B, P),
+        "masked_lm_weights": draws.labels(2, B, P).astype("float32"),
+        "next_sentence_labels": draws.labels(2, B, 1),
     }
     per_word = cross_entropy(
         outputs["masked_lm_logits"], features["masked_lm_ids"]
@@ -51,22 +63,23 @@ def masked_lm_case():
     return PretrainingLoss(), outputs, features, expected + per_pair.mean()
 
 
-def classifier_case():
-    outputs, label_ids = logits(B, L), labels(L, B)
+def classifier_case(seed=0):
+    draws = Draws(seed)
+    outputs, label_ids = draws.logits(B, L), draws.labels(L, B)
     expected = cross_entropy(outputs, label_ids).mean()
     return ClassifierLoss(), outputs, {"label_ids": label_ids}, expected
 
 
-def padded_classifier_case():
-    loss, outputs, features, _ = classifier_case()
+def padded_classifier_case(seed=0):
+    loss, outputs, features, _ = classifier_case(seed)
     is_real = np.array([1, 1, 0, 1, 0, 1], "int32")
     expected = cross_entropy(outputs, features["label_ids"])[is_real == 1]
     features["is_real_example"] = is_real
     return loss, outputs, features, expected.mean()
 
 
-def weighted_classifier_case():
-    _, outputs, features, _ = padded_classifier_case()
+def weighted_classifier_case(seed=0):
+    _, outputs, features, _ = padded_classifier_case(seed)
     by_class = np.array([0.5, 2.0, 3.0, 0.25])
     label_ids = features["label_ids"]
     weights = by_class[label_ids] * features["is_real_example"]
@@ -75,57 +88,71 @@ def weighted_classifier_case():
     return loss, outputs, features, expected / weights.sum()
 
 
-def span_case():
-    outputs = {"start_logits": logits(B, T), "end_logits": logits(B, T)}
-    features = {"start_positions": labels(T, B), "end_positions": labels(T, B)}
+def span_case(seed=0):
+    draws = Draws(seed)
+    outputs = {
+        "start_logits": draws.logits(B, T),
+        "end_logits": draws.logits(B, T),
+    }
+    features = {
+        "start_positions": draws.labels(T, B),
+        "end_positions": draws.labels(T, B),
+    }
     start = cross_entropy(outputs["start_logits"], features["start_positions"])
     end = cross_entropy(outputs["end_logits"], features["end_positions"])
     return SpanLoss(), outputs, features, (start.mean() + end.mean()) / 2
 
 
-def token_case():
-    outputs = logits(B, T, L)
+def token_case(seed=0):
+    draws = Draws(seed)
+    outputs = draws.logits(B, T, L)
     features = {
-        "label_ids": labels(L, B, T),
-        "label_weights": labels(2, B, T).astype("float32"),
+        "label_ids": draws.labels(L, B, T),
+        "label_weights": draws.labels(2, B, T).astype("float32"),
     }
     weights = features["label_weights"].astype("float64")
     total = (cross_entropy(outputs, features["label_ids"]) * weights).sum()
     return TokenLoss(), outputs, features, total / (weights.sum() + 1e-5)
 
 
-def regression_case():
-    outputs, label_ids = logits(B, 1), logits(B).astype("float32")
+def regression_case(seed=0):
+    draws = Draws(seed)
+    outputs, label_ids = draws.logits(B, 1), draws.logits(B).astype("float32")
     expected = np.mean((outputs[:, 0] - label_ids) ** 2)
     return RegressionLoss(), outputs, {"label_ids": label_ids}, expected
 
 
-def multi_label_case():
-    outputs, label_ids = logits(B, L), labels(2, B, L)
+def multi_label_case(seed=0):
+    draws = Draws(seed)
+    outputs, label_ids = draws.logits(B, L), draws.labels(2, B, L)
     prob = 1 / (1 + np.exp(-outputs))
     per_label = np.where(label_ids == 1, -np.log(prob), -np.log(1 - prob))
     expected = per_label.mean(-1).mean()
     return MultiLabelLoss(), outputs, {"label_ids": label_ids}, expected
 
 
-def ranking_case():
-    outputs = logits(B, 1)
+def ranking_case(seed=0):
+    draws = Draws(seed)
+    outputs = draws.logits(B, 1)
     label_ids = np.array([0, 1, 2, 0.5, 0, 1], "float32")
     prob, target = 1 / (1 + np.exp(-outputs[:, 0])), np.minimum(label_ids, 1)
     expected = -target * np.log(prob) - (1 - target) * np.log(1 - prob)
     return RankingLoss(), outputs, {"label_ids": label_ids}, expected.mean()
 
 
-def unit_vectors():
-    vectors = logits(B, 2, 4)
+def unit_vectors(draws):
+    """Returns pairs of vectors of length 1, [B, 2, 4]."""
+    vectors = draws.logits(B, 2, 4)
     return vectors / np.linalg.norm(vectors, axis=-1, keepdims=True)
 
 
-def cosine_case():
-    vectors, label_ids = unit_vectors(), logits(B).astype("float32")
+def cosine_case(seed=0):
+    draws = Draws(seed)
+    vectors, label_ids = unit_vectors(draws), draws.logits(B).astype("float32")
     errors = (vectors[:, 0] * vectors[:, 1]).sum(-1) - label_ids
     return CosineLoss(), vectors, {"label_ids": label_ids}, (errors**2).mean()
 
 
 def with_ids(features):
+    """Returns features with the ids, whose shape a loss reads."""
     return {**features, "input_ids": np.zeros((B, T), "int32")}

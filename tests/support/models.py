@@ -1,4 +1,9 @@
-"""Creates networks that are small enough for tests, and their batches."""
+"""Creates networks that are small enough for tests, and their batches.
+
+For example:
+
+    model = built(modeling.BertModel(tiny_config()))
+"""
 
 import json
 

@@ -1,4 +1,9 @@
-"""Finds the pages of the documentation, and their blocks of code."""
+"""Finds the pages of the documentation, and their blocks of code.
+
+For example:
+
+    for code in blocks(page.read_text("utf-8"), "python"):
+"""
 
 import re
 

@@ -1,6 +1,10 @@
 """BERT's tokenizer character by character, as the paper's code defines it.
 
 Slow and plain, with nothing cached: what the fast ones are compared with.
+
+For example:
+
+    pieces = tokenize("A boat.", vocab, do_lower_case=True)
 """
 
 import unicodedata
@@ -15,6 +19,7 @@ def tokenize(text, vocab, do_lower_case):
 
 
 def basic_tokenize(text, do_lower_case):
+    """Returns the words of text, split at white space and punctuation."""
     cleaned = ""
     for char in text:
         category = unicodedata.category(char)
@@ -42,6 +47,7 @@ def basic_tokenize(text, do_lower_case):
 
 
 def wordpiece(word, vocab):
+    """Returns the WordPieces of a word, the longest first."""
     if len(word) > 200:
         return ["[UNK]"]
     pieces = []

@@ -1,4 +1,9 @@
-"""Reads the page of right and wrong predictions, as a browser would."""
+"""Reads the page of right and wrong predictions, as a browser would.
+
+For example:
+
+    page = ReportPage((run / "report.html").read_text("utf-8"))
+"""
 
 import html.parser
 

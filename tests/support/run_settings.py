@@ -1,4 +1,9 @@
-"""Runs of which only the settings are recorded, as a run does at its start."""
+"""Runs of which only the settings are recorded, as a run does at its start.
+
+For example:
+
+    start_or_resume(tmp_path, settings={"task_name": "mrpc"})
+"""
 
 import modeling
 from model_folders import model_json, presets

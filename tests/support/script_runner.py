@@ -4,6 +4,10 @@ multiprocessing's fork server imports TensorFlow and the project once, and forks
 the processes, which saves seconds of start-up for each. The script is read from
 its file and run as `__main__`, with its own command line, standard streams and
 exit status.
+
+For example:
+
+    done = run("run_squad.py", tmp_path, output_dir="run").check()
 """
 
 import json
@@ -13,11 +17,11 @@ import runpy
 import sys
 import tempfile
 import threading
-import time
 from pathlib import Path
 
 from tests.support.fresh_process import Done
 from tests.support.golden import ROOT
+from tests.support.waiting import wait_until
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 # Do not wait for the disk, because tests need not survive a power cut. Like
@@ -32,7 +36,6 @@ SCRIPTS = sorted(
     if "\ncommand = " in path.read_text()
 )
 SAMPLES = ROOT / "examples/samples"
-TIMEOUT = 300.0
 PROCESSES = multiprocessing.get_context("forkserver")
 
 
@@ -138,13 +141,20 @@ class Running:
         path = Path(self._streams[1])
         return path.read_text(errors="replace") if path.exists() else ""
 
+    def wait_until(self, find):
+        """Returns the first true result of `find`, while the script runs."""
+
+        def find_while_alive():
+            is_alive = self.is_alive()
+            found = find()
+            assert found or is_alive, self.stderr()
+            return found
+
+        return wait_until(find_while_alive, self.stderr)
+
     def wait_for_files(self, folder, pattern, count=1):
         """Waits until this number of files match, while the script runs."""
-        end = time.monotonic() + TIMEOUT
-        while len([*folder.glob(pattern)]) < count:
-            assert self.is_alive(), self.stderr()
-            assert time.monotonic() < end, self.stderr()
-            time.sleep(0.02)
+        self.wait_until(lambda: len([*folder.glob(pattern)]) >= count)
 
     def send(self, number):
         """Sends a signal to the script."""
@@ -154,15 +164,11 @@ class Running:
         if self.is_alive():
             self._process.kill()
 
-    def finish(self, timeout=TIMEOUT):
-        """Waits until the script ends, or kills it. Returns its Done."""
+    def finish(self):
+        """Waits until the script ends. Returns its Done."""
         if self._process is None:
             return self._done
-        end = time.monotonic() + timeout
-        while self.is_alive():
-            if time.monotonic() > end:
-                self.kill()
-            time.sleep(0.02)
+        wait_until(lambda: not self.is_alive(), self.stderr)
         with _ASKING:
             self._process.join()
         texts = (
@@ -198,10 +204,7 @@ def is_running(pid):
 
 def wait_for_end(pids):
     """Waits until none of these processes is running."""
-    end = time.monotonic() + TIMEOUT
-    while any(map(is_running, pids)):
-        assert time.monotonic() < end
-        time.sleep(0.05)
+    wait_until(lambda: not any(map(is_running, pids)))
 
 
 def start(script, cwd, *arguments, environment=None, **flags):
@@ -219,12 +222,8 @@ def run(script, cwd, *arguments, kill_when=lambda: False, **flags):
     If `kill_when()` returns True before the script ends, the script is killed.
     """
     with start(script, cwd, *arguments, **flags) as script:
-        end = time.monotonic() + TIMEOUT
-        while script.is_alive():
-            if kill_when() or time.monotonic() > end:
-                script.kill()
-                break
-            time.sleep(0.02)
+        wait_until(lambda: kill_when() or not script.is_alive(), script.stderr)
+        script.kill()
         return script.finish()
 
 

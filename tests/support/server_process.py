@@ -1,4 +1,10 @@
-"""serve.py in a process of its own, on a free port by default."""
+"""serve.py in a process of its own, on a free port by default.
+
+For example:
+
+    with running(tmp_path, {"ner": export}) as server:
+        status, answer = server.ask("GET", "/healthz")
+"""
 
 import contextlib
 import errno
@@ -7,11 +13,11 @@ import json
 import re
 import signal
 import socket
-import time
 
 import pytest
 
 from tests.support import script_runner
+from tests.support.waiting import TIMEOUT
 
 # What a system says of a connection that the other side has closed.
 CLOSED = (errno.ECONNRESET, errno.EPIPE, errno.ENOTCONN)
@@ -28,26 +34,34 @@ class ServerProcess:
             *arguments,
             **{"port": 0} | flags,
         )
-        end = time.monotonic() + script_runner.TIMEOUT
         ready = re.compile(r"ready: http://127\.0\.0\.1:(\d+)")
-        while not (match := ready.search(self.script.stderr())):
-            assert self.script.is_alive(), self.script.stderr()
-            assert time.monotonic() < end, self.script.stderr()
-            time.sleep(0.05)
+        match = self.script.wait_until(
+            lambda: ready.search(self.script.stderr())
+        )
         self.port = int(match[1])
 
     def connect(self):
         """Returns a connection that closes at the end of a `with` block."""
         return contextlib.closing(
-            http.client.HTTPConnection(
-                "127.0.0.1", self.port, timeout=script_runner.TIMEOUT
-            )
+            http.client.HTTPConnection("127.0.0.1", self.port, timeout=TIMEOUT)
         )
 
     def ask(self, method, path, body=None, headers=None):
         """Returns (status, parsed JSON or text) of a reply."""
         with self.connect() as connection:
             return ask(connection, method, path, body, headers)[:2]
+
+    def start_to_stop(self):
+        """Sends SIGTERM; returns when the server accepts no connection."""
+        self.script.send(signal.SIGTERM)
+        self.script.wait_until(lambda: not self._accepts_connections())
+
+    def _accepts_connections(self):
+        try:
+            socket.create_connection(("127.0.0.1", self.port)).close()
+        except ConnectionRefusedError:
+            return False
+        return True
 
     def stop(self):
         """Sends SIGTERM; returns the exit status."""

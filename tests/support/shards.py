@@ -1,4 +1,9 @@
-"""Creates shards of pretraining records as at scale, and reads them."""
+"""Creates shards of pretraining records as at scale, and reads them.
+
+For example:
+
+    features = read_shards(create_shards(tmp_path, num_shards=3))
+"""
 
 import functools
 import hashlib

@@ -1,4 +1,14 @@
-"""Finds the source files of the packages."""
+"""Finds the source files of the packages.
+
+For example:
+
+    for path in sources("modeling"): ...
+    for source in parsed_sources("modeling", "tools"): ...
+"""
+
+import ast
+import dataclasses
+from pathlib import Path
 
 from tests.support.golden import ROOT
 
@@ -19,3 +29,26 @@ ALL_FOLDERS = (*PACKAGES, "tools", "benchmarks", "docs", "examples", "tests")
 def sources(folder):
     """Returns the Python files of a folder."""
     return sorted((ROOT / folder).rglob("*.py"))
+
+
+@dataclasses.dataclass(frozen=True)
+class Source:
+    """A Python file, its text and its syntax tree."""
+
+    path: Path
+    text: str
+    tree: ast.Module
+
+    def place(self, node):
+        """Returns "FILE:LINE" of a node of the tree, for a message."""
+        return f"{self.path.relative_to(ROOT)}:{node.lineno}"
+
+
+def parsed_sources(*folders):
+    """Yields the Source of each script at the top, and of each in folders."""
+    paths = [*ROOT.glob("*.py")]
+    for folder in folders:
+        paths += sources(folder)
+    for path in paths:
+        text = path.read_text(encoding="utf-8")
+        yield Source(path, text, ast.parse(text))

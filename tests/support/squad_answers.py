@@ -1,4 +1,9 @@
-"""Checks answers against their passages."""
+"""Checks answers against their passages.
+
+For example:
+
+    check_bytes(passage, model.answer("Who?", passage))
+"""
 
 from data.squad.squad_examples import WORD
 

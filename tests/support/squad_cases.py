@@ -1,4 +1,9 @@
-"""Reads the recorded cases of SQuAD."""
+"""Reads the recorded cases of SQuAD.
+
+For example:
+
+    @pytest.mark.parametrize("case", CASES)
+"""
 
 import numpy as np
 
@@ -13,12 +18,14 @@ CASES = golden.cases("squad")
 
 
 def window_options(case):
+    """Returns how a case cuts its passages."""
     return WindowOptions(
         case["max_seq_length"], case["doc_stride"], case["max_query_length"]
     )
 
 
 def decoding_options(case):
+    """Returns how a case chooses its answers."""
     return DecodingOptions(
         case["n_best_size"],
         case["max_answer_length"],
@@ -28,6 +35,7 @@ def decoding_options(case):
 
 
 def load_tokenizer(case):
+    """Returns the tokenizer of a case."""
     return tokenization.FullTokenizer(
         case["folder"] / case["vocab_file"], case["do_lower_case"]
     )

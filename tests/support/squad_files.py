@@ -1,4 +1,9 @@
-"""Small files in SQuAD's layout."""
+"""Small files in SQuAD's layout.
+
+For example:
+
+    write_squad(path, [[(4, "boat")], []], "The boat is red.")
+"""
 
 import json
 

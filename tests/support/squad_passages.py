@@ -1,4 +1,9 @@
-"""Questions about small passages: their examples and their windows."""
+"""Questions about small passages: their examples and their windows.
+
+For example:
+
+    examples, windows = create_windows(tmp_path, tokenizer, "The boat.")
+"""
 
 import dataclasses
 

@@ -1,4 +1,9 @@
-"""Reads a table that a test writes."""
+"""Reads a table that a test writes.
+
+For example:
+
+    rows = read_table(tmp_path, "a.csv", "text,label\\na,x\\n")
+"""
 
 from data.tables.table_formats import Layout, read_rows
 

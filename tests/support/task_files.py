@@ -1,8 +1,17 @@
-"""Writes small data sets of tasks. A test set with labels is the dev set."""
+"""Writes small data sets of tasks. A test set with labels is the dev set.
 
-import csv
+For example:
+
+    write_regression(tmp_path / "sts")
+"""
+
 import random
 import shutil
+
+from tests.support.csv_files import write_csv
+
+# A byte order mark comes first, as Excel writes it.
+EXCEL = "utf-8-sig"
 
 WORDS = {"red": "the river is red", "blue": "a blue boat on the water"}
 SENTENCES = [
@@ -20,14 +29,6 @@ def write_tsv(path, header, rows):
     path.parent.mkdir(exist_ok=True)
     lines = ["\t".join(map(str, row)) for row in [header, *rows]]
     path.write_text("\n".join(lines) + "\n")
-
-
-def write_csv(path, header, rows):
-    """Writes rows below a header as CSV, as Excel does."""
-    path.parent.mkdir(exist_ok=True)
-    # With a byte order mark, as Excel writes it.
-    with open(path, "w", encoding="utf-8-sig", newline="") as writer:
-        csv.writer(writer).writerows([header, *rows])
 
 
 def write_regression(folder):
@@ -79,7 +80,7 @@ def write_table(folder):
             text = ", ".join(WORDS[colour] for colour in colours)
             rows.append(["|".join(colours), index, f'the "{text}"'])
         header = ["colours", "id", "review"]
-        write_csv(folder / f"{name}.csv", header, rows)
+        write_csv(folder / f"{name}.csv", header, rows, EXCEL)
 
 
 def write_long_texts(folder):
@@ -91,7 +92,7 @@ def write_long_texts(folder):
             label = draw.choice(["red", "blue"])
             words = draw.choices(FILLING.split(), k=draw.randint(16, 40))
             rows.append((f"{' '.join(words)} {label}", label))
-        write_csv(folder / f"{name}.csv", ["text", "label"], rows)
+        write_csv(folder / f"{name}.csv", ["text", "label"], rows, EXCEL)
     shutil.copy(folder / "dev.csv", folder / "test.csv")
 
 
@@ -127,7 +128,7 @@ def write_swag(path, count):
         rows.append([*row, order.index(index % 4)])
     header = ["", "video-id", "sent1", "sent2"]
     header += [f"ending{index}" for index in range(4)]
-    write_csv(path, [*header, "label"], rows)
+    write_csv(path, [*header, "label"], rows, EXCEL)
 
 
 def write_swag_sets(folder):

@@ -1,4 +1,9 @@
-"""Checks what each fine-tuning script promises, on real runs of a task."""
+"""Checks what each fine-tuning script promises, on real runs of a task.
+
+For example:
+
+    results = run_task_test("run_ner.py", flags, metric="f1")
+"""
 
 import shlex
 import signal

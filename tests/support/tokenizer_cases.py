@@ -1,4 +1,9 @@
-"""Texts for tokenizers: recorded and random ones."""
+"""Texts for tokenizers: recorded and random ones.
+
+For example:
+
+    texts = random_strings(1500, seed=4)
+"""
 
 import gzip
 import json

@@ -1,4 +1,9 @@
-"""Writes a tokenizer.json in the form that transformers 5 saves."""
+"""Writes a tokenizer.json in the form that transformers 5 saves.
+
+For example:
+
+    write_tokenizer_json(path, [("model", "unk_token", "[X]")])
+"""
 
 import copy
 import json
@@ -33,6 +38,7 @@ SAVED = {
 
 
 def write_tokenizer_json(path, changes=()):
+    """Writes SAVED with changes: (section or None, name, value) each."""
     saved = copy.deepcopy(SAVED)
     for section, name, value in changes:
         (saved[section] if section else saved)[name] = value

@@ -1,4 +1,9 @@
-"""Defines a task that tests can train without a script or data files."""
+"""Defines a task that tests can train without a script or data files.
+
+For example:
+
+    task = run_task(ToyTask, create_run(tmp_path, do_train=True))
+"""
 
 import keras
 

@@ -1,8 +1,13 @@
-"""A model with two weights, and a Trainer for it."""
+"""A model with two weights, and a Trainer for it that reads given batches.
+
+For example:
+
+    trainer = create_trainer(output_dir=tmp_path, save_checkpoints_steps=6)
+    fit(trainer, batches([1, np.nan]), 50)
+"""
 
 import dataclasses
 import tempfile
-from unittest import mock
 
 import keras
 import numpy as np
@@ -11,7 +16,7 @@ import tensorflow as tf
 import modeling
 from command_line import config_values
 from command_line.flags import flag, group
-from data.io import tfrecords
+from data.io import feature_specs, records, tfrecords
 from modeling.task_loss import BatchLoss
 from training.loop.callbacks import Callback
 from training.loop.train_step import TrainStep
@@ -22,7 +27,8 @@ from training.start import StartingPoint
 from training.training_config import TrainingConfig, TrainingFlags
 
 BATCH_SIZE = 2
-# Contains the output folders of runs whose files no test reads.
+# Contains the records of all runs, and the output folders of runs whose files
+# no test reads.
 _FOLDERS = tempfile.TemporaryDirectory()
 
 
@@ -88,11 +94,14 @@ class Config(TrainingConfig):
 
 def create_config(output_dir=None, **changes):
     """Returns a configuration that keeps all checkpoints."""
-    defaults = {"keep_checkpoint_max": 0, "summary_steps": 0}
+    defaults = {
+        "keep_checkpoint_max": 0,
+        "summary_steps": 0,
+        "train_batch_size": BATCH_SIZE,
+    }
     return config_values.create_config(
         Config,
         output_dir=str(output_dir or tempfile.mkdtemp(dir=_FOLDERS.name)),
-        train_batch_size=BATCH_SIZE,
         **defaults | changes,
     )
 
@@ -132,21 +141,83 @@ def create_trainer(
     return Trainer(model, start, RunFolder.open(start), step)
 
 
-def fit(trainer, dataset, num_train_steps, *callbacks):
-    """Trains on a dataset that begins with the next step's batch."""
-    with mock.patch.object(tfrecords, "create_dataset", return_value=dataset):
-        trainer.fit(None, num_train_steps, callbacks)
+def fit(trainer, batches, num_train_steps, *callbacks):
+    """Trains on batches, of which the first is the next step's.
+
+    Args:
+        trainer: the Trainer.
+        batches: dicts {name: array [B, ...]}, at least one for each step.
+        num_train_steps: number of the last step.
+        *callbacks: run after each step.
+    """
+    rows = [
+        {name: values[row] for name, values in batch.items()}
+        for batch in batches
+        for row in range(trainer.config.batch_size)
+    ]
+    spec = {
+        name: feature_specs.Feature(
+            value.shape, "float32" if value.dtype.kind == "f" else "int64"
+        )
+        for name, value in rows[0].items()
+    }
+    # Steps that are over have read records, which never come again.
+    num_read = trainer.global_step * trainer.config.batch_size
+    rows = [rows[0]] * num_read + rows
+    path = _write_records(
+        _encode(rows[number]) for number in _places(trainer, len(rows))
+    )
+    trainer.fit(tfrecords.Records([path], spec), num_train_steps, callbacks)
+
+
+def _places(trainer, count):
+    """Returns for each of `count` records of a file when it is trained on.
+
+    The shuffled order depends only on the seed and on the number of records.
+    """
+    path = _write_records(
+        records.encode_example({"number": [number]}) for number in range(count)
+    )
+    spec = {"number": feature_specs.Feature((), "int64")}
+    dataset = tfrecords.create_dataset(
+        tfrecords.Records([path], spec),
+        batch_size=1,
+        is_training=True,
+        seed=trainer.config.training.seed,
+    )
+    order = [int(batch["number"][0]) for batch in dataset.take(count)]
+    return np.argsort(order)
+
+
+def _encode(row):
+    """Serializes {name: array} as a `tf.train.Example`."""
+    return records.encode_example(
+        {
+            name: value.reshape(-1)
+            if value.dtype.kind == "f"
+            else value.reshape(-1).tolist()
+            for name, value in row.items()
+        }
+    )
+
+
+def _write_records(serialized):
+    """Writes records to a new file, and returns its path."""
+    _, path = tempfile.mkstemp(dir=_FOLDERS.name)
+    with records.RecordWriter([path]) as writer:
+        for record in serialized:
+            writer.write(record)
+    return path
 
 
 def batches(factors, zeros=None):
     """Returns one batch for each factor, then batches of factor 1."""
     factors = np.append(factors, np.ones(100)).astype(np.float32)
     zeros = np.zeros_like(factors) if zeros is None else zeros
-    dataset = tf.data.Dataset.from_tensor_slices(
-        {"factor": factors, "zero": zeros}
-    )
-    return dataset.map(
-        lambda batch: {
-            name: [value] * BATCH_SIZE for name, value in batch.items()
+    return [
+        {
+            "factor": np.full(BATCH_SIZE, factor),
+            "zero": np.full(BATCH_SIZE, zero),
         }
-    )
+        for factor, zero in zip(factors, zeros, strict=False)
+    ]

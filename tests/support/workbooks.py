@@ -1,4 +1,9 @@
-"""Writes small Excel workbooks, cell by cell."""
+"""Writes small Excel workbooks, cell by cell.
+
+For example:
+
+    write_workbook(path, {"Sheet1": [["text", "label"], ["a", 1]]})
+"""
 
 import zipfile
 from xml.sax.saxutils import escape

@@ -49,7 +49,7 @@ def test_seeds_form_one_row(runs, capsys):
     assert capsys.readouterr().out == TABLE
 
 
-def test_names_of_folders(runs):
+def test_a_folder_without_a_name_is_shown_by_its_path(runs):
     lines = show(runs, f"a={runs}/glue,{runs}/squad/seed_1,{runs}/squad/seed_2")
     labels = [line.split(" | ")[0].strip("| ") for line in lines]
     assert labels[2:] == ["a", f"{runs}/squad"]

@@ -1,6 +1,6 @@
 """The files that describe a run's model: what is read, replaced and kept.
 
-Also covers run_folder.py and model_json.py. test_resuming.py compares settings.
+test_resuming.py compares the settings in them.
 """
 
 import contextlib

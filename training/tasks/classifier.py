@@ -84,9 +84,7 @@ class ClassifierTask(task.Task[features.InputExample, int]):
             "num_texts": num_texts or start.recorded_settings.get("num_texts"),
             **reader.settings,
         }
-        self.export_settings: ClassifierSettings = {
-            "doc_stride": self.doc_stride
-        }
+        self.export_settings = {"doc_stride": self.doc_stride}
         if mode == "regression" and reader.may_be_cross_encoder:
             self.export_settings["num_texts"] = None
         if class_weights:

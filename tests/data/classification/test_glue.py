@@ -1,6 +1,6 @@
 """GLUE's tasks, on its files where they are, and on small ones of our own.
 
-Also covers glue_layouts.py.
+glue_layouts.py finds the columns in the files of each mirror.
 """
 
 import csv

@@ -1,6 +1,6 @@
 """The labels of a task, from --labels or from rows, and their warnings.
 
-Also covers label_cells.py.
+label_cells.py reads them from the cells of rows.
 """
 
 import pytest

@@ -1,7 +1,4 @@
-"""A user's own tables: formats, labels, and what is said of bad lines.
-
-Also covers column_names.py.
-"""
+"""A user's own tables: formats, labels, and what is said of bad lines."""
 
 import json
 
@@ -263,7 +260,7 @@ def test_each_label_may_have_a_column(tmp_path):
         )
 
 
-def test_labels_that_the_train_set_does_not_tell(tmp_path):
+def test_a_train_set_that_tells_no_labels_is_named(tmp_path):
     # As in an export of a model whose outputs have no names.
     with pytest.raises(ValueError, match="--labels"):
         create_processor(None).labels()

@@ -1,6 +1,6 @@
 """Rows with tags, rows of this project's predictions, and contradictions.
 
-Also covers tag_names.py.
+tag_names.py names their tags.
 """
 
 import json

@@ -1,6 +1,7 @@
 """Tables of tagged words, sentences, and the tags that a file may have.
 
-Also covers column_layouts.py, column_sentences.py and tag_names.py.
+column_layouts.py finds how they are written, column_sentences.py parts them
+into sentences, and tag_names.py names their tags.
 """
 
 import pytest
@@ -68,9 +69,8 @@ def read(folder, text, name="train.csv", split="train", labels=None, **columns):
 
 
 def shorten(examples):
-    return [example.words for example in examples], [
-        example.labels for example in examples
-    ]
+    """Returns the words and the tags of each example."""
+    return words_of(examples), [example.labels for example in examples]
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
@@ -80,32 +80,37 @@ def test_words_and_tags_are_found_in_each_layout(tmp_path, layout, end):
     assert shorten(read(tmp_path, text)) == (WORDS, TAGS)
 
 
-def test_tables_are_read_by_their_ending(tmp_path):
-    text = TABLES["Kaggle's"]
-    assert shorten(read(tmp_path, text, "dev.txt", "eval")) == (WORDS, TAGS)
-    text = text.replace('","', "COMMA").replace(",", "\t")
+def words_of(examples):
+    return [example.words for example in examples]
+
+
+def test_a_table_may_end_in_txt(tmp_path):
+    examples = read(tmp_path, TABLES["Kaggle's"], "dev.txt", "eval")
+    assert shorten(examples) == (WORDS, TAGS)
+
+
+def test_cells_of_a_tsv_file_are_not_quoted(tmp_path):
+    text = TABLES["Kaggle's"].replace('","', "COMMA").replace(",", "\t")
     text = text.replace("COMMA", ",").replace('""""', '"')
     assert shorten(read(tmp_path, text, "train.tsv")) == (WORDS, TAGS)
-    # A column at the end that is filled where a sentence begins.
+
+
+def test_the_last_column_may_tell_where_a_sentence_begins(tmp_path):
     text = "Word\tTag\tSentence\nAnna\tO\t1\nleft\tO\t\nOslo\tO\t2\n"
     examples = read(tmp_path, text, "test.tsv", "predict")
-    assert [example.words for example in examples] == [
-        ["Anna", "left"],
-        ["Oslo"],
-    ]
-    (tmp_path / "test.tsv").unlink()
-    # A table has no comments.
+    assert words_of(examples) == [["Anna", "left"], ["Oslo"]]
+
+
+def test_a_table_has_no_comments(tmp_path):
     text = "Word,Tag,POS\n#,O,X\n#,B-X,X\n"
-    (example,) = read(tmp_path, text, "test.csv", "predict", ["O", "B-X"])
-    assert example.words == ["#", "#"]
-    (tmp_path / "test.csv").unlink()
-    # A test set may lack its tags.
+    examples = read(tmp_path, text, "test.csv", "predict", ["O", "B-X"])
+    assert words_of(examples) == [["#", "#"]]
+
+
+def test_a_test_set_may_lack_its_tags(tmp_path):
     text = "Sentence #,Word\n1,Anna\n,left\n2,Oslo\n"
     examples = read(tmp_path, text, "test.csv", "predict")
-    assert [example.words for example in examples] == [
-        ["Anna", "left"],
-        ["Oslo"],
-    ]
+    assert words_of(examples) == [["Anna", "left"], ["Oslo"]]
     assert {tag for example in examples for tag in example.labels} == {"O"}
 
 

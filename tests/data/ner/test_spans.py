@@ -104,7 +104,7 @@ def test_what_nobody_annotated_is_skipped(tmp_path, caplog):
     assert [set(row.labels) == {"O"} for row in rows] == [False, *[True] * 4]
 
 
-def test_annotations_that_differ(tmp_path):
+def test_of_two_annotations_the_right_one_must_be_marked(tmp_path):
     annotations = [*FORMATS["Label Studio"]["annotations"], {"result": []}]
     with pytest.raises(ValueError, match="2 annotations"):
         read(tmp_path, label_studio(annotations))

@@ -1,6 +1,6 @@
 """Records written by several processes, and work that is interrupted.
 
-Also covers sharded_job.py.
+sharded_job.py runs the tasks, and resumes them.
 """
 
 import gzip
@@ -188,6 +188,7 @@ def test_a_shard_may_be_empty(tmp_path):
         lambda path: path.unlink(),
         lambda path: path.write_bytes(path.read_bytes()[:-1] + b"?"),
     ],
+    ids=["cut", "removed", "another byte"],
 )
 @pytest.mark.parametrize("is_finished", [True, False])
 def test_a_damaged_shard_is_rebuilt(

@@ -1,6 +1,6 @@
 """Questions in tables, with the columns and notations that tools write.
 
-Also covers cells.py.
+cells.py reads their answers.
 """
 
 import csv
@@ -139,7 +139,7 @@ def test_questions_without_an_answer_need_the_flag_of_v2(tmp_path, columns):
 
 
 @pytest.mark.parametrize("start", [15.0, "15", "15.0"])
-def test_positions_that_are_floats_in_json(tmp_path, start):
+def test_positions_that_are_floats_in_json_are_read(tmp_path, start):
     answers = [{"text": "nine", "answer_start": start}]
     qa = {"id": "a", "question": QUESTION, "answers": answers}
     content = {"data": [{"paragraphs": [{"context": CONTEXT, "qas": [qa]}]}]}

@@ -1,6 +1,6 @@
 """SQuAD inside a graph, against the Python that equals the original.
 
-Also covers decoder_layer.py and spans_layer.py.
+After the windows, spans_layer.py and decoder_layer.py find the answers.
 """
 
 import json

@@ -1,6 +1,5 @@
 """Splits of one table into a train set and a dev set: no row ever moves."""
 
-import csv
 import itertools
 import json
 import math
@@ -15,6 +14,7 @@ from data.ner.ner_options import NerOptions
 from data.ner.ner_processor import NerProcessor
 from data.tables.data_file_options import DataFileOptions
 from data.tables.row_keys import key_of
+from tests.support.csv_files import read_csv, write_csv
 from tests.support.golden import GOLDEN_DIR
 from tests.support.script_runner import SAMPLES
 
@@ -31,8 +31,8 @@ def sentences():
 
 def topics(name="train"):
     """Returns the texts and labels of a table."""
-    with (TOPICS / f"{name}.csv").open(encoding="utf-8") as file:
-        return [(row["text"], row["label"]) for row in csv.DictReader(file)]
+    rows = read_csv(TOPICS / f"{name}.csv")
+    return [(row["text"], row["label"]) for row in rows]
 
 
 def split(
@@ -40,8 +40,7 @@ def split(
 ):
     """Returns the texts of the examples in the (train, dev) sets of rows."""
     path = folder / "table.csv"
-    with path.open("w", encoding="utf-8", newline="") as file:
-        csv.writer(file).writerows([names, *rows])
+    write_csv(path, names, rows)
     reader = TABLE_TASKS[task].create_processor(
         None,
         DataFileOptions(data_file=str(path), dev_fraction=fraction),
@@ -92,8 +91,7 @@ def test_shares_of_support_tickets_are_those_of_a_fair_choice(
     path = Path(GOLDEN_DIR or "absent", "../trials/tickets.csv")
     if not path.is_file():
         pytest.skip("needs tickets.csv beside BERT_GOLDEN_DIR")
-    with path.open(encoding="utf-8") as file:
-        rows = [(row["message"], row["queue"]) for row in csv.DictReader(file)]
+    rows = [(row["message"], row["queue"]) for row in read_csv(path)]
     check_share(*split(tmp_path, rows, fraction), fraction)
 
 
@@ -155,6 +153,15 @@ def test_larger_fractions_contain_smaller_ones(tmp_path):
         lambda text: text.replace("é", "e\u0301"),
         lambda text: text.replace("é", "e"),
     ],
+    ids=[
+        "two spaces",
+        "a space before",
+        "capitals",
+        "other spaces",
+        "a space of no width",
+        "a combined accent",
+        "no accent",
+    ],
 )
 def test_copies_that_look_alike_share_a_set(tmp_path, change):
     rows = topics()
@@ -167,9 +174,8 @@ def test_copies_that_look_alike_share_a_set(tmp_path, change):
 def test_copies_in_two_files_are_counted(tmp_path, caplog, order):
     rows = topics()
     for name, change in (("train", str), ("dev", str.upper)):
-        with (tmp_path / f"{name}.csv").open("w", encoding="utf-8") as file:
-            changed = [(f"{change(text)} ", label) for text, label in rows[:99]]
-            csv.writer(file).writerows([("text", "label"), *changed])
+        changed = [(f"{change(text)} ", label) for text, label in rows[:99]]
+        write_csv(tmp_path / f"{name}.csv", ("text", "label"), changed)
     reader = TABLE_TASKS["csv"].create_processor(
         str(tmp_path),
         DataFileOptions(),
@@ -237,8 +243,7 @@ def test_labels_come_from_both_sets_and_missing_ones_are_named(
     train, dev = split(tmp_path, rows)
     added = [(*train[0], "only trained")] * 5 + [(*dev[0], "only scored")]
     path = tmp_path / "table.csv"
-    with path.open("w", encoding="utf-8", newline="") as file:
-        csv.writer(file).writerows([("text", "label"), *rows, *added])
+    write_csv(path, ("text", "label"), rows + added)
     caplog.clear()
     reader = TABLE_TASKS["csv"].create_processor(
         None,

@@ -4,7 +4,7 @@ Tools write them: exports of data miners, databases and spreadsheets, downloads
 that went wrong. Each is skipped where that is safe, and otherwise an error
 that says what it is.
 
-Also covers headers.py and table_checks.py.
+headers.py and table_checks.py decide it from the first lines.
 """
 
 import pytest

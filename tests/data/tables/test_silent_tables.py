@@ -2,7 +2,7 @@
 
 Each is read right, or an error says what is wrong and what to do.
 
-Also covers headers.py.
+headers.py decides whether the first line is a row.
 """
 
 import pytest

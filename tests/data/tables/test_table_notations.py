@@ -3,7 +3,7 @@
 Each case is read right, or refused with the reason. A row that is read wrong
 in silence is worse than both.
 
-Also covers dialects.py and table_checks.py.
+dialects.py finds the notation, and table_checks.py refuses what is none.
 """
 
 import re

@@ -1,6 +1,7 @@
 """The reader of tables: formats, delimiters, packed files, and broken ones.
 
-Also covers column_names.py, dialects.py and table_formats.py.
+table_formats.py reads the formats, dialects.py finds the delimiters, and
+column_keys.py names the cells of columns without a name of their own.
 """
 
 import gzip
@@ -239,18 +240,29 @@ def test_a_cell_may_be_longer_than_the_limit_of_csv(tmp_path):
 
 @pytest.mark.parametrize("indent", [None, 1])
 @pytest.mark.parametrize("name", ["a.json", "a.jsonl", "a"])
-def test_a_list_in_json_is_no_text(tmp_path, indent, name):
+@pytest.mark.parametrize(
+    "value",
+    [ROWS, {"data": ROWS}, {"version": "1", "data": ROWS}],
+    ids=["list", "object", "object of more"],
+)
+def test_the_rows_of_a_list_in_json_are_read(tmp_path, value, indent, name):
+    path = write(tmp_path / name, json.dumps(value, indent=indent))
+    assert [*read_rows(path)] == [*enumerate(ROWS, 1)]
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+@pytest.mark.parametrize("name", ["a.json", "a.jsonl", "a"])
+def test_a_list_of_texts_in_json_is_an_error(tmp_path, indent, name):
     """Each line would be answered as a text."""
-    path = tmp_path / name
-    for value in (ROWS, {"data": ROWS}, {"version": "1", "data": ROWS}):
-        write(path, json.dumps(value, indent=indent))
-        assert [*read_rows(path)] == [*enumerate(ROWS, 1)]
-    write(path, json.dumps(["a"], indent=indent))
+    path = write(tmp_path / name, json.dumps(["a"], indent=indent))
     ((_, row),) = read_rows(path)
     assert isinstance(row, ValueError)
-    for text in ("[MASK] is blue.", "[ a"):
-        ((_, row),) = read_rows(write(tmp_path / "a", text))
-        assert row == {"text": text}
+
+
+@pytest.mark.parametrize("text", ["[MASK] is blue.", "[ a"])
+def test_a_text_may_begin_with_a_bracket(tmp_path, text):
+    ((_, row),) = read_rows(write(tmp_path / "a", text))
+    assert row == {"text": text}
 
 
 def test_columns_that_nobody_reads_may_repeat(tmp_path):

@@ -1,6 +1,6 @@
 """Working memory of the tokenizer in a graph, on texts meant to break it.
 
-Also covers ragged.py and tokenizer_layer.py.
+tokenizer_layer.py processes them with the operations of ragged.py.
 """
 
 import sys

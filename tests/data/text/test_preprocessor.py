@@ -1,6 +1,7 @@
 """Strings become the inputs of models, in Keras and in tf.data.
 
-Also covers text_lists.py and registration.py.
+text_lists.py takes their strings from any container, and registration.py lets
+Keras load what it saved of them.
 """
 
 import importlib.util
@@ -98,7 +99,7 @@ def test_texts_and_pairs_of_every_kind_become_the_same_features(
     )
 
 
-def test_what_predict_tokenizes(preprocessor, tokenizer):
+def test_wordpieces_are_those_that_predict_shows(preprocessor, tokenizer):
     """predict.py --task=tokenize shows the same WordPieces of nasty texts."""
     preprocessor = BertTextClassifierPreprocessor(tokenizer, 24)
 
@@ -242,7 +243,7 @@ def test_from_preset_reads_vocabulary_casing_and_length(tmp_path, classifier):
     assert_same(again(["a [MASK]"]), preprocessor(["a [MASK]"]))
 
 
-def test_fit_on_strings(preprocessor, tokenizer, classifier):
+def test_a_model_is_fitted_on_strings(preprocessor, tokenizer, classifier):
     loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
     classifier.compile("sgd", loss, jit_compile=False)
     labels = np.arange(3)

@@ -1,6 +1,6 @@
 """The tokenizer against recordings, and against the paper's code.
 
-Also covers vocabulary_checks.py.
+vocabulary_checks.py refuses vocabularies that do not fit a model.
 """
 
 import gzip
@@ -110,21 +110,22 @@ def test_a_call_returns_what_a_run_trains_on():
     [
         ("[CLS] [SEP] a", None, r"\[MASK\], \[UNK\] not found in 3"),
         ("[CLS] [SEP] [MASK] [UNK] a", 4, "larger .* 5 .* vocab_size is 4"),
-        ("[CLS] [SEP] [MASK] [UNK] a", 5, None),
-        # Empty lines at the end, but not before a WordPiece.
-        ("[CLS] [SEP] [MASK] [UNK] a  ", 5, None),
+        # An empty line before a WordPiece counts.
         ("[CLS] [SEP] [MASK] [UNK]  a", 5, "larger .* 6 .* vocab_size is 5"),
     ],
 )
-def test_a_vocabulary_must_fit_the_model(
+def test_a_vocabulary_that_does_not_fit_the_model_is_refused(
     create_tokenizer, lines, vocab_size, message
 ):
     tokenizer = create_tokenizer(lines.split(" "))
-    if message is None:
-        tokenizer.check_vocab(vocab_size)
-        return
     with pytest.raises(ValueError, match=f"{tokenizer.vocab_file}.*{message}"):
         tokenizer.check_vocab(vocab_size)
+
+
+@pytest.mark.parametrize("end", ["", "  "], ids=["whole", "empty lines after"])
+def test_a_vocabulary_of_the_models_size_fits(create_tokenizer, end):
+    lines = f"[CLS] [SEP] [MASK] [UNK] a{end}".split(" ")
+    create_tokenizer(lines).check_vocab(5)
 
 
 def test_a_new_model_has_at_most_twice_the_rows():

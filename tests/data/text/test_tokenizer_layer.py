@@ -1,7 +1,7 @@
 """The tokenizer in a graph, against the Python that it equals.
 
-Also covers ragged.py, tokenizer_layer.py, unicode_tables.py and
-wordpiece_layer.py.
+tokenizer_layer.py splits into words with ragged.py and unicode_tables.py, and
+wordpiece_layer.py splits the words.
 """
 
 import itertools
@@ -84,7 +84,7 @@ def test_the_graph_reads_random_text_as_python_does(pair):
     assert_equal(pair, random_strings(3000, seed=2))
 
 
-def test_what_depends_on_neighbours(pair):
+def test_a_character_is_read_by_its_neighbors_as_in_python(pair):
     rng = random.Random(5)
     # Sigma is final or not; marks change places; both are looked at past
     # what is dropped.

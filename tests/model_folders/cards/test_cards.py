@@ -1,6 +1,6 @@
 """Model cards show the names in a user's data exactly as they are.
 
-Also covers example_calls.py.
+example_calls.py writes the calls in them.
 """
 
 import ast

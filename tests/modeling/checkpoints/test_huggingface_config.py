@@ -1,6 +1,6 @@
 """A Hugging Face config.json that is read, or refused by name.
 
-Also covers config_files.py.
+config_files.py converts it.
 """
 
 import json

@@ -3,7 +3,8 @@
 KerasHub 0.32 wrote the classifier in tests/testdata/weights/kerashub, with
 random weights, and computed out.npz (its backbone) and out_c.npz of in.npz.
 
-Also covers h5_files.py and kerashub_files.py.
+kerashub_files.py reads their JSON files, h5_files.py reads their weights, and
+kerashub_targets.py finds the variables for these.
 """
 
 import json
@@ -19,8 +20,10 @@ from data.text.tokenization import FullTokenizer
 from model_folders import kinds, presets
 from modeling.checkpoints.names import original_name
 from tests.support import weights_fuzz
+from tests.support.conversions import convert
 from tests.support.golden import ROOT
 from tests.support.kinds import assert_close
+from tests.support.odd_datasets import ODD_DATASETS
 from tests.support.script_runner import run
 from training.run import fingerprints
 
@@ -207,7 +210,7 @@ def test_kept_accents_are_said(classifier, caplog):
     assert not caplog.text
 
 
-def test_an_embedder_that_does_not_average(classifier):
+def test_an_embedder_states_how_it_pools(classifier):
     edit(
         classifier / "task.json",
         class_name="BertTextEmbedder",
@@ -264,42 +267,25 @@ def test_files_of_keras_2_and_of_bfloat16_are_loaded(backbone):
         ("tokenizer.json", {"lowercase": 1}, "lowercase"),
     ],
 )
-def test_json_that_states_something_else(classifier, file, entries, says):
+def test_an_entry_of_another_model_is_named(classifier, file, entries, says):
     edit(classifier / file, **entries)
     with pytest.raises(ValueError, match=f"^[^\n]*{says}[^\n]*$"):
         modeling.BertClassifier.from_preset(classifier)
 
 
-def link_out(file, name):
-    file[name] = h5py.ExternalLink("other.h5", "x")
-
-
-def link_in(file, name):
-    file[name] = h5py.SoftLink("/vars")
-
-
-def store_out(file, name):
-    outside = [("other.bin", 0, 4096)]
-    file.create_dataset(name, (32, 4, 8), "float32", external=outside)
-
-
-def store_virtual(file, name):
-    layout = h5py.VirtualLayout((32, 4, 8), "float32")
-    layout[:] = h5py.VirtualSource("other.h5", "x", (32, 4, 8))
-    file.create_virtual_dataset(name, layout)
-
-
-def store_nothing(file, name):
-    # Values that were never written take no place in the file.
-    file.create_dataset(name, (2**20, 2**20), "float32")
+@pytest.mark.parametrize(("change", "says"), ODD_DATASETS)
+def test_a_dataset_that_is_stored_in_an_odd_way_is_named(
+    backbone, change, says
+):
+    with h5py.File(backbone / "model.weights.h5", "r+") as file:
+        change(file, QUERY)
+    with pytest.raises(ValueError, match=f"^[^\n]*{says}[^\n]*$") as caught:
+        modeling.BertModel.from_preset(backbone)
+    assert str(backbone) in str(caught.value)
 
 
 def compress(file, name):
     file.create_dataset(name, data=np.zeros((32, 4, 8)), compression="gzip")
-
-
-def store_text(file, name):
-    file[name] = "text"
 
 
 def store_integers(file, name):
@@ -321,20 +307,14 @@ def store_less(file, name):
 @pytest.mark.parametrize(
     "change, says",
     [
-        (link_out, "is a link"),
-        (link_in, "is a link"),
-        (store_out, "in another file"),
-        (store_virtual, "in another file"),
-        (store_nothing, "in part"),
         (compress, "in chunks"),
-        (store_text, "no numbers"),
         (store_integers, "int8"),
         (store_another_shape, r"\[32, 4, 9\]"),
         (store_more, r"lora/vars/0 of the shape \[3, 5\]"),
         (store_less, r"query_dense/vars/0 of the shape \[32, 4, 8\]"),
     ],
 )
-def test_h5_that_is_not_read(backbone, change, says):
+def test_a_dataset_that_cannot_be_read_is_named(backbone, change, says):
     with h5py.File(backbone / "model.weights.h5", "r+") as file:
         del file[QUERY]
         change(file, QUERY)
@@ -343,17 +323,32 @@ def test_h5_that_is_not_read(backbone, change, says):
     assert str(backbone) in str(caught.value)
 
 
-@pytest.mark.parametrize("name", ["model.weights.h5", "task.weights.h5"])
-def test_missing_and_cut_files(classifier, name):
-    path = classifier / name
-    content = path.read_bytes()
+# {id: function that damages the content of a file}
+DAMAGE = {
     # The name of a group is no text.
-    damaged = content.replace(b"dense\0", b"\xffense\0")
-    for part in (damaged, content[:100], content[:-2000], b"not HDF5", b""):
-        path.write_bytes(part)
-        with pytest.raises(OSError, match=f"^[^\n]*{name}[^\n]*$"):
-            modeling.BertClassifier.from_preset(classifier)
-    path.unlink()
+    "a name": lambda content: content.replace(b"dense\0", b"\xffense\0"),
+    "few bytes": lambda content: content[:100],
+    "without its end": lambda content: content[:-2000],
+    "a text": lambda content: b"not HDF5",
+    "empty": lambda content: b"",
+}
+WEIGHTS = pytest.mark.parametrize(
+    "name", ["model.weights.h5", "task.weights.h5"]
+)
+
+
+@WEIGHTS
+@pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE)
+def test_a_damaged_file_is_named(classifier, name, damage):
+    path = classifier / name
+    path.write_bytes(damage(path.read_bytes()))
+    with pytest.raises(OSError, match=f"^[^\n]*{name}[^\n]*$"):
+        modeling.BertClassifier.from_preset(classifier)
+
+
+@WEIGHTS
+def test_a_missing_file_is_named(classifier, name):
+    (classifier / name).unlink()
     with pytest.raises(FileNotFoundError, match=name):
         modeling.BertClassifier.from_preset(classifier)
 
@@ -364,53 +359,54 @@ def test_the_vocabulary_is_not_in_tokenizer_json(classifier):
         FullTokenizer.from_preset(classifier)
 
 
-def test_tools_and_training_take_a_preset(classifier, tmp_path):
-    table = tmp_path / "t.csv"
+@pytest.fixture
+def train(classifier, tmp_path):
+    """Runs run_classifier.py on a small table, from the preset."""
     rows = [
         f"word {number % 7} boat,{'abc'[number % 3]}\n" for number in range(40)
     ]
-    table.write_text("text,label\n" + "".join(rows))
-    run(
-        "run_classifier",
-        tmp_path,
-        data_file=table,
-        init_checkpoint=classifier,
-        output_dir="run",
-        num_train_epochs=1,
-        train_batch_size=8,
-    ).check()
-    run(
-        "run_classifier",
-        tmp_path,
-        data_file=table,
-        teacher=classifier,
-        init_checkpoint=classifier,
-        output_dir="student",
-        num_train_epochs=1,
-        train_batch_size=8,
-    ).check()
+    (tmp_path / "t.csv").write_text("text,label\n" + "".join(rows))
+
+    def train(**flags):
+        return run(
+            "run_classifier",
+            tmp_path,
+            data_file="t.csv",
+            init_checkpoint=classifier,
+            output_dir="run",
+            num_train_epochs=1,
+            train_batch_size=8,
+            **flags,
+        )
+
+    return train
+
+
+def test_training_starts_from_a_preset(train):
+    train().check()
+
+
+def test_a_preset_may_be_the_teacher(train, classifier):
+    train(teacher=classifier).check()
+
+
+def test_a_teacher_without_the_blocks_that_it_states_is_refused(
+    train, classifier, tmp_path
+):
     large = shutil.copytree(classifier, tmp_path / "large")
     edit(large / "config.json", num_layers=1_000_000)
-    failed = run(
-        "run_classifier",
-        tmp_path,
-        data_file=table,
-        teacher=large,
-        init_checkpoint=classifier,
-        output_dir="failed",
-    )
-    assert "contains 3 blocks" in failed.stderr
+    assert "contains 3 blocks" in train(teacher=large).error
+
+
+def test_a_preset_is_exported(classifier, tmp_path):
     run("tools.export", tmp_path, model=classifier, export_dir="export").check()
+
+
+@pytest.mark.parametrize("output_format", ["tf1", "huggingface", "kerashub"])
+def test_a_preset_is_converted(output_format, classifier, tmp_path):
+    convert(classifier, tmp_path / "out", output_format=output_format)
+    model = modeling.BertClassifier.from_preset(tmp_path / "out")
     recorded = np.load(RECORDED / "out_c.npz")["logits"]
-    for output_format in ("tf1", "huggingface", "kerashub"):
-        run(
-            "tools.convert_checkpoint",
-            tmp_path,
-            init_checkpoint=classifier,
-            output_dir=output_format,
-            output_format=output_format,
-        ).check()
-        model = modeling.BertClassifier.from_preset(tmp_path / output_format)
-        assert_close(model(FEATURES), recorded, tolerance=1e-5)
-        tokenizer = FullTokenizer.from_preset(tmp_path / output_format)
-        assert tokenizer.do_lower_case and len(tokenizer.tokens) == 1600
+    assert_close(model(FEATURES), recorded, tolerance=1e-5)
+    tokenizer = FullTokenizer.from_preset(tmp_path / "out")
+    assert tokenizer.do_lower_case and len(tokenizer.tokens) == 1600

@@ -1,6 +1,6 @@
 """Checkpoints and SavedModels of Model Garden, which TF-Hub published.
 
-Also covers object_graph.py and saved_models.py.
+object_graph.py finds their weights, and saved_models.py what else they state.
 """
 
 import re
@@ -15,11 +15,10 @@ from tensorflow.core.protobuf.trackable_object_graph_pb2 import (
 )
 
 import modeling
-from command_line import flags
 from data.text.tokenization import FullTokenizer
 from model_folders import presets
+from tests.support.conversions import convert
 from tests.support.golden import ROOT
-from tools import convert_checkpoint
 
 WEIGHTS = ROOT / "tests/testdata/weights/modelgarden"
 GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"
@@ -268,7 +267,7 @@ def test_weights_of_transformers_are_loaded(tmp_path, head, scope):
         assert model.num_labels == 3
 
 
-def test_names_of_2019_in_tf_model_h5(tmp_path):
+def test_names_of_2019_in_tf_model_h5_are_read(tmp_path):
     """TFBertModel of 2019 stored the words as `word_embeddings/weight`."""
     config = modeling.load_config(WEIGHTS / "v1_items")
     saved = modeling.BertModel(config)
@@ -389,11 +388,6 @@ def test_damaged_files_are_named(checkpoint):
 def test_a_copy_in_another_format_computes_the_same(
     saved_model, tmp_path, model_format
 ):
-    options = convert_checkpoint.Config(
-        init_checkpoint=str(saved_model),
-        output_dir=str(tmp_path / "copy"),
-        output_format=model_format,
-    )
-    convert_checkpoint.main(flags.Parsed(options))
+    convert(saved_model, tmp_path / "copy", output_format=model_format)
     check_outputs(tmp_path / "copy", "out_v2.npz")
     assert FullTokenizer.from_preset(tmp_path / "copy").do_lower_case

@@ -1,6 +1,6 @@
 """Weights that are not read: one line says what they are, and what to do.
 
-Also covers loading.py.
+loading.py tells them from checkpoints.
 """
 
 import json
@@ -9,12 +9,11 @@ import shutil
 import pytest
 
 import modeling
-from command_line.flags import Parsed
 from model_folders import presets
 from tests.support import toy_task, weights_fuzz
+from tests.support.conversions import convert
 from tests.support.golden import ROOT
 from tests.support.huggingface_files import CONFIG, change_weights
-from tools import convert_checkpoint
 from training import distillation
 
 RECORDED = ROOT / "tests/testdata/huggingface/BertModel"
@@ -78,10 +77,8 @@ def test_another_architecture_is_refused_by_every_door(tmp_path):
     says = r"config.json: `model_type` is 'roberta', .* another network"
     with pytest.raises(ValueError, match=says):
         modeling.BertModel.from_preset(folder)
-    flags = {"init_checkpoint": str(folder), "output_dir": f"{tmp_path}/new"}
-    parsed = Parsed(convert_checkpoint.Config(**flags), frozenset(flags))
     with pytest.raises(ValueError, match=says):
-        convert_checkpoint.main(parsed)
+        convert(folder, tmp_path / "new")
     words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a"]
     (folder / "vocab.txt").write_text("\n".join(words))
     for door in (load_teacher, *weights_fuzz.DOORS):

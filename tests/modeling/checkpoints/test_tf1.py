@@ -1,6 +1,6 @@
 """TF1 checkpoints: Google's format and names, in and out.
 
-Also covers loading.py and restore.py.
+restore.py assigns their values by name.
 """
 
 import resource

@@ -4,14 +4,12 @@ import contextlib
 import logging
 import os
 import shutil
-from pathlib import Path
 
 import keras
 import numpy as np
 import pytest
 
 import modeling
-import serving
 from files.json_files import read_json
 from model_folders.checkpoint_folders import checkpoint_steps, find_best
 from tests.support import toy_task
@@ -29,29 +27,30 @@ LATER = {"do_train": False, "evaluate_each_epoch": False}
 
 
 class ScriptedTask(toy_task.ToyTask):
-    """A task whose accuracies are given, one for each evaluation."""
+    """A task whose accuracies a test decides.
+
+    Args:
+        start: what the command starts from.
+        find_accuracy: function () -> accuracy of an evaluation.
+        first_example: number of the first example of the dev set.
+    """
 
     metrics = ("accuracy", "f1")
     num_examples = EXAMPLES
     max_seq_length = LENGTH
 
-    def __init__(self, start, accuracies, eval_labels):
+    def __init__(self, start, find_accuracy, first_example):
         super().__init__(start)
-        self.accuracies = iter(accuracies)
-        self.num_evaluations = 0
-        self.eval_labels = eval_labels
+        self.find_accuracy = find_accuracy
+        self.first_example = first_example
 
-    def encode(self, split, examples):
-        self._shift = self.eval_labels if split == "eval" else 0
-        return super().encode(split, examples)
-
-    def label(self, number):
-        return (number + self._shift) % 2
+    def read_examples(self, split):
+        first = self.first_example if split == "eval" else 0
+        return range(first, first + self.num_examples)
 
     def evaluate(self, split, batches):
         assert len(list(batches)) == 1
-        self.num_evaluations += 1
-        accuracy = next(self.accuracies)
+        accuracy = self.find_accuracy()
         return {"accuracy": accuracy, "f1": 1 - accuracy}
 
     def write_predictions(self, split, batches, output_dir):
@@ -60,19 +59,12 @@ class ScriptedTask(toy_task.ToyTask):
         return {}
 
 
-def export(folder, model, settings, options):
-    """Exports a model as a checkpoint, whose weights have names."""
-    modeling.save_checkpoint(model, f"{folder}/exported.ckpt")
-
-
 @pytest.fixture
-def options(tmp_path, monkeypatch):
+def options(tmp_path):
     """Flags of a run of three epochs that evaluates each of them."""
-    monkeypatch.setattr(serving, "export", export)
-    (tmp_path / "export").mkdir()
     return toy_task.create_run(
         tmp_path,
-        export_dir=str(tmp_path / "export"),
+        export_weights=str(tmp_path / "weights"),
         max_seq_length=LENGTH,
         learning_rate=1e-2,
         num_train_epochs=3,
@@ -83,23 +75,22 @@ def options(tmp_path, monkeypatch):
     )
 
 
-def run_task(options, accuracies, eval_labels=0, **changes):
-    """Runs a command whose evaluations have these accuracies.
+def run_task(options, accuracies, first_example=0, **changes):
+    """Runs a command that must evaluate as often as there are accuracies.
 
     Args:
         options: flags of a command that trains.
         accuracies: accuracy that each evaluation finds, in order.
-        eval_labels: the labels of the dev set: 0 or 1.
+        first_example: number of the dev set's first example, which tells one
+            dev set from another.
         **changes: flags that differ from `options`.
-
-    Returns:
-        The task, which has counted its evaluations.
     """
-    for file in Path(options["export_dir"]).iterdir():
-        file.unlink()
-    return toy_task.run_task(
-        ScriptedTask, options | changes, accuracies, eval_labels
+    shutil.rmtree(options["export_weights"], ignore_errors=True)
+    left = iter(accuracies)
+    toy_task.run_task(
+        ScriptedTask, options | changes, left.__next__, first_example
     )
+    assert not [*left], "the command has evaluated less often"
 
 
 def run_later(options, accuracies, **changes):
@@ -108,8 +99,8 @@ def run_later(options, accuracies, **changes):
 
 
 def used_step(folder):
-    """Returns the steps whose weights were exported and whose logits are."""
-    exported = values(folder / "export/exported.ckpt")
+    """Returns the steps whose weights the last command exported."""
+    exported = values(folder / "weights/bert_model.ckpt")
     steps = set()
     for path in (folder / "run", folder / "run/best"):
         for step in checkpoint_steps(path):
@@ -125,13 +116,18 @@ def used_step(folder):
 def test_one_step_is_evaluated_predicted_and_exported(
     load_best, options, tmp_path, caplog
 ):
+    accuracy = 0.9 if load_best else 0.7
     with caplog.at_level(logging.INFO):
-        task = run_task(options, [0.5, 0.9, 0.7], load_best=load_best)
-    # Not once more after training.
-    assert task.num_evaluations == 3
+        # The last is of the export. The model is not evaluated once more.
+        run_task(
+            options,
+            [0.5, 0.9, 0.7, accuracy],
+            load_best=load_best,
+            export_dir=str(tmp_path / "served"),
+        )
     results = read_results(tmp_path / "run")
     used = (2 if load_best else 3) * STEPS_PER_EPOCH
-    assert results["accuracy"] == (0.9 if load_best else 0.7)
+    assert results["accuracy"] == accuracy
     assert results["global_step"] == used
     assert used_step(tmp_path) == {used}
     named = f"step {used} (the {'best' if load_best else 'last'} step)"
@@ -145,7 +141,7 @@ def test_one_step_is_evaluated_predicted_and_exported(
             options,
             [],
             do_eval=False,
-            export_dir=None,
+            export_weights=None,
             load_best=flag,
         )
         actual = np.load(tmp_path / "run/logits.npy")
@@ -308,11 +304,11 @@ def test_figures_of_another_dev_set_do_not_compete(options, tmp_path, caplog):
     run_task(options, [0.7, 0.9])
     assert best_of(tmp_path) == 4
     # A command that only evaluates reads another one.
-    run_later(options, [0.3], eval_labels=1)
+    run_later(options, [0.3], first_example=1)
     run_task(options, [0.8, 0.9], num_train_epochs=4)
     assert best_of(tmp_path) == 4
-    # Its labels were corrected.
-    run_task(options, [0.7, 0.2], num_train_epochs=6, eval_labels=1)
+    # The dev set has changed.
+    run_task(options, [0.7, 0.2], num_train_epochs=6, first_example=1)
     assert caplog.text.count("another dev set") == 1
     assert best_of(tmp_path) == 10
     assert used_step(tmp_path) == {10}
@@ -346,29 +342,41 @@ def test_a_better_step_than_the_checkpoint_knows_changes_nothing(
     assert best == [4, 10]
 
 
+@pytest.fixture
+def kept_policy():
+    """Undoes what --mixed_precision sets for all models of the process."""
+    policy = keras.config.dtype_policy()
+    yield
+    keras.config.set_dtype_policy(policy)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("evaluates", "place"),
-    [(True, "best/model.ckpt-2"), (False, "model.ckpt-6")],
+    ("evaluates", "accuracies", "place"),
+    [
+        pytest.param(
+            True, [0.9, 0.8, 0.7], "best/model.ckpt-2", id="each epoch"
+        ),
+        pytest.param(False, [0.9], "model.ckpt-6", id="at the end"),
+    ],
 )
 def test_the_folder_of_a_run_means_what_it_exports(
-    evaluates, place, options, tmp_path
+    evaluates, accuracies, place, options, tmp_path, kept_policy
 ):
     run_task(
         options,
-        [0.9, 0.8, 0.7],
+        accuracies,
         evaluate_each_epoch=evaluates,
-        export_weights=f"{tmp_path}/exported",
         mixed_precision="float16",
     )
-    keras.config.set_dtype_policy("float32")
     run = tmp_path / "run"
     assert modeling.find_checkpoint(run) == str(run / place)
-    model = modeling.BertClassifier(modeling.load_config(run), 2)
+    config = modeling.load_config(run)
+    model = modeling.BertClassifier(config, 2, dtype="float32")
     report = modeling.load_checkpoint(model, run)
     # Slots and the loss scale are not called unused.
     assert not report.unused and not report.missing
-    exported = values(tmp_path / "exported/bert_model.ckpt")
+    exported = values(tmp_path / "weights/bert_model.ckpt")
     variables = modeling.named_variables(model)
     assert_same_bits(
         {name: variables[name].numpy() for name in exported}, exported

@@ -4,7 +4,6 @@ import contextlib
 import json
 import signal
 import socket
-import time
 
 import pytest
 
@@ -47,10 +46,7 @@ def pretrain(flags, output_dir, script="run_pretraining.py", **more):
 
 def stop_after_some_steps(run, output_dir):
     """Stops a run that has written down NUM_STEPS steps."""
-    end = time.monotonic() + script_runner.TIMEOUT
-    while len(recorded_losses(output_dir)) < NUM_STEPS and run.is_alive():
-        assert time.monotonic() < end
-        time.sleep(0.1)
+    run.wait_until(lambda: len(recorded_losses(output_dir)) >= NUM_STEPS)
     run.send(signal.SIGTERM)
 
 
@@ -120,14 +116,9 @@ def workers(flags, output_dir, script="run_pretraining.py"):
         ]
 
 
-def wait_for_step(output_dir, step):
+def wait_for_step(run, output_dir, step):
     """Waits until a run has saved a step."""
-    deadline = time.monotonic() + script_runner.TIMEOUT
-    while time.monotonic() < deadline:
-        if (checkpoint_steps(output_dir) or [0])[-1] >= step:
-            return
-        time.sleep(0.05)
-    raise TimeoutError(f"no checkpoint of step {step} in {output_dir}")
+    run.wait_until(lambda: max(checkpoint_steps(output_dir), default=0) >= step)
 
 
 @pytest.mark.slow
@@ -148,7 +139,7 @@ def test_two_workers_equal_one_and_end_together(flags, one_device, tmp_path):
     # Where one is lost, the other goes down with it.
     flags = flags | {"save_checkpoints_steps": 10}
     with workers(flags, tmp_path) as (chief, worker):
-        wait_for_step(tmp_path, saved + 10)
+        wait_for_step(chief, tmp_path, saved + 10)
         worker.send(signal.SIGKILL)
         lost = chief.finish()
     assert f"Restored the checkpoint {tmp_path}/model.ckpt-{saved}" in (
@@ -161,7 +152,7 @@ def test_two_workers_equal_one_and_end_together(flags, one_device, tmp_path):
 def test_a_lost_chief_is_one_sentence(flags, tmp_path):
     flags = flags | {"save_checkpoints_steps": 10}
     with workers(flags, tmp_path / "run") as (chief, worker):
-        wait_for_step(tmp_path / "run", 10)
+        wait_for_step(worker, tmp_path / "run", 10)
         chief.send(signal.SIGKILL)
         assert worker.finish().error == LOST
 

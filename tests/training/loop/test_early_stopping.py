@@ -1,7 +1,4 @@
-"""Early stopping, on real runs of run_classifier.py.
-
-Also covers fine_tuning_config.py.
-"""
+"""Early stopping, on real runs of run_classifier.py."""
 
 import concurrent.futures
 import contextlib

@@ -39,9 +39,7 @@ def test_a_metric_traces_the_network_once():
     results = []
     for weight in (1.0, 2.0, 4.0):
         trainer.model.one.assign(weight)
-        (result,) = trainer.predict(
-            batches([3.0]).take(1), metrics=first_output
-        )
+        (result,) = trainer.predict(batches([3.0])[:1], metrics=first_output)
         results.append(result[1])
     assert len(traced) == 1
     np.testing.assert_array_equal(

@@ -14,7 +14,7 @@ from training.loop.best_step import BestStep
 
 def test_outputs_that_are_nan_are_reported_once(caplog):
     trainer = create_trainer()
-    dataset = batches([1, np.nan, 1, np.nan]).take(5)
+    dataset = batches([1, np.nan, 1, np.nan])[:5]
     assert len(list(trainer.predict(dataset))) == 5
     logged = [r.message for r in caplog.records if "NaN" in r.message]
     assert len(logged) == 1
@@ -76,6 +76,9 @@ def test_a_signal_counts_even_if_its_log_line_fails(monkeypatch):
         raise RuntimeError("reentrant call")
 
     monkeypatch.setattr(stopping.logging, "warning", fail)
-    with stopping.stop_signals() as stop, pytest.raises(RuntimeError):
+    with (
+        stopping.stop_signals() as stop,
+        pytest.raises(RuntimeError, match="reentrant"),
+    ):
         signal.raise_signal(signal.SIGTERM)
     assert stop.is_set()

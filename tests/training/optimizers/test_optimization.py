@@ -1,7 +1,4 @@
-"""Optimizers against their formulas, written in NumPy.
-
-Also covers accelerated_updates.py.
-"""
+"""Optimizers against their formulas, written in NumPy."""
 
 import keras
 import numpy as np

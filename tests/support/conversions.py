@@ -1,0 +1,19 @@
+"""Converts checkpoints as tools.convert_checkpoint does, in this process.
+
+For example:
+
+    convert(folder, tmp_path / "there", output_format="huggingface")
+"""
+
+from command_line.flags import Parsed
+from tools import convert_checkpoint
+
+
+def convert(init_checkpoint, output_dir, **options):
+    """Runs the script's main. `options` are its other flags that are set."""
+    config = convert_checkpoint.Config(
+        init_checkpoint=str(init_checkpoint),
+        output_dir=str(output_dir),
+        **options,
+    )
+    convert_checkpoint.main(Parsed(config, options))
