@@ -1,6 +1,6 @@
-"""The tasks of predict.py, run by workers that are no processes of its own.
+"""The units of predict.py, run by workers that are no processes of its own.
 
-sharded_job.py runs the tasks, and job.py answers the rows of each.
+sharded_job.py runs the units, and job.py answers the rows of each.
 """
 
 import contextlib

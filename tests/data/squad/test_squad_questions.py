@@ -1,6 +1,6 @@
 """Questions and answers that are read from files in SQuAD's layout.
 
-Also covers squad_examples.py.
+squad_examples.py finds where the answers are.
 
 test_tables.py reads tables as other tools write them.
 """
