@@ -110,8 +110,8 @@ class NetworkOptions(TypedDict):
     bilstm: bool
 
 
-class SplitEntry(TypedDict):
-    """The `TableSplit` of a run, as model.json contains it."""
+class DevSetRuleEntry(TypedDict):
+    """The `DevSetRule` of a run, as model.json contains it."""
 
     rule: int
     dev_fraction: float
@@ -137,7 +137,7 @@ class TrainingSettings(ClassifierSettings, total=False):
     # [name, file, rows, checksum] of each split, as `RecordedSet` names them.
     data: Sequence[Sequence[Any]]
     # Which rows of a table are the dev set.
-    split: SplitEntry
+    split: DevSetRuleEntry
     # The files of the records of the train set.
     train_records: list[Fingerprint]
     # The files of pretraining records, to train on and to evaluate.

@@ -12,7 +12,7 @@ from files.json_files import read_json
 from files.paths import StrPath
 from model_folders import kinds
 from model_folders.model_entries import ModelJson
-from model_folders.recorded_splits import SPLIT_ENTRY
+from model_folders.recorded_sets import DEV_SET_RULE
 
 FILE = "model.json"
 # Entry with the checksums of an export's networks.
@@ -39,7 +39,7 @@ _SWITCHES = (
     "version_2_with_negative",
 )
 # Entries of model.json whose entries are checked too.
-_CHECKED_GROUPS = ("origin", "settings", SPLIT_ENTRY, "task", "tokenizer")
+_CHECKED_GROUPS = ("origin", "settings", DEV_SET_RULE, "task", "tokenizer")
 # Entries of model.json that contain other entries.
 _GROUPS = (
     CHECKSUMS,
@@ -48,7 +48,7 @@ _GROUPS = (
     "flags",
     "origin",
     "settings",
-    SPLIT_ENTRY,
+    DEV_SET_RULE,
     "task",
     "tokenizer",
     "versions",

@@ -42,10 +42,10 @@ from model_folders.model_entries import (
     StatedCasing,
     TrainingSettings,
 )
-from model_folders.recorded_splits import (
+from model_folders.recorded_sets import (
+    DevSetRule,
     RecordedSet,
-    TableSplit,
-    parse_table_split,
+    parse_dev_set_rule,
 )
 from model_folders.tokenizer_files import TOKENIZER_FILE, read_tokenizer
 
@@ -80,7 +80,7 @@ class Preset:
         recorded_settings: settings that must not change when the run that wrote
             the folder is resumed. {} if no run wrote it, as for Google's
             models.
-        table_split: how the run, or a run that it started from, split
+        dev_set_rule: how the run, or a run that it started from, cut
             --data_file, None if none did.
         model_json: contents of model.json, {} if it is missing.
     """
@@ -99,7 +99,7 @@ class Preset:
     recorded_settings: TrainingSettings = dataclasses.field(
         default_factory=TrainingSettings
     )
-    table_split: TableSplit | None = None
+    dev_set_rule: DevSetRule | None = None
     model_json: ModelJson = dataclasses.field(default_factory=ModelJson)
 
     @property
@@ -336,7 +336,7 @@ def _read_folder(
         or kerashub_files.read_pooling(folder),
         settings=settings,
         recorded_settings=recorded_settings,
-        table_split=parse_table_split(contents, folder / model_json.FILE),
+        dev_set_rule=parse_dev_set_rule(contents, folder / model_json.FILE),
         model_json=contents,
     )
 

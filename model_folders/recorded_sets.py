@@ -1,18 +1,18 @@
-"""Reads what model.json records of a run's examples and of their split."""
+"""Reads what model.json records of the sets that a run read."""
 
 import dataclasses
 from typing import Final, NamedTuple
 
 from files.paths import StrPath
 from model_folders.model_entries import (
+    DevSetRuleEntry,
     ModelJson,
     Provenance,
-    SplitEntry,
     TrainingSettings,
 )
 
 # Entry of the settings in model.json.
-SPLIT_ENTRY: Final = "split"
+DEV_SET_RULE: Final = "split"
 
 
 class RecordedSet(NamedTuple):
@@ -36,7 +36,7 @@ class RecordedSet(NamedTuple):
 
 
 @dataclasses.dataclass(frozen=True)
-class TableSplit:
+class DevSetRule:
     """Which rows of tables a run and its starts were not trained on.
 
     Attributes:
@@ -59,7 +59,7 @@ class TableSplit:
         """Whether the weights may have been trained on rows of the dev set."""
         return self.clean_fraction < self.dev_fraction
 
-    def as_settings(self) -> SplitEntry:
+    def as_settings(self) -> DevSetRuleEntry:
         """Returns the entry of model.json."""
         return {
             "rule": self.rule,
@@ -69,8 +69,8 @@ class TableSplit:
         }
 
 
-def parse_table_split(contents: ModelJson, file: StrPath) -> TableSplit | None:
-    """Returns the split of a run, None if no run chose the sets of its tables.
+def parse_dev_set_rule(contents: ModelJson, file: StrPath) -> DevSetRule | None:
+    """Returns the rule of a run, None if no run chose the sets of its tables.
 
     Args:
         contents: entries of model.json, whose types are checked.
@@ -81,15 +81,16 @@ def parse_table_split(contents: ModelJson, file: StrPath) -> TableSplit | None:
     """
     provenance = contents.get("origin", Provenance())
     settings = provenance.get("settings", TrainingSettings())
-    entry = settings.get(SPLIT_ENTRY)
+    entry = settings.get(DEV_SET_RULE)
     if not entry:
         return None
-    names = [field.name for field in dataclasses.fields(TableSplit)]
+    names = [field.name for field in dataclasses.fields(DevSetRule)]
     if missing := [name for name in names if name not in entry]:
         raise ValueError(
-            f"{file}: `{SPLIT_ENTRY}` lacks `{missing[0]}`; copy the file again"
+            f"{file}: `{DEV_SET_RULE}` lacks `{missing[0]}`; copy the file "
+            "again"
         )
-    return TableSplit(
+    return DevSetRule(
         rule=int(entry["rule"]),
         dev_fraction=float(entry["dev_fraction"]),
         key=tuple(map(str, entry["key"])),

@@ -1,6 +1,6 @@
-"""Chooses the split of --data_file, and finds out if it can be trusted.
+"""Chooses the dev set of --data_file, and finds out if it can be trusted.
 
---data_file is split by its rows' texts, so a row is in the dev set of every
+The rule decides about a row by its texts, so a row is in the dev set of every
 command with the same --dev_fraction. A run that chose its sets in another way
 may have been trained on rows of this dev set. A command that starts from the
 weights of such a run then logs a warning. This module imports no TensorFlow.
@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 
 from absl import logging
 
-from data.tables.dev_split import SetReader
+from data.tables.dev_set import SetReader
 from data.tables.row_keys import RULE
 from model_folders.presets import Preset
-from model_folders.recorded_splits import TableSplit
+from model_folders.recorded_sets import DevSetRule
 from training.fine_tuning_config import (
     DataFileConfig,
     DataFileConfigT,
@@ -35,10 +35,10 @@ class _Overlap(NamedTuple):
     reason: str
 
 
-def add_table_split(
+def add_dev_set_rule(
     start: StartingPoint[DataFileConfigT], reader: SetReader[Any, Any]
 ) -> StartingPoint[DataFileConfigT]:
-    """Returns the start with the split of --data_file, if the flag is set.
+    """Returns the start with the rule for --data_file, if the flag is set.
 
     Logs a warning if the weights may have been trained on rows of the dev set.
     """
@@ -55,25 +55,25 @@ def add_table_split(
             overlap.reason,
         )
     clean_fraction = overlap.clean_fraction if overlap else fraction
-    return start.with_table_split(
-        TableSplit(RULE, fraction, key, clean_fraction)
+    return start.with_dev_set_rule(
+        DevSetRule(RULE, fraction, key, clean_fraction)
     )
 
 
-def find_split_to_record(
+def find_rule_to_record(
     start: StartingPoint[FineTuningConfig],
-) -> TableSplit | None:
-    """Returns the split for model.json, None if no run chose its sets so.
+) -> DevSetRule | None:
+    """Returns the rule for model.json, None if no run chose its sets so.
 
-    A run on sets of --data_dir passes on the split of its start.
+    A run on sets of --data_dir passes on the rule of its start.
     """
-    if start.table_split is None and start.preset:
-        return start.preset.table_split
-    return start.table_split
+    if start.dev_set_rule is None and start.preset:
+        return start.preset.dev_set_rule
+    return start.dev_set_rule
 
 
-def has_split_table(preset: Preset) -> bool:
-    """Returns whether the last command of a run split its --data_file."""
+def has_data_file(preset: Preset) -> bool:
+    """Returns whether the last command of a run read a --data_file."""
     provenance = preset.model_json.get("origin", {})
     return "data_file" in provenance.get("command", {})
 
@@ -91,31 +91,31 @@ def _find_overlap(
         key: names of the columns by which rows are assigned to a set.
     """
     source = preset.source
-    split = preset.table_split
+    recorded = preset.dev_set_rule
     other_way = "chose its dev set in another way"
-    if split is None:
+    if recorded is None:
         if _is_trained_on_task(preset, config):
             return _Overlap(0.0, f"{source} {other_way}")
         return None
-    if split.rule != RULE:
+    if recorded.rule != RULE:
         return _Overlap(0.0, f"{source} {other_way}")
-    if split.key != key:
+    if recorded.key != key:
         return _Overlap(
             0.0,
-            f"{source} chose its dev set by {_join_names(split.key)}, and this "
-            f"command chooses by {_join_names(key)}",
+            f"{source} chose its dev set by {_join_names(recorded.key)}, and "
+            f"this command chooses by {_join_names(key)}",
         )
     fraction = config.data.dev_fraction
-    clean = split.clean_fraction
+    clean = recorded.clean_fraction
     if fraction <= clean:
-        # The split may be that of a start of the run. Then the run itself read
+        # The rule may be that of a start of the run. Then the run itself read
         # sets of --data_dir, which may contain the rows.
-        if _is_trained_on_task(preset, config) and not has_split_table(preset):
+        if _is_trained_on_task(preset, config) and not has_data_file(preset):
             return _Overlap(0.0, f"{source} {other_way}")
         return None
     if not clean:
         return _Overlap(0.0, f"a start of {source} {other_way}")
-    if clean < split.dev_fraction:
+    if clean < recorded.dev_fraction:
         source = f"a start of {source}"
     return _Overlap(
         clean,

@@ -14,9 +14,9 @@ from absl import logging
 from data.io import tfrecords
 from data.io.split_names import Purpose, suffix_of
 from model_folders.cards import example_calls
-from model_folders.recorded_splits import SPLIT_ENTRY, RecordedSet
+from model_folders.recorded_sets import DEV_SET_RULE, RecordedSet
 from model_folders.results import never_found
-from training import checks, exporting, flow, table_split, trained_rows
+from training import checks, dev_set_rule, exporting, flow, trained_rows
 from training.distillation import load_teacher
 from training.fine_tuning_config import FineTuningConfig
 from training.flow import Scores
@@ -205,8 +205,8 @@ def list_settings(
         **task.settings,
         "data": [*sets.values()],
     }
-    if split := table_split.find_split_to_record(task.start):
-        settings[SPLIT_ENTRY] = split.as_settings()
+    if rule := dev_set_rule.find_rule_to_record(task.start):
+        settings[DEV_SET_RULE] = rule.as_settings()
     settings["train_records"] = fingerprint_files(train_set.records.files)
     return settings
 

@@ -14,7 +14,7 @@ from data.io import feature_specs, tfrecords
 from data.io.records import RecordWriter
 from data.io.split_names import SETS, Purpose, is_purpose
 from files.paths import StrPath
-from model_folders.recorded_splits import RecordedSet
+from model_folders.recorded_sets import RecordedSet
 from training.fine_tuning_config import FineTuningConfig
 from training.run import fingerprints
 from training.task import (

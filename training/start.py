@@ -21,7 +21,7 @@ from model_folders.bert_config import BertConfig
 from model_folders.checkpoint_folders import checkpoint_steps, find_best
 from model_folders.model_entries import TrainingSettings
 from model_folders.presets import Preset
-from model_folders.recorded_splits import TableSplit
+from model_folders.recorded_sets import DevSetRule
 from training.run.resuming import check_resumed
 from training.training_config import TrainingConfig
 
@@ -49,7 +49,8 @@ class StartingPoint(Generic[TrainingConfigT_co]):
         given: names of the flags that the user set.
         script: name of the script, for model.json.
         command: {flag that the user set: value}, for model.json.
-        table_split: how --data_file is split, None without the flag.
+        dev_set_rule: which rows of --data_file are the dev set, None without
+            the flag.
     """
 
     config: TrainingConfigT_co
@@ -59,7 +60,7 @@ class StartingPoint(Generic[TrainingConfigT_co]):
     given: frozenset[str] = frozenset()
     script: str = ""
     command: Mapping[str, object] = dataclasses.field(default_factory=dict)
-    table_split: TableSplit | None = None
+    dev_set_rule: DevSetRule | None = None
 
     @property
     def required_tokenizer(self) -> FullTokenizer:
@@ -87,9 +88,9 @@ class StartingPoint(Generic[TrainingConfigT_co]):
         config = config_values.replace(self.config, **values)
         return dataclasses.replace(self, config=config)
 
-    def with_table_split(self, table_split: TableSplit) -> Self:
-        """Returns this start with the split of --data_file."""
-        return dataclasses.replace(self, table_split=table_split)
+    def with_dev_set_rule(self, dev_set_rule: DevSetRule) -> Self:
+        """Returns this start with the rule for --data_file."""
+        return dataclasses.replace(self, dev_set_rule=dev_set_rule)
 
 
 def read_start(
@@ -208,8 +209,8 @@ def _stated_flags(
         stated |= {**preset.settings, **preset.network}
         stated |= preset.decision_flags()
         stated["labels"] = preset.labels
-    if preset.table_split:
-        stated["dev_fraction"] = preset.table_split.dev_fraction
+    if preset.dev_set_rule:
+        stated["dev_fraction"] = preset.dev_set_rule.dev_fraction
     if preset.is_resumed and "data_file" in parsed.given:
         # The run chose these values to suit its data.
         recorded = preset.recorded_settings.get("flags", {})

@@ -10,11 +10,11 @@ import numpy as np
 from absl import logging
 
 from command_line import config_values
-from data.tables.dev_split import SetReader
+from data.tables.dev_set import SetReader
 from data.text.tokenization import FullTokenizer
+from training.dev_set_rule import add_dev_set_rule
 from training.fine_tuning_config import DataFileConfigT
 from training.start import StartingPoint
-from training.table_split import add_table_split
 
 # A run on few rows repeats them for this number of steps,
 _MIN_STEPS = 100
@@ -34,7 +34,7 @@ def adapt_to_table(
     reader: SetReader[Any, Any],
     may_set_flags: bool = True,
 ) -> StartingPoint[DataFileConfigT]:
-    """Returns the start with the split of --data_file, and flags that suit it.
+    """Returns the start with the rule for --data_file, and flags that suit it.
 
     A command without --data_file starts as it is. Logs a warning if the weights
     may have been trained on rows of the dev set.
@@ -48,7 +48,7 @@ def adapt_to_table(
         ValueError: the file is malformed.
         OSError: the file cannot be read.
     """
-    start = add_table_split(start, reader)
+    start = add_dev_set_rule(start, reader)
     return adapt_to_rows(start, reader) if may_set_flags else start
 
 

@@ -13,13 +13,13 @@ from absl import logging
 
 from model_folders.model_entries import Fingerprint
 from model_folders.presets import Preset
-from model_folders.recorded_splits import RecordedSet
+from model_folders.recorded_sets import RecordedSet
+from training.dev_set_rule import has_data_file
 from training.fine_tuning_config import (
     DataFileConfig,
     FineTuningConfig,
 )
 from training.start import StartingPoint
-from training.table_split import has_split_table
 
 # {split: its set}, the result of `splits.create_recorded_sets`.
 RecordedSets: TypeAlias = Mapping[str, RecordedSet]
@@ -57,8 +57,8 @@ def warn_of_dev_set(
     """
     if not start.is_resumed:
         overlap = _describe_trained_file(start, sets)
-        # Do not warn twice: `table_split.add_table_split` may have warned.
-        has_warned = start.table_split and start.table_split.is_doubtful
+        # Do not warn twice: `dev_set_rule.add_dev_set_rule` may have warned.
+        has_warned = start.dev_set_rule and start.dev_set_rule.is_doubtful
         if overlap and not has_warned:
             logging.warning("%s. Do not trust its scores.", overlap)
     elif not start.config.training.do_train:
@@ -73,8 +73,8 @@ def _describe_trained_file(
     dev_set = _find_dev_set(start, sets)
     if not preset or not dev_set:
         return None
-    if start.table_split and has_split_table(preset):
-        # Both cut the file into a dev and a train set. table_split.py compares
+    if start.dev_set_rule and has_data_file(preset):
+        # Both cut the file into a dev and a train set. dev_set_rule.py compares
         # how they did it.
         return None
     train_set = preset.data.get("train")
@@ -95,7 +95,7 @@ def _warn_of_other_scores(
     if not preset or not dev_set:
         return
     former = preset.data.get("eval", dev_set)
-    if start.table_split is None and dev_set.checksum != former.checksum:
+    if start.dev_set_rule is None and dev_set.checksum != former.checksum:
         logging.warning(
             "%s is not the dev set of %s, which was of %s. The scores, the "
             "card and the report of the run are replaced.",
@@ -124,11 +124,11 @@ def find_run_with_other_dev_set(
     """
     preset = start.preset
     dev_set = sets.get("eval")
-    if not preset or start.table_split is None or dev_set is None:
+    if not preset or start.dev_set_rule is None or dev_set is None:
         return None
     if start.config.training.do_train or not preset.is_resumed:
         return None
-    is_same_split = start.table_split == preset.table_split
+    is_same_split = start.dev_set_rule == preset.dev_set_rule
     if is_same_split and dev_set.has_rows_of(preset.data.get("eval")):
         return None
     return preset
@@ -169,7 +169,7 @@ def check_train_set(
     folder = start.config.training.output_dir
     now = sets["train"]
     then = preset.data.get("train", now)
-    has_table = start.table_split is not None
+    has_table = start.dev_set_rule is not None
     num_rows = _count_file_rows(sets, now, has_table)
     num_then = _count_file_rows(preset.data, then, has_table)
     if now.file != then.file:

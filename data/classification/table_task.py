@@ -16,7 +16,7 @@ from data.classification.processor import ClassificationProcessor
 from data.classification.table_columns import SET_FILES, layout_of
 from data.io.split_names import SetName
 from data.tables.data_file_options import DataFileOptions
-from data.tables.dev_split import SetReader
+from data.tables.dev_set import SetReader
 from data.tables.prodigy import accepted_rows
 from data.tables.row_keys import is_blank, split_fraction_of
 from data.tables.tables import Table, read_table

@@ -12,9 +12,9 @@ from command_line import config_values
 from data.tables.row_keys import RULE
 from model_folders import kinds
 from model_folders.presets import Preset
-from model_folders.recorded_splits import RecordedSet, TableSplit
+from model_folders.recorded_sets import DevSetRule, RecordedSet
 from tests.support import toy_task
-from training.table_split import add_table_split
+from training.dev_set_rule import add_dev_set_rule
 from training.trained_rows import check_train_set
 
 FRACTION = 0.2
@@ -55,14 +55,14 @@ def on_sets(split=None, task_name="csv", head=kinds.CLASSIFIER, command=()):
             "task_name": task_name,
             "data": [["train", "train.csv", 9, 5]],
         },
-        table_split=split,
+        dev_set_rule=split,
         model_json={"origin": {"command": dict(command)}},
     )
 
 
 def on_table(dev_fraction, clean_fraction, rule=RULE, key=KEY):
     """Returns weights of a run that held out a part of its table."""
-    split = TableSplit(rule, dev_fraction, key, clean_fraction)
+    split = DevSetRule(rule, dev_fraction, key, clean_fraction)
     return on_sets(split, command={"data_file": "table.csv"})
 
 
@@ -77,14 +77,14 @@ def on_table(dev_fraction, clean_fraction, rule=RULE, key=KEY):
         pytest.param(on_table(0.5, 0.5), id="a larger part"),
         pytest.param(on_table(0.5, 0.2), id="the same part, by its start"),
         pytest.param(
-            on_sets(TableSplit(RULE, 0.3, KEY, 0.3), task_name="MRPC"),
+            on_sets(DevSetRule(RULE, 0.3, KEY, 0.3), task_name="MRPC"),
             id="another task, after a larger part",
         ),
     ],
 )
 def test_what_no_weights_were_trained_on_is_not_in_doubt(preset, caplog):
-    start = add_table_split(create_start(preset), Reader())
-    assert start.table_split == TableSplit(RULE, FRACTION, KEY, FRACTION)
+    start = add_dev_set_rule(create_start(preset), Reader())
+    assert start.dev_set_rule == DevSetRule(RULE, FRACTION, KEY, FRACTION)
     assert not caplog.text
 
 
@@ -98,7 +98,7 @@ def test_what_no_weights_were_trained_on_is_not_in_doubt(preset, caplog):
             id="sets of the user",
         ),
         pytest.param(
-            on_sets(TableSplit(RULE, 0.3, KEY, 0.3)),
+            on_sets(DevSetRule(RULE, 0.3, KEY, 0.3)),
             0.0,
             "--init_checkpoint=run chose its dev set in another way",
             id="sets of the user, after a larger part",
@@ -141,9 +141,9 @@ def test_what_no_weights_were_trained_on_is_not_in_doubt(preset, caplog):
 def test_what_weights_may_have_been_trained_on_is_in_doubt(
     preset, clean_fraction, reason, caplog
 ):
-    start = add_table_split(create_start(preset), Reader())
-    expected = TableSplit(RULE, FRACTION, KEY, clean_fraction)
-    assert start.table_split == expected and expected.is_doubtful
+    start = add_dev_set_rule(create_start(preset), Reader())
+    expected = DevSetRule(RULE, FRACTION, KEY, clean_fraction)
+    assert start.dev_set_rule == expected and expected.is_doubtful
     assert "Rows of this dev set may have been trained on" in caplog.text
     assert reason in caplog.text
 
