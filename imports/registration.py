@@ -2,8 +2,8 @@
 
 A `.keras` file names classes such as `bert>BertClassifier`. Importing all of
 them imports Keras, for which a script that prints --help has no time. So Keras
-gets placeholders, as soon as both it and `modeling` are imported. A placeholder
-imports its class when a file needs it.
+gets placeholders, as soon as it and a package with such classes are imported. A
+placeholder imports its class when a file needs it.
 """
 
 import contextlib
@@ -14,22 +14,20 @@ from collections.abc import Iterator, Mapping
 
 from imports.import_hooks import surround_import
 
+# The packages that call `register`. A file may name classes of both, also if a
+# user has imported only one.
+_PACKAGES = ("data.text", "modeling")
 
-def register(
-    package: str, names: Mapping[str, str], *, is_imported: bool = True
-) -> None:
+
+def register(package: str, names: Mapping[str, str]) -> None:
     """Registers classes in Keras, now or when Keras is imported.
 
     Args:
         package: the package's name in Keras.
         names: {name of a class: the module that defines it}.
-        is_imported: False if the caller must not import the modules. A file
-            that needs one of the classes is then an error that says which
-            import is missing, until another call registers the class.
     """
-    placeholder = _Placeholder if is_imported else _Missing
     placeholders = {
-        name: placeholder(module, name) for name, module in names.items()
+        name: _Placeholder(module, name) for name, module in names.items()
     }
     if "keras" in sys.modules:
         _add(package, placeholders)
@@ -49,16 +47,16 @@ def _adding(
 
 
 def _add(package: str, placeholders: Mapping[str, "_Placeholder"]) -> None:
-    """Adds placeholders to the classes that Keras knows."""
+    """Adds placeholders to the classes that Keras knows, of all packages."""
     # Keras is imported now, but this module must not import it earlier.
     import keras
 
     objects = keras.saving.get_custom_objects()
     for name, placeholder in placeholders.items():
         # The class itself is registered if its module is imported.
-        registered = objects.setdefault(f"{package}>{name}", placeholder)
-        if isinstance(registered, _Missing):
-            objects[f"{package}>{name}"] = placeholder
+        objects.setdefault(f"{package}>{name}", placeholder)
+    for other in _PACKAGES:
+        importlib.import_module(other)
 
 
 class _Placeholder:
@@ -72,14 +70,3 @@ class _Placeholder:
         """Creates an object of the class, which its import registers."""
         cls = getattr(importlib.import_module(self._module), self._name)
         return cls.from_config(config)
-
-
-class _Missing(_Placeholder):
-    """Stands for a class that only another package may import."""
-
-    def from_config(self, config: dict[str, object]) -> object:
-        """Says which import creates the class."""
-        raise ImportError(
-            f"this file contains {self._name}: `import {self._module}` before "
-            "you load it"
-        )

@@ -112,10 +112,6 @@ registration.register(
     "bert",
     {name: module for name, module in _MODULES.items() if module in _SAVED},
 )
-# A layer of `data.text`, which a saved model may contain.
-registration.register(
-    "bert", {"BertTextClassifierPreprocessor": "data.text"}, is_imported=False
-)
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401  classes and functions

@@ -41,7 +41,7 @@ def pytest_make_parametrize_id(val):
     """
     if isinstance(val, os.PathLike):
         return os.path.basename(val)
-    if not val or not isinstance(val, (dict, list, tuple)):
+    if not isinstance(val, (dict, list, tuple)) or not val:
         return None
     try:
         text = json.dumps(val)

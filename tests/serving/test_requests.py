@@ -185,7 +185,7 @@ ROWS = [
 def as_csv(rows):
     """Returns the text that `write_csv` writes."""
     file = io.BytesIO()
-    write_csv(rows, file)
+    write_csv([rows], file)
     return file.getvalue().decode()
 
 

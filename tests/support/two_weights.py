@@ -16,7 +16,7 @@ import tensorflow as tf
 import modeling
 from command_line import config_values
 from command_line.flags import flag, group
-from data.io import feature_specs, records, tfrecords
+from data.io import feature_specs, records, tf_examples, tfrecords
 from modeling.task_loss import BatchLoss
 from training.loop.callbacks import Callback
 from training.loop.train_step import TrainStep
@@ -176,7 +176,8 @@ def _places(trainer, count):
     The shuffled order depends only on the seed and on the number of records.
     """
     path = _write_records(
-        records.encode_example({"number": [number]}) for number in range(count)
+        tf_examples.encode_example({"number": [number]})
+        for number in range(count)
     )
     spec = {"number": feature_specs.Feature((), "int64")}
     dataset = tfrecords.create_dataset(
@@ -191,7 +192,7 @@ def _places(trainer, count):
 
 def _encode(row):
     """Serializes {name: array} as a `tf.train.Example`."""
-    return records.encode_example(
+    return tf_examples.encode_example(
         {
             name: value.reshape(-1)
             if value.dtype.kind == "f"

@@ -9,7 +9,7 @@ from model_folders.cards import cards, descriptions
 from tests.support import models, toy_task
 from tests.support.models import built
 from training.run import run_folder
-from training.start import command_to_record
+from training.start import StartingPoint, command_to_record
 
 TINY = modeling.BertConfig(**models.TINY)
 
@@ -56,7 +56,15 @@ def test_command_names_files_but_no_folders(tmp_path):
     )
     parsed = toy_task.parse_flags(options)
     command = command_to_record(parsed)
-    description = run_folder.create_model_json(parsed.config, command, None, {})
+    start = StartingPoint(
+        config=parsed.config,
+        preset=None,
+        bert_config=modeling.BertConfig(vocab_size=10),
+        tokenizer=None,
+        script="run_classifier.py",
+        command=command,
+    )
+    description = run_folder.create_model_json(start, model=None, settings={})
     card = cards.Card(kind=cards.WEIGHTS, description=description).text()
     assert "secret" not in card
     for flag in ("output_dir=run", "teacher=teacher", "vocab_file=vocab.txt"):
