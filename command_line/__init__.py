@@ -1,1 +1,21 @@
-"""Parses the flags of all scripts, and shows progress, logs and errors."""
+"""Parses the flags of all scripts, and shows progress, logs and errors.
+
+A script declares its flags as a `Config`, and the main call is `cli.run`:
+
+    flags.py: a flag is a field of a dataclass, a group is several of them
+    groups.py: the groups for the model, its export and the devices
+    config_values.py: reads and changes the values of a `Config`
+    cli.py: `run`, from the command line to the exit status
+    declared_flags.py: the flags that a `Config` declares
+    parsing.py: makes a command line of a `Config`, with absl
+    beam_flags.py: parses the flags of Apache Beam beside it
+    path_flags.py: checks that no output lies where an input or another is
+    help_pages.py: prints --help and --helpfull
+
+What the user sees while a script runs:
+
+    progress.py: a changing line on a terminal, else lines of the log
+    user_errors.py: tells errors of the user from bugs, and words them
+    signals.py: ends a script at SIGTERM or Ctrl-C
+    chatter.py: hides the logs of TensorFlow
+"""

@@ -1,1 +1,20 @@
-"""Converts text and data files to the network's inputs. Writes predictions."""
+"""Converts text and data files to the network's inputs. Writes predictions.
+
+What all tasks use:
+
+    io/: text files, local, remote or packed, and TFRecords
+    tables/: people's tables, and the split of one into two sets
+    jobs/: large inputs in units of work, which any processes do
+    text/: text to WordPieces, in Python and in a graph
+
+A package for each task, which reads, encodes, decodes and scores its examples:
+
+    pretraining/: documents, instances, masking
+    classification/: texts, pairs and choices: GLUE, SWAG and users' tables
+    squad/: questions about a passage
+    ner/: named entities, or any other tags of words
+
+What all tasks write:
+
+    report.py: report.html, the errors of a model on a dev set
+"""

@@ -1,5 +1,10 @@
 """Writes files that appear complete or not at all, locks folders, reads JSON.
 
-Every other package may import this package. It imports only the standard
-library, and loads TensorFlow only for remote paths.
+This package imports only the standard library, and loads TensorFlow only for
+remote paths. Its modules:
+
+    paths.py: finds files, and names them for TensorFlow and in errors
+    atomic.py: files that appear complete or not at all
+    lock.py: keeps two processes from writing the same output
+    json_files.py: reads JSON, the only module that does
 """

@@ -1,1 +1,31 @@
-"""Folders of weights: what their files state, and the files beside weights."""
+"""Reads and writes the files of a folder of weights, without Keras.
+
+Two modules define what all others speak of:
+
+    bert_config.py: the sizes and rates of a network
+    kinds.py: one entry for each class of model
+
+`presets.read_preset` asks the others what a folder states:
+
+    presets.py: `Preset`, all that the files of a folder state
+    config_files.py: config.json, as transformers writes it
+    model_entries.py: the entries of model.json, with their types
+    model_json.py: model.json, which this project writes
+    recorded_sets.py: which rows a run trained on, as model.json records it
+    labels.py: labels.txt, the names of outputs in their order
+    tokenizer_files.py: vocab.txt, tokenizer_config.json, tokenizer.json
+    tokenizer_json.py: the vocabulary in a tokenizer.json
+    pooling_files.py: how sentence-transformers makes a vector of tokens
+    kerashub_files.py: the JSON files of KerasHub's presets
+    saved_models.py: what a SavedModel of TF-Hub states about its encoder
+    weights/: names, shapes and values in the files of weights
+
+What a command does with a folder:
+
+    hub.py: downloads a folder of the Hugging Face hub
+    checkpoint_folders.py: finds the checkpoint to use in the folder of a run
+    identity.py: compares a model's settings with those it was trained with
+    new_folders.py: creates and replaces folders, complete or not at all
+    results.py: the scores of a run as text
+    cards/: the README.md of a folder
+"""

@@ -1,1 +1,10 @@
-"""Additional command-line tools, run as `python -m tools.NAME`."""
+"""Additional command-line tools, run as `python -m tools.NAME`.
+
+Each is a script with flags of its own:
+
+    create_vocabulary.py: learns a WordPiece vocabulary, or extends one
+    convert_checkpoint.py: converts between Google's and others' formats
+    export.py: makes a model to serve of a trained one
+    plot_runs.py: draws the curves of runs
+    results_table.py: a table of the scores of runs
+"""

@@ -1,1 +1,33 @@
-"""Trains and evaluates models on any task (see docs/architecture.md)."""
+"""Trains any task: from a command to the folder of a run.
+
+What a command starts from:
+
+    training_config.py: the flags of every run
+    fine_tuning_config.py: those of fine-tuning
+    pretraining_config.py: those of pretraining
+    start.py: `StartingPoint`: the flags, the weights' folder, its configuration
+        and tokenizer
+    downloads.py: downloads the models that flags name
+    checks.py: checks files and weights before slow work
+    table_start.py: adapts flags to the rows of --data_file
+    dev_set_rule.py: which rows are the dev set, and whether to trust it
+    trained_rows.py: compares the sets with those of the weights' training
+
+The two flows, from their first to their last step:
+
+    task.py: `Task`, what a fine-tuning task is
+    fine_tuning.py: trains, evaluates, predicts and exports a task
+    pretraining.py: trains and evaluates on records
+    pretraining_end.py: what pretraining logs at its end
+    flow.py: the steps that both share
+
+What the steps call:
+
+    splits.py: the records of a task's splits
+    distillation.py: loads the teacher
+    loop/: steps, callbacks, evaluations, checkpoints
+    optimizers/: AdamW, LAMB, learning rates
+    run/: what a run leaves in its folder
+    exporting.py: exports the model, and scores the export
+    tasks/: the fine-tuning tasks, which only scripts import
+"""

@@ -1,1 +1,25 @@
-"""Reads texts to classify, converts them to inputs, and scores predictions."""
+"""Reads texts to classify, converts them to inputs, and scores predictions.
+
+Reading examples and their labels:
+
+    classification_reader.py: the tasks of --task_name, and what reads them
+    processor.py: what a reader of a task must be able to do
+    glue.py: GLUE and XNLI
+    glue_layouts.py: the columns of GLUE's tasks in the files of any mirror
+    swag.py: SWAG
+    table_task.py: users' tables
+    table_columns.py: their columns
+    label_set.py: their labels
+    label_cells.py: the labels in a cell
+    pairs.py: tables of pairs, for ranking and for vectors
+    processor_file.py: a user's class for Google's code
+    google_code.py: runs that class
+    classification_options.py: the flags of tables and GLUE
+
+From an example to a score:
+
+    features.py: examples to inputs
+    label_decoding.py: outputs to labels and files
+    metrics.py: labels to scores
+    label_report.py: the part of report.html
+"""

@@ -1,1 +1,21 @@
-"""Reads text files, packed or remote too. Reads and writes TFRecords."""
+"""Reads text files, packed or remote too. Reads and writes TFRecords.
+
+Text:
+
+    text_files.py: lines of a file, and the files of a data folder
+    packed_files.py: unpacks a file by its first bytes
+    encodings.py: finds the encoding of a text
+
+Records:
+
+    feature_specs.py: the features of each task's records
+    tf_examples.py: encodes a record without TensorFlow
+    records.py: writes, reads and counts records without TensorFlow
+    file_sizes.py: tells later whether a file is complete
+    tfrecords.py: `create_dataset`, records to batches in a repeatable order
+
+Sets:
+
+    split_names.py: names the splits that a command reads
+    set_cache.py: reads each set once, and holds it until it is taken
+"""

@@ -1,1 +1,9 @@
-"""Large inputs: cut into units, run by worker processes or Beam, resumed."""
+"""Does large inputs in units of work, in processes or on Beam, and resumes.
+
+A unit may be done by any process, in any order, and twice:
+
+    sharded_job.py: `run_units`, which runs the units of a job and resumes it
+    file_ranges.py: cuts files into ranges
+    workers.py: runs a function in worker processes
+    beam_workers.py: runs it on the workers of Apache Beam
+"""

@@ -1,1 +1,29 @@
-"""Reads texts with named entities, cuts them into windows, and scores tags."""
+"""Reads texts with named entities, cuts them into windows, and scores tags.
+
+    ner_options.py: the flags
+    ner_example.py: a sentence with tagged words
+    ner_processor.py: `NerProcessor`, which reads sets from files of two forms
+
+Words with tags, in columns:
+
+    columns.py: the sentences of a file
+    column_layouts.py: its separator, and what its columns are
+    column_sentences.py: where a sentence ends
+
+Texts with spans, from annotation tools:
+
+    spans.py: the texts and spans of a file
+    annotations.py: the spans in a row, whichever tool wrote it
+    offsets.py: whether spans count other units than characters
+
+From words to scores:
+
+    word_splitting.py: splits a text into words
+    tag_names.py: names the tags as this project does
+    sentence_windows.py: cuts sentences into windows
+    legal_tags.py: the most probable legal tags
+    entity_scoring.py: conlleval's scores
+    entity_files.py: files of predicted tags and entities
+    entity_report.py: the part of report.html
+    graph_tagging.py: words, windows and legal tags in a graph
+"""

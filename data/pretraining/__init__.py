@@ -1,23 +1,25 @@
 """Creates pretraining instances and masks them.
 
+    pretraining_options.py: the flags
+
 A corpus becomes records in these steps:
 
-    documents.py           reads text as documents: lists of sentences, each a
-                           list of WordPieces
-    sentence_split.py      splits a line into sentences, with --sentence_split
-    encoded_vocabulary.py  encodes a WordPiece as the bytes of its id
-    corpus_checks.py       warns of likely mistakes in the corpus
-    instances.py           creates the instances of documents in memory, the
-                           same as Google's code
+    documents.py: reads text as documents: lists of sentences, each a list of
+        WordPieces
+    sentence_split.py: splits a line into sentences, with --sentence_split
+    encoded_vocabulary.py: encodes a WordPiece as the bytes of its id
+    corpus_checks.py: warns of likely mistakes in the corpus
+    instances.py: creates and masks the instances of documents in memory, with
+        the random draws of Google's code
 
-For a corpus of any size, corpus_parts.py splits the text files into parts of
-about 4 MB. pretraining_job.py creates the instances of each part in several
-processes. Training reads the records: record_files.py identifies their files.
+For a corpus of any size:
 
-Two modules mask WordPieces, with the same probabilities:
+    corpus_parts.py: splits the text files into parts of about 4 MB
+    pretraining_job.py: creates the instances of each part, in several processes
 
-    instances.py           masks instances in create_pretraining_data.py, with
-                           the random draws of Google's code
-    dynamic_masking.py     masks records of --dynamic_masking while training
-                           reads them, with new masks in every epoch
+Training reads the records:
+
+    record_files.py: identifies and measures their files
+    dynamic_masking.py: masks records of --dynamic_masking, with the same
+        probabilities as instances.py, and new masks in every epoch
 """

@@ -1,1 +1,19 @@
-"""Reads SQuAD's questions, cuts them into windows, and finds answers."""
+"""Reads SQuAD's questions, cuts them into windows, and finds answers.
+
+    squad_options.py: the flags
+    squad_reader.py: the sets of run_squad.py
+    squad_questions.py: questions from SQuAD's JSON and from tables
+    squad_examples.py: these as examples, with their answers' places
+    cells.py: answers from the cells of a table
+    passage_windows.py: questions and passages to windows
+    answer_decoding.py: start and end logits to answers
+    final_text.py: answers in the passage's own spelling
+    answer_scoring.py: the official scores
+    answer_report.py: the part of report.html
+
+The same in a graph:
+
+    windows_layer.py: cuts the windows
+    spans_layer.py: finds possible answers, and their texts in the passage
+    decoder_layer.py: chooses among them
+"""

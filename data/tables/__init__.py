@@ -1,1 +1,29 @@
-"""People's tables: their format, dialect, header, columns and split."""
+"""Reads people's tables: their format, dialect, header, columns and split.
+
+    tables.py: `Table`, rows of cells by the names of their columns. Begin here
+    layout_options.py: the flags of scripts that read tables
+    data_file_options.py: the flags of scripts that split one
+
+How a table is written:
+
+    table_formats.py: reads each format, and finds out which it is
+    dialects.py: the delimiter and the quotes of CSV, TSV and the like
+    csv_records.py: reads such a file once they are known
+    headers.py: whether the first line names the columns
+    titles.py: a title above the header
+    json_tables.py: JSON
+    parquet.py: Parquet
+    workbooks.py: Excel
+    prodigy.py: leaves out rows that an annotator did not accept
+    table_checks.py: refuses files that are no tables
+
+What the columns mean:
+
+    column_names.py: usual names of columns
+    column_keys.py: the keys of cells whose column has no name of its own
+
+One file, two sets:
+
+    dev_set.py: splits the rows into a train set and a dev set
+    row_keys.py: decides by a row's texts in which set it is
+"""

@@ -1,8 +1,34 @@
 """Converts text to WordPieces, in Python and inside a TensorFlow graph.
 
-BertTextClassifierPreprocessor: Turns texts, or pairs of texts, into the inputs
-    of a model.
-FullTokenizer: Splits text into words, then words into WordPieces.
+What users call:
+
+    BertTextClassifierPreprocessor: Turns texts, or pairs of texts, into the
+        inputs of a model.
+    FullTokenizer: Splits text into words, then words into WordPieces.
+
+In Python:
+
+    tokenization.py: `FullTokenizer`, the reference for all others
+    words.py: its two steps, `BasicTokenizer` and `WordpieceTokenizer`
+    characters.py: classifies and cleans characters
+    special_tokens.py: keeps special tokens such as [MASK] whole
+    casing.py: whether a model expects lower-cased text
+    token_windows.py: cuts texts to length, or into windows
+    text_lists.py: lists, arrays and tensors of texts, as lists of str
+
+The same in a graph:
+
+    tokenizer_layer.py: tokenizes, as `FullTokenizer` does
+    unicode_tables.py: its tables of characters
+    wordpiece_layer.py: its words to WordPieces
+    packing_layer.py: packs tokens as inputs
+    preprocessor.py: `BertTextClassifierPreprocessor`, all of it as one layer
+    ragged.py: ragged tensors in little memory
+
+Vocabularies:
+
+    vocabulary.py: learns one, or extends it
+    vocabulary_checks.py: whether a vocabulary fits a model
 """
 
 from typing import TYPE_CHECKING

@@ -1,1 +1,9 @@
-"""Model cards, the README.md of folders."""
+"""Writes the README.md of weights, exports and runs: their model cards.
+
+The words are in card.md.jinja, and the values come from model.json:
+
+    cards.py: `Card`, and the text that a template makes of it
+    descriptions.py: what a copy of weights says about the original
+    example_calls.py: how an exported model is asked
+    markdown.py: escapes the values that a card shows
+"""

@@ -3,11 +3,11 @@
 TensorFlow fuses or compiles these versions. Without this package the network is
 slower, and its results differ only by rounding.
 
-    fusions.py    functions that TensorFlow fuses, or calls with less
-                  preparation: in inference, and those of `ALWAYS` in training
-    kernels.py    for training: elementwise operations, each compiled to a loop
-    tracing.py    for training: traces one graph for all blocks
-    inference.py  calls a trained model for prediction
+    fusions.py: functions that TensorFlow fuses, or calls with less preparation,
+        in inference, and those of `ALWAYS` in training
+    kernels.py: for training, elementwise operations, each compiled to a loop
+    tracing.py: for training, traces one graph for all blocks
+    inference.py: calls a trained model for prediction
 
 For each call, `choose` selects the plain version or a faster one. Each dict in
 this file maps names of functions to faster versions. `choose` uses the first

@@ -1,7 +1,19 @@
-"""Checkpoints of BERT in the formats of several libraries.
+"""Loads checkpoints of several libraries into models, and writes them.
 
-loading.py finds and loads a checkpoint of any format, a `Checkpoint`
-(checkpoint.py). tf1.py, huggingface.py and kerashub.py read and write their
-formats. Training uses TensorFlow 1's. foreign.py loads what the readers in
-`model_folders.weights` find in the files of more libraries.
+    checkpoint.py: `Checkpoint`, what a checkpoint of any format can do
+    loading.py: finds and loads a checkpoint of any format. Begin here
+    restore.py: assigns the values of a file to the variables of a model
+    names.py: the names of a model's variables in checkpoints
+    new_heads.py: whether a model uses the head in a folder, or a new one
+
+Each format has a module:
+
+    tf1.py: TensorFlow 1's, as in Google's releases. Training uses it
+    huggingface.py: transformers'
+    kerashub.py: writes KerasHub's presets
+    foreign.py: loads what `model_folders.weights` reads of more libraries
+
+After loading:
+
+    extending.py: extends the vocabulary of a model
 """

@@ -5,4 +5,8 @@ its answers, a shard such as answers-00007-of-00128.csv. What it writes depends
 only on the input, the model and the flags, so any processes and machines can
 work on the units, in any order, twice, and again after a kill.
 data/jobs/sharded_job.py describes how a job resumes.
+
+    job.py: does the units, and resumes
+    answer_settings.py: `AnswerSettings`, what all units of a job know
+    schema.py: finds the columns that all shards have
 """

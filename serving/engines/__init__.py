@@ -1,8 +1,14 @@
 """Runs exported networks in runtimes such as ONNX Runtime.
 
-runtimes.py lists the runtimes, and there is a file for each. engine.py defines
-what they have in common, an Engine. opening.py finds an export and chooses a
-runtime for it.
+    engine.py: `Engine`, arrays in, arrays out
+    runtimes.py: lists the runtimes and the files that they load
+    opening.py: finds an export, and chooses a runtime for it
+
+Each runtime has a module:
+
+    saved_model.py: TensorFlow
+    litert.py: LiteRT
+    onnx.py: ONNX Runtime
 """
 
 from serving.engines.engine import (

@@ -3,6 +3,16 @@
 signatures/ contains a file of the same name for each task that SavedModels
 answer too. A change to one needs the same change to its twin, with which
 tests/serving/test_twins.py compares it.
+
+    text_task.py: `TextTask`, which begins at `ask`
+    pairs.py: what tasks over a text or a pair share
+    tokenize.py: the WordPieces of a text
+    classify.py: labels of texts
+    rerank.py: passages by how well they match a query
+    embed.py: vectors
+    tag.py: tags of words
+    answer.py: answers to questions
+    pretraining.py: masked words and next sentences
 """
 
 import dataclasses

@@ -12,13 +12,15 @@ from docs.site_hooks import NOTEBOOKS
 from tests.support import script_runner
 from tests.support.golden import ROOT
 from tests.support.pages import BLOCK, PAGES, blocks
+from tests.support.source_files import PACKAGES, sources
 
 IDS = [str(path.relative_to(ROOT)) for path in PAGES]
-FOLDERS = ("data", "files", "modeling", "serving", "tools", "training")
 SOURCES = [
     *ROOT.glob("*.py"),
-    *(path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py")),
+    *itertools.chain(*map(sources, (*PACKAGES, "tools"))),
 ]
+# A module or a package, where the docstring of a package lists them.
+LISTED = re.compile(r"^    (\w+(?:\.py|/)): ", re.M)
 LINK = re.compile(r"\]\((?!https?:)([^)#]+)(#[^)]*)?\)")
 # What stands for a value in a message.
 VALUE = re.compile(r"\.\.\.|(?:process )?\b[0N]\b|--FLAG=|--[a-z_]+(?:=|, |$)")
@@ -125,21 +127,31 @@ def test_the_site_documents_names_that_exist(page):
         assert pydoc.locate(name), name
 
 
-def test_the_files_of_the_code_that_a_page_names_exist():
+def test_the_files_that_the_page_of_the_layout_names_exist():
     page = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
-    for folder in ("command_line", "data", "serving", "training"):
-        table = page.split(f"\n## {folder}/")[1].split("\n## ")[0]
-        cells = "".join(re.findall(r"^\| (`.*?) \|", table, re.M))
-        named = {*re.findall(r"`([\w/]+\.py)`", cells)}
-        files = {path.name for path in (ROOT / folder).glob("[a-z]*.py")}
-        assert {name for name in named if "/" not in name} == files
-        for name in named:
-            assert (ROOT / folder / name).exists(), name
-        folders = {path.parent.name for path in (ROOT / folder).glob("*/*.py")}
-        assert folders <= {*re.findall(r"`(\w+)/", cells)}
-    for name in re.findall(r"`([a-z]+/[\w/.]+)`", page):
+    for name in re.findall(r"`([a-z_]+/[\w/.]+)`", page):
         is_ours = (ROOT / name.split("/")[0]).is_dir()
         assert not is_ours or (ROOT / name).exists(), name
+
+
+@pytest.mark.parametrize(
+    "package",
+    [
+        str(path.parent.relative_to(ROOT))
+        for path in SOURCES
+        if path.name == "__init__.py"
+    ],
+)
+def test_a_package_lists_its_modules_and_packages(package):
+    """Whoever adds, moves or removes a file changes the list beside it."""
+    folder = ROOT / package
+    code = ast.parse((folder / "__init__.py").read_text(encoding="utf-8"))
+    listed = LISTED.findall(ast.get_docstring(code))
+    modules = [path.name for path in folder.glob("*.py")]
+    # A folder that Git emptied still contains __pycache__.
+    folders = {f"{path.parent.name}/" for path in folder.glob("[a-z]*/*.*")}
+    modules.remove("__init__.py")
+    assert sorted(listed) == sorted([*modules, *folders])
 
 
 def test_the_steps_of_the_walks_exist():

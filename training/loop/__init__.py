@@ -1,1 +1,14 @@
-"""The loop: steps, callbacks, evaluations, checkpoints."""
+"""The loop: steps, callbacks, evaluations, checkpoints.
+
+Read them in this order:
+
+    trainer.py: `Trainer`: the model, the step, the loop and the checkpointer
+    train_step.py: one step: loss, gradients, update, on one or more devices
+    devices.py: strategies, and how they share batches
+    callbacks.py: what runs after a step
+    best_step.py: evaluates, and keeps the weights of the best step
+    summaries.py: losses, speed and memory
+    stopping.py: signals, skipped steps, workers that stop together
+    checkpointing.py: what is saved, kept and resumed
+    prediction.py: a model's outputs, batch by batch
+"""

@@ -1,1 +1,8 @@
-"""Optimizers (AdamW, LAMB) and learning rate schedules."""
+"""Optimizers (AdamW, LAMB) and learning rate schedules.
+
+Keras's Adam always corrects its bias, which BERT's does not:
+
+    optimization.py: `create_optimizer`, and the learning rates
+    adamw.py: the formulas of AdamW and LAMB
+    accelerated_updates.py: the same, compiled
+"""

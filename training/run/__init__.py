@@ -1,1 +1,9 @@
-"""The folder of a run: what it records, and what a resume compares."""
+"""The folder of a run: what it records, and what a resume compares.
+
+The checkpoints in the folder are loop/checkpointing.py's:
+
+    run_folder.py: `RunFolder`, which writes all but the checkpoints
+    history.py: the metrics, steps and hours of a run
+    resuming.py: compares a command with the one that began the run
+    fingerprints.py: tells inputs apart by their checksums
+"""
