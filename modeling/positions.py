@@ -14,6 +14,9 @@ def create_attention_mask_from_input_mask(
 ) -> Tensor:
     """Returns a mask of the positions that each position may attend to.
 
+    For example, [[1, 1, 0]] becomes [[[1, 1, 0]]], and with `left_to_right`
+    [[[1, 0, 0], [1, 1, 0], [1, 1, 0]]].
+
     Args:
         input_mask: int [B, T], 1 = all positions may attend to this WordPiece,
             0 = padding. Or int [B, F, T], 1 = position F may attend to position
@@ -38,6 +41,8 @@ def create_attention_mask_from_input_mask(
 def attended_positions(input_mask: Tensor) -> Tensor:
     """Returns int [B, T], 1 = at least one position may attend to this one.
 
+    For example, [[[1, 0, 0], [1, 1, 0], [0, 0, 0]]] becomes [[1, 1, 0]].
+
     Args:
         input_mask: int [B, T] or [B, F, T], as for
             `create_attention_mask_from_input_mask`.
@@ -50,7 +55,8 @@ def attended_positions(input_mask: Tensor) -> Tensor:
 def last_positions(mask: Tensor) -> Tensor:
     """Returns the position of each row's last 1, int [B]. 0 if a row has none.
 
-    The mask is int [B, T] of zeros and ones.
+    The mask is int [B, T] of zeros and ones. For example, the result is [1, 0]
+    for [[1, 1, 0], [0, 0, 0]].
     """
     positions = keras.ops.arange(keras.ops.shape(mask)[-1], dtype=mask.dtype)
     return keras.ops.max(mask * positions, axis=-1)

@@ -248,6 +248,10 @@ def _first_fit(
     Returns, for each sequence, the index of the packed sequence that contains
     it and the position at which it begins there, int [B], and the number of
     packed sequences, at least 1.
+
+    For example, sequences of 3, 2, 6 and 1 WordPieces are packed into two of
+    capacity 6. The third fills packed sequence 0. The others follow each other
+    in packed sequence 1. Returns [1, 1, 0, 1], [0, 3, 0, 5] and 2.
     """
     batch_size = keras.ops.shape(lengths)[0]
     order = keras.ops.cast(keras.ops.argsort(-lengths), "int32")

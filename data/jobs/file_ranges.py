@@ -59,7 +59,9 @@ def split_files(
 ) -> list[list[FileRange]]:
     """Cuts files into shares of about the same size, in order.
 
-    The result depends only on the files and on `num_shares`.
+    The result depends only on the files and on `num_shares`. For example, a
+    text whose three lines have 60, 30 and 10 bytes is cut into three shares,
+    though num_shares=4: the first line, which is not cut, takes two of them.
 
     Args:
         paths: paths of the files.
@@ -94,6 +96,8 @@ def split_files(
 
 class _Grid(NamedTuple):
     """The shares of `total` bytes.
+
+    For example, 10 bytes in 3 shares are 0 to 3, 4 to 6, and 7 to 9.
 
     Attributes:
         total: number of bytes of all files.

@@ -58,6 +58,11 @@ def find_sentence(
 ) -> TaggedSentence | None:
     """Returns the words and tags of a row, or None if it is no such row.
 
+    Examples:
+        >>> row = {"tokens": ["Ann", "left"], "ner_tags": ["B-PER", "O"]}
+        >>> find_sentence(row, "line 1", needs_tags=True)
+        TaggedSentence(words=['Ann', 'left'], tags=['B-PER', 'O'], text=None)
+
     Args:
         row: the row.
         where: place of the row, for messages.
@@ -194,6 +199,11 @@ def find_text_and_spans(
     The text is empty if it is null. The spans are None if the text was not
     annotated or was rejected.
 
+    Examples:
+        >>> row = {"text": "Ann left", "entities": [[0, 3, "PER"]]}
+        >>> find_text_and_spans(row, "line 1", needs_spans=True)
+        ('Ann left', [[0, 3, 'PER']])
+
     Args:
         row: the row, {} if it is no object.
         where: place of the row, for messages.
@@ -225,11 +235,11 @@ def find_text_and_spans(
 
 
 def _find_span_keys(row: JsonObject, where: str) -> list[str]:
-    """Returns the keys of `SPANS` in a row.
+    """Returns the keys of `SPANS` in a row, a key that contains spans first.
 
-    The first one contains spans, if any does, because tools may also write
-    values of other kinds under others. Raises a ValueError if two keys contain
-    spans that differ.
+    Tools may write values of other kinds under the other keys. For example,
+    `entities` is first in {"label": "news", "entities": [[0, 3, "PER"]]}.
+    Raises a ValueError if two keys contain spans that differ.
     """
     keys = [key for key in SPANS if key in row]
     keys.sort(key=lambda key: not has_spans(row[key]))
@@ -307,7 +317,14 @@ def _spans_of_annotation(annotation: JsonObject) -> list[JsonObject]:
 
 
 def parse_span(value: object) -> LabeledSpan | None:
-    """Returns the span that a JSON value is, or None if it is no span."""
+    """Converts the JSON value of a span. Returns None if it is no span.
+
+    Examples:
+        >>> parse_span([0, 3, "PER"])
+        LabeledSpan(start=0, end=3, label='PER')
+        >>> parse_span({"start_offset": 0, "end_offset": 3, "label": "PER"})
+        LabeledSpan(start=0, end=3, label='PER')
+    """
     if isinstance(value, dict):
         names = ("label", "type", "labels", "hypertextlabels")
         value = [

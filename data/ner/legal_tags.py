@@ -41,11 +41,19 @@ class Penalties(NamedTuple):
 def find_penalties(labels: tuple[str, ...]) -> Penalties:
     """Returns the penalties for illegal tags, such as I-PER after O.
 
+    Examples:
+        No sentence begins with I-PER, and I-PER does not follow O (row 0):
+
+        >>> penalties = find_penalties(("O", "B-PER", "I-PER"))
+        >>> penalties.start.tolist()
+        [0.0, 0.0, -10000.0]
+        >>> penalties.between.tolist()
+        [[0.0, 0.0, -10000.0], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]]
+
     Args:
         labels: the L tags, in a scheme of entity_scoring.py. In IOB1 and IOE2,
             an entity may begin with a tag that also continues entities, so
             every sequence is legal.
-
     """
     prefixes, types = zip(
         *(label.partition("-")[::2] for label in labels), strict=True
@@ -91,6 +99,17 @@ def decode_tags(
     scores: np.ndarray, labels: Sequence[str], only_legal: bool
 ) -> np.ndarray:
     """Chooses the tag of each word of a sentence.
+
+    Examples:
+        For the first word, O is more probable than B-PER. But I-PER, which is
+        far more probable for the second word, is illegal after O:
+
+        >>> scores = np.log([[0.6, 0.3, 0.1], [0.1, 0.1, 0.8]])
+        >>> labels = ["O", "B-PER", "I-PER"]
+        >>> decode_tags(scores, labels, only_legal=False)
+        array([0, 2])
+        >>> decode_tags(scores, labels, only_legal=True)
+        array([1, 2])
 
     Args:
         scores: float [words, tags], logits of the tags, or logarithms of their

@@ -88,6 +88,7 @@ class DynamicMasking:
                 tf.gather(self._is_continuation, input_ids)
                 & tf.pad(can_be_masked[:, :-1], [[0, 0], [1, 0]])
             )
+            # For example, -1 0 1 1 -1 for [CLS] who moore ##d [SEP].
             words = tf.cumsum(tf.cast(begins_word, tf.int32), axis=1) - 1
             words = tf.where(can_be_masked, words, -1)
             chosen = _choose_words(words, order_draws, num_to_predict)
@@ -143,8 +144,15 @@ def _choose_words(
     `num_to_predict`, int32 [B], is the maximum number of WordPieces to choose
     in each record. A word that would exceed it is skipped. `words`, int32 [B,
     F], contains the index of each WordPiece's word, or -1 if it cannot be
-    masked. `draws`, float32 [B, F], determines the order. Returns bool [B, F],
-    True for each WordPiece of a chosen word.
+    masked. `draws`, float32 [B, F], determines the order: the word w with the
+    smallest draw in column w is first. Returns bool [B, F], True for each
+    WordPiece of a chosen word.
+
+    For example, at most 3 WordPieces are chosen from the words 0, 1 and 2:
+
+        words    -1  0  0  1  2  2  2 -1
+        draws    .1 .9 .5  ...              so the order is 0, 2, 1
+        chosen    0  1  1  1  0  0  0  0    word 2 would be WordPieces 3 to 5
     """
     width = tf.shape(words)[1]
     # Column w contains the number of WordPieces in word w of each record.

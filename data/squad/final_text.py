@@ -17,6 +17,9 @@ from data.text.words import BasicTokenizer
 class TokenizedText(NamedTuple):
     """A text as the tokenizer normalizes it.
 
+    For example, "Mr Smith's" becomes "mr smith ' s". Its `sources` are 0, 1, 3,
+    4, 5, 6, 7, 8 and 9, because only the space at 2 has no character in it.
+
     Attributes:
         text: the words, joined by spaces.
         sources: for each character of `text` but spaces, its index in the

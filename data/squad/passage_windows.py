@@ -148,6 +148,13 @@ def _cut_passage(
     Yields (first token, token after the last, for each token whether no other
     window contains more context around it). A window contains `num_before`
     tokens before its part, and one after it.
+
+    For example, windows of 12 tokens, 5 of them before the part, contain 6
+    tokens of a passage of 10. For doc_stride=4, they are (1 = most context):
+
+        passage    a b c d e f g h i j
+        (0, 6)     1 1 1 1 1 0
+        (4, 10)            0 1 1 1 1 1
     """
     max_length = options.max_seq_length - num_before - 1
     doc_spans = cut_spans(num_tokens, max_length, options.doc_stride)
@@ -167,8 +174,10 @@ def _find_positions(
 ) -> tuple[int, int]:
     """Returns the positions of an answer's first and last token in a window.
 
-    They are 0 if the window does not contain the answer. The window contains
-    the tokens `start` to `stop` of the passage after `num_before` other tokens.
+    They are 0 if the window does not contain all of the answer. The window
+    contains the tokens `start` to `stop` of the passage after `num_before`
+    other tokens. For example, the tokens 5 and 6 of a passage are at 6 and 7 in
+    a window that begins with 5 other tokens and the passage's token 4.
     """
     if not answer or answer[0] < start or answer[1] >= stop:
         return 0, 0

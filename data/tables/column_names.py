@@ -113,9 +113,23 @@ def letters_of(name: str) -> str:
 def guess_columns(
     columns: Iterable[str], flags: Sequence[str] = tuple(USUAL_NAMES)
 ) -> dict[str, str | None]:
-    """Returns {flag: column of a usual name, else the last left, or None}.
+    """Guesses by their names which columns contain the text and the label.
 
-    `flags` are "text_column" and "label_column", or one of them.
+    If no column has a usual name for a flag, and the other flag leaves only one
+    column, this column is guessed.
+
+    Examples:
+        >>> guess_columns(["Text", "queue"])
+        {'text_column': 'Text', 'label_column': 'queue'}
+        >>> guess_columns(["id", "Text", "queue"])
+        {'text_column': 'Text', 'label_column': None}
+
+    Args:
+        columns: names of the table's columns.
+        flags: "text_column" and "label_column", or one of them.
+
+    Returns:
+        {flag: name of a column, or None}.
     """
     free = [*columns]
     column_of: dict[str, str | None] = {}
@@ -135,7 +149,12 @@ def guess_columns(
 
 
 def find_pair(columns: Iterable[str]) -> tuple[str, str] | None:
-    """Returns two columns whose usual names say that they are a pair."""
+    """Returns two columns whose usual names say that they are a pair.
+
+    Examples:
+        >>> find_pair(["id", "Sentence 1", "Sentence 2"])
+        ('Sentence 1', 'Sentence 2')
+    """
     column_of = {simplify(column): column for column in columns}
     for firsts, seconds in PAIRS:
         first = next(filter(column_of.get, firsts), None)

@@ -87,6 +87,16 @@ def has_header(
 
     The text at the top of this module lists the rules.
 
+    Examples:
+        A number below `price` shows that `price` is a name. In the second
+        table, the first record contains a text of many words and a number:
+
+        >>> has_header("f.csv", [["text", "price"], ["It left.", "10"]], ())
+        True
+        >>> row = ["It left at noon again.", "7"]
+        >>> has_header("f.csv", [row, ["It left.", "10"]], ())
+        False
+
     Args:
         path: path of the file, for the error.
         records: the first records of the table.
@@ -203,7 +213,10 @@ def _is_word_above_values(column: _Column) -> bool:
 
 
 def _is_above_labels(column: _Column) -> bool:
-    """Returns whether each word below recurs, but the first cell does not."""
+    """Returns whether each word below recurs, but the first cell does not.
+
+    For example, `kind` is above the labels ham, spam, ham and spam.
+    """
     first, below = column
     if _is_missing(first) or _are_numbers(below) or _are_dates(below):
         return False
@@ -216,7 +229,8 @@ def _numbers_may_be_names(table: Sequence[_Column]) -> bool:
 
     They are years above other numbers, or numbers at one distance. An empty
     cell or a word that does not recur is beside them, or they are at least
-    three.
+    three. For example, 2013 and 2014 may be names in the record name, 2013,
+    2014, and so may 0, 1 and 2. But the record 7, 8 may not be names.
     """
     # pandas writes the year 2013 as 2013.0 if a name is empty.
     numbers = [

@@ -25,6 +25,10 @@ def normal_form(text: str) -> str:
     Compatible characters become one (NFKC), and case, accents, blanks and
     invisible characters are dropped. The normal form of a normal form is the
     same.
+
+    Examples:
+        >>> normal_form("  CAFÉ  No. 5 ")
+        'cafeno.5'
     """
     if text.isascii() and text.isprintable():
         # The same, but quicker.
@@ -58,9 +62,15 @@ def _is_kept(char: str) -> bool:
 
 
 def key_of(texts: Iterable[str]) -> str:
-    """Returns the key of a row: its texts' normal forms, in a fixed order.
+    r"""Returns the key of a row: its texts' normal forms, in a fixed order.
 
     So a pair and its reverse have the same key, also if a text is empty.
+
+    Examples:
+        >>> key_of(["Who left?", "A Boat"])
+        'aboat\nwholeft?'
+        >>> key_of(["a boat", "", "who LEFT?"])
+        'aboat\nwholeft?'
     """
     return _MARK.join(sorted(filter(None, map(normal_form, texts))))
 

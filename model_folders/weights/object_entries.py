@@ -235,7 +235,11 @@ def read_casing(path: str) -> bool | None:
 
 
 def _replace(patterns: Mapping[str, str], text: str) -> str | None:
-    """Returns the replacement of the pattern that matches a text, else None."""
+    """Returns the replacement of the pattern that matches a text, else None.
+
+    For example, `_NAMES` replaces transformer/layer_3/intermediate/kernel, in
+    any scope, by bert/encoder/layer_3/intermediate/dense/kernel.
+    """
     for pattern, replacement in patterns.items():
         if match := re.fullmatch(rf"(?s:.*/)?(?:{pattern})", text):
             return match.expand(replacement)
@@ -288,6 +292,11 @@ def _parse_graph(path: str, graph: bytes) -> Iterator[tuple[str, str]]:
 
 
 def _name_of_key(key: str) -> str:
+    """Returns the name that a key shows, or the key if it shows no name.
+
+    For example, layer_with_weights-4/_intermediate_dense/kernel, the key of a
+    weight of the first block, shows transformer/layer_0/intermediate/kernel.
+    """
     key = key.removesuffix(_ENDING)
     name = _replace(_KEYS, key) or key
     if "layer_with_weights-" in key:
@@ -335,6 +344,11 @@ def _count_blocks(names: Mapping[str, object]) -> int:
 
 
 def _create_entry(path: str, name: str, variable: _Variable) -> Entry:
+    """Returns the entry of a variable, in the shape that Google's code uses.
+
+    For example, the query kernel of 12 heads, [768, 12, 64] in the file, is an
+    entry of [768, 768].
+    """
     shape = [*variable.shape]
     num_heads = None
     axis = _HEADS_AXIS.get(name.partition("/attention/")[2])

@@ -77,7 +77,9 @@ def choose(
 ) -> Callable[..., Any] | None:
     """Returns the faster version of a function for one call.
 
-    Returns None if the call should use the plain version.
+    Returns None if the call should use the plain version. For example,
+    `activation` is `kernels.activation` in training if the inputs have 256
+    columns, None if they have 64, and `fusions.activation` in inference.
 
     Args:
         name: name of the function in modeling/ops.py.

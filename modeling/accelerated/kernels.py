@@ -25,7 +25,9 @@ def compiled(function: Callable[..., Tensor]) -> Callable[..., tf.Tensor]:
     """Compiles an elementwise function and its gradient with XLA.
 
     To save memory, the forward pass stores only the inputs. The backward pass
-    computes the function again.
+    computes the function again. In `compiled(ops.activation.plain)(inputs,
+    "gelu")`, for example, `inputs` is a tensor of the graph, and "gelu" a
+    constant, so that XLA compiles another graph for "relu".
 
     Args:
         function: pure function, (tensors and constants) -> tensor.
