@@ -163,7 +163,7 @@ def _import_runner(runner: str, create: Callable[[str], object]) -> None:
 def _describe_unknown(
     arguments: Sequence[str], beam_names: Iterable[str]
 ) -> str:
-    """Returns an error message about flags that nobody knows: the first."""
+    """Returns an error message about the first of some unknown flags."""
     names = [name for name in arguments if name.startswith("-")]
     if not names:
         return (

@@ -263,8 +263,8 @@ class Config:
 
         Args:
             flag: name of the flag.
-            run_settings: the settings that the run recorded which the command
-                continues, {} for a new run.
+            run_settings: settings that the resumed run recorded, {} for a new
+                run.
         """
         return f"--{flag}"
 

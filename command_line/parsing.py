@@ -1,4 +1,4 @@
-"""Makes a command line of the flags that a Config declares, with absl."""
+"""Turns the flags that a Config declares into a command line, with absl."""
 
 import dataclasses
 import sys

@@ -173,7 +173,7 @@ class _Place(NamedTuple):
 
 
 def _may_harm(output: _Place, other: _Place) -> bool:
-    """Returns whether to write an output may change another path."""
+    """Returns whether writing an output may change another path."""
     if other is output:
         return False
     is_inside = other.lineage[0] in output.lineage[1:]

@@ -32,7 +32,7 @@ def describe_error(error: Exception, path_flags: Sequence[PathFlag]) -> str:
     Args:
         error: the error, of which `is_user_error` is True.
         path_flags: flags of the script that name files. The message begins with
-            the one that names the file in the error.
+            the flag that names the file in the error.
     """
     if isinstance(error, ModuleNotFoundError):
         return f"{error}: {installation.install_command(error.name)}"

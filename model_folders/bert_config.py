@@ -142,7 +142,7 @@ class BertConfig:
 
 
 def check_config(config: object) -> None:
-    """Checks that a configuration is one, not what it is made from.
+    """Checks that a value is a BertConfig, and not what it is made from.
 
     Raises:
         TypeError: it is a dict, a path or something else.

@@ -198,7 +198,7 @@ def _read_length(folder: StrPath, network: JsonObject) -> HeadSettings:
 
 
 def read_pooling(folder: StrPath) -> str | None:
-    """Returns how a BertTextEmbedder pools, None if nothing but a mean."""
+    """Returns how a BertTextEmbedder pools, None if it only averages."""
     if not has_preset(folder):
         return None
     _, entries = read_task(folder)

@@ -1,9 +1,9 @@
-"""Reads the files of a folder of weights: ours, Google's or Hugging Face's.
+"""Reads the files beside weights, in the folders of this and other libraries.
 
 This project writes model.json, bert_config.json, vocab.txt,
-tokenizer_config.json and labels.txt beside weights. Google's and Hugging Face's
-folders contain some of these files, or similar files with other names. This
-module imports neither Keras nor TensorFlow.
+tokenizer_config.json and labels.txt beside weights. Google's, Hugging Face's
+and KerasHub's folders contain some of these files, or similar files with other
+names. This module imports neither Keras nor TensorFlow.
 """
 
 import dataclasses

@@ -40,8 +40,8 @@ What users call:
         its weights.
     find_order: Returns the position of each label among the labels of a saved
         model.
-    load_checkpoint: Loads a checkpoint in Google's or Hugging Face's format
-        into a model.
+    load_checkpoint: Loads a checkpoint of BERT into a model, in any format that
+        we read.
     load_config: Reads a `bert_config.json`, or a `config.json` of another
         library.
     named_variables: Returns {Google's name: variable} of all variables in a

@@ -191,11 +191,11 @@ def _load_tokenizer(
 def _extend_tokenizer(
     tokenizer: tokenization.FullTokenizer, path: str | None
 ) -> tuple[tokenization.FullTokenizer, list[list[int]] | None]:
-    """Returns the tokenizer of --extended_vocab_file, and what it adds.
+    """Returns (tokenizer of --extended_vocab_file, `rows`).
 
-    The second is for each token of the extended vocabulary the list of old ids
-    whose embeddings are averaged. Without this flag, returns the tokenizer and
-    None.
+    `rows` is, for each token of the extended vocabulary, the list of the old
+    ids whose embeddings are averaged. Without this flag, returns the old
+    tokenizer and None.
     """
     if not path:
         return tokenizer, None

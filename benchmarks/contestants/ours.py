@@ -54,7 +54,7 @@ def parse(script, spec, command):
 def training(start, dataset, create_model, loss):
     """Returns a Work that trains on the batches of an endless dataset.
 
-    `begin` is the StartingPoint of a script.
+    `start` is the StartingPoint of a script.
     """
     num_steps = NumSteps(NUM_TRAIN_STEPS, warmup=0)
     flow.set_seed_and_precision(start.config)

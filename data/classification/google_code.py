@@ -1,8 +1,9 @@
 """Runs a user's code that was written for Google's run_classifier.py.
 
-Google's way to add a task is a class in run_classifier.py. Such a class, copied
-to a file of its own, finds here what it finds there, whether it imports it from
-`run_classifier` and `tokenization` or takes it from its own module.
+To add a task to Google's code, users write a class in run_classifier.py. This
+module runs such a class from a file of its own. It provides the names that the
+class uses, even if the file does not import them from `run_classifier` and
+`tokenization`.
 """
 
 import collections
@@ -134,7 +135,7 @@ class UserCode:
 
 
 class _LateTensorFlow:
-    """`tf` in a file that does not import it. Google's file does."""
+    """Stands for `tf` in a file that relies on the import in Google's file."""
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401
         # Most classes use no TensorFlow, which loads slowly.

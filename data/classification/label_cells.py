@@ -80,9 +80,10 @@ def parse_label(
     """Returns the label in a cell, None if the cell is empty.
 
     Args:
-        cell: the cell. A list of one label is that label.
+        cell: the cell. A list of one label stands for this label.
         where: the place of the cell, for the error.
-        labels: labels of the task. One of them may look like a list.
+        labels: labels of the task. A cell that equals one of them is this
+            label, even if it looks like a list.
 
     Raises:
         ValueError: the cell contains several labels, or no label.
@@ -215,7 +216,7 @@ def parse_list(text: str, separator: str = ",") -> list[str] | None:
 
     Args:
         text: text of a cell.
-        separator: text that may be between names without quotes, as a comma.
+        separator: text that separates names without quotes, besides commas.
 
     Returns:
         the elements. None if the text is no such list.

@@ -141,7 +141,7 @@ def _judge_label(
 ) -> tuple[float, str]:
     """Returns the badness and the verdict of a prediction.
 
-    `probabilities` contains that of each label.
+    `probabilities` contains the probability of each label.
     """
     if decoder.output_mode == "regression":
         number, predicted = number_of(right), number_of(guess)

@@ -1,6 +1,6 @@
 """Reads and finds the labels of a user's own task, and weighs their classes.
 
-The labels are those of --labels, or those of the rows.
+--labels names the labels. Without this flag, the rows of the train set do.
 """
 
 import collections
@@ -110,7 +110,7 @@ class LabelSet:
     def _convert(
         self, cells: Sequence[object], where: str, names: Sequence[str]
     ) -> Label | None:
-        """Converts cells to a label, which `names` need not contain."""
+        """Converts cells to a label. Does not check that it is in `names`."""
         if self._output_mode == "multilabel" and len(cells) == 1:
             return label_cells.parse_label_list(
                 cells[0], self._separator, where
@@ -241,7 +241,7 @@ class LabelSet:
 
 
 def _check_is_known(label: Label, where: str, names: Sequence[str]) -> None:
-    """Raises a ValueError if a row's label, or one of them, is no name."""
+    """Raises a ValueError if a row has a label that is not one of `names`."""
     for name in names_of(label):
         if name not in names:
             raise ValueError(

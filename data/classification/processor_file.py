@@ -146,9 +146,9 @@ class UserProcessor(ClassificationProcessor):
 
 
 class RecordedProcessor(ClassificationProcessor):
-    """Knows the labels of a model that a UserProcessor's sets trained.
+    """Returns the labels of a model that was trained with a UserProcessor.
 
-    It predicts or exports where no set is read.
+    A command that reads no set, such as an export, needs no more.
 
     Args:
         preset: Preset of the model.
@@ -178,7 +178,9 @@ class RecordedProcessor(ClassificationProcessor):
 def find_processor(
     value: str | None, data_dir: StrPath | None, preset: Preset | None
 ) -> ClassificationProcessor | None:
-    """Returns the processor of --processor, or of the model of such a run.
+    """Returns the processor of --processor, or of a model trained with one.
+
+    Returns None if neither the flag nor the model names a processor.
 
     Args:
         value: value of --processor.

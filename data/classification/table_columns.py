@@ -39,8 +39,8 @@ def find_label_columns(
 ) -> list[str]:
     """Returns the columns that --label_column names, [] without one.
 
-    A value with a comma may be the name of one column or of several, so the
-    first table that exists tells.
+    A value with a comma may be the name of one column or of several. The
+    columns of the first table that exists show which.
 
     Args:
         options: flags of the table.
@@ -71,7 +71,10 @@ def _find_first_set(options: TableOptions, data_dir: StrPath) -> Table | None:
 
 
 def layout_of(options: TableOptions) -> Layout:
-    """Returns the layout of a table. Columns without names need no header."""
+    """Returns the layout of a table. It has no header if all flags are numbers.
+
+    Such flags choose columns by their numbers, as in --text_column=1.
+    """
     columns = [
         options.text_column,
         *filter(None, [options.text_b_column]),
@@ -87,8 +90,8 @@ def find_unset_columns(
 ) -> dict[str, str]:
     """Finds the columns of --data_file that no flag names.
 
-    The names of the text's and the label's column are common ones, or the last
-    name that is left.
+    These are the columns of the text and of the label. A column is found by a
+    common name, or because it is the only one left.
 
     Args:
         options: flags of the table.

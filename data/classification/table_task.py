@@ -83,9 +83,9 @@ class TableProcessor(
 ):
     """Reads the sets of a user's own task from tables.
 
-    SET_FILES names the files. A label of the dev or test set must be one of the
-    task's (see `labels`). Unless --labels names them, the first such label
-    therefore makes this reader read the train set.
+    SET_FILES names the files. A label in the dev or test set must be a label of
+    the task (see `labels`). Unless --labels names the labels, this reader
+    therefore reads the train set when another set contains a label.
 
     In a test set, the label column may be missing or contain empty cells. The
     example's label is then None. In the other sets, rows without a label are

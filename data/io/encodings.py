@@ -34,7 +34,7 @@ _SIGNS = frozenset("–—‘’“”„…•«»€£°§¿¡、。，！？�
 
 
 def marked_encoding(head: bytes) -> str | None:
-    """Returns the encoding that a file's first bytes tell, or None."""
+    """Returns the encoding that a mark at the beginning shows, or None."""
     names = (name for mark, name in _MARKS.items() if head.startswith(mark))
     return next(names, None)
 
@@ -62,7 +62,7 @@ def check_text(text: str, encoding: str | None = None) -> None:
 
     Args:
         text: the text, in which lone surrogates stand for the wrong bytes.
-        encoding: the encoding that was told. None = UTF-8.
+        encoding: the encoding with which it was decoded. None = UTF-8.
     """
     try:
         text.encode()

@@ -269,7 +269,7 @@ def read_range(file_range: FileRange, layout: Layout) -> Iterator[Row]:
 
 @contextlib.contextmanager
 def _open_lines(file_range: FileRange) -> Iterator[IO[str]]:
-    """Opens a part of a text in UTF-8, as `text_files.open_text` a file."""
+    """Opens a range of a UTF-8 text, as `text_files.open_text` opens all."""
     with text_files.open_binary(file_range.path) as file:
         file.seek(file_range.start)
         part = _Part(file, file_range.end - file_range.start)

@@ -91,8 +91,8 @@ def run_units(
         units: all units of the job.
         write_shards: function that writes the shards and the result file of
             the unit that it receives.
-        run: what makes the calls of `write_shards`, as `choose_runner` returns
-            it.
+        run: function that calls `write_shards` for each unit, as
+            `choose_runner` returns it.
         label: name of the work for the progress.
 
     Raises:
@@ -137,8 +137,8 @@ class JobFiles:
 
     Args:
         output_file: path with which the names of the shards begin.
-        version: number that is increased whenever the code changes so that the
-            shards change.
+        version: number of the code's version. Increase it with every change of
+            the code that changes the shards.
         flags: {name: value} of the flags that determine the shards.
         inputs: the files that determine the shards, as `measure_inputs` returns
             them.

@@ -113,7 +113,7 @@ def _find_tag_keys(
 ) -> list[str]:
     """Returns the keys of a row's lists of tags.
 
-    Those of the words' length are first.
+    Lists with as many tags as there are words come first.
     """
     keys = [key for key in TAG_LISTS if _is_list_of(row.get(key), str, int)]
     # An empty list is spans. Beside spans, a list may be a text's classes.
@@ -291,7 +291,7 @@ def _from_label_studio(task: JsonObject, where: str) -> JsonObject:
 def _finished_annotations(task: JsonObject) -> list[JsonObject]:
     """Returns the annotations of a task, only the ground truth if it has one.
 
-    Those that were cancelled are left out.
+    Cancelled annotations are left out.
     """
     annotations = [
         annotation

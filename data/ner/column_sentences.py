@@ -1,4 +1,4 @@
-"""Parts the lines of a file of columns into sentences.
+"""Splits the lines of a file of columns into sentences.
 
 Empty lines, the rows of a table, or a column tell where a sentence ends.
 columns.py finds out which columns contain the words and their tags.
@@ -50,7 +50,7 @@ def find_sentences(
     layout: ColumnLayout,
     tags_at: int | None,
 ) -> list[SentenceLines]:
-    """Parts a file into sentences.
+    """Splits a file into sentences.
 
     If a row of a table contains a sentence, the row becomes a line for each of
     the sentence's words.
@@ -175,7 +175,7 @@ def _parse_records(
 def _part_by_column(
     sentences: Sequence[SentenceLines], sentence_at: int
 ) -> Iterator[SentenceLines]:
-    """Parts the lines where the column `sentence_at` begins a new sentence."""
+    """Splits the lines where the column `sentence_at` begins a new sentence."""
     values = {
         line.cells[sentence_at] for _, lines in sentences for line in lines
     }
@@ -201,11 +201,12 @@ def _find_list_columns(
     layout: ColumnLayout,
     tags_at: int | None,
 ) -> tuple[int, int] | None:
-    """Returns the columns of a table whose rows contain a sentence each.
+    """Finds the columns of a table in which each row contains a sentence.
 
-    They are the indexes of the columns with the sentence's words and with its
-    tags. The first row tells whether each row contains a sentence. None if a
-    row contains a word, as it does if the user chose the column of the tags.
+    Returns the indexes of the column with the sentence's words and of the
+    column with their tags. Returns None if a row contains only a word. The
+    first row decides. If the user chose the column of the tags, a row contains
+    a word.
     """
     if layout.words_at is None or layout.tags_at is None:
         return None

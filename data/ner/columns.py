@@ -118,8 +118,8 @@ def _find_columns(
 ) -> tuple[int, int | None]:
     """Returns the indexes of the columns of the words and of the tags.
 
-    The latter is None in a test set without tags. What the user chose counts
-    more than the names.
+    The index of the tags is None in a test set without tags. The user's choice
+    counts more than the names of the columns.
     """
     width = len(columns)
     tags_at = _first_index(options.tags_at, layout.tags_at)

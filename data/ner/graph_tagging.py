@@ -24,7 +24,7 @@ _BLOCK = 512
 
 
 def split_words(texts: tf.Tensor) -> tf.Tensor:
-    """Puts spaces between the words that `words.split_words` finds.
+    """Puts spaces between the words that `word_splitting.split_words` finds.
 
         He's "in" (St. Ives). -> He's " in " ( St . Ives ).
 

@@ -66,7 +66,7 @@ def fit_span(text: str, start: int, end: int, where: str) -> SpanFit:
 def check_units(spans: Sequence[SpanFit]) -> None:
     """Raises a ValueError if most spans of a file fit no words.
 
-    Or if most spans do whose places depend on the unit.
+    Also raises it if most of the spans that another unit would move fit none.
     """
     _check_most(spans, fewest=2)
     _check_most([span for span in spans if span.may_move], fewest=3)
@@ -99,10 +99,9 @@ def _is_inside(text: str, index: int) -> bool:
 
 
 def _kind(char: str) -> str:
-    """Returns "letter", "sign" for parts of an emoji, or "".
+    """Returns "letter", "sign" for a part of an emoji, or "" for the rest.
 
-    The latter is for other characters, and for letters of scripts without
-    spaces.
+    The rest includes the letters of scripts without spaces.
     """
     code = ord(char)
     if is_cjk(code) or any(

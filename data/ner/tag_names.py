@@ -84,7 +84,7 @@ def name_tags(
 
 
 def _has_inside(tag: str, tags: Collection[str]) -> bool:
-    """Returns whether a tag has a tag to follow it: I_PER for B_PER."""
+    """Returns whether `tags` contain the I_PER that may follow a B_PER."""
     inside = _OTHER_B.sub("I", tag)
     return inside != tag and inside in tags
 

@@ -172,7 +172,7 @@ def create_instances_from_document(
 def _find_end(lengths: Sequence[int], start: int, target_length: int) -> int:
     """Returns where the sentences from `start` reach a length, or end.
 
-    `lengths` are those of the document's sentences.
+    `lengths` are the lengths of the document's sentences.
     """
     end = start
     chunk_length = 0

@@ -84,7 +84,7 @@ def create_shards(
             names.
         num_shards: number of shards, not counting the shard of held-out
             documents. 0 = the size of the corpus determines the number.
-        run: what makes the calls for all units, as `choose_runner` returns it.
+        run: function that runs all units, as `choose_runner` returns it.
 
     Returns:
         (manifest as a dict, True if this call wrote any file).
@@ -124,7 +124,7 @@ def create_shards(
 def create_output(
     output_file: str, flags: Mapping[str, object], inputs: Sequence[str]
 ) -> JobFiles:
-    """Returns the files of a job, after it measured the inputs.
+    """Measures the inputs of a job, and returns the job's files.
 
     Args:
         output_file: path of the output.
@@ -247,10 +247,10 @@ def write_shards(unit: InstanceUnit) -> None:
 def _read_texts(
     unit: InstanceUnit, reader: TextReader, counts: Counter[str]
 ) -> dict[int | str, Iterator[Document]]:
-    """Returns the documents of each text that has random draws of its own.
+    """Returns {number of a part: its documents}.
 
-    Such a text is a part, whose number is the key. But the evaluation set is
-    small, so its documents are taken together.
+    The records of each part depend on random draws for its number. But the
+    evaluation set is small, so all its documents are taken as one part, "eval".
 
     A document is held out if the CRC-32 of its text, modulo 10,000, is below
     10,000 times `eval_fraction`. So the choice depends only on the text.

@@ -23,8 +23,8 @@ _FOOTER_SIZE = 4
 def find_lengths(files: Sequence[str]) -> tuple[bool, dict[str, int]]:
     """Returns (whether records contain masks, {name of a flag: length}).
 
-    The flags are "max_seq_length" and "max_predictions_per_seq". The latter of
-    records without masks is only known if there is a manifest.
+    The flags are "max_seq_length" and "max_predictions_per_seq". For records
+    without masks, the second is only known if there is a manifest.
 
     Args:
         files: paths of the files, whose records have the same lengths.
@@ -58,7 +58,7 @@ def find_lengths(files: Sequence[str]) -> tuple[bool, dict[str, int]]:
 def _find_manifest(path: str) -> str | None:
     """Returns the path of the manifest beside a file of records.
 
-    That of NAME-00000-of-00004 and of eval-NAME is NAME.manifest.json.
+    The manifest of NAME-00000-of-00004 and of eval-NAME is NAME.manifest.json.
     """
     folder, name = os.path.split(path)
     name = _SHARD.sub("", name)

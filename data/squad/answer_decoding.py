@@ -52,8 +52,8 @@ class TokenSpan(NamedTuple):
     Attributes:
         feature: the window, None for "no answer" of a question without windows.
         start_index: index in the window of the first token.
-        end_index: index of the last token. Both are 0, that of [CLS], for no
-            answer.
+        end_index: index of the last token. Both are 0, the index of
+            [CLS], for no answer.
         start_logit: logit of the first token.
         end_logit: logit of the last token.
     """

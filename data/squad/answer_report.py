@@ -19,8 +19,8 @@ def write_answer_report(
 ) -> None:
     """Reports the answers to SQuAD's questions, the lowest F1 first.
 
-    Questions without a prediction are skipped, and those without right answers
-    unless `version_2_with_negative`.
+    The page skips questions without a prediction. It also skips questions
+    without right answers, unless `version_2_with_negative`.
 
     Args:
         output_file: path of the page.
@@ -63,7 +63,7 @@ def _judge_answer(
 ) -> JudgedPrediction:
     """Compares an answer with the right ones, and finds both in the passage.
 
-    `texts` are those of the right `answers`, "" for no answer.
+    `texts` are the texts of the right `answers`, "" for no answer.
     """
     context, qa, where = question
     f1 = max(compute_f1(text, guess) for text in texts)

@@ -1,8 +1,8 @@
 """Finds predicted answers in the passage's own spelling.
 
 The network predicts WordPieces, which the tokenizer may have lower-cased and
-stripped of accents. As in Google's code, their characters are matched with
-those of the passage's words.
+stripped of accents. As in Google's code, their characters are matched with the
+characters of the passage's words.
 """
 
 from collections.abc import Sequence

@@ -120,7 +120,7 @@ def _find_pairs(
     """Returns (window, start, end) of each possible answer, int64 [N, 3].
 
     These are indices into `starts` and `ends`, the best places in each of W
-    windows, [W, K]. `lengths` are those of the windows' passages, [W, 1].
+    windows, [W, K]. `lengths` are the lengths of the windows' passages, [W, 1].
     """
     # For each pair of a start and an end in a window, count the WordPieces
     # after the start, up to the end.

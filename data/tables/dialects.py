@@ -1,7 +1,7 @@
 """Finds how a table of cells and marks is written: CSV, TSV and the like.
 
-Python's csv parses a table that it is told everything about. What this module
-tells it comes from the first 200 records, not from the first line: a name of a
+Python's csv has to be told how a table is written. This module finds that out
+from the first 200 records. The first line is not enough, because the name of a
 column may contain a line break, and a text may contain any delimiter.
 """
 
@@ -103,7 +103,10 @@ class _Sample:
         return records, has_one_width and not has_doubled_quotes
 
     def take_hint(self) -> str | None:
-        """Empties a line that only tells the delimiter, and returns that."""
+        """Returns the delimiter of a first line such as sep=;, or else None.
+
+        Empties this line, which is no record.
+        """
         match = _HINT.fullmatch(next(iter(self), ""))
         if not match or match[1] not in DELIMITER_CHARACTERS.values():
             return None
@@ -245,7 +248,7 @@ def _find_in_sample(
 def _check_delimiter(
     path: str, sample: _Sample, records: Sequence[Sequence[str]]
 ) -> None:
-    """Raises a ValueError if a mark that is no delimiter parts the cells."""
+    """Raises a ValueError if a mark that is no delimiter separates cells."""
     has_one_column = not any(any(row[1:]) for row in records)
     if has_one_column:
         records_by_blanks = sample.records(Dialect(" "))

@@ -1,7 +1,8 @@
-"""Reads the rows of JSON: an object in each line, a list, or an object of one.
+"""Reads the rows of JSON: one object per line, a list, or a wrapped list.
 
-Only a list must be read as a whole. An object in each line is a row, unless it
-is the only one and seems to be a list that a service or pandas wrapped.
+The object in each line is a row. But if a file contains only one object, it may
+be the wrapper in which a service or pandas writes a list. Only a list must be
+read as a whole.
 """
 
 import re
@@ -36,7 +37,8 @@ def find_text_kind(
     Args:
         lines: numbered lines, of which only the first ones are read.
         file_format: "jsonl", or None if the text may be plain.
-        columns: names of columns that the user chose, which tell a row.
+        columns: names of columns that the user chose. An object with one of
+            them is a row.
 
     Returns:
         (the lines that were read, what the text contains).
@@ -87,7 +89,8 @@ def read_json_list(
     Args:
         path: path of the file, for messages.
         text: the whole text.
-        columns: names of columns that the user chose, which tell a row.
+        columns: names of columns that the user chose. An object with one of
+            them is a row.
 
     Raises:
         ValueError: the list is malformed, or the file contains no rows.

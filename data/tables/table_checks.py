@@ -1,7 +1,7 @@
-"""Tells lines that are no rows from the first rows of a table.
+"""Checks by the first lines of a file whether it is a table at all.
 
-A reader of cells and marks finds some rows in nearly every file, such as a web
-page. What this module finds is an error that says what the file or line is.
+Nearly every file can somehow be read as rows, even a web page. Each check here
+recognizes one kind of file or line that is no row, and says what it is.
 """
 
 import csv
@@ -148,7 +148,7 @@ def check_quotes(path: str, records: Sequence[Sequence[str]]) -> None:
 
 
 def check_apostrophes(path: str, records: Sequence[Sequence[str]]) -> None:
-    """Raises a ValueError if apostrophes are written for quotes.
+    """Raises a ValueError if the file uses apostrophes as quotes.
 
     They stand around each name, or around each cell of a column.
     """

@@ -57,7 +57,8 @@ class Layout(NamedTuple):
         encoding: encoding of a text, for Python. A mark in the file overrides
             it. None = UTF-8.
         sheet: name of the sheet of a workbook. None = the first one.
-        columns: names of columns that the user chose, which tell a header.
+        columns: names of columns that the user chose. A first line that
+            contains one of them is a header.
     """
 
     format: str | None = None
@@ -193,9 +194,12 @@ class _RowBuilder:
     def build(
         self, cells: list[str], is_swallowed: bool = False
     ) -> JsonObject | ValueError:
-        """Returns a row, {column: cell}, or what is wrong with it.
+        """Returns a row, {column: cell}, or an error that says what is wrong.
 
-        `is_swallowed` tells that a cell contains the next lines of the table.
+        Args:
+            cells: the cells of the row.
+            is_swallowed: whether one of them contains the next lines of the
+                table (see `csv_records.is_swallowed`).
         """
         if self._names:
             problem = self._problem_under_names(cells, is_swallowed)
@@ -252,9 +256,9 @@ class _RowBuilder:
         )
 
     def _learn_width(self, width: int) -> None:
-        """Counts a row, and sets the width after the first rows.
+        """Notes the width of a row, and after the first rows, the common width.
 
-        A pipe may not have more rows yet.
+        The rows are not read ahead, because a pipe may not have more yet.
         """
         self._first_widths.append(width)
         if len(self._first_widths) == _NUM_FIRST_ROWS:

@@ -23,10 +23,10 @@ from files.paths import StrPath
 
 
 class Table:
-    """A table whose columns can be looked at before its rows are read.
+    """A table whose columns a caller can look at before it reads the rows.
 
-    Looking and the first `read` open the file once, because a pipe can be read
-    only once. Each further `read` opens it again.
+    A look and the first `read` together open the file only once, because a pipe
+    cannot be read again. Each further `read` opens the file again.
 
     Args:
         path: path of the file.
@@ -89,7 +89,8 @@ def read_table(
 
     Each row has a text in each of the `text_columns`, "" for an empty cell, and
     a cell in the other `columns`. `where` names the file and the line. If
-    `may_lack`, a column that only the first row has is empty in the others.
+    `may_lack`, only the first row must have all of these columns. Later rows
+    then get an empty cell in a column that they lack.
 
     Raises:
         OSError: the file cannot be read.
@@ -146,10 +147,14 @@ def add_answer(
     answer: Mapping[str, object],
     columns: Collection[str] = (),
 ) -> JsonObject:
-    """Returns a row of a table, and beside it an answer.
+    """Returns a row of a table with the fields of an answer after its cells.
 
-    A field of the answer begins with `predicted_` if the row has its name, or
-    if another row has it, whose `columns` are known.
+    If the row, or one of the known `columns` of the table, has the name of a
+    field, the answer's field gets the prefix `predicted_`.
+
+    Examples:
+        >>> add_answer({"text": "Hi", "label": "a"}, {"label": "b"})
+        {'text': 'Hi', 'label': 'a', 'predicted_label': 'b'}
     """
 
     def is_taken(name: str) -> bool:

@@ -29,15 +29,15 @@ def read_sheet(
     """Yields (number of the row in the sheet, cells), without empty rows.
 
     The cells are texts, as Excel writes them to CSV: whole numbers without .0,
-    dates as 2026-01-31, truths as TRUE and FALSE. The first row that is not
-    empty and the widest one tell the width.
+    dates as 2026-01-31, true as TRUE. The first row that is not empty and the
+    widest row show how wide the table is.
 
     Args:
         path: path of the workbook, or text_files.STDIN.
         sheet: name of the sheet. None = the first sheet that is not hidden
             and contains cells.
-        empty_is_gap: whether empty rows part the others, and are not counted in
-            the log.
+        empty_is_gap: whether an empty row separates groups of rows, such as
+            sentences. If False, the log counts empty rows between others.
 
     Raises:
         OSError: the file cannot be read.

@@ -12,10 +12,9 @@ _FOREIGN_MARKS = ("\u2581", "\u0120")
 
 
 def count_tokens(tokens: Sequence[str], at_least: int = 0) -> int:
-    """Returns the number of WordPieces without empty lines at the end.
+    """Returns the number of WordPieces, without empty lines at the end.
 
-    Editors may add such lines. Of more than `at_least` lines, only the others
-    are left out.
+    Editors may add such lines. The first `at_least` lines always count.
     """
     num_tokens = len(tokens)
     while num_tokens > at_least and not tokens[num_tokens - 1]:

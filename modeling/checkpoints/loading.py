@@ -129,16 +129,18 @@ def load_checkpoint(
     best: bool | None = None,
     replaces_head: bool = False,
 ) -> LoadReport:
-    """Loads a checkpoint in Google's or Hugging Face's format into a model.
+    """Loads a checkpoint of BERT into a model, in any format that we read.
 
     Args:
         model: any model of this package, built or not.
-        path: a TF1 checkpoint such as `bert_model.ckpt` or its folder, or a
-            Hugging Face folder, `.safetensors` file or `pytorch_model.bin`. For
-            the folder of a training run, the function loads the weights that
-            the run exports: the best step, or with --noload_best, or if there
-            is no best step, the last step. The log names the step. Or the
-            Preset of the path, whose files are then not read again.
+        path: a checkpoint, or the folder that contains it: of TF1, such as
+            `bert_model.ckpt`, of transformers (`model.safetensors`,
+            `pytorch_model.bin` or `tf_model.h5`), a preset of KerasHub, or an
+            object-based checkpoint, such as Model Garden's. Or a Preset, whose
+            files are then not read again. For the folder of a training run,
+            the function loads the weights that the run exports: the best step,
+            or with --noload_best, or if there is no best step, the last step.
+            The log names the step.
         layers: for each block of the model, the number of the checkpoint's
             block to start from, such as `[0, 2, 5]` for a student of 3 blocks.
             None = block i starts from the checkpoint's block i.
