@@ -49,6 +49,10 @@ def similar_labels(labels: Sequence[str]) -> list[list[str]]:
 
     Labels of a group differ in upper and lower case, in their Unicode
     normalization, in white space or in invisible characters.
+
+    Examples:
+        >>> similar_labels(["Ham", "ham", "spam"])
+        [['Ham', 'ham']]
     """
     groups: dict[str, list[str]] = {}
     for label in labels:
@@ -184,6 +188,10 @@ def find_order(
     """Returns the position of each label among the labels of a saved model.
 
     Compares exact names first, then their normal forms, then without case.
+
+    Examples:
+        >>> find_order(["no", "yes"], [["Yes", "No"]])
+        [1, 0]
 
     Args:
         saved: names of the saved model's outputs, in order.

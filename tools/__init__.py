@@ -4,7 +4,7 @@ Each is a script with flags of its own:
 
     create_vocabulary.py: learns a WordPiece vocabulary, or extends one
     convert_checkpoint.py: converts between Google's and others' formats
-    export.py: makes a model to serve of a trained one
+    export.py: exports a trained model, to serve it
     plot_runs.py: draws the curves of runs
     results_table.py: a table of the scores of runs
 """

@@ -112,6 +112,10 @@ def parse_label_list(
 ) -> list[str] | None:
     """Returns the labels in a cell, None if the cell is null.
 
+    Examples:
+        >>> parse_label_list("a|b", separator="|", where="line 2")
+        ['a', 'b']
+
     Args:
         cell: a list, or text: a list in any notation, or names with `separator`
             between them. An empty text is an empty list.
@@ -213,6 +217,12 @@ def _is_balanced(text: str) -> bool:
 
 def parse_list(text: str, separator: str = ",") -> list[str] | None:
     """Parses a list in the notation of JSON, Python or NumPy, or `[a, b]`.
+
+    Examples:
+        >>> parse_list('["a", "b"]'), parse_list("[a, b]")
+        (['a', 'b'], ['a', 'b'])
+        >>> parse_list("array([1, 2])")
+        ['1', '2']
 
     Args:
         text: text of a cell.

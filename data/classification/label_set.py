@@ -266,7 +266,8 @@ def balance_classes(
 
     The weight of a class with n examples is N / (L * n), for N examples and L
     labels in total. So the weights of the examples of each class add up to
-    N / L.
+    N / L. For example, of 3 examples of ham and 1 of spam, the weights are
+    4 / (2 * 3) and 4 / (2 * 1), and add up to 2 for each class.
     """
     counts = collections.Counter(example.label for example in examples)
     weights = {

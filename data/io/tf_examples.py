@@ -91,7 +91,10 @@ def _entry(name: str, kind: int, length: int) -> bytes:
 
 
 def encode_varint(value: int) -> bytes:
-    """Encodes a non-negative integer in protocol buffers' base 128."""
+    """Encodes a non-negative integer in protocol buffers' base 128.
+
+    For example, 300, which is 2 * 128 + 44, becomes the bytes 128 + 44 and 2.
+    """
     # Each byte contains seven bits of the integer, the lowest bits first. The
     # byte's top bit is 1 if more bytes follow.
     encoded = bytearray()

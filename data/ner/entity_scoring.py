@@ -55,6 +55,12 @@ def find_entities(tags: Sequence[str]) -> list[Entity]:
 def to_scheme(tags: Sequence[str], labels: Sequence[str] = ()) -> list[str]:
     """Converts a sentence's tags from any scheme to the scheme of a model.
 
+    Examples:
+        >>> to_scheme(["I-PER", "I-PER", "I-LOC"])
+        ['B-PER', 'I-PER', 'B-LOC']
+        >>> to_scheme(["I-PER", "I-PER", "I-LOC"], labels=["S-PER"])
+        ['B-PER', 'E-PER', 'S-LOC']
+
     Args:
         tags: tags of the words of a sentence.
         labels: the tags that a model knows. The scheme of the result is BMES

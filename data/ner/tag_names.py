@@ -46,6 +46,12 @@ def name_tags(
     successive words of one type are an entity, as in IOB1. If all tags are
     numbers, they are positions in `labels`.
 
+    Examples:
+        >>> name_tags("a.txt", {"b-per": 1, "O": 9}, [], is_train=True)
+        {'b-per': 'B-PER', 'O': 'O'}
+        >>> name_tags("a.txt", {"PER": 1, "O": 9}, [], is_train=True)
+        {'PER': 'I-PER', 'O': 'O'}
+
     Args:
         path: path of the file, for messages.
         counts: {tag in the file: number of its words}.

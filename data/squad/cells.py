@@ -147,6 +147,12 @@ def read_cell(value: object, context: str = "") -> object:
     A cell that begins with no bracket, or that is a part of `context`, is a
     text. A value that is not a text is returned as it is.
 
+    Examples:
+        >>> read_cell("['a' 'b']")
+        ['a', 'b']
+        >>> read_cell("[1895]", context="The year [1895] was cold.")
+        '[1895]'
+
     Raises:
         ValueError: the cell begins with a bracket but cannot be read.
     """

@@ -12,7 +12,8 @@ import tensorflow as tf
 def row_ids(row_splits: tf.Tensor, num_values: tf.Tensor) -> tf.Tensor:
     """Returns the index of the row that contains each value, [num_values].
 
-    The result's dtype is the dtype of `row_splits`.
+    The result's dtype is the dtype of `row_splits`. For example, the splits
+    [0, 2, 2, 3] of three rows, of which the second is empty, become [0, 0, 2].
 
     Args:
         row_splits: int [number of rows + 1], index of each row's first value,

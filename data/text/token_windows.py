@@ -64,6 +64,10 @@ def cut_spans(
 ) -> list[tuple[int, int]]:
     """Cuts a text into overlapping windows that cover it.
 
+    Examples:
+        >>> cut_spans(num_tokens=10, max_tokens_for_doc=6, doc_stride=4)
+        [(0, 6), (4, 6)]
+
     Args:
         num_tokens: length of the text in tokens.
         max_tokens_for_doc: number of tokens of each window. Only the last

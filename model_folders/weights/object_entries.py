@@ -316,7 +316,7 @@ def _malformed(path: str, reason: str) -> OSError:
 def _check_names(
     path: str, weights: Mapping[str, _Variable], unknown: list[_Variable]
 ) -> None:
-    """Raises a ValueError if a BERT has more variables, or less."""
+    """Raises a ValueError if a BERT has more variables, or fewer."""
     expected = [name for name, _ in encoder_sizes(_count_blocks(weights))]
     for names in _TOGETHER:
         if weights.keys() & {*names}:
