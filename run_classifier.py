@@ -125,10 +125,9 @@ class Config(DataFileConfig):
 def open_data_file(
     parsed: flags.Parsed[Config],
 ) -> tuple[flags.Parsed[Config], Table | None]:
-    """Opens --data_file, and finds the columns that no flag names.
+    """Opens --data_file, and finds its columns that no flag names.
 
-    Returns the flags, completed by these columns, and the table. It is None
-    without --data_file.
+    Returns the flags with the columns, and the table, None without one.
 
     Raises:
         ValueError: a column is not found.
@@ -151,7 +150,7 @@ def create_reader(
 ) -> ClassificationReader:
     """Creates the reader that --task_name or --processor selects.
 
-    The function reads no set. `table` is --data_file, if it was opened.
+    It has read no set yet. `table` is --data_file, if it was opened.
 
     Raises:
         ValueError: a flag or a class of --processor is wrong.
@@ -189,13 +188,12 @@ def create_reader(
 def create_task(
     start: StartingPoint[Config], reader: ClassificationReader
 ) -> task.AnyTask:
-    """Creates the task, and reads the sets that show what the task is.
+    """Creates the task. Its sets may tell the task's properties.
 
-    It reads the train set if only its rows show the labels, the weights of
-    their classes, or whether an example is one text or a pair. For the task
-    "embedding", it reads the sets to train and evaluate on, to find out which
-    of them contain scores, and from the first set, on which scale. The reader
-    holds these sets until the run needs them.
+    A train set may tell the labels, the weights of their classes, and whether
+    the examples are pairs. The sets of an embedding tell whether the pairs have
+    scores, and the first set tells the scale of all. The function reads no
+    other set. The reader holds what it has read.
 
     Raises:
         ValueError: a flag or a row of the data is wrong.
