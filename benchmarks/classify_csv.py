@@ -42,7 +42,7 @@ def load_transformers(folder, dtype):
 def load_optimum(path):
     """Returns a function that labels texts with ONNX Runtime, in batches.
 
-    `path` is that of an ONNX file in the folder of the model.
+    `path` is the path of an ONNX file in the folder of the model.
     """
     import transformers
     from optimum import onnxruntime

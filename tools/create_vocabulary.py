@@ -191,7 +191,7 @@ def write_vocabulary(
 ) -> list[str]:
     """Writes --output_file, and returns its vocabulary.
 
-    The arguments and the errors are those of `create_vocabulary`.
+    `create_vocabulary` documents the arguments and the errors.
     """
     logging.info("Learning from %d different words", len(counts))
     # Open the output first. If it cannot be written, nothing is learned.

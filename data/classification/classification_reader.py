@@ -38,7 +38,7 @@ class TableTask:
     Attributes:
         processor_class: class that reads the tables.
         pair_columns: usual columns of the two texts and of the number. Without
-            them, flags or the names in --data_file tell the columns.
+            them, flags or the names in --data_file show the columns.
         loss_kind: what the loss compares: a text's output with its label, the
             outputs of a query's passages, or the vectors of two texts.
         may_be_cross_encoder: whether a regression of single texts may be
@@ -69,7 +69,7 @@ class TableTask:
             table: --data_file, if it was opened to look at its columns.
 
         Raises:
-            ValueError: a flag is wrong, or the table whose columns tell what
+            ValueError: a flag is wrong, or the table whose columns show what
                 --label_column means is malformed.
             OSError: that table cannot be read.
         """
@@ -154,7 +154,7 @@ class ClassificationReader:
     def num_texts(self) -> int | None:
         """1 for single texts, 2 for pairs, None if only a set can tell.
 
-        Only the examples of a user's class tell whether they are pairs.
+        Only the examples of a user's class show whether they are pairs.
         """
         return len(self._processors[""].text_columns) or None
 

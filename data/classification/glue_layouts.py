@@ -24,7 +24,7 @@ _PAIRS: tuple[tuple[str, ...], ...] = (
     ("text1", "text2"),
     ("text_a", "text_b"),
 )
-# Names of the columns of a question and a sentence. Nothing tells which one of
+# Names of the columns of a question and a sentence. Nothing shows which one of
 # `sentence1` and `sentence2` is the question.
 _QUESTIONS: tuple[tuple[str, ...], ...] = (("text1", "text2"),)
 # Names of the column of a single text.

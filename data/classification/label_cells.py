@@ -168,7 +168,7 @@ def _unwrap_choices(cell: object, where: str) -> object:
 def _split_text(text: str, separator: str) -> list[str] | None:
     """Reads the list in a cell, or splits the cell at the separator.
 
-    Returns None if nothing tells what the labels are.
+    Returns None if nothing shows what the labels are.
     """
     text = text.strip()
     items = parse_list(text, separator)

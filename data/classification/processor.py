@@ -22,7 +22,7 @@ class ClassificationProcessor(CachingReader[InputExample]):
         metrics: names of the metrics that score the task (metrics.py), the main
             metric first.
         text_columns: column of the text, or the two columns of a pair. () if
-            only the examples tell which of them a set has.
+            only the examples show which of them a set has.
         test_set_has_labels: False if the labels of the test set are only
             placeholders, as in GLUE.
         settings: settings to record with the weights.

@@ -30,7 +30,7 @@ class UserProcessor(ClassificationProcessor):
 
     Attributes:
         name: name of the class.
-        text_columns: (), because only the examples tell whether they are pairs.
+        text_columns: (), because only the examples show whether they are pairs.
     """
 
     def __init__(

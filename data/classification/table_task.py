@@ -301,7 +301,7 @@ class TableProcessor(
     def _names_for(self, set_name: SetName) -> list[str] | None:
         """Returns the labels that a set may contain, None = its rows tell.
 
-        Only the rows of the train set tell them, so this may read the train set
+        Only the rows of the train set show them, so this may read the train set
         while another set is read (see `labels`).
         """
         if set_name == "train":

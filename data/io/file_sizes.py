@@ -20,7 +20,7 @@ class FileSize(TypedDict):
 def measure_file(path: StrPath) -> FileSize:
     """Returns a file's size and checksum.
 
-    Of a packed file, they are those of the unpacked bytes.
+    The bytes of a packed file are unpacked first.
     """
     with text_files.open_binary(path) as file:
         return _measure(file)

@@ -55,7 +55,7 @@ def expand_patterns(patterns: str | None, flag_name: str) -> list[str]:
 def open_binary(path: StrPath) -> Iterator[io.BufferedReader]:
     """Opens a file, or STDIN, to read bytes. Unpacks gzip, bzip2, xz and zstd.
 
-    The first bytes tell whether a file is packed, not its name.
+    The first bytes show whether a file is packed, not its name.
 
     Raises:
         OSError: the file cannot be read, or a packed file is damaged.

@@ -27,9 +27,9 @@ class ColumnLayout:
         separator: the character between columns, None for spaces and tabs.
         width: the number of columns.
         names: the names of the columns, [] if the file has none.
-        words_at: index of the column of the words, None if no name tells it.
-        tags_at: index of the column of the tags, None if no name tells it.
-        sentence_at: index of the column whose cells tell where a sentence
+        words_at: index of the column of the words, None if no name shows it.
+        tags_at: index of the column of the tags, None if no name shows it.
+        sentence_at: index of the column whose cells show where a sentence
             begins, None without such a column.
     """
 

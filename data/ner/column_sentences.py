@@ -1,6 +1,6 @@
 """Splits the lines of a file of columns into sentences.
 
-Empty lines, the rows of a table, or a column tell where a sentence ends.
+Empty lines, the rows of a table, or a column show where a sentence ends.
 columns.py finds out which columns contain the words and their tags.
 """
 
@@ -59,7 +59,7 @@ def find_sentences(
         path: path of the file, for messages.
         lines: (number, text) of each line.
         layout: separator and columns of the file.
-        tags_at: index of the column of the tags, None if no flag tells it.
+        tags_at: index of the column of the tags, None if no flag shows it.
 
     Raises:
         ValueError: a line is malformed.

@@ -44,8 +44,8 @@ class ColumnOptions:
     """Options for reading a file of columns. The first column is 0.
 
     Attributes:
-        words_at: index of the column of the words, None if no flag tells it.
-        tags_at: index of the column of the tags, None if no flag tells it.
+        words_at: index of the column of the words, None if no flag shows it.
+        tags_at: index of the column of the tags, None if no flag shows it.
         labels: the tags of --labels or of the model, [] if they are unknown.
         set_name: name of the set that the file contains.
     """

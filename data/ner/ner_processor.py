@@ -38,7 +38,7 @@ class NerProcessor(SetReader[NerExample, NerOptions]):
     Tags may be in any scheme that entity_scoring.py describes, such as the IOB1
     of CoNLL-2003, or only types, such as PER. They are converted to IOB2, or to
     the scheme of --labels. Without --labels, call `labels` before you read a
-    dev or test set. Only then are its tags compared with those of the task.
+    dev or test set. Only then are its tags compared with the task's tags.
 
     Raises:
         ValueError: --labels names fewer than two labels, or a label twice.

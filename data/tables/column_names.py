@@ -84,7 +84,7 @@ SPANS = ("entities", "spans", "ents", "label", "labels")
 # The text of the only answer to a question.
 ANSWERS = ("answer", "answer_text", "text")
 
-# Names that tell that a first line names columns, as `simplify` returns them.
+# Names that show that a first line names columns, as `simplify` returns them.
 # Names such as `form`, which may well be a cell, are not here.
 _HEADER = """
 answer answers author body category class comment content context date

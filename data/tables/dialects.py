@@ -120,7 +120,7 @@ class _Sample:
             number for number, line in lines if _has_wrong_bytes(line)
         )
         if wrong_number := next(wrong_numbers, None):
-            # Many words tell the likely encodings better than one.
+            # Many words show the likely encodings better than one.
             try:
                 encodings.check_text("".join(self.lines_read), encoding)
             except ValueError as error:
@@ -188,7 +188,7 @@ def find_dialect(
         is_tsv: whether the file's name says that tabs separate the cells.
 
     Raises:
-        ValueError: nothing tells the delimiter or the header, or the first line
+        ValueError: nothing shows the delimiter or the header, or the first line
             is a title. The message names the flag to set.
     """
     is_complete = chosen.quoting is not None and chosen.has_header is not None
@@ -275,11 +275,11 @@ def _choose_dialect(
 ) -> Dialect:
     """Chooses a dialect by the user's delimiter, else by the first lines.
 
-    The file's name tells the delimiter if it fits the first lines, or if no
+    The file's name shows the delimiter if it fits the first lines, or if no
     delimiter fits them. Otherwise the strictest dialect that fits is chosen.
 
     Raises:
-        ValueError: nothing tells the delimiter.
+        ValueError: nothing shows the delimiter.
     """
     if chosen.delimiter:
         fit = _fit_delimiter(sample, chosen.delimiter, chosen)

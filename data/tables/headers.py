@@ -1,6 +1,6 @@
 """Finds whether the first record of a table names the columns.
 
-First, each column tells what its first cell is. The first rule that fits
+First, each column shows what its first cell is. The first rule that fits
 decides:
 
     first cell               below it               it is
@@ -103,7 +103,7 @@ def has_header(
         columns: names of columns that the user chose.
 
     Raises:
-        ValueError: nothing tells.
+        ValueError: the records do not show whether it does.
     """
     first, *rest = records
     rows = [row for row in rest if not repeats_names(row, first)]

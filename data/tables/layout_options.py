@@ -48,7 +48,7 @@ class LayoutOptions:
         """Returns how tables are written.
 
         Args:
-            file_format: one of FORMATS, None = the name of a file tells.
+            file_format: one of FORMATS. None = find out from a file's name.
             has_header: value if the user did not set the flag.
             columns: names of columns that the user chose.
         """

@@ -34,7 +34,7 @@ _SHORT_KINDS = frozenset("cdst")
 _ROLE = re.compile(r"(class|meta|ignore|weight|[cim])?( ?\w+=\S+)*")
 # Marks that separate no cells here, and that a text seldom contains.
 _OTHER_MARKS = ("[\x01-\x08\x1c-\x1f]", r"\^", "~", "::", r"(?<=\S) {2,}(?=\S)")
-# So many cells of a column tell that apostrophes stand for quotes.
+# So many cells of a column show that apostrophes stand for quotes.
 _MIN_CELLS = 3
 _BLANK_AND_QUOTED = re.compile(r'\s+".*"\s*', re.DOTALL)
 _IN_APOSTROPHES = re.compile(r"\s*'.*'\s*", re.DOTALL)

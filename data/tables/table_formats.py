@@ -47,13 +47,13 @@ class Layout(NamedTuple):
             For other endings, the first line decides: JSON if it begins with
             `{` or a list of objects, else plain text.
         quoting: whether `"` quotes cells of CSV and TSV, as spreadsheets write
-            them. If False, `"` is an ordinary character. None = the first
-            records tell.
+            them. If False, `"` is an ordinary character. None = find out from
+            the first records.
         delimiter: character between cells of CSV and TSV, one of
-            `dialects.DELIMITERS`. None = the first records tell.
+            `dialects.DELIMITERS`. None = find out, too.
         has_header: whether the first line of CSV, TSV and Excel names the
-            columns. If False, their names are "1", "2" and so on. None = the
-            first records tell.
+            columns. If False, their names are "1", "2" and so on. None = find
+            out, too.
         encoding: encoding of a text, for Python. A mark in the file overrides
             it. None = UTF-8.
         sheet: name of the sheet of a workbook. None = the first one.
@@ -72,9 +72,10 @@ class Layout(NamedTuple):
 
 DEFAULT_LAYOUT = Layout()
 
-# So many rows tell the width of a table without a header if the user told all.
+# Number of first rows that show the width of a table without a header, if the
+# user chose its dialect.
 _NUM_FIRST_ROWS = 3
-# So many rows of a workbook tell whether the first one names the columns.
+# Number of rows of a workbook that show whether the first names the columns.
 _NUM_WORKBOOK_ROWS = 200
 
 
@@ -104,7 +105,7 @@ def read_rows(path: StrPath, layout: Layout = DEFAULT_LAYOUT) -> Iterator[Row]:
 
     Raises:
         OSError: the file cannot be read.
-        ValueError: an unclosed quote spans several lines, nothing tells the
+        ValueError: an unclosed quote spans several lines, nothing shows the
             delimiter or the header, or a package is missing.
     """
     file_format = layout.format or format_of(path)
@@ -161,8 +162,8 @@ class _RowBuilder:
 
     Args:
         has_header: whether the first record names the columns.
-        width: number of cells of a row without names, 0 = rows differ, None =
-            the first rows tell.
+        width: number of cells of a row without names. 0 = rows differ, None =
+            count the cells of the first rows.
         may_be_wider: whether some rows without names have further cells, as in
             STS benchmarks.
 

@@ -96,7 +96,7 @@ def _format_files(
 ) -> dict[str, str | bytes]:
     """Returns {name: contents} of the files of a preset without weights.
 
-    The arguments are those of `save_kerashub`.
+    `save_kerashub` documents the arguments.
     """
     config = model.config
     tokenizer.check_vocab(config.vocab_size, SPECIAL_TOKENS.values())

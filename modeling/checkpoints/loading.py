@@ -112,7 +112,7 @@ def _check_files(
 ) -> None:
     """Checks the sizes of a checkpoint's files, and of the entries in them.
 
-    The entries must be those of `config`, unless it is None.
+    The entries must have the sizes in `config`, unless it is None.
     """
     shapes = checkpoint.google_shapes()
     if config is not None:
