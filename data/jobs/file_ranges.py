@@ -60,8 +60,8 @@ def split_files(
     """Cuts files into shares of about the same size, in order.
 
     The result depends only on the files and on `num_shares`. For example, a
-    text whose three lines have 60, 30 and 10 bytes is cut into three shares,
-    though num_shares=4: the first line, which is not cut, takes two of them.
+    text with lines of 60, 30 and 10 bytes is cut into three shares even if
+    `num_shares` is 4, because no line is cut.
 
     Args:
         paths: paths of the files.
