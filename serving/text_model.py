@@ -20,10 +20,10 @@ from model_folders.model_entries import HeadSettings
 from serving import checksums, engines
 from serving.model_cache import ModelCache, NotLoaded
 from serving.prepared_model import PreparedModel, prepare_model, read_tokenizer
-from serving.requests import expand_lists
 from serving.serving_flags import DEFAULT_TASK_FLAGS, TaskFlags
 from serving.task_methods import Answers, TaskMethods
 from serving.tasks import TASKS, check_settings, tasks_of
+from serving.tasks.request_lists import expand_lists
 from serving.tasks.text_task import AnyTextTask, Reply, Texts
 
 

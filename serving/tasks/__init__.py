@@ -1,10 +1,11 @@
 """Lists the tasks of exported models. text_task.py defines a task.
 
-signatures/ contains a file of the same name for each task that SavedModels
-answer too. A change to one needs the same change to its twin, with which
-tests/serving/test_twins.py compares it.
+exporting/signatures/ contains a file of the same name for each task that
+SavedModels answer too. A change to one needs the same change to its twin, with
+which tests/serving/test_twins.py compares it.
 
     text_task.py: `TextTask`, which begins at `ask`
+    request_lists.py: several requests from one with lists of texts
     pairs.py: what tasks over a text or a pair share
     tokenize.py: the WordPieces of a text
     classify.py: labels of texts

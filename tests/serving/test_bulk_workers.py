@@ -15,7 +15,7 @@ import pytest
 from data.jobs import workers
 from data.tables.layout_options import LayoutOptions
 from serving import text_model
-from serving.bulk import answer_settings, job
+from serving.batch.bulk import answer_settings, job
 from serving.serving_flags import TaskFlags
 from tests.support.bulk_files import read_rows, shards_of, write_inputs
 from tests.support.exports import relabel
