@@ -65,7 +65,7 @@ class Config(flags.Config):
     """Flags of the script: the model, the requests and the answers."""
 
     engine: EngineFlags = group(EngineFlags)
-    options: TaskFlags = group(TaskFlags)
+    task_flags: TaskFlags = group(TaskFlags)
     layout: LayoutOptions = group(LayoutOptions)
     beam: BeamFlags = group(BeamFlags)
     model: str = flag(
@@ -269,7 +269,7 @@ def answer_in_process(
         answering.answer_items,
         model.prepared,
         task,
-        config.options,
+        config.task_flags,
         items.requests,
         row_options,
     )
@@ -331,8 +331,8 @@ def create_settings(
         checksum=model.checksum,
         engine=model.engine.name,
         num_threads=engine.num_threads or 1,
-        task=model.task(config.task).name,
-        options=config.options,
+        task_name=model.task(config.task).name,
+        task_flags=config.task_flags,
         layout=config.layout,
         input_format=config.input_format,
         columns=(config.text_column, config.text_b_column),

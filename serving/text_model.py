@@ -201,7 +201,7 @@ class TextModel(TaskMethods):
     def _ask(
         self,
         task_name: str,
-        options: TaskFlags = DEFAULT_TASK_FLAGS,
+        task_flags: TaskFlags = DEFAULT_TASK_FLAGS,
         **fields: Texts,
     ) -> Answers:
         task = self.task(task_name)
@@ -210,7 +210,7 @@ class TextModel(TaskMethods):
         }
         requests, is_list = expand_lists(task, request)
         replies: list[Reply] = []
-        answers = task.ask(self.prepared, requests, options)
+        answers = task.ask(self.prepared, requests, task_flags)
         for number, reply in enumerate(answers, 1):
             if isinstance(reply, ValueError):
                 where = f"text {number}: " if is_list else ""

@@ -89,7 +89,7 @@ class RowCounter:
 def answer_items(
     model: PreparedModel,
     task: AnyTextTask,
-    options: TaskFlags,
+    task_flags: TaskFlags,
     items: Iterable[Item],
     row_options: RowOptions = RowOptions(),
     counter: RowCounter | None = None,
@@ -102,7 +102,7 @@ def answer_items(
     Args:
         model: model that answers the requests.
         task: task of the model.
-        options: options of the task.
+        task_flags: flags of the task.
         items: the requests.
         row_options: what the rows contain.
         counter: counts the rows.
@@ -119,7 +119,7 @@ def answer_items(
         for places in _form_batches(task, buffer, row_options):
             asked = [place for place in places if not buffer[place].error]
             requests = [buffer[place].request for place in asked]
-            batch_replies = task.ask(model, requests, options)
+            batch_replies = task.ask(model, requests, task_flags)
             replies |= zip(asked, batch_replies, strict=True)
             # Check only one reply, as others may lack an optional field.
             answers = (

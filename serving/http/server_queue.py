@@ -28,7 +28,7 @@ _MAX_BYTES = 1 << 12
 # Seconds after which another batch has its turn. A turn ends with a step of
 # `TextTask.in_steps`, which may take longer.
 _TURN_S = 0.05
-# Options of the tasks, for all clients.
+# Flags of the tasks, for all clients.
 _TASK_FLAGS = TaskFlags(top_k=8, n_best=8)
 
 

@@ -96,7 +96,7 @@ def check_settings(
     """
     names = ["max_seq_length"]
     for task in TASKS[head]:
-        names += task.settings
+        names += task.required_settings
     if settings.get("output_mode") == head_outputs.REGRESSION:
         # The output is a number, which needs no label.
         names = [name for name in names if name != "labels"]

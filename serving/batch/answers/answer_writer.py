@@ -5,7 +5,7 @@ import gzip
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import IO, Literal, NamedTuple, TypeAlias, cast, get_args
+from typing import IO, Literal, NamedTuple, Protocol, TypeAlias, cast, get_args
 
 from absl import logging
 
@@ -19,11 +19,26 @@ from serving.batch.answers.rows import AnswerRow, Schema, Status
 # Format of answers. It is also the extension of the output file's name.
 AnswerFormat: TypeAlias = Literal["jsonl", "csv", "npy"]
 FORMATS: tuple[AnswerFormat, ...] = get_args(AnswerFormat)
-# {format: function that writes rows to an open file}.
-_WRITERS: dict[
-    AnswerFormat,
-    Callable[[Iterable[Sequence[AnswerRow]], IO[bytes], Schema | None], None],
-] = {"jsonl": write_jsonl, "csv": write_csv, "npy": write_npy}
+
+
+class _WriteRows(Protocol):
+    """Writes rows in one format."""
+
+    def __call__(
+        self,
+        batches: Iterable[Sequence[AnswerRow]],
+        output: IO[bytes],
+        schema: Schema | None,
+    ) -> None:
+        """Writes the rows of all batches to an open file."""
+
+
+# {format: function that writes rows}.
+_WRITERS: dict[AnswerFormat, _WriteRows] = {
+    "jsonl": write_jsonl,
+    "csv": write_csv,
+    "npy": write_npy,
+}
 # Other formats of tables, which a user might expect to get by their extension.
 _OTHER_TABLES = (".tsv", ".parquet", ".xlsx")
 

@@ -25,8 +25,8 @@ class AnswerSettings:
         checksum: checksum of its files, `TextModel.checksum`.
         engine: name of the runtime.
         num_threads: number of threads of a process.
-        task: name of the task.
-        options: options of the task.
+        task_name: name of the task.
+        task_flags: flags of the task.
         layout: flags of tables.
         input_format: format of the requests, None = their names tell.
         columns: names of the columns of the texts, as in `read_requests`.
@@ -40,8 +40,8 @@ class AnswerSettings:
     checksum: str
     engine: str
     num_threads: int
-    task: str
-    options: TaskFlags
+    task_name: str
+    task_flags: TaskFlags
     layout: LayoutOptions
     input_format: str | None
     columns: tuple[str | None, str | None]
@@ -54,7 +54,7 @@ class AnswerSettings:
         """Returns {name: value} of the flags that determine the answers."""
         text_column, text_b_column = self.columns
         return {
-            "task": self.task,
+            "task": self.task_name,
             "engine": self.engine,
             "num_threads": self.num_threads,
             "input_format": self.input_format,
@@ -63,7 +63,7 @@ class AnswerSettings:
             "output_format": self.output_format,
             "output_fields": [*self.output_fields],
             "batch_size": self.batch_size,
-            **dataclasses.asdict(self.options),
+            **dataclasses.asdict(self.task_flags),
             **dataclasses.asdict(self.layout),
         }
 
@@ -115,7 +115,7 @@ class AnswerSettings:
         """Yields the requests in ranges of files, as `read_requests` does."""
         model = self.load()
         return request_files.read_requests(
-            model.task(self.task),
+            model.task(self.task_name),
             [part._replace(path=self.locate(part.path)) for part in ranges],
             self.columns,
             self.table_layout(),

@@ -174,8 +174,8 @@ def write_shard(unit: AnswerUnit) -> None:
     counter = answering.RowCounter(logs=False)
     rows = answering.answer_items(
         model.prepared,
-        model.task(settings.task),
-        settings.options,
+        model.task(settings.task_name),
+        settings.task_flags,
         settings.read_requests(unit.ranges, unit.names_files),
         answering.RowOptions(
             batch_size=settings.batch_size,

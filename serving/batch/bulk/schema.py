@@ -60,7 +60,7 @@ def read_input_columns(
         OSError: a file cannot be read.
         ValueError: a file has no column of texts, or cannot be read on.
     """
-    task = settings.load().task(settings.task)
+    task = settings.load().task(settings.task_name)
     columns = InputColumns(
         names={}, taken=set(), repeated={*task.fields, "words"}
     )
@@ -128,13 +128,13 @@ def _probe(settings: AnswerSettings) -> list[Reply]:
     """
     loaded = settings.load()
     model = loaded.prepared
-    task = loaded.task(settings.task)
+    task = loaded.task(settings.task_name)
     requests = [
         {field: [text] if field in LISTS else text for field in task.fields}
         for text in (f"a {MASK}", f"a {MASK} " * model.max_seq_length)
     ]
     replies: list[Reply] = []
-    for reply in task.ask(model, requests, settings.options):
+    for reply in task.ask(model, requests, settings.task_flags):
         if isinstance(reply, ValueError):
             raise reply
         replies.append(reply)
