@@ -168,16 +168,26 @@ def _to_items(
         for number, row in rows:
             if isinstance(row, ValueError):
                 yield Item(number, {}, row)
-                continue
-            try:
-                request = parser.parse(row)
-            except ValueError as error:
-                if parser.is_table:
-                    raise ValueError(f"{path}: {error}") from None
-                yield Item(number, {}, error, row=row)
-                continue
-            cells = NO_CELLS if parser.is_plain(row) else row
-            yield Item(number, request, row=cells)
+            else:
+                yield _to_item(parser, number, row, path)
+
+
+def _to_item(
+    parser: "_RowParser", number: int, row: Mapping[str, object], path: str
+) -> Item:
+    """Returns an Item, whose error says why the row is no request.
+
+    Raises a ValueError if the row is part of a table, whose other rows are no
+    requests either.
+    """
+    try:
+        request = parser.parse(row)
+    except ValueError as error:
+        if parser.is_table:
+            raise ValueError(f"{path}: {error}") from None
+        return Item(number, {}, error, row=row)
+    cells = NO_CELLS if parser.is_plain(row) else row
+    return Item(number, request, row=cells)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

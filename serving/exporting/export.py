@@ -7,7 +7,7 @@ import json
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from files import atomic
 from imports.installation import install_command
@@ -113,15 +113,12 @@ def write_export(
         settings = settings | {"max_seq_length": options.max_seq_length}
     with new_folders.new_folder(export_dir) as folder:
         with named_tensorflow_errors(f"--export_dir={export_dir}"):
-            for name in options.formats:
-                path = folder / engines.RUNTIMES[name].file
-                path.parent.mkdir(exist_ok=True)
-                _WRITERS[name](path, model, head, options)
+            _write_networks(folder, model, head, options)
         extra = folder
-        if tuple(options.formats) == ("saved_model",):
+        if _is_only_saved_model(options):
             extra = folder / "assets.extra"
             extra.mkdir(exist_ok=True)
-        contents = _describe(model, options, settings)
+        contents = _describe_model(model, options, settings)
         for name, content in contents.items():
             atomic.write_bytes(extra / name, content)
         if not settings:
@@ -129,20 +126,48 @@ def write_export(
         sizes = cards.file_sizes(folder)
         if extra == folder:
             sizes[model_json.FILE] = 0
-        preset = options.weights or None
-        if preset is not None and not isinstance(preset, presets.Preset):
-            preset = presets.read_preset(preset)
-        description = descriptions.create_model_json_of_copy(
-            preset, model, settings
-        )
-        description[model_json.CHECKSUMS] = checksums.of_networks(
-            folder, options.formats
-        )
+        description = _describe_export(folder, model, options, settings)
         text = descriptions.format_json(description)
         atomic.write_text(extra / model_json.FILE, text)
         card = _create_card(description, sizes, head, options)
         atomic.write_text(folder / cards.FILE, card.text())
         return card
+
+
+def _write_networks(
+    folder: Path,
+    model: FeaturesModel,
+    head: heads.Head,
+    options: ExportOptions,
+) -> None:
+    """Writes the network in each of the formats."""
+    for name in options.formats:
+        path = folder / engines.RUNTIMES[name].file
+        path.parent.mkdir(exist_ok=True)
+        _WRITERS[name](path, model, head, options)
+
+
+def _is_only_saved_model(options: ExportOptions) -> bool:
+    return tuple(options.formats) == ("saved_model",)
+
+
+def _describe_export(
+    folder: Path,
+    model: FeaturesModel,
+    options: ExportOptions,
+    settings: HeadSettings,
+) -> ModelJson:
+    """Returns the contents of the model.json of an export in `folder`."""
+    preset = options.weights or None
+    if preset is not None and not isinstance(preset, presets.Preset):
+        preset = presets.read_preset(preset)
+    description = descriptions.create_model_json_of_copy(
+        preset, model, settings
+    )
+    description[model_json.CHECKSUMS] = checksums.of_networks(
+        folder, options.formats
+    )
+    return description
 
 
 def _create_card(
@@ -168,7 +193,7 @@ def _create_card(
     )
 
 
-def _describe(
+def _describe_model(
     model: FeaturesModel, options: ExportOptions, settings: HeadSettings
 ) -> dict[str, bytes]:
     """Returns {name: content} of the files that describe the model."""
@@ -177,7 +202,7 @@ def _describe(
     tokenizer = options.tokenizer
     if labels:
         files[LABELS_FILE] = format_labels(labels)
-    if tuple(options.formats) != ("saved_model",):
+    if not _is_only_saved_model(options):
         mode = settings.get("output_mode") or head_outputs.CLASSIFICATION
         problem_type = kinds.PROBLEM_TYPES[mode] if labels else None
         entries = config_files.config_entries(
@@ -218,11 +243,22 @@ def _write_onnx(
         ) from error
 
 
+class _WriteNetwork(Protocol):
+    """Writes the network of an export in one format."""
+
+    def __call__(
+        self,
+        path: Path,
+        model: FeaturesModel,
+        head: heads.Head,
+        options: ExportOptions,
+    ) -> None:
+        """Writes the file `path` of a runtime."""
+
+
 # {format: function that writes its file}. Formats other than SavedModels
 # contain only the signature `ids`.
-_WRITERS: dict[
-    str, Callable[[Path, FeaturesModel, heads.Head, ExportOptions], None]
-] = {
+_WRITERS: dict[str, _WriteNetwork] = {
     "saved_model": saved_model.write_saved_model,
     "litert": litert.write_litert,
     "onnx": _write_onnx,

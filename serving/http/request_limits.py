@@ -33,25 +33,28 @@ class RequestLimits:
         Raises:
             HttpError: the body is too large, too slow or incomplete.
         """
-        body = bytearray()
-        max_bytes = self._flags.max_body_bytes
         seconds = self._flags.timeout_s
         try:
             async with asyncio.timeout(seconds):
-                async for part in request.stream():
-                    body += part
-                    if len(body) > max_bytes:
-                        raise HttpError(
-                            413,
-                            f"the body is longer than {max_bytes} bytes, the "
-                            "server's --max_body_bytes; send less text per "
-                            "request",
-                        )
+                return await self._receive(request)
         except TimeoutError:
             message = f"the body did not arrive within {seconds:g} s"
             raise HttpError(408, message, {"Connection": "close"}) from None
         except ClientDisconnect:
             raise HttpError(400, "the body ended too early") from None
+
+    async def _receive(self, request: HttpRequest) -> bytes:
+        """Returns the body of a request, unless it is too large."""
+        body = bytearray()
+        max_bytes = self._flags.max_body_bytes
+        async for part in request.stream():
+            body += part
+            if len(body) > max_bytes:
+                raise HttpError(
+                    413,
+                    f"the body is longer than {max_bytes} bytes, the server's "
+                    "--max_body_bytes; send less text per request",
+                )
         return bytes(body)
 
     async def check_call(self, model: PreparedModel, call: QueuedCall) -> None:
