@@ -262,7 +262,7 @@ def answer_in_process(
     row_options = answering.RowOptions(
         batch_size=1 if items.number is None else config.batch_size,
         sorts=items.number is not None,
-        fields=config.output_fields or (),
+        output_fields=config.output_fields or (),
         keeps_columns=answer_format != "npy",
     )
     answer = functools.partial(
@@ -335,7 +335,7 @@ def create_settings(
         task_flags=config.task_flags,
         layout=config.layout,
         input_format=config.input_format,
-        columns=(config.text_column, config.text_b_column),
+        text_columns=(config.text_column, config.text_b_column),
         batch_size=config.batch_size,
         output_format=answer_format,
         output_fields=tuple(config.output_fields or ()),

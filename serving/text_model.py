@@ -106,16 +106,18 @@ class TextModel(TaskMethods):
         arguments = path, self._num_threads, self.engine.name, self.checksum
         return _unpickle, arguments
 
-    def _prepare(self, folder: Path, head: str, preset: presets.Preset) -> None:
-        """Loads what the tasks of a head need: the tokenizer and the settings.
+    def _prepare(
+        self, folder: Path, model_class: str, preset: presets.Preset
+    ) -> None:
+        """Loads what the tasks need: the tokenizer and the settings.
 
         Args:
             folder: folder of model.json and the vocabulary.
-            head: class of the model, a key of TASKS.
+            model_class: class of the model, a key of TASKS.
             preset: what the export states about itself.
         """
         tokenizer = read_tokenizer(folder, preset)
-        check_settings(head, self.settings, folder / model_json.FILE)
+        check_settings(model_class, self.settings, folder / model_json.FILE)
         recorded = preset.recorded_settings
         # A run knows better than the command that exported it.
         stated = self.settings.get("num_texts")
@@ -127,7 +129,7 @@ class TextModel(TaskMethods):
         self.columns = flags.get("text_column"), flags.get("text_b_column")
         self._prepared = prepare_model(self.engine, tokenizer, settings)
         self.settings = self._prepared.settings
-        self._tasks = tasks_of(head, self.settings)
+        self._tasks = tasks_of(model_class, self.settings)
 
     @property
     def prepared(self) -> PreparedModel:

@@ -39,19 +39,19 @@ class RowOptions:
         batch_size: number of requests in a batch.
         sorts: whether to read thousands of requests at once, and to sort them
             by length. False answers each batch as soon as it is read.
-        fields: names of the fields of a reply to keep, () for all fields.
+        output_fields: names of the fields of a reply to keep, () for all.
         knows_fields: whether the model is known to return these fields.
         keeps_columns: whether to keep the columns of the input.
-        columns: names of columns that any row of the input has, as far as they
-            are known. They rename a field of a reply in all rows.
+        taken_names: names of columns that any row of the input has, as far as
+            they are known. They rename a field of a reply in all rows.
     """
 
     batch_size: int = 32
     sorts: bool = False
-    fields: Sequence[str] = ()
+    output_fields: Sequence[str] = ()
     knows_fields: bool = False
     keeps_columns: bool = True
-    columns: Collection[str] = ()
+    taken_names: Collection[str] = ()
 
 
 @dataclasses.dataclass
@@ -128,7 +128,7 @@ def answer_items(
                 if reply and isinstance(reply, dict)
             )
             if not is_checked and (answered_reply := next(answers, None)):
-                check_fields(row_options.fields, answered_reply)
+                check_fields(row_options.output_fields, answered_reply)
                 is_checked = True
             counter.add(len(places))
         rows: list[AnswerRow] = []
@@ -253,7 +253,7 @@ def _create_row(
     if isinstance(reply, ValueError):
         fields: Reply = {"file": item.file} if item.file else {}
         fields |= {"line": item.line, "error": str(reply)}
-        cells = tables.add_answer(row, fields, row_options.columns)
+        cells = tables.add_answer(row, fields, row_options.taken_names)
         return AnswerRow(cells, Status.FAILED)
     if not reply:
         return AnswerRow(row, Status.EMPTY)
@@ -265,10 +265,10 @@ def _create_row(
     }
     kept = {
         name: reply[name]
-        for name in row_options.fields or reply
+        for name in row_options.output_fields or reply
         if name in reply and name not in repeated
     }
-    return AnswerRow(tables.add_answer(row, kept, row_options.columns))
+    return AnswerRow(tables.add_answer(row, kept, row_options.taken_names))
 
 
 def _checked(item: Item) -> Item:

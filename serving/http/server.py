@@ -257,7 +257,9 @@ class Server:
         """
 
         async def compute() -> list[bytes]:
-            await self._request_limits.check_call(model.model.prepared, call)
+            await self._request_limits.check_call(
+                model.text_model.prepared, call
+            )
             return await model.submit(call)
 
         seconds = self.limits.timeout_s

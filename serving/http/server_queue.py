@@ -188,7 +188,7 @@ class ServedModel:
         self._thread = futures.ThreadPoolExecutor(1)
 
     @property
-    def model(self) -> TextModel:
+    def text_model(self) -> TextModel:
         """The model, once it is loaded."""
         assert self._model, "`load` was not called"
         return self._model
@@ -216,7 +216,7 @@ class ServedModel:
     def submit(self, call: QueuedCall) -> asyncio.Future[list[bytes]]:
         """Queues requests, which `task.texts` has checked. Returns `future`."""
         if call.is_long:
-            self._long.append(_Batch(self.model, [call]))
+            self._long.append(_Batch(self.text_model, [call]))
         else:
             self._short.append(call)
         if self._worker is None:
@@ -285,7 +285,7 @@ class ServedModel:
             else:
                 waiting.append(call)
         self._short = waiting
-        return _Batch(self.model, chosen)
+        return _Batch(self.text_model, chosen)
 
 
 def _to_json(reply: Reply | Exception) -> bytes | Exception:

@@ -53,15 +53,17 @@ TASKS: dict[str, tuple[AnyTextTask, ...]] = {
 }
 
 
-def tasks_of(head: str, settings: HeadSettings) -> dict[str, AnyTextTask]:
+def tasks_of(
+    model_class: str, settings: HeadSettings
+) -> dict[str, AnyTextTask]:
     """Returns {name: task} of the tasks of a model, the main task first.
 
     Args:
-        head: class of the model, a key of TASKS.
+        model_class: class of the model, a key of TASKS.
         settings: settings of the head. `num_texts` is 1 if the model was
             trained on single texts.
     """
-    tasks = {task.name: task for task in (*TASKS[head], TOKENIZE)}
+    tasks = {task.name: task for task in (*TASKS[model_class], TOKENIZE)}
     # Models that read a text in windows read no pairs either.
     has_windows = settings.get("doc_stride", 0) > 0
     is_single = settings["num_texts"] == 1 or has_windows
@@ -82,12 +84,12 @@ def tasks_of(head: str, settings: HeadSettings) -> dict[str, AnyTextTask]:
 
 
 def check_settings(
-    head: str, settings: Mapping[str, object], file: Path
+    model_class: str, settings: Mapping[str, object], file: Path
 ) -> None:
     """Checks that an export states all that its tasks need.
 
     Args:
-        head: class of the model, a key of TASKS.
+        model_class: class of the model, a key of TASKS.
         settings: settings of the head, with its labels.
         file: path of model.json, for messages.
 
@@ -95,7 +97,7 @@ def check_settings(
         ValueError: a setting is missing.
     """
     names = ["max_seq_length"]
-    for task in TASKS[head]:
+    for task in TASKS[model_class]:
         names += task.required_settings
     if settings.get("output_mode") == head_outputs.REGRESSION:
         # The output is a number, which needs no label.

@@ -33,7 +33,7 @@ def settings_for(path):
         task_flags=TaskFlags(),
         layout=LayoutOptions(),
         input_format=None,
-        columns=(None, None),
+        text_columns=(None, None),
         batch_size=8,
         output_format="jsonl",
         output_fields=(),

@@ -29,7 +29,7 @@ class AnswerSettings:
         task_flags: flags of the task.
         layout: flags of tables.
         input_format: format of the requests, None = their names tell.
-        columns: names of the columns of the texts, as in `read_requests`.
+        text_columns: names of the columns of the texts, as in `read_requests`.
         batch_size: number of requests in a batch.
         output_format: format of the answers.
         output_fields: fields of the answers to write, () for all fields.
@@ -44,7 +44,7 @@ class AnswerSettings:
     task_flags: TaskFlags
     layout: LayoutOptions
     input_format: str | None
-    columns: tuple[str | None, str | None]
+    text_columns: tuple[str | None, str | None]
     batch_size: int
     output_format: AnswerFormat
     output_fields: tuple[str, ...]
@@ -52,7 +52,7 @@ class AnswerSettings:
 
     def flags(self) -> dict[str, object]:
         """Returns {name: value} of the flags that determine the answers."""
-        text_column, text_b_column = self.columns
+        text_column, text_b_column = self.text_columns
         return {
             "task": self.task_name,
             "engine": self.engine,
@@ -117,7 +117,7 @@ class AnswerSettings:
         return request_files.read_requests(
             model.task(self.task_name),
             [part._replace(path=self.locate(part.path)) for part in ranges],
-            self.columns,
+            self.text_columns,
             self.table_layout(),
             model.columns,
             [part.path if names_files else "" for part in ranges],

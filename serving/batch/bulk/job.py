@@ -34,7 +34,7 @@ class AnswerUnit:
     Attributes:
         settings: how to answer.
         names_files: whether errors name the file.
-        columns: names that rename a field of an answer.
+        taken_names: names of columns, which rename a field of an answer.
         schema: what the shards have in common.
         ranges: ranges of files to read.
         shards: path of the shard.
@@ -43,7 +43,7 @@ class AnswerUnit:
 
     settings: AnswerSettings
     names_files: bool
-    columns: frozenset[str]
+    taken_names: frozenset[str]
     schema: Schema
     ranges: list[FileRange]
     shards: list[str]
@@ -141,13 +141,13 @@ def _create_units(
     schema = create_schema(settings, columns, names_files)
     # An array stores no columns, so they rename no field.
     is_array = settings.output_format == "npy"
-    taken = frozenset(() if is_array else columns.taken)
+    taken_names = frozenset(() if is_array else columns.taken)
     shards = output.shard_paths(len(shares))
     return [
         AnswerUnit(
             settings=settings,
             names_files=names_files,
-            columns=taken,
+            taken_names=taken_names,
             schema=schema,
             ranges=ranges,
             shards=[shard],
@@ -180,10 +180,10 @@ def write_shard(unit: AnswerUnit) -> None:
         answering.RowOptions(
             batch_size=settings.batch_size,
             sorts=True,
-            fields=settings.output_fields,
+            output_fields=settings.output_fields,
             knows_fields=True,
             keeps_columns=settings.output_format != "npy",
-            columns=unit.columns,
+            taken_names=unit.taken_names,
         ),
         counter,
     )
