@@ -8,11 +8,11 @@ What users call:
     export: Exports a model, with signatures that suit the kind of the model.
     load: An exported model that accepts text.
 
-The folder has three readers. Who writes an export reads
+To write an export:
 
     exporting/: the formats of an export, and the signatures of SavedModels
 
-Who asks an export from Python reads
+To ask an export from Python:
 
     text_model.py: `load` and `TextModel`, an export as Python calls it
     task_methods.py: the methods of `TextModel`
@@ -21,12 +21,12 @@ Who asks an export from Python reads
     tasks/: requests to inputs, outputs to answers
     engines/: runs the network in a runtime, arrays in, arrays out
 
-and who asks it from a script, which uses these too, reads one of
+To ask it in other ways, with the modules above:
 
-    batch/: predict.py, from files and pipes
-    http/: serve.py, over HTTP
+    batch/: the requests of files and pipes, for predict.py
+    http/: requests over HTTP, for serve.py
 
-Several of them share
+What several of them read:
 
     head_outputs.py: the names of what an exported head returns
     checksums.py: tells the files of one export from those of another
