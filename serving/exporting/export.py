@@ -125,6 +125,7 @@ def write_export(
             return None
         sizes = cards.file_sizes(folder)
         if extra == folder:
+            # The card lists model.json too, which is written below.
             sizes[model_json.FILE] = 0
         description = _describe_export(folder, model, options, settings)
         text = descriptions.format_json(description)
