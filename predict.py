@@ -43,11 +43,11 @@ from data.jobs.sharded_job import choose_runner
 from data.tables import table_formats
 from data.tables.layout_options import LayoutOptions
 from files.paths import is_remote
-from serving import batch_prediction, request_items
-from serving.answers import answer_writer
-from serving.answers.answer_writer import AnswerFormat
-from serving.bulk.answer_settings import AnswerSettings
-from serving.bulk.job import answer_files
+from serving.batch import answering, request_files
+from serving.batch.answers import answer_writer
+from serving.batch.answers.answer_writer import AnswerFormat
+from serving.batch.bulk.answer_settings import AnswerSettings
+from serving.batch.bulk.job import answer_files
 from serving.serving_flags import EngineFlags, TaskFlags
 from serving.tasks import TASKS
 from serving.tasks.text_task import AnyTextTask
@@ -65,7 +65,7 @@ class Config(flags.Config):
     """Flags of the script: the model, the requests and the answers."""
 
     engine: EngineFlags = group(EngineFlags)
-    options: TaskFlags = group(TaskFlags)
+    task_flags: TaskFlags = group(TaskFlags)
     layout: LayoutOptions = group(LayoutOptions)
     beam: BeamFlags = group(BeamFlags)
     model: str = flag(
@@ -192,7 +192,7 @@ class Items(NamedTuple):
         number: how many there are, None for texts and for a pipe.
     """
 
-    requests: Iterator[request_items.Item]
+    requests: Iterator[request_files.Item]
     number: int | None
 
 
@@ -215,12 +215,12 @@ def read_items(
         trained_columns: columns of the texts that the model was trained on.
 
     Raises:
-        OSError, ValueError: as `request_items.read_requests` raises them.
+        OSError, ValueError: as `request_files.read_requests` raises them.
     """
     if texts:
-        return Items(iter(request_items.items_of(task, texts)), None)
+        return Items(iter(request_files.items_of(task, texts)), None)
     read_paths = functools.partial(
-        request_items.read_requests,
+        request_files.read_requests,
         task,
         paths,
         columns=(config.text_column, config.text_b_column),
@@ -251,7 +251,7 @@ def answer_in_process(
 
     Raises:
         OSError, ValueError: the model cannot be loaded, or as `read_items` and
-            `batch_prediction.write_rows` raise them.
+            `answering.write_rows` raise them.
         signals.Stopped: a signal ended the script.
     """
     engine = config.engine
@@ -259,24 +259,22 @@ def answer_in_process(
     task = model.task(config.task)
     logging.info("%s: ready for the task %s", config.model, task.name)
     items = read_items(config, task, texts, paths, model.columns)
-    row_options = batch_prediction.RowOptions(
+    row_options = answering.RowOptions(
         batch_size=1 if items.number is None else config.batch_size,
         sorts=items.number is not None,
-        fields=config.output_fields or (),
+        output_fields=config.output_fields or (),
         keeps_columns=answer_format != "npy",
     )
     answer = functools.partial(
-        batch_prediction.answer_items,
+        answering.answer_items,
         model.prepared,
         task,
-        config.options,
+        config.task_flags,
         items.requests,
         row_options,
     )
     path = config.output_file
-    counts = batch_prediction.write_rows(
-        answer, path, answer_format, items.number
-    )
+    counts = answering.write_rows(answer, path, answer_format, items.number)
     counts.log(f"wrote {path}" if path else "")
     return counts.num_failed
 
@@ -333,11 +331,11 @@ def create_settings(
         checksum=model.checksum,
         engine=model.engine.name,
         num_threads=engine.num_threads or 1,
-        task=model.task(config.task).name,
-        options=config.options,
+        task_name=model.task(config.task).name,
+        task_flags=config.task_flags,
         layout=config.layout,
         input_format=config.input_format,
-        columns=(config.text_column, config.text_b_column),
+        text_columns=(config.text_column, config.text_b_column),
         batch_size=config.batch_size,
         output_format=answer_format,
         output_fields=tuple(config.output_fields or ()),

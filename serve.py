@@ -161,7 +161,7 @@ def serve_models(config: Config, models: Mapping[str, str], token: str) -> None:
     """
     try:
         # Import late, so that flags are checked without the server's packages.
-        from serving import server, server_process, server_queue
+        from serving.http import server, server_process, server_queue
     except ImportError as error:
         raise ValueError(
             f"the server needs {error.name}: {install_command(error.name)}"

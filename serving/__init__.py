@@ -8,40 +8,29 @@ What users call:
     export: Exports a model, with signatures that suit the kind of the model.
     load: An exported model that accepts text.
 
-What writes an export:
+To write an export:
 
-    exports.py: `export`, which chooses what the kind of a model needs
-    export_options.py: its options
-    formats/: writes a SavedModel, LiteRT and ONNX
-    signatures/: the tasks of a model in a graph
-    head_outputs.py: the names of what an exported head returns
-    checksums.py: tells the files of one export from those of another
+    exporting/: the formats of an export, and the signatures of SavedModels
 
-What runs it and answers with it:
+To ask an export from Python:
 
-    engines/: runs the network in a runtime, arrays in, arrays out
-    prepared_model.py: an engine with a tokenizer
-    tasks/: requests to inputs, outputs to answers
     text_model.py: `load` and `TextModel`, an export as Python calls it
     task_methods.py: the methods of `TextModel`
     model_cache.py: loads a model once in a process
+    prepared_model.py: an engine with a tokenizer
+    tasks/: requests to inputs, outputs to answers
+    engines/: runs the network in a runtime, arrays in, arrays out
 
-What predict.py and serve.py add:
+To ask it in other ways, with the modules above:
 
+    batch/: the requests of files and pipes, for predict.py
+    http/: requests over HTTP, for serve.py
+
+What several of them read:
+
+    head_outputs.py: the names of what an exported head returns
+    checksums.py: tells the files of one export from those of another
     serving_flags.py: the flags that classes of this package read
-    requests.py: reads requests from JSON, or from texts in an argument
-    request_items.py: reads requests from files
-    batch_prediction.py: answers the requests of a file
-    answers/: writes the answers, as JSON lines, CSV or npy
-    bulk/: answers large inputs, in any processes
-    server_queue.py: forms batches of the requests to a model
-    request_limits.py: checks the size and the texts of a request
-    http_errors.py: the errors of the server, each of which is a reply
-    openapi.py: what openapi.json says
-    server.py: requests of HTTP, and their replies
-    server_process.py: the process, from loading to SIGTERM
-    uvicorn_server.py: what uvicorn does not document
-    page/: the page that the server shows in a browser
 """
 
 from typing import TYPE_CHECKING
@@ -51,8 +40,8 @@ from imports import lazy
 if TYPE_CHECKING:
     # The names of this package, which `lazy` imports at their first use. `as`
     # tells type checkers that they are public.
-    from serving.export_options import ExportOptions as ExportOptions
-    from serving.exports import export as export
+    from serving.exporting.export import export as export
+    from serving.exporting.export_options import ExportOptions as ExportOptions
     from serving.text_model import TextModel as TextModel
     from serving.text_model import load as load
 

@@ -94,7 +94,7 @@ def _files_of(folder: Path, name: str) -> list[Path]:
 def _measure(path: Path) -> file_sizes.FileSize:
     """Returns the size and the checksum of a file.
 
-    A job asks for each of its tasks, so do not read a file again that is the
+    A job asks for each of its units, so do not read a file again that is the
     same by its status. The time of its last change also tells apart a copy that
     keeps the time of its contents.
     """

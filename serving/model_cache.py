@@ -70,10 +70,10 @@ def _raise_error(error: Exception, *_: object, **__: object) -> NoReturn:
 
 
 class ModelCache(Generic[ModelT]):
-    """Keeps the model that a process loaded last, for its next task.
+    """Keeps the model that a process loaded last, for its next work.
 
-    Each task of a pool is pickled by itself, with its model. Several threads
-    may load models at the same time.
+    Each call that a pool makes is pickled by itself, with its model. Several
+    threads may load models at the same time.
 
     Args:
         model_class: class of the models.
@@ -121,7 +121,7 @@ class ModelCache(Generic[ModelT]):
     ) -> ModelT | NotLoaded:
         """Loads the model of a pickle, or returns what raises the error later.
 
-        An error while a worker unpickles its task ends the worker of a pool of
+        An error while a worker unpickles a call ends the worker of a pool of
         multiprocessing, which then waits forever.
         """
         try:

@@ -18,7 +18,7 @@ class TaskMethods(abc.ABC):
     def _ask(
         self,
         task_name: str,
-        options: TaskFlags = DEFAULT_TASK_FLAGS,
+        task_flags: TaskFlags = DEFAULT_TASK_FLAGS,
         **fields: Texts,
     ) -> Answers:
         """Answers texts, {field of a request: one or several texts}."""
@@ -48,8 +48,8 @@ class TaskMethods(abc.ABC):
             text_b: second text of each pair, or "" for no pairs.
             min_probability: if every probability is lower, "label" is None.
         """
-        options = TaskFlags(min_probability=min_probability)
-        return self._ask("classify", options, text_a=text_a, text_b=text_b)
+        task_flags = TaskFlags(min_probability=min_probability)
+        return self._ask("classify", task_flags, text_a=text_a, text_b=text_b)
 
     @overload
     def answer(self, question: str, context: str, n_best: int = 1) -> Reply: ...
@@ -74,8 +74,10 @@ class TaskMethods(abc.ABC):
             context: one passage for all questions, or one for each question.
             n_best: maximum number of answers in "n_best". 1 omits "n_best".
         """
-        options = TaskFlags(n_best=n_best)
-        return self._ask("answer", options, question=question, context=context)
+        task_flags = TaskFlags(n_best=n_best)
+        return self._ask(
+            "answer", task_flags, question=question, context=context
+        )
 
     @overload
     def tag(self, text: str) -> Reply: ...

@@ -20,10 +20,10 @@ from model_folders.model_entries import HeadSettings
 from serving import checksums, engines
 from serving.model_cache import ModelCache, NotLoaded
 from serving.prepared_model import PreparedModel, prepare_model, read_tokenizer
-from serving.requests import expand_lists
 from serving.serving_flags import DEFAULT_TASK_FLAGS, TaskFlags
 from serving.task_methods import Answers, TaskMethods
 from serving.tasks import TASKS, check_settings, tasks_of
+from serving.tasks.request_lists import expand_lists
 from serving.tasks.text_task import AnyTextTask, Reply, Texts
 
 
@@ -106,16 +106,18 @@ class TextModel(TaskMethods):
         arguments = path, self._num_threads, self.engine.name, self.checksum
         return _unpickle, arguments
 
-    def _prepare(self, folder: Path, head: str, preset: presets.Preset) -> None:
-        """Loads what the tasks of a head need: the tokenizer and the settings.
+    def _prepare(
+        self, folder: Path, model_class: str, preset: presets.Preset
+    ) -> None:
+        """Loads what the tasks need: the tokenizer and the settings.
 
         Args:
             folder: folder of model.json and the vocabulary.
-            head: class of the model, a key of TASKS.
+            model_class: class of the model, a key of TASKS.
             preset: what the export states about itself.
         """
         tokenizer = read_tokenizer(folder, preset)
-        check_settings(head, self.settings, folder / model_json.FILE)
+        check_settings(model_class, self.settings, folder / model_json.FILE)
         recorded = preset.recorded_settings
         # A run knows better than the command that exported it.
         stated = self.settings.get("num_texts")
@@ -127,7 +129,7 @@ class TextModel(TaskMethods):
         self.columns = flags.get("text_column"), flags.get("text_b_column")
         self._prepared = prepare_model(self.engine, tokenizer, settings)
         self.settings = self._prepared.settings
-        self._tasks = tasks_of(head, self.settings)
+        self._tasks = tasks_of(model_class, self.settings)
 
     @property
     def prepared(self) -> PreparedModel:
@@ -201,7 +203,7 @@ class TextModel(TaskMethods):
     def _ask(
         self,
         task_name: str,
-        options: TaskFlags = DEFAULT_TASK_FLAGS,
+        task_flags: TaskFlags = DEFAULT_TASK_FLAGS,
         **fields: Texts,
     ) -> Answers:
         task = self.task(task_name)
@@ -210,7 +212,7 @@ class TextModel(TaskMethods):
         }
         requests, is_list = expand_lists(task, request)
         replies: list[Reply] = []
-        answers = task.ask(self.prepared, requests, options)
+        answers = task.ask(self.prepared, requests, task_flags)
         for number, reply in enumerate(answers, 1):
             if isinstance(reply, ValueError):
                 where = f"text {number}: " if is_list else ""

@@ -34,7 +34,7 @@ OF_UVICORN = {
     "servers",
     "should_exit",
 }
-UVICORN_MODULE = "serving/uvicorn_server.py"
+UVICORN_MODULE = "serving/http/uvicorn_server.py"
 # Private names of the standard library, and public ones that look private.
 OTHERS = {"_actions", "_asdict", "_exit"}
 PRIVATE = re.compile(

@@ -62,7 +62,7 @@ def check_model(config: TrainingConfig, model: TaskModel) -> None:
         raise ValueError(
             f"--export_dir={export_dir}: no signatures are defined for "
             f"a {kind}. Add the class to model_folders/kinds.py and "
-            "serving/exports.py, or train without --export_dir"
+            "serving/exporting/export.py, or train without --export_dir"
         )
 
 

@@ -25,14 +25,10 @@ def find_export(path: str | os.PathLike[str]) -> Path:
     """
     exported = f"{os.path.normpath(path)}_model"
     for folder in (Path(path), Path(exported)):
-        inner = folder.iterdir() if folder.is_dir() else ()
-        numbered = [version for version in inner if version.name.isdecimal()]
-        numbered.sort(key=lambda version: int(version.name), reverse=True)
-        for export in (folder, *numbered):
-            if any((export / name).is_file() for name in FILES):
-                if export != Path(path):
-                    logging.info("%s: using %s", path, export)
-                return export
+        if export := _find_newest(folder):
+            if export != Path(path):
+                logging.info("%s: using %s", path, export)
+            return export
     if not os.path.exists(path) and "://" not in str(path):
         raise FileNotFoundError(f"{path} does not exist")
     raise FileNotFoundError(
@@ -41,6 +37,17 @@ def find_export(path: str | os.PathLike[str]) -> Path:
         f"one: {as_typed('python -m tools.export')} --model={path} "
         f"--export_dir={exported}"
     )
+
+
+def _find_newest(folder: Path) -> Path | None:
+    """Returns the folder if it is an export, or its newest version."""
+    inner = folder.iterdir() if folder.is_dir() else ()
+    numbered = [version for version in inner if version.name.isdecimal()]
+    numbered.sort(key=lambda version: int(version.name), reverse=True)
+    for export in (folder, *numbered):
+        if any((export / name).is_file() for name in FILES):
+            return export
+    return None
 
 
 def open_engine(
@@ -91,13 +98,17 @@ def _choose(names: Sequence[str]) -> str:
         for name in names
         if importlib.util.find_spec(RUNTIMES[name].package)
     ]
-    # Use a GPU only if CUDA_VISIBLE_DEVICES does not hide the machine's GPUs.
-    if os.environ.get("CUDA_VISIBLE_DEVICES") not in ("", "-1") and glob.glob(
-        "/dev/nvidia[0-9]*"
-    ):
+    # CUDA_VISIBLE_DEVICES may hide the machine's GPUs.
+    is_hidden = os.environ.get("CUDA_VISIBLE_DEVICES") in ("", "-1")
+    if not is_hidden and glob.glob("/dev/nvidia[0-9]*"):
         for name in ("onnx", "saved_model"):
-            if name in installed:
-                module = importlib.import_module(f"serving.engines.{name}")
-                if module.finds_gpu():
-                    return name
+            if name in installed and _finds_gpu(name):
+                return name
     return (installed or names)[0]
+
+
+def _finds_gpu(name: str) -> bool:
+    """Returns whether a runtime can use the machine's GPU."""
+    module = importlib.import_module(f"serving.engines.{name}")
+    finds_gpu: bool = module.finds_gpu()
+    return finds_gpu

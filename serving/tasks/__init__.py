@@ -1,10 +1,11 @@
 """Lists the tasks of exported models. text_task.py defines a task.
 
-signatures/ contains a file of the same name for each task that SavedModels
-answer too. A change to one needs the same change to its twin, with which
-tests/serving/test_twins.py compares it.
+exporting/signatures/ contains a file of the same name for each task that
+SavedModels answer too. A change to one needs the same change to its twin, with
+which tests/serving/test_twins.py compares it.
 
     text_task.py: `TextTask`, which begins at `ask`
+    request_lists.py: several requests from one with lists of texts
     pairs.py: what tasks over a text or a pair share
     tokenize.py: the WordPieces of a text
     classify.py: labels of texts
@@ -52,15 +53,17 @@ TASKS: dict[str, tuple[AnyTextTask, ...]] = {
 }
 
 
-def tasks_of(head: str, settings: HeadSettings) -> dict[str, AnyTextTask]:
+def tasks_of(
+    model_class: str, settings: HeadSettings
+) -> dict[str, AnyTextTask]:
     """Returns {name: task} of the tasks of a model, the main task first.
 
     Args:
-        head: class of the model, a key of TASKS.
+        model_class: class of the model, a key of TASKS.
         settings: settings of the head. `num_texts` is 1 if the model was
             trained on single texts.
     """
-    tasks = {task.name: task for task in (*TASKS[head], TOKENIZE)}
+    tasks = {task.name: task for task in (*TASKS[model_class], TOKENIZE)}
     # Models that read a text in windows read no pairs either.
     has_windows = settings.get("doc_stride", 0) > 0
     is_single = settings["num_texts"] == 1 or has_windows
@@ -81,12 +84,12 @@ def tasks_of(head: str, settings: HeadSettings) -> dict[str, AnyTextTask]:
 
 
 def check_settings(
-    head: str, settings: Mapping[str, object], file: Path
+    model_class: str, settings: Mapping[str, object], file: Path
 ) -> None:
     """Checks that an export states all that its tasks need.
 
     Args:
-        head: class of the model, a key of TASKS.
+        model_class: class of the model, a key of TASKS.
         settings: settings of the head, with its labels.
         file: path of model.json, for messages.
 
@@ -94,8 +97,8 @@ def check_settings(
         ValueError: a setting is missing.
     """
     names = ["max_seq_length"]
-    for task in TASKS[head]:
-        names += task.settings
+    for task in TASKS[model_class]:
+        names += task.required_settings
     if settings.get("output_mode") == head_outputs.REGRESSION:
         # The output is a number, which needs no label.
         names = [name for name in names if name != "labels"]

@@ -1,7 +1,7 @@
 """Answers questions about passages of any length."""
 
 import dataclasses
-from typing import NamedTuple
+from typing import NamedTuple, NotRequired, TypedDict
 
 from data.squad import answer_decoding, passage_windows
 from data.squad.squad_examples import WORD, SquadExample
@@ -13,12 +13,31 @@ from data.squad.squad_options import (
 from serving.engines import Input, OutputArrays
 from serving.prepared_model import PreparedModel
 from serving.serving_flags import TaskFlags
-from serving.tasks.text_task import (
-    Encoded,
-    Reply,
-    Request,
-    TextTask,
-)
+from serving.tasks.text_task import Encoded, Request, TextTask
+
+
+class AnswerReply(TypedDict):
+    """An answer to a question. Only the best answer has the last two fields.
+
+    Attributes:
+        answer: text of the answer, "" for no answer.
+        probability: probability of the answer among the best answers.
+        start: index of its first character in the passage, -1 for no answer.
+        end: index after its last character, -1 for no answer.
+        start_byte: `start` in bytes of UTF-8.
+        end_byte: `end` in bytes of UTF-8.
+        null_odds: score of "no answer" minus the score of the best answer.
+        n_best: the most probable answers, if more than one was asked for.
+    """
+
+    answer: str
+    probability: float
+    start: int
+    end: int
+    start_byte: int
+    end_byte: int
+    null_odds: NotRequired[float]
+    n_best: NotRequired[list["AnswerReply"]]
 
 
 class _Question(NamedTuple):
@@ -41,10 +60,10 @@ def _encode(model: PreparedModel, request: Request) -> Encoded[_Question]:
         doc_tokens=WORD.findall(request["context"]),
         context=request["context"],
     )
-    options = read_options(WindowOptions, model.settings)
+    window_options = read_options(WindowOptions, model.settings)
     windows = [
         *passage_windows.create_features(
-            [example], model.tokenizer, options, is_training=False
+            [example], model.tokenizer, window_options, is_training=False
         )
     ]
     inputs = [
@@ -61,12 +80,9 @@ def _decode(
     model: PreparedModel,
     question: _Question,
     outputs: list[OutputArrays],
-    options: TaskFlags,
-) -> Reply:
-    """Returns the best answer in any of the windows.
-
-    "start" and "end" count characters, "start_byte" and "end_byte" bytes.
-    """
+    task_flags: TaskFlags,
+) -> AnswerReply:
+    """Returns the best answer in any of the windows."""
     example, windows = question
     results = {
         window.unique_id: answer_decoding.RawResult(
@@ -83,7 +99,7 @@ def _decode(
     )
     entries = answer_decoding.with_probabilities(answer.nbest)
 
-    def describe(index: int) -> Reply:
+    def describe(index: int) -> AnswerReply:
         _, start, end, *_ = answer.nbest[index]
         # A position of -1 means "no answer".
         start_byte, end_byte = (
@@ -101,8 +117,8 @@ def _decode(
 
     reply = describe(answer.chosen)
     reply["null_odds"] = answer.score_diff
-    if options.n_best > 1:
-        count = min(len(entries), options.n_best)
+    if task_flags.n_best > 1:
+        count = min(len(entries), task_flags.n_best)
         reply["n_best"] = [*map(describe, range(count))]
     return reply
 
@@ -113,7 +129,7 @@ ANSWER = TextTask(
     decode=_decode,
     fields={"question": True, "context": True},
     reads_all=True,
-    settings=[
+    required_settings=[
         field.name
         for options_class in (
             WindowOptions,

@@ -1,6 +1,7 @@
 """Classifies texts, or pairs of texts."""
 
 import itertools
+from typing import TypedDict
 
 import numpy as np
 
@@ -14,11 +15,33 @@ from serving.serving_flags import TaskFlags
 from serving.tasks.pairs import check_pair, encode_pair, pack_input, pair_of
 from serving.tasks.text_task import (
     Encoded,
-    Reply,
     Request,
     TextTask,
     served_labels,
 )
+
+
+class Classification(TypedDict):
+    """The reply of a classifier.
+
+    Attributes:
+        label: the most probable label, None if it is less probable than
+            `min_probability`. In multi-label classification, a list of labels.
+        probabilities: {label: its probability}.
+    """
+
+    label: str | list[str] | None
+    probabilities: dict[str, float]
+
+
+class Regression(TypedDict):
+    """The reply of a model of regression.
+
+    Attributes:
+        value: the value that the model predicts.
+    """
+
+    value: float
 
 
 def _encode(model: PreparedModel, request: Request) -> Encoded[None]:
@@ -40,19 +63,15 @@ def _decode(
     model: PreparedModel,
     context: None,
     outputs: list[OutputArrays],
-    options: TaskFlags,
-) -> Reply:
-    """Returns the label and the probabilities, or the value in regression.
-
-    In multi-label classification, "label" is a list. Otherwise it is None if no
-    probability reaches the option `min_probability`.
-    """
+    task_flags: TaskFlags,
+) -> Classification | Regression:
+    """Returns the label and the probabilities, or the value in regression."""
     mode = model.settings["output_mode"] or head_outputs.CLASSIFICATION
     labels = served_labels(model)
     predictions = _read_outputs(outputs, mode)
     if mode == head_outputs.REGRESSION:
         return {"value": predictions[0]}
-    is_sure = predictions >= options.min_probability
+    is_sure = predictions >= task_flags.min_probability
     label: str | list[str] | None
     if mode == head_outputs.CLASSIFICATION:
         best = predictions.argmax()
@@ -83,5 +102,5 @@ CLASSIFY = TextTask(
     fields={"text_a": True, "text_b": False},
     other_names={"text_a": ["text"]},
     check=check_pair,
-    settings=("output_mode", "labels"),
+    required_settings=("output_mode", "labels"),
 )

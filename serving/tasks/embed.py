@@ -1,30 +1,50 @@
 """Computes vectors of texts and of their WordPieces."""
 
+from typing import NotRequired, TypedDict
+
 import numpy as np
 
 from serving.engines import Input, OutputArrays
 from serving.prepared_model import PreparedModel
 from serving.serving_flags import TaskFlags
 from serving.tasks.pairs import encode_pair
-from serving.tasks.text_task import Reply, TextTask
+from serving.tasks.text_task import TextTask
+
+
+class EmbedReply(TypedDict):
+    """The vectors of a text of N WordPieces, [W] each.
+
+    Attributes:
+        pooled: vector that BERT's classification heads read.
+        mean: mean of the vectors of the WordPieces.
+        mean_normalized: `mean` as a vector of length 1.
+        tokens: the WordPieces [N], if they were asked for.
+        sequence: vector of each WordPiece [N], if they were asked for.
+    """
+
+    pooled: np.ndarray
+    mean: np.ndarray
+    mean_normalized: np.ndarray
+    tokens: NotRequired[list[str]]
+    sequence: NotRequired[list[np.ndarray]]
 
 
 def _decode(
     model: PreparedModel,
     packed: Input,
     outputs: list[OutputArrays],
-    options: TaskFlags,
-) -> Reply:
+    task_flags: TaskFlags,
+) -> EmbedReply:
     sequence = outputs[0]["sequence_output"][: len(packed.ids)]
     # The mean includes [CLS] and [SEP], as in sentence-transformers.
     mean = sequence.mean(0)
     length = max(float(np.linalg.norm(mean)), 1e-12)
-    reply: Reply = {
+    reply: EmbedReply = {
         "pooled": outputs[0]["pooled_output"],
         "mean": mean,
         "mean_normalized": mean / length,
     }
-    if options.tokens:
+    if task_flags.tokens:
         reply["tokens"] = model.tokenizer.convert_ids_to_tokens(packed.ids)
         reply["sequence"] = [*sequence]
     return reply

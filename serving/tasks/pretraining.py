@@ -1,6 +1,6 @@
 """Tasks of a pretrained model: fill-mask and next-sentence."""
 
-from typing import NamedTuple
+from typing import NamedTuple, NotRequired, TypedDict
 
 import numpy as np
 
@@ -8,7 +8,41 @@ from serving.engines import Input, OutputArrays
 from serving.prepared_model import PreparedModel
 from serving.serving_flags import TaskFlags
 from serving.tasks.pairs import check_pair, encode_pair, pack_input
-from serving.tasks.text_task import MASK, Encoded, Reply, Request, TextTask
+from serving.tasks.text_task import MASK, Encoded, Request, TextTask
+
+
+class MaskedWord(TypedDict):
+    """A WordPiece that may stand for a mask.
+
+    Attributes:
+        token: the WordPiece.
+        probability: its probability.
+    """
+
+    token: str
+    probability: float
+
+
+class FillMaskReply(TypedDict):
+    """The reply to a text with masks.
+
+    Attributes:
+        masks: the most probable WordPieces for each mask that the model reads.
+        num_masks_cut: number of the other masks, if there are any.
+    """
+
+    masks: list[list[MaskedWord]]
+    num_masks_cut: NotRequired[int]
+
+
+class NextSentenceReply(TypedDict):
+    """The reply to a pair of texts.
+
+    Attributes:
+        probability: probability that the second text follows the first.
+    """
+
+    probability: float
 
 
 class _MaskedText(NamedTuple):
@@ -41,8 +75,8 @@ def _decode_masks(
     model: PreparedModel,
     masked: _MaskedText,
     outputs: list[OutputArrays],
-    options: TaskFlags,
-) -> Reply:
+    task_flags: TaskFlags,
+) -> FillMaskReply:
     """Returns the most probable WordPieces for each mask."""
     mask_id = model.tokenizer.vocab[MASK]
     places = [
@@ -54,9 +88,9 @@ def _decode_masks(
     # embedding table may contain additional rows.
     tokens = model.tokenizer.tokens
     probabilities = outputs[0]["masked_lm_probabilities"]
-    reply: Reply = {"masks": []}
+    reply: FillMaskReply = {"masks": []}
     for values in probabilities[places, : len(tokens)]:
-        best_ids = np.argsort(-values, kind="stable")[: options.top_k]
+        best_ids = np.argsort(-values, kind="stable")[: task_flags.top_k]
         reply["masks"].append(
             [
                 {"token": tokens[token_id], "probability": values[token_id]}
@@ -81,8 +115,8 @@ def _decode_pair(
     model: PreparedModel,
     context: Input,
     outputs: list[OutputArrays],
-    options: TaskFlags,
-) -> Reply:
+    task_flags: TaskFlags,
+) -> NextSentenceReply:
     return {"probability": outputs[0]["next_sentence_probabilities"][0]}
 
 

@@ -1,12 +1,36 @@
 """The task that ranks passages by how well they match a query."""
 
+from typing import TypedDict
+
 import numpy as np
 
 from serving.engines import OutputArrays
 from serving.prepared_model import PreparedModel
 from serving.serving_flags import TaskFlags
 from serving.tasks.pairs import pack_input
-from serving.tasks.text_task import Encoded, Reply, Request, TextTask
+from serving.tasks.text_task import Encoded, Request, TextTask
+
+
+class RankedPassage(TypedDict):
+    """A passage in a ranking.
+
+    Attributes:
+        index: index of the passage in the request.
+        score: how well the passage matches the query.
+    """
+
+    index: int
+    score: float
+
+
+class RerankReply(TypedDict):
+    """The reply to a query.
+
+    Attributes:
+        ranking: all passages, the best first.
+    """
+
+    ranking: list[RankedPassage]
 
 
 def _encode(model: PreparedModel, request: Request) -> Encoded[None]:
@@ -24,8 +48,8 @@ def _decode(
     model: PreparedModel,
     context: None,
     outputs: list[OutputArrays],
-    options: TaskFlags,
-) -> Reply:
+    task_flags: TaskFlags,
+) -> RerankReply:
     """Returns the passages by their scores, the best first.
 
     The score is the output of a model with one output, else the probability of

@@ -1,6 +1,8 @@
 """Tags the words of texts of any length, for example with named entities."""
 
-from typing import NamedTuple, cast
+from typing import NamedTuple, NotRequired, TypedDict, cast
+
+import numpy as np
 
 from data.ner import entity_scoring, sentence_windows
 from data.ner.ner_example import NerExample
@@ -11,11 +13,51 @@ from serving.prepared_model import PreparedModel
 from serving.serving_flags import TaskFlags
 from serving.tasks.text_task import (
     Encoded,
-    Reply,
     Request,
     TextTask,
     served_labels,
 )
+
+
+class EntityReply(TypedDict):
+    """An entity in a text.
+
+    Attributes:
+        type: type of the entity, such as "PER".
+        text: text of the entity.
+        start: index of its first character.
+        end: index after its last character.
+        probability: probability of its least probable tag.
+    """
+
+    type: str
+    text: str
+    start: int
+    end: int
+    probability: float
+
+
+class TagReply(TypedDict):
+    """The tags of W words. Only the reply to a text contains positions.
+
+    Attributes:
+        words: the words [W].
+        tags: tag of each word [W].
+        probabilities: probability of each tag, float [W].
+        spans: [start, end] of each word [W].
+        entities: the entities.
+        text: the text.
+        label: [start, end, type] of the entities, which tools such as doccano
+            read.
+    """
+
+    words: list[str]
+    tags: list[str]
+    probabilities: np.ndarray
+    spans: NotRequired[list[list[int]]]
+    entities: NotRequired[list[EntityReply]]
+    text: NotRequired[str]
+    label: NotRequired[list[list[int | str]]]
 
 
 class _Sentence(NamedTuple):
@@ -56,12 +98,9 @@ def _decode(
     model: PreparedModel,
     sentence: _Sentence,
     outputs: list[OutputArrays],
-    options: TaskFlags,
-) -> Reply:
-    """Returns the tags of the words, and the entities in the text.
-
-    "label" repeats the entities in a format that tools such as doccano read.
-    """
+    task_flags: TaskFlags,
+) -> TagReply:
+    """Returns the tags of the words, and the entities in the text."""
     settings = cast("TaggerSettings", model.settings)
     text, example, windows = sentence
     labels = served_labels(model)
@@ -73,7 +112,7 @@ def _decode(
         labels,
         settings.get("legal_tags", False),
     )
-    reply: Reply = {
+    reply: TagReply = {
         "words": words,
         "tags": tags,
         "probabilities": probabilities,
@@ -81,7 +120,7 @@ def _decode(
     if text is None:
         return reply
     spans = find_words(text, words)
-    entities = []
+    entities: list[EntityReply] = []
     for kind, first, last in entity_scoring.find_entities(tags):
         start, end = spans[first][0], spans[last - 1][1]
         entities.append(
@@ -94,7 +133,8 @@ def _decode(
                 "probability": probabilities[first:last].min(),
             }
         )
-    return reply | {
+    return {
+        **reply,
         "spans": [[*span] for span in spans],
         "entities": entities,
         "text": text,
@@ -112,5 +152,5 @@ TAG = TextTask(
     fields={"text": True},
     other_names={"text": ["words"]},
     reads_all=True,
-    settings=("labels",),
+    required_settings=("labels",),
 )

@@ -6,7 +6,7 @@ The tasks use the same tokenizer, windows and decoders as the training scripts.
 import dataclasses
 import itertools
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
 
 import numpy as np
@@ -26,6 +26,7 @@ Request: TypeAlias = JsonObject
 Reply: TypeAlias = JsonObject
 # What a task needs to know of a request when it decodes the outputs.
 ContextT = TypeVar("ContextT")
+ContextT_contra = TypeVar("ContextT_contra", contravariant=True)
 
 
 class TextList(Protocol):
@@ -61,6 +62,56 @@ class Encoded(NamedTuple, Generic[ContextT]):
     context: ContextT
 
 
+class Encode(Protocol[ContextT]):
+    """Encodes a request."""
+
+    def __call__(
+        self, model: PreparedModel, request: Request, /
+    ) -> Encoded[ContextT]:
+        """Returns a request as the network reads it.
+
+        Args:
+            model: model that answers the request.
+            request: request that `TextTask.texts` has checked.
+
+        Raises:
+            ValueError: the request is wrong.
+        """
+
+
+class Decode(Protocol[ContextT_contra]):
+    """Decodes the outputs of the network for a request."""
+
+    def __call__(
+        self,
+        model: PreparedModel,
+        context: ContextT_contra,
+        outputs: list[OutputArrays],
+        task_flags: TaskFlags,
+        /,
+    ) -> Mapping[str, object]:
+        """Returns the reply to a request, a TypedDict in the task's file.
+
+        `TextTask` converts the numbers and arrays in it to plain Python.
+
+        Args:
+            model: model that answers the request.
+            context: context of the request, as it was encoded.
+            outputs: {name: array} for each input of the request.
+            task_flags: flags that change the reply.
+
+        Raises:
+            ValueError: the request cannot be answered.
+        """
+
+
+class CheckRequest(Protocol):
+    """Checks whether the fields of a request go together."""
+
+    def __call__(self, request: Request, /) -> None:
+        """Raises a ValueError if they do not."""
+
+
 class NumberedReply(NamedTuple):
     """The reply to one of the requests of a call.
 
@@ -81,41 +132,37 @@ class TextTask(Generic[ContextT]):
 
     Attributes:
         name: name of the task, for --task.
-        encode: function (model, request) -> Encoded. Raises a ValueError if the
-            request is wrong.
-        decode: function (model, context, outputs, options) -> reply. `outputs`
-            contains {name: array} for each input. Raises a ValueError if the
-            request cannot be answered.
+        encode: function that encodes a request.
+        decode: function that decodes the outputs of the network.
         fields: {field of a request: whether the field is required}.
         other_names: {field: other names under which a request may contain it}.
         predicts_words: whether the network outputs a value for each entry of
             the vocabulary at each position.
         reads_all: whether all of a long text is read, and not only as much as
             fits the model's maximum length.
-        settings: settings of the head without which the task cannot answer.
-        check: function (request) that raises a ValueError if fields of the
-            request do not go together.
+        required_settings: names of the settings of the head without which the
+            task cannot answer.
+        check: function that checks whether the fields of a request go
+            together, or None.
     """
 
     name: str
-    encode: Callable[[PreparedModel, Request], Encoded[ContextT]]
-    decode: Callable[
-        [PreparedModel, ContextT, list[OutputArrays], TaskFlags], Reply
-    ]
+    encode: Encode[ContextT]
+    decode: Decode[ContextT]
     fields: Mapping[str, bool]
     other_names: Mapping[str, list[str]] = dataclasses.field(
         default_factory=dict
     )
     predicts_words: bool = False
     reads_all: bool = False
-    settings: Sequence[str] = ()
-    check: Callable[[Request], None] | None = None
+    required_settings: Sequence[str] = ()
+    check: CheckRequest | None = None
 
     def ask(
         self,
         model: PreparedModel,
         requests: Sequence[Request],
-        options: TaskFlags = DEFAULT_TASK_FLAGS,
+        task_flags: TaskFlags = DEFAULT_TASK_FLAGS,
     ) -> list[Reply | ValueError]:
         """Checks and answers requests.
 
@@ -124,7 +171,7 @@ class TextTask(Generic[ContextT]):
             it is wrong, or an EngineError if the network fails on it.
         """
         replies: list[Reply | ValueError] = [{} for _ in requests]
-        steps = self.in_steps(model, requests, options)
+        steps = self.in_steps(model, requests, task_flags)
         for number, reply in itertools.chain.from_iterable(steps):
             if isinstance(reply, Exception) and not isinstance(
                 reply, ValueError
@@ -137,7 +184,7 @@ class TextTask(Generic[ContextT]):
         self,
         model: PreparedModel,
         requests: Sequence[Request],
-        options: TaskFlags,
+        task_flags: TaskFlags,
     ) -> Iterator[list[NumberedReply]]:
         """Answers requests as `ask` does, but in steps.
 
@@ -158,7 +205,7 @@ class TextTask(Generic[ContextT]):
                 yield [NumberedReply(number, result)]
         unanswered = {*encoded}
         try:
-            for replies in self._answer(model, encoded, options):
+            for replies in self._answer(model, encoded, task_flags):
                 unanswered -= {reply.number for reply in replies}
                 yield replies
         except ValueError as error:
@@ -173,13 +220,13 @@ class TextTask(Generic[ContextT]):
             remaining = {
                 number: encoded[number] for number in sorted(unanswered)
             }
-            yield from self._answer_singly(model, remaining, options)
+            yield from self._answer_singly(model, remaining, task_flags)
 
     def _answer_singly(
         self,
         model: PreparedModel,
         encoded: Mapping[int, Encoded[ContextT]],
-        options: TaskFlags,
+        task_flags: TaskFlags,
     ) -> Iterator[list[NumberedReply]]:
         """Runs the network for one request after the other.
 
@@ -188,7 +235,7 @@ class TextTask(Generic[ContextT]):
         """
         for number, request in encoded.items():
             try:
-                yield from self._answer(model, {number: request}, options)
+                yield from self._answer(model, {number: request}, task_flags)
             except ValueError as error:
                 yield [NumberedReply(number, error)]
 
@@ -208,7 +255,7 @@ class TextTask(Generic[ContextT]):
         self,
         model: PreparedModel,
         encoded: Mapping[int, Encoded[ContextT]],
-        options: TaskFlags,
+        task_flags: TaskFlags,
     ) -> Iterator[list[NumberedReply]]:
         """Runs the network, and yields the replies after each batch.
 
@@ -225,7 +272,7 @@ class TextTask(Generic[ContextT]):
             yield [
                 NumberedReply(
                     number,
-                    self._reply(model, encoded[number], outputs, options),
+                    self._reply(model, encoded[number], outputs, task_flags),
                 )
                 for number, outputs in computed.items()
             ]
@@ -235,15 +282,16 @@ class TextTask(Generic[ContextT]):
         model: PreparedModel,
         encoded: Encoded[ContextT],
         outputs: list[OutputArrays],
-        options: TaskFlags,
+        task_flags: TaskFlags,
     ) -> Reply | Exception:
         try:
-            reply = self.decode(model, encoded.context, outputs, options)
-            if cut := max((part.num_cut for part in encoded.inputs), default=0):
-                reply["num_wordpieces_cut"] = cut
-            return {name: _to_plain(value) for name, value in reply.items()}
+            decoded = self.decode(model, encoded.context, outputs, task_flags)
+            reply = {name: _to_plain(value) for name, value in decoded.items()}
         except Exception as error:
             return error
+        if cut := max((part.num_cut for part in encoded.inputs), default=0):
+            reply["num_wordpieces_cut"] = cut
+        return reply
 
     def count_texts(self, requests: Sequence[object]) -> int:
         """Returns the number of texts in requests, which may be unchecked.

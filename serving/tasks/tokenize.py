@@ -1,26 +1,44 @@
 """Shows the WordPieces that a model reads. The network does not run."""
 
+from typing import TypedDict
+
 from serving.engines import OutputArrays
 from serving.prepared_model import PreparedModel
 from serving.serving_flags import TaskFlags
 from serving.tasks.pairs import check_pair, pack_input, pair_of
-from serving.tasks.text_task import Encoded, Reply, Request, TextTask
+from serving.tasks.text_task import Encoded, Request, TextTask
 
 
-def _encode(model: PreparedModel, request: Request) -> Encoded[Reply]:
+class TokenizeReply(TypedDict):
+    """The WordPieces of one or two texts.
+
+    Attributes:
+        tokens: the WordPieces that the model reads.
+        num_wordpieces: number of WordPieces of the texts before they were cut,
+            without [CLS] and [SEP].
+    """
+
+    tokens: list[str]
+    num_wordpieces: int
+
+
+def _encode(model: PreparedModel, request: Request) -> Encoded[TokenizeReply]:
     tokens = [model.tokenizer.tokenize(text) for text in pair_of(request)]
     ids = pack_input(model, *tokens).ids
     names = model.tokenizer.convert_ids_to_tokens(ids)
-    reply = {"tokens": names, "num_wordpieces": sum(map(len, tokens))}
+    reply: TokenizeReply = {
+        "tokens": names,
+        "num_wordpieces": sum(map(len, tokens)),
+    }
     return Encoded([], reply)
 
 
 def _decode(
     model: PreparedModel,
-    context: Reply,
+    context: TokenizeReply,
     outputs: list[OutputArrays],
-    options: TaskFlags,
-) -> Reply:
+    task_flags: TaskFlags,
+) -> TokenizeReply:
     return context
 
 

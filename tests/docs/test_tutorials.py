@@ -59,7 +59,7 @@ def test_the_demo_trains_a_model_that_answers(project):
     assert shown.count("\n    -> Marr\u00e9\n") == 1
     assert float(re.search(r"dev exact match (.*),", shown)[1]) > 60
     # What the page asks at first is what this model answers.
-    page = (ROOT / "serving/page/page.js").read_text()
+    page = (ROOT / "serving/http/page/page.js").read_text()
     page = re.sub(r'" \+\s*"', "", page)
     assert [text for text in EXAMPLES.values() if text not in page] == []
     asked = serving.load(folder / "output/demo/squad_model").answer(

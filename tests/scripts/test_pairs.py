@@ -8,7 +8,7 @@ import serving
 from data.text.tokenization import FullTokenizer
 from files.json_files import read_json
 from serving import engines
-from serving.requests import to_requests
+from serving.batch.request_files import to_requests
 from tests.support import script_runner
 from tests.support.csv_files import write_csv
 from tests.support.models import TINY

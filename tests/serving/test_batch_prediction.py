@@ -11,10 +11,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from serving import batch_prediction
-from serving.answers import answer_writer
-from serving.answers.rows import AnswerRow
-from serving.request_items import Item
+from serving.batch import answering
+from serving.batch.answers import answer_writer
+from serving.batch.answers.rows import AnswerRow
+from serving.batch.request_files import Item
 from serving.serving_flags import DEFAULT_TASK_FLAGS
 from serving.tasks.text_task import Encoded, TextTask
 from tests.support import fresh_process, script_runner
@@ -46,16 +46,16 @@ class Asked:
         )
         engine = SimpleNamespace(run_all=run_all)
         model = SimpleNamespace(engine=engine, max_seq_length=8, pads=False)
-        options = batch_prediction.RowOptions(**row_options)
+        options = answering.RowOptions(**row_options)
         return [
-            *batch_prediction.answer_items(
+            *answering.answer_items(
                 model, self.task, DEFAULT_TASK_FLAGS, items, options
             )
         ]
 
 
 def test_rows_of_a_file_are_sorted_by_length_and_keep_their_order(monkeypatch):
-    monkeypatch.setattr(batch_prediction, "_BUFFER_ROWS", 100)
+    monkeypatch.setattr(answering, "_BUFFER_ROWS", 100)
     texts = [*enumerate("x" * (1 + number * 37 % 100) for number in range(250))]
     asked = Asked()
     lengths = []
@@ -80,7 +80,7 @@ def test_rows_of_a_file_are_sorted_by_length_and_keep_their_order(monkeypatch):
 
 
 def test_long_texts_do_not_fill_the_memory(monkeypatch):
-    monkeypatch.setattr(batch_prediction, "_BUFFER_CHARACTERS", 1000)
+    monkeypatch.setattr(answering, "_BUFFER_CHARACTERS", 1000)
     texts = [*enumerate(["x" * 600] * 5)]
     result = Asked().answer(texts, sorts=True)
     assert [len(rows) for rows in result] == [2, 2, 1]
@@ -88,7 +88,7 @@ def test_long_texts_do_not_fill_the_memory(monkeypatch):
 
 _WRITE_ARRAY = """
 import sys
-from serving.answers import answer_writer, npy, rows
+from serving.batch.answers import answer_writer, npy, rows
 
 def read(key):
     for line in open("/proc/self/status"):
@@ -118,7 +118,7 @@ def test_an_array_needs_no_memory_for_its_rows(tmp_path, name):
 def test_an_array_goes_to_standard_output(tmp_path, mode):
     """Also behind what a shell's >> keeps."""
     code = (
-        "from serving.answers import answer_writer, rows;"
+        "from serving.batch.answers import answer_writer, rows;"
         "answers = [{'value': 1.5}, {}, {'value': 2}];"
         "batch = [rows.AnswerRow(answer) for answer in answers];"
         "answer_writer.write_answers(None, 'npy', [batch])"

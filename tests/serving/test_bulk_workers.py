@@ -15,7 +15,7 @@ import pytest
 from data.jobs import workers
 from data.tables.layout_options import LayoutOptions
 from serving import text_model
-from serving.bulk import answer_settings, job
+from serving.batch.bulk import answer_settings, job
 from serving.serving_flags import TaskFlags
 from tests.support.bulk_files import read_rows, shards_of, write_inputs
 from tests.support.exports import relabel
@@ -29,11 +29,11 @@ def settings_for(path):
         checksum=model.checksum,
         engine=model.engine.name,
         num_threads=1,
-        task="classify",
-        options=TaskFlags(),
+        task_name="classify",
+        task_flags=TaskFlags(),
         layout=LayoutOptions(),
         input_format=None,
-        columns=(None, None),
+        text_columns=(None, None),
         batch_size=8,
         output_format="jsonl",
         output_fields=(),

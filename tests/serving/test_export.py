@@ -10,8 +10,9 @@ import tensorflow as tf
 from tensorflow.core.protobuf.saved_model_pb2 import SavedModel
 
 import modeling
-from serving import exports
-from serving.signatures import heads
+from serving.exporting.export import write_export
+from serving.exporting.export_options import ExportOptions
+from serving.exporting.signatures import heads
 from tests.support import kinds
 from tests.support.golden import ROOT
 
@@ -51,9 +52,7 @@ def write(folder, model):
     def predict(features):
         return {"logits": tf.cast(model(features), tf.float32)}
 
-    exports.write_export(
-        folder, model, heads.Head(predict), exports.ExportOptions()
-    )
+    write_export(folder, model, heads.Head(predict), ExportOptions())
     return predict
 
 

@@ -16,7 +16,8 @@ import serving
 from data.classification.label_decoding import to_probabilities
 from modeling import ops
 from modeling.layers import all_layers
-from serving import engines, formats
+from serving import engines
+from serving.exporting import formats
 from tests.support.engines import ENGINES, saturates
 from tests.support.exports import LABELS, LENGTH, create_model, create_options
 from tests.support.models import create_batch
@@ -150,7 +151,7 @@ def check_graph(tmp_path):
     """(kind, ...): compares the ONNX graph of a model with the model."""
     onnx = pytest.importorskip("onnx", reason="needs requirements/onnx.txt")
     pytest.importorskip("onnxruntime", reason="needs requirements/onnx.txt")
-    from serving.formats import onnx as writer
+    from serving.exporting.formats import onnx as writer
 
     sizes = {"num_hidden_layers": 2, "layer_norm_eps": 0.1}
 
@@ -199,7 +200,9 @@ def test_a_missing_package_is_named_with_its_command(
     pytest.importorskip("onnx", reason="needs requirements/onnx.txt")
     monkeypatch.setitem(sys.modules, package, None)
     # Another test may have imported the module.
-    monkeypatch.delitem(sys.modules, "serving.formats.onnx", raising=False)
+    monkeypatch.delitem(
+        sys.modules, "serving.exporting.formats.onnx", raising=False
+    )
     monkeypatch.delattr(formats, "onnx", raising=False)
     message = f"needs {package}: pip install -r requirements/onnx.txt"
     with pytest.raises(ImportError, match=message):

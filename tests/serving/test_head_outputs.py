@@ -7,7 +7,7 @@ import tensorflow as tf
 from data.classification.label_decoding import to_probabilities
 from model_folders import kinds
 from serving import head_outputs
-from serving.signatures import heads
+from serving.exporting.signatures import heads
 
 LOGITS = np.array([[0.0, -3.0, 2.5], [40.0, -40.0, 1e-6]], np.float32)
 

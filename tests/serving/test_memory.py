@@ -9,7 +9,7 @@ import tensorflow as tf
 import modeling
 import serving
 from data.squad.squad_options import WindowOptions
-from serving.signatures import embed, tokenize
+from serving.exporting.signatures import embed, tokenize
 from tests.support import exports, memory
 from tests.support.exports import TOKENIZER, create_model
 

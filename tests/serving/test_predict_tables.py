@@ -17,8 +17,8 @@ import pytest
 import predict as script
 from command_line.config_values import create_config
 from command_line.flags import Parsed
-from serving import batch_prediction
-from serving.answers.rows import AnswerRow
+from serving.batch import answering
+from serving.batch.answers.rows import AnswerRow
 from tests.support import script_runner
 from tests.support.csv_files import read_csv
 
@@ -218,7 +218,7 @@ def test_an_output_appears_when_it_is_complete(folder, predict, monkeypatch):
         assert (folder / "kept.jsonl").read_text() == "earlier"
         raise OSError("the disk is full")
 
-    monkeypatch.setattr(batch_prediction, "answer_items", fail)
+    monkeypatch.setattr(answering, "answer_items", fail)
     for name in ("kept.jsonl", "new.csv"):
         with pytest.raises(OSError, match=r"disk is full"):
             predict(input_file="in.csv", output_file=name)

@@ -13,12 +13,12 @@ import pytest
 
 from data.tables import tables
 from data.tables.layout_options import LayoutOptions
-from serving import batch_prediction, request_items
-from serving.answers.csv_table import write_csv
-from serving.answers.jsonl import to_json_line
-from serving.answers.npy import write_npy
-from serving.answers.rows import AnswerRow, Status
-from serving.request_items import Item
+from serving.batch import answering, request_files
+from serving.batch.answers.csv_table import write_csv
+from serving.batch.answers.jsonl import to_json_line
+from serving.batch.answers.npy import write_npy
+from serving.batch.answers.rows import AnswerRow, Status
+from serving.batch.request_files import Item
 from serving.serving_flags import DEFAULT_TASK_FLAGS
 from serving.tasks import tasks_of, text_task
 from serving.tasks.classify import CLASSIFY
@@ -28,7 +28,7 @@ from serving.tasks.tag import TAG
 
 def read(path, task, *columns):
     """Returns the requests of a file, checked."""
-    items = [*request_items.read_requests(task, [str(path)], columns=columns)]
+    items = [*request_files.read_requests(task, [str(path)], columns=columns)]
     for item in items:
         task.texts(item.request)
     return items
@@ -80,7 +80,7 @@ def test_columns_may_be_named_like_other_fields(tmp_path, names, kind):
     (tmp_path / "a.csv").write_text(f"{','.join(names)}\nb,c\n")
     paths = [str(tmp_path / "a.csv")]
     columns = {kind: names}
-    (item,) = request_items.read_requests(CLASSIFY, paths, **columns)
+    (item,) = request_files.read_requests(CLASSIFY, paths, **columns)
     assert item.request == PAIR
 
 
@@ -88,12 +88,12 @@ def test_a_second_column_is_not_for_a_model_of_single_texts(tmp_path):
     (tmp_path / "a.csv").write_text("text,text_b\na,\na,b\n")
     task = tasks_of("BertClassifier", {"num_texts": 1})["classify"]
     paths = [str(tmp_path / "a.csv")]
-    first, second = request_items.read_requests(task, paths)
+    first, second = request_files.read_requests(task, paths)
     task.texts(first.request)
     with pytest.raises(ValueError, match="'text_b'"):
         task.texts(second.request)
     with pytest.raises(ValueError, match="--text_b_column=more"):
-        next(request_items.read_requests(task, paths, columns=["text", "more"]))
+        next(request_files.read_requests(task, paths, columns=["text", "more"]))
 
 
 # A task without a network, which returns the number in a text.
@@ -123,7 +123,7 @@ def test_an_answer_that_is_not_finite_is_an_error_of_its_line():
         return [{key: [] for key in inputs}]
 
     model = create_model(run_all)
-    (rows,) = batch_prediction.answer_items(
+    (rows,) = answering.answer_items(
         model, SCORE, DEFAULT_TASK_FLAGS, iter(batch)
     )
     written = [row.cells for row in rows]
@@ -258,9 +258,7 @@ def test_a_column_that_is_nested_too_deeply_is_an_error_of_its_row():
         for number, row in enumerate(rows, start=1)
     )
     model = create_model(lambda inputs, *_: [{number: [] for number in inputs}])
-    (rows,) = batch_prediction.answer_items(
-        model, SCORE, DEFAULT_TASK_FLAGS, items
-    )
+    (rows,) = answering.answer_items(model, SCORE, DEFAULT_TASK_FLAGS, items)
     first, second = (row.cells for row in rows)
     assert first["text"] == "a" and "error" not in first
     assert second["line"] == 2 and "nested" in second["error"]
@@ -334,7 +332,7 @@ def test_a_table_without_names_asks_and_is_answered_completely(tmp_path):
     with pytest.raises(ValueError, match="--nohas_header"):
         read(tmp_path / "a.csv", TAG)
     layout = LayoutOptions(has_header=False).layout(has_header=None)
-    items = request_items.read_requests(
+    items = request_files.read_requests(
         TAG, [str(tmp_path / "a.csv")], layout=layout
     )
     texts = [item.request["text"] for item in items]
@@ -346,8 +344,8 @@ def test_the_columns_of_the_training_tell_a_header(tmp_path):
     (tmp_path / "a.csv").write_text("Nr,Kommentar\na,b c\n")
     paths = [str(tmp_path / "a.csv")]
     with pytest.raises(ValueError, match="--has_header"):
-        [*request_items.read_requests(TAG, paths)]
-    (item,) = request_items.read_requests(
+        [*request_files.read_requests(TAG, paths)]
+    (item,) = request_files.read_requests(
         TAG, paths, trained_columns=["Kommentar"]
     )
     assert item.request == {"Nr": "a", "text": "b c"}

@@ -15,11 +15,11 @@ import pytest
 
 pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
 
-from serving import server_process, server_queue
 from serving.engines import EngineError, Input
-from serving.http_errors import HttpError
-from serving.server import Server
-from serving.server_queue import QueuedCall, ServedModel
+from serving.http import server_process, server_queue
+from serving.http.errors import HttpError
+from serving.http.server import Server
+from serving.http.server_queue import QueuedCall, ServedModel
 from serving.serving_flags import EngineFlags, LimitFlags
 from serving.tasks.text_task import Encoded, TextTask
 from tests.support import asgi, script_runner

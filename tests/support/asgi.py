@@ -13,7 +13,7 @@ async def post(server, path, body):
     """Returns (status, parsed JSON) of the reply to a client that waits.
 
     Args:
-        server: a `serving.server.Server`.
+        server: a `serving.http.server.Server`.
         path: the path of the request.
         body: the body, which is sent as JSON.
     """

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from data.classification import features, label_decoding
-from serving.answers import answer_writer
-from serving.answers.rows import AnswerRow
+from serving.batch.answers import answer_writer
+from serving.batch.answers.rows import AnswerRow
 from training import task
 
 

@@ -1,0 +1,9 @@
+"""Answers the requests of files, pipes and command lines, for predict.py.
+
+Each request becomes a row of the output, with the columns that it came with.
+
+    request_files.py: reads requests from the rows of files, or from arguments
+    answering.py: answers them, so that each becomes a row to write
+    answers/: writes these rows, as JSON lines, CSV or npy
+    bulk/: answers large inputs, in any processes
+"""

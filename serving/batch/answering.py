@@ -1,0 +1,282 @@
+"""Answers the requests of files and pipes: each becomes a row to write.
+
+The rows of a file are answered in batches of texts of similar length, because
+the network computes the padding of the shorter ones. Their order stays.
+"""
+
+import dataclasses
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+
+from absl import logging
+
+from command_line import signals
+from command_line.progress import Progress
+from data.tables import tables
+from serving.batch.answers.answer_writer import (
+    AnswerCounts,
+    AnswerFormat,
+    write_answers,
+)
+from serving.batch.answers.jsonl import is_writable
+from serving.batch.answers.rows import AnswerRow, Status
+from serving.batch.request_files import NO_CELLS, Item
+from serving.prepared_model import PreparedModel
+from serving.serving_flags import TaskFlags
+from serving.tasks.text_task import AnyTextTask, Reply
+
+# Maximum number of errors that are logged. The output contains all errors.
+MAX_LOGGED = 10
+# Rows of a file to sort by length, and their maximum number of characters.
+_BUFFER_ROWS = 4096
+_BUFFER_CHARACTERS = 8 << 20
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class RowOptions:
+    """How rows are computed, and what they contain.
+
+    Attributes:
+        batch_size: number of requests in a batch.
+        sorts: whether to read thousands of requests at once, and to sort them
+            by length. False answers each batch as soon as it is read.
+        output_fields: names of the fields of a reply to keep, () for all.
+        knows_fields: whether the model is known to return these fields.
+        keeps_columns: whether to keep the columns of the input.
+        taken_names: names of columns that any row of the input has, as far as
+            they are known. They rename a field of a reply in all rows.
+    """
+
+    batch_size: int = 32
+    sorts: bool = False
+    output_fields: Sequence[str] = ()
+    knows_fields: bool = False
+    keeps_columns: bool = True
+    taken_names: Collection[str] = ()
+
+
+@dataclasses.dataclass
+class RowCounter:
+    """Counts the requests that are answered, and shows the progress.
+
+    Attributes:
+        progress: shows the number of rows, or None.
+        num_rows: number of requests that are answered, or failed.
+        num_yielded: number of rows that were yielded, and are written.
+        errors: the first errors, "line 3: why".
+        logs: whether to log the first errors.
+    """
+
+    progress: Progress | None = None
+    num_rows: int = 0
+    num_yielded: int = 0
+    errors: list[str] = dataclasses.field(default_factory=list)
+    logs: bool = True
+
+    def add(self, num_rows: int) -> None:
+        """Counts the rows of a batch, and shows the number now and then."""
+        self.num_rows += num_rows
+        if self.progress and self.progress.is_due(self.num_rows):
+            self.progress.update(self.num_rows)
+
+    def note(self, item: Item, error: ValueError) -> None:
+        """Keeps the error of a row, if it is one of the first."""
+        if len(self.errors) < MAX_LOGGED:
+            self.errors.append(f"{item}: {error}")
+            if self.logs:
+                logging.warning("%s", self.errors[-1])
+
+
+def answer_items(
+    model: PreparedModel,
+    task: AnyTextTask,
+    task_flags: TaskFlags,
+    items: Iterable[Item],
+    row_options: RowOptions = RowOptions(),
+    counter: RowCounter | None = None,
+) -> Iterator[list[AnswerRow]]:
+    """Yields lists of rows: the input's columns, then an answer or an error.
+
+    The rows are in the order of the requests. A field of the answer whose name
+    is a column's begins with `predicted_`.
+
+    Args:
+        model: model that answers the requests.
+        task: task of the model.
+        task_flags: flags of the task.
+        items: the requests.
+        row_options: what the rows contain.
+        counter: counts the rows.
+
+    Raises:
+        ValueError: the first reply lacks one of the fields to keep.
+    """
+    counter = counter or RowCounter()
+    if row_options.keeps_columns:
+        items = map(_checked, items)
+    is_checked = row_options.knows_fields
+    for buffer in _buffer(items, row_options):
+        replies: dict[int, Reply | ValueError] = {}
+        for places in _form_batches(task, buffer, row_options):
+            asked = [place for place in places if not buffer[place].error]
+            requests = [buffer[place].request for place in asked]
+            batch_replies = task.ask(model, requests, task_flags)
+            replies |= zip(asked, batch_replies, strict=True)
+            # Check only one reply, as others may lack an optional field.
+            answers = (
+                reply
+                for reply in batch_replies
+                if reply and isinstance(reply, dict)
+            )
+            if not is_checked and (answered_reply := next(answers, None)):
+                check_fields(row_options.output_fields, answered_reply)
+                is_checked = True
+            counter.add(len(places))
+        rows: list[AnswerRow] = []
+        for place, item in enumerate(buffer):
+            reply = item.error or replies[place]
+            if isinstance(reply, ValueError):
+                counter.note(item, reply)
+            rows.append(_create_row(item, reply, task, row_options))
+        yield rows
+        counter.num_yielded += len(rows)
+
+
+def write_rows(
+    answer: Callable[[RowCounter], Iterator[list[AnswerRow]]],
+    path: str | None,
+    answer_format: AnswerFormat,
+    num_items: int | None,
+) -> AnswerCounts:
+    """Writes rows as they are computed, and shows the progress.
+
+    Args:
+        answer: `answer_items` with all its arguments except the last.
+        path: file to write, None = standard output.
+        answer_format: format of the output.
+        num_items: number of requests, None if it is unknown.
+
+    Returns:
+        the numbers of the answers.
+
+    Raises:
+        OSError: the answers cannot be written.
+        ValueError: --output_fields or the format does not suit the answers.
+        signals.Stopped: a signal ended the script.
+    """
+    with (
+        signals.stoppable() as ignore_signals,
+        Progress(
+            num_items, unit="row", examples_per_unit=1, label="Predicting"
+        ) as progress,
+    ):
+        counter = RowCounter(progress if path else None)
+        try:
+            return write_answers(
+                path, answer_format, answer(counter), ignore_signals
+            )
+        except signals.Stopped as stopped:
+            state = f"after {counter.num_yielded} rows"
+            if path:
+                state = f"after {counter.num_rows} rows; nothing was written"
+            raise stopped.saying(state) from None
+
+
+def _buffer(
+    items: Iterable[Item], row_options: RowOptions
+) -> Iterator[list[Item]]:
+    """Yields the lists of requests among which batches are formed.
+
+    Long texts must not fill the memory.
+    """
+    max_rows = _BUFFER_ROWS if row_options.sorts else row_options.batch_size
+    buffer: list[Item] = []
+    num_characters = 0
+    for item in items:
+        buffer.append(item)
+        num_characters += _count(item.request.values())
+        if len(buffer) >= max_rows or num_characters > _BUFFER_CHARACTERS:
+            yield buffer
+            buffer = []
+            num_characters = 0
+    if buffer:
+        yield buffer
+
+
+def _form_batches(
+    task: AnyTextTask, buffer: Sequence[Item], row_options: RowOptions
+) -> Iterator[list[int]]:
+    """Yields the places in the buffer of the requests of each batch.
+
+    If `row_options.sorts`, the longest requests are first.
+    """
+    order = [*range(len(buffer))]
+    if row_options.sorts:
+        lengths = [_length_of(task, item) for item in buffer]
+        order.sort(key=lambda place: -lengths[place])
+    for start in range(0, len(order), row_options.batch_size):
+        yield order[start : start + row_options.batch_size]
+
+
+def _length_of(task: AnyTextTask, item: Item) -> int:
+    names = [name for field in task.fields for name in task.names_of(field)]
+    return _count(item.request.get(name) for name in names)
+
+
+def _count(values: Iterable[object]) -> int:
+    """Counts the characters of texts and of lists of texts."""
+    total = 0
+    for value in values:
+        if isinstance(value, str):
+            total += len(value)
+        elif isinstance(value, list | tuple):
+            total += sum(len(text) for text in value if isinstance(text, str))
+    return total
+
+
+def check_fields(fields: Sequence[str], reply_fields: Iterable[str]) -> None:
+    """Raises a ValueError if a field to keep is no field of a reply."""
+    if not {*fields} <= {*reply_fields}:
+        raise ValueError(
+            f"--output_fields={','.join(fields)}: choose from "
+            f"{', '.join(reply_fields)}"
+        )
+
+
+def _create_row(
+    item: Item,
+    reply: Reply | ValueError,
+    task: AnyTextTask,
+    row_options: RowOptions,
+) -> AnswerRow:
+    """Returns the columns of an item, and the fields of its reply to write."""
+    row = dict(item.row) if row_options.keeps_columns else {}
+    if isinstance(reply, ValueError):
+        fields: Reply = {"file": item.file} if item.file else {}
+        fields |= {"line": item.line, "error": str(reply)}
+        cells = tables.add_answer(row, fields, row_options.taken_names)
+        return AnswerRow(cells, Status.FAILED)
+    if not reply:
+        return AnswerRow(row, Status.EMPTY)
+    # A reply may repeat the texts or the words of its request.
+    repeated = {
+        name
+        for name in (*task.fields, "words")
+        if name in reply and row.get(name) == reply[name]
+    }
+    kept = {
+        name: reply[name]
+        for name in row_options.output_fields or reply
+        if name in reply and name not in repeated
+    }
+    return AnswerRow(tables.add_answer(row, kept, row_options.taken_names))
+
+
+def _checked(item: Item) -> Item:
+    """Returns an item, with an error if its columns cannot be written."""
+    nested = [
+        cell for cell in item.row.values() if isinstance(cell, list | dict)
+    ]
+    if is_writable(nested):
+        return item
+    error = ValueError("a column is nested too deeply")
+    return item._replace(error=error, row=NO_CELLS)

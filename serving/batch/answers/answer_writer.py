@@ -1,0 +1,143 @@
+"""Writes rows of answers to a file or to standard output, in any format."""
+
+import contextlib
+import gzip
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import IO, Literal, NamedTuple, Protocol, TypeAlias, cast, get_args
+
+from absl import logging
+
+from files.atomic import atomic_open
+from files.paths import StrPath, named_errors
+from serving.batch.answers.csv_table import write_csv
+from serving.batch.answers.jsonl import write_jsonl
+from serving.batch.answers.npy import write_npy
+from serving.batch.answers.rows import AnswerRow, Schema, Status
+
+# Format of answers. It is also the extension of the output file's name.
+AnswerFormat: TypeAlias = Literal["jsonl", "csv", "npy"]
+FORMATS: tuple[AnswerFormat, ...] = get_args(AnswerFormat)
+
+
+class _WriteRows(Protocol):
+    """Writes rows in one format."""
+
+    def __call__(
+        self,
+        batches: Iterable[Sequence[AnswerRow]],
+        output: IO[bytes],
+        schema: Schema | None,
+    ) -> None:
+        """Writes the rows of all batches to an open file."""
+
+
+# {format: function that writes rows}.
+_WRITERS: dict[AnswerFormat, _WriteRows] = {
+    "jsonl": write_jsonl,
+    "csv": write_csv,
+    "npy": write_npy,
+}
+# Other formats of tables, which a user might expect to get by their extension.
+_OTHER_TABLES = (".tsv", ".parquet", ".xlsx")
+
+
+def choose_format(requested: str | None, path: StrPath | None) -> AnswerFormat:
+    """Returns the output format: `requested`, or that of `path`'s extension.
+
+    If `requested` is None and the extension is unknown, returns "jsonl".
+
+    Raises:
+        ValueError: `requested` is None, and the extension belongs to a table in
+            a format that cannot be written.
+    """
+    name = str(path).removesuffix(".gz")
+    if not requested and name.endswith(_OTHER_TABLES):
+        raise ValueError(
+            f"--output_file={path} must end in .{', .'.join(FORMATS)}. Or set "
+            "--output_format"
+        )
+    for answer_format in FORMATS:
+        has_extension = name.endswith(f".{answer_format}")
+        if answer_format == requested or (has_extension and not requested):
+            return answer_format
+    return "jsonl"
+
+
+class AnswerCounts(NamedTuple):
+    """How many answers were written.
+
+    Attributes:
+        num_rows: number of rows that were written.
+        num_failed: number of requests that failed.
+        num_empty: number of requests without text.
+    """
+
+    num_rows: int
+    num_failed: int
+    num_empty: int
+
+    def log(self, written: str = "") -> None:
+        """Logs the numbers, and the text `written`, which names the files."""
+        logging.info(
+            "%d answered, %d failed%s%s",
+            self.num_rows - self.num_failed,
+            self.num_failed,
+            f", {self.num_empty} without text" if self.num_empty else "",
+            f"; {written}" if written else "",
+        )
+
+
+def write_answers(
+    path: str | None,
+    answer_format: AnswerFormat,
+    batches: Iterable[list[AnswerRow]],
+    complete: Callable[[], None] = lambda: None,
+    schema: Schema | None = None,
+) -> AnswerCounts:
+    """Writes answers, and returns their numbers.
+
+    Args:
+        path: file to write, compressed if its name ends in `.gz`. It gets this
+            name only when it is complete. None is standard output. Standard
+            output, pipes and devices get JSON lines batch by batch.
+        answer_format: format of the output.
+        batches: the rows that `answering.answer_items` yields.
+        complete: function that is called before the file gets its name.
+        schema: columns and fields of the answers. None = the answers tell.
+
+    Raises:
+        OSError: the file cannot be written.
+        ValueError: an array cannot store the answers.
+    """
+    counts = Counter[Status]()
+
+    def count() -> Iterator[list[AnswerRow]]:
+        for rows in batches:
+            yield rows
+            counts.update(row.status for row in rows)
+
+    with _open_output(path) as output:
+        _WRITERS[answer_format](count(), output, schema)
+        complete()
+    return AnswerCounts(
+        counts.total(), counts[Status.FAILED], counts[Status.EMPTY]
+    )
+
+
+@contextlib.contextmanager
+def _open_output(path: str | None) -> Iterator[IO[bytes]]:
+    """Opens the output, which appears complete or not at all."""
+    if path is None:
+        with named_errors("standard output"):
+            yield sys.stdout.buffer
+        return
+    with contextlib.ExitStack() as stack:
+        file = stack.enter_context(atomic_open(path))
+        if path.endswith(".gz"):
+            # Omit the time from the gzip header, so that equal answers produce
+            # equal files.
+            packed = gzip.GzipFile("", "wb", fileobj=file, mtime=0)
+            file = stack.enter_context(cast(IO[bytes], packed))
+        yield file

@@ -1,0 +1,223 @@
+"""Runs the units that answer a large input, and resumes earlier work."""
+
+import dataclasses
+import os
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from absl import logging
+
+from data.io import file_sizes
+from data.jobs import file_ranges
+from data.jobs.file_ranges import FileRange
+from data.jobs.sharded_job import JobFiles, Runner, measure_inputs, run_units
+from files import lock
+from files.atomic import write_json
+from files.json_files import JsonObject
+from serving import checksums
+from serving.batch import answering
+from serving.batch.answers import answer_writer
+from serving.batch.answers.rows import Schema
+from serving.batch.bulk.answer_settings import AnswerSettings
+from serving.batch.bulk.schema import create_schema, read_input_columns
+
+# Increase this number whenever you change the code so that the answers change.
+_VERSION = 1
+
+
+@dataclasses.dataclass(frozen=True)
+class AnswerUnit:
+    """A unit of the job: the ranges to read, and the shard to write.
+
+    Attributes:
+        settings: how to answer.
+        names_files: whether errors name the file.
+        taken_names: names of columns, which rename a field of an answer.
+        schema: what the shards have in common.
+        ranges: ranges of files to read.
+        shards: path of the shard.
+        result_file: path of a JSON file to write when the shard is complete.
+    """
+
+    settings: AnswerSettings
+    names_files: bool
+    taken_names: frozenset[str]
+    schema: Schema
+    ranges: list[FileRange]
+    shards: list[str]
+    result_file: str
+
+
+class BulkResult(NamedTuple):
+    """What a job has done.
+
+    Attributes:
+        counts: numbers of the answers.
+        text: text for the log that names the written files.
+    """
+
+    counts: answer_writer.AnswerCounts
+    text: str
+
+
+def answer_files(
+    settings: AnswerSettings,
+    paths: Sequence[str],
+    output_file: str,
+    num_shards: int,
+    run: Runner,
+) -> BulkResult:
+    """Writes the shards and the manifest, or resumes unfinished work.
+
+    Args:
+        settings: how to answer.
+        paths: paths of the files with the requests.
+        output_file: path of the output. The numbers of the shards stand before
+            its ending.
+        num_shards: maximum number of shards. 0 = the size of the input
+            determines the number.
+        run: what makes the calls for all units, as `choose_runner` returns it.
+
+    Raises:
+        ValueError: a file has no column of texts, the fields to write do not
+            exist, the output would replace the input, or an earlier command
+            began this output with other flags, inputs or another model.
+        OSError: a file cannot be read or written, a process was killed, or
+            another process writes the same output.
+    """
+    model = settings.load()
+    folder = Path(model.path)
+    with lock.hold_lock(f"{output_file}.lock", f"--output_file={output_file}"):
+        output = JobFiles(
+            output_file,
+            _VERSION,
+            flags={**settings.flags(), "num_shards": num_shards},
+            inputs=measure_inputs(paths),
+            ending=_find_ending(output_file),
+            other_entries={
+                "model": checksums.measure_export(folder, settings.engine)
+            },
+        )
+        if manifest := output.find_manifest():
+            output.remove_work()
+            written = output.pattern(len(manifest["shards"]))
+            return _result_of(manifest, f"already wrote {written}")
+        # Check the flags first, because reading the files may take long.
+        output.check_begun()
+        units = _create_units(settings, paths, output, num_shards)
+        output.check_units(units)
+        output.begin()
+        results = run_units(units, write_shard, run, "Predicting")
+        manifest = output.finish(_combine(results))
+        written = output.pattern(len(units))
+        return _result_of(manifest, f"wrote {written}")
+
+
+def _result_of(manifest: JsonObject, text: str) -> BulkResult:
+    counts = answer_writer.AnswerCounts(**manifest["answers"])
+    return BulkResult(counts, text)
+
+
+def _find_ending(path: str) -> str:
+    """Returns the ending that the shards have too, such as ".csv.gz"."""
+    name = os.path.basename(path)
+    packing = ".gz" if name.endswith(".gz") else ""
+    return os.path.splitext(name.removesuffix(packing))[1] + packing
+
+
+def _create_units(
+    settings: AnswerSettings,
+    paths: Sequence[str],
+    output: JobFiles,
+    num_shards: int,
+) -> list[AnswerUnit]:
+    """Cuts the input into shares, and returns a unit for each."""
+    layout = settings.table_layout()
+    shares = file_ranges.split_files(paths, layout, num_shards)
+    names_files = len(paths) > 1
+    columns = read_input_columns(settings, paths)
+    schema = create_schema(settings, columns, names_files)
+    # An array stores no columns, so they rename no field.
+    is_array = settings.output_format == "npy"
+    taken_names = frozenset(() if is_array else columns.taken)
+    shards = output.shard_paths(len(shares))
+    return [
+        AnswerUnit(
+            settings=settings,
+            names_files=names_files,
+            taken_names=taken_names,
+            schema=schema,
+            ranges=ranges,
+            shards=[shard],
+            result_file=output.result_file(number),
+        )
+        for number, (ranges, shard) in enumerate(
+            zip(shares, shards, strict=True)
+        )
+    ]
+
+
+def write_shard(unit: AnswerUnit) -> None:
+    """Writes a unit's shard, and then its result file.
+
+    The result file contains the size and checksum of the shard, the numbers of
+    answers and errors, and the first errors.
+
+    Raises:
+        OSError: a file cannot be read or written.
+        ValueError: a file or the model changed since the job began.
+    """
+    settings = unit.settings
+    model = settings.load()
+    counter = answering.RowCounter(logs=False)
+    rows = answering.answer_items(
+        model.prepared,
+        model.task(settings.task_name),
+        settings.task_flags,
+        settings.read_requests(unit.ranges, unit.names_files),
+        answering.RowOptions(
+            batch_size=settings.batch_size,
+            sorts=True,
+            output_fields=settings.output_fields,
+            knows_fields=True,
+            keeps_columns=settings.output_format != "npy",
+            taken_names=unit.taken_names,
+        ),
+        counter,
+    )
+    (shard,) = unit.shards
+    path = settings.locate(shard)
+    counts = answer_writer.write_answers(
+        path, settings.output_format, rows, schema=unit.schema
+    )
+    result = {
+        "shards": [
+            {
+                "path": shard,
+                "num_records": counts.num_rows,
+                **file_sizes.measure_shard(path),
+            }
+        ],
+        "counts": counts._asdict(),
+        "errors": counter.errors,
+    }
+    # Both models may have answered if the folder changed in between.
+    settings.check_folder()
+    write_json(settings.locate(unit.result_file), result)
+
+
+def _combine(results: Sequence[JsonObject]) -> JsonObject:
+    """Combines the results of the units for the manifest.
+
+    Logs the first errors.
+    """
+    counts: Counter[str] = Counter()
+    for result in results:
+        counts.update(result["counts"])
+    errors = [error for result in results for error in result["errors"]]
+    for error in errors[: answering.MAX_LOGGED]:
+        logging.warning("%s", error)
+    shards = [entry for result in results for entry in result["shards"]]
+    return {"answers": dict(counts), "shards": shards}

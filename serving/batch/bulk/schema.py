@@ -1,0 +1,148 @@
+"""Finds the columns that all shards of a job have, before any is written."""
+
+import dataclasses
+import itertools
+from collections.abc import Mapping, Sequence
+
+from data.jobs import file_ranges
+from data.jobs.file_ranges import FileRange
+from data.tables import parquet, tables
+from serving.batch import answering
+from serving.batch.answers import npy
+from serving.batch.answers.rows import Schema, flatten
+from serving.batch.bulk.answer_settings import AnswerSettings
+from serving.batch.request_files import Item
+from serving.tasks.text_task import LISTS, MASK, Reply
+
+# Number of rows of JSON whose keys may rename the fields of all answers.
+_FIRST_ROWS = 4096
+
+
+@dataclasses.dataclass
+class InputColumns:
+    """The columns of the input, as far as they have been read.
+
+    Attributes:
+        names: {key of a cell: its name in the header} of CSV.
+        taken: keys of the rows, and of what JSON objects in them contain.
+        repeated: fields of a request that equal the column of their name.
+    """
+
+    names: dict[str, str]
+    taken: set[str]
+    repeated: set[str]
+
+    def add(self, row: Mapping[str, object]) -> None:
+        """Adds the columns of a row after those of earlier rows."""
+        flat = flatten(row)
+        for key in flat:
+            self.names.setdefault(str(key), getattr(key, "name", key))
+        self.taken.update(map(str, itertools.chain(row, flat)))
+
+    def compare(self, item: Item) -> None:
+        """Removes the fields that do not equal their column in a row."""
+        self.repeated = {
+            name
+            for name in self.repeated
+            if item.row.get(name) == item.request.get(name)
+        }
+
+
+def read_input_columns(
+    settings: AnswerSettings, paths: Sequence[str]
+) -> InputColumns:
+    """Reads the files in advance, and returns their columns.
+
+    An error in a table appears before the first answer. Of JSON lines, only the
+    first rows are read, unless CSV needs all of their keys.
+
+    Raises:
+        OSError: a file cannot be read.
+        ValueError: a file has no column of texts, or cannot be read on.
+    """
+    task = settings.load().task(settings.task_name)
+    columns = InputColumns(
+        names={}, taken=set(), repeated={*task.fields, "words"}
+    )
+    for path in paths:
+        kind = file_ranges.find_range_kind(path, settings.table_layout())
+        max_rows: int | None = None
+        if kind == "parquet":
+            columns.add(parquet.read_empty_row(path))
+            max_rows = 1
+        elif kind == "text" or (kind and settings.output_format != "csv"):
+            max_rows = _FIRST_ROWS
+        items = settings.read_requests([FileRange(path)])
+        for item in itertools.islice(items, max_rows):
+            if item.error:
+                continue
+            # The file itself describes the columns of Parquet.
+            if kind != "parquet":
+                columns.add(item.row)
+            columns.compare(item)
+    return columns
+
+
+def create_schema(
+    settings: AnswerSettings, columns: InputColumns, names_files: bool
+) -> Schema:
+    """Returns the columns of CSV, or the field of an array.
+
+    Args:
+        settings: how to answer.
+        columns: columns of the input.
+        names_files: whether errors name the file.
+
+    Raises:
+        ValueError: a field to write does not exist, or is no number.
+    """
+    replies = _probe(settings)
+    if settings.output_format == "npy":
+        name = npy.find_number(replies[0])
+        arrays = [npy.to_numbers(reply[name]) for reply in replies]
+        shapes = {array.shape for array in arrays if array is not None}
+        if len(shapes) > 1:
+            raise ValueError(
+                f"{name!r} is not always of one shape. Set "
+                "--output_format=jsonl"
+            )
+        return Schema({}, name, shapes.pop())
+    kept = {
+        name: value
+        for reply in replies
+        for name, value in reply.items()
+        if not (name in columns.repeated and name in columns.taken)
+    }
+    error_fields: Reply = {"file": ""} if names_files else {}
+    error_fields |= {"line": 0, "error": ""}
+    added = tables.add_answer({}, kept, columns.taken)
+    added |= tables.add_answer({}, error_fields, columns.taken)
+    return Schema(columns.names | {key: key for key in flatten(added)})
+
+
+def _probe(settings: AnswerSettings) -> list[Reply]:
+    """Asks the model about a short and a long text.
+
+    Together, their replies have all fields that a reply may have. Returns the
+    fields to write.
+    """
+    loaded = settings.load()
+    model = loaded.prepared
+    task = loaded.task(settings.task_name)
+    requests = [
+        {field: [text] if field in LISTS else text for field in task.fields}
+        for text in (f"a {MASK}", f"a {MASK} " * model.max_seq_length)
+    ]
+    replies: list[Reply] = []
+    for reply in task.ask(model, requests, settings.task_flags):
+        if isinstance(reply, ValueError):
+            raise reply
+        replies.append(reply)
+    fields = settings.output_fields
+    if not fields:
+        return replies
+    answering.check_fields(fields, replies[0] | replies[1])
+    return [
+        {name: reply[name] for name in fields if name in reply}
+        for reply in replies
+    ]

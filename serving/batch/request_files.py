@@ -1,0 +1,292 @@
+"""Reads requests from files or arguments, and keeps the rows of files."""
+
+import dataclasses
+import types
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from absl import logging
+
+from data.jobs import file_ranges
+from data.jobs.file_ranges import FileRange
+from data.tables import table_formats, tables
+from data.tables.column_names import guess_columns
+from files.paths import named_errors
+from serving.tasks.text_task import LISTS, AnyTextTask, Request
+
+_DEFAULT_LAYOUT = table_formats.Layout(has_header=None)
+# The cells of a request that comes from no row. Nobody can add any.
+NO_CELLS: Mapping[str, object] = types.MappingProxyType({})
+
+
+class Item(NamedTuple):
+    """A request, and its position in the input.
+
+    Attributes:
+        line: number of the request's first line, or of its row in Parquet.
+        request: the request, {} if its row cannot be read.
+        error: why the row cannot be read, or None.
+        file: name of the file if there are several files, else "".
+        row: cells of the row that the request comes from, {} for plain text.
+    """
+
+    line: int
+    request: Request
+    error: ValueError | None = None
+    file: str = ""
+    row: Mapping[str, object] = NO_CELLS
+
+    def __str__(self) -> str:
+        """Returns "FILE, line N", or "line N" without a file."""
+        return f"{self.file}, line {self.line}".removeprefix(", ")
+
+
+def to_requests(task: AnyTextTask, texts: Sequence[str]) -> list[Request]:
+    """Converts the texts of the command line to requests.
+
+    If the task has one field, each text is a request. Otherwise the texts
+    become the fields of one request, in order. If the last field is a list, it
+    contains all remaining texts.
+
+    Raises:
+        ValueError: there are too few or too many texts.
+    """
+    fields = [*task.fields]
+    if len(fields) == 1:
+        return [{fields[0]: text} for text in texts]
+    values: list[object] = [*texts]
+    if fields[-1] in LISTS and len(texts) > 1:
+        values = [texts[0], [*texts[1:]]]
+    if not sum(task.fields.values()) <= len(values) <= len(fields):
+        raise ValueError(
+            f"{task.name}: pass these texts in this order, each in quotes: "
+            f"{', '.join(fields)}. Received: {values}"
+        )
+    return [dict(zip(fields, values, strict=False))]
+
+
+def items_of(task: AnyTextTask, texts: Sequence[str]) -> list[Item]:
+    """Returns the requests in the texts of the command line.
+
+    Raises:
+        ValueError: there are too few or too many texts.
+    """
+    numbered = enumerate(to_requests(task, texts), start=1)
+    return [Item(number, request) for number, request in numbered]
+
+
+def read_requests(
+    task: AnyTextTask,
+    paths: Sequence[str | FileRange],
+    columns: Sequence[str | None] = (),
+    layout: table_formats.Layout = _DEFAULT_LAYOUT,
+    trained_columns: Sequence[str | None] = (),
+    file_names: Sequence[str] | None = None,
+) -> Iterator[Item]:
+    """Yields an unchecked Item for each row of the files.
+
+    A blank line is a row only in plain text. If a row cannot be read, reading
+    continues with the next row.
+
+    Args:
+        task: task that will answer the requests.
+        paths: paths or ranges of the files, or text_files.STDIN for standard
+            input.
+        columns: names of the columns to read for the task's first field, second
+            field, and so on. None reads the column with the field's own name.
+        layout: how the files are written.
+        trained_columns: names like `columns`, of the table that the model was
+            trained on. They are read if `columns` is None and they exist. If
+            they do not exist in a table, its column of texts is found by its
+            name, as in training.
+        file_names: name of the file in each Item of a path. None = the path, or
+            "" if there is only one path.
+
+    Raises:
+        OSError: a file cannot be read.
+        ValueError: a column is missing, or an unclosed quote spans lines.
+    """
+    chosen, trained = _choose_columns(task, columns, trained_columns)
+    # If the columns are chosen by number, the first line is no header.
+    is_by_number = chosen and all(map(str.isdecimal, chosen.values()))
+    if is_by_number and layout.has_header is None:
+        layout = layout._replace(has_header=False)
+    layout = layout._replace(columns=(*chosen.values(), *trained.values()))
+    ranges = [
+        path if isinstance(path, FileRange) else FileRange(path)
+        for path in paths
+    ]
+    if file_names is None:
+        names_files = len(ranges) > 1
+        file_names = [part.path if names_files else "" for part in ranges]
+    for file_range, file in zip(ranges, file_names, strict=True):
+        file_format = layout.format or table_formats.format_of(file_range.path)
+        parser = _RowParser(
+            task=task,
+            chosen=chosen,
+            trained=trained,
+            is_table=file_format not in ("jsonl", "text", None),
+            may_be_plain=file_format in ("text", None),
+        )
+        rows = file_ranges.read_range(file_range, layout)
+        for item in _to_items(parser, rows, file_range.path):
+            yield item._replace(file=file)
+
+
+def _choose_columns(
+    task: AnyTextTask,
+    columns: Sequence[str | None],
+    trained_columns: Sequence[str | None],
+) -> tuple[dict[str, str], dict[str, str]]:
+    """Returns {field: column} of the flags, and of the table of training."""
+    if len(columns) > len(task.fields) and columns[-1]:
+        raise ValueError(
+            f"--text_b_column={columns[-1]}: the only fields of "
+            f"{task.name} are {', '.join(task.fields)}; omit the flag"
+        )
+    chosen = {
+        field: column
+        for field, column in zip(task.fields, columns, strict=False)
+        if column
+    }
+    trained = {
+        field: column
+        for field, column in zip(task.fields, trained_columns, strict=False)
+        if column
+        and field not in LISTS
+        # "text" is the default for the first text, and no other field's name.
+        and (column != "text" or field == "text_b")
+    }
+    return chosen, trained
+
+
+def _to_items(
+    parser: "_RowParser", rows: Iterable[table_formats.Row], path: str
+) -> Iterator[Item]:
+    """Yields an Item without a file for each row of the file `path`."""
+    with named_errors(path):
+        for number, row in rows:
+            if isinstance(row, ValueError):
+                yield Item(number, {}, row)
+            else:
+                yield _to_item(parser, number, row, path)
+
+
+def _to_item(
+    parser: "_RowParser", number: int, row: Mapping[str, object], path: str
+) -> Item:
+    """Returns an Item, whose error says why the row is no request.
+
+    Raises a ValueError if the row is part of a table, whose other rows are no
+    requests either.
+    """
+    try:
+        request = parser.parse(row)
+    except ValueError as error:
+        if parser.is_table:
+            raise ValueError(f"{path}: {error}") from None
+        return Item(number, {}, error, row=row)
+    cells = NO_CELLS if parser.is_plain(row) else row
+    return Item(number, request, row=cells)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class _RowParser:
+    """Converts the rows of a file, {column: cell}, to requests.
+
+    Attributes:
+        task: task that will answer the requests.
+        chosen: {field: its column} of the flags.
+        trained: {field: its column} of the table that the model was trained on.
+        is_table: whether the file is a table, such as CSV.
+        may_be_plain: whether a line of the file may be plain text.
+    """
+
+    task: AnyTextTask
+    chosen: Mapping[str, str]
+    trained: Mapping[str, str]
+    is_table: bool
+    may_be_plain: bool
+
+    def is_plain(self, row: Mapping[str, object]) -> bool:
+        """Returns whether the row is a line of plain text, without columns."""
+        return self.may_be_plain and [*row] == ["text"]
+
+    def parse(self, row: Mapping[str, object]) -> Request:
+        """Converts a row to a request, which contains the other cells too.
+
+        In a table, empty cells are omitted unless their field is required, and
+        the field `words` is split at white space.
+
+        Raises:
+            ValueError: the row lacks a column, or repeats its name.
+        """
+        columns = self._find_columns(row)
+        renamed = {
+            field: column
+            for field, column in columns.items()
+            if field in self._chosen_of(row)
+            or column not in self.task.names_of(field)
+        }
+        # A renamed column overrides columns that are named like the field.
+        overridden = {*renamed.values()}
+        for field in renamed:
+            overridden.update(self.task.names_of(field))
+        request: Request = {
+            column: cell
+            for column, cell in row.items()
+            if column not in overridden and not (self.is_table and cell is None)
+        }
+        for field, column in columns.items():
+            if field in renamed:
+                request[field] = _to_text(field, row[column])
+            elif self.is_table and self.task.fields[field]:
+                request[column] = _to_text(column, row[column])
+        if self.is_table and isinstance(request.get("words"), str):
+            request["words"] = request["words"].split()
+        return request
+
+    def _chosen_of(self, row: Mapping[str, object]) -> Mapping[str, str]:
+        """Returns `chosen`, {} for plain text, which has no columns."""
+        return {} if self.is_plain(row) else self.chosen
+
+    def _find_columns(self, row: Mapping[str, object]) -> dict[str, str]:
+        """Returns {field: its column} of the fields that the row contains."""
+        chosen = self._chosen_of(row)
+        # If a model may read pairs, no rule finds their columns.
+        may_guess = (
+            self.is_table and not chosen and [*self.task.fields] == ["text"]
+        )
+        columns: dict[str, str] = {}
+        for field, is_needed in self.task.fields.items():
+            names = [self.trained.get(field), *self.task.names_of(field)]
+            if field in chosen:
+                names = [chosen[field]]
+            column = next((name for name in names if name in row), None)
+            if not column and may_guess:
+                column = _guess_column(row)
+            if column:
+                tables.check_columns("the table", row, [column])
+                columns[field] = column
+            elif field in chosen or (self.is_table and is_needed):
+                expected = " or ".join(map(repr, filter(None, names)))
+                raise ValueError(
+                    f"there is no {expected}, only "
+                    f"{', '.join(map(repr, row))}; set --text_column to the "
+                    "column of the text"
+                )
+        return columns
+
+
+def _to_text(name: str, cell: object) -> object:
+    """Returns the value of a field. An empty cell is an empty text."""
+    return "" if cell is None and name not in LISTS else cell
+
+
+def _guess_column(row: Mapping[str, object]) -> str | None:
+    """Returns the column whose name is usual for a text, and logs it."""
+    column = guess_columns(row)["text_column"]
+    if column:
+        message = "The column of the text is %r"
+        logging.log_first_n(logging.INFO, message, 1, column)
+    return column

@@ -1,0 +1,266 @@
+"""Writes exports of models of all kinds.
+
+serving.export("output/model", model, {"labels": ["no", "yes"]}, options)
+"""
+
+import json
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Protocol
+
+from files import atomic
+from imports.installation import install_command
+from model_folders import config_files, kinds, model_json, new_folders, presets
+from model_folders.cards import cards, descriptions
+from model_folders.labels import LABELS_FILE, format_labels
+from model_folders.model_entries import HeadSettings, ModelJson
+from model_folders.tokenizer_files import create_tokenizer_files
+from modeling.base_model import FeaturesModel
+from modeling.checkpoints.tf1 import named_tensorflow_errors
+from modeling.task_models import BertEmbedder
+from serving import checksums, engines, head_outputs
+from serving.exporting.export_options import ExportOptions
+from serving.exporting.formats import litert, saved_model
+from serving.exporting.signatures import (
+    answer,
+    choose,
+    classify,
+    embed,
+    heads,
+    pretraining,
+    tag,
+)
+
+# {kind of model: function that creates the head of its exports}. Each accepts a
+# model of its kind, and the settings of its head.
+_HEADS: dict[str, Callable[[Any, Any, ExportOptions], heads.Head]] = {
+    kinds.CLASSIFIER: classify.create_head,
+    kinds.ENCODER: embed.create_head,
+    kinds.MULTIPLE_CHOICE: choose.create_head,
+    kinds.PRETRAINER: pretraining.create_head,
+    kinds.SPAN_LABELER: answer.create_head,
+    kinds.TOKEN_CLASSIFIER: tag.create_head,
+}
+
+
+def export(
+    folder: str | os.PathLike[str],
+    model: FeaturesModel,
+    settings: HeadSettings,
+    options: ExportOptions,
+) -> cards.Card | None:
+    """Exports a model, with signatures that suit the kind of the model.
+
+    The signature `ids` accepts ids of WordPieces. Only SavedModels contain the
+    other signatures, which accept text. docs/serving.md lists them. A
+    BertEmbedder is exported as its encoder. The export of a multiple-choice
+    model accepts no text.
+
+    If the only format is a SavedModel, all other files except README.md are
+    written to the folder `assets.extra`.
+
+    Args:
+        folder: folder to write. It gets this name when it is complete.
+        model: model to export, of a class in `modeling`.
+        settings: settings of the head, with the names that model.json records
+            under `task`. Names that the kind of the model does not use are
+            ignored. A classifier uses `labels`, `output_mode`, `doc_stride` and
+            `num_texts`, a token classifier `labels` and `legal_tags`, and a
+            span labeler the fields of WindowOptions and DecodingOptions in
+            data/squad.
+        options: options that do not depend on the kind of the model.
+
+    Returns:
+        the values of the export's README.md, to write it again with scores.
+        None if the export has no README.md, as that of a multiple-choice model.
+
+    Raises:
+        OSError: the export cannot be written. An earlier export does not
+            change.
+        ValueError: the folder contains files that are not an export (see
+            model_folders/new_folders.py), the model has no weights yet, its
+            class is not one of `modeling`, or the labels do not name its
+            outputs.
+        ImportError: a package of a format is not installed.
+    """
+    if isinstance(model, BertEmbedder):
+        model = model.bert
+    kind = kinds.kind_of(model)
+    if kind not in _HEADS:
+        raise ValueError(
+            f"a {kind} cannot be exported to {folder}; the classes that can "
+            f"are {', '.join(_HEADS)} and {kinds.EMBEDDER}"
+        )
+    if not model.built:
+        raise ValueError(
+            f"{model.name} has no weights yet; call build() or load a "
+            f"checkpoint before you export the model to {folder}"
+        )
+    head = _HEADS[kind](model, settings, options)
+    return write_export(folder, model, head, options)
+
+
+def write_export(
+    export_dir: str | os.PathLike[str],
+    model: FeaturesModel,
+    head: heads.Head,
+    options: ExportOptions,
+) -> cards.Card | None:
+    """Writes the export of a model whose head is given (see `export`)."""
+    settings = head.settings
+    if head.endpoints:
+        settings = settings | {"max_seq_length": options.max_seq_length}
+    with new_folders.new_folder(export_dir) as folder:
+        with named_tensorflow_errors(f"--export_dir={export_dir}"):
+            _write_networks(folder, model, head, options)
+        extra = folder
+        if _is_only_saved_model(options):
+            extra = folder / "assets.extra"
+            extra.mkdir(exist_ok=True)
+        contents = _describe_model(model, options, settings)
+        for name, content in contents.items():
+            atomic.write_bytes(extra / name, content)
+        if not settings:
+            return None
+        sizes = cards.file_sizes(folder)
+        if extra == folder:
+            # The card lists model.json too, which is written below.
+            sizes[model_json.FILE] = 0
+        description = _describe_export(folder, model, options, settings)
+        text = descriptions.format_json(description)
+        atomic.write_text(extra / model_json.FILE, text)
+        card = _create_card(description, sizes, head, options)
+        atomic.write_text(folder / cards.FILE, card.text())
+        return card
+
+
+def _write_networks(
+    folder: Path,
+    model: FeaturesModel,
+    head: heads.Head,
+    options: ExportOptions,
+) -> None:
+    """Writes the network in each of the formats."""
+    for name in options.formats:
+        path = folder / engines.RUNTIMES[name].file
+        path.parent.mkdir(exist_ok=True)
+        _WRITERS[name](path, model, head, options)
+
+
+def _is_only_saved_model(options: ExportOptions) -> bool:
+    return tuple(options.formats) == ("saved_model",)
+
+
+def _describe_export(
+    folder: Path,
+    model: FeaturesModel,
+    options: ExportOptions,
+    settings: HeadSettings,
+) -> ModelJson:
+    """Returns the contents of the model.json of an export in `folder`."""
+    preset = options.weights or None
+    if preset is not None and not isinstance(preset, presets.Preset):
+        preset = presets.read_preset(preset)
+    description = descriptions.create_model_json_of_copy(
+        preset, model, settings
+    )
+    description[model_json.CHECKSUMS] = checksums.of_networks(
+        folder, options.formats
+    )
+    return description
+
+
+def _create_card(
+    description: ModelJson,
+    files: Mapping[str, int],
+    head: heads.Head,
+    options: ExportOptions,
+) -> cards.Card:
+    """Returns the values of the export's README.md."""
+    tokenizer = options.tokenizer
+    # The other formats run without this project, with tokenizer.json.
+    formats = [name for name in options.formats if name != "saved_model"]
+    return cards.Card(
+        kind=cards.EXPORT,
+        description=description,
+        labels=head.settings.get("labels"),
+        do_lower_case=tokenizer.do_lower_case if tokenizer else None,
+        files=files,
+        networks={name: engines.RUNTIMES[name].file for name in formats},
+        precision=options.quantize or "float32",
+        fixed_length=options.fixed_length,
+        output=head_outputs.name_of(head.output_kind),
+    )
+
+
+def _describe_model(
+    model: FeaturesModel, options: ExportOptions, settings: HeadSettings
+) -> dict[str, bytes]:
+    """Returns {name: content} of the files that describe the model."""
+    files = {"bert_config.json": model.config.to_json_string()}
+    labels = settings.get("labels")
+    tokenizer = options.tokenizer
+    if labels:
+        files[LABELS_FILE] = format_labels(labels)
+    if not _is_only_saved_model(options):
+        mode = settings.get("output_mode") or head_outputs.CLASSIFICATION
+        problem_type = kinds.PROBLEM_TYPES[mode] if labels else None
+        entries = config_files.config_entries(
+            model.config,
+            model_class=kinds.kind_of(model),
+            num_labels=getattr(model, "num_labels", None),
+            labels=labels,
+            tokenizer=tokenizer,
+            problem_type=problem_type,
+        )
+        name = config_files.CONFIG_FILE
+        files[name] = json.dumps(entries, indent=2) + "\n"
+    contents = {name: text.encode() for name, text in files.items()}
+    if tokenizer:
+        # transformers cuts texts to this length, as this project does.
+        lengths = (
+            options.max_seq_length,
+            options.fixed_length,
+            model.config.max_position_embeddings,
+        )
+        longest = min(filter(None, lengths))
+        contents |= create_tokenizer_files(tokenizer, longest)
+    return contents
+
+
+def _write_onnx(
+    path: Path, model: FeaturesModel, head: heads.Head, options: ExportOptions
+) -> None:
+    """Writes the file model.onnx, if the package onnx is installed."""
+    try:
+        # Import late, because only this format needs the package onnx.
+        from serving.exporting.formats import onnx
+
+        onnx.write_onnx(path, model, head, options)
+    except ModuleNotFoundError as error:
+        raise ImportError(
+            f"The format onnx needs {error.name}: {install_command(error.name)}"
+        ) from error
+
+
+class _WriteNetwork(Protocol):
+    """Writes the network of an export in one format."""
+
+    def __call__(
+        self,
+        path: Path,
+        model: FeaturesModel,
+        head: heads.Head,
+        options: ExportOptions,
+    ) -> None:
+        """Writes the file `path` of a runtime."""
+
+
+# {format: function that writes its file}. Formats other than SavedModels
+# contain only the signature `ids`.
+_WRITERS: dict[str, _WriteNetwork] = {
+    "saved_model": saved_model.write_saved_model,
+    "litert": litert.write_litert,
+    "onnx": _write_onnx,
+}

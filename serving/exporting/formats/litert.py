@@ -1,0 +1,78 @@
+"""Writes models for LiteRT.
+
+LiteRT cannot run fused operations or skip padding. So a model for LiteRT uses
+the unfused operations of modeling/ops.py, and processes padding too.
+"""
+
+import contextlib
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import tensorflow as tf
+
+from modeling import ops
+from modeling.base_model import FeaturesModel
+from modeling.bert import BertModel
+from modeling.layers import all_layers
+from serving.exporting.export_options import ExportOptions
+from serving.exporting.signatures.heads import Head, create_ids_endpoint
+
+
+def write_litert(
+    path: Path, model: FeaturesModel, head: Head, options: ExportOptions
+) -> None:
+    """Writes the file model.tflite.
+
+    Args:
+        path: path of the file.
+        model: the model.
+        head: head of the export. The file contains only the signature `ids`.
+        options: `fixed_length` and `quantize` apply.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    function, signature = create_ids_endpoint(head.predict, model)
+    if length := options.fixed_length:
+        signature = [
+            tf.TensorSpec([*spec.shape[:-1], length], spec.dtype, spec.name)
+            for spec in signature
+        ]
+    with _plain_operations(model):
+        traced = tf.function(
+            function, input_signature=signature, autograph=False
+        )
+        concrete = traced.get_concrete_function()
+    # The converter omits the weights that the SavedModel's module does not
+    # refer to.
+    module = tf.Module()
+    module.weights = [*concrete.graph.variables]
+    # Convert from a SavedModel, because the converter then keeps the names of a
+    # signature's inputs and outputs.
+    with tempfile.TemporaryDirectory(dir=path.parent) as saved:
+        tf.saved_model.save(module, saved, {"serve": concrete})
+        converter = tf.lite.TFLiteConverter.from_saved_model(
+            saved, signature_keys=["serve"]
+        )
+        converter.target_spec.supported_ops = [tf.lite.OpsSet.TFLITE_BUILTINS]
+        if options.quantize:
+            converter.optimizations = [tf.lite.Optimize.DEFAULT]
+        path.write_bytes(converter.convert())
+
+
+@contextlib.contextmanager
+def _plain_operations(model: FeaturesModel) -> Iterator[None]:
+    """Turns off what LiteRT can neither convert nor do.
+
+    These are fused operations, mixed precision and the skipping of padding.
+    """
+    with contextlib.ExitStack() as stack:
+        for layer in all_layers(model):
+            stack.callback(setattr, layer, "dtype_policy", layer.dtype_policy)
+            layer.dtype_policy = layer.variable_dtype
+            if isinstance(layer, BertModel):
+                stack.callback(setattr, layer, "unpad", layer.unpad)
+                layer.unpad = False
+        with ops.plain():
+            yield

@@ -1,0 +1,165 @@
+"""Writes ONNX files.
+
+The inputs are named as in Hugging Face: input_ids, attention_mask and
+token_type_ids, int64 [B, T], or [B, C, T] for multiple choice. B and T are
+variable, unless `create_graph` fixes T. The graph computes the same outputs as
+the signature `ids` of a SavedModel. Most task models also output "logits", as
+in Hugging Face.
+
+B = batch size, C = choices, T = length in WordPieces.
+"""
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper
+
+from modeling import BertModel
+from modeling.base_model import FeaturesModel
+from modeling.task_models import BertMultipleChoice, TaskModel
+from serving import engines, head_outputs
+from serving.exporting.export_options import ExportOptions
+from serving.exporting.formats.onnx_encoder import Features, add_encoder
+from serving.exporting.formats.onnx_graph import GraphBuilder
+from serving.exporting.formats.onnx_heads import (
+    HeadInputs,
+    Output,
+    TensorShape,
+    add_head,
+)
+from serving.exporting.signatures.heads import Head
+
+# Version of ONNX's operator set. It is the first version that contains Gelu.
+_OPSET = 20
+# Version of ONNX's file format.
+_IR_VERSION = 10
+
+
+def write_onnx(
+    path: Path, model: FeaturesModel, head: Head, options: ExportOptions
+) -> None:
+    """Writes the file model.onnx.
+
+    Args:
+        path: path of the file.
+        model: the model.
+        head: head of the export, of which only `output_kind` applies.
+        options: `fixed_length` and `quantize` apply.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    precision = options.quantize or "float32"
+    graph = create_graph(
+        model, head.output_kind, options.fixed_length, precision
+    )
+    if not options.quantize:
+        path.write_bytes(graph.SerializeToString())
+        return
+    # An optional package, which only quantization needs.
+    from onnxruntime import quantization
+
+    # Prevent the warning that the graph should be optimized before it is
+    # quantized. ONNX Runtime optimizes the graph that it loads.
+    quantization.quant_utils.add_pre_process_metadata(graph)
+    with tempfile.TemporaryDirectory(dir=path.parent) as folder:
+        float_path = Path(folder, "model.onnx")
+        float_path.write_bytes(graph.SerializeToString())
+        # The standard has no LSTM in int8, only ONNX Runtime has.
+        lstms = [
+            node.name for node in graph.graph.node if node.op_type == "LSTM"
+        ]
+        quantization.quantize_dynamic(
+            float_path, path, per_channel=True, nodes_to_exclude=lstms
+        )
+
+
+def create_graph(
+    model: FeaturesModel,
+    output_kind: head_outputs.OutputKind = head_outputs.CLASSIFICATION,
+    length: int | None = None,
+    precision: str = "float32",
+) -> onnx.ModelProto:
+    """Returns the ONNX graph of a task's model.
+
+    Args:
+        model: a built model.
+        output_kind: what the head computes from its logits (see
+            head_outputs.py).
+        length: a fixed T, or None for a variable T.
+        precision: what the metadata of the file record.
+    """
+    builder = GraphBuilder(model.config)
+    inputs = [*engines.INPUTS.values()]
+    sequence_length = length or "sequence_length"
+    if isinstance(model, BertMultipleChoice):
+        shape: TensorShape = ["batch_size", "num_choices", sequence_length]
+        features = _flatten_choices(builder, inputs)
+    else:
+        shape = ["batch_size", sequence_length]
+        features = Features(*inputs)
+    if isinstance(model, TaskModel):
+        encoded = add_encoder(builder, model.bert, model.bilstm, features)
+    else:
+        assert isinstance(model, BertModel)
+        encoded = add_encoder(builder, model, None, features)
+    outputs = add_head(builder, model, HeadInputs(encoded, shape, output_kind))
+    input_shapes = dict.fromkeys(inputs, shape)
+    return _create_proto(builder, model.name, input_shapes, outputs, precision)
+
+
+def _create_proto(
+    builder: GraphBuilder,
+    name: str,
+    inputs: Mapping[str, TensorShape],
+    outputs: Mapping[str, Output],
+    precision: str,
+) -> onnx.ModelProto:
+    """Returns the contents of a file. Takes the weights from the builder.
+
+    Args:
+        builder: the nodes and weights.
+        name: name of the graph.
+        inputs: {name of an input: its shape}.
+        outputs: {name of an output: Output}.
+        precision: what the metadata of the file record.
+    """
+    for output_name, output in outputs.items():
+        builder.nodes.append(
+            helper.make_node("Identity", [output.tensor], [output_name])
+        )
+    describe = helper.make_tensor_value_info
+    graph = helper.make_graph(
+        builder.nodes,
+        name,
+        [
+            describe(input_name, TensorProto.INT64, shape)
+            for input_name, shape in inputs.items()
+        ],
+        [
+            describe(output_name, TensorProto.FLOAT, output.shape)
+            for output_name, output in outputs.items()
+        ],
+    )
+    created = helper.make_model(
+        graph,
+        opset_imports=[helper.make_opsetid("", _OPSET)],
+        ir_version=_IR_VERSION,
+        producer_name="bert",
+    )
+    helper.set_model_props(created, {"precision": precision})
+    # Move the weights one by one, because each `make_` copies its arguments.
+    for weight in [*builder.weights]:
+        created.graph.initializer.append(builder.weights.pop(weight))
+    return created
+
+
+def _flatten_choices(builder: GraphBuilder, inputs: Sequence[str]) -> Features:
+    """Returns the inputs, [B, C, T], with all choices in one batch."""
+    flat = builder.constant([-1], np.int64)
+    size = builder.add("Shape", inputs[0], start=2)
+    flat = builder.add("Concat", flat, size, axis=0)
+    return Features(*(builder.add("Reshape", name, flat) for name in inputs))

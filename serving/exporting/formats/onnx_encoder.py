@@ -1,0 +1,223 @@
+"""Adds the encoder of a model to an ONNX graph.
+
+B = batch size, T = length in WordPieces, W = hidden size.
+"""
+
+import math
+from typing import NamedTuple
+
+import keras
+import numpy as np
+from onnx import TensorProto
+
+from modeling import BertModel
+from modeling.embeddings import Embeddings
+from modeling.encoder import TransformerBlock
+from modeling.heads import BidirectionalLSTM
+from serving.exporting.formats.onnx_graph import GraphBuilder
+
+
+class Features(NamedTuple):
+    """Names of the tensors that the encoder reads, int64 [B, T] each."""
+
+    ids: str
+    mask: str
+    segments: str
+
+
+class EncoderOutputs(NamedTuple):
+    """Names of the tensors that the encoder computes.
+
+    Attributes:
+        sequence: outputs at all positions, float [B, T, W].
+        pooled: the output for the whole input, float [B, W].
+    """
+
+    sequence: str
+    pooled: str
+
+
+def add_encoder(
+    builder: GraphBuilder,
+    bert: BertModel,
+    bilstm: BidirectionalLSTM | None,
+    features: Features,
+) -> EncoderOutputs:
+    """Adds an encoder, and the LSTM after it if there is one."""
+    ids, mask, segments = features
+    one = builder.constant([1], np.int64)
+    places = _add_places(builder, ids, one)
+    outputs = _add_embeddings(builder, bert.embeddings, ids, segments, places)
+    adder = _add_padding(
+        builder, ids, mask, places, one=one, left_to_right=bert.left_to_right
+    )
+    for block in bert.encoder.blocks:
+        outputs = _add_block(builder, block, outputs, adder)
+    if bilstm or bert.left_to_right:
+        ends = builder.add("Mul", mask, places)
+        last = builder.add("ReduceMax", ends, one, keepdims=1)
+    if bilstm:
+        return _add_lstm(builder, bilstm, outputs, mask, last)
+    if bert.left_to_right:
+        first = builder.add("GatherND", outputs, last, batch_dims=1)
+    else:
+        first = builder.select(outputs, 0, axis=1)
+    pooled = builder.add("Tanh", builder.dense(first, bert.pooler))
+    return EncoderOutputs(outputs, pooled)
+
+
+def _add_places(builder: GraphBuilder, ids: str, one: str) -> str:
+    """Adds the positions 0, 1, 2, ..., int64 [B, T].
+
+    ONNX Runtime's fused embedding requires exactly these operations.
+    """
+    ones = builder.add("Add", builder.add("Sub", ids, ids), one)
+    # The standard wants a scalar for the axis of CumSum.
+    axis = builder.constant(1, np.int64)
+    return builder.add("CumSum", ones, axis, exclusive=1)
+
+
+def _add_padding(
+    builder: GraphBuilder,
+    ids: str,
+    mask: str,
+    places: str,
+    *,
+    one: str,
+    left_to_right: bool,
+) -> str:
+    """Adds the tensor to add to attention scores, [B, 1, T or 1, T].
+
+    It is 0 where a position may attend to another, else -10000.
+    """
+    real = builder.add("Unsqueeze", mask, one)
+    real = builder.add("Unsqueeze", real, builder.constant([2], np.int64))
+    real = builder.add("Cast", real, to=TensorProto.FLOAT)
+    if left_to_right:
+        axes = builder.constant([1, 3], np.int64)
+        rows = builder.add("Unsqueeze", places, axes)
+        axes = builder.constant([1, 2], np.int64)
+        columns = builder.add("Unsqueeze", places, axes)
+        past = builder.add("GreaterOrEqual", rows, columns)
+        past = builder.add("Cast", past, to=TensorProto.FLOAT)
+        real = builder.add("Mul", real, past)
+    # `limit` is a slice of a constant that is as long as the position
+    # table. If the inputs are longer, the slice is shorter than `real`, so
+    # `Sub` fails. Without this check, some runtimes would read zeros beyond
+    # the position table.
+    zero = builder.constant([0], np.int64)
+    length = builder.add("Shape", ids, start=1, end=2)
+    ones = builder.constant(np.ones(builder.config.max_position_embeddings))
+    limit = builder.add("Slice", ones, zero, length, zero)
+    hidden = builder.add("Sub", limit, real)
+    return builder.add("Mul", hidden, builder.constant(-10000.0))
+
+
+def _add_embeddings(
+    builder: GraphBuilder,
+    layer: Embeddings,
+    ids: str,
+    segments: str,
+    places: str,
+) -> str:
+    """Adds the sum of the three embeddings, normalized."""
+
+    def look_up(table: keras.Variable, rows: str) -> str:
+        return builder.add("Gather", builder.weight(table), rows)
+
+    words = look_up(layer.word_embeddings, ids)
+    types = look_up(layer.token_type_embeddings, segments)
+    positions = look_up(layer.position_embeddings, places)
+    summed = builder.add("Add", builder.add("Add", words, types), positions)
+    return builder.layer_norm(summed, layer.layer_norm)
+
+
+def _add_block(
+    builder: GraphBuilder, block: TransformerBlock, inputs: str, adder: str
+) -> str:
+    """Adds a Transformer block. `adder` is added to its attention scores."""
+    heads = builder.config.num_attention_heads
+    size = builder.config.hidden_size // heads
+    split = builder.constant([0, 0, heads, size], np.int64)
+    attention = block.attention
+    query, key, value = (
+        builder.add(
+            "Transpose",
+            builder.add("Reshape", builder.dense(inputs, layer), split),
+            perm=perm,
+        )
+        for layer, perm in (
+            (attention.query, (0, 2, 1, 3)),
+            (attention.key, (0, 2, 3, 1)),
+            (attention.value, (0, 2, 1, 3)),
+        )
+    )
+    scores = builder.add("MatMul", query, key)
+    scores = builder.add("Div", scores, builder.constant(math.sqrt(size)))
+    scores = builder.add("Add", scores, adder)
+    probs = builder.add("Softmax", scores, axis=-1)
+    context = builder.add("MatMul", probs, value)
+    context = builder.add("Transpose", context, perm=(0, 2, 1, 3))
+    joined = builder.constant([0, 0, heads * size], np.int64)
+    context = builder.add("Reshape", context, joined)
+    outputs = builder.dense(context, block.attention_output)
+    outputs = builder.add("Add", outputs, inputs)
+    attended = builder.layer_norm(outputs, block.attention_layer_norm)
+    outputs = builder.dense(attended, block.intermediate)
+    outputs = builder.activate(outputs, builder.config.hidden_act)
+    outputs = builder.dense(outputs, block.output_dense)
+    outputs = builder.add("Add", outputs, attended)
+    return builder.layer_norm(outputs, block.output_layer_norm)
+
+
+def _add_lstm(
+    builder: GraphBuilder,
+    layer: BidirectionalLSTM,
+    inputs: str,
+    mask: str,
+    last: str,
+) -> EncoderOutputs:
+    """Adds an LSTM. Its pooled output is the last of each direction.
+
+    Padding must be at the end of inputs. `last` is the last position that is
+    not padding.
+    """
+    half = layer.hidden_size // 2
+    layers = layer.both.forward_layer, layer.both.backward_layer
+    cells = [directed.cell for directed in layers]
+
+    def join(name: str, extra: int = 0) -> str:
+        # Keras stores the gates as input, forget, cell, output, but ONNX as
+        # input, output, forget, cell.
+        rows = []
+        for cell in cells:
+            value = keras.ops.convert_to_numpy(getattr(cell, name))
+            input_, forget, cell_, output = np.split(value.T, 4)
+            row = np.concatenate([input_, output, forget, cell_])
+            rows.append(np.pad(row, [(0, extra)]) if extra else row)
+        return builder.constant(np.stack(rows))
+
+    one = builder.constant([1], np.int64)
+    lengths = builder.add("ReduceSum", mask, one, keepdims=0)
+    outputs = builder.add(
+        "LSTM",
+        builder.add("Transpose", inputs, perm=(1, 0, 2)),
+        join("kernel"),
+        join("recurrent_kernel"),
+        join("bias", 4 * half),
+        builder.add("Cast", lengths, to=TensorProto.INT32),
+        direction="bidirectional",
+        hidden_size=half,
+    )
+    # [T, 2, B, W / 2] -> [2, B, T, W / 2]
+    outputs = builder.add("Transpose", outputs, perm=(1, 2, 0, 3))
+    forward = builder.select(outputs, 0, axis=0)
+    backward = builder.select(outputs, 1, axis=0)
+    ends = [
+        builder.add("GatherND", forward, last, batch_dims=1),
+        builder.select(backward, 0, axis=1),
+    ]
+    return EncoderOutputs(
+        builder.add("Concat", forward, backward, axis=-1),
+        builder.add("Concat", *ends, axis=-1),
+    )

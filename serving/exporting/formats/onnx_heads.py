@@ -1,0 +1,173 @@
+"""Adds the head of a model to an ONNX graph, a function for each kind of model.
+
+B = batch size, C = choices, T = length in WordPieces, W = hidden size.
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from model_folders import kinds
+from modeling import BertModel
+from modeling.base_model import FeaturesModel
+from modeling.task_models import (
+    BertClassifier,
+    BertMultipleChoice,
+    BertPretrainer,
+    BertSpanLabeler,
+    BertTokenClassifier,
+)
+from serving import engines, head_outputs
+from serving.exporting.formats.onnx_encoder import EncoderOutputs
+from serving.exporting.formats.onnx_graph import GraphBuilder
+
+# Shape of a tensor. A str is the name of a size that is known only at run time.
+TensorShape = list[int | str]
+
+
+class Output(NamedTuple):
+    """An output of the graph.
+
+    Attributes:
+        tensor: name of its tensor.
+        shape: shape of the tensor.
+    """
+
+    tensor: str
+    shape: TensorShape
+
+
+# {name of an output: Output}
+Outputs = dict[str, Output]
+
+
+class HeadInputs(NamedTuple):
+    """What a head reads, and what it computes from its logits.
+
+    Attributes:
+        encoded: outputs of the encoder.
+        shape: shape of the graph's inputs, [B, T] or [B, C, T].
+        output_kind: what a head of labels computes from its logits (see
+            head_outputs.py).
+    """
+
+    encoded: EncoderOutputs
+    shape: TensorShape
+    output_kind: head_outputs.OutputKind
+
+
+def add_head(
+    builder: GraphBuilder, model: FeaturesModel, inputs: HeadInputs
+) -> Outputs:
+    """Adds the head of a model, and returns the outputs of the graph."""
+    return _HEADS[kinds.kind_of(model)](builder, model, inputs)
+
+
+def _add_no_head(
+    builder: GraphBuilder, model: BertModel, inputs: HeadInputs
+) -> Outputs:
+    """Returns the outputs of the encoder, which has no head."""
+    shape = inputs.shape
+    width = builder.config.hidden_size
+    return {
+        "last_hidden_state": Output(inputs.encoded.sequence, [*shape, width]),
+        "pooler_output": Output(inputs.encoded.pooled, [*shape[:1], width]),
+    }
+
+
+def _add_pretrainer(
+    builder: GraphBuilder, model: BertPretrainer, inputs: HeadInputs
+) -> Outputs:
+    """Adds both heads of a pretrainer, for words at all positions."""
+    words = _add_words(builder, model, inputs.encoded.sequence)
+    follows = builder.dense(inputs.encoded.pooled, model.next_sentence)
+    sizes = [*inputs.shape, builder.config.vocab_size]
+    return {
+        "logits": Output(words, sizes),
+        "masked_lm_probabilities": Output(builder.add("Softmax", words), sizes),
+        "next_sentence_probabilities": Output(
+            builder.add("Softmax", follows), [*inputs.shape[:1], 2]
+        ),
+    }
+
+
+def _add_words(
+    builder: GraphBuilder, model: BertPretrainer, sequence: str
+) -> str:
+    """Adds the logits of all words at all positions."""
+    head = model.masked_lm
+    outputs = builder.dense(sequence, head.dense)
+    outputs = builder.activate(outputs, builder.config.hidden_act)
+    outputs = builder.layer_norm(outputs, head.layer_norm)
+    words = builder.weight(model.bert.embeddings.word_embeddings)
+    kernel = builder.add("Transpose", words, perm=(1, 0))
+    outputs = builder.add("MatMul", outputs, kernel)
+    return builder.add("Add", outputs, builder.weight(head.output_bias))
+
+
+def _add_span_labeler(
+    builder: GraphBuilder, model: BertSpanLabeler, inputs: HeadInputs
+) -> Outputs:
+    """Adds the logits of the start and the end of an answer."""
+    logits = builder.dense(inputs.encoded.sequence, model.head)
+    return {
+        name: Output(builder.select(logits, index, axis=-1), inputs.shape)
+        for index, name in enumerate(("start_logits", "end_logits"))
+    }
+
+
+def _add_token_classifier(
+    builder: GraphBuilder, model: BertTokenClassifier, inputs: HeadInputs
+) -> Outputs:
+    """Adds a head of labels that reads every position."""
+    logits = builder.dense(inputs.encoded.sequence, model.head)
+    shape = [*inputs.shape, model.num_labels]
+    return _add_labels(builder, Output(logits, shape), inputs.output_kind)
+
+
+def _add_classifier(
+    builder: GraphBuilder, model: BertClassifier, inputs: HeadInputs
+) -> Outputs:
+    """Adds a head of labels that reads the pooled output."""
+    logits = builder.dense(inputs.encoded.pooled, model.head)
+    shape = [*inputs.shape[:1], model.num_labels]
+    return _add_labels(builder, Output(logits, shape), inputs.output_kind)
+
+
+def _add_multiple_choice(
+    builder: GraphBuilder, model: BertMultipleChoice, inputs: HeadInputs
+) -> Outputs:
+    """Adds a head of which the choices are the labels."""
+    logits = builder.dense(inputs.encoded.pooled, model.head)
+    ids = engines.INPUTS["input_ids"]
+    choices = builder.add("Shape", ids, start=0, end=2)
+    logits = builder.add("Reshape", logits, choices)
+    shape = inputs.shape[:2]
+    return _add_labels(builder, Output(logits, shape), inputs.output_kind)
+
+
+def _add_labels(
+    builder: GraphBuilder, logits: Output, output_kind: head_outputs.OutputKind
+) -> Outputs:
+    """Adds what a head of labels computes from its logits."""
+    outputs = {"logits": logits}
+    if output_kind == head_outputs.LOGITS:
+        return outputs
+    if output_kind == head_outputs.REGRESSION:
+        values = builder.select(logits.tensor, 0, axis=-1)
+        return outputs | {"values": Output(values, logits.shape[:1])}
+    is_multilabel = output_kind == head_outputs.MULTILABEL
+    operation = "Sigmoid" if is_multilabel else "Softmax"
+    probabilities = builder.add(operation, logits.tensor)
+    return outputs | {"probabilities": Output(probabilities, logits.shape)}
+
+
+# {kind of model: function that adds its head}. Each accepts a model of its
+# kind.
+_HEADS: dict[str, Callable[[GraphBuilder, Any, HeadInputs], Outputs]] = {
+    kinds.CLASSIFIER: _add_classifier,
+    kinds.ENCODER: _add_no_head,
+    kinds.MULTIPLE_CHOICE: _add_multiple_choice,
+    kinds.PRETRAINER: _add_pretrainer,
+    kinds.SPAN_LABELER: _add_span_labeler,
+    kinds.TOKEN_CLASSIFIER: _add_token_classifier,
+}

@@ -1,0 +1,192 @@
+"""The signatures `answer` and `answer_n_best` of a span labeler.
+
+N = number of questions, W = windows, F = WordPieces in a window, T = WordPieces
+in the longest window, B = answers in an n-best list.
+"""
+
+import functools
+
+import tensorflow as tf
+
+from data.io.tfrecords import trim_padding
+from data.squad.decoder_layer import SquadDecoder
+from data.squad.squad_options import (
+    DecodingOptions,
+    WindowOptions,
+    read_options,
+    to_settings,
+)
+from data.squad.windows_layer import Passages, create_windows
+from data.text.packing_layer import Windows
+from model_folders.model_entries import SpanSettings
+from modeling.task_models import BertSpanLabeler
+from serving import head_outputs
+from serving.exporting.export_options import ExportOptions
+from serving.exporting.signatures import batches, heads
+from serving.exporting.signatures.batches import Tensors
+
+_N_BEST = {
+    "nbest_texts": "answers",
+    "nbest_probabilities": "probabilities",
+    "nbest_start_bytes": "start_bytes",
+    "nbest_end_bytes": "end_bytes",
+    "nbest_sizes": "num_answers",
+}
+# Number of questions whose answers are decoded together.
+_QUESTIONS_AT_A_TIME = 64
+
+
+def create_head(
+    model: BertSpanLabeler, settings: SpanSettings, options: ExportOptions
+) -> heads.Head:
+    """Returns the head of a span labeler, with signatures that accept text.
+
+    The inputs of `answer` are `question` and `context`, string [N], of any
+    length. The graph creates windows and decodes answers by the same rules as
+    run_squad.py. `answer` returns these outputs, [N] each:
+
+        answer                string
+        probability           float32, probability among the n best answers
+        start_byte, end_byte  int32, position of the answer in the context, -1
+                              for "no answer"
+        null_odds             float32, the score of "no answer" minus the score
+                              of the best answer
+
+    `answer_n_best` also returns the n best answers, the most probable first:
+    `answers`, `probabilities`, `start_bytes` and `end_bytes`, [N, B] each,
+    padded with "", 0 and -1, and `num_answers`, [N]. One of the answers can be
+    "no answer", whose positions are -1.
+
+    Args:
+        model: a BertSpanLabeler.
+        settings: the fields of WindowOptions and DecodingOptions.
+        options: `max_seq_length` is the length of the windows.
+
+    Raises:
+        ValueError: the windows are too short for the questions.
+    """
+    windows = read_options(
+        WindowOptions,
+        {**settings, "max_seq_length": options.max_seq_length},
+    )
+    decoding = read_options(DecodingOptions, settings)
+    head = _Answering(model, windows, decoding, options)
+    inputs = heads.text_inputs("question", "context")
+    endpoints = {
+        "answer": heads.Endpoint(head.answer, inputs),
+        "answer_n_best": heads.Endpoint(head.answer_n_best, inputs),
+    }
+    return heads.Head(
+        predict=head.predict,
+        endpoints=endpoints,
+        settings=to_settings(windows, decoding),
+        output_kind=head_outputs.LOGITS,
+    )
+
+
+class _Answering:
+    """Answers questions with a span labeler.
+
+    Attributes:
+        predict: function of the signature `ids`.
+        answer_n_best: function of the signature `answer_n_best`.
+    """
+
+    def __init__(
+        self,
+        model: BertSpanLabeler,
+        windows: WindowOptions,
+        decoding: DecodingOptions,
+        options: ExportOptions,
+    ) -> None:
+        self._model = model
+        self._windows = windows
+        self._tokenizer = options.packing.tokenizer
+        self._batch_size = options.predict_batch_size
+        self._decode = SquadDecoder(decoding, windows.use_char_offsets)
+        # Both signatures call the same graph.
+        self.predict = heads.trace_once(self._predict)
+        self.answer_n_best = heads.trace_once(self._answer_n_best)
+
+    def answer(self, question: tf.Tensor, context: tf.Tensor) -> Tensors:
+        outputs = self.answer_n_best(question, context)
+        return {
+            name: value
+            for name, value in outputs.items()
+            if name not in _N_BEST.values()
+        }
+
+    def _answer_n_best(
+        self, question: tf.Tensor, context: tf.Tensor
+    ) -> Tensors:
+        places, passages = create_windows(
+            self._tokenizer, self._windows, question, context
+        )
+        best = batches.call_in_batches(
+            functools.partial(self._find_best, places),
+            tf.size(places.rows),
+            self._batch_size,
+        )
+        # Join the outputs of many questions at a time, because many small
+        # tensors need several times the memory of their values.
+        return batches.call_in_batches(
+            functools.partial(self._decode_rows, places, passages, best),
+            tf.size(context),
+            _QUESTIONS_AT_A_TIME,
+        )
+
+    def _predict(self, features: Tensors) -> Tensors:
+        return {
+            name: tf.cast(logits, tf.float32)
+            for name, logits in self._model(features, training=False).items()
+        }
+
+    def _find_best(
+        self, places: Windows, start: tf.Tensor, end: tf.Tensor
+    ) -> Tensors:
+        """Returns the best starts and ends in windows `start` to `end` - 1."""
+        features = places.slice(start, end).pack(
+            self._tokenizer, self._windows.max_seq_length
+        )
+        if not self._decode.options.trim_padding:
+            return self._decode.find_best(**self.predict(features))
+        trimmed = self.predict(trim_padding(features, 1))
+        is_padding = features["input_mask"] == 0
+        return self._decode.find_best(**_without_padding(trimmed, is_padding))
+
+    def _decode_rows(
+        self,
+        places: Windows,
+        passages: Passages,
+        best: Tensors,
+        start: tf.Tensor,
+        end: tf.Tensor,
+    ) -> Tensors:
+        """Returns the answers to questions `start` to `end` - 1."""
+        rows = tf.range(start, end)
+        return _to_outputs(self._decode(places, passages, best, rows))
+
+
+def _to_outputs(decoded: Tensors) -> Tensors:
+    """Returns the decoder's results by the names of the signature's outputs."""
+    outputs = {}
+    for name, value in decoded.items():
+        if name.endswith("_logits"):
+            continue
+        if value.dtype == tf.float64:
+            value = tf.cast(value, tf.float32)
+        outputs[_N_BEST.get(name, name)] = value
+    return outputs
+
+
+def _without_padding(logits: Tensors, is_padding: tf.Tensor) -> Tensors:
+    """Makes logits as long as the windows.
+
+    No answer begins or ends in padding.
+    """
+    longer = {}
+    for name, values in logits.items():
+        missing = tf.shape(is_padding)[1] - tf.shape(values)[1]
+        padded = tf.pad(values, [[0, 0], [0, missing]])
+        longer[name] = tf.where(is_padding, tf.float32.min, padded)
+    return longer

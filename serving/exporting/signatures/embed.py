@@ -1,0 +1,110 @@
+"""The signature `embed` of an encoder, which returns vectors.
+
+N = number of texts, T = WordPieces of the longest text, W = hidden size.
+"""
+
+import functools
+
+import tensorflow as tf
+
+from model_folders.model_entries import HeadSettings
+from modeling.bert import BertModel
+from serving.exporting.export_options import ExportOptions
+from serving.exporting.signatures import batches, heads
+from serving.exporting.signatures.batches import Tensors
+
+# If a padded output contains more values than this, at least a quarter of the
+# values must not be padding. This number of float32 values needs 256 MiB.
+_MAX_PADDING = 1 << 26
+
+
+def create_head(
+    model: BertModel, settings: HeadSettings, options: ExportOptions
+) -> heads.Head:
+    """Returns the head of an encoder, whose signature `embed` accepts text.
+
+    The input of `embed` is `text`, string [N]. It returns
+
+        pooled_output    float32 [N, W], the output of the model's pooler
+        mean_output      float32 [N, W], the mean over the text's tokens
+        mean_normalized  float32 [N, W], the mean divided by its L2 norm
+        sequence_output  float32 [N, T, W], outputs of the last block, 0 after
+                         the end of a text
+        tokens           string [N, T], the WordPieces with [CLS] and [SEP], ""
+                         after the end of a text
+        lengths          int32 [N], the number of tokens
+
+    Args:
+        model: a BertModel.
+        settings: not used.
+        options: texts longer than `max_seq_length` are cut.
+    """
+    head = _Embedding(model, options)
+    endpoint = heads.Endpoint(head.embed, heads.text_inputs("text"))
+    return heads.Head(head.encode, {"embed": endpoint})
+
+
+class _Embedding:
+    """Computes the vectors of texts with an encoder.
+
+    Attributes:
+        encode: function of the signature `ids`.
+    """
+
+    def __init__(self, model: BertModel, options: ExportOptions) -> None:
+        self._model = model
+        self._options = options
+        self._packing = options.packing
+        self.encode = heads.trace_once(self._encode)
+
+    def embed(self, text: tf.Tensor) -> Tensors:
+        (tokens,) = self._packing.tokenize(text)
+        lengths = tf.cast(tokens.row_lengths(), tf.int32) + 2
+        lengths = tf.minimum(lengths, self._options.max_seq_length)
+        longest = tf.reduce_max(tf.concat([lengths, [1]], 0))
+        width = self._model.config.hidden_size
+        check = batches.assert_little_padding(lengths, _MAX_PADDING // width)
+        with tf.control_dependencies([check]):
+            num_texts = tf.size(lengths)
+        outputs = batches.call_in_batches(
+            functools.partial(self._embed_rows, tokens, longest),
+            num_texts,
+            self._options.predict_batch_size,
+        )
+        return {**outputs, "lengths": lengths}
+
+    def _encode(self, features: Tensors) -> Tensors:
+        outputs = self._model(features, training=False)
+        return {
+            name: tf.cast(outputs[name], tf.float32)
+            for name in ("sequence_output", "pooled_output")
+        }
+
+    def _embed_rows(
+        self,
+        tokens: tf.RaggedTensor,
+        longest: tf.Tensor,
+        start: tf.Tensor,
+        end: tf.Tensor,
+    ) -> Tensors:
+        """Returns the outputs for texts `start` to `end` - 1.
+
+        They are padded to `longest` WordPieces.
+        """
+        packed = self._packing.pack(tokens[start:end])
+        features = {name: ids[:, :longest] for name, ids in packed.items()}
+        outputs = self.encode(features)
+        is_real = features["input_mask"] > 0
+        names = tf.gather(self._packing.tokenizer.vocab, features["input_ids"])
+        sequence = tf.where(
+            is_real[:, :, None], outputs["sequence_output"], 0.0
+        )
+        count = tf.reduce_sum(tf.cast(is_real, tf.float32), 1)
+        mean = tf.reduce_sum(sequence, 1) / count[:, None]
+        return {
+            "pooled_output": outputs["pooled_output"],
+            "mean_output": mean,
+            "mean_normalized": tf.math.l2_normalize(mean, -1, 1e-24),
+            "sequence_output": sequence,
+            "tokens": tf.where(is_real, names, ""),
+        }

@@ -1,0 +1,150 @@
+"""The signatures `tag` and `tag_words` of a classifier of words.
+
+N = number of texts, W = windows, M = words of the longest text.
+"""
+
+import functools
+
+import tensorflow as tf
+
+from data.io.tfrecords import trim_padding
+from data.ner.graph_tagging import cut_texts, decode_legal, split_words
+from data.text.packing_layer import Windows
+from model_folders.model_entries import TaggerSettings
+from modeling.task_models import BertTokenClassifier
+from serving import head_outputs
+from serving.exporting.export_options import ExportOptions
+from serving.exporting.signatures import batches, heads
+from serving.exporting.signatures.batches import Tensors
+
+
+def create_head(
+    model: BertTokenClassifier, settings: TaggerSettings, options: ExportOptions
+) -> heads.Head:
+    """Returns the head of a token classifier, with signatures that accept text.
+
+    The input of `tag_words` is `text`, string [N], of any length, with white
+    space between the words, as in CoNLL's files. It returns
+
+        words          string [N, M], "" after the last word of a text
+        tags           string [N, M], "" after the last word of a text
+        probabilities  float32 [N, M], the probability of each tag
+        num_words      int32 [N], the number of words
+
+    `tag` returns the same outputs for text that is not split into words yet. It
+    first splits off, as separate words: punctuation at the start or end of a
+    word, dashes and ellipses between words ("York\u2014often"), and each
+    ideograph. Other punctuation inside words stays, as in CoNLL's files:
+    "U.S.", "O'Brien", "Franco-German".
+
+    Args:
+        model: a BertTokenClassifier.
+        settings: `labels`, the tags in the order of the model's outputs.
+            `legal_tags`, True (the default) to return the best legal sequence
+            of tags (see data/ner/legal_tags.py), False to return the best tag
+            of each word.
+        options: texts longer than `max_seq_length` are read in several windows.
+    """
+    label_list = heads.output_labels(model, settings)
+    only_legal = settings.get("legal_tags", True)
+    head = _Tagging(model, label_list, options, only_legal=only_legal)
+    inputs = heads.text_inputs("text")
+    endpoints = {
+        "tag": heads.Endpoint(head.tag, inputs),
+        "tag_words": heads.Endpoint(head.tag_words, inputs),
+    }
+    recorded: TaggerSettings = {"labels": label_list, "legal_tags": only_legal}
+    return heads.Head(head.predict, endpoints, recorded)
+
+
+class _Tagging:
+    """Tags words with a token classifier.
+
+    Attributes:
+        predict: function of the signature `ids`.
+        tag_words: function of the signature `tag_words`.
+    """
+
+    def __init__(
+        self,
+        model: BertTokenClassifier,
+        label_list: list[str],
+        options: ExportOptions,
+        *,
+        only_legal: bool,
+    ) -> None:
+        self._label_list = label_list
+        self._only_legal = only_legal
+        self._options = options
+        self._tokenizer = options.packing.tokenizer
+        self.predict = heads.trace_once(
+            heads.predict_labels(model, head_outputs.CLASSIFICATION)
+        )
+        # Both signatures call the same graph.
+        self.tag_words = heads.trace_once(self._tag_words)
+
+    def tag(self, text: tf.Tensor) -> Tensors:
+        return self.tag_words(split_words(text))
+
+    def _tag_words(self, text: tf.Tensor) -> Tensors:
+        """Tags the words of each text, which white space separates."""
+        words, rows, places = cut_texts(
+            text, self._tokenizer, self._options.max_seq_length
+        )
+        outputs = batches.call_in_batches(
+            functools.partial(self._predict_rows, rows, places),
+            tf.size(rows.rows),
+            self._options.predict_batch_size,
+        )
+        probabilities = outputs["probabilities"]
+        ids = self._choose(words, probabilities)
+        flat = {
+            "tags": tf.gather(self._label_list, ids),
+            "probabilities": tf.gather(probabilities, ids, batch_dims=1),
+        }
+        ragged = {
+            name: words.with_flat_values(values)
+            for name, values in flat.items()
+        }
+        return {
+            **batches.to_padded({"words": words, **ragged}),
+            "num_words": tf.cast(words.row_lengths(), tf.int32),
+        }
+
+    def _predict_rows(
+        self,
+        rows: Windows,
+        places: tf.Tensor,
+        start: tf.Tensor,
+        end: tf.Tensor,
+    ) -> Tensors:
+        """Returns the probabilities of the tags of some words.
+
+        They are the words that windows `start` to `end` - 1 tag.
+        """
+        packed = rows.slice(start, end).pack(
+            self._tokenizer, self._options.max_seq_length
+        )
+        outputs = self.predict(trim_padding(packed, 1))
+        # `places` contains a row for each word: the window that tags the word,
+        # and the word's position in the window. The rows are sorted by window,
+        # so the words of windows `start` to `end` - 1 are the adjacent rows
+        # `first` to `last` - 1.
+        windows = tf.cast(tf.stack([start, end]), tf.int64)
+        first, last = tf.unstack(tf.searchsorted(places[:, 0], windows))
+        shift = tf.stack([windows[0], 0])
+        selected = places[first:last] - shift
+        return {
+            "probabilities": tf.gather_nd(outputs["probabilities"], selected)
+        }
+
+    def _choose(
+        self, words: tf.RaggedTensor, probabilities: tf.Tensor
+    ) -> tf.Tensor:
+        """Returns the index of the tag of each word."""
+        if not self._only_legal:
+            return tf.argmax(probabilities, -1)
+        check = batches.assert_little_padding(words.row_lengths())
+        with tf.control_dependencies([check]):
+            ragged = words.with_flat_values(tf.identity(probabilities))
+        return decode_legal(ragged, self._label_list)

@@ -1,0 +1,40 @@
+"""The signature `tokenize`, which all exports that accept text contain.
+
+N = number of texts or pairs of texts, T = length of the longest input in
+WordPieces.
+"""
+
+import tensorflow as tf
+
+from data.text.packing_layer import PackingLayer
+from serving.exporting.signatures import batches, heads
+from serving.exporting.signatures.batches import Tensors
+
+
+def create_endpoints(packing: PackingLayer) -> heads.Endpoints:
+    """Returns the endpoint `tokenize`.
+
+    Its inputs are `text_a` and `text_b`, string [N]. A `text_b` of "" means no
+    second text. It returns
+
+        tokens          string [N, T], the tokens that the model reads, with
+                        [CLS] and [SEP], "" at positions of padding
+        lengths         int32 [N], the number of tokens
+        num_wordpieces  int32 [N], number of WordPieces of both texts before
+                        long texts are cut
+    """
+    vocab = packing.tokenizer.vocab
+
+    def tokenize(text_a: tf.Tensor, text_b: tf.Tensor) -> Tensors:
+        tokens = packing.tokenize(text_a, text_b)
+        ids, _ = packing.join(*tokens)
+        names = ids.with_flat_values(tf.gather(vocab, ids.flat_values))
+        counts = [tf.cast(texts.row_lengths(), tf.int32) for texts in tokens]
+        return {
+            **batches.to_padded({"tokens": names}),
+            "lengths": tf.cast(ids.row_lengths(), tf.int32),
+            "num_wordpieces": tf.add_n(counts),
+        }
+
+    inputs = heads.text_inputs("text_a", "text_b")
+    return {"tokenize": heads.Endpoint(tokenize, inputs)}

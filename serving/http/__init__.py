@@ -1,0 +1,15 @@
+"""Answers requests over HTTP, for serve.py.
+
+A process loads the models. Its server receives the requests, and a queue a
+model computes their replies.
+
+    server_process.py: the process, from loading to SIGTERM
+    uvicorn_server.py: what uvicorn does not document
+    server.py: requests of HTTP, and their replies
+    request_limits.py: checks the size and the texts of a request
+    request_bodies.py: reads requests from the JSON of a body
+    server_queue.py: forms batches of the requests to a model
+    errors.py: the errors of the server, each of which is a reply
+    openapi.py: what openapi.json says
+    page/: the page that the server shows in a browser
+"""

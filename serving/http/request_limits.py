@@ -1,0 +1,111 @@
+"""Applies the limits of serve.py to a request, before it is computed."""
+
+import asyncio
+from concurrent import futures
+
+from fastapi import Request as HttpRequest
+from starlette.requests import ClientDisconnect
+
+from serving.http.errors import HttpError, to_http_error
+from serving.http.server_queue import QueuedCall
+from serving.prepared_model import PreparedModel
+from serving.serving_flags import LimitFlags
+
+
+class RequestLimits:
+    """Reads and checks requests, and refuses those that are too large.
+
+    Args:
+        flags: the limits.
+    """
+
+    def __init__(self, flags: LimitFlags) -> None:
+        self._flags = flags
+        # Counts the WordPieces of long requests.
+        self._counter = futures.ThreadPoolExecutor(1)
+
+    async def read_body(self, request: HttpRequest) -> bytes:
+        """Returns the body of a request.
+
+        If it is too large, uvicorn reads and drops the rest, so that the client
+        sees the reply.
+
+        Raises:
+            HttpError: the body is too large, too slow or incomplete.
+        """
+        seconds = self._flags.timeout_s
+        try:
+            async with asyncio.timeout(seconds):
+                return await self._receive(request)
+        except TimeoutError:
+            message = f"the body did not arrive within {seconds:g} s"
+            raise HttpError(408, message, {"Connection": "close"}) from None
+        except ClientDisconnect:
+            raise HttpError(400, "the body ended too early") from None
+
+    async def _receive(self, request: HttpRequest) -> bytes:
+        """Returns the body of a request, unless it is too large."""
+        body = bytearray()
+        max_bytes = self._flags.max_body_bytes
+        async for part in request.stream():
+            body += part
+            if len(body) > max_bytes:
+                raise HttpError(
+                    413,
+                    f"the body is longer than {max_bytes} bytes, the server's "
+                    "--max_body_bytes; send less text per request",
+                )
+        return bytes(body)
+
+    async def check_call(self, model: PreparedModel, call: QueuedCall) -> None:
+        """Checks the number of texts of a call, their fields and length.
+
+        Raises:
+            HttpError: a text is wrong, or there is too much text.
+        """
+        self._check_number(call)
+        _check_fields(call)
+        await self._check_length(model, call)
+
+    def _check_number(self, call: QueuedCall) -> None:
+        num_texts = call.task.count_texts(call.requests)
+        max_texts = self._flags.max_texts
+        if num_texts > max_texts:
+            raise HttpError(
+                413,
+                f"{num_texts} texts are more than {max_texts}, the "
+                "server's --max_texts; send fewer texts per request",
+            )
+
+    async def _check_length(
+        self, model: PreparedModel, call: QueuedCall
+    ) -> None:
+        """Counts the WordPieces only if there may be too many."""
+        max_pieces = self._flags.max_pieces
+        # A text has at most as many WordPieces as bytes.
+        if call.num_bytes <= max_pieces:
+            return
+
+        def count_pieces() -> int:
+            return sum(
+                call.task.count_wordpieces(model, request)
+                for request in call.requests
+            )
+
+        loop = asyncio.get_running_loop()
+        num_pieces = await loop.run_in_executor(self._counter, count_pieces)
+        if num_pieces > max_pieces:
+            raise HttpError(
+                413,
+                f"{num_pieces} WordPieces are more than {max_pieces}, the "
+                "server's --max_pieces; send less text per request",
+            )
+
+
+def _check_fields(call: QueuedCall) -> None:
+    for number, request in enumerate(call.requests, 1):
+        try:
+            call.task.texts(request)
+        except ValueError as error:
+            where = call.describe_place(number)
+            raise to_http_error(error, where) from None

@@ -1,0 +1,334 @@
+"""Answers HTTP requests with exported models.
+
+docs/server.md lists the paths. server_queue.py computes the answers, and
+server_process.py receives the requests.
+"""
+
+import asyncio
+import hmac
+import http
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple, TypeVar
+
+import fastapi
+from fastapi import Request as HttpRequest
+from starlette.datastructures import MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.middleware.cors import CORSMiddleware
+from starlette.responses import JSONResponse, Response
+from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from serving.http import openapi
+from serving.http.errors import HttpError, to_http_error
+from serving.http.request_bodies import parse_body, parse_predict_body
+from serving.http.request_limits import RequestLimits
+from serving.http.server_queue import QueuedCall, ServedModel
+from serving.serving_flags import LimitFlags
+from serving.tasks.request_lists import RequestList
+from serving.tasks.text_task import AnyTextTask
+
+T = TypeVar("T")
+
+_PAGE = Path(__file__).parent / "page"
+_PAGE_FILES = [f"/{file.name}" for file in _PAGE.iterdir()]
+# Paths that need no token. The page asks for it.
+_OPEN_PATHS = frozenset(("/", "/healthz", *_PAGE_FILES))
+_PREDICT_SUFFIX = ":predict"
+
+
+class _Route(NamedTuple):
+    """A path of the server, with the names of its parts in braces.
+
+    Attributes:
+        method: method of HTTP.
+        path: the path.
+        answer: method of Server that answers its requests.
+    """
+
+    method: str
+    path: str
+    answer: Callable[..., Awaitable[Response]]
+
+    def __str__(self) -> str:
+        """Returns the route as messages show it."""
+        return f"{self.method} {self.path.format(name='NAME', task='TASK')}"
+
+
+class Server:
+    """Answers HTTP requests for all models, as an ASGI application.
+
+    Args:
+        models: {name of the model in requests: ServedModel}.
+        token: bearer token that clients must send, or "" for no token.
+        limits: limits on requests.
+        origins: origins of web pages that may read replies. "*" = all.
+
+    Attributes:
+        is_ready: True when all models are loaded.
+        is_stopping: True to close each connection after its next reply.
+    """
+
+    def __init__(
+        self,
+        models: Mapping[str, ServedModel],
+        token: str = "",
+        limits: LimitFlags | None = None,
+        origins: Sequence[str] = (),
+    ) -> None:
+        self.models = models
+        self.limits = limits or LimitFlags()
+        self.is_ready = False
+        self.is_stopping = False
+        self.has_token = bool(token)
+        self._token = token.encode()
+        self._request_limits = RequestLimits(self.limits)
+        self._files = StaticFiles(directory=_PAGE)
+        self._routes = [
+            _Route("GET", "/", self._send_file),
+            _Route("GET", "/healthz", self._health),
+            _Route("GET", "/api/models", self._list),
+            _Route("POST", "/api/models/{name}/{task}", self._do_task),
+            _Route("GET", "/v1/models/{name}", self._status),
+            _Route(
+                "POST", f"/v1/models/{{name}}{_PREDICT_SUFFIX}", self._predict
+            ),
+        ]
+        self._app = self._create_app()
+        self._entry: ASGIApp = self._answer_checked
+        if origins:
+            self._entry = CORSMiddleware(
+                self._answer_checked,
+                allow_origins=origins,
+                allow_methods=["GET", "HEAD", "POST"],
+                allow_headers=["Authorization", "Content-Type"],
+            )
+
+    def _create_app(self) -> fastapi.FastAPI:
+        """Returns the application, which finds the method for each path."""
+        app = fastapi.FastAPI(
+            title="Exported BERT models",
+            docs_url=None,
+            redoc_url=None,
+            redirect_slashes=False,
+            responses={"default": openapi.ERROR},
+        )
+        app.exception_handler(HttpError)(self._answer_error)
+        app.exception_handler(http.HTTPStatus.NOT_FOUND)(self._answer_no_path)
+        app.exception_handler(http.HTTPStatus.METHOD_NOT_ALLOWED)(
+            self._answer_wrong_method
+        )
+        # The last route first: the path of a status also matches :predict.
+        for route in reversed(self._routes):
+            app.api_route(
+                route.path,
+                methods=[route.method],
+                openapi_extra=openapi.BODY if route.method == "POST" else None,
+                include_in_schema=route.path != "/",
+            )(route.answer)
+        for path in _PAGE_FILES:
+            app.get(path, include_in_schema=False)(self._send_file)
+        return app
+
+    async def __call__(
+        self, scope: Scope, receive: Receive, send: Send
+    ) -> None:
+        """Answers a request, as an ASGI application."""
+
+        async def send_closing(message: Message) -> None:
+            if message["type"] == "http.response.start" and self.is_stopping:
+                headers = MutableHeaders(scope=message)
+                headers["Connection"] = "close"
+            await send(message)
+
+        # Uvicorn sends no body to HEAD.
+        if scope["method"] == "HEAD":
+            scope = {**scope, "method": "GET"}
+        await self._entry(scope, receive, send_closing)
+
+    async def _answer_checked(
+        self, scope: Scope, receive: Receive, send: Send
+    ) -> None:
+        app: ASGIApp = self._app
+        needs_token = self.has_token and scope["path"] not in _OPEN_PATHS
+        if needs_token and not self._is_allowed(scope):
+            message = "no or wrong token: send Authorization: Bearer TOKEN"
+            header = {"WWW-Authenticate": "Bearer"}
+            app = _create_error_response(401, message, header)
+        await app(scope, receive, send)
+
+    def _is_allowed(self, scope: Scope) -> bool:
+        """Returns whether the request has the token.
+
+        HTTP ignores the case of "Bearer".
+        """
+        header = dict(scope["headers"]).get(b"authorization", b"")
+        scheme, _, token = header.partition(b" ")
+        is_same = hmac.compare_digest(token.strip(), self._token)
+        return is_same and scheme.lower() == b"bearer"
+
+    async def _send_file(self, request: HttpRequest) -> Response:
+        name = request.url.path[1:] or "index.html"
+        return await self._files.get_response(name, request.scope)
+
+    async def _health(self) -> Response:
+        """Returns status 200 once every model is loaded, and 503 otherwise."""
+        if self.is_ready:
+            return JSONResponse({"status": "ready"})
+        raise HttpError(503, "loading")
+
+    async def _list(self) -> Response:
+        """Returns {"models": list of objects}, which describe the models."""
+        self._check_ready()
+        models = [
+            {"name": name, **model.about} for name, model in self.models.items()
+        ]
+        return JSONResponse({"models": models})
+
+    async def _status(self, name: str) -> Response:
+        """Returns {"model_version_status": [...]}, as TensorFlow Serving."""
+        if name not in self.models and name.endswith(_PREDICT_SUFFIX):
+            raise HTTPException(405, "use POST", {"Allow": "POST"})
+        status = {
+            "version": _get_or_404("model", name, self.models).version,
+            "state": "AVAILABLE" if self.is_ready else "LOADING",
+            "status": {"error_code": "OK", "error_message": ""},
+        }
+        return JSONResponse({"model_version_status": [status]})
+
+    async def _do_task(
+        self, name: str, task: str, request: HttpRequest
+    ) -> Response:
+        """Answers {"text": "..."}, or several texts, by a task of a model.
+
+        The fields depend on the task, as in predict.py. For several texts, send
+        a list of objects, or a list of texts in a field.
+        """
+        model = self._find_model(name)
+        text_task = _get_or_404(f"task of {name}", task, model.tasks)
+        parsed = await self._read_requests(request, text_task, parse_body)
+        call = QueuedCall(text_task, parsed.requests)
+        text = b", ".join(await self._compute(request, model, call))
+        return _create_response(b"[%b]" % text if parsed.is_list else text)
+
+    async def _predict(self, name: str, request: HttpRequest) -> Response:
+        """Answers {"instances": [...]}, texts or objects, by the main task.
+
+        The reply is {"predictions": list of the replies of that task}.
+        """
+        model = self._find_model(name)
+        text_task = next(iter(model.tasks.values()))
+        parsed = await self._read_requests(
+            request, text_task, parse_predict_body
+        )
+        call = QueuedCall(text_task, parsed.requests)
+        text = b", ".join(await self._compute(request, model, call))
+        return _create_response(b'{"predictions": [%b]}' % text)
+
+    def _find_model(self, name: str) -> ServedModel:
+        self._check_ready()
+        return _get_or_404("model", name, self.models)
+
+    def _check_ready(self) -> None:
+        if not self.is_ready:
+            message = "the models are still loading; try again later"
+            raise HttpError(503, message, {"Retry-After": "1"})
+
+    async def _read_requests(
+        self,
+        request: HttpRequest,
+        task: AnyTextTask,
+        parse: Callable[[AnyTextTask, bytes], RequestList],
+    ) -> RequestList:
+        """Returns the unchecked requests in a body, which `parse` parses."""
+        body = await self._request_limits.read_body(request)
+        try:
+            return parse(task, body)
+        except ValueError as error:
+            raise to_http_error(error) from None
+
+    async def _compute(
+        self, request: HttpRequest, model: ServedModel, call: QueuedCall
+    ) -> list[bytes]:
+        """Returns the replies, if the client waits for them in time.
+
+        Nothing more is computed for a client that is gone or late.
+        """
+
+        async def compute() -> list[bytes]:
+            await self._request_limits.check_call(
+                model.text_model.prepared, call
+            )
+            return await model.submit(call)
+
+        seconds = self.limits.timeout_s
+        replies = asyncio.ensure_future(compute())
+        gone = asyncio.ensure_future(_until_gone(request))
+        try:
+            await asyncio.wait(
+                [replies, gone],
+                timeout=seconds,
+                return_when=asyncio.FIRST_COMPLETED,
+            )
+            if replies.done():
+                return replies.result()
+            if gone.done():
+                raise HttpError(400, "the client closed the connection")
+        finally:
+            replies.cancel()
+            gone.cancel()
+        advice = "the server is busy; try again later"
+        if call.is_long:
+            advice = "send less text"
+        raise HttpError(504, f"no answer within {seconds:g} s; {advice}")
+
+    async def _answer_error(
+        self, request: HttpRequest, error: HttpError
+    ) -> Response:
+        return _create_error_response(
+            error.status, error.message, error.headers
+        )
+
+    async def _answer_no_path(
+        self, request: HttpRequest, error: HTTPException
+    ) -> Response:
+        """Answers a request to a path that does not exist."""
+        paths = [*map(str, self._routes), f"GET {self._app.openapi_url}"]
+        message = f"there is no such path; the paths are {', '.join(paths)}"
+        return _create_error_response(404, message)
+
+    async def _answer_wrong_method(
+        self, request: HttpRequest, error: HTTPException
+    ) -> Response:
+        """Answers a request to a path that has other methods."""
+        # The path of a status also matches NAME:WORD.
+        name = request.path_params.get("name", "").removesuffix(_PREDICT_SUFFIX)
+        if name not in ("", *self.models):
+            return await self._answer_no_path(request, error)
+        allowed = (error.headers or {})["Allow"]
+        if allowed == "GET":
+            allowed = "GET, HEAD"
+        return _create_error_response(405, f"use {allowed}", {"Allow": allowed})
+
+
+def _create_response(text: bytes) -> Response:
+    return Response(text, media_type="application/json")
+
+
+def _create_error_response(
+    status: int, message: str, headers: Mapping[str, str] | None = None
+) -> Response:
+    return JSONResponse({"error": message}, status, headers)
+
+
+def _get_or_404(kind: str, name: str, choices: Mapping[str, T]) -> T:
+    if name in choices:
+        return choices[name]
+    names = ", ".join(choices)
+    raise HttpError(404, f"no {kind} {name!r}; choose from {names}")
+
+
+async def _until_gone(request: HttpRequest) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass

@@ -1,0 +1,295 @@
+"""Computes the requests to a model of the server, in batches.
+
+Each model has a queue and a thread. While the model computes a batch, the next
+batch forms in the queue. A request that needs more time than a batch is
+computed in turns, so that the others need not wait for its end.
+"""
+
+import asyncio
+import collections
+import functools
+import json
+import os
+import time
+from collections.abc import Iterator, Sequence
+from concurrent import futures
+
+from files.json_files import JsonObject
+from serving.http.errors import to_http_error
+from serving.serving_flags import EngineFlags, TaskFlags
+from serving.tasks.text_task import AnyTextTask, Reply, Request
+from serving.text_model import TextModel
+
+# A batch contains the requests that wait, up to these numbers of texts and of
+# bytes, of which the network computes about a thousand WordPieces at a time.
+# A request beyond them is a batch by itself.
+_MAX_BATCH_SIZE = 32
+_MAX_BYTES = 1 << 12
+# Seconds after which another batch has its turn. A turn ends with a step of
+# `TextTask.in_steps`, which may take longer.
+_TURN_S = 0.05
+# Flags of the tasks, for all clients.
+_TASK_FLAGS = TaskFlags(top_k=8, n_best=8)
+
+
+class QueuedCall:
+    """Requests of one body.
+
+    Args:
+        task: task that answers them.
+        requests: the requests.
+
+    Attributes:
+        future: the JSON text of each reply. If it is canceled, the call is
+            dropped.
+    """
+
+    def __init__(self, task: AnyTextTask, requests: list[Request]) -> None:
+        self.task = task
+        self.requests = requests
+        loop = asyncio.get_running_loop()
+        self.future: asyncio.Future[list[bytes]] = loop.create_future()
+
+    @functools.cached_property
+    def num_bytes(self) -> int:
+        """Bytes of all texts in UTF-8, at least as many as WordPieces.
+
+        Raises:
+            ValueError: as in `TextTask.texts`.
+        """
+        return sum(
+            max(len(text.encode()), 1)
+            for request in self.requests
+            for text in self.task.texts(request)
+        )
+
+    @property
+    def is_long(self) -> bool:
+        """Whether the call is computed by itself, in several turns."""
+        num_requests = len(self.requests)
+        return num_requests > _MAX_BATCH_SIZE or self.num_bytes > _MAX_BYTES
+
+    def describe_place(self, number: int) -> str:
+        """Returns the beginning of an error of a request, from 1."""
+        return f"text {number}: " if len(self.requests) > 1 else ""
+
+    def finish(self, replies: Sequence[bytes | Exception]) -> None:
+        """Gives the client the replies, or the first of the errors in them."""
+        texts: list[bytes] = []
+        for number, reply in enumerate(replies, 1):
+            if isinstance(reply, Exception):
+                self.fail(reply, self.describe_place(number))
+                return
+            texts.append(reply)
+        if not self.future.done():
+            self.future.set_result(texts)
+
+    def fail(self, error: Exception, where: str = "") -> None:
+        """Gives the client an error, unless it has a reply or is gone.
+
+        `where` is the beginning of the message.
+        """
+        if not self.future.done():
+            self.future.set_exception(to_http_error(error, where))
+
+
+class _Batch:
+    """Calls of one task that are computed together, in turns.
+
+    After the last turn, call `finish`. If a turn or `finish` raises an error,
+    call `fail`.
+
+    Attributes:
+        is_computed: whether the last turn is over.
+    """
+
+    def __init__(self, model: TextModel, calls: Sequence[QueuedCall]) -> None:
+        self._calls = calls
+        self._requests = [
+            request for call in calls for request in call.requests
+        ]
+        self._replies: list[bytes | Exception] = [b""] * len(self._requests)
+        self._steps = self._compute(model)
+        self.is_computed = False
+
+    def _compute(self, model: TextModel) -> Iterator[None]:
+        """Computes the replies. Yields after each step."""
+        task = self._calls[0].task
+        steps = task.in_steps(model.prepared, self._requests, _TASK_FLAGS)
+        for replies in steps:
+            for number, reply in replies:
+                self._replies[number] = _to_json(reply)
+            yield
+
+    def run(self) -> None:
+        """Computes for a turn. Stops at the first step that ends after it."""
+        end = time.monotonic() + _TURN_S
+        for _ in self._steps:
+            if time.monotonic() > end:
+                return
+        self.is_computed = True
+
+    @property
+    def is_long(self) -> bool:
+        """Whether the batch is a call that is computed by itself."""
+        return self._calls[0].is_long
+
+    @property
+    def is_awaited(self) -> bool:
+        """Whether a client still waits for a reply."""
+        return not all(call.future.done() for call in self._calls)
+
+    def finish(self) -> None:
+        """Gives each call its replies, or the first of its errors."""
+        replies = iter(self._replies)
+        for call in self._calls:
+            call.finish([next(replies) for _ in call.requests])
+
+    def fail(self, error: Exception) -> None:
+        """Gives an error to each call that has no replies yet."""
+        for call in self._calls:
+            call.fail(error)
+
+
+class ServedModel:
+    """A model with a queue of calls and a thread that computes them.
+
+    Args:
+        path: folder of an export.
+        engine_flags: runtime of the model.
+        model: the model, if it is not to be loaded from `path`.
+
+    Attributes:
+        tasks: {name: TextTask} of the model, {} until it is loaded.
+        about: description of the model, for `GET /api/models`.
+        version: number of the export, "1" if its folder has no number.
+    """
+
+    def __init__(
+        self,
+        path: str,
+        engine_flags: EngineFlags,
+        model: TextModel | None = None,
+    ) -> None:
+        self._path = path
+        name = os.path.basename(os.path.normpath(path))
+        self.version = name if name.isdecimal() else "1"
+        self._engine_flags = engine_flags
+        self._model = model
+        self.tasks: dict[str, AnyTextTask] = {}
+        self.about: JsonObject = {}
+        # Short calls form batches. Batches and long calls take turns.
+        self._short: list[QueuedCall] = []
+        self._long: collections.deque[_Batch] = collections.deque()
+        # A batch that needs more than one turn.
+        self._batch: _Batch | None = None
+        self._is_turn_of_long = True
+        self._worker: asyncio.Task[None] | None = None
+        self._thread = futures.ThreadPoolExecutor(1)
+
+    @property
+    def text_model(self) -> TextModel:
+        """The model, once it is loaded."""
+        assert self._model, "`load` was not called"
+        return self._model
+
+    def load(self) -> None:
+        """Loads and warms up the model. Raises the errors of `serving.load`."""
+        flags = self._engine_flags
+        model = self._model or TextModel(
+            self._path, flags.num_threads, flags.engine
+        )
+        # Raises an error for a model that accepts no text.
+        model.task()
+        model.warm_up()
+        self._model = model
+        self.tasks = {name: model.task(name) for name in model.tasks}
+        self.about = {
+            "tasks": model.tasks,
+            "fields": {
+                name: [*task.fields] for name, task in self.tasks.items()
+            },
+            "num_texts": model.settings.get("num_texts"),
+            "engine": model.engine.name,
+        }
+
+    def submit(self, call: QueuedCall) -> asyncio.Future[list[bytes]]:
+        """Queues requests, which `task.texts` has checked. Returns `future`."""
+        if call.is_long:
+            self._long.append(_Batch(self.text_model, [call]))
+        else:
+            self._short.append(call)
+        if self._worker is None:
+            self._worker = asyncio.create_task(self._work())
+        return call.future
+
+    async def _work(self) -> None:
+        """Computes the batches of the queue, until no call is left."""
+        try:
+            while batch := self._next_batch():
+                await self._take_turn(batch)
+        finally:
+            # However this worker ended, the next call starts another worker.
+            self._worker = None
+
+    async def _take_turn(self, batch: _Batch) -> None:
+        """Computes a batch for a turn, and queues what is left of it.
+
+        Raises no error: the calls of the batch get it.
+        """
+        loop = asyncio.get_running_loop()
+        try:
+            await loop.run_in_executor(self._thread, batch.run)
+            if batch.is_computed:
+                batch.finish()
+            elif batch.is_long:
+                self._long.append(batch)
+            else:
+                self._batch = batch
+        except Exception as error:
+            batch.fail(error)
+
+    def _next_batch(self) -> _Batch | None:
+        """Returns the batch whose turn it is, or None if no call is left.
+
+        Drops the calls whose clients do not wait anymore.
+        """
+        self._short = [call for call in self._short if not call.future.done()]
+        awaited = (batch for batch in self._long if batch.is_awaited)
+        self._long = collections.deque(awaited)
+        if self._batch and not self._batch.is_awaited:
+            self._batch = None
+        has_short = bool(self._batch or self._short)
+        if self._long and (self._is_turn_of_long or not has_short):
+            self._is_turn_of_long = False
+            return self._long.popleft()
+        self._is_turn_of_long = True
+        batch, self._batch = self._batch, None
+        return batch or (self._form_batch() if self._short else None)
+
+    def _form_batch(self) -> _Batch:
+        """Takes the short calls of one task that fit into a batch, in order."""
+        chosen: list[QueuedCall] = []
+        waiting: list[QueuedCall] = []
+        num_requests = 0
+        num_bytes = 0
+        for call in self._short:
+            fits = (
+                num_requests + len(call.requests) <= _MAX_BATCH_SIZE
+                and num_bytes + call.num_bytes <= _MAX_BYTES
+            )
+            if not chosen or (call.task is chosen[0].task and fits):
+                chosen.append(call)
+                num_requests += len(call.requests)
+                num_bytes += call.num_bytes
+            else:
+                waiting.append(call)
+        self._short = waiting
+        return _Batch(self.text_model, chosen)
+
+
+def _to_json(reply: Reply | Exception) -> bytes | Exception:
+    if isinstance(reply, Exception):
+        return reply
+    text = json.dumps(reply, ensure_ascii=False)
+    return text.encode("utf-8", "replace")
