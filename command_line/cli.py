@@ -8,7 +8,7 @@ import os
 import signal
 import sys
 import types
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from absl import app, logging
@@ -240,10 +240,7 @@ def _guarded(
         path_flags += config_values.path_flags(prepared)
         check_paths(path_flags)
         prepared = prepared.download()
-        with contextlib.ExitStack() as stack:
-            for flag in path_flags if prepared.is_chief else ():
-                if path := flag.lock_file:
-                    stack.enter_context(lock.hold_lock(path, str(flag)))
+        with _locked(path_flags if prepared.is_chief else ()):
             return main(dataclasses.replace(parsed, config=prepared))
     except BrokenPipeError:
         raise
@@ -254,6 +251,16 @@ def _guarded(
         if absl_flags.FLAGS.debug or not user_errors.is_user_error(error):
             raise
         return _fail(user_errors.describe_error(error, path_flags))
+
+
+@contextlib.contextmanager
+def _locked(path_flags: Iterable[PathFlag]) -> Iterator[None]:
+    """Holds the locks of the paths that flags name, in a `with` block."""
+    with contextlib.ExitStack() as stack:
+        for flag in path_flags:
+            if path := flag.lock_file:
+                stack.enter_context(lock.hold_lock(path, str(flag)))
+        yield
 
 
 def _fail(error: object, status: int = 1) -> int:
