@@ -69,7 +69,7 @@ The network and its heads:
 
 What they learn:
 
-    task_loss.py: `Loss`, the base class of the losses of tasks
+    base_loss.py: `Loss`, the base class of the losses of tasks
     losses.py: the loss of each task
     distillation.py: the loss of a student, which learns from a teacher
 

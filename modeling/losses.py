@@ -3,7 +3,7 @@
 In shapes, B = batch, T = length in WordPieces, P = masked positions, C =
 choices, L = labels, V = vocabulary size and W = hidden size.
 
-A loss is a weighted mean, as its base class says (task_loss.py).
+A loss is a weighted mean, as its base class says (base_loss.py).
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,13 +11,13 @@ from collections.abc import Mapping, Sequence
 import keras
 
 from files.json_files import JsonObject
-from modeling.ops import at_least_float32, cross_entropy
-from modeling.task_loss import (
+from modeling.base_loss import (
     Loss,
     divergence,
     example_weights,
     only_output,
 )
+from modeling.ops import at_least_float32, cross_entropy
 from modeling.tensors import Features, Outputs
 
 
