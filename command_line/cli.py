@@ -96,13 +96,8 @@ def run(
     absl_flags.FLAGS.set_gnu_getopt(is_on_beam)
 
     def run_main(argv: list[str]) -> int | None:
-        options = absl_flags.FLAGS
         rest = argv[1:]
-        if not options["verbosity"].present:
-            level = logging.DEBUG if options.verbose else logging.INFO
-            logging.set_verbosity(level)
-        if not options.debug:
-            chatter.silence_tensorflow()
+        _choose_what_to_log()
         if rest and not (is_on_beam or takes_arguments):
             return _fail(
                 f"every argument must be a flag, --name=value. Received: {rest}"
@@ -147,6 +142,16 @@ def _install_handlers() -> None:
     handler.addFilter(_is_ours_or_urgent)
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _interrupt)
+
+
+def _choose_what_to_log() -> None:
+    """Sets what is logged, from the flags that every script has."""
+    options = absl_flags.FLAGS
+    if not options["verbosity"].present:
+        level = logging.DEBUG if options.verbose else logging.INFO
+        logging.set_verbosity(level)
+    if not options.debug:
+        chatter.silence_tensorflow()
 
 
 def _is_ours_or_urgent(record: std_logging.LogRecord) -> bool:
