@@ -180,16 +180,16 @@ def main(parsed: flags.Parsed[Config], rest: Sequence[str]) -> None:
     config = with_casing(parsed)
     config.instances.check_shares()
     if config.is_scalable:
-        num_instances, place = create_at_scale(
+        num_instances, outcome = create_at_scale(
             config, input_files, beam_options
         )
     else:
         num_instances = create_in_order(config, input_files)
         num_files = len(config.output_file.split(","))
-        place = f"written to {num_files} file(s), {config.output_file}"
+        outcome = f"written to {num_files} file(s), {config.output_file}"
     print(
-        f"{num_instances:,} instances from {len(input_files)} file(s) {place}, "
-        f"in {time.monotonic() - start:.1f} s"
+        f"{num_instances:,} instances from {len(input_files)} file(s) "
+        f"{outcome}, in {time.monotonic() - start:.1f} s"
     )
 
 

@@ -11,11 +11,15 @@ in memory, and the answers are in the order of the input.
 import csv
 import os
 import sys
+from collections.abc import Callable
 
 BATCH_SIZE = 32
 
+# A function that returns (label, score) of each text.
+Classify = Callable[[list[str]], list[tuple[str, float]]]
 
-def load_transformers(folder, dtype):
+
+def load_transformers(folder: str, dtype: str) -> Classify:
     """Returns a function that labels texts with the package's pipeline.
 
     Args:
@@ -32,14 +36,14 @@ def load_transformers(folder, dtype):
         dtype=getattr(torch, dtype),
     )
 
-    def classify(texts):
+    def classify(texts: list[str]) -> list[tuple[str, float]]:
         answers = pipeline(texts, batch_size=BATCH_SIZE, truncation=True)
         return [(answer["label"], answer["score"]) for answer in answers]
 
     return classify
 
 
-def load_optimum(path):
+def load_optimum(path: str) -> Classify:
     """Returns a function that labels texts with ONNX Runtime, in batches.
 
     `path` is the path of an ONNX file in the folder of the model.
@@ -54,8 +58,8 @@ def load_optimum(path):
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
     labels = model.config.id2label
 
-    def classify(texts):
-        answers = []
+    def classify(texts: list[str]) -> list[tuple[str, float]]:
+        answers: list[tuple[str, float]] = []
         for start in range(0, len(texts), BATCH_SIZE):
             features = tokenizer(
                 texts[start : start + BATCH_SIZE],
@@ -71,7 +75,9 @@ def load_optimum(path):
     return classify
 
 
-def main(library, variant, model, input_file, output_file):
+def main(
+    library: str, variant: str, model: str, input_file: str, output_file: str
+) -> None:
     """Reads the texts, labels them, and writes the answers."""
     if library == "optimum":
         classify = load_optimum(model)

@@ -71,14 +71,16 @@ import importlib.util
 import os
 import sys
 import tempfile
+from collections.abc import Container, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import cast
 
 from absl import app, flags
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks import race
-from benchmarks.rows import ROWS
+from benchmarks.rows import ROWS, Row
 
 FLAGS = flags.FLAGS
 
@@ -86,7 +88,7 @@ FLAGS = flags.FLAGS
 PEERS = ("keras_hub", "transformers", "optimum", "sentence_transformers")
 
 
-def define_flags():
+def define_flags() -> None:
     """Defines the flags of this script."""
     flags.DEFINE_list("rows", ["*"], "Names or patterns of the rows to time.")
     flags.DEFINE_integer("repeats", None, "Number of repeats in each row.", 1)
@@ -107,7 +109,14 @@ def define_flags():
     flags.DEFINE_enum("device", "cpu", ["cpu", "cuda"], "Device to compute on.")
 
 
-def start_all(row, precision, missing, folder, stack):
+def start_all(
+    row: Row,
+    precision: str,
+    *,
+    missing: Container[str],
+    folder: str,
+    stack: contextlib.ExitStack,
+) -> tuple[list[race.Contestant], bool]:
     """Starts the contestants of a row, except the `missing` ones.
 
     Returns (contestants, whether all have started). Prints their errors.
@@ -117,12 +126,12 @@ def start_all(row, precision, missing, folder, stack):
     spec = row._asdict() | {"precision": precision, "device": FLAGS.device}
     spec["num_texts"] = FLAGS.num_texts
     for flag in ("bert_config_file", *row.needs):
-        spec[flag] = os.path.abspath(FLAGS[flag].value)
+        spec[flag] = os.path.abspath(str(FLAGS[flag].value))
     for name in row.variants:
         if name in missing:
             continue
         for variant in row.variants[name].get(precision, ()):
-            chosen = spec | {"variant": variant}
+            chosen = cast("race.Spec", spec | {"variant": variant})
             try:
                 contestants.append(race.Contestant(name, chosen, folder, stack))
             except RuntimeError as error:
@@ -131,7 +140,9 @@ def start_all(row, precision, missing, folder, stack):
     return contestants, succeeded
 
 
-def time_row(row, contestants):
+def time_row(
+    row: Row, contestants: Sequence[race.Contestant]
+) -> Iterator[dict[str, str]]:
     """Times the contestants of a row. Yields one result for each contestant."""
     for _ in range(FLAGS.repeats or row.repeats):
         for contestant in contestants:
@@ -158,7 +169,7 @@ def time_row(row, contestants):
         }
 
 
-def choose_rows():
+def choose_rows() -> Iterator[tuple[Row, str]]:
     """Yields each (row, precision) to time, and prints which files it lacks."""
     for row in ROWS:
         missing = [f"--{flag}" for flag in row.needs if not FLAGS[flag].value]
@@ -173,7 +184,7 @@ def choose_rows():
                 yield row, precision
 
 
-def print_results(results):
+def print_results(results: Sequence[Mapping[str, str]]) -> None:
     """Prints dicts as an aligned Markdown table."""
     lines = [list(results[0]), *(list(result.values()) for result in results)]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
@@ -182,26 +193,30 @@ def print_results(results):
         print(f"| {' | '.join(map(str.ljust, line, widths))} |", flush=True)
 
 
-def main(_):
+def run_row(
+    row: Row, precision: str, missing: Container[str], folder: str
+) -> bool:
+    """Times a row, prints its table, and returns whether all have started."""
+    print(f"{row.name}_{precision}", file=sys.stderr)
+    with contextlib.ExitStack() as stack:
+        contestants, succeeded = start_all(
+            row, precision, missing=missing, folder=folder, stack=stack
+        )
+        if contestants:
+            print_results(list(time_row(row, contestants)))
+    return succeeded
+
+
+def main(_: list[str]) -> int:
     """Times the rows, and returns the exit status: 1 if a contestant failed."""
-    failed = False
     missing = {name for name in PEERS if not importlib.util.find_spec(name)}
     print(f"Not installed, so not timed: {missing or 'none'}")
     with tempfile.TemporaryDirectory() as folder:
-        for row, precision in choose_rows():
-            print(f"{row.name}_{precision}", file=sys.stderr)
-            with contextlib.ExitStack() as stack:
-                contestants, succeeded = start_all(
-                    row=row,
-                    precision=precision,
-                    missing=missing,
-                    folder=folder,
-                    stack=stack,
-                )
-                failed |= not succeeded
-                if contestants:
-                    print_results(list(time_row(row, contestants)))
-    return int(failed)
+        succeeded = [
+            run_row(row, precision, missing, folder)
+            for row, precision in choose_rows()
+        ]
+    return int(not all(succeeded))
 
 
 if __name__ == "__main__":

@@ -17,16 +17,66 @@ import signal
 import statistics
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from importlib import metadata
+from multiprocessing import connection
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypedDict, cast
 
 import numpy as np
 
 ROOT = Path(__file__).resolve().parent.parent
 NUM_THREADS = len(os.sched_getaffinity(0))
 PROCESSES = multiprocessing.get_context("spawn")
+
+
+class Spec(TypedDict, total=False):
+    """Settings of a contestant: those of its `rows.Row`, and the following.
+
+    Attributes:
+        precision: precision of the row.
+        variant: variant of the contestant, "" if it has only one.
+        device: "cpu" or "cuda".
+        folder: folder in which the contestant may write.
+        num_texts: number of texts in the row bulk.
+        bert_config_file, minilm_dir, mrpc_dir, squad_file, corpus, vocab_file:
+            values of the flags of these names, the last five only if the row
+            needs them.
+    """
+
+    name: str
+    work: str
+    batch_size: int
+    seq_length: int
+    num_steps: int
+    warmup_steps: int
+    num_predictions: int
+    precision: str
+    variant: str
+    device: str
+    folder: str
+    num_texts: int
+    bert_config_file: str
+    minilm_dir: str
+    mrpc_dir: str
+    squad_file: str
+    corpus: str
+    vocab_file: str
+
+
+class Ready(TypedDict):
+    """What a contestant's process sends after its warm-up."""
+
+    num_sequences: float
+    versions: dict[str, str]
+
+
+class Reply(TypedDict):
+    """What a contestant's process sends after each repeat."""
+
+    seconds: float
+    peak_memory_gib: float
+    notes: dict[str, str]
 
 
 class Work(NamedTuple):
@@ -43,23 +93,21 @@ class Work(NamedTuple):
     num_sequences: float
 
 
-def serve(name, spec, connection):
+def serve(name: str, spec: Spec, parent: connection.Connection) -> None:
     """Creates the work of a contestant, warms up, and times it on request.
 
     Args:
         name: name of a module of benchmarks.contestants. It contains the
             function spec["work"], which creates a Work from the spec, and
             PACKAGES, the packages whose versions are reported.
-        spec: dict of settings, such as the name of the work.
-        connection: connection to the parent process.
+        spec: settings of the contestant.
+        parent: connection to the parent process.
     """
     # Start a process group, so that `Contestant.close` also ends the processes
     # that this one starts.
     os.setsid()
     os.chdir(ROOT)
-    with Path(spec["folder"], "log").open("w") as log:
-        os.dup2(log.fileno(), 1)
-        os.dup2(log.fileno(), 2)
+    _write_to_log(spec)
     os.environ["TF_CPP_MIN_LOG_LEVEL"] = "2"
     # Without this variable, the older transformers that optimum needs would
     # import TensorFlow.
@@ -67,40 +115,66 @@ def serve(name, spec, connection):
     if spec["device"] == "cpu":
         os.environ["CUDA_VISIBLE_DEVICES"] = ""
     module = importlib.import_module(f"benchmarks.contestants.{name}")
-    versions = {}
-    for package in module.PACKAGES:
-        with contextlib.suppress(metadata.PackageNotFoundError):
-            versions[package] = metadata.version(package)
-    work = getattr(module, spec["work"])(spec)
-    num_steps = spec["num_steps"]
+    work: Work = getattr(module, spec["work"])(spec)
     if spec["warmup_steps"]:
         work.repeat(spec["warmup_steps"])
-    num_sequences = num_steps * work.num_sequences
-    connection.send({"num_sequences": num_sequences, "versions": versions})
-    while connection.recv():
-        started = time.perf_counter()
-        notes = work.repeat(num_steps)
-        reply = {"seconds": time.perf_counter() - started}
-        notes = dict(notes) if isinstance(notes, dict) else {}
-        kinds = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
-        peak = max(resource.getrusage(kind).ru_maxrss for kind in kinds)
-        reply["peak_memory_gib"] = notes.pop("GiB", peak / 2**20)
-        reply["notes"] = {name: f"{notes[name]:.2f}" for name in notes}
-        connection.send(reply)
+    ready: Ready = {
+        "num_sequences": spec["num_steps"] * work.num_sequences,
+        "versions": _find_versions(module.PACKAGES),
+    }
+    parent.send(ready)
+    while parent.recv():
+        parent.send(_time_repeat(work, spec["num_steps"]))
 
 
-def read_config(spec):
+def _write_to_log(spec: Spec) -> None:
+    """Sends what this process prints to a file in its folder."""
+    with Path(spec["folder"], "log").open("w") as log:
+        os.dup2(log.fileno(), 1)
+        os.dup2(log.fileno(), 2)
+
+
+def _find_versions(packages: Iterable[str]) -> dict[str, str]:
+    """Returns {name: version} of the packages that are installed."""
+    versions = {}
+    for package in packages:
+        with contextlib.suppress(metadata.PackageNotFoundError):
+            versions[package] = metadata.version(package)
+    return versions
+
+
+def _time_repeat(work: Work, num_steps: int) -> Reply:
+    """Does the work once, and measures its time and memory."""
+    started = time.perf_counter()
+    returned = work.repeat(num_steps)
+    seconds = time.perf_counter() - started
+    notes = dict(returned) if isinstance(returned, dict) else {}
+    kinds = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    peak = max(resource.getrusage(kind).ru_maxrss for kind in kinds)
+    return {
+        "seconds": seconds,
+        "peak_memory_gib": notes.pop("GiB", peak / 2**20),
+        "notes": {name: f"{note:.2f}" for name, note in notes.items()},
+    }
+
+
+def read_config(spec: Spec) -> dict[str, Any]:
     """Returns --bert_config_file as a dict."""
-    return json.loads(Path(spec["bert_config_file"]).read_text())
+    config: dict[str, Any] = json.loads(
+        Path(spec["bert_config_file"]).read_text()
+    )
+    return config
 
 
-def masked_positions(spec):
+def masked_positions(spec: Spec) -> np.ndarray:
     """Returns evenly spaced positions to mask in a sequence."""
     last = spec["seq_length"] - 1
     return np.linspace(0, last, spec["num_predictions"], dtype="int32")
 
 
-def random_inputs(spec, vocab_size, num_batches=1):
+def random_inputs(
+    spec: Spec, vocab_size: int, num_batches: int = 1
+) -> dict[str, np.ndarray]:
     """Returns {name of a feature: array}, with random ids and no padding.
 
     Each array is int32 [num_batches * batch_size, seq_length].
@@ -114,14 +188,16 @@ def random_inputs(spec, vocab_size, num_batches=1):
     }
 
 
-def read_corpus(spec, limit=None):
+def read_corpus(
+    spec: Spec, limit: int | None = None
+) -> tuple[list[str], float]:
     """Returns `limit` nonempty lines of --corpus, and their size in MB."""
     lines = list(filter(None, Path(spec["corpus"]).read_text().split("\n")))
     lines = lines[:limit]
     return lines, sum(len(line.encode()) + 1 for line in lines) / 1e6
 
 
-def mrpc_rows(spec):
+def mrpc_rows(spec: Spec) -> list[list[str]]:
     """Returns the rows of MRPC's train set: label, two ids, two sentences."""
     path = Path(spec["mrpc_dir"], "train.tsv")
     with path.open(encoding="utf-8-sig", newline="") as file:
@@ -129,12 +205,13 @@ def mrpc_rows(spec):
         return list(rows)[1:]
 
 
-def on_mrpc(spec, function):
+def on_mrpc(spec: Spec, function: Callable[..., object]) -> Work:
     """Returns a Work that calls a function on batches of MRPC's texts.
 
     Args:
-        spec: dict of settings. If the row's name begins with "pair", the texts
-            are pairs of sentences. Otherwise they are single sentences.
+        spec: settings of the contestant. If the row's name begins with "pair",
+            the texts are pairs of sentences. Otherwise they are single
+            sentences.
         function: function of a list of sentences. For pairs, function of a
             list of first sentences and a list of second sentences.
     """
@@ -142,7 +219,7 @@ def on_mrpc(spec, function):
     size = spec["batch_size"]
     columns = (3, 4) if spec["name"].startswith("pair") else (3,)
 
-    def repeat(num_steps):
+    def repeat(num_steps: int) -> None:
         # Sort all texts by length, as a user would sort the texts of a file.
         texts = [
             [row[column] for column in columns]
@@ -156,7 +233,7 @@ def on_mrpc(spec, function):
     return Work(repeat, size)
 
 
-def first_pairs(spec):
+def first_pairs(spec: Spec) -> list[tuple[str, str]]:
     """Returns (question, passage) pairs for 200 questions of --squad_file."""
     pairs = [
         (question["question"].strip(), paragraph["context"])
@@ -172,28 +249,30 @@ class Contestant:
 
     Args:
         name: name of a module of benchmarks.contestants.
-        spec: dict of settings, such as the name of the work.
-        folder: folder in which the process may write.
+        spec: settings of the contestant, without its folder.
+        folder: folder in which to create that of the process.
         stack: ExitStack on which to register `close`.
 
     Attributes:
-        ready: dict that the process sent after its warm-up.
-        replies: list of dicts. The process sends one after each repeat.
+        ready: what the process sent after its warm-up.
+        replies: what the process sent after each repeat.
     """
 
-    def __init__(self, name, spec, folder, stack):
+    def __init__(
+        self, name: str, spec: Spec, folder: str, stack: contextlib.ExitStack
+    ) -> None:
         self.name = name
-        self.replies = []
-        self.spec = spec | {"folder": tempfile.mkdtemp(dir=folder)}
+        self.replies: list[Reply] = []
+        self.spec: Spec = {**spec, "folder": tempfile.mkdtemp(dir=folder)}
         self._connection, theirs = PROCESSES.Pipe()
         arguments = name, self.spec, theirs
         self._process = PROCESSES.Process(target=serve, args=arguments)
         self._process.start()
         stack.callback(self.close)
         theirs.close()
-        self.ready = self._read()
+        self.ready: Ready = self._read()
 
-    def _read(self):
+    def _read(self) -> Any:  # noqa: ANN401  what `serve` sends next
         try:
             return self._connection.recv()
         except EOFError:
@@ -201,18 +280,18 @@ class Contestant:
             self.close()
             raise RuntimeError("\n".join(log.splitlines()[-15:])) from None
 
-    def repeat(self):
+    def repeat(self) -> None:
         """Lets the process time one repeat."""
         # Wait until the threads of the previous contestant are idle.
         time.sleep(0.2)
         self._connection.send(True)
         self.replies.append(self._read())
 
-    def seconds(self):
+    def seconds(self) -> float:
         """Returns the median time of a repeat in seconds."""
         return statistics.median(reply["seconds"] for reply in self.replies)
 
-    def close(self):
+    def close(self) -> None:
         """Kills the process and its children, if they still run.
 
         Without this call, Python would wait for the process before it exits.
@@ -222,7 +301,7 @@ class Contestant:
         self._connection.close()
         # If the process has just started, its process group does not exist yet.
         with contextlib.suppress(ProcessLookupError):
-            os.killpg(self._process.pid, signal.SIGKILL)
+            os.killpg(cast("int", self._process.pid), signal.SIGKILL)
         self._process.kill()
         self._process.join()
         shutil.rmtree(self.spec["folder"], ignore_errors=True)

@@ -13,7 +13,9 @@ import shlex
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Protocol
 
 from benchmarks import race
 
@@ -24,7 +26,7 @@ NUM_WARMUP_TEXTS = 32
 SECONDS_PER_SAMPLE = 0.2
 
 
-def create_texts(spec, num_texts):
+def create_texts(spec: race.Spec, num_texts: int) -> list[str]:
     """Returns texts of 3 to 300 words, half of them with less than 30.
 
     The words follow one another as in MRPC's sentences. The seed is fixed.
@@ -41,7 +43,7 @@ def create_texts(spec, num_texts):
     return texts
 
 
-def write_tickets(path, texts):
+def write_tickets(path: Path, texts: Sequence[str]) -> None:
     """Writes a CSV file with the columns id and text."""
     with open(path, "w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
@@ -49,7 +51,7 @@ def write_tickets(path, texts):
         writer.writerows(enumerate(texts, start=1))
 
 
-def count_rows(folder):
+def count_rows(folder: str) -> int:
     """Returns the number of answers in all CSV files of a folder."""
     count = 0
     for path in Path(folder).glob("*.csv"):
@@ -58,7 +60,7 @@ def count_rows(folder):
     return count
 
 
-def measure_memory():
+def measure_memory() -> int:
     """Returns the resident memory of this process's children in bytes.
 
     Memory that processes share is counted in each of them.
@@ -74,7 +76,7 @@ def measure_memory():
     return pages * resource.getpagesize()
 
 
-def run_script(command):
+def run_script(command: Sequence[str]) -> tuple[float, float]:
     """Runs a script to its end.
 
     Returns (processor seconds, peak memory in GiB) of all its processes.
@@ -97,15 +99,28 @@ def run_script(command):
     return seconds, peak / 2**30
 
 
-def on_tickets(spec, create_command):
+class CreateCommand(Protocol):
+    """Returns the command with which a script answers tickets."""
+
+    def __call__(
+        self, path: Path, pattern: Path, output: str, /
+    ) -> Sequence[str | Path]:
+        """Returns the command.
+
+        Args:
+            path: CSV file of all tickets.
+            pattern: pattern of several files with the same tickets.
+            output: CSV file to write, or the beginning of the names of several
+                files.
+        """
+
+
+def on_tickets(spec: race.Spec, create_command: CreateCommand) -> race.Work:
     """Returns a Work that lets a script answer the tickets.
 
     Args:
-        spec: dict of settings. The entry "num_texts" is the number of tickets.
-        create_command: function (path, pattern, output) that returns the
-            command. `path` is a CSV file of all tickets, `pattern` matches
-            several files with the same tickets, and `output` is the CSV file
-            to write, or the beginning of the names of several files.
+        spec: settings of the contestant. "num_texts" is the number of tickets.
+        create_command: what returns the command of the script.
     """
     folder = Path(spec["folder"])
     texts = create_texts(spec, spec["num_texts"])
@@ -115,7 +130,7 @@ def on_tickets(spec, create_command):
     warmup = folder / "warmup.csv"
     write_tickets(warmup, texts[:NUM_WARMUP_TEXTS])
 
-    def run(path, pattern, num_texts):
+    def run(path: Path, pattern: Path, num_texts: int) -> dict[str, float]:
         output = tempfile.mkdtemp(dir=folder)
         command = create_command(path, pattern, f"{output}/answers.csv")
         cpu_seconds, memory = run_script(list(map(str, command)))

@@ -8,6 +8,7 @@ import argparse
 import dataclasses
 import difflib
 import re
+import types
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
@@ -107,16 +108,9 @@ def parse_options(
                 f"--beam_option={option} has no value. Write it as "
                 "--beam_option=NAME=VALUE, such as NAME=true"
             )
-    try:
-        # Only a job on Beam needs Beam, whose import takes seconds.
-        import apache_beam as beam
-    except ImportError as error:
-        raise ValueError(
-            f"--pipeline=beam needs Apache Beam: "
-            f"{install_command('apache_beam')}"
-        ) from error
+    beam = _import_beam()
     # The flags of some runners exist once the module of the runner is imported.
-    kind = beam.options.pipeline_options.PipelineOptions
+    kind: type[PipelineOptions] = beam.options.pipeline_options.PipelineOptions
     runner = _parse(_create_parser(kind), arguments)[0].runner or ""
     short = runner.lower().removesuffix("runner") + "runner"
     if name := _RUNNERS.get(short):
@@ -144,6 +138,19 @@ def parse_options(
         # computes.
         added.append("--dask_partition_size=1")
     return kind([*arguments, *added])
+
+
+def _import_beam() -> types.ModuleType:
+    try:
+        # Only a job on Beam needs Beam, whose import takes seconds.
+        import apache_beam as beam
+    except ImportError as error:
+        raise ValueError(
+            f"--pipeline=beam needs Apache Beam: "
+            f"{install_command('apache_beam')}"
+        ) from error
+    module: types.ModuleType = beam
+    return module
 
 
 def _import_runner(runner: str, create: Callable[[str], object]) -> None:

@@ -8,7 +8,7 @@ import os
 import signal
 import sys
 import types
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from absl import app, logging
@@ -96,13 +96,8 @@ def run(
     absl_flags.FLAGS.set_gnu_getopt(is_on_beam)
 
     def run_main(argv: list[str]) -> int | None:
-        options = absl_flags.FLAGS
         rest = argv[1:]
-        if not options["verbosity"].present:
-            level = logging.DEBUG if options.verbose else logging.INFO
-            logging.set_verbosity(level)
-        if not options.debug:
-            chatter.silence_tensorflow()
+        _choose_what_to_log()
         if rest and not (is_on_beam or takes_arguments):
             return _fail(
                 f"every argument must be a flag, --name=value. Received: {rest}"
@@ -147,6 +142,16 @@ def _install_handlers() -> None:
     handler.addFilter(_is_ours_or_urgent)
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _interrupt)
+
+
+def _choose_what_to_log() -> None:
+    """Sets what is logged, from the flags that every script has."""
+    options = absl_flags.FLAGS
+    if not options["verbosity"].present:
+        level = logging.DEBUG if options.verbose else logging.INFO
+        logging.set_verbosity(level)
+    if not options.debug:
+        chatter.silence_tensorflow()
 
 
 def _is_ours_or_urgent(record: std_logging.LogRecord) -> bool:
@@ -240,10 +245,7 @@ def _guarded(
         path_flags += config_values.path_flags(prepared)
         check_paths(path_flags)
         prepared = prepared.download()
-        with contextlib.ExitStack() as stack:
-            for flag in path_flags if prepared.is_chief else ():
-                if path := flag.lock_file:
-                    stack.enter_context(lock.hold_lock(path, str(flag)))
+        with _locked(path_flags if prepared.is_chief else ()):
             return main(dataclasses.replace(parsed, config=prepared))
     except BrokenPipeError:
         raise
@@ -254,6 +256,16 @@ def _guarded(
         if absl_flags.FLAGS.debug or not user_errors.is_user_error(error):
             raise
         return _fail(user_errors.describe_error(error, path_flags))
+
+
+@contextlib.contextmanager
+def _locked(path_flags: Iterable[PathFlag]) -> Iterator[None]:
+    """Holds the locks of the paths that flags name, in a `with` block."""
+    with contextlib.ExitStack() as stack:
+        for flag in path_flags:
+            if path := flag.lock_file:
+                stack.enter_context(lock.hold_lock(path, str(flag)))
+        yield
 
 
 def _fail(error: object, status: int = 1) -> int:

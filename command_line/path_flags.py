@@ -131,7 +131,7 @@ def check_paths(flags: Sequence[PathFlag]) -> None:
         ValueError: a path is empty, or an output overlaps another path.
         OSError: an output file cannot be written.
     """
-    places: list[_Place] = []
+    found: list[_FoundPath] = []
     for flag in flags:
         if not all(map(str.strip, flag.parts)) or not flag.parts:
             raise ValueError(
@@ -140,11 +140,13 @@ def check_paths(flags: Sequence[PathFlag]) -> None:
             )
         for path in flag.parts:
             _check_output(flag, path)
-            for found_path in _find_places(flag, path.removeprefix("file://")):
-                lineage = _lineage(found_path)
-                places.append(_Place(flag, found_path, lineage))
-    outputs = (place for place in places if place.flag.kind in OUTPUTS)
-    for output, other in itertools.product(outputs, places):
+            local_path = path.removeprefix("file://")
+            found += [
+                _FoundPath(flag, found_path, _lineage(found_path))
+                for found_path in _find_paths(flag, local_path)
+            ]
+    outputs = [path for path in found if path.flag.kind in OUTPUTS]
+    for output, other in itertools.product(outputs, found):
         if _may_harm(output, other):
             raise ValueError(
                 f"{output} overlaps {other}. An output must not be, "
@@ -153,7 +155,7 @@ def check_paths(flags: Sequence[PathFlag]) -> None:
             )
 
 
-class _Place(NamedTuple):
+class _FoundPath(NamedTuple):
     """A file or folder that a flag leads to.
 
     Attributes:
@@ -172,7 +174,7 @@ class _Place(NamedTuple):
         return f"{self.flag} ({self.path})"
 
 
-def _may_harm(output: _Place, other: _Place) -> bool:
+def _may_harm(output: _FoundPath, other: _FoundPath) -> bool:
     """Returns whether writing an output may change another path."""
     if other is output:
         return False
@@ -213,7 +215,7 @@ def _check_output(flag: PathFlag, path: str) -> None:
         raise PermissionError(f"{flag}: you may not write to this path")
 
 
-def _find_places(flag: PathFlag, path: str) -> Iterator[str]:
+def _find_paths(flag: PathFlag, path: str) -> Iterator[str]:
     """Yields the files and folders that a path of a flag leads to."""
     if flag.kind is PathKind.INPUT_FILES and not is_remote(path):
         yield from find_matches(path)
@@ -240,7 +242,7 @@ def _lineage(path: str) -> list[object]:
         return [remote, *remote.parents[:-1]]
     local = Path(os.path.realpath(path))
     lineage: list[object] = []
-    for place in (local, *local.parents):
-        status = place.stat() if place.exists() else None
-        lineage.append((status.st_dev, status.st_ino) if status else place)
+    for ancestor in (local, *local.parents):
+        status = ancestor.stat() if ancestor.exists() else None
+        lineage.append((status.st_dev, status.st_ino) if status else ancestor)
     return lineage

@@ -122,16 +122,19 @@ def remove_partial(path: StrPath) -> None:
     # Ignore errors, because a partial file that stays does no harm.
     with contextlib.suppress(OSError):
         for partial_name in filter(pattern.fullmatch, os.listdir(folder)):
-            partial = os.path.join(folder, partial_name)
-            descriptor = os.open(partial, os.O_RDONLY | os.O_NONBLOCK)
-            try:
-                if not try_lock(descriptor):
-                    continue
-                is_folder = os.path.isdir(partial)
-                (shutil.rmtree if is_folder else os.remove)(partial)
-                logging.info("Removed %s, which a killed process left", partial)
-            finally:
-                os.close(descriptor)
+            _remove_unlocked(os.path.join(folder, partial_name))
+
+
+def _remove_unlocked(partial: str) -> None:
+    """Removes a partial file or folder, unless a process has locked it."""
+    descriptor = os.open(partial, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        if try_lock(descriptor):
+            is_folder = os.path.isdir(partial)
+            (shutil.rmtree if is_folder else os.remove)(partial)
+            logging.info("Removed %s, which a killed process left", partial)
+    finally:
+        os.close(descriptor)
 
 
 def try_lock(descriptor: int) -> bool | None:

@@ -69,8 +69,8 @@ The network and its heads:
 
 What they learn:
 
-    task_loss.py: `Loss`, the base class of the losses of tasks
-    losses.py: the loss of each task
+    base_loss.py: `Loss`, the base class of the losses of tasks
+    losses.py: the formula of each task's loss
     distillation.py: the loss of a student, which learns from a teacher
 
 What Keras calls:

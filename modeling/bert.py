@@ -29,7 +29,7 @@ from modeling.positions import (
     last_positions,
 )
 from modeling.tensors import Shape, Tensor
-from modeling.unpadding import UnpaddedRows
+from modeling.unpadding import PackedRows, UnpaddedRows
 
 
 class EncoderOptions(TypedDict, total=False):
@@ -209,29 +209,16 @@ class BertModel(FeaturesModel):
             ValueError: a feature is missing or unknown, its shape does not
                 match `input_ids`, or there are a dict and other tensors.
         """
-        if isinstance(input_ids, dict):
-            if not (input_mask is None and token_type_ids is None):
-                raise ValueError(
-                    "Pass all features in the dict, or each as an argument. "
-                    "Received: a dict and other tensors"
-                )
-            self.check_features(features := input_ids)
-            input_ids = features["input_ids"]
-            input_mask = features.get("input_mask")
-            token_type_ids = features.get("segment_ids")
-        _check_same_shape("input_mask", input_mask, input_ids)
-        _check_same_shape("token_type_ids", token_type_ids, input_ids)
-        rows = packed = None
-        given_mask = input_mask
-        if input_mask is None:
-            input_mask = keras.ops.ones_like(input_ids)
-        elif self.unpad and len(input_mask.shape) == 2:
-            rows = UnpaddedRows(input_mask)
-            if training:
-                # Pack only in training. Packed sequences need a larger mask,
-                # [S, T, T] instead of [B, 1, T], which slows down inference.
-                packed = rows.packed()
-                input_mask = packed.attention_mask
+        input_ids, input_mask, token_type_ids = self._read_inputs(
+            input_ids, input_mask, token_type_ids
+        )
+        rows, packed = self._unpad(input_mask, training)
+        if packed is not None:
+            attended = packed.attention_mask
+        elif input_mask is not None:
+            attended = input_mask
+        else:
+            attended = keras.ops.ones_like(input_ids)
         if token_type_ids is None:
             token_type_ids = keras.ops.zeros_like(input_ids)
         if not training:
@@ -246,9 +233,7 @@ class BertModel(FeaturesModel):
         )
         layers = self.encoder(
             embedding_output,
-            create_attention_mask_from_input_mask(
-                input_mask, self.left_to_right
-            ),
+            create_attention_mask_from_input_mask(attended, self.left_to_right),
             seed=seed,
             training=training,
             rows=rows,
@@ -258,8 +243,47 @@ class BertModel(FeaturesModel):
             "embedding_output": embedding_output,
             "all_encoder_layers": layers,
             "sequence_output": layers[-1],
-            "pooled_output": self._pool(layers[-1], given_mask),
+            "pooled_output": self._pool(layers[-1], input_mask),
         }
+
+    def _read_inputs(
+        self,
+        input_ids: Tensor | dict[str, Tensor],
+        input_mask: Tensor | None,
+        token_type_ids: Tensor | None,
+    ) -> tuple[Tensor, Tensor | None, Tensor | None]:
+        """Returns the ids, mask and segments of a call, after checking them.
+
+        The call passes them in a dict, or each as an argument.
+        """
+        if isinstance(input_ids, dict):
+            features = input_ids
+            if not (input_mask is None and token_type_ids is None):
+                raise ValueError(
+                    "Pass all features in the dict, or each as an argument. "
+                    "Received: a dict and other tensors"
+                )
+            self.check_features(features)
+            input_ids = features["input_ids"]
+            input_mask = features.get("input_mask")
+            token_type_ids = features.get("segment_ids")
+        _check_same_shape("input_mask", input_mask, input_ids)
+        _check_same_shape("token_type_ids", token_type_ids, input_ids)
+        return input_ids, input_mask, token_type_ids
+
+    def _unpad(
+        self, input_mask: Tensor | None, training: bool
+    ) -> tuple[UnpaddedRows | None, PackedRows | None]:
+        """Returns the rows without padding, and how attention packs them.
+
+        Each is None if this call does not do it.
+        """
+        if not self.unpad or input_mask is None or len(input_mask.shape) != 2:
+            return None, None
+        rows = UnpaddedRows(input_mask)
+        # Pack only in training. Packed sequences need a larger mask, [S, T, T]
+        # instead of [B, 1, T], which slows down inference.
+        return rows, rows.packed() if training else None
 
     def _pool(
         self, sequence_output: Tensor, input_mask: Tensor | None

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import keras
 
+from modeling.base_loss import BatchLoss, Loss, weighted_sum
 from modeling.ops import at_least_float32
-from modeling.task_loss import BatchLoss, Loss, weighted_sum
 from modeling.tensors import Features, Outputs, Tensor
 
 if TYPE_CHECKING:

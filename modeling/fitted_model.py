@@ -7,8 +7,8 @@ import keras
 
 from model_folders.bert_config import BertConfig
 from modeling import metric_targets
+from modeling.base_loss import Loss
 from modeling.features import check_names, check_ranges
-from modeling.task_loss import Loss
 from modeling.tensors import Features, Outputs, Tensor
 
 

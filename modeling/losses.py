@@ -1,9 +1,10 @@
-"""The loss of each task, by the formulas of Google's code.
+"""The formula of each task's loss, for one example, as in Google's code.
 
 In shapes, B = batch, T = length in WordPieces, P = masked positions, C =
 choices, L = labels, V = vocabulary size and W = hidden size.
 
-A loss is a weighted mean, as its base class says (task_loss.py).
+base_loss.py weights and averages the values. The trainer and the distillation
+know only that module, so a new formula here changes nothing there.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,13 +12,13 @@ from collections.abc import Mapping, Sequence
 import keras
 
 from files.json_files import JsonObject
-from modeling.ops import at_least_float32, cross_entropy
-from modeling.task_loss import (
+from modeling.base_loss import (
     Loss,
     divergence,
     example_weights,
     only_output,
 )
+from modeling.ops import at_least_float32, cross_entropy
 from modeling.tensors import Features, Outputs
 
 
@@ -143,8 +144,9 @@ class ContrastiveLoss(LossWithSquaredDivergence):
         # Exclude examples that only pad the batch from the negatives.
         is_real = keras.ops.cast(example_weights(features), cosines.dtype)
         logits = cosines / self._temperature - 1e4 * (1.0 - is_real)
-        places = keras.ops.arange(keras.ops.shape(logits)[0])
-        return {"loss": cross_entropy(logits, places)}
+        # The right class of a pair is its own second text.
+        own_texts = keras.ops.arange(keras.ops.shape(logits)[0])
+        return {"loss": cross_entropy(logits, own_texts)}
 
 
 @keras.saving.register_keras_serializable(package="bert")

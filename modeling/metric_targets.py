@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from modeling.task_loss import Loss
+from modeling.base_loss import Loss
 from modeling.tensors import Features, Outputs, Tensor
 
 

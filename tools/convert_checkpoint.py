@@ -12,9 +12,9 @@ For LiteRT, ONNX and SavedModels, see tools/export.py.
 
 import dataclasses
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Protocol, Self
 
 from absl import logging
 
@@ -280,9 +280,26 @@ def _read_pooling_files(folder: presets.Preset) -> dict[str, str]:
     }
 
 
+class _Save(Protocol):
+    """A function that writes a model in a format."""
+
+    def __call__(
+        self,
+        model: "FeaturesModel",
+        folder: str,
+        /,
+        *,
+        tokenizer: tokenization.FullTokenizer,
+        labels: Sequence[str] | None,
+        leave_out: Sequence[str],
+        files: Mapping[str, str],
+    ) -> None:
+        """Writes the files of a model to a folder, as `save_release` does."""
+
+
 def _choose_save(
     folder: presets.Preset, head: str, length: int, output_format: str
-) -> Callable[..., None]:
+) -> _Save:
     """Returns the function that writes a model with this head in a format."""
     if output_format == "kerashub":
         return functools.partial(

@@ -10,6 +10,7 @@ the evaluations as dark lines with dots.
 import collections
 import dataclasses
 import functools
+import itertools
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -34,7 +35,7 @@ AXES: Mapping[str, Literal["step", "examples", "hours"]] = {
 # A curve of fewer points also gets a dot for each point.
 _FEW_POINTS = 10
 
-# {(metric, whether it is of evaluations): [(place on the x axis, value)]}.
+# {(metric, whether it is of evaluations): [(value on the x axis, value)]}.
 Curves = Mapping[tuple[str, bool], Sequence[tuple[float, float]]]
 
 
@@ -72,15 +73,15 @@ def read_runs(config: Config) -> list[tuple[str, Curves]]:
     start = 0.0
     for name, folder in named_folders(config.runs):
         lines = history.read_history(Path(folder) / history.FILE)
-        places = [start + line[AXES[config.axis]] for line in lines]
-        runs.append((name or folder, create_curves(lines, places)))
+        x_values = [start + line[AXES[config.axis]] for line in lines]
+        runs.append((name or folder, create_curves(lines, x_values)))
         if config.consecutive:
-            start = max(places, default=start)
+            start = max(x_values, default=start)
     return runs
 
 
 def create_curves(
-    lines: Sequence[history.HistoryLine], places: Sequence[float]
+    lines: Sequence[history.HistoryLine], x_values: Sequence[float]
 ) -> Curves:
     """Returns the curves of a run, without values that are not finite.
 
@@ -89,19 +90,19 @@ def create_curves(
 
     Args:
         lines: the lines of history.jsonl.
-        places: place of each line on the x axis.
+        x_values: value of each line on the x axis.
     """
     curves = collections.defaultdict(list)
-    for line, place in zip(lines, places, strict=True):
+    for line, x_value in zip(lines, x_values, strict=True):
         is_eval = line["kind"] == "eval"
         overall, _ = split_by_label(line["metrics"])
         for metric, value in overall.items():
             is_shown = is_eval or "loss" in metric
             name = "loss" if metric == "eval_loss" else metric
             if is_shown and value is not None:
-                curves[name, is_eval].append((place, value))
+                curves[name, is_eval].append((x_value, value))
         if (rate := line["learning_rate"]) is not None:
-            curves["learning_rate", False].append((place, rate))
+            curves["learning_rate", False].append((x_value, rate))
     return curves
 
 
@@ -119,40 +120,36 @@ def draw_runs(runs: Sequence[tuple[str, Curves]], axis: str) -> "Figure":
     # Pairs of a light and a dark tone.
     colors = mpl.color_sequences["Paired"]
     metrics = sorted({metric for _, curves in runs for metric, _ in curves})
-    rows = -(-len(metrics) // 2)
-    drawn = figure.Figure(figsize=(10, 3 * rows + 0.5), layout="constrained")
-    handles = {}
-    for number, metric in enumerate(metrics, start=1):
-        axes = drawn.add_subplot(rows, 2, number)
-        axes.set(title=metric, xlabel=axis)
-        for index, (name, curves) in enumerate(runs):
-            for is_eval in (False, True):
-                if not (points := curves.get((metric, is_eval))):
-                    continue
-                label = f"{name}, {'dev set' if is_eval else 'training'}"
-                color = colors[(2 * index + is_eval) % len(colors)]
-                handles[index, is_eval] = lines.Line2D(
-                    [],
-                    [],
-                    color=color,
-                    marker="." if is_eval else "",
-                    label=label,
-                )
-                # Without dots, a line of one point would be invisible.
-                has_dots = is_eval or len(points) < _FEW_POINTS
-                places, values = zip(*points, strict=True)
-                axes.plot(
-                    places,
-                    values,
-                    color=color,
-                    marker="." if has_dots else "",
-                    label=label,
-                )
-    drawn.legend(
-        handles=[handles[place] for place in sorted(handles)],
-        loc="outside upper center",
-        ncols=2,
+    num_rows = -(-len(metrics) // 2)
+    drawn = figure.Figure(
+        figsize=(10, 3 * num_rows + 0.5), layout="constrained"
     )
+    panels = {}
+    for number, metric in enumerate(metrics, start=1):
+        panels[metric] = drawn.add_subplot(num_rows, 2, number)
+        panels[metric].set(title=metric, xlabel=axis)
+    entries = []
+    for index, is_eval in itertools.product(range(len(runs)), (False, True)):
+        name, curves = runs[index]
+        label = f"{name}, {'dev set' if is_eval else 'training'}"
+        color = colors[(2 * index + is_eval) % len(colors)]
+        shown = [metric for metric in metrics if curves.get((metric, is_eval))]
+        for metric in shown:
+            points = curves[metric, is_eval]
+            # Without dots, a line of one point would be invisible.
+            has_dots = is_eval or len(points) < _FEW_POINTS
+            panels[metric].plot(
+                *zip(*points, strict=True),
+                color=color,
+                marker="." if has_dots else "",
+                label=label,
+            )
+        if shown:
+            marker = "." if is_eval else ""
+            entries.append(
+                lines.Line2D([], [], color=color, marker=marker, label=label)
+            )
+    drawn.legend(handles=entries, loc="outside upper center", ncols=2)
     return drawn
 
 

@@ -53,7 +53,7 @@ def read_scores(runs: str) -> dict[str, list[dict[str, float]]]:
         OSError: a folder in `runs`, the value of --runs, contains no results.
     """
     folders = named_folders(runs)
-    rows = collections.defaultdict(list)
+    runs_by_label = collections.defaultdict(list)
     for name, folder in folders:
         files = sorted(Path(folder).rglob("eval_results.txt"))
         if not files:
@@ -61,15 +61,12 @@ def read_scores(runs: str) -> dict[str, list[dict[str, float]]]:
         start = name or (folder if len(folders) > 1 else "")
         for file in files:
             parts = Path(start, file.parent.relative_to(folder)).parts
-            kept = [part for part in parts if not _SEED.fullmatch(part)]
-            results: dict[str, float] = {}
-            for results_file in (
-                file,
-                file.with_name("export_eval_results.txt"),
-            ):
-                results |= _read_results(results_file)
-            rows[str(Path(*kept)) if kept else folder].append(results)
-    return rows
+            common = [part for part in parts if not _SEED.fullmatch(part)]
+            label = str(Path(*common)) if common else folder
+            export_file = file.with_name("export_eval_results.txt")
+            results = _read_results(file) | _read_results(export_file)
+            runs_by_label[label].append(results)
+    return runs_by_label
 
 
 def _read_results(file: Path) -> dict[str, float]:

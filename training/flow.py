@@ -15,7 +15,7 @@ from data.io import tfrecords
 from imports.installation import as_typed
 from model_folders.cards import cards, descriptions
 from model_folders.model_entries import TrainingSettings
-from modeling.task_loss import BatchLoss, Loss
+from modeling.base_loss import BatchLoss, Loss
 from training import exporting
 from training.loop import devices, stopping
 from training.loop.best_step import BestStep

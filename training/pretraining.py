@@ -21,7 +21,7 @@ from data.pretraining.dynamic_masking import DynamicMasking
 from data.pretraining.pretraining_options import MaskingOptions
 from model_folders import identity
 from model_folders.model_entries import Fingerprint
-from modeling.task_loss import add_terms
+from modeling.base_loss import add_terms
 from training import checks, exporting, flow, pretraining_end
 from training.distillation import load_teacher
 from training.flow import Scores

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import modeling
     from data.io import feature_specs, tfrecords
     from data.io.split_names import Purpose
-    from modeling.task_loss import Loss
+    from modeling.base_loss import Loss
     from modeling.task_models import TaskModel
 
 # An example, and what `Task.encode` yields beside a record.

@@ -14,14 +14,14 @@ from data.text.tokenization import FullTokenizer
 PACKAGES = ["tensorflow"]
 
 
-def records(spec):
+def records(spec: race.Spec) -> race.Work:
     """Creates pretraining records from five passes over the corpus."""
     command = [sys.executable, "create_pretraining_data.py", "--dupe_factor=5"]
     command += [f"--input_file={spec['corpus']}"]
     command += [f"--vocab_file={spec['vocab_file']}"]
     command += [f"--output_file={spec['folder']}/out", *spec["variant"].split()]
 
-    def repeat(_):
+    def repeat(_: int) -> dict[str, float]:
         started = time.perf_counter()
         output = subprocess.check_output(command, text=True)
         num_instances = int(output.split()[0].replace(",", ""))
@@ -30,7 +30,7 @@ def records(spec):
     return race.Work(repeat, 0)
 
 
-def words(spec):
+def words(spec: race.Spec) -> race.Work:
     """Tokenizes the corpus with FullTokenizer, or with TokenizerLayer.
 
     The variant "TokenizerLayer N" passes N texts to each call of the layer.
@@ -39,7 +39,7 @@ def words(spec):
     lines, num_mb = race.read_corpus(spec, limit=8192 if batch_size else None)
     if not batch_size:
 
-        def repeat(_):
+        def repeat(_: int) -> None:
             # Create a new tokenizer for each repeat, because a tokenizer caches
             # the words that it has seen.
             tokenizer = FullTokenizer(spec["vocab_file"])
@@ -58,7 +58,7 @@ def words(spec):
         [tf.TensorSpec([None], tf.string)],
     )
 
-    def repeat_layer(_):
+    def repeat_layer(_: int) -> dict[str, float]:
         begun = time.process_time()
         for texts in batches:
             tokenize(texts)

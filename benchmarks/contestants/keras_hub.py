@@ -10,7 +10,9 @@ from benchmarks import race
 PACKAGES = ["keras-hub", "keras", "tensorflow"]
 
 
-def create_backbone(spec):
+def create_backbone(
+    spec: race.Spec,
+) -> tuple[keras.Model, dict[str, np.ndarray]]:
     """Returns a BertBackbone with random weights, and a batch for it."""
     config = race.read_config(spec)
     backbone = keras_hub.models.BertBackbone(
@@ -28,7 +30,7 @@ def create_backbone(spec):
     return backbone, inputs
 
 
-def pretrain(spec):
+def pretrain(spec: race.Spec) -> race.Work:
     """Trains the masked LM. KerasHub has no next sentence prediction."""
     if spec["precision"] == "bfloat16":
         keras.config.set_dtype_policy("mixed_bfloat16")
@@ -44,14 +46,14 @@ def pretrain(spec):
     labels = inputs["token_ids"][:, positions]
     inputs["mask_positions"] = np.tile(positions, (len(labels), 1))
 
-    def repeat(num_steps):
+    def repeat(num_steps: int) -> None:
         for _ in range(num_steps):
             model.train_on_batch(inputs, labels)
 
     return race.Work(repeat, len(labels))
 
 
-def inference(spec):
+def inference(spec: race.Spec) -> race.Work:
     """Runs the encoder's forward pass, from NumPy arrays to NumPy arrays."""
     if spec["variant"]:
         keras.config.set_dtype_policy(spec["variant"])
@@ -59,10 +61,11 @@ def inference(spec):
 
     # Do not use the model's `predict`, because it is slower for one batch.
     @tf.function(autograph=False)
-    def forward(tensors):
-        return backbone(tensors, training=False)
+    def forward(tensors: dict[str, tf.Tensor]) -> dict[str, tf.Tensor]:
+        outputs: dict[str, tf.Tensor] = backbone(tensors, training=False)
+        return outputs
 
-    def repeat(num_steps):
+    def repeat(num_steps: int) -> None:
         for _ in range(num_steps):
             outputs = forward(tf.nest.map_structure(tf.constant, inputs))
             _ = tf.nest.map_structure(np.asarray, outputs)

@@ -12,7 +12,7 @@ from benchmarks import race, tickets
 PACKAGES = ["optimum-onnx", "transformers", "onnxruntime"]
 
 
-def export(spec):
+def export(spec: race.Spec) -> tuple[str, str]:
     """Exports MiniLM with a random head, and returns (folder, file name)."""
     folder = os.path.join(spec["folder"], "onnx")
     source = spec["minilm_dir"]
@@ -36,7 +36,7 @@ def export(spec):
     return folder, "model_quantized.onnx"
 
 
-def classify(spec):
+def classify(spec: race.Spec) -> race.Work:
     """Classifies texts. Each batch is padded to its longest text."""
     folder, name = export(spec)
     model = onnxruntime.ORTModelForSequenceClassification.from_pretrained(
@@ -44,7 +44,7 @@ def classify(spec):
     )
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
 
-    def classify_batch(*texts):
+    def classify_batch(*texts: list[str]) -> None:
         features = tokenizer(
             *texts, padding=True, truncation=True, return_tensors="pt"
         )
@@ -54,7 +54,7 @@ def classify(spec):
     return race.on_mrpc(spec, classify_batch)
 
 
-def bulk(spec):
+def bulk(spec: race.Spec) -> race.Work:
     """Runs a script that classifies the texts of a file in batches."""
     model = os.path.join(*export(spec))
     command = [sys.executable, "-m", "benchmarks.classify_csv", "optimum"]

@@ -6,7 +6,10 @@ import shutil
 import subprocess
 import sys
 import time
+import types
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any, cast
 
 import numpy as np
 import tensorflow as tf
@@ -18,15 +21,22 @@ import run_pretraining
 import serving
 from benchmarks import race, tickets
 from command_line import parsing
+from command_line.flags import Parsed
 from data.io import tfrecords
 from data.text.tokenization import FullTokenizer
+from model_folders.model_entries import ClassifierSettings, SpanSettings
 from modeling import losses
 from modeling.accelerated import inference as inference_forms
+from modeling.base_loss import Loss
+from modeling.base_model import FeaturesModel
+from modeling.task_models import TaskModel
 from serving import engines
 from training import exporting, flow
+from training.loop.train_step import TrainStep
 from training.run.run_folder import RunFolder
 from training.splits import write_splits
-from training.start import read_start
+from training.start import StartingPoint, read_start
+from training.task import AnyTask, Split
 from training.training_config import NumSteps
 
 PACKAGES = ["tensorflow", "keras"]
@@ -35,14 +45,24 @@ PACKAGES = ["tensorflow", "keras"]
 NUM_TRAIN_STEPS = 10**6
 SAMPLES = Path("examples/samples")
 
+# (start, task, folder, splits) of a run on MRPC.
+OpenedMrpc = tuple[
+    StartingPoint[run_classifier.Config],
+    AnyTask,
+    RunFolder,
+    dict[str, Split[Any, Any]],
+]
 
-def parse(script, spec, command):
+
+def parse(
+    script: types.ModuleType, spec: race.Spec, command: str
+) -> Parsed[Any]:
     """Parses a command line of a script. Returns its flags, a Parsed.
 
     Args:
         script: the script's module.
-        spec: dict of settings. Their values replace the names in braces in
-            `command`.
+        spec: settings of the contestant. Their values replace the names in
+            braces in `command`.
         command: flags of the script.
     """
     parsing.define_flags(script.Config, script.__name__)
@@ -51,7 +71,12 @@ def parse(script, spec, command):
     return parsing.parse_flags(script.Config)
 
 
-def training(start, dataset, create_model, loss):
+def training(
+    start: StartingPoint[Any],
+    dataset: tf.data.Dataset,
+    create_model: Callable[..., TaskModel],
+    loss: Loss,
+) -> race.Work:
     """Returns a Work that trains on the batches of an endless dataset.
 
     `start` is the StartingPoint of a script.
@@ -63,16 +88,17 @@ def training(start, dataset, create_model, loss):
     )
     # Create the iterator here, so that each repeat continues with new batches.
     batches = iter(dataset)
+    train_step = cast("TrainStep", trainer.train_step)
 
-    def repeat(num_steps):
+    def repeat(num_steps: int) -> None:
         # Run the steps as Trainer.fit does, but without its callbacks.
         for _ in range(num_steps):
-            trainer.train_step(batches)
+            train_step(batches)
 
     return race.Work(repeat, start.config.batch_size)
 
 
-def pretrain(spec):
+def pretrain(spec: race.Spec) -> race.Work:
     """Pretrains BERT on random instances without padding."""
     command = (
         "--do_train --input_file=none --bert_config_file={bert_config_file} "
@@ -99,7 +125,7 @@ def pretrain(spec):
     )
 
 
-def inference(spec):
+def inference(spec: race.Spec) -> race.Work:
     """Runs the encoder's forward pass, from NumPy arrays to NumPy arrays."""
     config = modeling.load_config(spec["bert_config_file"])
     inputs = race.random_inputs(spec, config.vocab_size)
@@ -115,7 +141,7 @@ def inference(spec):
             autograph=False,
         )
 
-    def repeat(num_steps):
+    def repeat(num_steps: int) -> None:
         for _ in range(num_steps):
             outputs = forward(inputs)
             for name in ("sequence_output", "pooled_output"):
@@ -124,7 +150,9 @@ def inference(spec):
     return race.Work(repeat, spec["batch_size"])
 
 
-def load_engine(spec):
+def load_engine(
+    spec: race.Spec,
+) -> Callable[[dict[str, np.ndarray]], engines.OutputArrays]:
     """Exports an encoder with random weights, and loads it into an engine.
 
     The engine is spec["variant"]. Returns a function from features to outputs.
@@ -136,7 +164,7 @@ def load_engine(spec):
     return engine.run
 
 
-def open_mrpc(spec, command):
+def open_mrpc(spec: race.Spec, command: str) -> OpenedMrpc:
     """Writes MRPC's records. Returns (start, task, folder, splits).
 
     `command` is more flags of run_classifier.py.
@@ -154,7 +182,7 @@ def open_mrpc(spec, command):
     return start, task, folder, write_splits(task, folder.state)
 
 
-def mrpc(spec):
+def mrpc(spec: race.Spec) -> race.Work:
     """Fine-tunes MiniLM on MRPC as run_classifier.py does."""
     command = (
         "--init_checkpoint={minilm_dir} --do_train --learning_rate=5e-5 "
@@ -171,7 +199,7 @@ def mrpc(spec):
     return training(start, dataset, task.create_model, task.loss)
 
 
-def export_task(spec):
+def export_task(spec: race.Spec) -> race.Work:
     """Exports a classifier of MiniLM's size, and checks it on MRPC."""
     # With --do_train, the model may have random weights.
     command = (
@@ -186,22 +214,23 @@ def export_task(spec):
     trainer.restore_or_load()
     # No export of this untrained model is worse than these scores.
     scores = dict.fromkeys(task.metrics, 0.0)
+    export_dir = str(start.config.export.export_dir)
 
-    def repeat(_):
+    def repeat(_: int) -> dict[str, float]:
         begun = time.process_time()
-        exporting.export_task(
-            task, trainer, splits, scores, start.config.export.export_dir
-        )
+        exporting.export_task(task, trainer, splits, scores, export_dir)
         return {"CPU seconds": time.process_time() - begun}
 
     return race.Work(repeat, 1)
 
 
-def export(spec, source, kind="classifier"):
+def export(
+    spec: race.Spec, source: str | Path, kind: str = "classifier"
+) -> str:
     """Exports a model with random weights. Returns the export's path.
 
     Args:
-        spec: dict of settings. The entry "variant" is the name of an engine,
+        spec: settings of the contestant. "variant" is the name of an engine,
             and may continue with flags of a script.
         source: folder that contains the model's configuration and vocabulary.
         kind: "encoder", "classifier" or "span".
@@ -216,12 +245,12 @@ def export(spec, source, kind="classifier"):
         quantize="int8" if spec["precision"] == "int8" else None,
     )
 
-    def create(model_class, *sizes):
+    def create(model_class: type[FeaturesModel], *sizes: int) -> FeaturesModel:
         model = model_class(config, *sizes, dtype=dtype)
         model.build()
         return model
 
-    settings = {}
+    settings: ClassifierSettings | SpanSettings = {}
     if kind == "encoder":
         model = create(modeling.BertModel)
     elif kind == "classifier":
@@ -235,7 +264,7 @@ def export(spec, source, kind="classifier"):
     return path
 
 
-def load(spec, kind="classifier"):
+def load(spec: race.Spec, kind: str = "classifier") -> serving.TextModel:
     """Exports a random model of MiniLM's size, and loads it as users do."""
     path = export(spec, spec["minilm_dir"], kind)
     # TensorFlow, which runs a SavedModel, has already started its threads.
@@ -245,12 +274,12 @@ def load(spec, kind="classifier"):
     )
 
 
-def classify(spec):
+def classify(spec: race.Spec) -> race.Work:
     """Classifies texts with `serving.load`, as users do."""
     return race.on_mrpc(spec, load(spec).classify)
 
 
-def answer(spec):
+def answer(spec: race.Spec) -> race.Work:
     """Finds the 20 best answers to each of 200 questions."""
     loaded = load(spec, "span")
     pairs = race.first_pairs(spec)
@@ -260,12 +289,12 @@ def answer(spec):
     )
 
 
-def embed(spec):
+def embed(spec: race.Spec) -> race.Work:
     """Computes embedding vectors of sentences."""
     return race.on_mrpc(spec, load(spec, "encoder").embed)
 
 
-def predict(spec):
+def predict(spec: race.Spec) -> race.Work:
     """Runs predict.py from its start to its first answer.
 
     The model is a random classifier of MiniLM's size.
@@ -273,13 +302,13 @@ def predict(spec):
     model = export(spec, spec["minilm_dir"])
     command = [sys.executable, "predict.py", f"--model={model}", "A blue river"]
 
-    def repeat(_):
+    def repeat(_: int) -> None:
         subprocess.run(command, check=True, capture_output=True)
 
     return race.Work(repeat, 1)
 
 
-def bulk(spec):
+def bulk(spec: race.Spec) -> race.Work:
     """Runs predict.py on a file of tickets, or on several in processes.
 
     The model is a random classifier of MiniLM's size.
@@ -287,7 +316,7 @@ def bulk(spec):
     model = export(spec, spec["minilm_dir"])
     num_processes = spec["variant"].split()[1:]
 
-    def create_command(path, pattern, output):
+    def create_command(path: Path, pattern: Path, output: str) -> list[str]:
         command = [sys.executable, "predict.py", f"--model={model}"]
         command += [f"--output_file={output}", *num_processes]
         if not num_processes:

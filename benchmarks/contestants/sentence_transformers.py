@@ -11,7 +11,7 @@ from benchmarks import race
 PACKAGES = ["sentence-transformers", "transformers", "torch", "onnxruntime"]
 
 
-def embed(spec):
+def embed(spec: race.Spec) -> race.Work:
     """Computes the mean vector of each sentence."""
     model = library.SentenceTransformer(spec["minilm_dir"], device="cpu")
     if spec["variant"] == "bfloat16":
@@ -19,7 +19,7 @@ def embed(spec):
     return race.on_mrpc(spec, model.encode)
 
 
-def classify(spec):
+def classify(spec: race.Spec) -> race.Work:
     """Classifies pairs with a cross-encoder in ONNX Runtime."""
     model = library.CrossEncoder(
         spec["minilm_dir"], num_labels=2, backend="onnx", device="cpu"

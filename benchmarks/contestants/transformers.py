@@ -1,7 +1,10 @@
 """Hugging Face's transformers in torch as a contestant."""
 
+import itertools
 import sys
+from collections.abc import Iterable, Iterator, Sequence
 
+import numpy as np
 import tokenizers
 import torch
 import transformers
@@ -10,8 +13,11 @@ from benchmarks import race, tickets
 
 PACKAGES = ["transformers", "tokenizers", "torch"]
 
+# (start logits, end logits) of a window.
+Logits = tuple[np.ndarray, np.ndarray]
 
-def precision(spec):
+
+def precision(spec: race.Spec) -> torch.autocast:
     """Returns a context manager that, for "autocast", computes in bfloat16.
 
     For other variants, it changes nothing.
@@ -20,7 +26,7 @@ def precision(spec):
     return torch.autocast(spec["device"], torch.bfloat16, enabled=is_mixed)
 
 
-def in_precision(model, spec):
+def in_precision(model: torch.nn.Module, spec: race.Spec) -> torch.nn.Module:
     """Returns the model on the device, with weights in the variant's type."""
     model = model.to(spec["device"])
     if spec["variant"] == "bfloat16":
@@ -33,7 +39,9 @@ def in_precision(model, spec):
     return model
 
 
-def create_inputs(spec):
+def create_inputs(
+    spec: race.Spec,
+) -> tuple[transformers.BertConfig, dict[str, torch.Tensor]]:
     """Returns a BertConfig, and a batch of random ids without padding."""
     config = transformers.BertConfig(**race.read_config(spec))
     inputs = race.random_inputs(spec, config.vocab_size)
@@ -45,14 +53,18 @@ def create_inputs(spec):
     }
 
 
-def training(model, spec, batches):
+def training(
+    model: torch.nn.Module,
+    spec: race.Spec,
+    batches: Iterator[dict[str, torch.Tensor]],
+) -> race.Work:
     """Returns a Work that trains a model, one step for each of `batches`."""
     model = model.to(spec["device"]).train()
     optimizer = torch.optim.AdamW(
         model.parameters(), 5e-5, eps=1e-6, weight_decay=0.01
     )
 
-    def repeat(num_steps):
+    def repeat(num_steps: int) -> None:
         for _, batch in zip(range(num_steps), batches, strict=False):
             with precision(spec):
                 loss = model(**batch).loss
@@ -66,7 +78,7 @@ def training(model, spec, batches):
     return race.Work(repeat, spec["batch_size"])
 
 
-def pretrain(spec):
+def pretrain(spec: race.Spec) -> race.Work:
     """Pretrains BERT on random instances without padding."""
     config, batch = create_inputs(spec)
     positions = torch.from_numpy(race.masked_positions(spec)).long()
@@ -78,12 +90,12 @@ def pretrain(spec):
     return training(model, spec, iter(lambda: batch, None))
 
 
-def inference(spec):
+def inference(spec: race.Spec) -> race.Work:
     """Runs the forward pass of an encoder with random weights."""
     config, inputs = create_inputs(spec)
     model = in_precision(transformers.BertModel(config).eval(), spec)
 
-    def repeat(num_steps):
+    def repeat(num_steps: int) -> None:
         with torch.no_grad(), precision(spec):
             for _ in range(num_steps):
                 # Wait for the output of a GPU, as the other contestants do.
@@ -92,7 +104,7 @@ def inference(spec):
     return race.Work(repeat, spec["batch_size"])
 
 
-def mrpc(spec):
+def mrpc(spec: race.Spec) -> race.Work:
     """Fine-tunes MiniLM on MRPC's train set, in shuffled batches."""
     folder = spec["minilm_dir"]
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
@@ -113,14 +125,14 @@ def mrpc(spec):
         folder, num_labels=2
     )
 
-    def batches():
+    def batches() -> Iterator[dict[str, torch.Tensor]]:
         while True:
             yield from loader
 
     return training(model, spec, batches())
 
 
-def answer(spec):
+def answer(spec: race.Spec) -> race.Work:
     """Answers questions of SQuAD, like the package's example scripts."""
     folder = spec["minilm_dir"]
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
@@ -130,7 +142,7 @@ def answer(spec):
     names = tokenizer.model_input_names
     batch_size = spec["batch_size"]
 
-    def create_windows():
+    def create_windows() -> transformers.BatchEncoding:
         return tokenizer(
             [question for question, _ in pairs],
             [context for _, context in pairs],
@@ -143,7 +155,7 @@ def answer(spec):
             return_offsets_mapping=True,
         )
 
-    def network(windows):
+    def network(windows: transformers.BatchEncoding) -> Iterator[Logits]:
         for start in range(0, len(windows["input_ids"]), batch_size):
             chosen = slice(start, start + batch_size)
             batch = tokenizer.pad(
@@ -155,14 +167,18 @@ def answer(spec):
             logits = outputs.start_logits.float(), outputs.end_logits.float()
             yield from zip(*map(torch.Tensor.numpy, logits), strict=True)
 
-    def repeat(_):
+    def repeat(_: int) -> None:
         windows = create_windows()
         list(decode(pairs, windows, list(network(windows))))
 
     return race.Work(repeat, len(create_windows()["input_ids"]))
 
 
-def decode(pairs, windows, logits):
+def decode(
+    pairs: Sequence[tuple[str, str]],
+    windows: transformers.BatchEncoding,
+    logits: Iterable[Logits],
+) -> Iterator[list[str]]:
     """Yields a list of the texts of the 20 best answers for each question.
 
     Args:
@@ -170,27 +186,28 @@ def decode(pairs, windows, logits):
         windows: windows of all pairs, which the tokenizer created.
         logits: (start logits, end logits) of each window.
     """
-    candidates = [[] for _ in pairs]
+    candidates: list[list[tuple[float, int, int]]] = [[] for _ in pairs]
     for index, (starts, ends) in enumerate(logits):
         question = windows["overflow_to_sample_mapping"][index]
         offsets = windows["offset_mapping"][index]
         in_context = windows.sequence_ids(index)
-        for start in starts.argsort()[:-21:-1].tolist():
-            for end in ends.argsort()[:-21:-1].tolist():
-                if (
-                    max(start, end) < len(offsets)
-                    and start <= end < start + 30
-                    and in_context[start] == in_context[end] == 1
-                ):
-                    score = starts[start] + ends[end]
-                    span = offsets[start][0], offsets[end][1]
-                    candidates[question].append((score, *span))
+        for start, end in itertools.product(
+            starts.argsort()[:-21:-1].tolist(), ends.argsort()[:-21:-1].tolist()
+        ):
+            if (
+                max(start, end) < len(offsets)
+                and start <= end < start + 30
+                and in_context[start] == in_context[end] == 1
+            ):
+                score = starts[start] + ends[end]
+                span = offsets[start][0], offsets[end][1]
+                candidates[question].append((score, *span))
     for answers, (_, context) in zip(candidates, pairs, strict=True):
         best = sorted(answers, reverse=True)[:20]
         yield [context[start:end] for _, start, end in best]
 
 
-def classify(spec):
+def classify(spec: race.Spec) -> race.Work:
     """Classifies texts with the package's pipeline."""
     folder = spec["minilm_dir"]
     model = transformers.AutoModelForSequenceClassification.from_pretrained(
@@ -212,7 +229,7 @@ def classify(spec):
     return work._replace(repeat=precision(spec)(work.repeat))
 
 
-def bulk(spec):
+def bulk(spec: race.Spec) -> race.Work:
     """Runs a script that classifies the texts of a file with the pipeline."""
     folder = f"{spec['folder']}/model"
     transformers.AutoModelForSequenceClassification.from_pretrained(
@@ -228,14 +245,14 @@ def bulk(spec):
     )
 
 
-def words(spec):
+def words(spec: race.Spec) -> race.Work:
     """Tokenizes the corpus with the package tokenizers, in several threads."""
     lines, num_mb = race.read_corpus(spec)
     tokenizer = tokenizers.BertWordPieceTokenizer(
         spec["vocab_file"], lowercase=True
     )
 
-    def repeat(_):
+    def repeat(_: int) -> None:
         tokenizer.encode_batch(lines, add_special_tokens=False)
 
     return race.Work(repeat, num_mb)

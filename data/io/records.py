@@ -7,7 +7,7 @@ record contains.
 
 import contextlib
 import functools
-import math
+import itertools
 import struct
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Self
@@ -120,27 +120,30 @@ def read_records(path: StrPath) -> Iterator[bytes]:
             position += _HEADER_SIZE + length + _FOOTER_SIZE
 
 
-def count_records(paths: Iterable[StrPath], limit: float = math.inf) -> int:
+def count_records(paths: Iterable[StrPath], limit: int | None = None) -> int:
     """Counts the records of TFRecord files, reading only their headers.
 
-    Stops after `limit` records.
+    Stops after `limit` records. None = counts all.
 
     Raises:
         ValueError: a file is truncated, or is not a TFRecord file.
     """
-    count = 0
-    for path in paths:
-        with text_files.open_binary(path) as file:
-            position = 0
-            while count < limit and (header := file.read(_HEADER_SIZE)):
-                length = _record_length(path, position, header)
-                end = position + _HEADER_SIZE + length + _FOOTER_SIZE
-                file.seek(end - _FOOTER_SIZE)
-                if len(file.read(_FOOTER_SIZE)) < _FOOTER_SIZE:
-                    raise _damaged(path, position, "truncated")
-                position = end
-                count += 1
-    return count
+    ends = itertools.chain.from_iterable(map(_find_ends, paths))
+    return sum(1 for _ in itertools.islice(ends, limit))
+
+
+def _find_ends(path: StrPath) -> Iterator[int]:
+    """Yields the offset of the end of each record, without reading it."""
+    with text_files.open_binary(path) as file:
+        position = 0
+        while header := file.read(_HEADER_SIZE):
+            length = _record_length(path, position, header)
+            end = position + _HEADER_SIZE + length + _FOOTER_SIZE
+            file.seek(end - _FOOTER_SIZE)
+            if len(file.read(_FOOTER_SIZE)) < _FOOTER_SIZE:
+                raise _damaged(path, position, "truncated")
+            yield end
+            position = end
 
 
 def _record_length(path: StrPath, position: int, header: bytes) -> int:

@@ -176,15 +176,19 @@ def read_corpus_lines(
             if position == 0:
                 check_first_line(line, path)
             position += len(line)
-            try:
-                text = line.decode("utf-8")
-            except UnicodeDecodeError:
-                text = line.decode("utf-8", "ignore")
-                if dropped is not None:
-                    dropped[os.fspath(path)] += len(line) - len(
-                        text.encode("utf-8")
-                    )
+            text, num_dropped = _decode(line)
+            if num_dropped and dropped is not None:
+                dropped[os.fspath(path)] += num_dropped
             yield text.rstrip("\n")
+
+
+def _decode(line: bytes) -> tuple[str, int]:
+    """Returns the text of a line, and the number of bytes that it drops."""
+    try:
+        return line.decode("utf-8"), 0
+    except UnicodeDecodeError:
+        text = line.decode("utf-8", "ignore")
+        return text, len(line) - len(text.encode("utf-8"))
 
 
 def read_numbered(

@@ -133,19 +133,29 @@ def feature_lengths(record: bytes) -> dict[str, int]:
     Raises:
         ValueError: the record is not a `tf.train.Example`.
     """
-    lengths = {}
     try:
-        for _, features in _read_fields(record):
-            for _, entry in _read_fields(features):
-                named = dict(_read_fields(entry))
-                count = 0
-                for kind, values in _read_fields(named[2]):
-                    for _, packed in _read_fields(values):
-                        count += _count_values(kind, packed)
-                lengths[named[1].decode()] = count
+        return dict(_read_lengths(record))
     except (IndexError, KeyError, UnicodeDecodeError) as error:
         raise ValueError("the record is not a tf.train.Example") from error
-    return lengths
+
+
+def _read_lengths(record: bytes) -> Iterator[tuple[str, int]]:
+    """Yields (name, number of values) of each feature of a record.
+
+    The errors are those that `feature_lengths` catches.
+    """
+    for _, features in _read_fields(record):
+        for _, entry in _read_fields(features):
+            named = dict(_read_fields(entry))
+            yield named[1].decode(), _feature_length(named[2])
+
+
+def _feature_length(feature: bytes) -> int:
+    return sum(
+        _count_values(kind, packed)
+        for kind, values in _read_fields(feature)
+        for _, packed in _read_fields(values)
+    )
 
 
 def _count_values(kind: int, packed: bytes) -> int:

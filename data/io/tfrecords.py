@@ -281,28 +281,48 @@ def check_records(
             range.
     """
     is_empty = True
-    for path in files:
-        first_records = itertools.islice(read_records(path), limit)
-        for number, record in enumerate(first_records):
-            is_empty = False
-            problem = ""
-            try:
-                values = _parse(tf.constant([record]), spec)
-            except tf.errors.InvalidArgumentError as error:
-                # The message begins and ends with TensorFlow's operation.
-                problem = error.message.split("}} ")[-1].split(" [Op:")[0]
-            else:
-                for fault, is_right in _conditions(values, spec):
-                    if not is_right:
-                        problem = fault
-            if problem:
-                raise ValueError(
-                    f"{path}, record {number}: {problem}. Create the records "
-                    "with this vocabulary and --max_seq_length, and set "
-                    "vocab_size in the configuration to its number of lines"
-                )
+    for path, number, record in _first_records(files, limit):
+        is_empty = False
+        if problem := _find_problem(record, spec):
+            raise ValueError(
+                f"{path}, record {number}: {problem}. Create the records "
+                "with this vocabulary and --max_seq_length, and set "
+                "vocab_size in the configuration to its number of lines"
+            )
     if is_empty:
         raise ValueError(f"no record in {', '.join(files)}")
+
+
+def _first_records(
+    files: Sequence[str], limit: int | None
+) -> Iterator[tuple[str, int, bytes]]:
+    """Yields (path, number in the file, record), `limit` from each file."""
+    for path in files:
+        limited = itertools.islice(read_records(path), limit)
+        for number, record in enumerate(limited):
+            yield path, number, record
+
+
+def _find_problem(record: bytes, spec: Spec) -> str | None:
+    """Returns what is wrong with a serialized record, None if it is right."""
+    try:
+        values = _parse(tf.constant([record]), spec)
+    except tf.errors.InvalidArgumentError as error:
+        return _without_operation(error.message)
+    problems = (
+        problem
+        for problem, is_right in _conditions(values, spec)
+        if not is_right
+    )
+    return next(problems, None)
+
+
+def _without_operation(message: str) -> str:
+    """Returns an error's message without the operation at its two ends.
+
+    TensorFlow formats it as "{{function_node ...}} MESSAGE [Op:NAME]".
+    """
+    return message.split("}} ")[-1].split(" [Op:")[0]
 
 
 @contextlib.contextmanager

@@ -8,7 +8,7 @@ import builtins
 import itertools
 import re
 from collections.abc import Callable, Generator, Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVarTuple
 
 if TYPE_CHECKING:
     from apache_beam.options.pipeline_options import PipelineOptions
@@ -19,9 +19,13 @@ _TRACEBACK = "Traceback (most recent call last):\n"
 _STEP = re.compile(r"\s*\[while running .*?\]", re.DOTALL)
 
 
+# Types of the arguments of a call.
+Arguments = TypeVarTuple("Arguments")
+
+
 def run_on_beam(
-    function: Callable[..., object],
-    calls: Sequence[tuple[object, ...]],
+    function: Callable[[*Arguments], object],
+    calls: Sequence[tuple[*Arguments]],
     options: "PipelineOptions",
 ) -> Generator[None]:
     """Makes calls of a function, in one pipeline.

@@ -2,8 +2,11 @@
 
 A unit writes some files, the shards, and then its result file, which contains
 the sizes and checksums of its shards. The units of a job may run in any order,
-in any processes, and twice: what they write depends only on the input. Messages
-and the names of result files call a unit a task.
+in any processes, and twice: what they write depends only on the input.
+
+For users a unit is a task, as Dask and Slurm call it: in messages, in their
+pages, and in the names of result files. In the code, `Task` is a fine-tuning
+task, and a unit of a job is a `WorkUnit`.
 
 Until the job is finished, the folder OUTPUT.work contains a result file for
 each finished unit, and job.json, which records the flags and the inputs. At the
@@ -16,7 +19,7 @@ import functools
 import glob
 import os
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeVar, TypeVarTuple
 
 from command_line import progress, signals
 from data.io import file_sizes
@@ -29,13 +32,17 @@ if TYPE_CHECKING:
     from apache_beam.options.pipeline_options import PipelineOptions
 
 
+# Types of the arguments of a call.
+Arguments = TypeVarTuple("Arguments")
+
+
 class Runner(Protocol):
     """A function such as `run_in_processes`, with its options set."""
 
     def __call__(
         self,
-        function: Callable[..., object],
-        calls: Sequence[tuple[object, ...]],
+        function: Callable[[*Arguments], object],
+        calls: Sequence[tuple[*Arguments]],
         /,
     ) -> Generator[object]:
         """Makes calls of a function, and yields the results.
@@ -79,9 +86,12 @@ class WorkUnit(Protocol):
         """
 
 
+UnitT = TypeVar("UnitT", bound=WorkUnit)
+
+
 def run_units(
-    units: Sequence[WorkUnit],
-    write_shards: Callable[..., object],
+    units: Sequence[UnitT],
+    write_shards: Callable[[UnitT], None],
     run: Runner,
     label: str = "",
 ) -> list[JsonObject]:

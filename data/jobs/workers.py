@@ -13,14 +13,16 @@ import threading
 from collections.abc import Callable, Generator, Mapping, Sequence
 from multiprocessing import connection, resource_tracker
 from multiprocessing.process import BaseProcess
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NoReturn, TypeVar, TypeVarTuple
 
 T = TypeVar("T")
+# Types of the arguments of a call.
+Arguments = TypeVarTuple("Arguments")
 
 
 def run_in_processes(
-    function: Callable[..., T],
-    calls: Sequence[tuple[object, ...]],
+    function: Callable[[*Arguments], T],
+    calls: Sequence[tuple[*Arguments]],
     num_processes: int,
 ) -> Generator[T]:
     """Makes calls of a function, in worker processes.

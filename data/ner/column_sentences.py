@@ -181,17 +181,21 @@ def _part_by_column(
     }
     # pandas may write an empty cell as NaN.
     empty_values = {value for value in values if value.lower() in ("", "nan")}
+
+    def begins_sentence(value: str, value_before: str) -> bool:
+        if value in empty_values:
+            return False
+        # If some cells are empty, each filled one begins a sentence.
+        return bool(empty_values) or value != value_before
+
     for document, lines in sentences:
         part: list[ColumnsLine] = []
         for line in lines:
-            value = line.cells[sentence_at]
-            is_filled = value not in empty_values
-            # If some cells are empty, each filled one begins a sentence.
-            if part and is_filled:
-                is_other = value != part[-1].cells[sentence_at]
-                if empty_values or is_other:
-                    yield SentenceLines(document, part)
-                    part = []
+            if part and begins_sentence(
+                line.cells[sentence_at], part[-1].cells[sentence_at]
+            ):
+                yield SentenceLines(document, part)
+                part = []
             part.append(line)
         yield SentenceLines(document, part)
 

@@ -62,9 +62,9 @@ def cut_texts(
     # [UNK] if the tokenizer drops all characters of a word.
     lengths = pieces.row_lengths()
     starts = tf.where(lengths > 0, pieces.row_starts() + 1, 0)
-    places = tf.ragged.range(starts, starts + tf.maximum(lengths, 1))
+    indexes = tf.ragged.range(starts, starts + tf.maximum(lengths, 1))
     ids = tf.concat([[tokenizer.id_of("[UNK]")], pieces.flat_values], 0)
-    pieces = places.with_flat_values(tf.gather(ids, places.flat_values))
+    pieces = indexes.with_flat_values(tf.gather(ids, indexes.flat_values))
     tokens = words.with_flat_values(pieces).merge_dims(1, 2)
     stride = max((max_seq_length - 2) // 2, 1)
     windows = cut_windows(tokens, max_seq_length, stride)
@@ -72,8 +72,8 @@ def cut_texts(
     # context. Positions are one higher, because a window begins with [CLS].
     first = pieces.row_starts()
     window = windows.most_context(first)
-    places = first - tf.gather(windows.starts, window) + 1
-    return words, windows, tf.stack([window, places], 1)
+    positions = first - tf.gather(windows.starts, window) + 1
+    return words, windows, tf.stack([window, positions], 1)
 
 
 def decode_legal(

@@ -130,13 +130,13 @@ def decode_tags(
     if not start[best[0]] + between[best[:-1], best[1:]].sum() + end[best[-1]]:
         return best
     totals = [scores[0] + start]
-    for row in scores[1:]:
+    for word_scores in scores[1:]:
         paths = totals[-1][:, None] + between
         # Subtract the maximum, so that the totals stay small. Only differences
         # between totals matter, and rounding would lose them in large totals.
-        totals.append(paths.max(0) - paths.max() + row)
+        totals.append(paths.max(0) - paths.max() + word_scores)
     after = end
-    for place in reversed(range(len(best))):
-        best[place] = np.argmax(totals[place] + after)
-        after = between[:, best[place]]
+    for word in reversed(range(len(best))):
+        best[word] = np.argmax(totals[word] + after)
+        after = between[:, best[word]]
     return best

@@ -66,9 +66,25 @@ class DynamicMasking:
             `features` with input_ids masked, and masked_lm_positions,
             masked_lm_ids (int32) and masked_lm_weights (float32), [B, P].
         """
-        options = self._options
         input_ids = features["input_ids"]
         order_draws, kind_draws, word_draws = tf.unstack(draws, axis=1)
+        chosen = self._choose(features, order_draws)
+        replacements = self._replace(input_ids, kind_draws, word_draws)
+        return {
+            **features,
+            "input_ids": tf.where(chosen, replacements, input_ids),
+            **self._predictions(chosen, input_ids),
+        }
+
+    def _choose(
+        self, features: dict[str, tf.Tensor], order_draws: tf.Tensor
+    ) -> tf.Tensor:
+        """Chooses the WordPieces to predict, bool [B, F].
+
+        `order_draws`, float32 [B, F], determine the order of the choice.
+        """
+        options = self._options
+        input_ids = features["input_ids"]
         can_be_masked = features["input_mask"] > 0
         for special_id in self._special_ids:
             can_be_masked &= input_ids != special_id
@@ -91,27 +107,30 @@ class DynamicMasking:
             # For example, -1 0 1 1 -1 for [CLS] who moore ##d [SEP].
             words = tf.cumsum(tf.cast(begins_word, tf.int32), axis=1) - 1
             words = tf.where(can_be_masked, words, -1)
-            chosen = _choose_words(words, order_draws, num_to_predict)
-        else:
-            keys = tf.where(can_be_masked, order_draws, 2.0)
-            ranks = tf.argsort(tf.argsort(keys, axis=1), axis=1)
-            chosen = can_be_masked & (ranks < num_to_predict[:, None])
+            return _choose_words(words, order_draws, num_to_predict)
+        keys = tf.where(can_be_masked, order_draws, 2.0)
+        ranks = tf.argsort(tf.argsort(keys, axis=1), axis=1)
+        return can_be_masked & (ranks < num_to_predict[:, None])
 
+    def _replace(
+        self, input_ids: tf.Tensor, kind_draws: tf.Tensor, word_draws: tf.Tensor
+    ) -> tf.Tensor:
+        """Returns what each WordPiece becomes if it is chosen, int32 [B, F].
+
+        That is [MASK], the WordPiece itself or a random one, as `kind_draws`
+        say, float32 [B, F]. `word_draws`, float32 [B, F], say which one.
+        """
+        options = self._options
         random_words = tf.cast(
             word_draws * tf.cast(len(self._word_ids), tf.float32), tf.int32
         )
         random_ids = tf.gather(self._word_ids, random_words)
-        kept_prob = options.mask_token_prob + options.same_token_prob
-        replacements = tf.where(
+        not_random_prob = options.mask_token_prob + options.same_token_prob
+        return tf.where(
             kind_draws < options.mask_token_prob,
             self._mask_id,
-            tf.where(kind_draws < kept_prob, input_ids, random_ids),
+            tf.where(kind_draws < not_random_prob, input_ids, random_ids),
         )
-        return {
-            **features,
-            "input_ids": tf.where(chosen, replacements, input_ids),
-            **self._predictions(chosen, input_ids),
-        }
 
     def _predictions(
         self, chosen: tf.Tensor, input_ids: tf.Tensor

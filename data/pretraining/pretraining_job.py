@@ -220,28 +220,35 @@ def write_shards(unit: InstanceUnit) -> None:
         options = dataclasses.replace(
             options, dynamic_masking=False, dupe_factor=1
         )
-    texts = _read_texts(unit, reader, counts)
+    groups = _draw_groups(_read_texts(unit, reader, counts), options)
     previous: list[Document] = []
     with records.RecordWriter(unit.shards) as writer:
-        for name, text in texts.items():
-            rng = random.Random(f"{options.random_seed}/{name}")
-            for group in _group_documents(text):
+        for group, rng in groups:
+            group_records = _create_records(
+                group,
                 # The random next sentences of a single document come from the
                 # group before it.
-                lent = previous if len(group) == 1 else []
-                group_records = _create_records(
-                    group,
-                    lent,
-                    vocabulary=reader.vocabulary,
-                    options=options,
-                    rng=rng,
-                    counts=instance_counts,
-                )
-                for record in group_records:
-                    writer.write(record)
-                previous = group
+                lent=previous if len(group) == 1 else [],
+                vocabulary=reader.vocabulary,
+                options=options,
+                rng=rng,
+                counts=instance_counts,
+            )
+            for record in group_records:
+                writer.write(record)
+            previous = group
     result = {"shards": writer.describe(), "counts": dict(counts)}
     write_json(unit.result_file, result)
+
+
+def _draw_groups(
+    texts: Mapping[int | str, Iterable[Document]], options: InstanceOptions
+) -> Iterator[tuple[list[Document], random.Random]]:
+    """Yields groups of documents, with the generator of their text's draws."""
+    for name, text in texts.items():
+        rng = random.Random(f"{options.random_seed}/{name}")
+        for group in _group_documents(text):
+            yield group, rng
 
 
 def _read_texts(
@@ -287,8 +294,8 @@ def _group_documents(text: Iterable[Document]) -> Iterator[list[Document]]:
 
 def _create_records(
     group: list[Document],
-    lent: Sequence[Document],
     *,
+    lent: Sequence[Document],
     vocabulary: EncodedVocabulary,
     options: InstanceOptions,
     rng: random.Random,

@@ -74,8 +74,8 @@ def _judge_answer(
         if type(start := answer.get("answer_start")) is int
     ]
     matches = re.finditer(re.escape(guess), context)
-    places = [match.span() for match in matches]
-    places.sort(key=lambda span: span not in right)  # a right one first
+    guessed = [match.span() for match in matches]
+    guessed.sort(key=lambda span: span not in right)  # a right one first
     asked = read_field(qa, "question", str, where)
     golds = " | ".join(sorted(texts)) or "none"
     return JudgedPrediction(
@@ -83,5 +83,5 @@ def _judge_answer(
         verdict=f"{asked} Right: {golds}. Predicted: {guess or 'none'}.",
         text=context,
         name=qa["id"],
-        marks={"right": right, "predicted": places[:1]},
+        marks={"right": right, "predicted": guessed[:1]},
     )

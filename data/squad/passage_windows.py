@@ -96,17 +96,12 @@ def create_features(
     Creates windows one at a time, to save memory. Computes the positions of
     answers only if `is_training` is true.
     """
-    # Cache the WordPieces of each word, because words repeat. The tokenizer's
-    # own cache saves less time, because it is used only after text is cleaned.
-    tokenize_word = functools.lru_cache(maxsize=2**17)(tokenizer.tokenize)
-    find_char_spans = None
-    if options.use_char_offsets:
-        find_char_spans = functools.lru_cache(maxsize=2**16)(
-            lambda word: tokenize_with_spans(word, tokenizer)[1]
-        )
+    tokenize_passage = _create_passage_tokenizer(
+        tokenizer, options.use_char_offsets
+    )
     unique_ids = itertools.count(_FIRST_UNIQUE_ID)
     for example_index, example in enumerate(examples):
-        passage = _tokenize_passage(example, tokenize_word, find_char_spans)
+        passage = tokenize_passage(example)
         answer = None
         if is_training and not example.is_impossible:
             answer = _find_answer(example, passage, tokenizer)
@@ -183,6 +178,26 @@ def _find_positions(
         return 0, 0
     shift = num_before - start
     return answer[0] + shift, answer[1] + shift
+
+
+def _create_passage_tokenizer(
+    tokenizer: FullTokenizer, use_char_offsets: bool
+) -> Callable[[SquadExample], _Passage]:
+    """Returns a function that splits the passage of an example into tokens.
+
+    It caches the WordPieces of each word, because words repeat. The tokenizer's
+    own cache saves less time, because it is used only after text is cleaned.
+    """
+    find_char_spans = None
+    if use_char_offsets:
+        find_char_spans = functools.lru_cache(maxsize=2**16)(
+            lambda word: tokenize_with_spans(word, tokenizer)[1]
+        )
+    return functools.partial(
+        _tokenize_passage,
+        tokenize_word=functools.lru_cache(maxsize=2**17)(tokenizer.tokenize),
+        find_char_spans=find_char_spans,
+    )
 
 
 def _tokenize_passage(

@@ -204,8 +204,8 @@ def find_null(
     scores = tf.concat([scores, [NO_ANSWER_SCORE_DIFF]], 0)
     lowest = tf.reduce_min(scores)
     # If a score is NaN, no score equals `lowest`. Choose the appended values.
-    places = tf.where(scores == lowest)[:, 0]
-    first = tf.concat([places, [tf.size(scores, tf.int64) - 1]], 0)[:1]
+    lowest_windows = tf.where(scores == lowest)[:, 0]
+    first = tf.concat([lowest_windows, [tf.size(scores, tf.int64) - 1]], 0)[:1]
     null = Spans(
         start_logits=tf.gather(start_logits, first),
         end_logits=tf.gather(end_logits, first),

@@ -163,10 +163,10 @@ def _join_parts(
         part_start += tf.size(part.flat_values, tf.int64)
     first = tf.reshape(tf.stack(starts, 1), [-1])
     number = tf.stack(lengths, 1)
-    places = tf.ragged.range(first, first + tf.reshape(number, [-1]))
+    indexes = tf.ragged.range(first, first + tf.reshape(number, [-1]))
     ends = tf.cumsum(tf.reduce_sum(number, 1))
     return with_row_splits(
-        tf.gather(values, places.flat_values), tf.concat([[0], ends], 0)
+        tf.gather(values, indexes.flat_values), tf.concat([[0], ends], 0)
     )
 
 
@@ -177,9 +177,9 @@ def _cut(
 
     The starts, int64 [W], count the WordPieces of all texts.
     """
-    places = tf.ragged.range(starts, starts + lengths)
-    return places.with_flat_values(
-        tf.gather(tokens.flat_values, places.flat_values)
+    indexes = tf.ragged.range(starts, starts + lengths)
+    return indexes.with_flat_values(
+        tf.gather(tokens.flat_values, indexes.flat_values)
     )
 
 

@@ -190,11 +190,11 @@ class TokenizerLayer(keras.layers.Layer):
         # Run this step after `split`, so that the two steps do not need memory
         # at the same time. TensorFlow skips it if only the ids are used.
         with tf.control_dependencies([ends]):
-            kept = ragged.true_indices(chars.cps != ord(" "))
+            in_words = ragged.true_indices(chars.cps != ord(" "))
         return (
             ragged.with_row_splits(ids, tf.searchsorted(ends, row_splits)),
-            tf.concat([[0], tf.searchsorted(kept, ends)], 0),
-            Characters(tf.gather(chars.source, kept), decoded),
+            tf.concat([[0], tf.searchsorted(in_words, ends)], 0),
+            Characters(tf.gather(chars.source, in_words), decoded),
         )
 
     def _normalize(self, decoded: tf.Tensor) -> _Normalized:
@@ -218,23 +218,25 @@ class TokenizerLayer(keras.layers.Layer):
 
     def _expand(self, chars: _Normalized) -> _Normalized:
         """Replaces indices of rows of `UnicodeTables.several` by the rows."""
-        places = ragged.true_indices((chars.flags & unicode_tables.SEVERAL) > 0)
-        rows = tf.gather(self._tables.several, tf.gather(chars.cps, places))
+        replaced = ragged.true_indices(
+            (chars.flags & unicode_tables.SEVERAL) > 0
+        )
+        rows = tf.gather(self._tables.several, tf.gather(chars.cps, replaced))
         is_cp = rows >= 0
         num_added = tf.math.count_nonzero(is_cp, axis=1, dtype=tf.int32) - 1
         num_chars = tf.size(chars.cps)
         ends = tf.cumsum(
-            1 + tf.math.unsorted_segment_sum(num_added, places, num_chars)
+            1 + tf.math.unsorted_segment_sum(num_added, replaced, num_chars)
         )
         origin = ragged.row_ids(
             tf.concat([[0], ends], 0), num_chars + tf.reduce_sum(num_added)
         )
         # Compute the positions in the result of each row's 2 or 3 code points.
-        first = tf.gather(ends, places) - num_added - 1
-        where = tf.boolean_mask(first[:, None] + tf.range(3), is_cp)
+        first = tf.gather(ends, replaced) - num_added - 1
+        new_indexes = tf.boolean_mask(first[:, None] + tf.range(3), is_cp)
         chars = _Normalized(*(tf.gather(value, origin) for value in chars))
         cps = tf.tensor_scatter_nd_update(
-            chars.cps, where[:, None], tf.boolean_mask(rows, is_cp)
+            chars.cps, new_indexes[:, None], tf.boolean_mask(rows, is_cp)
         )
         return chars._replace(cps=cps)
 
@@ -247,26 +249,26 @@ class TokenizerLayer(keras.layers.Layer):
         flags of all decoded code points.
         """
         marks, classes = self._tables.combining_classes
-        places = ragged.true_indices(
+        candidates = ragged.true_indices(
             (chars.flags & unicode_tables.REORDERED) > 0
         )
-        sought = tf.gather(chars.cps, places)
+        sought = tf.gather(chars.cps, candidates)
         index = tf.minimum(tf.searchsorted(marks, sought), len(marks) - 1)
         is_mark = ragged.true_indices(tf.gather(marks, index) == sought)
-        places = tf.gather(places, is_mark)
+        targets = tf.gather(candidates, is_mark)
         is_starter = (decoded_flags & unicode_tables.STARTER) > 0
         runs = tf.cumsum(tf.cast(is_starter, tf.int32))
-        runs = tf.gather(runs, tf.gather(chars.source, places))
+        runs = tf.gather(runs, tf.gather(chars.source, targets))
         order = tf.argsort(
             tf.cast(runs, tf.int64) * 256
             + tf.cast(tf.gather(classes, tf.gather(index, is_mark)), tf.int64),
             stable=True,
         )
-        sources = tf.gather(places, order)
+        sources = tf.gather(targets, order)
         return _Normalized(
             *(
                 tf.tensor_scatter_nd_update(
-                    value, places[:, None], tf.gather(value, sources)
+                    value, targets[:, None], tf.gather(value, sources)
                 )
                 for value in chars
             )
@@ -285,12 +287,12 @@ def _lower_sigmas(chars: _Normalized) -> _Normalized:
     )
     is_cased = (chars.flags & unicode_tables.CASED) > 0
     sigmas = ragged.true_indices(chars.cps == unicode_tables.CAPITAL_SIGMA)
-    place = tf.searchsorted(counted, sigmas)
-    after = (place > 0) & tf.gather(
-        is_cased, tf.gather(counted, tf.maximum(place - 1, 0))
+    rank = tf.searchsorted(counted, sigmas)
+    after = (rank > 0) & tf.gather(
+        is_cased, tf.gather(counted, tf.maximum(rank - 1, 0))
     )
-    # A line end follows each text, so `place + 1` is always a valid index.
-    before = tf.gather(is_cased, tf.gather(counted, place + 1))
+    # A line end follows each text, so `rank + 1` is always a valid index.
+    before = tf.gather(is_cased, tf.gather(counted, rank + 1))
     lowered = tf.where(after & ~before, ord("\u03c2"), ord("\u03c3"))
     return chars._replace(
         cps=tf.tensor_scatter_nd_update(chars.cps, sigmas[:, None], lowered)

@@ -9,8 +9,8 @@ import collections
 import functools
 import itertools
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Protocol
 
 from command_line import progress
 from data.text import characters
@@ -114,8 +114,15 @@ def _import_learner() -> Any:  # noqa: ANN401  a module of an optional package
     return learner
 
 
+class _Learn(Protocol):
+    """Learns WordPieces that occur often enough, in tensorflow-text."""
+
+    def __call__(self, *, lower_thresh: int, upper_thresh: int) -> list[str]:
+        """Searches between two counts for the one that gives enough."""
+
+
 def _learn_by_search(
-    learn: Callable[..., list[str]], counts: Mapping[str, int], num_wanted: int
+    learn: _Learn, counts: Mapping[str, int], num_wanted: int
 ) -> list[str]:
     """Learns about `num_wanted` WordPieces.
 

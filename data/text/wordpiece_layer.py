@@ -102,8 +102,8 @@ class WordpieceTable:
         pieces = tf.math.unsorted_segment_sum(tokens, ends, tf.size(cps))
         # A word that cannot be split to its end becomes one [UNK]. Drop the
         # WordPieces that were found at the word's beginning.
-        places = tf.boolean_mask(ends, tokens == 0)
-        word = tf.searchsorted(bounds, places, "right")
+        inside_unknown = tf.boolean_mask(ends, tokens == 0)
+        word = tf.searchsorted(bounds, inside_unknown, "right")
         word_ends = tf.gather(bounds, word)
         inside = tf.ragged.range(tf.gather(bounds, word - 1) + 1, word_ends)
         pieces = _put(pieces, inside.flat_values, 0)
@@ -125,50 +125,57 @@ class WordpieceTable:
         one of its tokens is 0, and the end of this token is the index of any
         character of the word.
         """
-
-        def step(
-            places: tf.Tensor,
-            nodes: tf.Tensor,
-            starts: tf.Tensor,
-            count: tf.Tensor,
-            tokens: tf.TensorArray,
-            ends: tf.TensorArray,
-        ) -> tuple[tf.Tensor | tf.TensorArray, ...]:
-            rows = tf.gather(self._offsets, nodes) + tf.gather(cps, places)
-            rows = tf.minimum(rows, len(self._parents) - 1)
-            is_read = tf.gather(self._parents, rows) == nodes
-            nodes = tf.where(is_read, rows, nodes)
-            # A word whose character no WordPiece continues ends a WordPiece.
-            ended_places, read_places = _partition(places, is_read)
-            ended_nodes, read_nodes = _partition(nodes, is_read)
-            token = tf.gather(self._tokens, ended_nodes)
-            end = ended_places - tf.gather(self._behind, ended_nodes)
-            rest = tf.boolean_mask(
-                end, (token > 0) & (tf.gather(cps, end) < _BEGIN)
-            )
-            more, starts = starts[:_NUM_WORDS], starts[_NUM_WORDS:]
-            return (
-                tf.concat([read_places + 1, rest, more], 0),
-                tf.concat(
-                    [read_nodes, tf.ones_like(rest), tf.zeros_like(more)], 0
-                ),
-                starts,
-                count + 1,
-                tokens.write(count, token),
-                ends.write(count, end),
-            )
-
         any_length = tf.TensorShape([None])
         arrays = [_create_array(any_length) for _ in range(2)]
         *_, tokens, ends = tf.while_loop(
-            lambda places, _, starts, *__: (
-                tf.size(places) + tf.size(starts) > 0
+            lambda positions, _, starts, *__: (
+                tf.size(positions) + tf.size(starts) > 0
             ),
-            step,
+            lambda *state: self._read_characters(cps, *state),
             (starts[:0], starts[:0], starts, 0, *arrays),
             (any_length, any_length, any_length, *[None] * 3),
         )
         return tokens.concat(), ends.concat()
+
+    def _read_characters(
+        self,
+        cps: tf.Tensor,
+        positions: tf.Tensor,
+        nodes: tf.Tensor,
+        starts: tf.Tensor,
+        count: tf.Tensor,
+        tokens: tf.TensorArray,
+        ends: tf.TensorArray,
+    ) -> tuple[tf.Tensor | tf.TensorArray, ...]:
+        """Reads the next character of each word, a step of the loop in `_read`.
+
+        For each word that is being read, `positions` is the index of its next
+        character, and `nodes` the node of the WordPiece that it has begun.
+        `starts` are of the words that are still to be read. `count` is the
+        number of steps before. Returns the arguments of the next step, without
+        `cps`.
+        """
+        rows = tf.gather(self._offsets, nodes) + tf.gather(cps, positions)
+        rows = tf.minimum(rows, len(self._parents) - 1)
+        is_read = tf.gather(self._parents, rows) == nodes
+        nodes = tf.where(is_read, rows, nodes)
+        # A word whose character no WordPiece continues ends a WordPiece.
+        ended_positions, read_positions = _partition(positions, is_read)
+        ended_nodes, read_nodes = _partition(nodes, is_read)
+        token = tf.gather(self._tokens, ended_nodes)
+        end = ended_positions - tf.gather(self._behind, ended_nodes)
+        rest = tf.boolean_mask(
+            end, (token > 0) & (tf.gather(cps, end) < _BEGIN)
+        )
+        more, starts = starts[:_NUM_WORDS], starts[_NUM_WORDS:]
+        return (
+            tf.concat([read_positions + 1, rest, more], 0),
+            tf.concat([read_nodes, tf.ones_like(rest), tf.zeros_like(more)], 0),
+            starts,
+            count + 1,
+            tokens.write(count, token),
+            ends.write(count, end),
+        )
 
 
 def _partition(values: tf.Tensor, is_second: tf.Tensor) -> list[tf.Tensor]:
@@ -190,10 +197,10 @@ def _create_array(shape: tf.TensorShape) -> tf.TensorArray:
     )
 
 
-def _put(values: tf.Tensor, places: tf.Tensor, value: int) -> tf.Tensor:
-    """Returns a copy of int32 `values` that contains `value` at `places`."""
+def _put(values: tf.Tensor, indexes: tf.Tensor, value: int) -> tf.Tensor:
+    """Returns a copy of int32 `values` that contains `value` at `indexes`."""
     return tf.tensor_scatter_nd_update(
-        values, places[:, None], tf.fill(tf.shape(places), value)
+        values, indexes[:, None], tf.fill(tf.shape(indexes), value)
     )
 
 

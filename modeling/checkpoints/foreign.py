@@ -101,21 +101,24 @@ def _with_one_pooler(
     """
     start = f"{NEXT_SENTENCE_POOLER}/"
     pooler_of_head = {name for name in entries if name.startswith(start)}
-    kept = {
+    others = {
         name: entries[name] for name in entries if name not in pooler_of_head
     }
     names = {original_name(weight) for weight in model.weights}
     if not pooler_of_head or f"{POOLER}/kernel" not in names:
-        return kept
+        return others
     has_head = _NEXT_SENTENCE in names & entries.keys()
     if has_head or f"{POOLER}/kernel" not in entries:
-        taken = "the pooler of the head for next sentences"
-        for name in pooler_of_head:
-            kept[f"{POOLER}/{name.removeprefix(start)}"] = entries[name]
+        loaded = "the pooler of the head for next sentences"
+        pooler = {
+            f"{POOLER}/{name.removeprefix(start)}": entries[name]
+            for name in pooler_of_head
+        }
     else:
-        taken = "the encoder's pooler"
-    logging.info("%s contains two poolers; loaded %s", path, taken)
-    return kept
+        loaded = "the encoder's pooler"
+        pooler = {}
+    logging.info("%s contains two poolers; loaded %s", path, loaded)
+    return {**others, **pooler}
 
 
 def _check_heads(

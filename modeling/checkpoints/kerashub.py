@@ -173,11 +173,17 @@ def _write_weights(
     try:
         with h5py.File(path, "w") as file:
             for name, target in targets.items():
-                value = np.asarray(weights[target.name], "float32")
-                if target.is_transposed:
-                    value = value.T
-                file[f"layers/{name}"] = value.reshape(target.stored)
+                stored = _to_stored(weights[target.name], target)
+                file[f"layers/{name}"] = stored
     except (OSError, RuntimeError) as error:
         # HDF5's messages have several lines, and name a temporary file.
         number = getattr(error, "errno", None) or errno.EIO
         raise OSError(number, os.strerror(number)) from error
+
+
+def _to_stored(weight: keras.Variable, target: Target) -> np.ndarray:
+    """Returns a weight as KerasHub stores it."""
+    value = np.asarray(weight, "float32")
+    if target.is_transposed:
+        value = value.T
+    return value.reshape(target.stored)

@@ -82,16 +82,17 @@ def restore_variables(
     variables = _name_variables(model)
     # {name of a variable: name of its entry in the file}
     sources = {name: source_name(name, layers) for name in variables}
-    kept = {*new_head}
+    new_names = {*new_head}
     missing = [
         name
         for name in variables
-        if name not in kept and sources[name] not in shapes
+        if name not in new_names and sources[name] not in shapes
     ]
     _check_complete(
         path, variables, sources=sources, missing=missing, entries=shapes
     )
-    loaded = [name for name in variables if name not in {*missing, *kept}]
+    unchanged = {*missing, *new_names}
+    loaded = [name for name in variables if name not in unchanged]
     loaded_variables = {name: variables[name] for name in loaded}
     _check_entries(
         path, loaded_variables, sources=sources, shapes=shapes, dtypes=dtypes

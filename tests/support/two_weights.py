@@ -17,7 +17,7 @@ import modeling
 from command_line import config_values
 from command_line.flags import flag, group
 from data.io import feature_specs, records, tf_examples, tfrecords
-from modeling.task_loss import BatchLoss
+from modeling.base_loss import BatchLoss
 from training.loop.callbacks import Callback
 from training.loop.train_step import TrainStep
 from training.loop.trainer import Trainer

@@ -9,9 +9,9 @@ from absl import logging
 
 from command_line import progress
 from modeling.accelerated.inference import Predictor
+from modeling.base_loss import Loss
 from modeling.base_model import FeaturesModel
 from modeling.features import select_features
-from modeling.task_loss import Loss
 from modeling.tensors import Features
 from training.task import Batch
 

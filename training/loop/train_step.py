@@ -1,6 +1,6 @@
 """Runs training steps, on one or more devices, with gradient accumulation.
 
-A loss (modeling/task_loss.py) returns sums over examples, and weights by which
+A loss (modeling/base_loss.py) returns sums over examples, and weights by which
 to divide these sums. Each replica or accumulation step computes the sums of one
 piece of a batch, and divides them by the weights of the complete batch. So the
 loss and its gradient do not depend on how the batch is split.
@@ -14,8 +14,8 @@ import keras
 import numpy as np
 import tensorflow as tf
 
+from modeling.base_loss import BatchLoss
 from modeling.features import select_features
-from modeling.task_loss import BatchLoss
 from modeling.tensors import Features
 from training.training_config import TrainingFlags
 

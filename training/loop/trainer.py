@@ -1,7 +1,7 @@
 """Runs the training loop of all tasks.
 
 The loop does not depend on the task. A model maps a dict of features to
-outputs, and a loss (modeling/task_loss.py) maps the outputs to a number.
+outputs, and a loss (modeling/base_loss.py) maps the outputs to a number.
 train_step.py computes and applies the gradients.
 """
 

@@ -26,7 +26,7 @@ from training.start import StartingPoint
 from training.tasks import prediction_files
 
 if TYPE_CHECKING:
-    from modeling.task_loss import Loss
+    from modeling.base_loss import Loss
 
 
 _Split = task.Split[features.InputExample, int]

@@ -1,4 +1,6 @@
-"""The base class of losses: what a loss computes, and how it is weighted.
+"""What all losses share: how values are weighted, summed and averaged.
+
+losses.py contains the formulas of the values, a class for each task.
 
 A loss is a sum over examples divided by the sum of their weights. The methods
 `sums` and `weights` compute these two numbers separately. If a batch is split
