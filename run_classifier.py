@@ -31,8 +31,8 @@ from data.tables.tables import Table
 from model_folders import kinds
 from training import task
 from training.fine_tuning_config import DataFileConfig
+from training.sets.table_start import adapt_to_table
 from training.start import StartingPoint, read_start
-from training.table_start import adapt_to_table
 from training.tasks.classifier import ClassifierTask
 from training.tasks.embedding import EmbeddingTask
 

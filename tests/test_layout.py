@@ -174,7 +174,7 @@ def test_training_names_no_task_but_pretraining():
 def test_training_takes_only_records_from_data():
     # A task reads and scores its examples itself.
     records = (
-        "data.tables.dev_set",
+        "data.tables.set_reader",
         "data.io.feature_specs",
         "data.io.records",
         "data.tables.data_file_options",

@@ -22,7 +22,7 @@ from modeling.task_models import TaskModel
 from serving import engines, head_outputs
 from training.loop.trainer import Trainer
 from training.pretraining_config import PretrainingConfig
-from training.splits import splits_of
+from training.sets.splits import splits_of
 from training.start import StartingPoint
 from training.task import (
     AnyTask,

@@ -16,7 +16,7 @@ from data.io.split_names import Purpose, suffix_of
 from model_folders.cards import example_calls
 from model_folders.recorded_sets import DEV_SET_RULE, RecordedSet
 from model_folders.results import never_found
-from training import checks, dev_set_rule, exporting, flow, trained_rows
+from training import checks, exporting, flow
 from training.distillation import load_teacher
 from training.fine_tuning_config import FineTuningConfig
 from training.flow import Scores
@@ -26,7 +26,8 @@ from training.loop.trainer import Trainer
 from training.run import resuming
 from training.run.fingerprints import fingerprint_files, settings_of_start
 from training.run.run_folder import RunFolder
-from training.splits import (
+from training.sets import dev_set_rule, trained_rows
+from training.sets.splits import (
     create_recorded_sets,
     dev_set_checksum,
     splits_of,

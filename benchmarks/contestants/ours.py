@@ -25,7 +25,7 @@ from modeling.accelerated import inference as inference_forms
 from serving import engines
 from training import exporting, flow
 from training.run.run_folder import RunFolder
-from training.splits import write_splits
+from training.sets.splits import write_splits
 from training.start import read_start
 from training.training_config import NumSteps
 

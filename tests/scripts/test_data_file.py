@@ -26,8 +26,8 @@ from tests.support import script_runner
 from tests.support.csv_files import read_csv, write_csv
 from tests.support.script_runner import parse_flags, read_results
 from tests.support.task_runs import run_commands
+from training.sets.table_start import adapt_to_rows
 from training.start import StartingPoint
-from training.table_start import adapt_to_rows
 
 TOPICS = script_runner.SAMPLES / "topics"
 # Columns of a table of tickets.

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 from absl import logging
 
-from data.tables.dev_set import SetReader
 from data.tables.row_keys import RULE
+from data.tables.set_reader import SetReader
 from model_folders.presets import Preset
 from model_folders.recorded_sets import DevSetRule
 from training.fine_tuning_config import (

@@ -14,8 +14,8 @@ from model_folders import kinds
 from model_folders.presets import Preset
 from model_folders.recorded_sets import DevSetRule, RecordedSet
 from tests.support import toy_task
-from training.dev_set_rule import add_dev_set_rule
-from training.trained_rows import check_train_set
+from training.sets.dev_set_rule import add_dev_set_rule
+from training.sets.trained_rows import check_train_set
 
 FRACTION = 0.2
 KEY = ("text",)
