@@ -1,4 +1,4 @@
-"""Splits the examples of one file into a train set and a dev set."""
+"""Reads the sets of a task, from a folder or from a single file."""
 
 import abc
 import collections
@@ -6,15 +6,13 @@ import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from typing import ClassVar, Generic, Protocol, TypeVar
 
-from absl import logging
-
 from data.io.set_cache import CachingReader
 from data.io.split_names import SETS, Purpose, SetName
 from data.io.text_files import find_set_file
+from data.tables import dev_set
 from data.tables.data_file_options import DataFileOptions
-from data.tables.row_keys import key_of, split_fraction_of
+from data.tables.row_keys import key_of
 from files.paths import StrPath
-from model_folders.labels import first_labels
 
 
 class Example(Protocol):
@@ -77,9 +75,7 @@ class SetReader(CachingReader[ExampleT], Generic[ExampleT, OptionsT]):
             name = SETS[purpose]
             path = find_set_file(self._source, name, self.file_names[name])
             sets = {purpose: self.read_file(path, name)}
-        # Free the memory of rows that were read before the set was known.
-        for example in sets.get("train", ()):
-            example.row = None
+        _drop_rows(sets.get("train", ()))
         return sets
 
     def keeps_rows(self, set_name: SetName) -> bool:
@@ -91,64 +87,15 @@ class SetReader(CachingReader[ExampleT], Generic[ExampleT, OptionsT]):
         return set_name != "train" or bool(self._data.data_file)
 
     def _split_file(self, path: str) -> tuple[list[ExampleT], list[ExampleT]]:
-        """Returns the train set and the dev set."""
-        fraction = self._data.dev_fraction
+        """Returns the train set and the dev set of --data_file."""
         examples = self.read_file(path, "train")
-        train: list[ExampleT] = []
-        dev: list[ExampleT] = []
-        for example, key in zip(examples, self.keys_of(examples), strict=True):
-            is_dev = split_fraction_of(key) < fraction
-            (dev if is_dev else train).append(example)
-        for name, set_examples in (("train", train), ("dev", dev)):
-            if not set_examples:
-                raise ValueError(
-                    f"{path}: with --dev_fraction={fraction:g}, none of the "
-                    f"{len(examples)} rows is in the {name} set. Add rows, set "
-                    "another --dev_fraction, or make the sets yourself "
-                    "(--data_dir)"
-                )
-        logging.info(
-            "%s: %d examples to train on, %d for the dev set",
-            path,
-            len(train),
-            len(dev),
+        train, dev = dev_set.split_examples(
+            path, examples, self.keys_of(examples), self._data.dev_fraction
         )
-        self._log_labels(path, train, dev)
+        dev_set.log_labels(
+            path, self._count_labels(train), self._count_labels(dev)
+        )
         return train, dev
-
-    def _log_labels(
-        self,
-        path: str,
-        train_set: Sequence[ExampleT],
-        dev_set: Sequence[ExampleT],
-    ) -> None:
-        """Logs how many rows of each label are in the two sets.
-
-        Warns of labels that one of the sets lacks.
-        """
-        train = self._count_labels(train_set)
-        dev = self._count_labels(dev_set)
-        labels = sorted(train | dev)
-        if not labels:
-            return
-        counts = [f"{label} {train[label]} + {dev[label]}" for label in labels]
-        logging.info(
-            "Labels to train on and in the dev set: %s", first_labels(counts)
-        )
-        lacks = []
-        for name, set_counts in (("dev", dev), ("train", train)):
-            missing = [label for label in labels if not set_counts[label]]
-            if missing:
-                lacks.append(
-                    f"the {name} set has none of {first_labels(missing)}"
-                )
-        if lacks:
-            logging.warning(
-                "%s: %s. Add rows of these labels, or make the sets yourself "
-                "(--data_dir).",
-                path,
-                ", and ".join(lacks),
-            )
 
     def _count_labels(
         self, examples: Iterable[ExampleT]
@@ -185,3 +132,12 @@ class SetReader(CachingReader[ExampleT], Generic[ExampleT, OptionsT]):
     def keys_of(self, examples: Sequence[ExampleT]) -> list[str]:
         """Returns the key of each example. Equal keys are in the same set."""
         return [key_of(self.key_texts(example)) for example in examples]
+
+
+def _drop_rows(train_set: Iterable[Example]) -> None:
+    """Sets the rows of a train set to None, to free their memory.
+
+    The set of a row of --data_file is only known once the row was read.
+    """
+    for example in train_set:
+        example.row = None
