@@ -104,6 +104,12 @@ def test_what_no_weights_were_trained_on_is_not_in_doubt(preset, caplog):
             id="sets of the user, after a larger part",
         ),
         pytest.param(
+            on_sets(DevSetRule(RULE, 0.1, KEY, 0.1)),
+            0.0,
+            "--init_checkpoint=run chose its dev set in another way",
+            id="sets of the user, after a smaller part",
+        ),
+        pytest.param(
             on_table(0.2, 0.2, rule=RULE + 1),
             0.0,
             "--init_checkpoint=run chose its dev set in another way",
