@@ -63,9 +63,8 @@ class Preset:
             checkpoint in it.
         flag: flag whose value is `weights`, such as "--init_checkpoint", or "".
             It is only for messages.
-        is_resumed: whether a command continues the run in this folder, because
-            the folder is its --output_dir. A command that evaluates, predicts
-            or exports the run's model continues the run, too.
+        is_own_run: whether the folder is the --output_dir of this command, so
+            that the command resumes, evaluates or exports the run in it.
         config_file: path of the configuration, or None if it is missing. For
             an encoder of TF-Hub, the path of saved_model.pb.
         vocab_file: path of vocab.txt or tokenizer.json, or None if both are
@@ -88,7 +87,7 @@ class Preset:
     path: str
     weights: str = ""
     flag: str = ""
-    is_resumed: bool = False
+    is_own_run: bool = False
     config_file: str | None = None
     vocab_file: str | None = None
     tokenizer: StatedCasing = dataclasses.field(default_factory=StatedCasing)
@@ -230,7 +229,7 @@ class Preset:
 
 
 def read_preset(
-    path: StrPath, flag: str = "", is_resumed: bool = False
+    path: StrPath, flag: str = "", is_own_run: bool = False
 ) -> Preset:
     """Reads the files beside weights, which describe the weights.
 
@@ -240,7 +239,7 @@ def read_preset(
             is downloaded.
         flag: flag whose value is `path`, such as "--init_checkpoint", for
             messages.
-        is_resumed: whether a command continues the run in this folder.
+        is_own_run: whether `path` is the --output_dir of this command.
 
     Raises:
         OSError: a file cannot be read.
@@ -255,7 +254,7 @@ def read_preset(
     if inner and os.path.isfile(os.path.join(path, inner, CONFIG_FILE)):
         # An old folder of sentence-transformers.
         path = os.path.join(path, inner)
-    return _read_folder(Path(folder_of(path)), path, flag, is_resumed)
+    return _read_folder(Path(folder_of(path)), path, flag, is_own_run)
 
 
 def check_path(path: str, flag: str = "") -> None:
@@ -297,11 +296,11 @@ def _split_task(contents: ModelJson) -> tuple[str | None, HeadSettings]:
 
 
 def _read_folder(
-    folder: Path, path: str, flag: str, is_resumed: bool
+    folder: Path, path: str, flag: str, is_own_run: bool
 ) -> Preset:
     """Reads the files in the folder of the weights at a path.
 
-    `path` is the attribute `weights` of the Preset. `flag` and `is_resumed` are
+    `path` is the attribute `weights` of the Preset. `flag` and `is_own_run` are
     its attributes of these names.
     """
     contents = model_json.read_model_json(folder)
@@ -324,7 +323,7 @@ def _read_folder(
         path=str(folder),
         weights=path,
         flag=flag,
-        is_resumed=is_resumed,
+        is_own_run=is_own_run,
         config_file=_first_file(folder, configs),
         vocab_file=_first_file(folder, vocabularies),
         tokenizer=tokenizer,

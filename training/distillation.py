@@ -111,7 +111,7 @@ def _read_teacher_preset(
     # Without --init_checkpoint, a new run may begin with blocks of the teacher,
     # whose files were read for the StartingPoint.
     begins_with_teacher = not (
-        start.is_resumed or start.config.model.init_checkpoint
+        start.is_own_run or start.config.model.init_checkpoint
     )
     if start.preset and begins_with_teacher:
         return start.preset

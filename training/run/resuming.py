@@ -42,7 +42,7 @@ def check_resumed(
         ValueError: a flag or setting differs. The message names it. Or the
             folder does not state the settings.
     """
-    if not (preset and preset.is_resumed):
+    if not (preset and preset.is_own_run):
         return
     folder = config.training.output_dir
     if not preset.recorded_settings:
@@ -83,7 +83,7 @@ def settings_to_record(
     are those of `check_resumed`.
     """
     current = _with_flags(config, settings)
-    if preset and preset.is_resumed:
+    if preset and preset.is_own_run:
         return {**preset.recorded_settings, **current}
     return current
 

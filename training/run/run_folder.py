@@ -161,7 +161,7 @@ class RunFolder:
         """
         is_fixed = not self._start.config.training.do_train
         preset = self.current_preset
-        if is_fixed and preset and preset.is_resumed:
+        if is_fixed and preset and preset.is_own_run:
             return preset.model_json
         return None
 

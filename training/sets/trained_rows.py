@@ -37,7 +37,7 @@ def check_dev_set(
     Raises:
         ValueError: the dev set is the file of the run's train set.
     """
-    if not start.is_resumed or start.config.training.do_train:
+    if not start.is_own_run or start.config.training.do_train:
         return
     if overlap := _describe_trained_file(start, sets):
         raise ValueError(
@@ -55,7 +55,7 @@ def warn_of_dev_set(
     set. A command that evaluates a run may replace the scores of another file.
     The arguments are those of `check_dev_set`.
     """
-    if not start.is_resumed:
+    if not start.is_own_run:
         overlap = _describe_trained_file(start, sets)
         # Do not warn twice: `dev_set_rule.add_dev_set_rule` may have warned.
         has_warned = start.dev_set_rule and start.dev_set_rule.is_doubtful
@@ -126,7 +126,7 @@ def find_run_with_other_dev_set(
     dev_set = sets.get("eval")
     if not preset or start.dev_set_rule is None or dev_set is None:
         return None
-    if start.config.training.do_train or not preset.is_resumed:
+    if start.config.training.do_train or not preset.is_own_run:
         return None
     is_same_split = start.dev_set_rule == preset.dev_set_rule
     if is_same_split and dev_set.has_rows_of(preset.data.get("eval")):
@@ -161,7 +161,7 @@ def check_train_set(
         ValueError: the records differ. The message names the file.
     """
     preset = start.preset
-    if not (preset and preset.is_resumed):
+    if not (preset and preset.is_own_run):
         return
     recorded = preset.recorded_settings.get("train_records", records)
     if recorded == records:

@@ -158,7 +158,7 @@ THEN = [["train-1.tf_record", 5, 1]]
 RESUMED = Preset(
     "run",
     weights="run",
-    is_resumed=True,
+    is_own_run=True,
     recorded_settings={
         "data": [["train", "table.csv", 9, 5]],
         "train_records": THEN,
