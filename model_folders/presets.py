@@ -74,8 +74,8 @@ class Preset:
         labels: names of the outputs, in order, or None if no file names them.
         pooling: how sentence-transformers turns the vectors of tokens into one
             vector, such as "cls". None if it averages, or if nothing is stated.
-        settings: settings of the head, {flag: value}, and in model.json and a
-            Hugging Face classifier `problem_type`.
+        head_settings: settings of the head, {flag: value}, and in model.json
+            and a Hugging Face classifier `problem_type`.
         recorded_settings: settings that must not change when the run that wrote
             the folder is resumed. {} if no run wrote it, as for Google's
             models.
@@ -94,7 +94,9 @@ class Preset:
     head: str | None = None
     labels: list[str] | None = None
     pooling: str | None = None
-    settings: HeadSettings = dataclasses.field(default_factory=HeadSettings)
+    head_settings: HeadSettings = dataclasses.field(
+        default_factory=HeadSettings
+    )
     recorded_settings: TrainingSettings = dataclasses.field(
         default_factory=TrainingSettings
     )
@@ -124,7 +126,7 @@ class Preset:
         return stated
 
     @property
-    def data(self) -> dict[str, RecordedSet]:
+    def recorded_sets(self) -> dict[str, RecordedSet]:
         """{name of a split that the run read: its RecordedSet}."""
         entries = self.recorded_settings.get(model_json.DATA, ())
         return {
@@ -144,7 +146,7 @@ class Preset:
         """
         recorded = self.recorded_settings.get("flags", {})
         # The copy of a model may state it with the settings of the head.
-        trim_padding = self.settings.get("trim_padding")
+        trim_padding = self.head_settings.get("trim_padding")
         decisions = {"trim_padding": recorded.get("trim_padding", trim_padding)}
         if decisions["trim_padding"] is not None:
             model_json.check_entries(
@@ -169,7 +171,7 @@ class Preset:
             longest: number of the model's positions, which is returned if no
                 file records the length.
         """
-        length = self.settings.get("max_seq_length")
+        length = self.head_settings.get("max_seq_length")
         if length is None and head != kinds.MULTIPLE_CHOICE:
             # Ignore this setting for multiple choice, because it may be the
             # total length of all choices.
@@ -275,12 +277,12 @@ def check_path(path: str, flag: str = "") -> None:
 
 def preset_of_run(folder: str, contents: ModelJson) -> Preset:
     """Returns the Preset of a folder to which a run wrote this model.json."""
-    head, settings = _split_task(contents)
+    head, head_settings = _split_task(contents)
     return Preset(
         path=folder,
         weights=folder,
         head=head,
-        settings=settings,
+        head_settings=head_settings,
         recorded_settings=contents["origin"]["settings"],
         model_json=contents,
     )
@@ -304,11 +306,11 @@ def _read_folder(
     its attributes of these names.
     """
     contents = model_json.read_model_json(folder)
-    head, settings = _split_task(contents)
+    head, head_settings = _split_task(contents)
     huggingface_config = _first_file(folder, [CONFIG_FILE])
     if huggingface_config and not head:
         # A model.json may only list the files of the folder.
-        head, settings = read_head(huggingface_config)
+        head, head_settings = read_head(huggingface_config)
     recorded_settings = contents.get("origin", {}).get("settings", {})
     tokenizer = read_tokenizer(folder)
     configs = [*config_names(path)]
@@ -329,11 +331,11 @@ def _read_folder(
         tokenizer=tokenizer,
         head=head,
         labels=_read_labels(
-            folder, huggingface_config, settings, recorded_settings
+            folder, huggingface_config, head_settings, recorded_settings
         ),
         pooling=pooling_files.read_pooling(folder)
         or kerashub_files.read_pooling(folder),
-        settings=settings,
+        head_settings=head_settings,
         recorded_settings=recorded_settings,
         dev_set_rule=parse_dev_set_rule(contents, folder / model_json.FILE),
         model_json=contents,
@@ -348,7 +350,7 @@ def _first_file(folder: Path, names: Iterable[str]) -> str | None:
 def _read_labels(
     folder: Path,
     huggingface_config: str | None,
-    settings: HeadSettings,
+    head_settings: HeadSettings,
     recorded_settings: TrainingSettings,
 ) -> list[str] | None:
     """Returns the names of the outputs, on which all files must agree.
@@ -356,7 +358,7 @@ def _read_labels(
     Args:
         folder: folder of the weights.
         huggingface_config: path of config.json, None if it is missing.
-        settings: settings of the head.
+        head_settings: settings of the head.
         recorded_settings: settings of the run.
     """
     stated: list[tuple[Path, Sequence[str] | None]] = []
@@ -364,7 +366,7 @@ def _read_labels(
         config_labels = read_config_labels(huggingface_config)
         stated.append((Path(huggingface_config), config_labels))
     file = folder / model_json.FILE
-    stated.append((file, settings.get("labels")))
+    stated.append((file, head_settings.get("labels")))
     stated.append((file, recorded_settings.get("labels")))
     return read_labels(folder, stated)
 

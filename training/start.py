@@ -206,7 +206,7 @@ def _stated_flags(
     """Returns {flag: value} that the folder states."""
     stated: dict[str, object] = {**preset.identity_flags()}
     if not parsed.config.training.do_train:
-        stated |= {**preset.settings, **preset.network}
+        stated |= {**preset.head_settings, **preset.network}
         stated |= preset.decision_flags()
         stated["labels"] = preset.labels
     if preset.dev_set_rule:

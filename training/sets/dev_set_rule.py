@@ -152,7 +152,7 @@ def _join_names(names: tuple[str, ...]) -> str:
 def _is_trained_on_task(preset: Preset, config: DataFileConfig) -> bool:
     """Returns whether a run was trained for the task that a command names."""
     return (
-        "train" in preset.data
+        "train" in preset.recorded_sets
         and preset.head == config.head
         and preset.recorded_settings.get("task_name") == config.task_name
     )

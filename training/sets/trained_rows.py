@@ -77,7 +77,7 @@ def _describe_trained_file(
         # Both cut the file into a dev and a train set. dev_set_rule.py compares
         # how they did it.
         return None
-    train_set = preset.data.get("train")
+    train_set = preset.recorded_sets.get("train")
     if train_set is None or dev_set.checksum != train_set.checksum:
         return None
     return (
@@ -94,7 +94,7 @@ def _warn_of_other_scores(
     dev_set = _find_dev_set(start, sets)
     if not preset or not dev_set:
         return
-    former = preset.data.get("eval", dev_set)
+    former = preset.recorded_sets.get("eval", dev_set)
     if start.dev_set_rule is None and dev_set.checksum != former.checksum:
         logging.warning(
             "%s is not the dev set of %s, which was of %s. The scores, the "
@@ -129,7 +129,7 @@ def find_run_with_other_dev_set(
     if start.config.training.do_train or not preset.is_own_run:
         return None
     is_same_split = start.dev_set_rule == preset.dev_set_rule
-    if is_same_split and dev_set.has_rows_of(preset.data.get("eval")):
+    if is_same_split and dev_set.has_rows_of(preset.recorded_sets.get("eval")):
         return None
     return preset
 
@@ -168,10 +168,10 @@ def check_train_set(
         return
     folder = start.config.training.output_dir
     now = sets["train"]
-    then = preset.data.get("train", now)
+    then = preset.recorded_sets.get("train", now)
     has_table = start.dev_set_rule is not None
     num_rows = _count_file_rows(sets, now, has_table)
-    num_then = _count_file_rows(preset.data, then, has_table)
+    num_then = _count_file_rows(preset.recorded_sets, then, has_table)
     if now.file != then.file:
         difference = (
             f"{folder} was trained on {then.file}, {num_then} rows, and "
