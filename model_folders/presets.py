@@ -43,6 +43,7 @@ from model_folders.model_entries import (
     TrainingSettings,
 )
 from model_folders.recorded_sets import (
+    RECORDED_SETS,
     DevSetRule,
     RecordedSet,
     parse_dev_set_rule,
@@ -128,7 +129,7 @@ class Preset:
     @property
     def recorded_sets(self) -> dict[str, RecordedSet]:
         """{name of a split that the run read: its RecordedSet}."""
-        entries = self.recorded_settings.get(model_json.DATA, ())
+        entries = self.recorded_settings.get(RECORDED_SETS, ())
         return {
             name: RecordedSet(name, *rest)
             for name, *rest in entries

@@ -14,7 +14,11 @@ from absl import logging
 from data.io import tfrecords
 from data.io.split_names import Purpose, suffix_of
 from model_folders.cards import example_calls
-from model_folders.recorded_sets import DEV_SET_RULE, RecordedSet
+from model_folders.recorded_sets import (
+    DEV_SET_RULE,
+    RECORDED_SETS,
+    RecordedSet,
+)
 from model_folders.results import never_found
 from training import checks, exporting, flow
 from training.distillation import load_teacher
@@ -204,7 +208,7 @@ def list_settings(
     settings = {
         **settings_of_start(task.start),
         **task.settings,
-        "data": [*sets.values()],
+        RECORDED_SETS: [*sets.values()],
     }
     if rule := dev_set_rule.find_rule_to_record(task.start):
         settings[DEV_SET_RULE] = rule.as_settings()

@@ -15,6 +15,7 @@ from model_folders import identity
 from model_folders.model_entries import TrainingSettings
 from model_folders.model_json import FILE
 from model_folders.presets import Preset
+from model_folders.recorded_sets import DEV_SET_RULE, RECORDED_SETS
 from training.training_config import TrainingConfig
 
 # Roles of the flags that must not change when a run is resumed.
@@ -102,9 +103,9 @@ def _compared_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
     values = {
         f"--{name}": value for name, value in settings.get("flags", {}).items()
     }
-    # The data are for the card only. The split follows from the flags, and from
-    # the start of the run.
-    names = settings.keys() - {"data", "flags", "split"}
+    # The sets are for the card and for later runs. The rule follows from the
+    # flags, and from the start of the run.
+    names = settings.keys() - {RECORDED_SETS, "flags", DEV_SET_RULE}
     return values | {name: settings[name] for name in names}
 
 
