@@ -21,7 +21,11 @@ from command_line import cli, flags
 from command_line.flags import flag
 from command_line.path_flags import PathKind, named_folders
 from files.atomic import write_text
-from model_folders.results import split_by_label
+from model_folders.results import (
+    DEV_RESULTS,
+    EXPORT_RESULTS,
+    split_by_label,
+)
 
 _SEED = re.compile(r"seed_\d+")
 
@@ -55,9 +59,9 @@ def read_scores(runs: str) -> dict[str, list[dict[str, float]]]:
     folders = named_folders(runs)
     rows = collections.defaultdict(list)
     for name, folder in folders:
-        files = sorted(Path(folder).rglob("eval_results.txt"))
+        files = sorted(Path(folder).rglob(DEV_RESULTS))
         if not files:
-            raise FileNotFoundError(f"{folder} contains no eval_results.txt")
+            raise FileNotFoundError(f"{folder} contains no {DEV_RESULTS}")
         start = name or (folder if len(folders) > 1 else "")
         for file in files:
             parts = Path(start, file.parent.relative_to(folder)).parts
@@ -65,7 +69,7 @@ def read_scores(runs: str) -> dict[str, list[dict[str, float]]]:
             results: dict[str, float] = {}
             for results_file in (
                 file,
-                file.with_name("export_eval_results.txt"),
+                file.with_name(EXPORT_RESULTS),
             ):
                 results |= _read_results(results_file)
             rows[str(Path(*kept)) if kept else folder].append(results)

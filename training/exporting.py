@@ -106,7 +106,7 @@ def export_task(
         )
         scores = evaluate_export(task, kind, folder, scored)
         if scores:
-            trainer.folder.write_results("export_eval_results.txt", scores)
+            trainer.folder.write_export_results(scores)
             if card:
                 _write_scored_card(folder, card, scores, trainer.is_best_step)
         else:

@@ -275,10 +275,9 @@ def write_predictions(
         if split.name in task.splits["eval"]:
             folder.history.add("eval", trainer.global_step, scores)
             dev_scores |= scores
-            folder.write_results("eval_results.txt", results | dev_scores)
+            folder.write_dev_results(results | dev_scores)
         else:
-            file = f"test_eval_results{suffix_of(split.name)}.txt"
-            folder.write_results(file, scores)
+            folder.write_test_results(scores, suffix_of(split.name))
     return dev_scores
 
 

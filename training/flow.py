@@ -260,7 +260,7 @@ def evaluate_at_the_end(trainer: Trainer, evaluate: Evaluate) -> Scores:
     logging.info("Evaluating %s", trainer.describe_step())
     results = evaluate(trainer)
     trainer.folder.history.add("eval", trainer.global_step, results)
-    trainer.folder.write_results("eval_results.txt", results)
+    trainer.folder.write_dev_results(results)
     return results
 
 
