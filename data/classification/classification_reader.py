@@ -1,6 +1,6 @@
 """Names the values of --task_name, and reads the sets of their tasks.
 
-glue.py reads GLUE and XNLI, table_task.py and pairs.py a user's own tables.
+glue.py reads GLUE and XNLI, table_processor.py and pairs.py a user's own tables.
 """
 
 import dataclasses
@@ -22,7 +22,7 @@ from data.classification.table_columns import (
     layout_of,
     options_of_pairs,
 )
-from data.classification.table_task import TableProcessor
+from data.classification.table_processor import TableProcessor
 from data.io.split_names import Purpose, purpose_of, suffix_of
 from data.tables.data_file_options import DataFileOptions
 from data.tables.tables import Table
