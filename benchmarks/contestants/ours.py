@@ -27,6 +27,7 @@ from training import exporting, flow
 from training.run.run_folder import RunFolder
 from training.sets.splits import write_splits
 from training.start import read_start
+from training.tasks.selected_task import create_reader, create_task
 from training.training_config import NumSteps
 
 PACKAGES = ["tensorflow", "keras"]
@@ -148,8 +149,8 @@ def open_mrpc(spec, command):
     )
     parsed = parse(run_classifier, spec, command)
     start = read_start(parsed)
-    reader = run_classifier.create_reader(start)
-    task = run_classifier.create_task(start, reader)
+    reader = create_reader(start)
+    task = create_task(start, reader)
     folder = RunFolder.open(start, task.labels)
     return start, task, folder, write_splits(task, folder.state)
 
