@@ -33,8 +33,8 @@ LossKind: TypeAlias = Literal["labels", "ranking", "similarity"]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class TableKind:
-    """A kind of a user's own tables, which a value of --task_name selects.
+class TableUse:
+    """A use of a user's own tables, which a value of --task_name selects.
 
     Attributes:
         processor_class: class that reads the tables.
@@ -84,22 +84,22 @@ class TableKind:
         )
 
 
-# {value of --task_name: kind of a user's own tables}. The other values name the
+# {value of --task_name: use of a user's own tables}. The other values name the
 # tasks of GLUE and XNLI.
-TABLE_KINDS = {
-    "csv": TableKind(processor_class=TableProcessor, may_be_cross_encoder=True),
-    "embedding": TableKind(
+TABLE_USES = {
+    "csv": TableUse(processor_class=TableProcessor, may_be_cross_encoder=True),
+    "embedding": TableUse(
         processor_class=PairProcessor,
         pair_columns=PAIR_COLUMNS,
         loss_kind="similarity",
     ),
-    "ranking": TableKind(
+    "ranking": TableUse(
         processor_class=RankingProcessor,
         pair_columns=RANKING_COLUMNS,
         loss_kind="ranking",
     ),
 }
-TASK_NAMES = sorted([*glue.PROCESSORS, *TABLE_KINDS])
+TASK_NAMES = sorted([*glue.PROCESSORS, *TABLE_USES])
 
 
 class ClassificationReader:
@@ -108,12 +108,12 @@ class ClassificationReader:
     Args:
         processors: {suffix of a split's name: its processor}. The suffix is "",
             or for the mismatched sets of MultiNLI "_mm".
-        table_kind: the kind of tables whose rules apply, None for GLUE and
+        table_use: the use of tables whose rules apply, None for GLUE and
             XNLI. Sets of a class of --processor follow those of tables.
 
     Attributes:
-        loss_kind: see TableKind.
-        may_be_cross_encoder: see TableKind.
+        loss_kind: see TableUse.
+        may_be_cross_encoder: see TableUse.
         output_mode: "classification", "multilabel" or "regression".
         metrics: names of the metrics that score the task, the main metric
             first.
@@ -123,14 +123,14 @@ class ClassificationReader:
     def __init__(
         self,
         processors: Mapping[str, ClassificationProcessor],
-        table_kind: TableKind | None = None,
+        table_use: TableUse | None = None,
     ) -> None:
         self._processors = processors
         self.loss_kind: LossKind = "labels"
         self.may_be_cross_encoder = False
-        if table_kind:
-            self.loss_kind = table_kind.loss_kind
-            self.may_be_cross_encoder = table_kind.may_be_cross_encoder
+        if table_use:
+            self.loss_kind = table_use.loss_kind
+            self.may_be_cross_encoder = table_use.may_be_cross_encoder
         main = processors[""]
         self.output_mode = main.output_mode
         self.metrics = main.metrics

@@ -16,7 +16,7 @@ import run_classifier
 import serving
 from command_line import config_values
 from data.classification.classification_options import TableOptions
-from data.classification.classification_reader import TABLE_KINDS
+from data.classification.classification_reader import TABLE_USES
 from data.ner import spans
 from data.ner.entity_scoring import find_entities
 from data.ner.word_splitting import find_words
@@ -278,7 +278,7 @@ def test_pairs_and_queries_are_split_too(tmp_path, task_name):
     columns = ("text_column", "text_b_column", "label_column")
     given = dict(zip(columns, names, strict=True))
     path = str(tmp_path / "pairs.csv")
-    processor = TABLE_KINDS[task_name].create_processor(
+    processor = TABLE_USES[task_name].create_processor(
         None,
         DataFileOptions(data_file=path),
         TableOptions(**given),

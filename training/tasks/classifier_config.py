@@ -12,9 +12,9 @@ from data.classification.classification_options import (
     TableOptions,
 )
 from data.classification.classification_reader import (
-    TABLE_KINDS,
+    TABLE_USES,
     TASK_NAMES,
-    TableKind,
+    TableUse,
 )
 from model_folders import kinds
 from training.fine_tuning_config import DataFileConfig
@@ -65,15 +65,15 @@ class ClassifierConfig(DataFileConfig):
         return config_values.required_value(self.task_name)
 
     @property
-    def table_kind(self) -> TableKind | None:
-        """The kind of a user's own tables, None for GLUE and XNLI."""
-        return TABLE_KINDS.get(self.task_name or "")
+    def table_use(self) -> TableUse | None:
+        """The use of a user's own tables, None for GLUE and XNLI."""
+        return TABLE_USES.get(self.task_name or "")
 
     @property
     def is_embedding(self) -> bool:
         """Whether the model computes vectors of texts."""
-        kind = self.table_kind
-        return kind is not None and kind.loss_kind == "similarity"
+        table_use = self.table_use
+        return table_use is not None and table_use.loss_kind == "similarity"
 
     @property
     def head(self) -> str | None:

@@ -30,8 +30,8 @@ def open_data_file(
         OSError: the file cannot be read.
     """
     config = parsed.config
-    table_kind = config.table_kind
-    if table_kind is None or table_kind.pair_columns or not config.data_file:
+    table_use = config.table_use
+    if table_use is None or table_use.pair_columns or not config.data_file:
         return parsed, None
     table = Table(config.data_file, table_columns.layout_of(config.table))
     columns = table_columns.find_unset_columns(
@@ -59,18 +59,18 @@ def create_reader(
         config.fine_tuning.data_dir,
         None if names_data else start.preset,
     )
-    table_kind = config.table_kind
+    table_use = config.table_use
     if user_processor:
-        return ClassificationReader({"": user_processor}, table_kind)
-    if table_kind:
-        table_processor = table_kind.create_processor(
+        return ClassificationReader({"": user_processor}, table_use)
+    if table_use:
+        table_processor = table_use.create_processor(
             config.fine_tuning.data_dir,
             config.data,
             config.table,
             start.given,
             table,
         )
-        return ClassificationReader({"": table_processor}, table_kind)
+        return ClassificationReader({"": table_processor}, table_use)
     return ClassificationReader(
         glue.create_glue_processors(
             config.required_task_name,
