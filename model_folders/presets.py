@@ -277,11 +277,17 @@ def check_path(path: str, flag: str = "") -> None:
 
 
 def preset_of_run(folder: str, contents: ModelJson) -> Preset:
-    """Returns the Preset of a folder to which a run wrote this model.json."""
+    """Returns the Preset of --output_dir, to which this command's run writes.
+
+    Args:
+        folder: path of the folder.
+        contents: what the run writes to model.json.
+    """
     head, head_settings = _split_task(contents)
     return Preset(
         path=folder,
         weights=folder,
+        is_own_run=True,
         head=head,
         head_settings=head_settings,
         recorded_settings=contents["origin"]["settings"],
