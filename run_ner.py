@@ -15,8 +15,8 @@ from data.ner.ner_options import NerOptions
 from data.ner.ner_processor import NerProcessor
 from model_folders import kinds
 from training.fine_tuning_config import DataFileConfig
+from training.sets.table_start import adapt_to_table
 from training.start import read_start
-from training.table_start import adapt_to_table
 from training.tasks.ner import NerTask
 
 

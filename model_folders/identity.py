@@ -75,7 +75,7 @@ def check_identity(
 def _stated_settings(preset: Preset, trains: bool) -> dict[str, Any]:
     """Returns {setting: value} of what the folder states about its model."""
     saved: dict[str, Any] = {**preset.recorded_settings, **preset.network}
-    if mode := preset.settings.get("output_mode"):
+    if mode := preset.head_settings.get("output_mode"):
         saved["output_mode"] = mode
     if trains:
         # --bilstm belongs to the head, which starts with new weights.

@@ -134,9 +134,9 @@ class TrainingSettings(ClassifierSettings, total=False):
 
     # The flags that a run compares when it is resumed.
     flags: RecordedFlags
-    # [name, file, rows, checksum] of each split, as `RecordedSet` names them.
+    # [name, file, rows, checksum] of each set, as `RecordedSet` names them.
     data: Sequence[Sequence[Any]]
-    # Which rows of a table are the dev set.
+    # The rule of the dev set. recorded_sets.py says why the key is "split".
     split: DevSetRuleEntry
     # The files of the records of the train set.
     train_records: list[Fingerprint]

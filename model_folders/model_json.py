@@ -12,13 +12,11 @@ from files.json_files import read_json
 from files.paths import StrPath
 from model_folders import kinds
 from model_folders.model_entries import ModelJson
-from model_folders.recorded_sets import DEV_SET_RULE
+from model_folders.recorded_sets import DEV_SET_RULE, RECORDED_SETS
 
 FILE = "model.json"
 # Entry with the checksums of an export's networks.
 CHECKSUMS: Final = "checksums"
-# Entry with the examples that a run read: a list for each `RecordedSet`.
-DATA: Final = "data"
 # Version of the format of model.json.
 VERSION = 1
 # Entries of model.json that are whole numbers above 0.
@@ -60,7 +58,7 @@ _Allowed: TypeAlias = type | types.UnionType | range | tuple[object, ...]
 _ENTRIES: dict[str, _Allowed] = {
     "best_step": int | None,
     "clean_fraction": int | float,
-    DATA: list,
+    RECORDED_SETS: list,
     "dev_fraction": int | float,
     "doc_stride": range(2**31),
     "files": list,
@@ -122,7 +120,7 @@ def _is_valid_entry(name: str, value: object) -> bool:
         return type(value) is int and value in allowed
     if isinstance(allowed, tuple):
         return value in allowed
-    if name == DATA and isinstance(value, list):
+    if name == RECORDED_SETS and isinstance(value, list):
         return all(map(_begins_with_text, value))
     return isinstance(value, allowed)
 

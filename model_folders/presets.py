@@ -43,6 +43,7 @@ from model_folders.model_entries import (
     TrainingSettings,
 )
 from model_folders.recorded_sets import (
+    RECORDED_SETS,
     DevSetRule,
     RecordedSet,
     parse_dev_set_rule,
@@ -63,9 +64,8 @@ class Preset:
             checkpoint in it.
         flag: flag whose value is `weights`, such as "--init_checkpoint", or "".
             It is only for messages.
-        is_resumed: whether a command continues the run in this folder, because
-            the folder is its --output_dir. A command that evaluates, predicts
-            or exports the run's model continues the run, too.
+        is_own_run: whether the folder is the --output_dir of this command, so
+            that the command resumes, evaluates or exports the run in it.
         config_file: path of the configuration, or None if it is missing. For
             an encoder of TF-Hub, the path of saved_model.pb.
         vocab_file: path of vocab.txt or tokenizer.json, or None if both are
@@ -75,8 +75,8 @@ class Preset:
         labels: names of the outputs, in order, or None if no file names them.
         pooling: how sentence-transformers turns the vectors of tokens into one
             vector, such as "cls". None if it averages, or if nothing is stated.
-        settings: settings of the head, {flag: value}, and in model.json and a
-            Hugging Face classifier `problem_type`.
+        head_settings: settings of the head, {flag: value}, and in model.json
+            and a Hugging Face classifier `problem_type`.
         recorded_settings: settings that must not change when the run that wrote
             the folder is resumed. {} if no run wrote it, as for Google's
             models.
@@ -88,14 +88,16 @@ class Preset:
     path: str
     weights: str = ""
     flag: str = ""
-    is_resumed: bool = False
+    is_own_run: bool = False
     config_file: str | None = None
     vocab_file: str | None = None
     tokenizer: StatedCasing = dataclasses.field(default_factory=StatedCasing)
     head: str | None = None
     labels: list[str] | None = None
     pooling: str | None = None
-    settings: HeadSettings = dataclasses.field(default_factory=HeadSettings)
+    head_settings: HeadSettings = dataclasses.field(
+        default_factory=HeadSettings
+    )
     recorded_settings: TrainingSettings = dataclasses.field(
         default_factory=TrainingSettings
     )
@@ -125,9 +127,9 @@ class Preset:
         return stated
 
     @property
-    def data(self) -> dict[str, RecordedSet]:
+    def recorded_sets(self) -> dict[str, RecordedSet]:
         """{name of a split that the run read: its RecordedSet}."""
-        entries = self.recorded_settings.get(model_json.DATA, ())
+        entries = self.recorded_settings.get(RECORDED_SETS, ())
         return {
             name: RecordedSet(name, *rest)
             for name, *rest in entries
@@ -145,7 +147,7 @@ class Preset:
         """
         recorded = self.recorded_settings.get("flags", {})
         # The copy of a model may state it with the settings of the head.
-        trim_padding = self.settings.get("trim_padding")
+        trim_padding = self.head_settings.get("trim_padding")
         decisions = {"trim_padding": recorded.get("trim_padding", trim_padding)}
         if decisions["trim_padding"] is not None:
             model_json.check_entries(
@@ -170,7 +172,7 @@ class Preset:
             longest: number of the model's positions, which is returned if no
                 file records the length.
         """
-        length = self.settings.get("max_seq_length")
+        length = self.head_settings.get("max_seq_length")
         if length is None and head != kinds.MULTIPLE_CHOICE:
             # Ignore this setting for multiple choice, because it may be the
             # total length of all choices.
@@ -230,7 +232,7 @@ class Preset:
 
 
 def read_preset(
-    path: StrPath, flag: str = "", is_resumed: bool = False
+    path: StrPath, flag: str = "", is_own_run: bool = False
 ) -> Preset:
     """Reads the files beside weights, which describe the weights.
 
@@ -240,7 +242,7 @@ def read_preset(
             is downloaded.
         flag: flag whose value is `path`, such as "--init_checkpoint", for
             messages.
-        is_resumed: whether a command continues the run in this folder.
+        is_own_run: whether `path` is the --output_dir of this command.
 
     Raises:
         OSError: a file cannot be read.
@@ -255,7 +257,7 @@ def read_preset(
     if inner and os.path.isfile(os.path.join(path, inner, CONFIG_FILE)):
         # An old folder of sentence-transformers.
         path = os.path.join(path, inner)
-    return _read_folder(Path(folder_of(path)), path, flag, is_resumed)
+    return _read_folder(Path(folder_of(path)), path, flag, is_own_run)
 
 
 def check_path(path: str, flag: str = "") -> None:
@@ -275,13 +277,19 @@ def check_path(path: str, flag: str = "") -> None:
 
 
 def preset_of_run(folder: str, contents: ModelJson) -> Preset:
-    """Returns the Preset of a folder to which a run wrote this model.json."""
-    head, settings = _split_task(contents)
+    """Returns the Preset of --output_dir, to which this command's run writes.
+
+    Args:
+        folder: path of the folder.
+        contents: what the run writes to model.json.
+    """
+    head, head_settings = _split_task(contents)
     return Preset(
         path=folder,
         weights=folder,
+        is_own_run=True,
         head=head,
-        settings=settings,
+        head_settings=head_settings,
         recorded_settings=contents["origin"]["settings"],
         model_json=contents,
     )
@@ -297,19 +305,19 @@ def _split_task(contents: ModelJson) -> tuple[str | None, HeadSettings]:
 
 
 def _read_folder(
-    folder: Path, path: str, flag: str, is_resumed: bool
+    folder: Path, path: str, flag: str, is_own_run: bool
 ) -> Preset:
     """Reads the files in the folder of the weights at a path.
 
-    `path` is the attribute `weights` of the Preset. `flag` and `is_resumed` are
+    `path` is the attribute `weights` of the Preset. `flag` and `is_own_run` are
     its attributes of these names.
     """
     contents = model_json.read_model_json(folder)
-    head, settings = _split_task(contents)
+    head, head_settings = _split_task(contents)
     huggingface_config = _first_file(folder, [CONFIG_FILE])
     if huggingface_config and not head:
         # A model.json may only list the files of the folder.
-        head, settings = read_head(huggingface_config)
+        head, head_settings = read_head(huggingface_config)
     recorded_settings = contents.get("origin", {}).get("settings", {})
     tokenizer = read_tokenizer(folder)
     configs = [*config_names(path)]
@@ -324,17 +332,17 @@ def _read_folder(
         path=str(folder),
         weights=path,
         flag=flag,
-        is_resumed=is_resumed,
+        is_own_run=is_own_run,
         config_file=_first_file(folder, configs),
         vocab_file=_first_file(folder, vocabularies),
         tokenizer=tokenizer,
         head=head,
         labels=_read_labels(
-            folder, huggingface_config, settings, recorded_settings
+            folder, huggingface_config, head_settings, recorded_settings
         ),
         pooling=pooling_files.read_pooling(folder)
         or kerashub_files.read_pooling(folder),
-        settings=settings,
+        head_settings=head_settings,
         recorded_settings=recorded_settings,
         dev_set_rule=parse_dev_set_rule(contents, folder / model_json.FILE),
         model_json=contents,
@@ -349,7 +357,7 @@ def _first_file(folder: Path, names: Iterable[str]) -> str | None:
 def _read_labels(
     folder: Path,
     huggingface_config: str | None,
-    settings: HeadSettings,
+    head_settings: HeadSettings,
     recorded_settings: TrainingSettings,
 ) -> list[str] | None:
     """Returns the names of the outputs, on which all files must agree.
@@ -357,7 +365,7 @@ def _read_labels(
     Args:
         folder: folder of the weights.
         huggingface_config: path of config.json, None if it is missing.
-        settings: settings of the head.
+        head_settings: settings of the head.
         recorded_settings: settings of the run.
     """
     stated: list[tuple[Path, Sequence[str] | None]] = []
@@ -365,7 +373,7 @@ def _read_labels(
         config_labels = read_config_labels(huggingface_config)
         stated.append((Path(huggingface_config), config_labels))
     file = folder / model_json.FILE
-    stated.append((file, settings.get("labels")))
+    stated.append((file, head_settings.get("labels")))
     stated.append((file, recorded_settings.get("labels")))
     return read_labels(folder, stated)
 

@@ -11,7 +11,10 @@ from model_folders.model_entries import (
     TrainingSettings,
 )
 
-# Entry of the settings in model.json.
+# Entries of the settings in model.json. Their keys stay as they are, because
+# the folders of earlier runs contain them. "data" is a list for each
+# `RecordedSet`, and "split" is not a set but the `DevSetRule`.
+RECORDED_SETS: Final = "data"
 DEV_SET_RULE: Final = "split"
 
 

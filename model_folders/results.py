@@ -2,8 +2,11 @@
 
 import re
 from collections.abc import Mapping
-from typing import TypeVar
+from typing import Final, TypeVar
 
+# Files of a run with the scores of its model, and of the model's export.
+DEV_RESULTS: Final = "eval_results.txt"
+EXPORT_RESULTS: Final = "export_eval_results.txt"
 RATES = ("precision", "recall", "f1", "support")
 # Matches the name of a label's score, with or without a split's suffix.
 _OF_LABEL = re.compile(rf"(.+)_({'|'.join(RATES)})((?:_\w+)?)")

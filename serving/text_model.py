@@ -91,7 +91,7 @@ class TextModel(TaskMethods):
             Path(self.path), self.engine.name, preset.model_json
         )
         self.settings: HeadSettings = {
-            **preset.settings,
+            **preset.head_settings,
             "labels": preset.labels,
         }
         self.columns: Sequence[str | None] = ()

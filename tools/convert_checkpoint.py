@@ -305,12 +305,12 @@ def _choose_save(
         return functools.partial(
             modeling.save_kerashub,
             max_length=length,
-            output_mode=folder.settings.get("output_mode"),
+            output_mode=folder.head_settings.get("output_mode"),
         )
     if output_format == "huggingface":
         problem_type = None
         if head == kinds.CLASSIFIER:
-            problem_type = folder.settings.get("problem_type")
+            problem_type = folder.head_settings.get("problem_type")
         return functools.partial(
             modeling.save_huggingface,
             max_length=length,

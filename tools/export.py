@@ -134,7 +134,7 @@ def create_options(
 def settings_of_head(preset: presets.Preset, model_class: str) -> HeadSettings:
     """Returns {setting of the head: value} that the folder records."""
     settings: HeadSettings = {
-        **preset.settings,
+        **preset.head_settings,
         "labels": preset.labels,
         "num_texts": preset.recorded_settings.get("num_texts"),
     }

@@ -21,7 +21,11 @@ from command_line import cli, flags
 from command_line.flags import flag
 from command_line.path_flags import PathKind, named_folders
 from files.atomic import write_text
-from model_folders.results import split_by_label
+from model_folders.results import (
+    DEV_RESULTS,
+    EXPORT_RESULTS,
+    split_by_label,
+)
 
 _SEED = re.compile(r"seed_\d+")
 
@@ -55,15 +59,15 @@ def read_scores(runs: str) -> dict[str, list[dict[str, float]]]:
     folders = named_folders(runs)
     runs_by_label = collections.defaultdict(list)
     for name, folder in folders:
-        files = sorted(Path(folder).rglob("eval_results.txt"))
+        files = sorted(Path(folder).rglob(DEV_RESULTS))
         if not files:
-            raise FileNotFoundError(f"{folder} contains no eval_results.txt")
+            raise FileNotFoundError(f"{folder} contains no {DEV_RESULTS}")
         start = name or (folder if len(folders) > 1 else "")
         for file in files:
             parts = Path(start, file.parent.relative_to(folder)).parts
             common = [part for part in parts if not _SEED.fullmatch(part)]
             label = str(Path(*common)) if common else folder
-            export_file = file.with_name("export_eval_results.txt")
+            export_file = file.with_name(EXPORT_RESULTS)
             results = _read_results(file) | _read_results(export_file)
             runs_by_label[label].append(results)
     return runs_by_label

@@ -9,9 +9,7 @@ What a command starts from:
         and tokenizer
     downloads.py: downloads the models that flags name
     checks.py: checks files and weights before slow work
-    table_start.py: adapts flags to the rows of --data_file
-    dev_set_rule.py: which rows are the dev set, and whether to trust it
-    trained_rows.py: compares the sets with those of the weights' training
+    sets/: which rows are the dev set, and whether to trust its scores
 
 The two flows, from their first to their last step:
 
@@ -23,7 +21,6 @@ The two flows, from their first to their last step:
 
 What the steps call:
 
-    splits.py: the records of a task's splits
     distillation.py: loads the teacher
     loop/: steps, callbacks, evaluations, checkpoints
     optimizers/: AdamW, LAMB, learning rates

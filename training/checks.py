@@ -31,7 +31,7 @@ def check_files(start: StartingPoint[TrainingConfig]) -> None:
         ValueError: a flag contradicts a file.
         OSError: a file is missing, or the export cannot be written.
     """
-    if start.preset and not start.is_resumed:
+    if start.preset and not start.is_own_run:
         modeling.find_checkpoint(
             start.preset,
             config=start.bert_config,
@@ -99,9 +99,9 @@ def _check_weights(task: AnyTask, preset: Preset) -> None:
     if config.head == kinds.EMBEDDER and not trains:
         preset.warn_of_pooling()
     # A run that starts fine-tuning does not use the head of --init_checkpoint.
-    if task.labels and (preset.is_resumed or not trains):
+    if task.labels and (preset.is_own_run or not trains):
         # The order must not change in a resumed run or with --labels.
-        is_fixed = preset.is_resumed or "labels" in task.start.given
+        is_fixed = preset.is_own_run or "labels" in task.start.given
         check_head_labels(preset, task.output_names, is_fixed)
 
 

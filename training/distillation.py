@@ -3,7 +3,7 @@
 modeling/distillation.py computes the loss.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import modeling
@@ -13,6 +13,7 @@ from model_folders.bert_config import BertConfig
 from model_folders.presets import Preset
 from training import checks
 from training.start import StartingPoint
+from training.task import CreateModel
 from training.training_config import TrainingConfig
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 def load_teacher(
     start: StartingPoint[TrainingConfig],
-    create_model: Callable[..., "TaskModel"],
+    create_model: CreateModel,
     labels: Sequence[Sequence[str]] = (),
     output_mode: str | None = None,
 ) -> "TaskModel | None":
@@ -31,8 +32,7 @@ def load_teacher(
 
     Args:
         start: start of the run, with the student's configuration and tokenizer.
-        create_model: function (BertConfig, **options) -> TaskModel. `options`
-            are the arguments that every model accepts.
+        create_model: creates the task's model.
         labels: names of the model's outputs, as in `modeling.load_checkpoint`.
         output_mode: kind of the model's outputs, None if there is one only.
 
@@ -111,7 +111,7 @@ def _read_teacher_preset(
     # Without --init_checkpoint, a new run may begin with blocks of the teacher,
     # whose files were read for the StartingPoint.
     begins_with_teacher = not (
-        start.is_resumed or start.config.model.init_checkpoint
+        start.is_own_run or start.config.model.init_checkpoint
     )
     if start.preset and begins_with_teacher:
         return start.preset

@@ -22,7 +22,7 @@ from modeling.task_models import TaskModel
 from serving import engines, head_outputs
 from training.loop.trainer import Trainer
 from training.pretraining_config import PretrainingConfig
-from training.splits import splits_of
+from training.sets.splits import splits_of
 from training.start import StartingPoint
 from training.task import (
     AnyTask,
@@ -106,7 +106,7 @@ def export_task(
         )
         scores = evaluate_export(task, kind, folder, scored)
         if scores:
-            trainer.folder.write_results("export_eval_results.txt", scores)
+            trainer.folder.write_export_results(scores)
             if card:
                 _write_scored_card(folder, card, scores, trainer.is_best_step)
         else:

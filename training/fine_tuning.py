@@ -14,9 +14,13 @@ from absl import logging
 from data.io import tfrecords
 from data.io.split_names import Purpose, suffix_of
 from model_folders.cards import example_calls
-from model_folders.recorded_sets import DEV_SET_RULE, RecordedSet
+from model_folders.recorded_sets import (
+    DEV_SET_RULE,
+    RECORDED_SETS,
+    RecordedSet,
+)
 from model_folders.results import never_found
-from training import checks, dev_set_rule, exporting, flow, trained_rows
+from training import checks, exporting, flow
 from training.distillation import load_teacher
 from training.fine_tuning_config import FineTuningConfig
 from training.flow import Scores
@@ -26,7 +30,8 @@ from training.loop.trainer import Trainer
 from training.run import resuming
 from training.run.fingerprints import fingerprint_files, settings_of_start
 from training.run.run_folder import RunFolder
-from training.splits import (
+from training.sets import dev_set_rule, trained_rows
+from training.sets.splits import (
     create_recorded_sets,
     dev_set_checksum,
     splits_of,
@@ -203,7 +208,7 @@ def list_settings(
     settings = {
         **settings_of_start(task.start),
         **task.settings,
-        "data": [*sets.values()],
+        RECORDED_SETS: [*sets.values()],
     }
     if rule := dev_set_rule.find_rule_to_record(task.start):
         settings[DEV_SET_RULE] = rule.as_settings()
@@ -270,10 +275,9 @@ def write_predictions(
         if split.name in task.splits["eval"]:
             folder.history.add("eval", trainer.global_step, scores)
             dev_scores |= scores
-            folder.write_results("eval_results.txt", results | dev_scores)
+            folder.write_dev_results(results | dev_scores)
         else:
-            file = f"test_eval_results{suffix_of(split.name)}.txt"
-            folder.write_results(file, scores)
+            folder.write_test_results(scores, suffix_of(split.name))
     return dev_scores
 
 

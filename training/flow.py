@@ -25,6 +25,7 @@ from training.loop.trainer import Trainer
 from training.optimizers import optimization
 from training.run.run_folder import RunFolder
 from training.start import StartingPoint
+from training.task import CreateModel
 from training.training_config import NumSteps, TrainingConfig
 
 if TYPE_CHECKING:
@@ -41,8 +42,7 @@ class Plan:
     """The plan of a command, made before its model exists.
 
     Attributes:
-        create_model: function (BertConfig, **options) -> the task's model.
-            `options` are the arguments that every model accepts.
+        create_model: creates the task's model.
         loss: the task's loss.
         num_steps: numbers of the steps, None without training.
         settings: result of `resuming.settings_to_record`.
@@ -55,7 +55,7 @@ class Plan:
             contain them.
     """
 
-    create_model: Callable[..., "TaskModel"]
+    create_model: CreateModel
     loss: Loss
     num_steps: NumSteps | None
     settings: TrainingSettings
@@ -110,7 +110,7 @@ def set_seed_and_precision(config: TrainingConfig) -> None:
 def create_trainer(
     start: StartingPoint[TrainingConfig],
     folder: RunFolder,
-    create_model: Callable[..., "TaskModel"],
+    create_model: CreateModel,
     loss: Loss,
     num_steps: NumSteps | None,
     teacher: "TaskModel | None" = None,
@@ -122,8 +122,7 @@ def create_trainer(
     Args:
         start: what the run starts from.
         folder: folder of the run.
-        create_model: function (BertConfig, **options) -> the task's model.
-            `options` are the arguments that every model accepts.
+        create_model: creates the task's model.
         loss: the task's loss.
         num_steps: numbers of the steps, None without training.
         teacher: the teacher to learn from, None without a teacher.
@@ -260,7 +259,7 @@ def evaluate_at_the_end(trainer: Trainer, evaluate: Evaluate) -> Scores:
     logging.info("Evaluating %s", trainer.describe_step())
     results = evaluate(trainer)
     trainer.folder.history.add("eval", trainer.global_step, results)
-    trainer.folder.write_results("eval_results.txt", results)
+    trainer.folder.write_dev_results(results)
     return results
 
 

@@ -213,7 +213,7 @@ def check_same_records(
     Raises:
         ValueError: the records differ. The message names the flag and a file.
     """
-    if not start.is_resumed:
+    if not start.is_own_run:
         return
     stated: Mapping[str, object] = start.recorded_settings
     folder = start.config.training.output_dir

@@ -74,9 +74,9 @@ class StartingPoint(Generic[TrainingConfigT_co]):
         return self.tokenizer
 
     @property
-    def is_resumed(self) -> bool:
-        """Whether the command continues the run in --output_dir."""
-        return self.preset is not None and self.preset.is_resumed
+    def is_own_run(self) -> bool:
+        """Whether the weights are those of the run in --output_dir."""
+        return self.preset is not None and self.preset.is_own_run
 
     @property
     def recorded_settings(self) -> TrainingSettings:
@@ -160,7 +160,7 @@ def read_initial_preset(config: TrainingConfig) -> Preset | None:
     if not (is_run or config.training.do_train):
         is_run = bool(find_best(folder))
     if is_run:
-        return presets.read_preset(folder, "--output_dir", is_resumed=True)
+        return presets.read_preset(folder, "--output_dir", is_own_run=True)
     return presets.read_preset(checkpoint, flag) if checkpoint else None
 
 
@@ -182,7 +182,7 @@ def complete_flags(
     """
     config = parsed.config
     trains = config.training.do_train
-    if preset and (preset.is_resumed or not trains):
+    if preset and (preset.is_own_run or not trains):
         preset.check_head(config.head)
     if preset:
         stated = _stated_flags(parsed, preset)
@@ -206,12 +206,12 @@ def _stated_flags(
     """Returns {flag: value} that the folder states."""
     stated: dict[str, object] = {**preset.identity_flags()}
     if not parsed.config.training.do_train:
-        stated |= {**preset.settings, **preset.network}
+        stated |= {**preset.head_settings, **preset.network}
         stated |= preset.decision_flags()
         stated["labels"] = preset.labels
     if preset.dev_set_rule:
         stated["dev_fraction"] = preset.dev_set_rule.dev_fraction
-    if preset.is_resumed and "data_file" in parsed.given:
+    if preset.is_own_run and "data_file" in parsed.given:
         # The run chose these values to suit its data.
         recorded = preset.recorded_settings.get("flags", {})
         stated["max_seq_length"] = recorded.get("max_seq_length")
@@ -242,7 +242,7 @@ def check_required(
         # the path of an export.
         modeling.find_checkpoint(preset)
     run_settings: Mapping[str, object] = {}
-    if preset and preset.is_resumed:
+    if preset and preset.is_own_run:
         run_settings = preset.recorded_settings
     descriptions = []
     if not preset and "bert_config_file" in missing:

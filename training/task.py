@@ -10,7 +10,15 @@ import abc
 import dataclasses
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Generic,
+    Protocol,
+    TypeAlias,
+    TypeVar,
+    Unpack,
+)
 
 import numpy as np
 
@@ -25,7 +33,7 @@ if TYPE_CHECKING:
     from data.io import feature_specs, tfrecords
     from data.io.split_names import Purpose
     from modeling.base_loss import Loss
-    from modeling.task_models import TaskModel
+    from modeling.task_models import TaskModel, TaskModelOptions
 
 # An example, and what `Task.encode` yields beside a record.
 ExampleT = TypeVar("ExampleT")
@@ -36,6 +44,22 @@ AnyTask: TypeAlias = "Task[Any, Any]"
 # outputs are one array, or {name: array}, as the task's model returns them.
 Batch = tuple[Mapping[str, np.ndarray], Any]
 Batches = Iterable[Batch]
+
+
+class CreateModel(Protocol):
+    """Creates the model of a task, as `Task.create_model` does."""
+
+    def __call__(
+        self,
+        config: "modeling.BertConfig",
+        **options: "Unpack[TaskModelOptions]",
+    ) -> "TaskModel":
+        """Creates the model.
+
+        Args:
+            config: configuration of the model.
+            **options: arguments that every model of `modeling` accepts.
+        """
 
 
 @dataclasses.dataclass(frozen=True)

@@ -34,9 +34,10 @@ from serving import engines
 from training import exporting, flow
 from training.loop.train_step import TrainStep
 from training.run.run_folder import RunFolder
-from training.splits import write_splits
+from training.sets.splits import write_splits
 from training.start import StartingPoint, read_start
 from training.task import AnyTask, Split
+from training.tasks.selected_task import create_reader, create_task
 from training.training_config import NumSteps
 
 PACKAGES = ["tensorflow", "keras"]
@@ -176,8 +177,8 @@ def open_mrpc(spec: race.Spec, command: str) -> OpenedMrpc:
     )
     parsed = parse(run_classifier, spec, command)
     start = read_start(parsed)
-    reader = run_classifier.create_reader(start)
-    task = run_classifier.create_task(start, reader)
+    reader = create_reader(start)
+    task = create_task(start, reader)
     folder = RunFolder.open(start, task.labels)
     return start, task, folder, write_splits(task, folder.state)
 

@@ -7,7 +7,7 @@ Reading examples and their labels:
     glue.py: GLUE and XNLI
     glue_layouts.py: the columns of GLUE's tasks in the files of any mirror
     swag.py: SWAG
-    table_task.py: users' tables
+    table_processor.py: users' tables
     table_columns.py: their columns
     label_set.py: their labels
     label_cells.py: the labels in a cell

@@ -1,6 +1,7 @@
 """Names the values of --task_name, and reads the sets of their tasks.
 
-glue.py reads GLUE and XNLI, table_task.py and pairs.py a user's own tables.
+glue.py reads GLUE and XNLI. table_processor.py and pairs.py read a user's own
+tables.
 """
 
 import dataclasses
@@ -22,7 +23,7 @@ from data.classification.table_columns import (
     layout_of,
     options_of_pairs,
 )
-from data.classification.table_task import TableProcessor
+from data.classification.table_processor import TableProcessor
 from data.io.split_names import Purpose, purpose_of, suffix_of
 from data.tables.data_file_options import DataFileOptions
 from data.tables.tables import Table
@@ -32,8 +33,8 @@ LossKind: TypeAlias = Literal["labels", "ranking", "similarity"]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class TableTask:
-    """A value of --task_name whose sets are a user's own tables.
+class TableUse:
+    """A use of a user's own tables, which a value of --task_name selects.
 
     Attributes:
         processor_class: class that reads the tables.
@@ -83,22 +84,22 @@ class TableTask:
         )
 
 
-# {value of --task_name: task of a user's own tables}. The other tasks are GLUE
-# and XNLI.
-TABLE_TASKS = {
-    "csv": TableTask(processor_class=TableProcessor, may_be_cross_encoder=True),
-    "embedding": TableTask(
+# {value of --task_name: use of a user's own tables}. The other values name the
+# tasks of GLUE and XNLI.
+TABLE_USES = {
+    "csv": TableUse(processor_class=TableProcessor, may_be_cross_encoder=True),
+    "embedding": TableUse(
         processor_class=PairProcessor,
         pair_columns=PAIR_COLUMNS,
         loss_kind="similarity",
     ),
-    "ranking": TableTask(
+    "ranking": TableUse(
         processor_class=RankingProcessor,
         pair_columns=RANKING_COLUMNS,
         loss_kind="ranking",
     ),
 }
-TASK_NAMES = sorted([*glue.PROCESSORS, *TABLE_TASKS])
+TASK_NAMES = sorted([*glue.PROCESSORS, *TABLE_USES])
 
 
 class ClassificationReader:
@@ -107,12 +108,12 @@ class ClassificationReader:
     Args:
         processors: {suffix of a split's name: its processor}. The suffix is "",
             or for the mismatched sets of MultiNLI "_mm".
-        table_task: the task whose rules apply, None for GLUE and XNLI. Sets of
-            a class of --processor follow those of tables.
+        table_use: the use of tables whose rules apply, None for GLUE and
+            XNLI. Sets of a class of --processor follow those of tables.
 
     Attributes:
-        loss_kind: see TableTask.
-        may_be_cross_encoder: see TableTask.
+        loss_kind: see TableUse.
+        may_be_cross_encoder: see TableUse.
         output_mode: "classification", "multilabel" or "regression".
         metrics: names of the metrics that score the task, the main metric
             first.
@@ -122,14 +123,14 @@ class ClassificationReader:
     def __init__(
         self,
         processors: Mapping[str, ClassificationProcessor],
-        table_task: TableTask | None = None,
+        table_use: TableUse | None = None,
     ) -> None:
         self._processors = processors
         self.loss_kind: LossKind = "labels"
         self.may_be_cross_encoder = False
-        if table_task:
-            self.loss_kind = table_task.loss_kind
-            self.may_be_cross_encoder = table_task.may_be_cross_encoder
+        if table_use:
+            self.loss_kind = table_use.loss_kind
+            self.may_be_cross_encoder = table_use.may_be_cross_encoder
         main = processors[""]
         self.output_mode = main.output_mode
         self.metrics = main.metrics

@@ -3,7 +3,7 @@
 import functools
 import warnings
 from collections.abc import Callable, Collection, Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from absl import logging
@@ -21,15 +21,19 @@ OF_MODE: dict[OutputMode, tuple[str, ...]] = {
 }
 
 
+# A function (labels, predictions) -> score.
+_Metric: TypeAlias = Callable[[np.ndarray, np.ndarray], float]
+
+
 @functools.cache
-def _metrics() -> dict[str, Callable[..., float]]:
-    """Returns {name: function (labels, predictions)} of all metrics."""
+def _metrics() -> dict[str, _Metric]:
+    """Returns {name: metric} of all metrics."""
     # Import SciPy and scikit-learn late, because they need seconds to load,
     # and --help should not wait for them.
     from scipy import stats
     from sklearn import metrics as sk
 
-    def f1(average: str) -> Callable[..., float]:
+    def f1(average: str) -> _Metric:
         return functools.partial(sk.f1_score, average=average, zero_division=0)
 
     return {
@@ -44,7 +48,9 @@ def _metrics() -> dict[str, Callable[..., float]]:
 
 
 def _correlation(
-    function: Callable[..., Any], labels: np.ndarray, predictions: np.ndarray
+    function: Callable[[np.ndarray, np.ndarray], Any],
+    labels: np.ndarray,
+    predictions: np.ndarray,
 ) -> float:
     """Computes a correlation with a function of SciPy.
 
@@ -117,23 +123,44 @@ class Labeled(Protocol):
 
 
 class LabelEncoder(Protocol):
-    """Converts labels to numbers, as `decoding.LabelDecoder` does."""
+    """Converts labels to numbers, as `LabelDecoder` does."""
 
     def label_ids(self, labels: Sequence[Any]) -> np.ndarray:
         """Converts the label of each example to what the metrics compare."""
+
+
+class Score(Protocol):
+    """Scores predictions, as `ClassificationProcessor.score` does."""
+
+    def __call__(
+        self,
+        examples: Sequence[Any],
+        labels: np.ndarray,
+        predictions: np.ndarray,
+        /,
+    ) -> dict[str, float]:
+        """Returns {name: value} of the metrics.
+
+        Args:
+            examples: the examples, all of which have a label.
+            labels: the right labels, as `LabelEncoder.label_ids` returns them.
+            predictions: the predicted labels, in the same form.
+        """
 
 
 def score_known(
     examples: Sequence[Labeled],
     predicted: Sequence[object],
     decoder: LabelEncoder,
-    score: Callable[..., dict[str, float]],
+    score: Score,
 ) -> dict[str, float]:
     """Scores the predictions for the test examples whose right label is known.
 
-    `decoder` is a LabelDecoder, and `score` a function (examples, array of
-    labels, array of predictions) that returns the metrics. An unknown label is
-    None.
+    Args:
+        examples: the test examples, whose label is None if it is unknown.
+        predicted: the predicted label of each example.
+        decoder: converts both kinds of labels for `score`.
+        score: computes the metrics.
 
     Returns:
         {name: value} of the metrics, or {} if no label is known. If some

@@ -16,7 +16,7 @@ from data.classification.features import (
     number_of,
 )
 from data.classification.label_decoding import LabelDecoder
-from data.classification.table_task import TableProcessor
+from data.classification.table_processor import TableProcessor
 from data.io.split_names import Purpose, SetName
 from data.text.tokenization import FullTokenizer
 from files.paths import StrPath

@@ -12,8 +12,8 @@ from data.ner.entity_scoring import to_scheme
 from data.ner.ner_example import NerExample
 from data.ner.ner_options import ColumnOptions, NerOptions
 from data.tables.data_file_options import DataFileOptions
-from data.tables.dev_set import SetReader
 from data.tables.row_keys import key_of
+from data.tables.set_reader import SetReader
 from data.tables.table_formats import format_of
 from files.paths import StrPath
 from model_folders.labels import check_labels

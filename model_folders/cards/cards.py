@@ -22,7 +22,13 @@ from model_folders.cards.example_calls import (
 )
 from model_folders.labels import LABELS_FILE
 from model_folders.model_entries import ModelJson, TrainingSettings
-from model_folders.results import never_found, overall_scores, split_by_label
+from model_folders.results import (
+    DEV_RESULTS,
+    EXPORT_RESULTS,
+    never_found,
+    overall_scores,
+    split_by_label,
+)
 
 # File name of a model card.
 FILE = "README.md"
@@ -36,12 +42,12 @@ RUN: Final = "run"
 _MARK = "<!-- Written by this run. Remove this line to keep your changes. -->"
 # {pattern of files in the folder of a run or an export: what they contain}
 _FILES = {
-    "eval_results.txt": "the scores of the dev set",
+    DEV_RESULTS: "the scores of the dev set",
     "test_eval_results*.txt": "the scores of the test set",
     "report*.html": "the examples that the model got wrong, the worst first",
     "*predictions*": "the examples with the model's answers",
     "test_results*.tsv": "the model's outputs for the test set",
-    "export_eval_results.txt": "the scores of each exported file",
+    EXPORT_RESULTS: "the scores of each exported file",
     "history.jsonl": "losses, scores and speed during the training",
     "best": "the weights of the best step, with the files that describe them",
     "model.ckpt-*": "the weights of the last steps",

@@ -83,7 +83,7 @@ def create_model_json_of_copy(
     values = copy.deepcopy(preset.model_json)
     values = values or {"version": model_json.VERSION}
     name = kinds.kind_of(model)
-    values["task"] = {**preset.settings, "name": name, **(settings or {})}
+    values["task"] = {**preset.head_settings, "name": name, **(settings or {})}
     provenance = values.setdefault("origin", Provenance())
     kept = {
         name: value

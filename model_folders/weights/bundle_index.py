@@ -30,15 +30,10 @@ def check_index(path: str) -> None:
     if len(data) < _FOOTER or not data.endswith(_MAGIC):
         raise ValueError("it is no index of a checkpoint")
     try:
-        # The footer contains the places of two blocks: of metadata, and of the
-        # list of all other blocks.
-        _, _, offset, size = _numbers(data[-_FOOTER:], 0, 4)[0]
-        for _, handle in _entries(data, offset, size):
-            offset, size = _numbers(handle, 0, 2)[0]
-            for key, value in _entries(data, offset, size):
-                # The entry without a name is a header.
-                if key and not _is_tensor(value):
-                    raise ValueError(f"the entry {key!r:.200} is malformed")
+        for key, value in _entries_of_all_blocks(data):
+            # The entry without a name is a header.
+            if key and not _is_tensor(value):
+                raise ValueError(f"the entry {key!r:.200} is malformed")
     except (DecodeError, IndexError) as error:
         raise ValueError("its index is malformed") from error
 
@@ -52,6 +47,16 @@ def _is_tensor(value: bytes) -> bool:
         return False
     is_known = not entry.shape.unknown_rank and min(sizes, default=0) >= 0
     return is_known and len(sizes) < 255 and math.prod(sizes) < 2**63
+
+
+def _entries_of_all_blocks(data: bytes) -> Iterator[tuple[bytes, bytes]]:
+    """Yields (key, value) of the entries of an index."""
+    # The footer contains the places of two blocks: of metadata, and of the list
+    # of all other blocks.
+    _, _, offset, size = _numbers(data[-_FOOTER:], 0, 4)[0]
+    for _, handle in _entries(data, offset, size):
+        block_offset, block_size = _numbers(handle, 0, 2)[0]
+        yield from _entries(data, block_offset, block_size)
 
 
 def _entries(

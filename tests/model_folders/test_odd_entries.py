@@ -157,7 +157,7 @@ def error_of(folder):
         preset.decision_flags()
         preset.load_config()
         preset.max_length("BertClassifier", 64)
-        _ = (preset.data, preset.network, preset.identity_flags())
+        _ = (preset.recorded_sets, preset.network, preset.identity_flags())
     except ValueError as error:
         return str(error)
     return ""

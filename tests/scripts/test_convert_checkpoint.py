@@ -237,8 +237,8 @@ def test_the_task_goes_there_and_back(tmp_path):
     for name in ("tf1", "back", "more"):
         found = presets.read_preset(tmp_path / name)
         assert found.head == "BertClassifier"
-        assert found.settings["output_mode"] == "multilabel"
-        assert found.settings["max_seq_length"] == 20
+        assert found.head_settings["output_mode"] == "multilabel"
+        assert found.head_settings["max_seq_length"] == 20
 
 
 def test_a_cross_encoder_states_no_problem_type_there_and_back(tmp_path):
@@ -246,7 +246,7 @@ def test_a_cross_encoder_states_no_problem_type_there_and_back(tmp_path):
     model, tokenizer = create(tmp_path, modeling.BertClassifier, 1)
     for config in there_and_back(tmp_path, model, None, tokenizer):
         assert "problem_type" not in config
-    settings = presets.read_preset(tmp_path / "tf1").settings
+    settings = presets.read_preset(tmp_path / "tf1").head_settings
     assert settings["output_mode"] == "regression"
 
 
@@ -291,7 +291,10 @@ def test_the_pooling_of_sentences_goes_there_and_back(converted, tmp_path):
     for _ in range(2):
         convert(start, tmp_path / "tf1")
         convert(tmp_path / "tf1", tmp_path / "back")
-    assert presets.read_preset(tmp_path / "tf1").settings["max_seq_length"] == 7
+    assert (
+        presets.read_preset(tmp_path / "tf1").head_settings["max_seq_length"]
+        == 7
+    )
     for name, values in texts.items():
         assert json.loads((tmp_path / "back" / name).read_text()) == values
 

@@ -16,7 +16,7 @@ import run_classifier
 import serving
 from command_line import config_values
 from data.classification.classification_options import TableOptions
-from data.classification.classification_reader import TABLE_TASKS
+from data.classification.classification_reader import TABLE_USES
 from data.ner import spans
 from data.ner.entity_scoring import find_entities
 from data.ner.word_splitting import find_words
@@ -26,8 +26,8 @@ from tests.support import script_runner
 from tests.support.csv_files import read_csv, write_csv
 from tests.support.script_runner import parse_flags, read_results
 from tests.support.task_runs import run_commands
+from training.sets.table_start import adapt_to_rows
 from training.start import StartingPoint
-from training.table_start import adapt_to_rows
 
 TOPICS = script_runner.SAMPLES / "topics"
 # Columns of a table of tickets.
@@ -278,7 +278,7 @@ def test_pairs_and_queries_are_split_too(tmp_path, task_name):
     columns = ("text_column", "text_b_column", "label_column")
     given = dict(zip(columns, names, strict=True))
     path = str(tmp_path / "pairs.csv")
-    processor = TABLE_TASKS[task_name].create_processor(
+    processor = TABLE_USES[task_name].create_processor(
         None,
         DataFileOptions(data_file=path),
         TableOptions(**given),

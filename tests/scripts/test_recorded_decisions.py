@@ -1,6 +1,7 @@
 """What a run decided holds for every later command on its folder.
 
-tests/training/test_trained_rows.py tests without runs which rows are in doubt.
+tests/training/sets/test_trained_rows.py tests without runs which rows are in
+doubt.
 """
 
 import json

@@ -26,6 +26,7 @@ from tests.support.script_runner import (
 from tests.support.task_runs import read_predictions
 from training.start import StartingPoint
 from training.tasks.classifier import ClassifierTask
+from training.tasks.selected_task import create_reader, create_task
 
 RELEASED = ("MINILM_DIR", "MRPC_DIR")
 # Accuracy on the dev set after one epoch with the seeds 1, 2 and 3, and the
@@ -46,7 +47,7 @@ def test_only_create_task_reads_the_sets_of_a_task(tmp_path):
     bert_config = modeling.BertConfig(vocab_size=100)
     tokenizer = FullTokenizer(script_runner.SAMPLES / "vocab.txt")
     start = StartingPoint(config, None, bert_config, tokenizer)
-    reader = run_classifier.create_reader(start)
+    reader = create_reader(start)
     created = ClassifierTask(
         start,
         "csv",
@@ -58,7 +59,7 @@ def test_only_create_task_reads_the_sets_of_a_task(tmp_path):
     )
     assert created.labels == ["a", "b"]
     with pytest.raises(FileNotFoundError, match="there is no train set"):
-        run_classifier.create_task(start, reader)
+        create_task(start, reader)
 
 
 @pytest.mark.parametrize(

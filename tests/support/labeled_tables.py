@@ -8,7 +8,7 @@ For example:
 import json
 
 from data.classification.classification_options import TableOptions
-from data.classification.classification_reader import TABLE_TASKS
+from data.classification.classification_reader import TABLE_USES
 from data.io.split_names import SETS
 from data.tables.data_file_options import DataFileOptions
 
@@ -20,7 +20,7 @@ def create_processor(folder, data_file=None, **kwargs):
     """Returns the reader of a folder's tables, or of one --data_file."""
     data = DataFileOptions(data_file=data_file)
     options = TableOptions(**kwargs)
-    return TABLE_TASKS["csv"].create_processor(
+    return TABLE_USES["csv"].create_processor(
         folder, data, options, frozenset()
     )
 

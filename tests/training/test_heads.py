@@ -76,7 +76,7 @@ def test_outputs_are_put_in_the_labels_order(tmp_path, save, kind):
         np.testing.assert_allclose(copy(features), expected, atol=1e-6)
 
 
-def check_task(folder, head, labels=(), is_resumed=False, **settings):
+def check_task(folder, head, labels=(), is_own_run=False, **settings):
     """Checks a folder for the task of a command that does not train."""
     config = SimpleNamespace(
         head=head,
@@ -84,7 +84,7 @@ def check_task(folder, head, labels=(), is_resumed=False, **settings):
         fine_tuning=SimpleNamespace(metric_for_best=None),
         network={},
     )
-    preset = presets.read_preset(folder, is_resumed=is_resumed)
+    preset = presets.read_preset(folder, is_own_run=is_own_run)
     start = StartingPoint(
         config=config,
         preset=preset,
@@ -212,7 +212,7 @@ def test_weights_that_would_not_be_used_are_refused(tagger, caplog):
 def test_labels_of_another_task_are_refused(saved, tmp_path):
     (tmp_path / "labels.txt").write_text("\n".join(saved) + "\n")
     with pytest.raises(ValueError, match=saved[0]):
-        check_task(tmp_path, None, MNLI, is_resumed=True)
+        check_task(tmp_path, None, MNLI, is_own_run=True)
 
 
 def test_labels_that_differ_in_spelling_are_warned_of(tagger, caplog):

@@ -144,4 +144,4 @@ def test_a_users_own_description_stays(tmp_path):
 
 def test_tags_of_another_toolkit_may_be_of_any_scheme():
     folder = ROOT / "tests/testdata/huggingface/BertForTokenClassification"
-    assert presets.read_preset(folder).settings["legal_tags"] is False
+    assert presets.read_preset(folder).head_settings["legal_tags"] is False

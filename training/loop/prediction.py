@@ -1,7 +1,7 @@
 """Predicts with a model, batch by batch."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import tensorflow as tf
@@ -16,7 +16,7 @@ from modeling.tensors import Features
 from training.task import Batch
 
 # A function (outputs, features) -> tensors to yield instead of the outputs.
-Metrics: TypeAlias = Callable[..., object]
+Metrics: TypeAlias = Callable[[Any, Features], object]
 
 
 class BatchPredictor:

@@ -276,36 +276,34 @@ class Trainer(BatchPredictor):
         train_step = self._required_step
         config = self.config
         size = config.batch_size
+        interval = config.training.save_checkpoints_steps
         step = self.global_step
         last = self.num_train_steps
         batches = iter(self._create_dataset(records))
         skipped = stopping.SkippedSteps(config.training)
         ends = _Ends(has_ended=False, is_time_over=False, is_stopped=False)
-        is_done = is_save_due = False
+        is_save_due = False
         logging.info("Building the first step, which may take a minute")
         with progress.Progress(
             last, step, "step", size, "Training", epochs
         ) as bar:
-            while not is_done:
+            while step < last and not any(ends):
                 number = self._num_steps_at_once(callbacks)
                 logs, outcomes = train_step(batches, number)
                 self.global_step = step = step + number
                 skipped.count(step, outcomes)
                 if bar.is_due(step):
                     bar.update(step, **logs)
-                interval = config.training.save_checkpoints_steps
                 is_save_due |= step % interval == 0
                 with bar.paused():
                     ends = self._run_callbacks(
                         callbacks, logs, stop, is_save_due
                     )
-                    is_done = step == last or any(ends)
                     # Steps that are skipped may be the fault of the weights,
                     # so do not save these weights before the end.
-                    if is_done or (is_save_due and not skipped.num_in_a_row):
-                        goes_on = step < last and not ends.has_ended
-                        self._save(logs, goes_on)
-                        is_save_due = False
+                    may_save = is_save_due and not skipped.num_in_a_row
+                    is_saved = self._save_if_due(logs, may_save, ends)
+                is_save_due = is_save_due and not is_saved
         return ends.is_stopped
 
     def _run_callbacks(
@@ -334,17 +332,23 @@ class Trainer(BatchPredictor):
             logging.info("Reached --max_hours after step %d.", step)
         return ends
 
-    def _save(self, logs: Logs, goes_on: bool) -> None:
-        """Saves the current step.
+    def _save_if_due(self, logs: Logs, is_due: bool, ends: _Ends) -> bool:
+        """Saves the current step if a save is due, or if training ends with it.
 
-        `goes_on` is False after the last step of the run.
+        Returns whether the step was saved.
         """
         step = self.global_step
+        is_last = step == self.num_train_steps
+        if not (is_due or is_last or any(ends)):
+            return False
+        # A run that a signal or the time ended may be resumed.
+        goes_on = not (is_last or ends.has_ended)
         rate = logs["learning_rate"]
         self.folder.history.add("checkpoint", step, {}, rate)
         keeps_optimizer = self.config.training.keep_optimizer or goes_on
         self.checkpointer.save(step, keeps_optimizer)
         logging.info("Saved the checkpoint of step %d", step)
+        return True
 
     @property
     def _required_step(self) -> TrainStep:

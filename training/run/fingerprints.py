@@ -36,14 +36,14 @@ def settings_of_start(start: StartingPoint[TrainingConfig]) -> TrainingSettings:
     if start.tokenizer:
         settings["tokenizer"] = start.tokenizer.identity
     checkpoint = config.model.init_checkpoint
-    # A resumed run does not need the flag.
-    if not checkpoint and not start.is_resumed:
+    # A command on the run in --output_dir does not need the flag.
+    if not checkpoint and not start.is_own_run:
         settings["init_checkpoint"] = None
     elif checkpoint:
         output_dir = os.path.realpath(config.training.output_dir)
         if os.path.realpath(folder_of(checkpoint)) != output_dir:
-            # The Preset of a resumed run is that of --output_dir.
-            preset = None if start.is_resumed else start.preset
+            # The Preset of such a command is that of --output_dir.
+            preset = None if start.is_own_run else start.preset
             preset = preset or presets.read_preset(
                 checkpoint, "--init_checkpoint"
             )

@@ -15,6 +15,7 @@ from model_folders import identity
 from model_folders.model_entries import TrainingSettings
 from model_folders.model_json import FILE
 from model_folders.presets import Preset
+from model_folders.recorded_sets import DEV_SET_RULE, RECORDED_SETS
 from training.training_config import TrainingConfig
 
 # Roles of the flags that must not change when a run is resumed.
@@ -42,7 +43,7 @@ def check_resumed(
         ValueError: a flag or setting differs. The message names it. Or the
             folder does not state the settings.
     """
-    if not (preset and preset.is_resumed):
+    if not (preset and preset.is_own_run):
         return
     folder = config.training.output_dir
     if not preset.recorded_settings:
@@ -83,7 +84,7 @@ def settings_to_record(
     are those of `check_resumed`.
     """
     current = _with_flags(config, settings)
-    if preset and preset.is_resumed:
+    if preset and preset.is_own_run:
         return {**preset.recorded_settings, **current}
     return current
 
@@ -102,9 +103,9 @@ def _compared_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
     values = {
         f"--{name}": value for name, value in settings.get("flags", {}).items()
     }
-    # The data are for the card only. The split follows from the flags, and from
-    # the start of the run.
-    names = settings.keys() - {"data", "flags", "split"}
+    # The sets are for the card and for later runs. The rule follows from the
+    # flags, and from the start of the run.
+    names = settings.keys() - {RECORDED_SETS, "flags", DEV_SET_RULE}
     return values | {name: settings[name] for name in names}
 
 

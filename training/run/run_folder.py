@@ -1,37 +1,33 @@
 """Writes what a run's folder contains beside its checkpoints.
 
-These files are model.json, the configuration and the vocabulary, the card, the
-scores and the history. This module imports no TensorFlow.
+These files are the scores, the card and the history, and those that
+run_description.py creates. This module imports no TensorFlow.
 """
 
-import platform
-import re
 from collections.abc import Mapping, Sequence
-from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Self, cast
+from typing import TYPE_CHECKING, Self
 
 from absl import logging
 
-from command_line.flags import Role
 from command_line.path_flags import STATE
 from files import json_files
-from files.atomic import write_bytes, write_json, write_text
-from model_folders import kinds, model_json, presets
+from files.atomic import write_json, write_text
+from model_folders import presets
 from model_folders.cards import cards
-from model_folders.checkpoint_folders import BEST, checkpoint_steps, find_best
-from model_folders.labels import LABELS_FILE, format_labels
+from model_folders.checkpoint_folders import BEST, find_best
 from model_folders.model_entries import (
-    HeadSettings,
     ModelJson,
     TrainingSettings,
 )
 from model_folders.model_json import FILE
-from model_folders.results import format_results
-from model_folders.tokenizer_files import create_vocab_files
-from training.run import history
+from model_folders.results import (
+    DEV_RESULTS,
+    EXPORT_RESULTS,
+    format_results,
+)
+from training.run import history, run_description
 from training.run.history import History
-from training.run.resuming import flag_values
 from training.start import StartingPoint
 from training.training_config import TrainingConfig
 
@@ -135,21 +131,20 @@ class RunFolder:
         config = self._start.config
         if not config.is_chief or self._settings is None:
             return
-        texts = {"bert_config.json": model.config.to_json_string().encode()}
-        if self.tokenizer:
-            longest = model.config.max_position_embeddings
-            texts |= create_vocab_files(self.tokenizer, longest)
-        if self.labels is not None:
-            texts[LABELS_FILE] = format_labels(self.labels).encode()
-        description = create_model_json(self._start, model, self._settings)
+        files = run_description.create_listed_files(
+            model, self.tokenizer, self.labels
+        )
+        description = run_description.create_model_json(
+            self._start, model, self._settings
+        )
         # The best step is the last entry, as `set_best_step` writes it.
         step = self.history.best_step
         last: ModelJson = (
             {} if step is None else {"files": [], "best_step": step}
         )
-        _write_files(self.path, texts, description | last)
+        run_description.write_files(self.path, files, description | last)
         if config.keeps_best:
-            _write_files(self.best, texts, description)
+            run_description.write_files(self.best, files, description)
         self.current_preset = presets.preset_of_run(str(self.path), description)
         self.write_card(is_finished=False)
 
@@ -161,7 +156,7 @@ class RunFolder:
         """
         is_fixed = not self._start.config.training.do_train
         preset = self.current_preset
-        if is_fixed and preset and preset.is_resumed:
+        if is_fixed and preset and preset.is_own_run:
             return preset.model_json
         return None
 
@@ -180,24 +175,51 @@ class RunFolder:
         table = format_results({key: results[key] for key in sorted(results)})
         logging.info("***** Eval results *****\n%s", table)
 
-    def write_results(self, name: str, results: Mapping[str, float]) -> None:
-        """Writes `key = value` lines like Google's code, and logs a table.
+    def write_dev_results(self, results: Mapping[str, float]) -> None:
+        """Writes and logs the scores on the dev set, which the card states.
 
         Args:
-            name: name of the file.
             results: {name: score}.
 
         Raises:
             OSError: the file cannot be written.
         """
-        ordered = {key: results[key] for key in sorted(results)}
-        # The table of an export would only repeat the model's.
-        if not name.startswith("export"):
-            self.log_results(ordered)
-        if name == "eval_results.txt":
-            self.results = results
+        self.log_results(results)
+        self.results = results
+        self._write_results(DEV_RESULTS, results)
+
+    def write_test_results(
+        self, results: Mapping[str, float], suffix: str = ""
+    ) -> None:
+        """Writes and logs the scores on a test set.
+
+        Args:
+            results: {name: score}.
+            suffix: suffix of the split's name, such as "_mm".
+
+        Raises:
+            OSError: the file cannot be written.
+        """
+        self.log_results(results)
+        self._write_results(f"test_eval_results{suffix}.txt", results)
+
+    def write_export_results(self, results: Mapping[str, float]) -> None:
+        """Writes the scores of the exported files on the dev set.
+
+        Does not log them, because the table would only repeat the model's.
+
+        Args:
+            results: {name: score}.
+
+        Raises:
+            OSError: the file cannot be written.
+        """
+        self._write_results(EXPORT_RESULTS, results)
+
+    def _write_results(self, name: str, results: Mapping[str, float]) -> None:
+        """Writes `key = value` lines like Google's code, sorted by key."""
         if self._start.config.is_chief:
-            lines = [f"{key} = {value}\n" for key, value in ordered.items()]
+            lines = [f"{key} = {results[key]}\n" for key in sorted(results)]
             write_text(self.path / name, "".join(lines))
 
     def write_card(
@@ -263,84 +285,3 @@ class RunFolder:
         """Returns the paths of the reports and predictions in the folder."""
         paths = [self.path / name for name in _SHOWN]
         return [str(path) for path in paths if path.is_file()]
-
-
-def create_model_json(
-    start: StartingPoint[TrainingConfig],
-    model: "TaskModel",
-    settings: TrainingSettings,
-) -> ModelJson:
-    """Returns the contents of a run's model.json.
-
-    Args:
-        start: what the run starts from.
-        model: the model.
-        settings: result of `resuming.settings_to_record`.
-    """
-    head = flag_values(start.config, Role.HEAD, Role.DECODING)
-    # A setting may be the value that the task chose for the flag.
-    chosen: Mapping[str, object] = settings
-    head |= {name: chosen[name] for name in head.keys() & chosen.keys()}
-    return {
-        "version": model_json.VERSION,
-        "task": cast("HeadSettings", {"name": kinds.kind_of(model), **head}),
-        "origin": {
-            "script": start.script,
-            "command": start.command,
-            "settings": settings,
-            "versions": {
-                "python": platform.python_version(),
-                "keras": metadata.version("keras"),
-                "tensorflow": metadata.version("tensorflow"),
-            },
-        },
-    }
-
-
-def _write_files(
-    folder: Path, texts: Mapping[str, bytes], description: ModelJson
-) -> None:
-    """Writes {name: contents} and the description of model.json.
-
-    A user's own files are not replaced.
-    """
-    former = folder / FILE
-    listed = []
-    if former.is_file():
-        listed = json_files.read_json(former).get("files")
-        # The list of a run's folder contains no weights and no exports.
-        weights = re.compile(r".*\.(index|safetensors|tflite|onnx)")
-        if listed is None or any(
-            weights.fullmatch(str(name)) for name in listed
-        ):
-            raise ValueError(
-                f"--output_dir={folder} contains a {FILE} that no run in this "
-                "folder wrote; choose another --output_dir"
-            )
-    ours = {*map(str, listed)}
-    for name, text in texts.items():
-        path = folder / name
-        is_left = name in ours and not checkpoint_steps(folder)
-        if is_left or not path.is_file():
-            write_bytes(path, text)
-            ours.add(name)
-        elif not _is_same(path, text):
-            raise ValueError(
-                f"{path} does not describe the model that this command would "
-                "train; choose another --output_dir"
-            )
-    write_json(former, {**description, "files": sorted(ours)})
-
-
-def _is_same(path: Path, text: bytes) -> bool:
-    former_text = path.read_bytes()
-    if path.suffix != ".json":
-        return former_text == text
-    # Compare only the entries of `text`. If another program saved the file, it
-    # may contain more entries and a different model_max_length.
-    former = json_files.parse_json(former_text, str(path))
-    entries = json_files.parse_json(text, path.name)
-    entries.pop("model_max_length", None)
-    return all(
-        former.get(name, value) == value for name, value in entries.items()
-    )

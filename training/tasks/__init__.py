@@ -2,8 +2,10 @@
 
 Only scripts import them.
 
-    classifier.py: labels of texts, for run_classifier.py
-    embedding.py: vectors of texts, for run_classifier.py
+    classifier_config.py: the flags of run_classifier.py
+    selected_task.py: creates one of the next two, as its --task_name selects
+    classifier.py: labels of texts
+    embedding.py: vectors of texts
     prediction_files.py: the predictions of these two
     ner.py: tags of words, for run_ner.py
     squad.py: answers, for run_squad.py

@@ -6,7 +6,7 @@ from sklearn import metrics
 
 from data.classification import pairs
 from data.classification.classification_options import TableOptions
-from data.classification.classification_reader import TABLE_TASKS
+from data.classification.classification_reader import TABLE_USES
 from data.classification.features import InputExample
 from data.classification.label_decoding import LabelDecoder
 from data.classification.metrics import score_known
@@ -28,7 +28,7 @@ def read_set(folder, name, text, kind, **flags):
 
 def create_processor(task_name, folder, **flags):
     """Creates the processor of a task, with flags that the user set."""
-    return TABLE_TASKS[task_name].create_processor(
+    return TABLE_USES[task_name].create_processor(
         folder,
         DataFileOptions(),
         TableOptions(**flags),

@@ -7,7 +7,7 @@ import pytest
 import run_classifier
 from command_line import config_values
 from data.classification import table_columns as cf
-from data.classification.classification_reader import TABLE_TASKS
+from data.classification.classification_reader import TABLE_USES
 from data.tables.column_names import guess_columns
 from data.tables.data_file_options import DataFileOptions
 from data.tables.tables import Table
@@ -110,7 +110,7 @@ def test_a_name_with_commas_is_one_column(tmp_path):
             actual = cf.find_unset_columns(options, given, table)
             assert actual == {"text_column": "text"}
         data = DataFileOptions(data_file=data_file)
-        processor = TABLE_TASKS["csv"].create_processor(
+        processor = TABLE_USES["csv"].create_processor(
             data_dir, data, options, frozenset(), table
         )
         assert processor.labels() == ["0", "1"]
@@ -126,7 +126,7 @@ def test_a_malformed_table_does_not_pass_for_a_missing_one(tmp_path):
     options = cf.TableOptions(label_column="a,b")
 
     def create():
-        return TABLE_TASKS["csv"].create_processor(
+        return TABLE_USES["csv"].create_processor(
             tmp_path, DataFileOptions(), options, frozenset()
         )
 

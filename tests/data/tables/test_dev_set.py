@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from data.classification.classification_options import TableOptions
-from data.classification.classification_reader import TABLE_TASKS
+from data.classification.classification_reader import TABLE_USES
 from data.ner.ner_options import NerOptions
 from data.ner.ner_processor import NerProcessor
 from data.tables.data_file_options import DataFileOptions
@@ -41,7 +41,7 @@ def split(
     """Returns the texts of the examples in the (train, dev) sets of rows."""
     path = folder / "table.csv"
     write_csv(path, names, rows)
-    reader = TABLE_TASKS[task].create_processor(
+    reader = TABLE_USES[task].create_processor(
         None,
         DataFileOptions(data_file=str(path), dev_fraction=fraction),
         TableOptions(**flags),
@@ -176,7 +176,7 @@ def test_copies_in_two_files_are_counted(tmp_path, caplog, order):
     for name, change in (("train", str), ("dev", str.upper)):
         changed = [(f"{change(text)} ", label) for text, label in rows[:99]]
         write_csv(tmp_path / f"{name}.csv", ("text", "label"), changed)
-    reader = TABLE_TASKS["csv"].create_processor(
+    reader = TABLE_USES["csv"].create_processor(
         str(tmp_path),
         DataFileOptions(),
         TableOptions(labels=sorted({label for _, label in rows})),
@@ -245,7 +245,7 @@ def test_labels_come_from_both_sets_and_missing_ones_are_named(
     path = tmp_path / "table.csv"
     write_csv(path, ("text", "label"), rows + added)
     caplog.clear()
-    reader = TABLE_TASKS["csv"].create_processor(
+    reader = TABLE_USES["csv"].create_processor(
         None,
         DataFileOptions(data_file=str(path)),
         TableOptions(),

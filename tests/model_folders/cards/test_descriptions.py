@@ -8,7 +8,7 @@ from model_folders import presets
 from model_folders.cards import cards, descriptions
 from tests.support import models, toy_task
 from tests.support.models import built
-from training.run import run_folder
+from training.run import run_description
 from training.start import StartingPoint, command_to_record
 
 TINY = modeling.BertConfig(**models.TINY)
@@ -64,7 +64,9 @@ def test_command_names_files_but_no_folders(tmp_path):
         script="run_classifier.py",
         command=command,
     )
-    description = run_folder.create_model_json(start, model=None, settings={})
+    description = run_description.create_model_json(
+        start, model=None, settings={}
+    )
     card = cards.Card(kind=cards.WEIGHTS, description=description).text()
     assert "secret" not in card
     for flag in ("output_dir=run", "teacher=teacher", "vocab_file=vocab.txt"):

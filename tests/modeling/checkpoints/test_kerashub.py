@@ -101,7 +101,7 @@ def test_a_classifier_comes_back_equal_to_the_bit(tmp_path, lower_case):
     saved = presets.read_preset(preset)
     assert (saved.head, saved.labels) == (kinds.CLASSIFIER, LABELS)
     assert saved.do_lower_case is lower_case
-    assert saved.settings["max_seq_length"] == 20
+    assert saved.head_settings["max_seq_length"] == 20
     # KerasHub has no entry for it, and it only matters for new weights.
     config = dataclasses.replace(CONFIG, initializer_range=0.02)
     assert modeling.load_config(preset) == config
@@ -175,11 +175,12 @@ def test_the_kind_of_answers_comes_back(tmp_path, mode, num_labels, activation):
     task = read_json(tmp_path / "preset/task.json")["config"]
     assert task["activation"] == activation
     assert (
-        presets.read_preset(tmp_path / "preset").settings["output_mode"] == mode
+        presets.read_preset(tmp_path / "preset").head_settings["output_mode"]
+        == mode
     )
     if mode == "multilabel":
         (tmp_path / "preset/model.json").unlink()
-        settings = presets.read_preset(tmp_path / "preset").settings
+        settings = presets.read_preset(tmp_path / "preset").head_settings
         assert settings["output_mode"] == mode
 
 

@@ -183,20 +183,26 @@ def test_a_file_that_lacks_what_the_index_lists_is_named(classifier):
 
 def test_a_preset_states_the_length_of_the_inputs(classifier):
     file = classifier / "preprocessor.json"
-    assert presets.read_preset(classifier).settings == {"max_seq_length": 16}
+    assert presets.read_preset(classifier).head_settings == {
+        "max_seq_length": 16
+    }
     edit(file, sequence_length=7)
     preset = presets.read_preset(classifier)
-    assert preset.settings == {"max_seq_length": 7}
+    assert preset.head_settings == {"max_seq_length": 7}
     assert preset.max_length(kinds.CLASSIFIER, 48) == 7
     # KerasHub's default is longer than this network allows.
     edit(file, sequence_length=512)
-    assert presets.read_preset(classifier).settings == {"max_seq_length": 48}
+    assert presets.read_preset(classifier).head_settings == {
+        "max_seq_length": 48
+    }
     values = json.loads(file.read_text())
     del values["config"]["sequence_length"]
     file.write_text(json.dumps(values))
-    assert presets.read_preset(classifier).settings == {"max_seq_length": 48}
+    assert presets.read_preset(classifier).head_settings == {
+        "max_seq_length": 48
+    }
     file.unlink()
-    assert not presets.read_preset(classifier).settings
+    assert not presets.read_preset(classifier).head_settings
 
 
 def test_kept_accents_are_said(classifier, caplog):

@@ -15,7 +15,7 @@ from model_folders.checkpoint_folders import checkpoint_steps, find_best
 from tests.support import toy_task
 from tests.support.checkpoints import assert_same_bits, values
 from tests.support.script_runner import read_results
-from training.run import history, run_folder
+from training.run import history, run_description
 from training.start import read_initial_preset
 
 LENGTH = 4
@@ -285,13 +285,13 @@ def test_a_kill_at_the_start_of_a_resume_keeps_the_best_step(
 ):
     run_task(options, [0.5, 0.9, 0.6])
     best_steps = []
-    original = run_folder.write_json
+    original = run_description.write_json
 
     def write_json(path, contents):
         original(path, contents)
         best_steps.append(find_best(tmp_path / "run"))
 
-    monkeypatch.setattr(run_folder, "write_json", write_json)
+    monkeypatch.setattr(run_description, "write_json", write_json)
     run_task(options, [0.7, 0.9], num_train_epochs=4)
     assert {*best_steps} == {str(tmp_path / "run/best/model.ckpt-4")}
 

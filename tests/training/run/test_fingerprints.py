@@ -31,7 +31,7 @@ def describe(options, resumes=None):
     parsed = toy_task.parse_flags(options)
     preset = read_initial_preset(parsed.config)
     if resumes:
-        preset = Preset("run", is_resumed=True, recorded_settings=resumes)
+        preset = Preset("run", is_own_run=True, recorded_settings=resumes)
     config = complete_flags(parsed, preset)
     bert_config = modeling.load_config(options["bert_config_file"])
     start = toy_task.create_start(config, bert_config)

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 from absl import logging
 
-from data.tables.dev_set import SetReader
 from data.tables.row_keys import RULE
+from data.tables.set_reader import SetReader
 from model_folders.presets import Preset
 from model_folders.recorded_sets import DevSetRule
 from training.fine_tuning_config import (
@@ -83,7 +83,20 @@ def _find_overlap(
 ) -> _Overlap | None:
     """Finds out if weights may have been trained on rows of the dev set.
 
-    Returns None if they were not.
+    Returns None if they were not. Every row has a fixed place from 0 to 1, and
+    the dev set is the rows below --dev_fraction. So a run with
+    --dev_fraction=0.1 was trained on all rows from 0.1 on: on none of the dev
+    set 0.1, but on a half of the dev set 0.2. For --dev_fraction=0.2:
+
+        run of the weights                        clean_fraction of the result
+        0.2, or 0.3                               (None)
+        0.1                                       0.1
+        0.3, started from a run with 0.1          0.1
+        0.3, started from sets of --data_dir      0.0
+        0.3, of other columns                     0.0
+        sets of --data_dir                        0.0
+        sets of --data_dir, after a run with 0.3  0.0
+        another task                              (None)
 
     Args:
         preset: Preset of the weights.
@@ -91,27 +104,21 @@ def _find_overlap(
         key: names of the columns by which rows are assigned to a set.
     """
     source = preset.source
-    recorded = preset.dev_set_rule
     other_way = "chose its dev set in another way"
-    if recorded is None:
-        if _is_trained_on_task(preset, config):
-            return _Overlap(0.0, f"{source} {other_way}")
-        return None
-    if recorded.rule != RULE:
+    if _chose_in_another_way(preset, config):
         return _Overlap(0.0, f"{source} {other_way}")
+    recorded = preset.dev_set_rule
+    fraction = config.data.dev_fraction
+    if recorded is None:
+        return None
     if recorded.key != key:
         return _Overlap(
             0.0,
             f"{source} chose its dev set by {_join_names(recorded.key)}, and "
             f"this command chooses by {_join_names(key)}",
         )
-    fraction = config.data.dev_fraction
     clean = recorded.clean_fraction
     if fraction <= clean:
-        # The rule may be that of a start of the run. Then the run itself read
-        # sets of --data_dir, which may contain the rows.
-        if _is_trained_on_task(preset, config) and not has_data_file(preset):
-            return _Overlap(0.0, f"{source} {other_way}")
         return None
     if not clean:
         return _Overlap(0.0, f"a start of {source} {other_way}")
@@ -124,17 +131,28 @@ def _find_overlap(
     )
 
 
+def _chose_in_another_way(preset: Preset, config: DataFileConfig) -> bool:
+    """Returns whether a run may have trained on any rows of the table.
+
+    Such a run chose its sets by another version of the rule. Or it is of the
+    same task, and read sets of --data_dir, which may be from the table. A rule
+    that it recorded is then that of a run that it started from.
+    """
+    recorded = preset.dev_set_rule
+    if recorded is not None and recorded.rule != RULE:
+        return True
+    has_rule = recorded is not None and has_data_file(preset)
+    return _is_trained_on_task(preset, config) and not has_rule
+
+
 def _join_names(names: tuple[str, ...]) -> str:
     return " and ".join(map(repr, names))
 
 
 def _is_trained_on_task(preset: Preset, config: DataFileConfig) -> bool:
-    """Returns whether a run was trained for the task that a command names.
-
-    Its sets may then be from the table that is now split.
-    """
+    """Returns whether a run was trained for the task that a command names."""
     return (
-        "train" in preset.data
+        "train" in preset.recorded_sets
         and preset.head == config.head
         and preset.recorded_settings.get("task_name") == config.task_name
     )

@@ -14,11 +14,11 @@ from absl import logging
 from model_folders.model_entries import Fingerprint
 from model_folders.presets import Preset
 from model_folders.recorded_sets import RecordedSet
-from training.dev_set_rule import has_data_file
 from training.fine_tuning_config import (
     DataFileConfig,
     FineTuningConfig,
 )
+from training.sets.dev_set_rule import has_data_file
 from training.start import StartingPoint
 
 # {split: its set}, the result of `splits.create_recorded_sets`.
@@ -37,7 +37,7 @@ def check_dev_set(
     Raises:
         ValueError: the dev set is the file of the run's train set.
     """
-    if not start.is_resumed or start.config.training.do_train:
+    if not start.is_own_run or start.config.training.do_train:
         return
     if overlap := _describe_trained_file(start, sets):
         raise ValueError(
@@ -55,7 +55,7 @@ def warn_of_dev_set(
     set. A command that evaluates a run may replace the scores of another file.
     The arguments are those of `check_dev_set`.
     """
-    if not start.is_resumed:
+    if not start.is_own_run:
         overlap = _describe_trained_file(start, sets)
         # Do not warn twice: `dev_set_rule.add_dev_set_rule` may have warned.
         has_warned = start.dev_set_rule and start.dev_set_rule.is_doubtful
@@ -77,7 +77,7 @@ def _describe_trained_file(
         # Both cut the file into a dev and a train set. dev_set_rule.py compares
         # how they did it.
         return None
-    train_set = preset.data.get("train")
+    train_set = preset.recorded_sets.get("train")
     if train_set is None or dev_set.checksum != train_set.checksum:
         return None
     return (
@@ -94,7 +94,7 @@ def _warn_of_other_scores(
     dev_set = _find_dev_set(start, sets)
     if not preset or not dev_set:
         return
-    former = preset.data.get("eval", dev_set)
+    former = preset.recorded_sets.get("eval", dev_set)
     if start.dev_set_rule is None and dev_set.checksum != former.checksum:
         logging.warning(
             "%s is not the dev set of %s, which was of %s. The scores, the "
@@ -126,10 +126,10 @@ def find_run_with_other_dev_set(
     dev_set = sets.get("eval")
     if not preset or start.dev_set_rule is None or dev_set is None:
         return None
-    if start.config.training.do_train or not preset.is_resumed:
+    if start.config.training.do_train or not preset.is_own_run:
         return None
     is_same_split = start.dev_set_rule == preset.dev_set_rule
-    if is_same_split and dev_set.has_rows_of(preset.data.get("eval")):
+    if is_same_split and dev_set.has_rows_of(preset.recorded_sets.get("eval")):
         return None
     return preset
 
@@ -161,17 +161,17 @@ def check_train_set(
         ValueError: the records differ. The message names the file.
     """
     preset = start.preset
-    if not (preset and preset.is_resumed):
+    if not (preset and preset.is_own_run):
         return
     recorded = preset.recorded_settings.get("train_records", records)
     if recorded == records:
         return
     folder = start.config.training.output_dir
     now = sets["train"]
-    then = preset.data.get("train", now)
+    then = preset.recorded_sets.get("train", now)
     has_table = start.dev_set_rule is not None
     num_rows = _count_file_rows(sets, now, has_table)
-    num_then = _count_file_rows(preset.data, then, has_table)
+    num_then = _count_file_rows(preset.recorded_sets, then, has_table)
     if now.file != then.file:
         difference = (
             f"{folder} was trained on {then.file}, {num_then} rows, and "

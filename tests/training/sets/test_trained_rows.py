@@ -14,8 +14,8 @@ from model_folders import kinds
 from model_folders.presets import Preset
 from model_folders.recorded_sets import DevSetRule, RecordedSet
 from tests.support import toy_task
-from training.dev_set_rule import add_dev_set_rule
-from training.trained_rows import check_train_set
+from training.sets.dev_set_rule import add_dev_set_rule
+from training.sets.trained_rows import check_train_set
 
 FRACTION = 0.2
 KEY = ("text",)
@@ -104,6 +104,12 @@ def test_what_no_weights_were_trained_on_is_not_in_doubt(preset, caplog):
             id="sets of the user, after a larger part",
         ),
         pytest.param(
+            on_sets(DevSetRule(RULE, 0.1, KEY, 0.1)),
+            0.0,
+            "--init_checkpoint=run chose its dev set in another way",
+            id="sets of the user, after a smaller part",
+        ),
+        pytest.param(
             on_table(0.2, 0.2, rule=RULE + 1),
             0.0,
             "--init_checkpoint=run chose its dev set in another way",
@@ -152,7 +158,7 @@ THEN = [["train-1.tf_record", 5, 1]]
 RESUMED = Preset(
     "run",
     weights="run",
-    is_resumed=True,
+    is_own_run=True,
     recorded_settings={
         "data": [["train", "table.csv", 9, 5]],
         "train_records": THEN,

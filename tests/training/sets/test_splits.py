@@ -7,7 +7,7 @@ from tests.support.toy_task import (
     create_start,
     load_tokenizer,
 )
-from training.splits import dev_set_checksum, write_splits
+from training.sets.splits import dev_set_checksum, write_splits
 
 BERT_CONFIG = BertConfig(vocab_size=100)
 

@@ -10,10 +10,10 @@ import numpy as np
 from absl import logging
 
 from command_line import config_values
-from data.tables.dev_set import SetReader
+from data.tables.set_reader import SetReader
 from data.text.tokenization import FullTokenizer
-from training.dev_set_rule import add_dev_set_rule
 from training.fine_tuning_config import DataFileConfigT
+from training.sets.dev_set_rule import add_dev_set_rule
 from training.start import StartingPoint
 
 # A run on few rows repeats them for this number of steps,

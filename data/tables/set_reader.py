@@ -1,0 +1,143 @@
+"""Reads the sets of a task, from a folder or from a single file."""
+
+import abc
+import collections
+import itertools
+from collections.abc import Iterable, Mapping, Sequence
+from typing import ClassVar, Generic, Protocol, TypeVar
+
+from data.io.set_cache import CachingReader
+from data.io.split_names import SETS, Purpose, SetName
+from data.io.text_files import find_set_file
+from data.tables import dev_set
+from data.tables.data_file_options import DataFileOptions
+from data.tables.row_keys import key_of
+from files.paths import StrPath
+
+
+class Example(Protocol):
+    """An example of a set.
+
+    Attributes:
+        row: {column: cell} of the example's row of the file, or None.
+    """
+
+    row: Mapping[str, object] | None
+
+
+ExampleT = TypeVar("ExampleT", bound=Example)
+OptionsT = TypeVar("OptionsT")
+
+
+class SetReader(CachingReader[ExampleT], Generic[ExampleT, OptionsT]):
+    """Reads the sets of a data folder, or splits --data_file into two sets.
+
+    The attribute `row` of an example is its row of the file, or None in a train
+    set. `file_names` are the names that the file of each set may have.
+
+    Args:
+        data_dir: value of --data_dir, None with --data_file.
+        data: flags of --data_file.
+        options: options for reading the files.
+    """
+
+    file_names: ClassVar[Mapping[SetName, Sequence[str]]]
+
+    def __init__(
+        self,
+        data_dir: StrPath | None,
+        data: DataFileOptions,
+        options: OptionsT,
+    ) -> None:
+        super().__init__()
+        self._source = data.data_file or data_dir
+        self._data = data
+        self._options = options
+
+    @abc.abstractmethod
+    def labels(self) -> list[str] | None:
+        """Returns the labels of the task, in order, or None in regression."""
+
+    def load(self, purpose: Purpose) -> dict[Purpose, list[ExampleT]]:
+        """Reads a set from its file, or splits --data_file.
+
+        Returns:
+            {purpose: examples}: both sets of --data_file, or only `purpose`.
+
+        Raises:
+            OSError: a file cannot be read.
+            ValueError: a line is malformed. The message names it.
+        """
+        if self._data.data_file:
+            train, dev = self._split_file(self._data.data_file)
+            sets: dict[Purpose, list[ExampleT]] = {"train": train, "eval": dev}
+        else:
+            name = SETS[purpose]
+            path = find_set_file(self._source, name, self.file_names[name])
+            sets = {purpose: self.read_file(path, name)}
+        _drop_rows(sets.get("train", ()))
+        return sets
+
+    def keeps_rows(self, set_name: SetName) -> bool:
+        """Returns whether examples that `read_file` returns need their rows.
+
+        No file shows the rows of a train set. But --data_file, which is read as
+        the train set, contains the rows of the dev set too.
+        """
+        return set_name != "train" or bool(self._data.data_file)
+
+    def _split_file(self, path: str) -> tuple[list[ExampleT], list[ExampleT]]:
+        """Returns the train set and the dev set of --data_file."""
+        examples = self.read_file(path, "train")
+        train, dev = dev_set.split_examples(
+            path, examples, self.keys_of(examples), self._data.dev_fraction
+        )
+        dev_set.log_labels(
+            path, self._count_labels(train), self._count_labels(dev)
+        )
+        return train, dev
+
+    def _count_labels(
+        self, examples: Iterable[ExampleT]
+    ) -> collections.Counter[str]:
+        labels = map(self.labels_of, examples)
+        return collections.Counter(itertools.chain.from_iterable(labels))
+
+    @abc.abstractmethod
+    def read_file(self, path: StrPath, set_name: SetName) -> list[ExampleT]:
+        """Reads the set `set_name` from a file.
+
+        Raises:
+            OSError: the file cannot be read.
+            ValueError: a line is malformed. The message names it.
+        """
+
+    @abc.abstractmethod
+    def texts_of(self, example: ExampleT) -> Sequence[str]:
+        """Returns the texts that form the input for an example."""
+
+    @abc.abstractmethod
+    def labels_of(self, example: ExampleT) -> Sequence[str]:
+        """Returns labels to count in both sets, [] if there are none."""
+
+    @property
+    @abc.abstractmethod
+    def key_names(self) -> list[str]:
+        """Names of what the keys consist of, such as columns, sorted."""
+
+    def key_texts(self, example: ExampleT) -> Sequence[str]:
+        """Returns the texts that decide which set an example is in."""
+        return self.texts_of(example)
+
+    def keys_of(self, examples: Sequence[ExampleT]) -> list[str]:
+        """Returns the key of each example. Equal keys are in the same set."""
+        return [key_of(self.key_texts(example)) for example in examples]
+
+
+def _drop_rows(train_set: Iterable[Example]) -> None:
+    """Sets the rows of a train set to None, to free their memory.
+
+    The set of a row of --data_file is only known once the row was read.
+    """
+    for example in train_set:
+        example.row = None

@@ -1,0 +1,143 @@
+"""Describes the weights of a run in its folder: model.json and what it lists.
+
+This module imports no TensorFlow.
+"""
+
+import platform
+import re
+from collections.abc import Mapping, Sequence
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from command_line.flags import Role
+from data.text.tokenization import FullTokenizer
+from files import json_files
+from files.atomic import write_bytes, write_json
+from model_folders import kinds, model_json
+from model_folders.checkpoint_folders import checkpoint_steps
+from model_folders.labels import LABELS_FILE, format_labels
+from model_folders.model_entries import (
+    HeadSettings,
+    ModelJson,
+    TrainingSettings,
+)
+from model_folders.model_json import FILE
+from model_folders.tokenizer_files import create_vocab_files
+from training.run.resuming import flag_values
+from training.start import StartingPoint
+from training.training_config import TrainingConfig
+
+if TYPE_CHECKING:
+    from modeling.task_models import TaskModel
+
+
+def create_model_json(
+    start: StartingPoint[TrainingConfig],
+    model: "TaskModel",
+    settings: TrainingSettings,
+) -> ModelJson:
+    """Returns the contents of a run's model.json.
+
+    Args:
+        start: what the run starts from.
+        model: the model.
+        settings: result of `resuming.settings_to_record`.
+    """
+    head = flag_values(start.config, Role.HEAD, Role.DECODING)
+    # A setting may be the value that the task chose for the flag.
+    chosen: Mapping[str, object] = settings
+    head |= {name: chosen[name] for name in head.keys() & chosen.keys()}
+    return {
+        "version": model_json.VERSION,
+        "task": cast("HeadSettings", {"name": kinds.kind_of(model), **head}),
+        "origin": {
+            "script": start.script,
+            "command": start.command,
+            "settings": settings,
+            "versions": {
+                "python": platform.python_version(),
+                "keras": metadata.version("keras"),
+                "tensorflow": metadata.version("tensorflow"),
+            },
+        },
+    }
+
+
+def create_listed_files(
+    model: "TaskModel",
+    tokenizer: FullTokenizer | None,
+    labels: Sequence[str] | None,
+) -> dict[str, bytes]:
+    """Returns {name: contents} of the configuration, vocabulary and labels.
+
+    Args:
+        model: the model.
+        tokenizer: tokenizer of the texts, None if it is unknown.
+        labels: names of the model's outputs, in order. None = no labels.txt.
+    """
+    files = {"bert_config.json": model.config.to_json_string().encode()}
+    if tokenizer:
+        longest = model.config.max_position_embeddings
+        files |= create_vocab_files(tokenizer, longest)
+    if labels is not None:
+        files[LABELS_FILE] = format_labels(labels).encode()
+    return files
+
+
+def write_files(
+    folder: Path, files: Mapping[str, bytes], description: ModelJson
+) -> None:
+    """Writes files, and the model.json that lists them.
+
+    A user's own files are not replaced.
+
+    Args:
+        folder: the folder.
+        files: {name: contents}, as `create_listed_files` returns.
+        description: contents of model.json, without the list.
+
+    Raises:
+        ValueError: a file in the folder describes another model.
+        OSError: a file cannot be written.
+    """
+    former = folder / FILE
+    listed = []
+    if former.is_file():
+        listed = json_files.read_json(former).get("files")
+        # The list of a run's folder contains no weights and no exports.
+        weights = re.compile(r".*\.(index|safetensors|tflite|onnx)")
+        if listed is None or any(
+            weights.fullmatch(str(name)) for name in listed
+        ):
+            raise ValueError(
+                f"--output_dir={folder} contains a {FILE} that no run in this "
+                "folder wrote; choose another --output_dir"
+            )
+    ours = {*map(str, listed)}
+    for name, text in files.items():
+        path = folder / name
+        is_left = name in ours and not checkpoint_steps(folder)
+        if is_left or not path.is_file():
+            write_bytes(path, text)
+            ours.add(name)
+        elif not _is_same(path, text):
+            raise ValueError(
+                f"{path} does not describe the model that this command would "
+                "train; choose another --output_dir"
+            )
+    write_json(former, {**description, "files": sorted(ours)})
+
+
+def _is_same(path: Path, text: bytes) -> bool:
+    former_text = path.read_bytes()
+    if path.suffix != ".json":
+        return former_text == text
+    # Compare only the entries of `text`. If another program saved the file, it
+    # may contain more entries and a different model_max_length.
+    former = json_files.parse_json(former_text, str(path))
+    entries = json_files.parse_json(text, path.name)
+    entries.pop("model_max_length", None)
+    return all(
+        former.get(name, value) == value for name, value in entries.items()
+    )

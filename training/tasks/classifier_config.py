@@ -1,0 +1,105 @@
+"""Defines the flags of a classification task, and what follows from them."""
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Self
+
+from command_line import config_values, flags
+from command_line.flags import group
+from data.classification import glue, processor_file
+from data.classification.classification_options import (
+    ClassifierOptions,
+    TableOptions,
+)
+from data.classification.classification_reader import (
+    TABLE_USES,
+    TASK_NAMES,
+    TableUse,
+)
+from model_folders import kinds
+from training.fine_tuning_config import DataFileConfig
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ClassifierConfig(DataFileConfig):
+    """Flags of run_classifier.py: Google's, and those of this project."""
+
+    table: TableOptions = group(TableOptions)
+    classifier: ClassifierOptions = group(ClassifierOptions)
+    task_name: str | None = flags.head(
+        None,
+        "csv reads your own train, dev and test files (.csv, .tsv, .jsonl, "
+        ".json, .xlsx or .parquet). embedding reads pairs of texts from such "
+        "files, and ranking reads queries, passages and relevances. For a "
+        "class of your own, set --processor.",
+        choices=TASK_NAMES,
+    )
+
+    def prepare(self, given: frozenset[str]) -> Self:
+        """Returns the flags, completed by what other flags imply.
+
+        Raises:
+            ValueError: two flags name the reader of the task.
+        """
+        prepared = super().prepare(given)
+        if not self.classifier.processor:
+            return prepared
+        if self.data_file or self.task_name not in (None, "csv"):
+            raise ValueError(
+                "set either --processor, or --task_name, or --data_file"
+            )
+        # Its predictions and exports are those of a user's own tables.
+        return dataclasses.replace(prepared, task_name="csv")
+
+    def data_file_defaults(self) -> dict[str, object]:
+        """Returns {flag: its default with --data_file}."""
+        return {
+            **super().data_file_defaults(),
+            "report": not self.is_embedding,
+            "task_name": self.task_name or "csv",
+        }
+
+    @property
+    def required_task_name(self) -> str:
+        """Value of --task_name. The flag must be set."""
+        return config_values.required_value(self.task_name)
+
+    @property
+    def table_use(self) -> TableUse | None:
+        """The use of a user's own tables, None for GLUE and XNLI."""
+        return TABLE_USES.get(self.task_name or "")
+
+    @property
+    def is_embedding(self) -> bool:
+        """Whether the model computes vectors of texts."""
+        table_use = self.table_use
+        return table_use is not None and table_use.loss_kind == "similarity"
+
+    @property
+    def head(self) -> str | None:
+        """Name of the model class that --task_name selects."""
+        return kinds.EMBEDDER if self.is_embedding else kinds.CLASSIFIER
+
+    @property
+    def required(self) -> tuple[str, ...]:
+        """Flags that must be set unless the model's folder states them."""
+        return (*super().required, "task_name")
+
+    def describe_missing(
+        self, flag: str, run_settings: Mapping[str, object]
+    ) -> str:
+        """Returns the flags to set where a required flag is not set."""
+        if flag != "task_name":
+            return super().describe_missing(flag, run_settings)
+        name = run_settings.get(processor_file.ENTRY)
+        if name is not None:
+            return f"--processor=FILE.py:{name}"
+        return "--data_file (or --task_name and --data_dir)"
+
+    def check(self, given: frozenset[str]) -> None:
+        """Raises a ValueError if flags contradict each other."""
+        super().check(given)
+        if self.is_embedding and (self.fine_tuning.bilstm or self.report):
+            raise ValueError("--bilstm and --report are not for embeddings")
+        if self.classifier.glue_submission:
+            glue.submission_file(self.required_task_name)

@@ -1,0 +1,146 @@
+"""Creates the reader and the task that the flags of a classification select.
+
+Call the functions in their order, as run_classifier.py does. They import no
+TensorFlow.
+"""
+
+import dataclasses
+
+from command_line import config_values, flags
+from data.classification import glue, pairs, processor_file, table_columns
+from data.classification.classification_reader import ClassificationReader
+from data.classification.label_set import balance_classes
+from data.tables.tables import Table
+from training.start import StartingPoint
+from training.task import AnyTask
+from training.tasks.classifier import ClassifierTask
+from training.tasks.classifier_config import ClassifierConfig
+from training.tasks.embedding import EmbeddingTask
+
+
+def open_data_file(
+    parsed: flags.Parsed[ClassifierConfig],
+) -> tuple[flags.Parsed[ClassifierConfig], Table | None]:
+    """Opens --data_file, and finds its columns that no flag names.
+
+    Returns the flags with the columns, and the table, None without one.
+
+    Raises:
+        ValueError: a column is not found.
+        OSError: the file cannot be read.
+    """
+    config = parsed.config
+    table_use = config.table_use
+    if table_use is None or table_use.pair_columns or not config.data_file:
+        return parsed, None
+    table = Table(config.data_file, table_columns.layout_of(config.table))
+    columns = table_columns.find_unset_columns(
+        config.table, parsed.given, table
+    )
+    config = config_values.replace(config, **columns)
+    return dataclasses.replace(parsed, config=config), table
+
+
+def create_reader(
+    start: StartingPoint[ClassifierConfig], table: Table | None = None
+) -> ClassificationReader:
+    """Creates the reader that --task_name or --processor selects.
+
+    It has read no set yet. `table` is --data_file, if it was opened.
+
+    Raises:
+        ValueError: a flag or a class of --processor is wrong.
+        OSError: a file cannot be read.
+    """
+    config = start.config
+    names_data = start.given & {"task_name", "data_file"}
+    user_processor = processor_file.find_processor(
+        config.classifier.processor,
+        config.fine_tuning.data_dir,
+        None if names_data else start.preset,
+    )
+    table_use = config.table_use
+    if user_processor:
+        return ClassificationReader({"": user_processor}, table_use)
+    if table_use:
+        table_processor = table_use.create_processor(
+            config.fine_tuning.data_dir,
+            config.data,
+            config.table,
+            start.given,
+            table,
+        )
+        return ClassificationReader({"": table_processor}, table_use)
+    return ClassificationReader(
+        glue.create_glue_processors(
+            config.required_task_name,
+            config.fine_tuning.data_dir,
+            config.classifier.xnli_language,
+            config.table.layout(),
+        )
+    )
+
+
+def create_task(
+    start: StartingPoint[ClassifierConfig], reader: ClassificationReader
+) -> AnyTask:
+    """Creates the task. Its sets may tell the task's properties.
+
+    A train set may tell the labels, the weights of their classes, and whether
+    the examples are pairs. The sets of an embedding tell whether the pairs have
+    scores, and the first set tells the scale of all. The function reads no
+    other set. The reader holds what it has read.
+
+    Raises:
+        ValueError: a flag or a row of the data is wrong.
+        OSError: a file cannot be read.
+    """
+    config = start.config
+    processor = reader.table_processor
+    if isinstance(processor, pairs.PairProcessor):
+        # In a test set, any score may be missing.
+        splits = [split for split in config.purposes if split != "predict"]
+        score_unit = None
+        if splits:
+            score_unit = pairs.find_score_unit(processor.read(splits[0]))
+        return EmbeddingTask(
+            start,
+            processor,
+            has_scores={split: processor.has_scores(split) for split in splits},
+            score_unit=score_unit,
+            temperature=config.classifier.contrastive_temperature,
+        )
+    num_texts = reader.num_texts
+    if num_texts is None and config.training.do_train:
+        num_texts = reader.read_num_texts()
+    labels = reader.labels()
+    return ClassifierTask(
+        start,
+        config.required_task_name,
+        config.classifier,
+        reader,
+        labels=labels,
+        num_texts=num_texts,
+        class_weights=read_class_weights(config, reader, labels),
+    )
+
+
+def read_class_weights(
+    config: ClassifierConfig,
+    reader: ClassificationReader,
+    labels: list[str] | None,
+) -> dict[str, float]:
+    """Counts the labels of the train set, if --class_weights is set.
+
+    Returns {label: weight in the training loss}, {} for equal weights.
+
+    Raises:
+        ValueError: the task has no classes.
+    """
+    if not config.classifier.class_weights:
+        return {}
+    if reader.output_mode != "classification":
+        raise ValueError(f"--class_weights is not for {reader.output_mode}")
+    if not config.training.do_train:
+        return {}
+    return balance_classes(labels or (), reader.read_train_set())
