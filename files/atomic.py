@@ -129,7 +129,8 @@ def _remove_unlocked(partial: str) -> None:
     """Removes a partial file or folder, unless a process has locked it."""
     descriptor = os.open(partial, os.O_RDONLY | os.O_NONBLOCK)
     try:
-        if try_lock(descriptor):
+        # Its process may have renamed the file, and begun another.
+        if try_lock(descriptor) and is_at(partial, descriptor):
             is_folder = os.path.isdir(partial)
             (shutil.rmtree if is_folder else os.remove)(partial)
             logging.info("Removed %s, which a killed process left", partial)
@@ -152,6 +153,13 @@ def try_lock(descriptor: int) -> bool | None:
     return True
 
 
+def is_at(path: StrPath, descriptor: int) -> bool:
+    """Returns whether a path is that of an open file or folder."""
+    with contextlib.suppress(FileNotFoundError):
+        return os.path.samefile(path, descriptor)
+    return False
+
+
 @contextlib.contextmanager
 def _local_open(path: str) -> Iterator[IO[bytes]]:
     """Writes a partial file, and renames it when its bytes are on the disk."""
@@ -159,8 +167,7 @@ def _local_open(path: str) -> Iterator[IO[bytes]]:
     os.makedirs(os.path.dirname(path), exist_ok=True)
     remove_partial(path)
     try:
-        with open(partial, "wb", buffering=1 << 20) as file:
-            try_lock(file.fileno())
+        with _open_locked(partial) as file:
             yield file
             file.flush()
             with contextlib.suppress(FileNotFoundError):
@@ -173,6 +180,22 @@ def _local_open(path: str) -> Iterator[IO[bytes]]:
     finally:
         with contextlib.suppress(FileNotFoundError):
             os.remove(partial)
+
+
+def _open_locked(path: str) -> IO[bytes]:
+    """Creates a file, and locks it.
+
+    Until the file is locked, `remove_partial` of another process may remove it.
+    Then this function creates it again.
+    """
+    while True:
+        file = open(path, "wb", buffering=1 << 20)  # noqa: SIM115  returned
+        # Not all systems support locks.
+        with contextlib.suppress(OSError):
+            fcntl.flock(file, fcntl.LOCK_EX)
+        if is_at(path, file.fileno()):
+            return file
+        file.close()
 
 
 @contextlib.contextmanager

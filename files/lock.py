@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from files.atomic import try_lock
+from files.atomic import is_at, try_lock
 from files.paths import StrPath
 
 
@@ -31,7 +31,7 @@ def hold_lock(path: StrPath, name: str) -> Iterator[None]:
     path.parent.mkdir(parents=True, exist_ok=True)
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
     # A process that ended after the file was opened has removed the file.
-    if try_lock(descriptor) is False or not _is_at(path, descriptor):
+    if try_lock(descriptor) is False or not is_at(path, descriptor):
         os.close(descriptor)
         raise BlockingIOError(
             f"{name} is in use by another process, which locked {path}. Wait "
@@ -43,7 +43,7 @@ def hold_lock(path: StrPath, name: str) -> Iterator[None]:
         # Remove only an empty file, because other files of this name, such as
         # poetry.lock, are the user's.
         if (
-            _is_at(path, descriptor)
+            is_at(path, descriptor)
             and path.is_file()
             and not path.stat().st_size
         ):
@@ -52,9 +52,3 @@ def hold_lock(path: StrPath, name: str) -> Iterator[None]:
             with contextlib.suppress(OSError):
                 folder.rmdir()
         os.close(descriptor)
-
-
-def _is_at(path: Path, descriptor: int) -> bool:
-    with contextlib.suppress(FileNotFoundError):
-        return os.path.samefile(path, descriptor)
-    return False

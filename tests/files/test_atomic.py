@@ -102,3 +102,14 @@ def test_the_next_one_removes_only_what_a_killed_process_left(tmp_path):
     process.communicate()
     atomic.write_text(path, "text")
     assert sorted(os.listdir(tmp_path)) == sorted([*THEIRS, "out"])
+
+
+def test_another_process_never_removes_a_file_that_is_being_written(tmp_path):
+    """Two processes write the same file again and again, as twin workers do."""
+    code = "import sys; from files.atomic import write_text\n"
+    code += "for number in range(2000): write_text(sys.argv[1], 'whole')"
+    command = ["-c", code, tmp_path / "file"]
+    writers = [fresh_process.start(*command) for _ in range(3)]
+    errors = [writer.communicate()[1] for writer in writers]
+    assert [writer.returncode for writer in writers] == [0, 0, 0], errors
+    assert [file.name for file in tmp_path.iterdir()] == ["file"]

@@ -8,8 +8,9 @@ For example:
 from model_folders import presets
 from modeling import BertConfig
 from tests.support import exports, toy_task
-from training import exporting, splits
+from training import exporting
 from training.run.run_folder import RunFolder
+from training.sets import splits
 
 LENGTH = exports.LENGTH
 
