@@ -1,4 +1,7 @@
-"""pip installs every script, and all that scripts need."""
+"""pip installs every script, and all that scripts need.
+
+version.py reads the version.
+"""
 
 import json
 import os

@@ -2,10 +2,8 @@
 
 import ast
 import graphlib
-import io
 import itertools
 import re
-import tokenize
 import tomllib
 from pathlib import Path
 
@@ -16,7 +14,7 @@ from command_line import cli
 from model_folders import kinds
 from tests.support import fresh_process
 from tests.support.golden import ROOT
-from tests.support.source_files import ALL_FOLDERS, PACKAGES, sources
+from tests.support.source_files import PACKAGES, imported, sources
 
 SCRIPTS = sorted(path.stem for path in ROOT.glob("*.py"))
 
@@ -46,17 +44,6 @@ BELOW = {
         "serving",
     },
 }
-
-
-def imported(path):
-    """Yields the dotted name of every module that a file imports."""
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{path}: relative import"
-            yield node.module
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
 def file_of(name):
@@ -307,35 +294,6 @@ def test_only_one_table_names_the_classes_of_models():
             if isinstance(node, ast.Constant)
         }
         assert not strings & KIND_NAMES, path
-
-
-def prose(text):
-    """Yields the comments and the docstrings of Python source."""
-    for token in tokenize.generate_tokens(io.StringIO(text).readline):
-        if token.type == tokenize.COMMENT:
-            yield token.string
-    described = (ast.Module, ast.ClassDef, ast.FunctionDef)
-    for node in ast.walk(ast.parse(text)):
-        if isinstance(node, (*described, ast.AsyncFunctionDef)):
-            yield ast.get_docstring(node) or ""
-
-
-def test_docstrings_and_comments_name_files_that_exist():
-    """Also, `git grep -lw MODULE tests` finds tests that do not import it."""
-    folders = map(sources, ALL_FOLDERS)
-    paths = [*ROOT.glob("*.py"), *itertools.chain(*folders)]
-    files = [f"/{path.relative_to(ROOT)}" for path in paths]
-    # A file of another project.
-    files.append("/transformers/activations.py")
-    wrong = [
-        f"{path.relative_to(ROOT)}: {name}"
-        for path in paths
-        for text in prose(path.read_text(encoding="utf-8"))
-        # Capitals stand for a name: FILE.py.
-        for name in re.findall(r"[\w/]*[a-z0-9_]\.py\b", text)
-        if not any(file.endswith(f"/{name}") for file in files)
-    ]
-    assert wrong == []
 
 
 def test_what_tests_share_is_in_support():

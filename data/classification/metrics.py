@@ -117,7 +117,7 @@ class Labeled(Protocol):
 
 
 class LabelEncoder(Protocol):
-    """Converts labels to numbers, as `decoding.LabelDecoder` does."""
+    """Converts labels to numbers, as `label_decoding.LabelDecoder` does."""
 
     def label_ids(self, labels: Sequence[Any]) -> np.ndarray:
         """Converts the label of each example to what the metrics compare."""

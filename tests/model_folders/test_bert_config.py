@@ -1,4 +1,7 @@
-"""The configuration of a network: its defaults, its files, wrong values."""
+"""The configuration of a network: its defaults, its files, wrong values.
+
+Tests bert_config.py.
+"""
 
 import json
 

@@ -1,4 +1,7 @@
-"""run_classifier.py on pairs to embed, and passages to rank."""
+"""run_classifier.py on pairs to embed, and passages to rank.
+
+embedding.py is the task of the pairs to embed.
+"""
 
 import numpy as np
 import pytest

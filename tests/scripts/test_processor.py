@@ -1,6 +1,7 @@
 """run_classifier.py with a user's class, written for Google's script.
 
-processor_file.py reads it, and google_code.py runs it.
+processor_file.py reads it, and google_code.py runs it. processor.py defines
+what such a class has.
 """
 
 import json

@@ -1,4 +1,7 @@
-"""run_ner.py on made-up sentences in CoNLL-2003's layout."""
+"""run_ner.py on made-up sentences in CoNLL-2003's layout.
+
+training/tasks/ner.py is the task of the script.
+"""
 
 import json
 import shutil

@@ -1,6 +1,8 @@
 """Exports in all runtimes, most without TensorFlow, against SavedModels.
 
-opening.py finds an export, and loads it into its runtime.
+opening.py finds an export, and loads it into its runtime. runtimes.py lists the
+runtimes. engine.py, engines/saved_model.py, engines/litert.py and
+engines/onnx.py run an export.
 """
 
 import concurrent.futures

@@ -1,4 +1,7 @@
-"""SavedModels hold each weight once, and compute what the model does."""
+"""SavedModels hold each weight once, and compute what the model does.
+
+formats/saved_model.py writes them.
+"""
 
 import dataclasses
 import itertools

@@ -1,6 +1,7 @@
 """Exports of other formats, run in their own runtimes.
 
-export_options.py defines what can be chosen.
+export_options.py defines what can be chosen. formats/litert.py and
+formats/onnx.py write them.
 """
 
 import json

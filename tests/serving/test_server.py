@@ -1,4 +1,8 @@
-"""serve.py as a process, asked by many clients, good and hostile ones."""
+"""serve.py as a process, asked by many clients, good and hostile ones.
+
+request_limits.py refuses what is too large, and uvicorn_server.py holds the
+connections.
+"""
 
 import contextlib
 import http.client

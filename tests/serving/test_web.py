@@ -1,4 +1,7 @@
-"""What web developers expect of serve.py: methods, paths, origins, snippets."""
+"""What web developers expect of serve.py: methods, paths, origins, snippets.
+
+openapi.py describes the paths.
+"""
 
 import shutil
 import socket

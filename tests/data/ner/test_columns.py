@@ -1,7 +1,8 @@
 """Tables of tagged words, sentences, and the tags that a file may have.
 
 column_layouts.py finds how they are written, column_sentences.py parts them
-into sentences, and tag_names.py names their tags.
+into sentences, and tag_names.py names their tags. columns.py reads these
+tables.
 """
 
 import pytest

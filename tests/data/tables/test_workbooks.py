@@ -1,4 +1,7 @@
-"""Excel workbooks: the sheet, the cells as texts, and what cannot be read."""
+"""Excel workbooks: the sheet, the cells as texts, and what cannot be read.
+
+Tests workbooks.py.
+"""
 
 import sys
 

@@ -1,4 +1,7 @@
-"""Which models lower-case text: by flags, files, names and vocabularies."""
+"""Which models lower-case text: by flags, files, names and vocabularies.
+
+Tests casing.py.
+"""
 
 import contextlib
 import json

@@ -1,7 +1,7 @@
 """Strings become the inputs of models, in Keras and in tf.data.
 
 text_lists.py takes their strings from any container, and registration.py lets
-Keras load what it saved of them.
+Keras load what it saved of them. Tests preprocessor.py.
 """
 
 import importlib.util

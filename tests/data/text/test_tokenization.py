@@ -1,6 +1,7 @@
 """The tokenizer against recordings, and against the paper's code.
 
-vocabulary_checks.py refuses vocabularies that do not fit a model.
+vocabulary_checks.py refuses vocabularies that do not fit a model. words.py
+splits texts, whose characters characters.py classifies.
 """
 
 import gzip

@@ -1,4 +1,7 @@
-"""Changed headers, shapes, names and values end in a load or in one line."""
+"""Changed headers, shapes, names and values end in a load or in one line.
+
+sizes.py compares shapes with the configuration.
+"""
 
 import json
 from pathlib import Path

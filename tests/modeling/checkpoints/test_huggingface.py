@@ -1,6 +1,8 @@
 """Hugging Face's format, on files that transformers wrote.
 
 tests/scripts/test_convert_checkpoint.py compares what the models compute.
+checkpoints/huggingface.py reads it, with shards.py where it has several files.
+foreign.py loads the weights into a model.
 """
 
 import json

@@ -1,4 +1,7 @@
-"""Training in float64 against recordings of the original, step by step."""
+"""Training in float64 against recordings of the original, step by step.
+
+train_step.py makes the steps.
+"""
 
 import dataclasses
 
