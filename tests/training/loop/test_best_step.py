@@ -112,58 +112,72 @@ def used_step(folder):
     return steps
 
 
-@pytest.mark.parametrize("load_best", [True, False])
-def test_one_step_is_evaluated_predicted_and_exported(
-    load_best, options, tmp_path, caplog
+@pytest.mark.parametrize(
+    "load_best, step, place", [(True, 4, "best"), (False, 6, "last")]
+)
+def test_the_chosen_step_is_evaluated_predicted_and_exported(
+    load_best, step, place, options, tmp_path, caplog
 ):
-    accuracy = 0.9 if load_best else 0.7
+    """The score is of a fourth evaluation, which is that of the export."""
+    accuracies = [0.5, 0.9, 0.7, 0.9 if load_best else 0.7]
+    export_dir = str(tmp_path / "served")
     with caplog.at_level(logging.INFO):
-        # The last is of the export. The model is not evaluated once more.
         run_task(
-            options,
-            [0.5, 0.9, 0.7, accuracy],
-            load_best=load_best,
-            export_dir=str(tmp_path / "served"),
+            options, accuracies, load_best=load_best, export_dir=export_dir
         )
     results = read_results(tmp_path / "run")
-    used = (2 if load_best else 3) * STEPS_PER_EPOCH
-    assert results["accuracy"] == accuracy
-    assert results["global_step"] == used
-    assert used_step(tmp_path) == {used}
-    named = f"step {used} (the {'best' if load_best else 'last'} step)"
-    for what in ("Evaluating", "Predicting", "Exporting"):
-        assert any(what in line and named in line for line in caplog.messages)
-    # A later command takes it too, or the other on request.
+    assert results["accuracy"] == accuracies[-1]
+    assert results["global_step"] == step
+    assert used_step(tmp_path) == {step}
+    chosen = f"step {step} (the {place} step)"
+    lines = [line for line in caplog.messages if chosen in line]
+    for work in ("Evaluating", "Predicting", "Exporting"):
+        assert any(work in line for line in lines), work
+
+
+@pytest.mark.parametrize("load_best", [True, False])
+def test_a_later_command_predicts_with_the_step_that_its_flag_chooses(
+    load_best, options, tmp_path
+):
+    run_task(options, [0.5, 0.9, 0.7], load_best=load_best)
     logits = np.load(tmp_path / "run/logits.npy")
-    for is_same in (True, False):
-        flag = load_best == is_same
+    for later_load_best in (True, False):
         run_later(
             options,
             [],
             do_eval=False,
             export_weights=None,
-            load_best=flag,
+            load_best=later_load_best,
         )
-        actual = np.load(tmp_path / "run/logits.npy")
-        assert np.allclose(actual, logits, atol=1e-6) == is_same
+        later_logits = np.load(tmp_path / "run/logits.npy")
+        is_same = np.allclose(later_logits, logits, atol=1e-6)
+        assert is_same == (later_load_best == load_best)
 
 
 # The loss falls, because the labels of eight examples are learned by heart.
 @pytest.mark.parametrize(
     "name, epoch, f1", [("f1", 1, 0.5), ("eval_loss", 3, 0.3)]
 )
-def test_another_figure_can_choose(name, epoch, f1, options, tmp_path):
+def test_metric_for_best_chooses_the_best_step(
+    name, epoch, f1, options, tmp_path
+):
     run_task(options, [0.5, 0.9, 0.7], metric_for_best=name)
     assert read_results(tmp_path / "run")["f1"] == pytest.approx(f1)
     assert used_step(tmp_path) == {epoch * STEPS_PER_EPOCH}
 
 
-def test_a_figure_that_is_none_is_refused_before_training(options):
+def test_an_unknown_metric_for_best_is_refused_before_training(options):
     with pytest.raises(ValueError, match="--metric_for_best"):
         run_task(options, [], metric_for_best="loss")
+
+
+def test_metric_for_best_without_an_evaluation_of_each_epoch_is_refused(
+    options,
+):
     changes = {"metric_for_best": "f1", "evaluate_each_epoch": False}
+    config = toy_task.parse_flags(options | changes).config
     with pytest.raises(ValueError, match="--metric_for_best"):
-        toy_task.parse_flags(options | changes).config.check(frozenset())
+        config.check(frozenset())
 
 
 def remove_checkpoints(folder):
@@ -181,7 +195,7 @@ def remove_checkpoints(folder):
         ("rename", KeyboardInterrupt, 2),
     ],
 )
-def test_a_best_step_that_is_the_last_is_stored_once(
+def test_the_best_step_is_kept_if_linking_its_files_fails(
     name, error, when, options, tmp_path, monkeypatch
 ):
     run = tmp_path / "run"
@@ -198,14 +212,25 @@ def test_a_best_step_that_is_the_last_is_stored_once(
     with contextlib.suppress(KeyboardInterrupt):
         run_task(options, [0.5, 0.6, 0.9])
     assert find_best(run).endswith("model.ckpt-6")
-    flags = {"keep_checkpoint_max": 1}
-    run_task(options, [0.8, 0.9], num_train_epochs=4, **flags)
-    assert used_step(tmp_path) == {6} and checkpoint_steps(run) == [8]
-    run_task(options, [0.95], num_train_epochs=5, **flags)
+    # The next checkpoint removes the files of step 6, but not its copy.
+    flags = {"num_train_epochs": 4, "keep_checkpoint_max": 1}
+    run_task(options, [0.8, 0.9], **flags)
+    assert used_step(tmp_path) == {6}
+    assert checkpoint_steps(run) == [8]
+
+
+def test_a_best_step_that_is_the_last_is_stored_once(options, tmp_path):
+    run = tmp_path / "run"
+    run_task(options, [0.5, 0.6, 0.9])
     for end in ("index", "data-00000-of-00001"):
-        name = f"model.ckpt-10.{end}"
+        name = f"model.ckpt-6.{end}"
         assert (run / name).samefile(run / "best" / name)
-    assert checkpoint_steps(run / "best") == [10]
+
+
+def test_a_better_step_replaces_the_best_one(options, tmp_path):
+    run_task(options, [0.5, 0.6, 0.9])
+    run_task(options, [0.95], num_train_epochs=4)
+    assert checkpoint_steps(tmp_path / "run/best") == [8]
 
 
 def best_of(folder):
@@ -214,21 +239,29 @@ def best_of(folder):
 
 
 @pytest.mark.slow
-def test_the_best_of_a_run_whose_checkpoints_are_gone_never_wins(
-    options, tmp_path, caplog
+@pytest.mark.parametrize("load_best", [True, False])
+def test_without_its_checkpoints_a_run_is_evaluated_with_the_weights_of_a_flag(
+    load_best, options, tmp_path, caplog
 ):
+    """A command that does not train uses them and their description."""
     run_task(options, [0.5, 0.6, 0.9])
     shutil.copytree(tmp_path / "run", tmp_path / "other")
     remove_checkpoints(tmp_path / "run")
-    # A command that does not train uses these weights and their description.
     start = f"{tmp_path}/other/model.ckpt-6"
     later = options | LATER | {"init_checkpoint": start}
     config = toy_task.parse_flags(later).config
     assert read_initial_preset(config).path == options["output_dir"]
-    for load_best in (True, False):
-        run_task(later, [0.9], load_best=load_best)
-        assert used_step(tmp_path) == {6}
+    run_task(later, [0.9], load_best=load_best)
+    assert used_step(tmp_path) == {6}
     assert "starts again" not in caplog.text
+
+
+@pytest.mark.slow
+def test_a_run_that_starts_again_forgets_its_best_step(
+    options, tmp_path, caplog
+):
+    run_task(options, [0.5, 0.6, 0.9])
+    remove_checkpoints(tmp_path / "run")
     # The old best is of step 6, and would also pass for the newest weights.
     run_task(options, [0.3, 0.2], num_train_epochs=2, learning_rate=1e-7)
     assert caplog.text.count("starts again") == 1
@@ -240,7 +273,9 @@ def test_the_best_of_a_run_whose_checkpoints_are_gone_never_wins(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 12345])
-def test_an_earlier_runs_best_is_not_predicted_with(seed, options, tmp_path):
+def test_the_best_step_of_an_earlier_run_is_not_predicted_with(
+    seed, options, tmp_path
+):
     run_task(options, [0.5, 0.9, 0.6])
     remove_checkpoints(tmp_path / "run")
     # It evaluates nothing while it trains, and goes beyond the old best.
@@ -253,26 +288,35 @@ def test_an_earlier_runs_best_is_not_predicted_with(seed, options, tmp_path):
     assert checkpoint == f"{tmp_path}/run/model.ckpt-6"
 
 
-def test_a_best_step_that_was_not_copied_is_warned_of(
-    options, tmp_path, caplog
-):
+MISSING = "The run's best step, 4, is missing"
+
+
+@pytest.fixture
+def without_best(options, tmp_path):
+    """The folder of a run without the files of its best step."""
     run_task(options, [0.5, 0.9, 0.6])
-    warning = "The run's best step, 4, is missing"
     shutil.rmtree(tmp_path / "run/best")
+    return tmp_path / "run"
+
+
+def test_a_command_warns_of_a_missing_best_step(without_best, options, caplog):
     run_later(options, [0.3])
-    assert warning in caplog.text
-    caplog.clear()
-    config = modeling.load_config(tmp_path / "run")
-    model = toy_task.BertClassifier(config, 2)
-    modeling.load_checkpoint(model, tmp_path / "run", best=False)
-    assert warning not in caplog.text
-    modeling.load_checkpoint(model, tmp_path / "run")
-    assert warning in caplog.text
+    assert MISSING in caplog.text
 
 
-def test_a_kill_before_the_best_step_is_named_changes_nothing(
+@pytest.mark.parametrize("best", [None, False])
+def test_loading_warns_of_a_missing_best_step_unless_told_not_to_use_it(
+    best, without_best, caplog
+):
+    model = toy_task.BertClassifier(modeling.load_config(without_best), 2)
+    modeling.load_checkpoint(model, without_best, best=best)
+    assert (MISSING in caplog.text) == (best is None)
+
+
+def test_a_better_step_that_model_json_does_not_name_is_not_used(
     options, tmp_path
 ):
+    """A run that was killed between the two leaves such a step."""
     run_task(options, [0.5, 0.9, 0.6])
     for file in (tmp_path / "run").glob("model.ckpt-6.*"):
         shutil.copy(file, tmp_path / "run/best")
@@ -297,25 +341,35 @@ def test_a_kill_at_the_start_of_a_resume_keeps_the_best_step(
 
 
 @pytest.mark.slow
-def test_figures_of_another_dev_set_do_not_compete(options, tmp_path, caplog):
+def test_a_resume_on_the_same_dev_set_keeps_the_best_step(options, tmp_path):
     run_task(options, [0.5, 0.9], num_train_epochs=2)
-    assert best_of(tmp_path) == 4
-    # A resume on the same dev set finds nothing better.
     run_task(options, [0.7, 0.9])
     assert best_of(tmp_path) == 4
-    # A command that only evaluates reads another one.
-    run_later(options, [0.3], first_example=1)
-    run_task(options, [0.8, 0.9], num_train_epochs=4)
-    assert best_of(tmp_path) == 4
-    # The dev set has changed.
-    run_task(options, [0.7, 0.2], num_train_epochs=6, first_example=1)
-    assert caplog.text.count("another dev set") == 1
-    assert best_of(tmp_path) == 10
-    assert used_step(tmp_path) == {10}
 
 
 @pytest.mark.slow
-def test_a_better_step_than_the_checkpoint_knows_changes_nothing(
+def test_an_evaluation_on_another_dev_set_keeps_the_best_step(
+    options, tmp_path
+):
+    run_task(options, [0.5, 0.9], num_train_epochs=2)
+    run_later(options, [0.3], first_example=1)
+    run_task(options, [0.8, 0.9])
+    assert best_of(tmp_path) == 4
+
+
+@pytest.mark.slow
+def test_a_training_on_another_dev_set_chooses_the_best_step_anew(
+    options, tmp_path, caplog
+):
+    run_task(options, [0.5, 0.9], num_train_epochs=2)
+    run_task(options, [0.7, 0.2], num_train_epochs=4, first_example=1)
+    assert caplog.text.count("another dev set") == 1
+    assert best_of(tmp_path) == 6
+    assert used_step(tmp_path) == {6}
+
+
+@pytest.mark.slow
+def test_a_resume_from_before_the_best_step_finds_the_same_steps(
     options, tmp_path
 ):
     flags = {"num_train_epochs": 6, "save_checkpoints_steps": 6}
@@ -360,7 +414,7 @@ def kept_policy():
         pytest.param(False, [0.9], "model.ckpt-6", id="at the end"),
     ],
 )
-def test_the_folder_of_a_run_means_what_it_exports(
+def test_the_folder_of_a_run_has_the_weights_that_it_exports(
     evaluates, accuracies, place, options, tmp_path, kept_policy
 ):
     run_task(
@@ -383,7 +437,7 @@ def test_the_folder_of_a_run_means_what_it_exports(
     )
 
 
-def test_without_its_best_step_the_folder_of_a_run_means_the_last(
+def test_without_load_best_the_folder_of_a_run_has_the_last_weights(
     options, tmp_path
 ):
     """Every later command and `from_preset` use the weights that it scored."""
