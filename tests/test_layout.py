@@ -77,7 +77,7 @@ def test_every_list_of_the_packages_names_all_of_them():
 
 
 @pytest.mark.parametrize("package", PACKAGES)
-def test_packages_import_downwards_only(package):
+def test_packages_import_only_packages_below_them(package):
     forbidden = {*PACKAGES, *SCRIPTS, "tools", "tests"}
     forbidden -= BELOW[package] | {package}
     for path in sources(package):

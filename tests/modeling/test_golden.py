@@ -157,7 +157,7 @@ def test_the_loss_of_a_task_is_that_of_the_original(
 
 
 @pytest.mark.slow
-def test_the_network_is_the_same_without_its_faster_forms(tmp_path):
+def test_the_network_without_its_faster_forms_has_the_same_outputs(tmp_path):
     for folder in (*source_files.PACKAGES, "tests"):
         shutil.copytree(golden.ROOT / folder, tmp_path / folder)
     shutil.copy(golden.ROOT / "pyproject.toml", tmp_path)

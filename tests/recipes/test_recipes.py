@@ -74,7 +74,7 @@ ARGUMENTS = {
 }
 
 
-def test_each_recipe_is_here():
+def test_every_recipe_is_tested():
     found = {path.stem for path in RECIPES.glob("*.sh")}
     assert found == {*ARGUMENTS, "common"}
 

@@ -110,7 +110,7 @@ def test_a_changed_value_is_noticed(name):
 
 
 @pytest.mark.parametrize("name", WORDS)
-def test_changed_words_are_told_and_do_not_fail(name):
+def test_changed_messages_are_reported_and_do_not_fail(name):
     assert differing(WORDS[name]) == [False]
 
 

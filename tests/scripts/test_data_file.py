@@ -103,7 +103,7 @@ def test_the_commands_that_a_run_names_read_the_table(copied, finished, rows):
 
 
 @pytest.mark.slow
-def test_a_run_stands_for_its_export(finished):
+def test_the_folder_of_a_run_leads_to_its_export(finished):
     folder = finished[0]
     assert engines.find_export(folder / "run") == folder / "run_model"
 

@@ -73,7 +73,7 @@ def flags(model_flags, tmp_path):
     }
 
 
-def test_another_pooling_is_said(flags, tmp_path, caplog):
+def test_another_pooling_is_warned_of(flags, tmp_path, caplog):
     pooling = flags["init_checkpoint"] / "1_Pooling"
     pooling.mkdir()
     (pooling / "config.json").write_text('{"pooling_mode_cls_token": true}')
@@ -81,7 +81,7 @@ def test_another_pooling_is_said(flags, tmp_path, caplog):
     assert "pooling_mode_cls_token" in caplog.text
 
 
-def test_a_left_to_right_network_stays_one(flags, tmp_path):
+def test_a_left_to_right_network_is_computed_as_one(flags, tmp_path):
     path = flags["init_checkpoint"] / "model.json"
     description = read_json(path)
     description["origin"]["settings"]["left_to_right"] = True

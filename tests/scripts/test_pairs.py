@@ -147,7 +147,9 @@ def test_a_classifier_from_elsewhere_reads_the_texts_that_are_named(tmp_path):
     assert [len(each) for each in requests] == [2, 1]
 
 
-def test_vectors_have_no_head(trained, tmp_path):
+def test_vectors_of_a_classifier_are_scored_without_a_warning(
+    trained, tmp_path
+):
     run = trained["ranking"] / "run"
     done = script_runner.run(
         "run_classifier.py",

@@ -253,7 +253,7 @@ def test_a_start_that_held_out_less_is_in_doubt(chain):
 
 
 @pytest.mark.slow
-def test_a_chain_of_starts_is_as_clean_as_its_smallest_fraction(chain):
+def test_rows_that_any_start_in_a_chain_trained_on_are_in_doubt(chain):
     folder, done = chain
     (doubt,) = doubts(done["c"])
     assert "a start of --init_checkpoint=b" in doubt

@@ -140,7 +140,7 @@ def test_predictions_name_examples_and_labels(classified):
         assert submission[i + 1] == f"{i}\t{entry['label']}"
 
 
-def test_vocabulary_and_labels_go_with_it(classified):
+def test_the_vocabulary_and_labels_are_exported_with_the_weights(classified):
     folder, _ = classified
     extra = folder / "export" / "assets.extra"
     vocab = (folder / "words.txt").read_bytes()

@@ -126,7 +126,9 @@ def test_weights_of_a_run_in_bfloat16_are_saved_in_float32(runs):
     assert not np.array_equal(plain[WORDS], half[WORDS])
 
 
-def test_without_its_optimizer_a_run_has_ended(runs, flags, tmp_path):
+def test_a_run_without_its_optimizer_cannot_train_further(
+    runs, flags, tmp_path
+):
     folder = shutil.copytree(runs["bfloat16"][0], tmp_path / "run")
     assert not any("adam" in name for name in values(folder, 4))
     flags = flags | {"output_dir": folder, "mixed_precision": "bfloat16"}
@@ -136,7 +138,7 @@ def test_without_its_optimizer_a_run_has_ended(runs, flags, tmp_path):
     check_refusals(folder, "run_pretraining.py", flags, cases)
 
 
-def test_frozen_layers_do_not_move(runs, pretrained):
+def test_frozen_layers_keep_their_weights(runs, pretrained):
     kernels = (
         "bert/encoder/layer_0/output/dense/kernel",
         "bert/encoder/layer_1/output/dense/kernel",

@@ -165,7 +165,7 @@ def started(tmp_path, folders):
         (signal.SIGINT, "out.csv.gz"),
     ],
 )
-def test_a_signal_leaves_nothing_half(number, name, tmp_path, started):
+def test_a_signal_leaves_no_partial_file(number, name, tmp_path, started):
     with started(name) as script:
         script.send(number)
         done = script.finish()

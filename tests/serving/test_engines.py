@@ -194,7 +194,7 @@ def test_a_damaged_file_is_named(engine, folders, tmp_path):
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_no_engine_is_given_zero_rows(engine, ask):
+def test_an_engine_refuses_zero_rows(engine, ask):
     nothing = dict.fromkeys(engines.INPUTS, np.ones([0, 8], np.int32))
     with pytest.raises(ValueError, match="one row"):
         ask(engine, "classifier").engine.run(nothing)

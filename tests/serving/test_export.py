@@ -61,7 +61,9 @@ def write(folder, model):
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_each_weight_is_stored_once_as_it_is_computed(name, tmp_path):
+def test_each_weight_is_stored_once_in_the_type_of_its_computation(
+    name, tmp_path
+):
     create, dtype, num_cast = MODELS[name]
     model = create()
     if not model.built:

@@ -97,7 +97,7 @@ def test_another_width_is_an_error_without_a_header(tmp_path, name):
         read(tmp_path, name, OTHER_WIDTHS[name], has_header=False)
 
 
-def test_another_width_is_an_error_if_all_is_told(tmp_path):
+def test_another_width_is_an_error_if_flags_describe_the_table(tmp_path):
     data = "1,good day\n2,fine\n3,well\n4,bad, very bad\n"
     told = {"delimiter": ",", "quoting": True, "has_header": False}
     with pytest.raises(ValueError, match=r"line 4: the line has 3 columns"):

@@ -173,14 +173,14 @@ def test_a_dataset_maps_the_preprocessor(preprocessor, tokenizer):
         (np.array([["a", "b"]]), "as two lists"),
     ],
 )
-def test_what_is_no_texts_is_told(preprocessor, texts, message):
+def test_a_value_that_is_no_texts_is_refused(preprocessor, texts, message):
     with pytest.raises(TypeError, match=message) as caught:
         preprocessor(texts)
     # Whoever calls the layer knows it.
     assert "BertTextClassifierPreprocessor" not in str(caught.value)
 
 
-def test_features_are_no_texts(preprocessor):
+def test_features_instead_of_texts_are_refused(preprocessor):
     with pytest.raises(TypeError, match=r"received dict .*'input_ids'"):
         preprocessor(preprocessor(TEXTS))
 
@@ -196,14 +196,14 @@ def test_a_tuple_is_a_pair(preprocessor):
 
 
 @pytest.mark.parametrize("length", [2, 0, -1, 12.5, "12", None])
-def test_a_length_without_room_for_a_word_is_told(tokenizer, length):
+def test_a_length_without_room_for_a_word_is_refused(tokenizer, length):
     message = f"a whole number from 3, .*received {length!r}"
     with pytest.raises(ValueError, match=message):
         BertTextClassifierPreprocessor(tokenizer, length)
 
 
 @pytest.mark.parametrize("tokenizer", ["vocab.txt", None, modeling])
-def test_what_is_no_tokenizer_is_told(tokenizer):
+def test_a_value_that_is_no_tokenizer_is_refused(tokenizer):
     name = type(tokenizer).__name__
     message = f"must be a FullTokenizer; received {name}. .*from_preset"
     with pytest.raises(TypeError, match=message):

@@ -200,7 +200,7 @@ def test_a_preset_states_the_length_of_the_inputs(classifier):
     assert not presets.read_preset(classifier).settings
 
 
-def test_kept_accents_are_said(classifier, caplog):
+def test_a_preset_that_keeps_accents_is_warned_of(classifier, caplog):
     presets.read_preset(classifier)
     assert "keeps the accents" in caplog.text
     caplog.clear()
