@@ -59,10 +59,10 @@ def top_level(path):
 def test_every_list_of_the_packages_names_all_of_them():
     """Else, a new package is not installed, checked or logged, in silence."""
     tools = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]
-    found = tools["setuptools"]["packages"]["find"]["include"]
+    patterns = tools["setuptools"]["packages"]["find"]["include"]
     checked = [name for name in tools["mypy"]["files"] if "*" not in name]
     lists = {
-        "packages.find": {name.removesuffix("*") for name in found},
+        "packages.find": {name.removesuffix("*") for name in patterns},
         "isort": {*tools["ruff"]["lint"]["isort"]["known-first-party"]},
         "mypy": {*checked},
         "cli.py": {*cli.PACKAGES},
@@ -161,7 +161,9 @@ def test_training_names_no_task_but_pretraining():
     names = {name for name, module in modules if module in TASKS}
     assert {"BertClassifier", "ClassifierLoss"} <= names
     for path in drivers():
-        assert not any(x.startswith("training.tasks") for x in imported(path))
+        assert not any(
+            module.startswith("training.tasks") for module in imported(path)
+        )
         used = {
             node.attr
             for node in ast.walk(ast.parse(path.read_text()))
@@ -220,8 +222,8 @@ def imported_files(path):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             inner = {f"{node.module}.{alias.name}" for alias in node.names}
-            found = {name for name in inner if files_of(name)}
-            names |= found | ({node.module} if found != inner else set())
+            modules = {name for name in inner if files_of(name)}
+            names |= modules | ({node.module} if modules != inner else set())
     return {file for name in names for file in files_of(name)} - {path}
 
 
@@ -266,14 +268,14 @@ def test_only_the_command_line_uses_absl_flags():
 
 def test_json_is_read_in_one_place():
     """Whatever is in a file is then a value or an error of one line."""
-    found = set()
+    readers = set()
     folders = map(sources, (*PACKAGES, "tools"))
     for path in (*ROOT.glob("*.py"), *itertools.chain(*folders)):
         # Not what turns this project's own tuples into lists.
         text = path.read_text().replace("json.loads(json.dumps(", "")
         if re.search(r"\bjson\.loads?\b|\bJSONDecoder\b", text):
-            found.add(str(path.relative_to(ROOT)))
-    assert found == {"files/json_files.py"}
+            readers.add(str(path.relative_to(ROOT)))
+    assert readers == {"files/json_files.py"}
 
 
 KIND_NAMES = {

@@ -117,12 +117,12 @@ def test_changed_messages_are_reported_and_do_not_fail(name):
 def test_the_order_of_keys_counts_but_in_the_settings():
     def shuffle(place):
         def alter(recorded):
-            found = recorded["files"]
+            entries = recorded["files"]
             for key in place:
-                found = found[key]
-            turned = dict(reversed(found.items()))
-            found.clear()
-            found.update(turned)
+                entries = entries[key]
+            turned = dict(reversed(entries.items()))
+            entries.clear()
+            entries.update(turned)
 
         return alter
 

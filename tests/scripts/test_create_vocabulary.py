@@ -187,6 +187,6 @@ def test_new_rows_are_the_mean_of_their_pieces(extended):
             np.testing.assert_allclose(after[name][row], expected, atol=1e-7)
     # All weights are there, so pretraining can begin from them.
     weights = {name for name in before if name.startswith(("bert/", "cls/"))}
-    assert {*after} == {x for x in weights if "/adam_" not in x}
+    assert {*after} == {name for name in weights if "/adam_" not in name}
     for name in after.keys() - {WORDS, BIAS}:
         np.testing.assert_array_equal(after[name], before[name], name)

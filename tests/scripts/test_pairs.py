@@ -58,10 +58,10 @@ def trained(tmp_path_factory, tiny):
 def test_passages_are_ranked(trained):
     entries = read_lines(trained["ranking"] / "run/predictions.jsonl")
     bert = serving.load(trained["ranking"] / "served")
-    found = bert.rerank(TEXTS[0], TEXTS)["ranking"]
+    ranking = bert.rerank(TEXTS[0], TEXTS)["ranking"]
     order = sorted(range(4), key=lambda i: -entries[i]["label"])
-    assert [each["index"] for each in found] == order
-    assert [each["score"] for each in found] == pytest.approx(
+    assert [entry["index"] for entry in ranking] == order
+    assert [entry["score"] for entry in ranking] == pytest.approx(
         [entries[i]["label"] for i in order], abs=1e-5
     )
 

@@ -30,8 +30,8 @@ def write_table(path, rows):
 @pytest.fixture(scope="module")
 def rows():
     """Texts and labels of a table."""
-    found = read_csv(SAMPLES / "topics/train.csv")
-    return [(row["text"], row["label"]) for row in found[:90]]
+    topics = read_csv(SAMPLES / "topics/train.csv")
+    return [(row["text"], row["label"]) for row in topics[:90]]
 
 
 @pytest.fixture(scope="module")
@@ -211,8 +211,10 @@ def test_the_dev_set_of_another_table_has_no_row_that_was_trained_on(
     done = run_later(folder, data_file="other.csv", **flags).check()
     assert not doubts(done) and "are only shown" not in done.stderr
     # Each row of it was one before, or is new.
-    known = {text.upper() for text, _ in rows}
-    assert texts_in(folder / "scored") & known <= texts_in(folder / "run")
+    trained_texts = {text.upper() for text, _ in rows}
+    assert texts_in(folder / "scored") & trained_texts <= texts_in(
+        folder / "run"
+    )
 
 
 @pytest.fixture(scope="module")

@@ -140,9 +140,9 @@ class Running:
 
         def find_while_alive():
             is_alive = self.is_alive()
-            found = find()
-            assert found or is_alive, self.stderr()
-            return found
+            result = find()
+            assert result or is_alive, self.stderr()
+            return result
 
         return wait_until(find_while_alive, self.stderr)
 

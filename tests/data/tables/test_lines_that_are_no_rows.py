@@ -82,8 +82,8 @@ def test_the_flag_that_an_error_names_reads_one_column(tmp_path):
     data = data.replace("name", "boost::name")
     with pytest.raises(ValueError, match="--delimiter=tab"):
         read_table(tmp_path, "names.csv", data)
-    told = {"delimiter": "tab", "has_header": True}
-    rows = read_table(tmp_path, "names.csv", data, **told)
+    layout = {"delimiter": "tab", "has_header": True}
+    rows = read_table(tmp_path, "names.csv", data, **layout)
     assert rows[0] == (2, {"boost::name": "std::set_0"})
 
 
