@@ -63,26 +63,43 @@ def copied(finished, tmp_path):
 
 
 @pytest.mark.slow
-def test_one_table_is_all_that_a_run_needs(finished, rows):
+def test_the_log_of_a_run_is_short_and_says_what_to_check(finished):
     folder, _, done = finished
-    assert "2 rows without text left out" in done.stderr
     assert len(done.stderr.splitlines()) <= 60
+    assert "2 rows without text left out" in done.stderr
+    assert "--learning_rate" in done.stderr
     assert done.stderr.count("precision ") == 1
     assert "(never found)" in (folder / "run/README.md").read_text()
-    assert "--learning_rate" in done.stderr
-    predictions = read_csv(folder / "run/dev_predictions.csv")
-    assert len(predictions) == 25
+
+
+@pytest.fixture(scope="module")
+def dev_predictions(finished):
+    """The rows of the table that a run writes about its dev set."""
+    return read_csv(finished[0] / "run/dev_predictions.csv")
+
+
+@pytest.mark.slow
+def test_predictions_stand_beside_the_columns_of_the_table(
+    dev_predictions, rows
+):
+    assert len(dev_predictions) == 25
     columns = "number message category label probability correct"
-    assert [*predictions[0]] == columns.split()
-    given = {str(row[0]): row for row in rows}
-    right = 0
-    for row in predictions:
-        _, text, label = given[row["number"]]
-        assert (row["message"], row["category"]) == (text, label)
-        assert (row["correct"] == "true") == (row["label"] == label)
-        right += row["correct"] == "true"
-    accuracy = read_results(folder / "run")["eval_accuracy"]
-    assert accuracy == pytest.approx(right / 25, abs=1e-6)
+    assert [*dev_predictions[0]] == columns.split()
+    rows_by_number = {str(row[0]): row for row in rows}
+    for prediction in dev_predictions:
+        _, text, label = rows_by_number[prediction["number"]]
+        assert (prediction["message"], prediction["category"]) == (text, label)
+
+
+@pytest.mark.slow
+def test_the_accuracy_is_that_of_the_predictions(finished, dev_predictions):
+    num_right = 0
+    for prediction in dev_predictions:
+        is_right = prediction["label"] == prediction["category"]
+        assert (prediction["correct"] == "true") == is_right
+        num_right += is_right
+    accuracy = read_results(finished[0] / "run")["eval_accuracy"]
+    assert accuracy == pytest.approx(num_right / 25, abs=1e-6)
 
 
 @pytest.mark.slow
