@@ -41,6 +41,8 @@ PACKAGES = (
     "command_line",
     "data",
     "files",
+    "imports",
+    "model_folders",
     "modeling",
     "serving",
     "tools",

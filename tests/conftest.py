@@ -211,16 +211,16 @@ def classified(made_once, model_flags):
 @pytest.fixture
 def synced(monkeypatch):
     """List of what is synced to the disk: (path, names in its folder then)."""
-    found = []
+    synced_paths = []
 
     def record(number):
         path = os.readlink(f"/proc/self/fd/{number}")
         folder = path if os.path.isdir(path) else os.path.dirname(path)
-        found.append((path, sorted(os.listdir(folder))))
+        synced_paths.append((path, sorted(os.listdir(folder))))
         script_runner.FSYNC(number)
 
     monkeypatch.setattr(os, "fsync", record)
-    return found
+    return synced_paths
 
 
 @pytest.fixture(autouse=True)

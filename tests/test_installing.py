@@ -1,4 +1,7 @@
-"""pip installs every script, and all that scripts need."""
+"""pip installs every script, and all that scripts need.
+
+version.py reads the version.
+"""
 
 import json
 import os
@@ -50,13 +53,13 @@ def test_pages_and_templates_are_installed():
         for name in names
         for path in (ROOT / package.replace(".", "/")).glob(name)
     }
-    found = {
+    data_files = {
         path
         for package in ROOT.glob("*/__init__.py")
         for path in package.parent.rglob("*.*")
         if path.suffix in (".html", ".css", ".jinja", ".js", ".json", ".svg")
     } - {*(ROOT / "tests").rglob("*")}
-    assert found and found <= patterns
+    assert data_files and data_files <= patterns
 
 
 BLOCK = """

@@ -1,4 +1,7 @@
-"""What mypy finds in code that uses the models of `modeling`."""
+"""What mypy finds in code that uses the models of `modeling`.
+
+tensors.py has the types of inputs and outputs.
+"""
 
 import re
 

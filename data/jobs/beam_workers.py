@@ -35,7 +35,7 @@ def run_on_beam(
     Args:
         function: function to call. It must be picklable.
         calls: the function's arguments in each call.
-        options: what `command_line.beam_flags.parse` returns.
+        options: what `command_line.beam_flags.parse_options` returns.
 
     Yields:
         None for each call, once all of them are done.

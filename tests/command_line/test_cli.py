@@ -1,7 +1,8 @@
 """The end of a command, and the lines that it prints.
 
 chatter.py hides what TensorFlow prints, help_pages.py prints the help, and
-user_errors.py decides which errors are the user's.
+user_errors.py decides which errors are the user's. cli.py runs a command and
+logs.
 """
 
 import re

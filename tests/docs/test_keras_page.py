@@ -93,8 +93,8 @@ def test_each_block_runs_and_prints_what_it_shows(read, models, monkeypatch):
             failed.append(f"{heading}: {error!r:.300}")
             continue
         # Another model prints other numbers and words, but as many lines.
-        found = printed.getvalue().splitlines()
-        if len(found) != len(shown.splitlines()):
-            failed.append(f"{heading}: printed {found}")
+        printed_lines = printed.getvalue().splitlines()
+        if len(printed_lines) != len(shown.splitlines()):
+            failed.append(f"{heading}: printed {printed_lines}")
     assert not failed
     assert len({*headings}) >= 7 or read is read_readme

@@ -47,8 +47,8 @@ def commands(text):
     """Yields (script, names of flags) of the commands of a page."""
     shown = "\n".join(blocks(text, "bash"))
     for line in shown.replace("\\\n", " ").splitlines():
-        if found := COMMAND.match(line):
-            yield found[1], re.findall(r"(?<!\S)--(\w+)", found[2])
+        if match := COMMAND.match(line):
+            yield match[1], re.findall(r"(?<!\S)--(\w+)", match[2])
 
 
 @pytest.mark.parametrize("page", PAGES, ids=IDS)
@@ -83,9 +83,9 @@ def test_rows_of_tables_belong_to_a_header(page):
 def test_commands_take_the_flags_that_pages_give_them(page, flags):
     for script, names in commands(page.read_text(encoding="utf-8")):
         for name in names:
-            known = {name, name.removeprefix("no")} & flags[script]
+            known_flags = {name, name.removeprefix("no")} & flags[script]
             is_of_beam = "pipeline" in names and name in BEAM_FLAGS
-            assert known or is_of_beam, f"{script} --{name}"
+            assert known_flags or is_of_beam, f"{script} --{name}"
 
 
 def test_the_readme_is_short():
@@ -162,7 +162,7 @@ def test_the_steps_of_the_walks_exist():
     for file, name in steps:
         code = ast.parse((ROOT / file).read_text(encoding="utf-8"))
         defined = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-        names = [x.name for x in code.body if isinstance(x, defined)]
+        names = [node.name for node in code.body if isinstance(node, defined)]
         assert name in names, f"{file}: {name}"
 
 
@@ -198,10 +198,10 @@ def test_the_messages_that_pages_explain_exist():
 def test_googles_files_have_a_place_here():
     page = (ROOT / "docs/migrating.md").read_text(encoding="utf-8")
     table = page.split("| Google's file | here |")[1].split("\n\n")[0]
-    found = dict(re.findall(r"^\| `(\w+\.py)`.*? \| (.*) \|$", table, re.M))
-    scripts = {path.name for path in ROOT.glob("*.py")} & {*found}
-    assert {name for name in found if "the script." in found[name]} == scripts
-    for text in found.values():
+    places = dict(re.findall(r"^\| `(\w+\.py)`.*? \| (.*) \|$", table, re.M))
+    scripts = {path.name for path in ROOT.glob("*.py")} & {*places}
+    assert {name for name in places if "the script." in places[name]} == scripts
+    for text in places.values():
         for name in re.findall(r"`((?:data|modeling|training)[.\w]*)`", text):
             assert pydoc.locate(name), name
-    assert len(found) == 9
+    assert len(places) == 9

@@ -34,8 +34,8 @@ def test_a_page_reads_from_its_title_on(page):
 def how_to_pages():
     """Returns the names of the how-to guides and tutorials."""
     listed = HOW_TO.search((ROOT / ".mkdocs.yml").read_text("utf-8"))[1]
-    found = set(re.findall(r"(\w+\.md)", listed)) - {*NOTEBOOKS.values()}
-    return sorted(found | {p.name for p in PAGES if "tutorial_" in p.name})
+    pages = set(re.findall(r"(\w+\.md)", listed)) - {*NOTEBOOKS.values()}
+    return sorted(pages | {p.name for p in PAGES if "tutorial_" in p.name})
 
 
 @pytest.mark.parametrize("name", how_to_pages())

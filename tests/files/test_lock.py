@@ -34,7 +34,7 @@ def assert_locked(path):
         pytest.fail("the lock was given twice")
 
 
-def test_nothing_is_left_of_it(tmp_path):
+def test_a_released_lock_leaves_no_file(tmp_path):
     path = tmp_path / "new" / "run" / ".lock"
     with lock.hold_lock(path, "x"):
         assert os.listdir(path.parent) == [".lock"]

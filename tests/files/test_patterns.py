@@ -32,7 +32,7 @@ def folder(tmp_path, monkeypatch):
         ("none/rec-*", []),
     ],
 )
-def test_folders_before_a_pattern_are_meant_as_they_stand(
+def test_folders_before_a_pattern_are_not_read_as_patterns(
     folder, pattern, matches
 ):
     for before in (str(folder), ODD, f"./{ODD}"):

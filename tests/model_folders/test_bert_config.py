@@ -1,4 +1,7 @@
-"""The configuration of a network: its defaults, its files, wrong values."""
+"""The configuration of a network: its defaults, its files, wrong values.
+
+Tests bert_config.py.
+"""
 
 import json
 
@@ -55,7 +58,7 @@ def test_heads_are_checked_when_the_network_is_built():
 
 
 @pytest.mark.parametrize("name", ["", None, "linear"])
-def test_no_activation_is_linear(name):
+def test_an_activation_of_none_is_the_linear_one(name):
     sizes = {"hidden_size": 8, "num_attention_heads": 2, "intermediate_size": 8}
     sizes |= {"vocab_size": 9, "num_hidden_layers": 1}
     config = BertConfig(**sizes, hidden_act=name)
@@ -70,7 +73,7 @@ def test_no_activation_is_linear(name):
 
 
 @pytest.mark.parametrize("config", [RELEASED, str(FILE), None])
-def test_what_is_no_configuration_is_told(config):
+def test_a_model_refuses_a_value_that_is_no_bert_config(config):
     message = f"must be a BertConfig; received {type(config).__name__}"
     with pytest.raises(TypeError, match=message):
         BertModel(config)

@@ -1,4 +1,7 @@
-"""Models of the Hugging Face hub, from a server on the loopback."""
+"""Models of the Hugging Face hub, from a server on the loopback.
+
+downloads.py downloads what flags name, by model_folders/hub.py.
+"""
 
 import hashlib
 import http.server

@@ -90,7 +90,7 @@ def test_two_files_with_other_labels_are_named(tmp_path, other, names):
         {"0": "no", "1": "no"},
     ],
 )
-def test_labels_that_a_config_cannot_mean_are_refused(tmp_path, id2label):
+def test_labels_that_a_config_json_cannot_have_are_refused(tmp_path, id2label):
     write_huggingface_files(tmp_path, {}, id2label=id2label)
     with pytest.raises(ValueError, match=r"config\.json: `id2label`"):
         presets.read_preset(tmp_path)

@@ -202,7 +202,7 @@ def test_an_activation_that_is_no_name_is_an_error(file, hidden_act, tmp_path):
 
 @pytest.mark.parametrize("hidden_act", [None, "", "linear"])
 @pytest.mark.parametrize("file", ["config.json", "bert_config.json"])
-def test_no_activation_is_linear(file, hidden_act, tmp_path):
+def test_an_activation_of_null_is_the_linear_one(file, hidden_act, tmp_path):
     values = FILES["config.json"] | {"hidden_act": hidden_act}
     if file == "bert_config.json":
         values = tiny_config().to_dict() | {"hidden_act": hidden_act}

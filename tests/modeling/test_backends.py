@@ -35,11 +35,13 @@ import builtins, sys
 
 import keras
 
+from tests.support.source_files import PACKAGES
+
 import_module = builtins.__import__
 
 def refuse(name, caller=None, *arguments, **more):
     module = (caller or {}).get("__name__", "")
-    is_ours = module.split(".")[0] in ("command_line", "files", "modeling")
+    is_ours = module.split(".")[0] in PACKAGES
     if name.split(".")[0] == "tensorflow" and is_ours:
         if not module.startswith("modeling.accelerated"):
             raise ModuleNotFoundError(f"{module} imports {name}")

@@ -1,4 +1,7 @@
-"""Distillation against the same formulas in NumPy, values and gradients."""
+"""Distillation against the same formulas in NumPy, values and gradients.
+
+Tests modeling/distillation.py.
+"""
 
 import numpy as np
 import pytest

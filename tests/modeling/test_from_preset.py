@@ -63,7 +63,9 @@ class OwnEmbedder(modeling.BertEmbedder):
     """A user's subclass."""
 
 
-def test_another_pooling_is_said_of_models_that_make_vectors(tmp_path, caplog):
+def test_another_pooling_is_warned_of_for_models_that_make_vectors(
+    tmp_path, caplog
+):
     folder = shutil.copytree(RECORDED, tmp_path / "model")
     (folder / "1_Pooling").mkdir()
     config = '{"pooling_mode_cls_token": true}'

@@ -14,7 +14,7 @@ import tensorflow as tf
 from modeling import BertClassifier, BertConfig, BertPretrainer, BertSpanLabeler
 from modeling.checkpoints.names import original_name
 from modeling.losses import ClassifierLoss, PretrainingLoss, SpanLoss
-from tests.support import fresh_process, golden
+from tests.support import fresh_process, golden, source_files
 
 MODELS = golden.paths("models/*")
 
@@ -157,8 +157,8 @@ def test_the_loss_of_a_task_is_that_of_the_original(
 
 
 @pytest.mark.slow
-def test_the_network_is_the_same_without_its_faster_forms(tmp_path):
-    for folder in ("command_line", "files", "modeling", "tests"):
+def test_the_network_without_its_faster_forms_has_the_same_outputs(tmp_path):
+    for folder in (*source_files.PACKAGES, "tests"):
         shutil.copytree(golden.ROOT / folder, tmp_path / folder)
     shutil.copy(golden.ROOT / "pyproject.toml", tmp_path)
     shutil.rmtree(tmp_path / "modeling" / "accelerated")

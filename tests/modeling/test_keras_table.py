@@ -294,7 +294,9 @@ OPERATIONS = {
 @pytest.mark.backends
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("operation", TABLE)
-def test_the_cell_says_what_happens(operation, kind, tmp_path):
+def test_an_operation_of_keras_does_what_its_cell_says(
+    operation, kind, tmp_path
+):
     cell = TABLE[operation][BACKENDS[keras.backend.backend()]]
 
     def apply():
@@ -323,7 +325,7 @@ def test_more_ids_than_positions_are_named():
 
 
 @pytest.mark.backends
-def test_a_model_of_ones_own_is_told_which_loss_it_takes():
+def test_a_loss_of_a_task_names_the_loss_for_other_models():
     labels = create_features()["label_ids"]
     with pytest.raises(TypeError, match="SparseCategoricalCrossentropy"):
         modeling.ClassifierLoss()(labels, np.ones((B, L), "float32"))

@@ -1,4 +1,7 @@
-"""Left-to-right models, and the LSTM on top of them (paper 5.1)."""
+"""Left-to-right models, and the LSTM on top of them (paper 5.1).
+
+positions.py creates their attention masks.
+"""
 
 import numpy as np
 import pytest

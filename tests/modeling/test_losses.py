@@ -1,4 +1,7 @@
-"""The losses against the same formulas in NumPy, and in parts."""
+"""The losses against the same formulas in NumPy, and in parts.
+
+task_loss.py adds up the parts and weighs examples.
+"""
 
 import numpy as np
 import pytest

@@ -1,6 +1,6 @@
 """The models as a user meets them: called, fitted, saved, in any precision.
 
-The classes of task_models.py, and `BertModel`.
+The classes of task_models.py, and `BertModel`. bert.py has the encoder.
 """
 
 import functools

@@ -74,9 +74,9 @@ ARGUMENTS = {
 }
 
 
-def test_each_recipe_is_here():
-    found = {path.stem for path in RECIPES.glob("*.sh")}
-    assert found == {*ARGUMENTS, "common"}
+def test_every_recipe_is_tested():
+    recipes = {path.stem for path in RECIPES.glob("*.sh")}
+    assert recipes == {*ARGUMENTS, "common"}
 
 
 @pytest.mark.parametrize("name", ARGUMENTS)
@@ -95,7 +95,7 @@ def test_scripts_know_the_flags_of_a_recipe(name, data, monkeypatch):
         SQUAD="squad",
         SWAG="swag",
     )
-    known = flags_index.read_flags()
+    flags_of_scripts = flags_index.read_flags()
     given = set()
     for line in (data / "calls").read_text().splitlines():
         parts = [part for part in line.split("\x1f") if part not in ("-m", "")]
@@ -103,7 +103,7 @@ def test_scripts_know_the_flags_of_a_recipe(name, data, monkeypatch):
         if script == "zipfile":
             continue
         flags = {part[2:].partition("=")[0] for part in rest}
-        assert flags <= known[Path(script).name].keys(), line
+        assert flags <= flags_of_scripts[Path(script).name].keys(), line
         given |= flags
     # Each line of the recipe has run.
     text = (RECIPES / f"{name}.sh").read_text()

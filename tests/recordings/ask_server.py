@@ -30,8 +30,8 @@ def wait_until_ready(server):
     """Returns the port of a server whose models are loaded."""
     for line in server.stderr:
         print(line, end="", file=sys.stderr)
-        if found := re.search(r"ready: http://[\d.]+:(\d+)", line):
-            return int(found[1])
+        if match := re.search(r"ready: http://[\d.]+:(\d+)", line):
+            return int(match[1])
     raise OSError("the server has ended before it was ready")
 
 

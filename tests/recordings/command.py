@@ -44,6 +44,6 @@ class Command:
     @property
     def needs(self) -> list[str]:
         """Names of the commands that must run before this one."""
-        found = re.findall(r"\.\./([\w.-]+)", self.text)
-        names = dict.fromkeys([*found, self.resumes])
+        names_in_text = re.findall(r"\.\./([\w.-]+)", self.text)
+        names = dict.fromkeys([*names_in_text, self.resumes])
         return [name for name in names if name not in (None, "inputs")]

@@ -56,7 +56,7 @@ def select(only=""):
     Raises:
         ValueError: a pattern matches no command.
     """
-    found = set()
+    names = set()
     for pattern in filter(None, only.split(",")):
         matches = fnmatch.filter(COMMANDS, pattern)
         if not matches:
@@ -64,5 +64,5 @@ def select(only=""):
                 f"--only={pattern} matches no command; the commands are "
                 f"{', '.join(COMMANDS)}"
             )
-        found |= {*matches}
-    return {k: v for k, v in COMMANDS.items() if k in found or not only}
+        names |= {*matches}
+    return {k: v for k, v in COMMANDS.items() if k in names or not only}

@@ -37,7 +37,9 @@ def differences(base, new, path=()):
     """
     # As text, because 1 is not 1.0, a NaN is a NaN, and keys have an order.
     keeps_order = not any(key.endswith("model.json") for key in path)
-    one, other = (json.dumps(x, sort_keys=not keeps_order) for x in (base, new))
+    one, other = (
+        json.dumps(value, sort_keys=not keeps_order) for value in (base, new)
+    )
     if one == other:
         return
     if isinstance(base, dict) and isinstance(new, dict):
@@ -89,12 +91,12 @@ def report(base, new, only="", write=print):
     Returns:
         1 if a value differs or a command is missing, or else 0.
     """
-    found = {path: load(path) for path in (base, new)}
+    files_of = {path: load(path) for path in (base, new)}
     names = [k for k, v in commands.select(only).items() if not v.stop_at]
     counts = collections.Counter()
     changed = []
     for name in names:
-        one, other = (found[path].get(name) for path in (base, new))
+        one, other = (files_of[path].get(name) for path in (base, new))
         if one is None or other is None:
             write(f"== {name}: not recorded in {base if one is None else new}")
             counts["value"] += 1

@@ -123,7 +123,7 @@ def read_safetensors(path):
 def read_events(path):
     """Returns {tag: {step: value}} of TensorBoard's scalars, without rates."""
     tf = _tensorflow()
-    found = {}
+    values_by_tag = {}
     for event in tf.compat.v1.train.summary_iterator(str(path)):
         for value in event.summary.value:
             if re.fullmatch(VARIABLE_KEYS, value.tag.split("/")[-1]):
@@ -134,8 +134,8 @@ def read_events(path):
                 number = float(array) if scalar else digest(array.tobytes())
             else:
                 number = digest(value.SerializeToString(deterministic=True))
-            found.setdefault(value.tag, {})[str(event.step)] = number
-    return found
+            values_by_tag.setdefault(value.tag, {})[str(event.step)] = number
+    return values_by_tag
 
 
 def read_signatures(path):
@@ -144,15 +144,15 @@ def read_signatures(path):
 
     model = saved_model_pb2.SavedModel.FromString(path.read_bytes())
     (graph,) = model.meta_graphs
-    found = {}
+    outputs = {}
     for name, signature in sorted(graph.signature_def.items()):
         for kind in ("inputs", "outputs"):
             infos = getattr(signature, kind)
-            found[f"{name} {kind}"] = {
+            outputs[f"{name} {kind}"] = {
                 each: f"{info.dtype} {[x.size for x in info.tensor_shape.dim]}"
                 for each, info in sorted(infos.items())
             }
-    return found
+    return outputs
 
 
 def read_json_lines(lines):

@@ -110,17 +110,17 @@ class Recorder:
 
         Without a base, those that were recorded here need not run again.
         """
-        found, left = [], [*chosen.values()]
+        order, left = [], [*chosen.values()]
         while left:
             for name in left.pop().needs:
-                if name in chosen or name in found:
+                if name in chosen or name in order:
                     continue
                 if self.base:
-                    found.append(name)
+                    order.append(name)
                 elif not self._path(name).exists():
-                    found.append(name)
+                    order.append(name)
                     left.append(commands.COMMANDS[name])
-        return found
+        return order
 
     def _path(self, name):
         return self.output / "recorded" / f"{name}.json"
@@ -144,18 +144,18 @@ class Recorder:
         status, stdout, stderr = self._execute(command, folder)
         seconds = time.monotonic() - start
         places = {self.checkout: "CHECKOUT", self.output: "OUTPUT"}
-        found = {
+        outcome = {
             "command": command.arguments,
             "status": status,
             "stderr": contents.normalize(stderr, places),
         }
         if not command.stop_at:
             if command.prints:
-                found["stdout"] = contents.replace_places(stdout, places)
+                outcome["stdout"] = contents.replace_places(stdout, places)
             else:
-                found["messages"] = contents.normalize(stdout, places)
-            found |= contents.describe(folder, places)
-        text = json.dumps(found, indent=1, ensure_ascii=False)
+                outcome["messages"] = contents.normalize(stdout, places)
+            outcome |= contents.describe(folder, places)
+        text = json.dumps(outcome, indent=1, ensure_ascii=False)
         self._path(command.name).write_text(text, "utf-8")
         return status, seconds
 

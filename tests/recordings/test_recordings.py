@@ -110,19 +110,19 @@ def test_a_changed_value_is_noticed(name):
 
 
 @pytest.mark.parametrize("name", WORDS)
-def test_changed_words_are_told_and_do_not_fail(name):
+def test_changed_messages_are_reported_and_do_not_fail(name):
     assert differing(WORDS[name]) == [False]
 
 
 def test_the_order_of_keys_counts_but_in_the_settings():
     def shuffle(place):
         def alter(recorded):
-            found = recorded["files"]
+            entries = recorded["files"]
             for key in place:
-                found = found[key]
-            turned = dict(reversed(found.items()))
-            found.clear()
-            found.update(turned)
+                entries = entries[key]
+            turned = dict(reversed(entries.items()))
+            entries.clear()
+            entries.update(turned)
 
         return alter
 

@@ -235,10 +235,10 @@ def test_the_task_goes_there_and_back(tmp_path):
         assert config["problem_type"] == kind
         assert [*config["id2label"].values()] == LABELS
     for name in ("tf1", "back", "more"):
-        found = presets.read_preset(tmp_path / name)
-        assert found.head == "BertClassifier"
-        assert found.head_settings["output_mode"] == "multilabel"
-        assert found.head_settings["max_seq_length"] == 20
+        preset = presets.read_preset(tmp_path / name)
+        assert preset.head == "BertClassifier"
+        assert preset.head_settings["output_mode"] == "multilabel"
+        assert preset.head_settings["max_seq_length"] == 20
 
 
 def test_a_cross_encoder_states_no_problem_type_there_and_back(tmp_path):
@@ -314,12 +314,12 @@ def test_a_network_that_transformers_lacks_is_kept_or_refused(
     tokens = [*vocab_file.read_text("utf-8").splitlines(), "more"]
     extended = str(write_vocab(tmp_path / "extended.txt", tokens))
     convert(run, tmp_path / "tf1", **options, extended_vocab_file=extended)
-    found = presets.read_preset(tmp_path / "tf1")
-    assert found.network["left_to_right"]
+    preset = presets.read_preset(tmp_path / "tf1")
+    assert preset.network["left_to_right"]
     # It is another vocabulary than the one of the training.
     config = modeling.load_config(tmp_path / "tf1")
     assert config.vocab_size == len(tokens)
-    identity.check_identity(found, config)
+    identity.check_identity(preset, config)
 
 
 def test_a_folder_that_transformers_5_saved_is_converted(converted, tmp_path):

@@ -192,7 +192,7 @@ def peak_memory(pid):
     """The most memory a process has held, in MiB; 0 once it is gone."""
     try:
         with open(f"/proc/{pid}/status") as file:
-            found = re.search(r"VmHWM:\s+(\d+) kB", file.read())
+            match = re.search(r"VmHWM:\s+(\d+) kB", file.read())
     except OSError:
         return 0
-    return int(found[1]) / 1024 if found else 0
+    return int(match[1]) / 1024 if match else 0

@@ -127,7 +127,7 @@ def test_learning_shows_its_progress(caplog, monkeypatch):
     assert any(line.startswith(shown) for line in caplog.messages)
 
 
-def test_ideographs_need_no_row_for_going_on():
+def test_ideographs_and_punctuation_never_continue_a_word():
     counts = collections.Counter({"\u4e2d": 9, "abc": 5, "ab": 4, ",": 3})
     vocab = vocabulary.learn_vocabulary(counts, 30, 0)
     assert {"\u4e2d", ",", "a", "##b", "abc"} <= set(vocab)
@@ -135,7 +135,7 @@ def test_ideographs_need_no_row_for_going_on():
 
 
 @pytest.mark.slow
-def test_a_real_corpus_has_few_unknown():
+def test_a_real_corpus_has_few_unknown_words():
     path = golden.shared("data/corpus/wikitext2_valid_sentences.txt")
     counts = vocabulary.count_words(path.read_text().split("\n"), True)
     vocab = vocabulary.learn_vocabulary(counts, 8000, 99)
@@ -187,6 +187,6 @@ def test_new_rows_are_the_mean_of_their_pieces(extended):
             np.testing.assert_allclose(after[name][row], expected, atol=1e-7)
     # All weights are there, so pretraining can begin from them.
     weights = {name for name in before if name.startswith(("bert/", "cls/"))}
-    assert {*after} == {x for x in weights if "/adam_" not in x}
+    assert {*after} == {name for name in weights if "/adam_" not in name}
     for name in after.keys() - {WORDS, BIAS}:
         np.testing.assert_array_equal(after[name], before[name], name)

@@ -11,23 +11,15 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-import modeling
-import run_classifier
 import serving
-from command_line import config_values
-from data.classification.classification_options import TableOptions
-from data.classification.classification_reader import TABLE_USES
 from data.ner import spans
 from data.ner.entity_scoring import find_entities
 from data.ner.word_splitting import find_words
-from data.tables.data_file_options import DataFileOptions
 from serving import engines
 from tests.support import script_runner
 from tests.support.csv_files import read_csv, write_csv
 from tests.support.script_runner import parse_flags, read_results
 from tests.support.task_runs import run_commands
-from training.sets.table_start import adapt_to_rows
-from training.start import StartingPoint
 
 TOPICS = script_runner.SAMPLES / "topics"
 # Columns of a table of tickets.
@@ -37,8 +29,8 @@ TICKETS = ("number", "message", "category")
 @pytest.fixture(scope="module")
 def rows():
     """Rows of a table, two of them without a text."""
-    found = read_csv(TOPICS / "train.csv")[:90]
-    rows = [(i, x["text"], x["label"]) for i, x in enumerate(found)]
+    topics = read_csv(TOPICS / "train.csv")[:90]
+    rows = [(i, row["text"], row["label"]) for i, row in enumerate(topics)]
     label = rows[0][2]
     return [*rows[:40], (90, "", label), (91, " ", f"{label} "), *rows[40:]]
 
@@ -71,26 +63,43 @@ def copied(finished, tmp_path):
 
 
 @pytest.mark.slow
-def test_one_table_is_all_that_a_run_needs(finished, rows):
+def test_the_log_of_a_run_is_short_and_says_what_to_check(finished):
     folder, _, done = finished
-    assert "2 rows without text left out" in done.stderr
     assert len(done.stderr.splitlines()) <= 60
+    assert "2 rows without text left out" in done.stderr
+    assert "--learning_rate" in done.stderr
     assert done.stderr.count("precision ") == 1
     assert "(never found)" in (folder / "run/README.md").read_text()
-    assert "--learning_rate" in done.stderr
-    found = read_csv(folder / "run/dev_predictions.csv")
-    assert len(found) == 25
+
+
+@pytest.fixture(scope="module")
+def dev_predictions(finished):
+    """The rows of the table that a run writes about its dev set."""
+    return read_csv(finished[0] / "run/dev_predictions.csv")
+
+
+@pytest.mark.slow
+def test_predictions_stand_beside_the_columns_of_the_table(
+    dev_predictions, rows
+):
+    assert len(dev_predictions) == 25
     columns = "number message category label probability correct"
-    assert [*found[0]] == columns.split()
-    given = {str(row[0]): row for row in rows}
-    right = 0
-    for row in found:
-        _, text, label = given[row["number"]]
-        assert (row["message"], row["category"]) == (text, label)
-        assert (row["correct"] == "true") == (row["label"] == label)
-        right += row["correct"] == "true"
-    accuracy = read_results(folder / "run")["eval_accuracy"]
-    assert accuracy == pytest.approx(right / 25, abs=1e-6)
+    assert [*dev_predictions[0]] == columns.split()
+    rows_by_number = {str(row[0]): row for row in rows}
+    for prediction in dev_predictions:
+        _, text, label = rows_by_number[prediction["number"]]
+        assert (prediction["message"], prediction["category"]) == (text, label)
+
+
+@pytest.mark.slow
+def test_the_accuracy_is_that_of_the_predictions(finished, dev_predictions):
+    num_right = 0
+    for prediction in dev_predictions:
+        is_right = prediction["label"] == prediction["category"]
+        assert (prediction["correct"] == "true") == is_right
+        num_right += is_right
+    accuracy = read_results(finished[0] / "run")["eval_accuracy"]
+    assert accuracy == pytest.approx(num_right / 25, abs=1e-6)
 
 
 @pytest.mark.slow
@@ -98,12 +107,12 @@ def test_the_commands_that_a_run_names_read_the_table(copied, finished, rows):
     # The columns that training found are read here too.
     assert run_commands(finished[2], copied) == 2
     answers = read_csv(copied / "answers.csv")
-    assert [x["message"] for x in answers] == [row[1] for row in rows]
-    assert {x["label"] for x in answers} <= {"", *labels_of(rows)}
+    assert [answer["message"] for answer in answers] == [row[1] for row in rows]
+    assert {answer["label"] for answer in answers} <= {"", *labels_of(rows)}
 
 
 @pytest.mark.slow
-def test_a_run_stands_for_its_export(finished):
+def test_the_folder_of_a_run_leads_to_its_export(finished):
     folder = finished[0]
     assert engines.find_export(folder / "run") == folder / "run_model"
 
@@ -135,8 +144,8 @@ def test_cards_describe_the_model_and_every_file(finished, rows):
 def test_the_report_numbers_rows_as_a_spreadsheet_does(finished, rows):
     folder, _, _ = finished
     page = (folder / "run/report.html").read_text()
-    found = read_csv(folder / "run/dev_predictions.csv")
-    number = [row[1] for row in rows].index(found[0]["message"]) + 2
+    predictions = read_csv(folder / "run/dev_predictions.csv")
+    number = [row[1] for row in rows].index(predictions[0]["message"]) + 2
     assert f">row {number}<" in page
     assert "as in a spreadsheet" in page
     results = read_results(folder / "run")
@@ -153,7 +162,9 @@ def check_run(script, folder, flags, steps):
     """Checks what a run with --data_file leaves besides the predictions."""
     results = read_results(folder / "run")
     history = script_runner.read_lines(folder / "run/history.jsonl")
-    assert [x["step"] for x in history if x["kind"] == "eval"] == steps
+    assert [
+        entry["step"] for entry in history if entry["kind"] == "eval"
+    ] == steps
     settings = json.loads((folder / "run/model.json").read_text())
     length = settings["origin"]["settings"]["flags"]["max_seq_length"]
     assert 8 <= length < 64
@@ -212,12 +223,14 @@ def test_one_file_of_entities_is_all_that_a_run_needs(entities):
     for entry in entries:
         row, right = entities.rows[entry["text"]]
         assert row.items() <= entry.items()
-        found = entry["predicted_entities"]
-        assert entry["correct"] == (found == right)
-        assert len(entry["probabilities"]) == len(found)
-        assert all(0 < x <= 1 for x in entry["probabilities"])
-        both = sum(one in right for one in found)
-        counts += len(found), len(right), both
+        predicted = entry["predicted_entities"]
+        assert entry["correct"] == (predicted == right)
+        assert len(entry["probabilities"]) == len(predicted)
+        assert all(
+            0 < probability <= 1 for probability in entry["probabilities"]
+        )
+        both = sum(one in right for one in predicted)
+        counts += len(predicted), len(right), both
     f1 = read_results(folder / "run")["f1"]
     assert f1 == pytest.approx(2 * counts[2] / counts[:2].sum()) and f1 > 0
     steps = [*range(15, 106, 15), 110]
@@ -237,10 +250,10 @@ def test_entities_of_a_test_set_are_those_of_the_dev_set(entities):
     labels = [
         example.labels for example in spans.read_annotated_texts(path, "dev")
     ]
-    found = script_runner.read_lines(path)
-    assert labels == [one["labels"] for one in found]
-    assert [one["id"] for one in found] == [*range(len(entities.rows))]
-    tagged = {one["text"]: one["entities"] for one in found}
+    lines = script_runner.read_lines(path)
+    assert labels == [line["labels"] for line in lines]
+    assert [line["id"] for line in lines] == [*range(len(entities.rows))]
+    tagged = {line["text"]: line["entities"] for line in lines}
     for entry in script_runner.read_lines(folder / "run/dev_predictions.jsonl"):
         assert tagged[entry["text"]] == entry["predicted_entities"]
     answers = serving.load(folder / "run_model").tag([*tagged])
@@ -268,49 +281,3 @@ def test_columns_are_found_or_asked_for(tmp_path, model_flags, rows):
             ("--data_file=tickets.csv --epochs=3", "--num_train_epochs"),
         ],
     )
-
-
-@pytest.mark.parametrize("task_name", ["embedding", "ranking"])
-def test_pairs_and_queries_are_split_too(tmp_path, task_name):
-    names = ("query", "passage", "relevance")
-    rows = [(f"q{i // 4}", f"p{i}", int(i % 4 == 0)) for i in range(200)]
-    write_csv(tmp_path / "pairs.csv", names, rows)
-    columns = ("text_column", "text_b_column", "label_column")
-    given = dict(zip(columns, names, strict=True))
-    path = str(tmp_path / "pairs.csv")
-    processor = TABLE_USES[task_name].create_processor(
-        None,
-        DataFileOptions(data_file=path),
-        TableOptions(**given),
-        frozenset(given),
-    )
-    tokenizer = SimpleNamespace(tokenize=lambda text: text.split() * 20)
-
-    def adapt(longest, **begun):
-        config = config_values.create_config(
-            run_classifier.Config,
-            output_dir="",
-            do_train=True,
-            data_file=path,
-            **begun,
-        )
-        bert_config = modeling.BertConfig(
-            vocab_size=100, max_position_embeddings=longest
-        )
-        start = StartingPoint(
-            config, None, bert_config, tokenizer, given=frozenset(given)
-        )
-        adapted = adapt_to_rows(start, processor).config
-        values = adapted.fine_tuning
-        return values.num_train_epochs, values.max_seq_length
-
-    assert adapt(512) == (20, 43)
-    assert adapt(40) == (20, 40)
-    # A resumed run states what it began with.
-    assert adapt(512, num_train_epochs=5, max_seq_length=64) == (5, 64)
-    train, dev = (processor.read(split) for split in ("train", "eval"))
-    assert len(dev) == {"ranking": 44, "embedding": 41}[task_name]
-    assert len(dev) + len(train) == 200
-    if task_name == "ranking":
-        queries = [{each.text_a for each in found} for found in (train, dev)]
-        assert not queries[0] & queries[1]

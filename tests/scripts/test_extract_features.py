@@ -45,8 +45,8 @@ def test_vectors_are_those_of_the_original(tmp_path, case):
             assert line.keys() == other.keys()
             assert line["linex_index"] == other["linex_index"]
             assert len(line["features"]) == len(other["features"])
-        found, values = tokens_of(lines)
-        assert found == names
+        tokens, values = tokens_of(lines)
+        assert tokens == names
         np.testing.assert_allclose(values, vectors, rtol=0, atol=1e-5)
 
 
@@ -73,7 +73,7 @@ def flags(model_flags, tmp_path):
     }
 
 
-def test_another_pooling_is_said(flags, tmp_path, caplog):
+def test_another_pooling_is_warned_of(flags, tmp_path, caplog):
     pooling = flags["init_checkpoint"] / "1_Pooling"
     pooling.mkdir()
     (pooling / "config.json").write_text('{"pooling_mode_cls_token": true}')
@@ -81,43 +81,67 @@ def test_another_pooling_is_said(flags, tmp_path, caplog):
     assert "pooling_mode_cls_token" in caplog.text
 
 
-def test_a_left_to_right_network_stays_one(flags, tmp_path):
+def test_a_left_to_right_network_is_computed_as_one(flags, tmp_path):
     path = flags["init_checkpoint"] / "model.json"
     description = read_json(path)
     description["origin"]["settings"]["left_to_right"] = True
     path.write_text(json.dumps(description))
-    first = [x["features"][0] for x in run(tmp_path / "found.jsonl", **flags)]
+    first = [
+        line["features"][0] for line in run(tmp_path / "found.jsonl", **flags)
+    ]
     # [CLS] sees nothing of the texts.
     assert first[0] == first[1] == first[2]
 
 
-@pytest.mark.slow
-def test_models_are_exported_without_a_training(tmp_path, tiny, model_flags):
-    line = "Who sang in Ostrel? ||| On Thursday the singers sang for hours.\n"
-    (tmp_path / "lines.txt").write_text(line)
+TEXT_PAIR = "Who sang in Ostrel? ||| On Thursday the singers sang for hours.\n"
+
+
+@pytest.fixture(scope="module")
+def extracted(model_flags, tmp_path_factory):
+    """A folder, and the tokens of a text pair with their vectors in it."""
+    folder = tmp_path_factory.mktemp("extracted")
+    (folder / "lines.txt").write_text(TEXT_PAIR)
     flags = parse_flags("""
         --input_file=lines.txt --output_file=features.jsonl --layers=-1
         --max_seq_length=40
     """)
     flags |= model_flags
-    script_runner.run("extract_features.py", tmp_path, **flags).check()
-    shutil.copytree(model_flags["init_checkpoint"].parent, tmp_path / "model")
-    shutil.copy(model_flags["vocab_file"], tmp_path / "model")
-    export = parse_flags("--model=model --task=embed --export_dir=encoder/12")
-    script_runner.run("tools.export", tmp_path, **export).check()
-    # Versions are numbered folders and nothing else.
-    assert os.listdir(tmp_path / "encoder") == ["12"]
-    (line,) = read_lines(tmp_path / "features.jsonl")
-    values = [token["layers"][0]["values"] for token in line["features"]]
-    tokens = [token["token"] for token in line["features"]]
+    script_runner.run("extract_features.py", folder, **flags).check()
+    (line,) = read_lines(folder / "features.jsonl")
+    return folder, line["features"]
+
+
+@pytest.fixture(scope="module")
+def batch(extracted):
+    """The text pair as the inputs of an export."""
+    tokens = [token["token"] for token in extracted[1]]
     tokenizer = FullTokenizer(script_runner.SAMPLES / "vocab.txt")
     ids = tokenizer.convert_tokens_to_ids(tokens)
     pair = engines.Input(ids, tokens.index("[SEP]") + 1)
-    one = engines.pad_batch([pair], len(ids))
-    found = serve(tmp_path / "encoder/12", one)
-    np.testing.assert_allclose(found["sequence_output"], [values], atol=1e-5)
-    assert found["pooled_output"].shape == (1, 32)
+    return engines.pad_batch([pair], len(ids))
 
+
+@pytest.mark.slow
+def test_an_exported_encoder_computes_the_extracted_vectors(
+    extracted, batch, model_flags
+):
+    folder, features = extracted
+    shutil.copytree(model_flags["init_checkpoint"].parent, folder / "model")
+    shutil.copy(model_flags["vocab_file"], folder / "model")
+    export = parse_flags("--model=model --task=embed --export_dir=encoder/12")
+    script_runner.run("tools.export", folder, **export).check()
+    # Versions are numbered folders and nothing else.
+    assert os.listdir(folder / "encoder") == ["12"]
+    outputs = serve(folder / "encoder/12", batch)
+    vectors = [token["layers"][0]["values"] for token in features]
+    np.testing.assert_allclose(outputs["sequence_output"], [vectors], atol=1e-5)
+    assert outputs["pooled_output"].shape == (1, 32)
+
+
+@pytest.mark.slow
+def test_a_pretrained_model_is_exported_without_a_training(
+    batch, tiny, model_flags, tmp_path
+):
     flags = parse_flags(f"""
         --input_file={tiny}/train.tfrecord --output_dir=pretraining
         --max_seq_length=32 --max_predictions_per_seq=5
@@ -126,6 +150,7 @@ def test_models_are_exported_without_a_training(tmp_path, tiny, model_flags):
     flags |= model_flags | {"vocab_file": None}
     script_runner.run("run_pretraining.py", tmp_path, **flags).check()
     assert os.listdir(tmp_path / "pretrainer") == ["1"]
-    found = serve(tmp_path / "pretrainer/1", one)
-    assert found["masked_lm_probabilities"].shape == (1, len(ids), 1600)
-    assert found["next_sentence_probabilities"].shape == (1, 2)
+    outputs = serve(tmp_path / "pretrainer/1", batch)
+    length = batch["input_ids"].shape[1]
+    assert outputs["masked_lm_probabilities"].shape == (1, length, 1600)
+    assert outputs["next_sentence_probabilities"].shape == (1, 2)

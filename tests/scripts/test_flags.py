@@ -69,26 +69,32 @@ def flags_of(script, *roles):
 
 @pytest.mark.parametrize("script", ORIGINAL)
 def test_flags_are_the_originals(script):
-    found = {
+    names = {
         f"{each.name}="
         f"{None if each.default is dataclasses.MISSING else each.default!r}"
         for each in flags_of(script)
     }
-    assert {*ORIGINAL[script].split()} <= found
+    assert {*ORIGINAL[script].split()} <= names
 
 
 @pytest.mark.parametrize("script", script_runner.SCRIPTS)
 def test_every_flag_for_a_path_is_checked(script):
     named = re.compile(r".*_(file|dir|checkpoint)|export_weights")
     kinds = {each.name: each.kind for each in flags_of(script)}
-    found = {k: v for k, v in kinds.items() if v or named.fullmatch(k)}
+    kinds_of_paths = {k: v for k, v in kinds.items() if v or named.fullmatch(k)}
     # The kind of a flag that is not defined as a path is None.
-    assert None not in found.values(), found
+    assert None not in kinds_of_paths.values(), kinds_of_paths
     outputs = {
-        name for name, kind in found.items() if kind in path_flags.OUTPUTS
+        name
+        for name, kind in kinds_of_paths.items()
+        if kind in path_flags.OUTPUTS
     }
-    named = {name for name in found if name.startswith(("output", "export_"))}
-    assert outputs == named < {*found}
+    named = {
+        name
+        for name in kinds_of_paths
+        if name.startswith(("output", "export_"))
+    }
+    assert outputs == named < {*kinds_of_paths}
 
 
 @pytest.mark.parametrize(

@@ -53,9 +53,9 @@ def undisturbed(flags, tmp_path_factory):
 
 
 def test_a_history_shows_when_a_value_was_reached(undisturbed):
-    found = history.read_history(undisturbed / history.FILE)
+    lines = history.read_history(undisturbed / history.FILE)
     steps = {
-        kind: [line["step"] for line in found if line["kind"] == kind]
+        kind: [line["step"] for line in lines if line["kind"] == kind]
         for kind in history.KINDS
     }
     assert steps == {
@@ -63,12 +63,12 @@ def test_a_history_shows_when_a_value_was_reached(undisturbed):
         "eval": [2, 4, 6, 8],
         "checkpoint": [2, 4, 6, 8],
     }
-    hours = [line["hours"] for line in found]
+    hours = [line["hours"] for line in lines]
     assert sorted(hours) == hours
-    examples = {line["step"]: line["examples"] for line in found}
+    examples = {line["step"]: line["examples"] for line in lines}
     assert examples == {n: 16 * n for n in range(1, 9)}
     # The rate of the step itself: none of a step's update after 0 others.
-    rates = {line["step"]: line["learning_rate"] for line in found}
+    rates = {line["step"]: line["learning_rate"] for line in lines}
     assert rates[1] == 0.0
     assert rates[2] == pytest.approx(1e-3 / 2)
     assert rates[8] == pytest.approx(1e-3 / 8)
@@ -109,13 +109,16 @@ def test_training_ends_when_its_time_is_over(flags, tmp_path):
     assert "Reached --max_hours after step 1." in done.stderr
     assert checkpoint_steps(folder) == [1]
     # As if that step had taken two hours more.
-    before = [x | {"hours": x["hours"] + 2} for x in history.read_history(path)]
+    before = [
+        entry | {"hours": entry["hours"] + 2}
+        for entry in history.read_history(path)
+    ]
     path.write_text("".join(json.dumps(line) + "\n" for line in before))
     # With more time the run resumes, and counts on from those hours.
     pretrain(folder, **short | {"max_hours": 4}).check()
     lines = history.read_history(path)
-    found = [line["step"] for line in lines if line["kind"] == "train"]
-    assert found == list(range(1, 9))
+    steps = [line["step"] for line in lines if line["kind"] == "train"]
+    assert steps == list(range(1, 9))
     hours = [line["hours"] for line in lines]
     assert hours == sorted(hours)
     assert 2 < hours[0] < hours[-1] < 2.5

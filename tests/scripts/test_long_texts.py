@@ -42,8 +42,12 @@ def trained(flags):
 
 def test_steps_count_windows_and_scores_count_texts(trained, flags):
     for name, count in (("train", 96), ("eval", 40)):
-        found = f"The {name} set: {count} examples in "
-        (line,) = (x for x in trained.stderr.splitlines() if found in x)
+        message = f"The {name} set: {count} examples in "
+        (line,) = (
+            log_line
+            for log_line in trained.stderr.splitlines()
+            if message in log_line
+        )
         num_records = int(line.split()[-2])
         assert num_records > 3 * count
         if name == "train":
@@ -100,8 +104,8 @@ def test_the_folder_brings_the_windows_and_flags_count(
     changes = ({"output_dir": "same"}, {"output_dir": "cut", "doc_stride": 0})
     script_runner.run_each("run_classifier.py", tmp_path, evaluating, changes)
     expected = read_results(flags["output_dir"])["eval_loss"]
-    found = read_results(tmp_path / "same")["eval_loss"]
-    assert found == pytest.approx(expected, rel=1e-4)
+    loss = read_results(tmp_path / "same")["eval_loss"]
+    assert loss == pytest.approx(expected, rel=1e-4)
     # Without its end, no text tells its label.
     assert read_results(tmp_path / "cut")["eval_accuracy"] < 0.8
     # A resume keeps its windows.

@@ -68,30 +68,30 @@ def test_a_table_and_the_folder_of_a_run_are_read_once(folder):
     shutil.copy(SAMPLES / "topics/dev.csv", folder / "table.csv")
     files = ("table.csv", "vocab.txt", "bert_config.json")
     data = "--data_file=table.csv --report"
-    found = opened(
+    counts = opened(
         folder, "run_classifier.py", f"{SHORT} {data} --output_dir=run"
     )
     for name in (*files, "tokenizer_config.json"):
-        assert found[name] == 1, (name, found)
+        assert counts[name] == 1, (name, counts)
     # The commands that do not train know all that the run recorded.
     for script, command in (
         ("run_classifier.py", f"--nodo_train {data} --export_dir=export"),
         ("run_classifier.py", "--nodo_train --nodo_eval --export_dir=export"),
     ):
         shutil.rmtree(folder / "export", ignore_errors=True)
-        found = opened(folder, script, f"{command} --output_dir=run")
-        assert found["table.csv"] == ("table.csv" in command)
+        counts = opened(folder, script, f"{command} --output_dir=run")
+        assert counts["table.csv"] == ("table.csv" in command)
         for name in DESCRIPTION:
-            assert found[f"run/{name}"] == 1, (name, found)
+            assert counts[f"run/{name}"] == 1, (name, counts)
     # A new run starts from the weights of another one.
-    found = opened(
+    counts = opened(
         folder,
         "run_classifier.py",
         f"{data} --init_checkpoint=run --num_train_epochs=1 --output_dir=new",
     )
-    assert found["table.csv"] == 1
+    assert counts["table.csv"] == 1
     for name in DESCRIPTION:
-        assert found[f"run/{name}"] == 1, (name, found)
+        assert counts[f"run/{name}"] == 1, (name, counts)
 
 
 def write_questions(folder):
@@ -137,12 +137,12 @@ def test_a_task_reads_its_data_once(folder, script, write, flags, files):
     (folder / "data").mkdir()
     write(folder / "data")
     evaluates = "" if script == "run_squad.py" else "--do_eval"
-    found = opened(
+    counts = opened(
         folder,
         script,
         f"{SHORT} {flags} --do_train {evaluates} --do_predict "
         "--train_batch_size=2 --output_dir=run",
     )
     for name in files:
-        assert found[f"data/{name}"] == 1, (name, found)
-    assert found["vocab.txt"] == found["bert_config.json"] == 1
+        assert counts[f"data/{name}"] == 1, (name, counts)
+    assert counts["vocab.txt"] == counts["bert_config.json"] == 1

@@ -1,4 +1,7 @@
-"""run_classifier.py on pairs to embed, and passages to rank."""
+"""run_classifier.py on pairs to embed, and passages to rank.
+
+embedding.py is the task of the pairs to embed.
+"""
 
 import numpy as np
 import pytest
@@ -55,10 +58,10 @@ def trained(tmp_path_factory, tiny):
 def test_passages_are_ranked(trained):
     entries = read_lines(trained["ranking"] / "run/predictions.jsonl")
     bert = serving.load(trained["ranking"] / "served")
-    found = bert.rerank(TEXTS[0], TEXTS)["ranking"]
+    ranking = bert.rerank(TEXTS[0], TEXTS)["ranking"]
     order = sorted(range(4), key=lambda i: -entries[i]["label"])
-    assert [each["index"] for each in found] == order
-    assert [each["score"] for each in found] == pytest.approx(
+    assert [entry["index"] for entry in ranking] == order
+    assert [entry["score"] for entry in ranking] == pytest.approx(
         [entries[i]["label"] for i in order], abs=1e-5
     )
 
@@ -144,7 +147,9 @@ def test_a_classifier_from_elsewhere_reads_the_texts_that_are_named(tmp_path):
     assert [len(each) for each in requests] == [2, 1]
 
 
-def test_vectors_have_no_head(trained, tmp_path):
+def test_vectors_of_a_classifier_are_scored_without_a_warning(
+    trained, tmp_path
+):
     run = trained["ranking"] / "run"
     done = script_runner.run(
         "run_classifier.py",

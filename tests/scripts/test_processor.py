@@ -1,6 +1,7 @@
 """run_classifier.py with a user's class, written for Google's script.
 
-processor_file.py reads it, and google_code.py runs it.
+processor_file.py reads it, and google_code.py runs it. processor.py defines
+what such a class has.
 """
 
 import json
@@ -260,7 +261,7 @@ BAD = {
 }
 
 
-def test_the_class_of_the_page_reads(trained, tmp_path):
+def test_the_class_in_the_documentation_reads_its_files(trained, tmp_path):
     page = (ROOT / "docs/fine_tuning.md").read_text("utf-8")
     (code,) = (code for code in blocks(page, "py") if "Tickets" in code)
     code = code.replace('"billing", "login"', '"0", "1"')

@@ -31,8 +31,8 @@ def write_table(path, rows):
 @pytest.fixture(scope="module")
 def rows():
     """Texts and labels of a table."""
-    found = read_csv(SAMPLES / "topics/train.csv")
-    return [(row["text"], row["label"]) for row in found[:90]]
+    topics = read_csv(SAMPLES / "topics/train.csv")
+    return [(row["text"], row["label"]) for row in topics[:90]]
 
 
 @pytest.fixture(scope="module")
@@ -212,8 +212,10 @@ def test_the_dev_set_of_another_table_has_no_row_that_was_trained_on(
     done = run_later(folder, data_file="other.csv", **flags).check()
     assert not doubts(done) and "are only shown" not in done.stderr
     # Each row of it was one before, or is new.
-    known = {text.upper() for text, _ in rows}
-    assert texts_in(folder / "scored") & known <= texts_in(folder / "run")
+    trained_texts = {text.upper() for text, _ in rows}
+    assert texts_in(folder / "scored") & trained_texts <= texts_in(
+        folder / "run"
+    )
 
 
 @pytest.fixture(scope="module")
@@ -254,7 +256,7 @@ def test_a_start_that_held_out_less_is_in_doubt(chain):
 
 
 @pytest.mark.slow
-def test_a_chain_of_starts_is_as_clean_as_its_smallest_fraction(chain):
+def test_rows_that_any_start_in_a_chain_trained_on_are_in_doubt(chain):
     folder, done = chain
     (doubt,) = doubts(done["c"])
     assert "a start of --init_checkpoint=b" in doubt

@@ -1,6 +1,7 @@
 """run_classifier.py on MRPC: results, files, and what it refuses.
 
-prediction_files.py writes its predictions.
+prediction_files.py writes its predictions. fine_tuning.py lists the steps of a
+run, and fine_tuning_config.py its flags.
 """
 
 import os
@@ -140,7 +141,7 @@ def test_predictions_name_examples_and_labels(classified):
         assert submission[i + 1] == f"{i}\t{entry['label']}"
 
 
-def test_vocabulary_and_labels_go_with_it(classified):
+def test_the_vocabulary_and_labels_are_exported_with_the_weights(classified):
     folder, _ = classified
     extra = folder / "export" / "assets.extra"
     vocab = (folder / "words.txt").read_bytes()
@@ -158,7 +159,10 @@ def test_a_folder_is_exported_without_data(classified):
     done = script_runner.run("tools.export", folder, **flags).check()
     written = f"Wrote the export to {folder / 'again'}. Nothing was scored"
     assert written in done.stderr
-    extras = [folder / x / "assets.extra" for x in ("export", "again")]
+    extras = [
+        folder / folder_name / "assets.extra"
+        for folder_name in ("export", "again")
+    ]
     for name in ("labels.txt", "tokenizer_config.json"):
         one, other = ((extra / name).read_text() for extra in extras)
         assert one == other
@@ -168,7 +172,8 @@ def test_a_folder_is_exported_without_data(classified):
     assert one == other
     texts = {"text_a": ["the boat"], "text_b": ["a boat of Marré"]}
     one, other = (
-        serve(folder / x, texts, "classify") for x in ("export", "again")
+        serve(folder / folder_name, texts, "classify")
+        for folder_name in ("export", "again")
     )
     np.testing.assert_equal(one, other)
 
@@ -188,8 +193,8 @@ def test_predicts_from_a_finished_run_whatever_the_batch(
     )
     rows, _ = read_predictions(run)
     for name, tolerance in (("a", 1e-6), ("b", 0.02)):
-        found, _ = read_predictions(tmp_path / name)
-        np.testing.assert_allclose(found, rows, atol=tolerance)
+        predictions, _ = read_predictions(tmp_path / name)
+        np.testing.assert_allclose(predictions, rows, atol=tolerance)
 
 
 def test_a_model_is_used_as_it_was_trained(tmp_path, classified, model_flags):

@@ -1,4 +1,7 @@
-"""run_ner.py on made-up sentences in CoNLL-2003's layout."""
+"""run_ner.py on made-up sentences in CoNLL-2003's layout.
+
+training/tasks/ner.py is the task of the script.
+"""
 
 import json
 import shutil
@@ -108,39 +111,66 @@ def test_a_killed_run_resumes_to_the_same_bits(flags):
     check_resume("run_ner.py", flags)
 
 
-@pytest.mark.slow
-def test_a_worse_export_replaces_nothing(flags, tmp_path):
-    """One row of the word embeddings leaves int8 no steps for the others."""
+@pytest.fixture(scope="module")
+def export_model(flags, tmp_path_factory):
+    """Function (export_dir, more flags) that exports for LiteRT, as its Done.
+
+    Of the model, int8 is really worse.
+    """
     pytest.importorskip(
         "ai_edge_litert", reason="needs requirements/litert.txt"
     )
+    folder = tmp_path_factory.mktemp("worse")
     weights = values(flags["export_weights"] / "bert_model.ckpt")
-    # No sentence contains this word.
+    # No sentence contains this word. Its row of the word embeddings leaves int8
+    # no steps for the others.
     weights["bert/embeddings/word_embeddings"][-1] = 1e4
     variables = {name: tf.Variable(value) for name, value in weights.items()}
-    shutil.copytree(flags["export_weights"], tmp_path / "model")
-    tf1.write_checkpoint(tmp_path / "model/bert_model.ckpt", variables)
+    shutil.copytree(flags["export_weights"], folder / "model")
+    tf1.write_checkpoint(folder / "model/bert_model.ckpt", variables)
+
+    def export_model(export_dir, more):
+        return script_runner.run(
+            "run_ner.py",
+            folder,
+            data_dir=flags["data_dir"],
+            output_dir=export_dir.parent / "run",
+            init_checkpoint="model",
+            export_dir=export_dir,
+            export_format="litert",
+            **parse_flags(more),
+        )
+
+    return export_model
+
+
+@pytest.mark.slow
+def test_a_worse_export_is_refused_and_replaces_nothing(export_model, tmp_path):
     folder = tmp_path / "made/export"
-    data = flags["data_dir"]
-
-    def export(more):
-        flags = parse_flags(f"""
-            --output_dir=run --init_checkpoint=model --export_dir={folder}
-            --export_format=litert {more}
-        """)
-        return script_runner.run("run_ner.py", tmp_path, data_dir=data, **flags)
-
-    export("--do_eval").check()
-    assert read_results(tmp_path / "run")["f1"] > 0.9
+    export_model(folder, "--do_eval").check()
+    run = folder.parent / "run"
+    assert read_results(run)["f1"] > 0.9
     before = snapshot(folder)
-    assert "--max_export_loss" in export("--do_eval --quantize=int8").error
-    scores = read_results(tmp_path / "run", "export_eval_results.txt")
-    assert scores["litert_f1"] < 0.9
+    done = export_model(folder, "--do_eval --quantize=int8")
+    assert "--max_export_loss" in done.error
+    assert read_results(run, "export_eval_results.txt")["litert_f1"] < 0.9
     assert snapshot(folder) == before
-    assert [path.name for path in folder.parent.iterdir()] == ["export"]
-    export("--do_eval --quantize=int8 --max_export_loss=100").check()
-    path = folder / "model.tflite"
-    assert path.stat().st_size < len(before[path][1])
-    # Without a dev set nothing is checked.
-    done = export("--quantize=int8").check()
+    assert {path.name for path in folder.parent.iterdir()} == {"export", "run"}
+
+
+@pytest.mark.slow
+def test_a_worse_export_is_written_if_its_loss_is_allowed(
+    export_model, tmp_path
+):
+    folder = tmp_path / "export"
+    export_model(folder, "").check()
+    size = (folder / "model.tflite").stat().st_size
+    more = "--do_eval --quantize=int8 --max_export_loss=100"
+    export_model(folder, more).check()
+    assert (folder / "model.tflite").stat().st_size < size
+
+
+@pytest.mark.slow
+def test_an_export_without_a_dev_set_is_not_checked(export_model, tmp_path):
+    done = export_model(tmp_path / "export", "--quantize=int8").check()
     assert done.stderr.count("The export is not checked") == 1

@@ -103,7 +103,7 @@ def test_words_are_masked_as_records_are_read(tmp_path, pretraining_flags):
     assert 0 < read_results(tmp_path / "run")["masked_lm_loss"] < 20
 
 
-def test_lengths_and_the_next_command_come_by_themselves(
+def test_lengths_come_from_the_records_and_the_log_names_the_next_command(
     tmp_path, pretraining_flags
 ):
     """Records with and without a manifest, and a run that does not learn."""

@@ -1,4 +1,7 @@
-"""run_squad.py on SQuAD 1.1 and 2.0, whose sets squad_reader.py holds."""
+"""run_squad.py on SQuAD 1.1 and 2.0, whose sets squad_reader.py holds.
+
+training/tasks/squad.py is the task of the script.
+"""
 
 import math
 import shutil

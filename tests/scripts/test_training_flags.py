@@ -75,7 +75,7 @@ def runs(flags, tiny, tmp_path_factory):
 
 
 def test_summaries_name_losses_rates_and_memory(runs):
-    found = events.scalars(runs["plain"][0])
+    curves = events.scalars(runs["plain"][0])
     names = {
         "masked_lm_loss",
         "next_sentence_loss",
@@ -85,13 +85,13 @@ def test_summaries_name_losses_rates_and_memory(runs):
         "examples_per_second",
         "peak_memory_gib",
     }
-    assert names <= found.keys()
-    assert sorted(found["loss"]) == [1, 2, 3, 4]
+    assert names <= curves.keys()
+    assert sorted(curves["loss"]) == [1, 2, 3, 4]
     # The first step's time holds the start-up, so it has no rate.
-    rates = found["examples_per_second"]
+    rates = curves["examples_per_second"]
     assert sorted(rates) == [2, 3, 4] and min(rates.values()) > 0
-    assert found["learning_rate"][3] == pytest.approx(1e-3 * 2 / 4)
-    assert 0.1 < found["peak_memory_gib"][4] < 20
+    assert curves["learning_rate"][3] == pytest.approx(1e-3 * 2 / 4)
+    assert 0.1 < curves["peak_memory_gib"][4] < 20
 
 
 def loss_of(run):
@@ -126,7 +126,9 @@ def test_weights_of_a_run_in_bfloat16_are_saved_in_float32(runs):
     assert not np.array_equal(plain[WORDS], half[WORDS])
 
 
-def test_without_its_optimizer_a_run_has_ended(runs, flags, tmp_path):
+def test_a_run_without_its_optimizer_cannot_train_further(
+    runs, flags, tmp_path
+):
     folder = shutil.copytree(runs["bfloat16"][0], tmp_path / "run")
     assert not any("adam" in name for name in values(folder, 4))
     flags = flags | {"output_dir": folder, "mixed_precision": "bfloat16"}
@@ -136,7 +138,7 @@ def test_without_its_optimizer_a_run_has_ended(runs, flags, tmp_path):
     check_refusals(folder, "run_pretraining.py", flags, cases)
 
 
-def test_frozen_layers_do_not_move(runs, pretrained):
+def test_frozen_layers_keep_their_weights(runs, pretrained):
     kernels = (
         "bert/encoder/layer_0/output/dense/kernel",
         "bert/encoder/layer_1/output/dense/kernel",
@@ -187,9 +189,13 @@ def test_evaluation_while_training_keeps_the_best(runs):
     best_step = read_json(folder / "model.json")["best_step"]
     kept = [path.name for path in (folder / "best").glob("*.index")]
     assert kept == [f"model.ckpt-{best_step}.index"]
-    found = {x["step"]: x["metrics"] for x in events.evaluations(folder)}
-    assert {*found} == {2, 4}
-    assert found[best_step]["loss"] == min(x["loss"] for x in found.values())
+    metrics_by_step = {
+        entry["step"]: entry["metrics"] for entry in events.evaluations(folder)
+    }
+    assert {*metrics_by_step} == {2, 4}
+    assert metrics_by_step[best_step]["loss"] == min(
+        metrics["loss"] for metrics in metrics_by_step.values()
+    )
     assert done.stderr.count("Evaluation after step ") == 2
 
 

@@ -99,8 +99,8 @@ TOKENIZER = FullTokenizer(SAMPLES / "vocab.txt")
 @pytest.fixture(scope="module")
 def python():
     """Path of a Python that has torch and transformers."""
-    if found := os.environ.get("BERT_TRANSFORMERS_PYTHON"):
-        return found
+    if path := os.environ.get("BERT_TRANSFORMERS_PYTHON"):
+        return path
     for name in ("torch", "transformers"):
         if not importlib.util.find_spec(name):
             pytest.skip(
@@ -163,8 +163,10 @@ def compute(name, model, ids, segments):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", MODELS)
 def test_pipelines_answer_as_the_model(answers, name):
-    models, found = answers
-    for theirs, texts in zip(found[name], MODELS[name][-1], strict=True):
+    models, their_answers = answers
+    for theirs, texts in zip(
+        their_answers[name], MODELS[name][-1], strict=True
+    ):
         ids = theirs["input_ids"]
         assert len(ids) <= LENGTH
         if len(ids) < LENGTH and name != "masks":

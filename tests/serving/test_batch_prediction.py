@@ -165,13 +165,13 @@ def started(tmp_path, folders):
         (signal.SIGINT, "out.csv.gz"),
     ],
 )
-def test_a_signal_leaves_nothing_half(number, name, tmp_path, started):
+def test_a_signal_leaves_no_partial_file(number, name, tmp_path, started):
     with started(name) as script:
         script.send(number)
         done = script.finish()
     assert done.status == 128 + number
-    said = done.stderr.splitlines()[-1]
-    start, _, end = said.partition(" rows")
+    last_line = done.stderr.splitlines()[-1]
+    start, _, end = last_line.partition(" rows")
     assert start.startswith(f"error: stopped by {number.name} after ")
     assert int(start.rpartition(" ")[2]) > 0
     assert end == "; nothing was written"

@@ -325,7 +325,7 @@ def test_a_damaged_shard_is_written_again(finished, repeat):
         pytest.param({"output": "gs://a/b.csv"}, ("local",), id="a bucket"),
     ],
 )
-def test_what_is_wrong_is_said_before_the_first_answer(
+def test_wrong_inputs_are_refused_before_the_first_answer(
     flags, words, folder, predict
 ):
     (folder / "no_text.csv").write_text("id,other,more\n1,2,3\n")

@@ -4,10 +4,12 @@ import contextlib
 import os
 import shutil
 import signal
+from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
-from tests.support import script_runner
+from tests.support import fresh_process, script_runner
 from tests.support.bulk_files import shards_of, write_texts
 
 FLAGS = {
@@ -36,41 +38,69 @@ def many(tmp_path_factory):
     return folder
 
 
-@pytest.mark.skipif(not os.path.exists("/proc/self/task"), reason="no /proc")
-@pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGTERM])
-def test_a_job_that_was_ended_resumes(sent, many, folders, tmp_path):
-    """Its workers end too, and what they finished is not written again."""
-    shutil.copy(many / "in.txt", tmp_path)
+class Resumed(NamedTuple):
+    """A job that was ended by a signal, and resumed."""
+
+    folder: Path
+    done: fresh_process.Done
+    # The names in the folder at the end of the command, the numbers of the
+    # units that it had finished, and the snapshot of the folder.
+    names: set[str]
+    units: list[str]
+    files: dict
+
+
+@pytest.fixture(scope="module", params=[signal.SIGKILL, signal.SIGTERM])
+def resumed(request, many, folders, tmp_path_factory):
+    """A Resumed job, whose workers ended with it."""
+    if not os.path.exists("/proc/self/task"):
+        pytest.skip("no /proc")
+    folder = tmp_path_factory.mktemp("resumed")
+    shutil.copy(many / "in.txt", folder)
     flags = FLAGS | {"model": folders["classifier"]}
-    with started(tmp_path, flags["model"], num_tasks=5) as script:
+    with started(folder, flags["model"], num_tasks=5) as script:
         workers = script_runner.children(script.pid)
-        script.send(sent)
+        script.send(request.param)
         done = script.finish()
-    if sent == signal.SIGTERM:
-        assert done.status == 143
-        last = done.stderr.splitlines()[-1]
-        assert last.startswith("error: stopped by SIGTERM after ")
-        assert last.endswith("of 40 tasks; run the same command to resume")
-        assert not [*tmp_path.glob("*.partial-*")]
+    names = {path.name for path in folder.iterdir()}
     script_runner.wait_for_end(workers)
-    work = tmp_path / "out.jsonl.work"
-    results = [path.name[5:10] for path in work.glob("task-*.json")]
-    assert 5 <= len(results) < 40
-    before = script_runner.snapshot(tmp_path)
-    assert script_runner.run("predict.py", tmp_path, **flags).status == 0
-    after = script_runner.snapshot(tmp_path)
-    for result in results:
-        path = tmp_path / f"out-{result}-of-00040.jsonl"
-        assert after[path] == before[path]
-    names = {path.name for path in tmp_path.iterdir()}
-    assert len(names) == 42
+    work = folder / "out.jsonl.work"
+    units = [path.name[5:10] for path in work.glob("task-*.json")]
+    files = script_runner.snapshot(folder)
+    script_runner.run("predict.py", folder, **flags).check()
+    return Resumed(folder, done, names, units, files)
+
+
+@pytest.mark.parametrize("resumed", [signal.SIGTERM], indirect=True)
+def test_a_job_that_sigterm_ends_says_how_to_resume(resumed):
+    assert resumed.done.status == 143
+    last_line = resumed.done.stderr.splitlines()[-1]
+    assert last_line.startswith("error: stopped by SIGTERM after ")
+    assert last_line.endswith("of 40 tasks; run the same command to resume")
+    assert not [name for name in resumed.names if ".partial-" in name]
+
+
+def test_a_resumed_job_does_not_repeat_finished_units(resumed):
+    assert 5 <= len(resumed.units) < 40
+    files = script_runner.snapshot(resumed.folder)
+    for unit in resumed.units:
+        path = resumed.folder / f"out-{unit}-of-00040.jsonl"
+        assert files[path] == resumed.files[path]
+
+
+def test_a_resumed_job_answers_as_an_undisturbed_one(
+    resumed, folders, tmp_path
+):
+    """The folder has its input, 40 files of answers and their manifest."""
+    folder = resumed.folder
+    assert len([*folder.iterdir()]) == 42
+    shards = shards_of(folder, "out")
+    assert sum(shard.count(b"\n") for shard in shards.values()) == 60_000
+    flags = FLAGS | {"model": folders["classifier"], "num_processes": 1}
     flags["output_file"] = "whole.jsonl"
-    flags["num_processes"] = 1
+    shutil.copy(folder / "in.txt", tmp_path)
     script_runner.run("predict.py", tmp_path, **flags).check()
-    made = shards_of(tmp_path, "out")
-    assert made == shards_of(tmp_path, "whole")
-    num_lines = sum(part.count(b"\n") for part in made.values())
-    assert num_lines == 60_000
+    assert shards == shards_of(tmp_path, "whole")
 
 
 def test_another_model_in_the_folder_ends_a_job(many, folders, tmp_path):

@@ -1,4 +1,7 @@
-"""Networks of other exports in a folder, which would answer wrong."""
+"""Networks of other exports in a folder, which would answer wrong.
+
+Tests checksums.py.
+"""
 
 import json
 import shutil

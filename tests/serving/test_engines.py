@@ -1,6 +1,8 @@
 """Exports in all runtimes, most without TensorFlow, against SavedModels.
 
-opening.py finds an export, and loads it into its runtime.
+opening.py finds an export, and loads it into its runtime. runtimes.py lists the
+runtimes. engine.py, engines/saved_model.py, engines/litert.py and
+engines/onnx.py run an export.
 """
 
 import concurrent.futures
@@ -192,7 +194,7 @@ def test_a_damaged_file_is_named(engine, folders, tmp_path):
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_no_engine_is_given_zero_rows(engine, ask):
+def test_an_engine_refuses_zero_rows(engine, ask):
     nothing = dict.fromkeys(engines.INPUTS, np.ones([0, 8], np.int32))
     with pytest.raises(ValueError, match="one row"):
         ask(engine, "classifier").engine.run(nothing)

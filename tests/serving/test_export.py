@@ -1,4 +1,7 @@
-"""SavedModels hold each weight once, and compute what the model does."""
+"""SavedModels hold each weight once, and compute what the model does.
+
+formats/saved_model.py writes them.
+"""
 
 import dataclasses
 import itertools
@@ -57,7 +60,9 @@ def write(folder, model):
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_each_weight_is_stored_once_as_it_is_computed(name, tmp_path):
+def test_each_weight_is_stored_once_in_the_type_of_its_computation(
+    name, tmp_path
+):
     create, dtype, num_cast = MODELS[name]
     model = create()
     if not model.built:

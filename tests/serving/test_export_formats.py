@@ -1,6 +1,7 @@
 """Exports of other formats, run in their own runtimes.
 
-export_options.py defines what can be chosen.
+export_options.py defines what can be chosen. formats/litert.py and
+formats/onnx.py write them.
 """
 
 import json
@@ -77,7 +78,9 @@ def test_any_batch_gives_what_the_model_gives(name, mode, tmp_path):
 
 @pytest.mark.parametrize("fixed, longest", [(None, LENGTH), (16, 16)])
 @pytest.mark.parametrize("name", FORMATS)
-def test_transformers_cuts_texts_as_we_do(name, fixed, longest, tmp_path):
+def test_an_export_states_its_length_to_transformers(
+    name, fixed, longest, tmp_path
+):
     folder = tmp_path / "model"
     export(folder, create_classifier(), name, fixed_length=fixed)
     config = json.loads((folder / "tokenizer_config.json").read_text())

@@ -1,4 +1,7 @@
-"""Working memory of exports over text, on texts meant to break them."""
+"""Working memory of exports over text, on texts meant to break them.
+
+batches.py splits large requests.
+"""
 
 import sys
 

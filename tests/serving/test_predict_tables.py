@@ -184,7 +184,9 @@ def test_bad_rows_of_tables_are_nan_in_an_array(folder, bad_rows, predict):
         ({"model": "features", "text_b_column": "id"}, "--text_b_column=id"),
     ],
 )
-def test_what_is_wrong_is_one_error(flags, word, folder, folders, monkeypatch):
+def test_wrong_flags_and_tables_are_errors_of_one_line(
+    flags, word, folder, folders, monkeypatch
+):
     monkeypatch.chdir(folder)
     (folder / "open.csv").write_text('review\na\n"b\n' + "c\n" * 50)
     defaults = {"input_file": "in.csv", "text_column": "review"}

@@ -1,4 +1,7 @@
-"""The task that ranks passages."""
+"""The task that ranks passages.
+
+Tests rerank.py.
+"""
 
 import asyncio
 import functools

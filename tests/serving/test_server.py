@@ -1,4 +1,8 @@
-"""serve.py as a process, asked by many clients, good and hostile ones."""
+"""serve.py as a process, asked by many clients, good and hostile ones.
+
+request_limits.py refuses what is too large, and uvicorn_server.py holds the
+connections.
+"""
 
 import contextlib
 import http.client
@@ -298,14 +302,14 @@ def refuse(folder, *arguments, **flags):
     return done.error
 
 
-def test_a_port_that_is_taken_is_said_before_models_load(tmp_path):
+def test_a_port_in_use_is_an_error_before_models_load(tmp_path):
     (tmp_path / "model.tflite").touch()
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         assert f"--port={port}" in refuse(tmp_path, model=".", port=port)
 
 
-def test_a_short_token_is_said_before_models_load(tmp_path):
+def test_a_short_token_is_an_error_before_models_load(tmp_path):
     (tmp_path / "model.tflite").touch()
     (tmp_path / "short").write_text("a b")
     error = refuse(tmp_path, model=".", port=0, token_file="short")
@@ -321,7 +325,7 @@ def test_two_models_of_one_name_are_refused(tmp_path, folders):
     assert "--model=" in refuse(tmp_path, *twice)
 
 
-def test_a_model_without_its_flag_is_told_the_flag(tmp_path):
+def test_a_model_path_without_its_flag_names_the_flag(tmp_path):
     assert "--model=x" in refuse(tmp_path, "x")
 
 

@@ -116,7 +116,7 @@ def test_fill_mask_returns_the_best_wordpieces(exports):
     assert counts[-3:] == [1, 2, 2]
 
 
-def test_a_mask_is_never_a_row_without_a_word(tmp_path):
+def test_fill_mask_never_answers_with_an_unused_row_of_the_vocabulary(tmp_path):
     """Models are released with more rows than WordPieces."""
     tokens = [*TOKENIZER.tokens[:1500], "[MASK]", "[CLS]"]
     (tmp_path / "vocab.txt").write_text("\n".join(tokens) + "\n")
@@ -171,7 +171,7 @@ def test_a_mask_may_have_the_id_of_padding(tmp_path):
         ("O'Brien Franco-German 1990\u20131995", None),
     ],
 )
-def test_dashes_between_words_are_words(text, words, load):
+def test_dashes_between_words_are_tagged_as_words(text, words, load):
     result = load("ner").tag(text)
     assert result["words"] == (words or text).split()
     assert [text[start:end] for start, end in result["spans"]] == result[

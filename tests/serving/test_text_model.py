@@ -29,7 +29,7 @@ def answers(load):
     return load("squad").answer(["Who?", "What?"], PASSAGE, n_best=12)
 
 
-def test_answers_are_where_they_say(answers):
+def test_the_offsets_of_an_answer_point_to_it_in_the_passage(answers):
     data = PASSAGE.encode()
     texts = []
     for entry in [
@@ -62,7 +62,7 @@ def test_one_question_has_the_answer_that_it_has_among_several(load, answers):
     assert_same(load("squad").answer("Who?", PASSAGE), expected, 1e-4)
 
 
-def test_words_and_entities_are_where_they_say(load):
+def test_the_offsets_of_words_and_entities_point_to_them_in_the_text(load):
     for text in filter(str.strip, TEXTS):
         result = load("ner").tag(text)
         for word, (start, end) in zip(
@@ -225,7 +225,7 @@ def test_inputs_are_padded_to_few_lengths():
     assert max(above / (below + 1) for below, above in steps) < 1.25
 
 
-def test_a_damaged_export_is_said(tmp_path, export_folder):
+def test_a_damaged_export_is_refused(tmp_path, export_folder):
     path = tmp_path / "damaged"
     shutil.copytree(export_folder / "features", path)
     index = path / "variables/variables.index"
@@ -240,7 +240,9 @@ def test_a_damaged_export_is_said(tmp_path, export_folder):
             serving.load(path)
 
 
-def test_another_vocabulary_is_said(tmp_path, export_folder):
+def test_a_vocabulary_other_than_the_recorded_one_is_refused(
+    tmp_path, export_folder
+):
     path = tmp_path / "model"
     shutil.copytree(export_folder / "features", path)
     (vocab,) = path.rglob("vocab.txt")
@@ -268,7 +270,7 @@ def test_another_vocabulary_is_said(tmp_path, export_folder):
     ],
 )
 @pytest.mark.parametrize("is_null", [False, True])
-def test_a_setting_that_is_missing_is_said_at_loading(
+def test_a_missing_setting_is_an_error_at_loading(
     kind, setting, is_null, export_folder, tmp_path
 ):
     shutil.copytree(export_folder / kind, tmp_path / "model")

@@ -1,7 +1,10 @@
 """Each Python task against the graph of the same name, on nasty texts.
 
 The network is the same, so a difference is one of tokenizing, cutting, packing
-or decoding.
+or decoding. The tasks are those of serving/tasks, such as tasks/answer.py,
+tasks/embed.py and pairs.py, and their graphs those of serving/signatures:
+signatures/answer.py, signatures/classify.py, tag.py and
+signatures/pretraining.py.
 """
 
 import numpy as np

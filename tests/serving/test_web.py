@@ -1,4 +1,7 @@
-"""What web developers expect of serve.py: methods, paths, origins, snippets."""
+"""What web developers expect of serve.py: methods, paths, origins, snippets.
+
+openapi.py describes the paths.
+"""
 
 import shutil
 import socket
@@ -190,7 +193,7 @@ def test_the_description_lists_only_replies_that_come(server):
         ({"allow_origin": "a.b"}, "SCHEME://HOST"),
     ],
 )
-def test_wrong_origins_are_said_before_models_load(
+def test_wrong_origins_are_an_error_before_models_load(
     tmp_path, folders, flags, part
 ):
     (tmp_path / "token").write_text("a-secret-word")

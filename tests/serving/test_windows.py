@@ -98,7 +98,7 @@ def test_probabilities_are_those_of_the_search_in_python(exports, searched):
     assert result == pytest.approx(expected, abs=1e-5)
 
 
-def test_answers_are_at_their_bytes(exports):
+def test_the_byte_offsets_of_an_answer_point_to_it_in_the_passage(exports):
     served = exports["squad"]
     outputs = {
         name: values.tolist() for name, values in served.outputs[0].items()

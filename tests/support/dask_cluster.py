@@ -84,9 +84,9 @@ class Cluster:
     def _wait(self, condition):
         def find_while_alive():
             is_alive = all(one.poll() is None for one in self._processes)
-            found = condition()
-            assert found or is_alive, self.log()
-            return found
+            result = condition()
+            assert result or is_alive, self.log()
+            return result
 
         return wait_until(find_while_alive, self.log)
 

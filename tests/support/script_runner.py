@@ -21,6 +21,7 @@ from pathlib import Path
 
 from tests.support.fresh_process import Done
 from tests.support.golden import ROOT
+from tests.support.source_files import PACKAGES, sources
 from tests.support.waiting import wait_until
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
@@ -45,15 +46,8 @@ def _project_modules():
     Omits serving's engines, which start threads, and its server.
     """
     modules = []
-    for package in (
-        "command_line",
-        "files",
-        "modeling",
-        "data",
-        "training",
-        "serving",
-    ):
-        for path in sorted((ROOT / package).rglob("*.py")):
+    for package in PACKAGES:
+        for path in sources(package):
             parts = path.relative_to(ROOT).with_suffix("").parts
             if not {"__init__", "engines", "server", "server_queue"} & {*parts}:
                 modules.append(".".join(parts))
@@ -146,9 +140,9 @@ class Running:
 
         def find_while_alive():
             is_alive = self.is_alive()
-            found = find()
-            assert found or is_alive, self.stderr()
-            return found
+            result = find()
+            assert result or is_alive, self.stderr()
+            return result
 
         return wait_until(find_while_alive, self.stderr)
 

@@ -2,7 +2,7 @@
 
 For example:
 
-    for path in sources("modeling"): ...
+    for path in sources("modeling"): imported(path)
     for source in parsed_sources("modeling", "tools"): ...
 """
 
@@ -29,6 +29,17 @@ ALL_FOLDERS = (*PACKAGES, "tools", "benchmarks", "docs", "examples", "tests")
 def sources(folder):
     """Returns the Python files of a folder."""
     return sorted((ROOT / folder).rglob("*.py"))
+
+
+def imported(path):
+    """Yields the dotted name of every module that a file imports."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative import"
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
 @dataclasses.dataclass(frozen=True)

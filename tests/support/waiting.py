@@ -21,7 +21,7 @@ def wait_until(find, describe=lambda: ""):
             TIMEOUT seconds.
     """
     end = time.monotonic() + TIMEOUT
-    while not (found := find()):
+    while not (result := find()):
         assert time.monotonic() < end, describe()
         time.sleep(0.02)
-    return found
+    return result

@@ -275,7 +275,7 @@ def _convert(folder):
     convert_checkpoint.main(Parsed(config, frozenset(given)))
 
 
-DOORS = (_from_preset, _export, _train, _evaluate, _teach, _convert)
+LOADERS = (_from_preset, _export, _train, _evaluate, _teach, _convert)
 
 
 def _peak_memory():
@@ -298,11 +298,11 @@ def run_case(place, seed, number):
     folder = place.with_name("cases") / str(number) / kind
     shutil.copytree(place / kind, folder)
     changed = _change(folder, random)
-    door = changed_files.pick(random, DOORS)
+    load = changed_files.pick(random, LOADERS)
     wrong = ""
     try:
         with open(os.devnull, "w") as null, contextlib.redirect_stdout(null):
-            door(folder)
+            load(folder)
     except (ValueError, OSError) as error:
         message = str(error)
         if len(message.splitlines()) != 1 or str(folder) not in message:
@@ -311,7 +311,7 @@ def run_case(place, seed, number):
         wrong = f"{type(error).__name__}: {str(error)[:600]!r}"
     if not wrong:
         shutil.rmtree(folder.parent)
-    return f"{kind}/{changed} {door.__name__}", wrong
+    return f"{kind}/{changed} {load.__name__}", wrong
 
 
 def main(place, seed, first, last):

@@ -57,37 +57,56 @@ def draw(tmp_path, monkeypatch, **flags):
     return drawn[0]
 
 
-def test_losses_metrics_and_rates_are_drawn(tmp_path, monkeypatch):
-    drawn = draw(tmp_path, monkeypatch)
-    panels = {axes.get_title(): axes for axes in drawn.axes}
-    assert [*panels] == ["f1", "learning_rate", "loss"]
-    # Each run has a curve of training and one of evaluations.
-    sizes = [len(line.get_xdata()) for line in panels["loss"].lines]
-    assert sizes == [10, 2, 10, 2]
-    drawn_as = {
-        line.get_label(): line.get_color() for line in panels["loss"].lines
+@pytest.fixture
+def figure(tmp_path, monkeypatch):
+    """The Figure of two runs."""
+    return draw(tmp_path, monkeypatch)
+
+
+def panel_of(figure, title):
+    """Returns the axes below a title."""
+    (panel,) = (axes for axes in figure.axes if axes.get_title() == title)
+    return panel
+
+
+def test_losses_metrics_and_rates_have_a_panel_each(figure):
+    titles = [axes.get_title() for axes in figure.axes]
+    assert titles == ["f1", "learning_rate", "loss"]
+
+
+def test_each_run_has_a_curve_of_training_and_one_of_evaluations(figure):
+    lines = panel_of(figure, "loss").lines
+    assert [len(line.get_xdata()) for line in lines] == [10, 2, 10, 2]
+
+
+def test_the_legend_names_each_curve_by_its_color(figure, tmp_path):
+    colors = {
+        line.get_label(): line.get_color()
+        for line in panel_of(figure, "loss").lines
     }
-    assert len({*drawn_as.values()}) == 4
-    legend = {
-        text.get_text(): line.get_color()
-        for text, line in zip(
-            drawn.legends[0].get_texts(),
-            drawn.legends[0].get_lines(),
-            strict=True,
-        )
-    }
-    assert legend == drawn_as
-    assert [*legend] == [
+    assert len({*colors.values()}) == 4
+    (legend,) = figure.legends
+    texts = [text.get_text() for text in legend.get_texts()]
+    assert texts == [
         f"{tmp_path}/a, training",
         f"{tmp_path}/a, dev set",
         "the second, training",
         "the second, dev set",
     ]
-    # A single point is seen too.
-    assert {line.get_marker() for line in panels["f1"].lines} == {"."}
-    # A value that is not finite is null in the file.
-    (first, _) = panels["f1"].lines
-    assert [*first.get_xdata()] == [10] and [*first.get_ydata()] == [1.0]
+    drawn_colors = [line.get_color() for line in legend.get_lines()]
+    assert drawn_colors == [colors[text] for text in texts]
+
+
+def test_a_single_point_is_marked(figure):
+    lines = panel_of(figure, "f1").lines
+    assert {line.get_marker() for line in lines} == {"."}
+
+
+def test_a_value_that_is_null_is_not_drawn(figure):
+    """Values that are not finite are null in a history."""
+    first_line = panel_of(figure, "f1").lines[0]
+    assert [*first_line.get_xdata()] == [10]
+    assert [*first_line.get_ydata()] == [1.0]
 
 
 @pytest.mark.parametrize(

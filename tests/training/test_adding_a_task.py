@@ -11,28 +11,39 @@ from tests.support.golden import ROOT
 from tests.support.task_runs import run_task_test
 
 
-@pytest.mark.slow
-def test_its_file_trains_evaluates_predicts_and_exports(tmp_path, tiny):
-    folder = tmp_path
+def write_questions(path, count, with_answers=True):
+    """Writes a set of the page's task, whose answers alternate."""
+    rows = [
+        {
+            "question": "is the river blue",
+            "passage": f"the river is {('red', 'blue')[number % 2]}",
+            "answer": bool(number % 2),
+        }
+        for number in range(count)
+    ]
+    if not with_answers:
+        for row in rows:
+            del row["answer"]
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+
+
+@pytest.fixture(scope="module")
+def source():
+    """The file that the page shows."""
     page = (ROOT / "docs/adding_a_task.md").read_text(encoding="utf-8")
-    (source,) = re.findall(r"^```python\n(.*?)^```$", page, re.M | re.S)
-    assert len(source.splitlines()) <= 80
+    (code,) = re.findall(r"^```python\n(.*?)^```$", page, re.M | re.S)
+    return code
+
+
+@pytest.fixture(scope="module")
+def folder(source, tiny, tmp_path_factory):
+    """The folder of the file, its sets and its run."""
+    folder = tmp_path_factory.mktemp("boolq")
     script = folder / "run_boolq.py"
     script.write_text(source, encoding="utf-8")
-    for name, count in (("train", 16), ("val", 6), ("test", 3)):
-        rows = [
-            {
-                "question": "is the river blue",
-                "passage": f"the river is {('red', 'blue')[number % 2]}",
-                "answer": bool(number % 2),
-            }
-            for number in range(count)
-        ]
-        if name == "test":
-            for row in rows:
-                del row["answer"]
-        lines = "".join(f"{json.dumps(row)}\n" for row in rows)
-        (folder / f"{name}.jsonl").write_text(lines)
+    write_questions(folder / "train.jsonl", 16)
+    write_questions(folder / "val.jsonl", 6)
+    write_questions(folder / "test.jsonl", 3, with_answers=False)
     flags = script_runner.fine_tuning_flags(
         folder,
         tiny,
@@ -41,27 +52,38 @@ def test_its_file_trains_evaluates_predicts_and_exports(tmp_path, tiny):
         evaluate_each_epoch=True,
     )
     run_task_test(script, flags, "eval_accuracy")
-    names = script_runner.read_results(folder / "run")
-    assert [*names] == [
-        "eval_accuracy",
-        "eval_loss",
-        "f1",
-        "global_step",
-    ]
+    return folder
+
+
+def test_the_file_of_a_task_is_short(source):
+    assert len(source.splitlines()) <= 80
+
+
+@pytest.mark.slow
+def test_the_results_are_those_that_the_file_names(folder):
+    results = script_runner.read_results(folder / "run")
+    assert [*results] == ["eval_accuracy", "eval_loss", "f1", "global_step"]
+
+
+@pytest.mark.slow
+def test_the_predictions_are_those_that_the_file_writes(folder):
     entries = script_runner.read_lines(folder / "run/predictions.jsonl")
+    assert len(entries) == 3
     for entry in entries:
         assert entry["question"] == "is the river blue"
         assert entry["label"] in ("no", "yes")
         assert list(entry["probabilities"]) == ["no", "yes"]
-    assert len(entries) == 3
     assert (folder / "run/labels.txt").read_text() == "no\nyes\n"
 
+
+@pytest.mark.slow
+def test_the_export_answers_as_the_run_predicts(folder):
+    entries = script_runner.read_lines(folder / "run/predictions.jsonl")
     served = tf.saved_model.load(str(folder / "served"))
+    colors = ("red", "blue", "red")
     outputs = served.signatures["classify"](
-        text_a=tf.constant(["is the river blue"] * 3),
-        text_b=tf.constant(
-            [f"the river is {color}" for color in ("red", "blue")] * 2
-        )[:3],
+        text_a=tf.constant(["is the river blue"] * len(colors)),
+        text_b=tf.constant([f"the river is {color}" for color in colors]),
     )
     for row, entry in zip(outputs["probabilities"], entries, strict=True):
         expected = list(entry["probabilities"].values())

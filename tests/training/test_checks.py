@@ -63,7 +63,7 @@ def check_network(folder, **changes):
 
 
 @pytest.mark.parametrize("path", [".", "model.ckpt-3"])
-def test_a_folder_states_the_network_of_its_weights(left_to_right, path):
+def test_the_network_that_a_folder_states_is_read(left_to_right, path):
     network = presets.read_preset(left_to_right / path).network
     assert network == {"left_to_right": True, "bilstm": False}
 

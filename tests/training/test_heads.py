@@ -106,7 +106,9 @@ def check_task(folder, head, labels=(), is_own_run=False, **settings):
 
 
 @pytest.mark.parametrize("name", ["BertCrfForTagging", *kinds.ARCHITECTURES])
-def test_a_config_tells_heads_apart(tmp_path, name):
+def test_a_head_of_another_kind_than_the_config_states_is_refused(
+    tmp_path, name
+):
     write_huggingface_files(tmp_path, {}, architectures=[name])
     head = presets.read_preset(tmp_path).head
     assert head == kinds.ARCHITECTURES.get(name)
@@ -126,7 +128,7 @@ def described(folder, **task):
     return folder
 
 
-def test_what_outputs_are_is_told_apart(tmp_path):
+def test_an_output_mode_that_the_folder_contradicts_is_refused(tmp_path):
     described(tmp_path / "ours", output_mode="multilabel")
     write_huggingface_files(
         tmp_path, {}, problem_type="multi_label_classification"
@@ -169,7 +171,7 @@ def tagger(tmp_path):
     return tmp_path / "tagger"
 
 
-def test_another_pooling_is_said_before_an_export(tmp_path, caplog):
+def test_another_pooling_is_warned_of_before_an_export(tmp_path, caplog):
     (tmp_path / "1_Pooling").mkdir()
     config = '{"pooling_mode_cls_token": true}'
     (tmp_path / "1_Pooling/config.json").write_text(config)

@@ -70,7 +70,7 @@ def test_the_same_labels_keep_the_head(tmp_path, trained, caplog):
     assert WARNING not in caplog.text
 
 
-def test_another_kind_starts_with_a_new_head(tmp_path, caplog):
+def test_a_task_of_another_kind_starts_with_a_new_head(tmp_path, caplog):
     model = built(modeling.BertTokenClassifier(tiny_config(vocab_size=1600), 2))
     modeling.named_variables(model)["output_bias"].assign([40.0, 50.0])
     modeling.save_huggingface(model, tmp_path / "tagger")

@@ -2,6 +2,8 @@
 
 import functools
 
+import pytest
+
 import modeling
 from command_line import config_values
 from data.io import feature_specs, tfrecords
@@ -11,55 +13,93 @@ from training import pretraining, pretraining_end
 from training.pretraining_config import PretrainingConfig
 
 
-def test_evaluations_trace_once_and_remember_the_scores_of_a_step(
-    tmp_path, monkeypatch
-):
+@pytest.fixture(scope="module")
+def path(tmp_path_factory):
+    """Path of pretraining records."""
+    folder = tmp_path_factory.mktemp("records")
     script_runner.create_records(
-        tmp_path,
+        folder,
         "records",
         max_seq_length=128,
         max_predictions_per_seq=20,
         num_shards=1,
     )
-    files = [str(tmp_path / "records-00000-of-00001")]
-    records = tfrecords.Records(
-        files, feature_specs.pretraining_features(128, 20)
-    )
+    return str(folder / "records-00000-of-00001")
+
+
+@pytest.fixture
+def create_evaluation(path, tmp_path):
+    """Function that returns a new function (trainer) -> scores."""
     config = config_values.create_config(
         PretrainingConfig,
-        input_file=files[0],
+        input_file=path,
         output_dir=str(tmp_path / "run"),
         max_eval_steps=2,
     )
-    bert_config = models.tiny_config(
-        vocab_size=1600, max_position_embeddings=128
+    return functools.partial(
+        pretraining.create_evaluation,
+        config,
+        tfrecords.Records([path], feature_specs.pretraining_features(128, 20)),
+        pretraining_end.MaskedCounts(),
     )
-    trainer = create_trainer(
-        model=models.built(modeling.BertPretrainer(bert_config)),
+
+
+@pytest.fixture
+def trainer():
+    """Trainer of a tiny model, before its first step."""
+    config = models.tiny_config(vocab_size=1600, max_position_embeddings=128)
+    return create_trainer(
+        model=models.built(modeling.BertPretrainer(config)),
         loss=modeling.PretrainingLoss(),
     )
-    traced = []
+
+
+@pytest.fixture
+def traces(monkeypatch):
+    """List with an entry for each time that the metrics are traced."""
+    traces = []
     metrics_of = pretraining.pretraining_metrics
 
     @functools.wraps(metrics_of)
     def traced_metrics(*arguments, **options):
-        traced.append(1)
-        return metrics_of(*arguments, **options)
+        traced = metrics_of(*arguments, **options)
+        traces.append(traced)
+        return traced
 
     monkeypatch.setattr(pretraining, "pretraining_metrics", traced_metrics)
-    counts = pretraining_end.MaskedCounts()
-    evaluate = pretraining.create_evaluation(config, records, counts)
-    first = evaluate(trainer)
-    assert len(traced) == 1
+    return traces
+
+
+def halve_weights(trainer):
+    """Changes what the model computes."""
     for variable in trainer.model.trainable_variables:
         variable.assign(variable * 0.5)
-    # The scores belong to the step, not to the weights.
-    assert evaluate(trainer) == first
+
+
+def test_the_scores_of_a_step_are_remembered(create_evaluation, trainer):
+    """They belong to the step, not to the weights."""
+    evaluate = create_evaluation()
+    scores = evaluate(trainer)
+    halve_weights(trainer)
+    assert evaluate(trainer) == scores
+
+
+def test_another_step_is_evaluated_in_the_same_graph(
+    create_evaluation, trainer, traces
+):
+    evaluate = create_evaluation()
+    first = evaluate(trainer)
+    halve_weights(trainer)
     trainer.global_step = 1
     second = evaluate(trainer)
-    assert len(traced) == 1
-    # A graph that was traced for the new weights computes the same bits.
-    create = pretraining.create_evaluation
-    assert create(config, records, counts)(trainer) == second
-    assert len(traced) == 2
+    assert len(traces) == 1
     assert first["loss"] != second["loss"]
+
+
+def test_a_new_graph_computes_the_same_bits(create_evaluation, trainer, traces):
+    evaluate = create_evaluation()
+    evaluate(trainer)
+    halve_weights(trainer)
+    trainer.global_step = 1
+    assert create_evaluation()(trainer) == evaluate(trainer)
+    assert len(traces) == 2

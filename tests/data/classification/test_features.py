@@ -115,7 +115,9 @@ def test_texts_that_were_cut_are_counted(tokenizer, caplog):
     assert caplog.messages[-1] == message
 
 
-def test_windows_cover_a_text_and_weigh_one_text_together(tokenizer, caplog):
+def test_the_windows_of_a_text_cover_it_and_their_weights_add_up_to_1(
+    tokenizer, caplog
+):
     caplog.set_level("INFO", logger="absl")
     texts = ["a b c a b c a", "", "a b c"]
     examples = [InputExample("g", text, None, "y") for text in texts]

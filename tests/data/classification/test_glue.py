@@ -62,7 +62,7 @@ def write(folder, name, *lines):
     (folder / name).write_text("\n".join(lines) + "\n")
 
 
-def test_qqp_leaves_out_broken_lines(tmp_path, caplog):
+def test_broken_lines_of_qqp_are_left_out(tmp_path, caplog):
     header = "id\tqid1\tqid2\tquestion1\tquestion2\tis_duplicate"
     lines = [header, "7\t1\t2\ta\tb\t1", "8\t1\t2\tbroken", "9\t1\t2\tc\td\t0"]
     write(tmp_path, "train.tsv", *lines)
@@ -86,7 +86,7 @@ def test_qqp_leaves_out_broken_lines(tmp_path, caplog):
     assert "test.tsv: added empty texts to 1 lines" in caplog.text
 
 
-def test_mismatched_and_diagnostics_go_with_mnli(tmp_path):
+def test_mnli_also_has_its_mismatched_and_diagnostic_sets(tmp_path):
     row = "5\tp\tq\tg\tx\tx\tx\tx\ta\tb\tneutral"
     write(tmp_path, "dev_mismatched.tsv", "header", row)
     write(tmp_path, "diagnostic.tsv", "index\tsentence1\tsentence2", "0\ta\tb")

@@ -72,7 +72,7 @@ def test_ranks_and_gains_are_those_of_the_definitions(tmp_path, caplog):
     assert f"{6 - len(rows)} of 6 queries have no relevant" in caplog.text
 
 
-def test_equal_scores_and_unknown_labels_raise_no_rank(tmp_path):
+def test_equal_scores_and_unknown_labels_do_not_improve_a_rank(tmp_path):
     gains = [1, 0, 0, None]
     scores = [0.0, 0.0, 0.0, 1.0]
     results = rank(tmp_path, gains, scores, ["q"] * 4)
@@ -82,7 +82,7 @@ def test_equal_scores_and_unknown_labels_raise_no_rank(tmp_path):
     assert np.isnan(rank(tmp_path, [0], [1.0], ["q"])["mrr_10"])
 
 
-def test_columns_have_names_of_their_own(tmp_path):
+def test_columns_of_pairs_are_found_by_their_names(tmp_path):
     text = "query,passage,relevance\na,b,1\nc,d,0\n"
     actual = read_set(tmp_path, "dev", text, "ranking")
     assert actual == [("a", "b", 1.0), ("c", "d", 0.0)]
@@ -169,7 +169,7 @@ def test_all_sets_have_their_scores_on_the_scale_of_the_first():
         pairs.check_scale("eval", many, unit)
 
 
-def test_recall_counts_who_finds_the_partner():
+def test_recall_counts_the_texts_whose_partner_is_found():
     vectors = np.random.default_rng(0).normal(size=(1500, 2, 8))
     vectors /= np.linalg.norm(vectors, axis=-1, keepdims=True)
     vectors[:900, 1] = vectors[:900, 0]

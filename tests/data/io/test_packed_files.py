@@ -39,8 +39,8 @@ def test_a_packed_table_has_the_rows_of_the_table(
 ):
     path = tmp_path / name
     path.write_bytes(PACK[kind](TEXT.encode(encoding or "utf-8")))
-    told = Layout(encoding=encoding if encoding == "cp1252" else None)
-    assert [*read_rows(path, told)] == ROWS
+    layout = Layout(encoding=encoding if encoding == "cp1252" else None)
+    assert [*read_rows(path, layout)] == ROWS
 
 
 @pytest.mark.parametrize("kind", PACK)

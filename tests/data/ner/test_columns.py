@@ -1,7 +1,8 @@
 """Tables of tagged words, sentences, and the tags that a file may have.
 
 column_layouts.py finds how they are written, column_sentences.py parts them
-into sentences, and tag_names.py names their tags.
+into sentences, and tag_names.py names their tags. columns.py reads these
+tables.
 """
 
 import pytest
@@ -210,7 +211,7 @@ def test_a_test_set_without_tags_expects_none(tmp_path):
 
 
 @pytest.mark.parametrize("count, times", [(21, 1), (101, 2)])
-def test_words_are_no_types(tmp_path, count, times):
+def test_a_column_of_words_is_not_read_as_tags(tmp_path, count, times):
     lines = [f"w O\nw O\nw B-type{i}\n" for i in range(count)] * times
     text = "\n".join(lines)
     with pytest.raises(
@@ -262,7 +263,7 @@ def test_a_sentence_in_a_cell_may_contain_line_breaks(tmp_path):
     assert tags == [["B-PER", "O"], ["O", "B-LOC"]]
 
 
-def test_the_encoding_is_told(tmp_path):
+def test_a_file_is_read_in_the_encoding_of_the_flag(tmp_path):
     path = tmp_path / "train.txt"
     path.write_bytes(
         "J\xf6rg B-PER\nging O\n\nAnna B-PER\nging O\n".encode("cp1252")

@@ -174,7 +174,7 @@ def test_a_tag_that_no_label_names_is_an_error(create):
         create("O", "B-LOC").read("train")
 
 
-def test_tags_of_words_are_no_types(tmp_path):
+def test_tags_of_words_are_not_read_as_labels_of_spans(tmp_path):
     def read_labels(*labels):
         entities = [[0, 4, labels[0]], [5, 9, labels[1]]]
         return read(tmp_path, {"text": "Anna Berg", "entities": entities})

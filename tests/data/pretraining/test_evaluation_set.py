@@ -18,40 +18,88 @@ from tests.support.shards import (
 KEPT = {"mask_token_prob": 0.0, "same_token_prob": 1.0}
 
 
-def test_documents_are_held_out_for_evaluation(tmp_path):
-    path = tmp_path / "corpus.txt"
-    words = write_documents(path, 20, 12)
-    whole = create_shards(tmp_path / "whole", [path], **KEPT)
-    assert "eval_shards" not in whole
-    assert words < {*read_shards(whole)["input_ids"].ravel()}
-    digests_of = {}
-    for name, changed in (
-        ("plain", {}),
-        ("dynamic", {"dynamic_masking": True, "num_shards": 5}),
-        ("repeated", {"dupe_factor": 5}),
-    ):
-        manifest = create_shards(
-            tmp_path / name, [path], eval_fraction=0.2, **KEPT, **changed
+FRACTION = 0.2
+# Flags of jobs that hold out the same documents.
+JOBS = {
+    "plain": {},
+    "dynamic": {"dynamic_masking": True, "num_shards": 5},
+    "repeated": {"dupe_factor": 5},
+}
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory):
+    """A corpus of 20 documents, and the words that tell them apart."""
+    path = tmp_path_factory.mktemp("corpus") / "corpus.txt"
+    return path, write_documents(path, 20, 12)
+
+
+@pytest.fixture(scope="module")
+def manifests(corpus, tmp_path_factory):
+    """{name of a job: its manifest}."""
+    folder = tmp_path_factory.mktemp("jobs")
+    return {
+        name: create_shards(
+            folder / name,
+            [corpus[0]],
+            eval_fraction=FRACTION,
+            **KEPT,
+            **flags,
         )
-        (entry,) = manifest["eval_shards"]
-        assert entry["path"] == str(tmp_path / name / "eval-out")
-        spec = None
-        if "dynamic_masking" in changed:
-            spec = feature_specs.unmasked_features(64)
-        training = words & {*read_shards(manifest, spec)["input_ids"].ravel()}
-        held_out = read_shards({"shards": [entry]})
-        assert held_out["masked_lm_weights"].sum() > 0
-        assert len(held_out["input_ids"]) == entry["num_records"]
-        assert set(held_out["next_sentence_labels"].ravel()) == {0, 1}
-        assert words & {*held_out["input_ids"].ravel()} == words - training
-        assert len(training) == 15
-        digests_of[name] = read_checksums({"shards": [entry]})
-        num_rows = sum(shard["num_records"] for shard in manifest["shards"])
-        assert manifest["corpus"]["num_instances"] == num_rows
-    # The same file for any number of shards, of passes and kind of masking.
-    assert (
-        digests_of["plain"] == digests_of["dynamic"] == digests_of["repeated"]
-    )
+        for name, flags in JOBS.items()
+    }
+
+
+def read_training_words(manifest, name):
+    """Returns the ids in the training records of a job."""
+    spec = None
+    if name == "dynamic":
+        spec = feature_specs.unmasked_features(64)
+    return {*read_shards(manifest, spec)["input_ids"].ravel()}
+
+
+def test_without_a_fraction_every_document_is_for_training(corpus, tmp_path):
+    path, words = corpus
+    manifest = create_shards(tmp_path, [path], **KEPT)
+    assert "eval_shards" not in manifest
+    assert words < {*read_shards(manifest)["input_ids"].ravel()}
+
+
+@pytest.mark.parametrize("name", JOBS)
+def test_each_document_is_for_training_or_for_evaluation(
+    name, corpus, manifests
+):
+    _, words = corpus
+    training = words & read_training_words(manifests[name], name)
+    assert len(training) == 15
+    held_out = read_shards({"shards": manifests[name]["eval_shards"]})
+    assert words & {*held_out["input_ids"].ravel()} == words - training
+
+
+@pytest.mark.parametrize("name", JOBS)
+def test_the_records_for_evaluation_are_masked_pairs(name, manifests):
+    held_out = read_shards({"shards": manifests[name]["eval_shards"]})
+    assert held_out["masked_lm_weights"].sum() > 0
+    assert {*held_out["next_sentence_labels"].ravel()} == {0, 1}
+
+
+@pytest.mark.parametrize("name", JOBS)
+def test_the_manifest_counts_the_records_of_both_sets(name, manifests):
+    manifest = manifests[name]
+    (entry,) = manifest["eval_shards"]
+    assert entry["path"].endswith(f"/{name}/eval-out")
+    held_out = read_shards({"shards": [entry]})
+    assert entry["num_records"] == len(held_out["input_ids"])
+    num_training = sum(shard["num_records"] for shard in manifest["shards"])
+    assert manifest["corpus"]["num_instances"] == num_training
+
+
+def test_shards_passes_and_masking_do_not_change_the_set(manifests):
+    checksums = [
+        read_checksums({"shards": manifest["eval_shards"]})
+        for manifest in manifests.values()
+    ]
+    assert checksums == [checksums[0]] * len(JOBS)
 
 
 def test_one_document_cannot_be_held_out(tmp_path):

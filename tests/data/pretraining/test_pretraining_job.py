@@ -23,7 +23,7 @@ from tests.support.shards import (
 )
 
 
-def test_same_bytes_for_any_number_of_processes(tmp_path, small_parts):
+def test_any_number_of_processes_writes_the_same_bytes(tmp_path, small_parts):
     manifests = [
         create_shards(tmp_path / str(number), num_processes=number)
         for number in (1, 2, 3)
@@ -148,7 +148,7 @@ def test_another_input_is_refused(tmp_path):
         create_shards(tmp_path, text.replace("end", "and"))
 
 
-def test_gzip_gives_the_same(tmp_path):
+def test_a_packed_corpus_gives_the_same_records(tmp_path):
     packed = []
     for path in map(Path, CORPUS):
         packed.append(tmp_path / f"{path.name}.gz")
@@ -223,7 +223,7 @@ def test_a_manifest_of_other_contents_is_named(tmp_path, name, contents):
     assert path.read_text() == contents
 
 
-def test_files_of_others_stay(tmp_path, monkeypatch):
+def test_files_that_the_job_did_not_write_stay(tmp_path, monkeypatch):
     """Those at the places of our own unfinished work, too."""
     names = ("out-00000-of-00003.partial-good", "out-notes.partial-1")
     names += ("out.manifest.json.partial-2.txt",)
@@ -246,7 +246,7 @@ def test_files_of_others_stay(tmp_path, monkeypatch):
     assert all((tmp_path / name).read_text() == "mine" for name in names)
 
 
-def test_two_processes_do_not_make_the_same(tmp_path):
+def test_two_jobs_cannot_write_the_same_records_at_once(tmp_path):
     # A lock is held against this process too.
     with (
         lock.hold_lock(tmp_path / "out.lock", "out"),

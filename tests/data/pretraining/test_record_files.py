@@ -54,7 +54,9 @@ def test_records_of_equal_name_size_and_time_are_told_apart(tmp_path, changed):
     assert after != before
 
 
-def test_a_manifest_takes_the_place_of_reading(shards, tmp_path, monkeypatch):
+def test_records_with_a_manifest_are_identified_without_reading_them(
+    shards, tmp_path, monkeypatch
+):
     copies = tmp_path / "copies"
     copies.mkdir()
     copied = [shutil.copy(path, copies) for path in shards]

@@ -224,7 +224,7 @@ def answer_in_a_graph(examples, windows, logits, options, tokenizer):
     "seed, do_lower_case, version_2_with_negative",
     [(1, True, False), pytest.param(2, False, True, marks=pytest.mark.slow)],
 )
-def test_odd_text_is_answered_alike(
+def test_the_graph_answers_about_odd_text_as_python_does(
     seed, do_lower_case, version_2_with_negative
 ):
     contexts = odd_contexts(seed)

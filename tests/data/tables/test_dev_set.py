@@ -1,4 +1,7 @@
-"""Splits of one table into a train set and a dev set: no row ever moves."""
+"""Splits of one table into a train set and a dev set: no row ever moves.
+
+Tests dev_set.py.
+"""
 
 import itertools
 import json

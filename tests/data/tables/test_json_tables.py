@@ -9,10 +9,10 @@ TICKETS = '{"id": 1, "text": "a b"}, {"id": 2, "text": "c d"}'
 ROWS = [(1, {"id": 1, "text": "a b"}), (2, {"id": 2, "text": "c d"})]
 
 
-def read(tmp_path, data, name="a.json", **told):
+def read(tmp_path, data, name="a.json", **layout):
     path = tmp_path / name
     path.write_text(data, encoding="utf-8")
-    return [*read_rows(path, Layout(**told))]
+    return [*read_rows(path, Layout(**layout))]
 
 
 WRAPPED = {

@@ -82,8 +82,8 @@ def test_the_flag_that_an_error_names_reads_one_column(tmp_path):
     data = data.replace("name", "boost::name")
     with pytest.raises(ValueError, match="--delimiter=tab"):
         read_table(tmp_path, "names.csv", data)
-    told = {"delimiter": "tab", "has_header": True}
-    rows = read_table(tmp_path, "names.csv", data, **told)
+    layout = {"delimiter": "tab", "has_header": True}
+    rows = read_table(tmp_path, "names.csv", data, **layout)
     assert rows[0] == (2, {"boost::name": "std::set_0"})
 
 
@@ -171,7 +171,7 @@ WRONG_BYTES = {
 
 
 @pytest.mark.parametrize("name", WRONG_BYTES)
-def test_wrong_bytes_are_said_first(tmp_path, name):
+def test_the_error_about_the_encoding_comes_first(tmp_path, name):
     data = WRONG_BYTES[name].encode("cp1251")
     with pytest.raises(ValueError, match=r"line 1: .*--encoding=cp1251"):
         read_table(tmp_path, name, data)
@@ -190,7 +190,7 @@ def test_an_error_contains_no_letter_that_cannot_be_printed(tmp_path):
     assert str(raised.value).encode()
 
 
-def test_a_missing_number_is_no_name(tmp_path):
+def test_a_cell_for_a_missing_number_is_not_a_name(tmp_path):
     data = "NA,Nice one\n" + "".join(f"{i % 3},It is {i}\n" for i in range(9))
     with pytest.raises(ValueError, match="--has_header"):
         read_table(tmp_path, "na.csv", data)

@@ -23,10 +23,10 @@ TRUTH = [
 ]
 
 
-def read(path, **told):
+def read(path, **layout):
     """Returns the rows of a table. Raises the error of the first bad row."""
     rows = []
-    for number, row in read_rows(path, Layout(**{"has_header": None} | told)):
+    for number, row in read_rows(path, Layout(**{"has_header": None} | layout)):
         if isinstance(row, ValueError):
             raise ValueError(f"line {number}: {row}")
         rows.append(row)

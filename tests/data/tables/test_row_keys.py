@@ -33,7 +33,7 @@ def test_texts_that_look_alike_have_one_normal_form():
     assert normal_form("Corrén!") != normal_form("Corrén")
 
 
-def test_a_normal_form_is_its_own():
+def test_the_normal_form_of_a_normal_form_is_the_same():
     for cp in range(sys.maxunicode + 1):
         if not 0xD800 <= cp <= 0xDFFF:
             once = normal_form(chr(cp))

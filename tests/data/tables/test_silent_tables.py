@@ -2,7 +2,8 @@
 
 Each is read right, or an error says what is wrong and what to do.
 
-headers.py decides whether the first line is a row.
+headers.py decides whether the first line is a row. titles.py tells a title from
+both.
 """
 
 import pytest
@@ -10,9 +11,9 @@ import pytest
 from tests.support import table_rows
 
 
-def read(tmp_path, name, data, **told):
+def read(tmp_path, name, data, **layout):
     return [
-        row for _, row in table_rows.read_table(tmp_path, name, data, **told)
+        row for _, row in table_rows.read_table(tmp_path, name, data, **layout)
     ]
 
 
@@ -74,11 +75,11 @@ def test_blanks_before_quotes_are_read_beside_escaped_quotes(tmp_path):
 
 def test_quotes_that_stay_after_blanks_are_an_error(tmp_path):
     data = 'text, label\nA boat, "sea"\nA car, "road"\nA pram, "road"\n'
-    told = {"quoting": True, "delimiter": ","}
+    layout = {"quoting": True, "delimiter": ","}
     with pytest.raises(ValueError, match=r"' \"sea\"'.* blank before"):
-        read(tmp_path, "blanks.csv", data, **told)
-    told = {"quoting": False}
-    rows = read(tmp_path, "blanks.csv", data, has_header=True, **told)
+        read(tmp_path, "blanks.csv", data, **layout)
+    layout = {"quoting": False}
+    rows = read(tmp_path, "blanks.csv", data, has_header=True, **layout)
     assert rows[0][" label"] == ' "sea"'
 
 
@@ -96,11 +97,11 @@ def test_another_width_is_an_error_without_a_header(tmp_path, name):
         read(tmp_path, name, OTHER_WIDTHS[name], has_header=False)
 
 
-def test_another_width_is_an_error_if_all_is_told(tmp_path):
+def test_another_width_is_an_error_if_flags_describe_the_table(tmp_path):
     data = "1,good day\n2,fine\n3,well\n4,bad, very bad\n"
-    told = {"delimiter": ",", "quoting": True, "has_header": False}
+    layout = {"delimiter": ",", "quoting": True, "has_header": False}
     with pytest.raises(ValueError, match=r"line 4: the line has 3 columns"):
-        read(tmp_path, "told.csv", data, **told)
+        read(tmp_path, "told.csv", data, **layout)
 
 
 def test_rows_of_tabs_may_have_further_cells(tmp_path):
@@ -136,8 +137,8 @@ def test_apostrophes_within_texts_are_read(tmp_path):
     data = "text,label\n'Tis nice,x\n'No' means no,y\nThe cats',x\n"
     assert len(read(tmp_path, "texts.csv", data)) == 3
     data = "'text','label'\na,x\nb,y\n"
-    told = {"has_header": True, "quoting": False}
-    rows = read(tmp_path, "names.csv", data, **told)
+    layout = {"has_header": True, "quoting": False}
+    rows = read(tmp_path, "names.csv", data, **layout)
     assert rows[0] == {"'text'": "a", "'label'": "x"}
 
 

@@ -13,8 +13,8 @@ import pytest
 from tests.support import table_rows
 
 
-def read(tmp_path, name, data, **told):
-    rows = table_rows.read_table(tmp_path, name, data, **told)
+def read(tmp_path, name, data, **layout):
+    rows = table_rows.read_table(tmp_path, name, data, **layout)
     return [[*row.values()] for _, row in rows]
 
 

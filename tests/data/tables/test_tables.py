@@ -2,6 +2,7 @@
 
 table_formats.py reads the formats, dialects.py finds the delimiters, and
 column_keys.py names the cells of columns without a name of their own.
+csv_records.py reads CSV, parquet.py Parquet.
 """
 
 import gzip

@@ -1,4 +1,7 @@
-"""Excel workbooks: the sheet, the cells as texts, and what cannot be read."""
+"""Excel workbooks: the sheet, the cells as texts, and what cannot be read.
+
+Tests workbooks.py.
+"""
 
 import sys
 
@@ -13,8 +16,8 @@ pytest.importorskip("python_calamine", reason="needs requirements/tables.txt")
 NAMES = ["id", "text", "label"]
 
 
-def read(path, **told):
-    return [*read_rows(path, Layout(**{"has_header": None} | told))]
+def read(path, **layout):
+    return [*read_rows(path, Layout(**{"has_header": None} | layout))]
 
 
 def test_cells_are_texts_as_in_csv(tmp_path):

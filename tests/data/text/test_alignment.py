@@ -16,7 +16,7 @@ def to_sigma(text):
 
 @pytest.mark.parametrize("casing", ["uncased", "cased"])
 @pytest.mark.parametrize("path", golden.paths("tokenization/*.json.gz"))
-def test_tokens_stand_where_they_are_said_to(path, casing):
+def test_the_offsets_of_tokens_point_to_them_in_the_text(path, casing):
     tokenizer, texts, _ = load_recorded(path, casing)
     num_checked = 0
     for text in texts:

@@ -1,4 +1,7 @@
-"""Which models lower-case text: by flags, files, names and vocabularies."""
+"""Which models lower-case text: by flags, files, names and vocabularies.
+
+Tests casing.py.
+"""
 
 import contextlib
 import json
@@ -82,7 +85,9 @@ def test_a_vocabulary_that_lower_casing_changes_asks_for_the_flag(
         ("model/tokenizer_config.json", "model/bert_model.ckpt"),
     ],
 )
-def test_what_the_folder_says_is_taken(tmp_path, words, path, weights):
+def test_the_casing_that_the_folder_states_is_used(
+    tmp_path, words, path, weights
+):
     flags = {"weights": str(tmp_path / weights)} if weights else {}
     for stated in (False, True):
         args = tmp_path, words, {path: {"do_lower_case": stated}}

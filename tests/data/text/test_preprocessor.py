@@ -1,7 +1,7 @@
 """Strings become the inputs of models, in Keras and in tf.data.
 
 text_lists.py takes their strings from any container, and registration.py lets
-Keras load what it saved of them.
+Keras load what it saved of them. Tests preprocessor.py.
 """
 
 import importlib.util
@@ -173,14 +173,14 @@ def test_a_dataset_maps_the_preprocessor(preprocessor, tokenizer):
         (np.array([["a", "b"]]), "as two lists"),
     ],
 )
-def test_what_is_no_texts_is_told(preprocessor, texts, message):
+def test_a_value_that_is_no_texts_is_refused(preprocessor, texts, message):
     with pytest.raises(TypeError, match=message) as caught:
         preprocessor(texts)
     # Whoever calls the layer knows it.
     assert "BertTextClassifierPreprocessor" not in str(caught.value)
 
 
-def test_features_are_no_texts(preprocessor):
+def test_features_instead_of_texts_are_refused(preprocessor):
     with pytest.raises(TypeError, match=r"received dict .*'input_ids'"):
         preprocessor(preprocessor(TEXTS))
 
@@ -196,14 +196,14 @@ def test_a_tuple_is_a_pair(preprocessor):
 
 
 @pytest.mark.parametrize("length", [2, 0, -1, 12.5, "12", None])
-def test_a_length_without_room_for_a_word_is_told(tokenizer, length):
+def test_a_length_without_room_for_a_word_is_refused(tokenizer, length):
     message = f"a whole number from 3, .*received {length!r}"
     with pytest.raises(ValueError, match=message):
         BertTextClassifierPreprocessor(tokenizer, length)
 
 
 @pytest.mark.parametrize("tokenizer", ["vocab.txt", None, modeling])
-def test_what_is_no_tokenizer_is_told(tokenizer):
+def test_a_value_that_is_no_tokenizer_is_refused(tokenizer):
     name = type(tokenizer).__name__
     message = f"must be a FullTokenizer; received {name}. .*from_preset"
     with pytest.raises(TypeError, match=message):
@@ -270,30 +270,51 @@ def end_to_end(preprocessor, classifier, num_texts):
     return keras.Model(texts if num_texts > 1 else texts[0], outputs)
 
 
-@pytest.mark.parametrize("num_texts", [1, 2])
-def test_one_model_reads_strings_trains_and_is_saved(
-    num_texts, preprocessor, classifier, tokenizer, tmp_path
+@pytest.fixture(params=[1, 2], ids=["single", "pair"])
+def segments(request):
+    """Strings of single texts, or those of pairs."""
+    return [TEXTS, SECONDS][: request.param]
+
+
+@pytest.fixture
+def inputs(segments):
+    """The strings as an input of Keras."""
+    tensors = [tf.constant(segment) for segment in segments]
+    return tensors if len(tensors) > 1 else tensors[0]
+
+
+@pytest.fixture
+def model(preprocessor, classifier, segments):
+    """A model that reads strings."""
+    return end_to_end(preprocessor, classifier, len(segments))
+
+
+@pytest.fixture
+def probabilities(tokenizer, classifier, segments):
+    """What the classifier computes of the same texts."""
+    second = segments[1] if len(segments) > 1 else None
+    return keras.ops.softmax(classifier(expected(tokenizer, TEXTS, second)))
+
+
+def test_a_model_over_strings_predicts_as_its_classifier(
+    model, inputs, probabilities
 ):
-    model = end_to_end(preprocessor, classifier, num_texts)
-    texts = [tf.constant(segment) for segment in (TEXTS, SECONDS)[:num_texts]]
-    texts = texts if num_texts > 1 else texts[0]
-    rows = expected(tokenizer, TEXTS, SECONDS if num_texts > 1 else None)
-    right = keras.ops.softmax(classifier(rows))
-    np.testing.assert_allclose(model(texts), right, atol=1e-6)
-    predicted = model.predict(texts, verbose=0)
-    np.testing.assert_allclose(predicted, right, atol=1e-6)
+    np.testing.assert_allclose(model(inputs), probabilities, atol=1e-6)
+    predicted = model.predict(inputs, verbose=0)
+    np.testing.assert_allclose(predicted, probabilities, atol=1e-6)
+
+
+def test_a_model_over_strings_is_saved_and_loaded(
+    model, inputs, probabilities, tmp_path
+):
     model.save(tmp_path / "model.keras")
     loaded = keras.models.load_model(tmp_path / "model.keras")
-    np.testing.assert_allclose(loaded(texts), right, atol=1e-6)
-    model.compile(
-        "adam", keras.losses.SparseCategoricalCrossentropy(), metrics=["acc"]
-    )
-    model.fit(texts, np.arange(3), verbose=0)
-    right = model.predict(texts, verbose=0)
-    model.export(tmp_path / "export", verbose=False)
-    # A process that imports TensorFlow alone, as TensorFlow Serving has only
-    # the operations of TensorFlow, and no Python.
-    code = """
+    np.testing.assert_allclose(loaded(inputs), probabilities, atol=1e-6)
+
+
+# For a process that imports TensorFlow alone, as TensorFlow Serving has only
+# the operations of TensorFlow, and no Python.
+SERVE = """
 import sys
 import numpy as np, tensorflow as tf
 folder, texts = sys.argv[1], eval(sys.argv[2])
@@ -309,16 +330,25 @@ used = {node.op for function in functions for node in function.node_def}
 assert "PyFunc" not in used and "EagerPyFunc" not in used
 print(next(iter(outputs.values())).numpy().tolist())
 """
-    texts = repr([TEXTS, SECONDS][:num_texts])
+
+
+def test_a_trained_model_over_strings_is_served_by_tensorflow_alone(
+    model, inputs, segments, tmp_path
+):
+    model.compile(
+        "adam", keras.losses.SparseCategoricalCrossentropy(), metrics=["acc"]
+    )
+    model.fit(inputs, np.arange(3), verbose=0)
+    predicted = model.predict(inputs, verbose=0)
+    model.export(tmp_path / "export", verbose=False)
     done = subprocess.run(
-        [sys.executable, "-c", code, str(tmp_path / "export"), texts],
+        [sys.executable, "-c", SERVE, tmp_path / "export", repr(segments)],
         cwd=tmp_path,
         capture_output=True,
         text=True,
     )
     assert done.returncode == 0, done.stderr
-    probabilities = eval(done.stdout)
-    np.testing.assert_allclose(probabilities, right, atol=1e-5)
+    np.testing.assert_allclose(eval(done.stdout), predicted, atol=1e-5)
 
 
 @pytest.mark.parametrize(

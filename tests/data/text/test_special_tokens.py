@@ -50,7 +50,7 @@ def test_special_tokens_stay_whole_wherever_they_are(keeping):
     assert (features["input_ids"] == mask).sum() == 2
 
 
-def test_the_layer_equals_it(keeping):
+def test_the_layer_keeps_special_tokens_whole_as_python_does(keeping):
     texts = random_strings(1500, seed=4)
     # Special words between, beside and inside whatever else there is. The
     # layer marks them by characters that the texts may contain too.
@@ -94,7 +94,7 @@ def test_from_preset_takes_the_option(tmp_path):
     assert FullTokenizer.from_preset(tmp_path).tokenize("[MASK]")[1:]
 
 
-def test_an_export_would_split_them_in_other_engines(keeping):
+def test_an_export_with_special_tokens_is_refused(keeping):
     with pytest.raises(ValueError, match="special_tokens_in_strings"):
         ExportOptions(tokenizer=keeping)
 

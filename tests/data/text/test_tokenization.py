@@ -1,6 +1,7 @@
 """The tokenizer against recordings, and against the paper's code.
 
-vocabulary_checks.py refuses vocabularies that do not fit a model.
+vocabulary_checks.py refuses vocabularies that do not fit a model. words.py
+splits texts, whose characters characters.py classifies.
 """
 
 import gzip
@@ -196,7 +197,7 @@ def test_the_vocabulary_is_kept_as_its_file_has_it(tmp_path, name):
 
 
 @pytest.mark.parametrize("do_lower_case", [True, False])
-def test_the_beginning_is_that_of_the_whole(do_lower_case):
+def test_tokenizing_only_the_beginning_gives_the_same_tokens(do_lower_case):
     """Words are never cut where reading stops; it stops soon."""
     tokenizer = tokenization.FullTokenizer(VOCAB, do_lower_case)
     rng = random.Random(1)

@@ -8,7 +8,7 @@ from data.text import tokenization
 from tests.support.tokenizer_json import SAVED, TOKENS, write_tokenizer_json
 
 
-def test_reads_what_vocab_txt_would_say(tmp_path):
+def test_a_tokenizer_json_has_the_words_of_its_vocab_txt(tmp_path):
     path = write_tokenizer_json(tmp_path / "tokenizer.json")
     (tmp_path / "x.json.gz").write_bytes(gzip.compress(path.read_bytes()))
     for name in ("tokenizer.json", "x.json.gz"):

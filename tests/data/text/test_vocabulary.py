@@ -43,7 +43,7 @@ def test_words_that_save_the_most_come_first():
     assert numbers == [25 + 18 + 99 + 1 + 4 + 50, 5 + 9 + 99 + 1 + 4 + 50]
 
 
-def test_rows_know_what_they_were():
+def test_each_row_of_an_extended_vocabulary_lists_the_rows_it_starts_from():
     counts = {"seaweed": 5, "wea": 9, "zzz": 4}
     extended = vocabulary.extend_vocabulary(VOCAB, counts, 3)
     rows = vocabulary.extension_rows(VOCAB, extended)

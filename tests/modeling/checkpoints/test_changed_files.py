@@ -1,4 +1,7 @@
-"""Changed headers, shapes, names and values end in a load or in one line."""
+"""Changed headers, shapes, names and values end in a load or in one line.
+
+sizes.py compares shapes with the configuration.
+"""
 
 import json
 from pathlib import Path
@@ -37,7 +40,7 @@ def run_cases(models, first, last):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("first", range(0, CASES, BATCH))
-def test_changed_files_end_in_a_load_or_in_one_line(models, first):
+def test_changed_files_are_loaded_or_refused_in_one_line(models, first):
     lines, done = run_cases(models, first, first + BATCH)
     # A crash ends the process within a case, and so does one that hangs.
     assert done.status == 0, (lines[-1:], done.stderr[-2000:])
@@ -47,7 +50,7 @@ def test_changed_files_end_in_a_load_or_in_one_line(models, first):
     assert max(line["memory"] for line in ended) < weights_fuzz.MEMORY
 
 
-def test_unchanged_files_open_by_every_door(models):
+def test_unchanged_files_are_loaded_by_every_function(models):
     for folder in filter(Path.is_dir, models.iterdir()):
-        for door in weights_fuzz.DOORS:
-            door(folder)
+        for load in weights_fuzz.LOADERS:
+            load(folder)

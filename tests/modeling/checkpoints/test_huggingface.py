@@ -1,6 +1,8 @@
 """Hugging Face's format, on files that transformers wrote.
 
 tests/scripts/test_convert_checkpoint.py compares what the models compute.
+checkpoints/huggingface.py reads it, with shards.py where it has several files.
+foreign.py loads the weights into a model.
 """
 
 import json
@@ -33,7 +35,7 @@ def create_tensors(name="BertModel"):
     return safetensors.numpy.load_file(RECORDED / name / "model.safetensors")
 
 
-def test_old_names_there_and_back(tmp_path):
+def test_old_names_of_weights_are_read_and_new_ones_written(tmp_path):
     tensors = create_tensors()
     renamed = {
         name.replace("LayerNorm.weight", "LayerNorm.gamma").replace(
@@ -167,7 +169,7 @@ def test_names_behind_one_scope_are_read(tmp_path, scope):
     assert_close(model.weights, whole.weights, 0)
 
 
-def test_two_scopes_and_other_networks_are_not_guessed(tmp_path):
+def test_weights_of_two_scopes_or_other_networks_are_refused(tmp_path):
     tensors = create_tensors()
     for scopes in (("query.", "passage."), ("x.roberta.",), ("distilbert.",)):
         values = {

@@ -1,7 +1,7 @@
 """Presets for KerasHub, by save_kerashub and tools.convert_checkpoint.
 
-test_kerashub_reading.py reads recorded presets, and test_against_kerashub.py
-compares with KerasHub itself.
+modeling/checkpoints/kerashub.py writes them. test_kerashub_reading.py reads
+recorded presets, and test_against_kerashub.py compares with KerasHub itself.
 """
 
 import dataclasses
@@ -81,38 +81,70 @@ def datasets(path):
     return values
 
 
-@pytest.mark.parametrize("lower_case", [True, False])
-def test_a_classifier_comes_back_equal_to_the_bit(tmp_path, lower_case):
-    model = create_perturbed(modeling.BertClassifier, 3)
-    source = write_release(
+@pytest.fixture(params=[True, False], ids=["uncased", "cased"])
+def lower_case(request):
+    """Whether the model of `classifier` lower-cases text."""
+    return request.param
+
+
+@pytest.fixture
+def classifier():
+    """A classifier of three labels."""
+    return create_perturbed(modeling.BertClassifier, 3)
+
+
+@pytest.fixture
+def source(classifier, lower_case, tmp_path):
+    """A folder with the classifier in Google's format."""
+    return write_release(
         tmp_path / "tf1",
-        model,
+        classifier,
         LABELS,
         lower_case,
         output_mode="classification",
         max_seq_length=20,
     )
-    preset = tmp_path / "preset"
-    # The second time, it replaces what it wrote.
+
+
+@pytest.fixture
+def preset(source, tmp_path):
+    """The same classifier as a preset, which replaces an earlier one."""
     for _ in range(2):
-        write_preset(source, preset)
+        write_preset(source, tmp_path / "preset")
+    return tmp_path / "preset"
+
+
+def test_a_classifier_comes_back_equal_to_the_bit(classifier, preset):
     assert names(preset) == CLASSIFIER_FILES
-    check_equal(model, modeling.BertClassifier.from_preset(preset))
+    check_equal(classifier, modeling.BertClassifier.from_preset(preset))
+
+
+def test_what_a_folder_states_comes_back(source, preset, lower_case):
     saved = presets.read_preset(preset)
     assert (saved.head, saved.labels) == (kinds.CLASSIFIER, LABELS)
     assert saved.do_lower_case is lower_case
     assert saved.head_settings["max_seq_length"] == 20
-    # KerasHub has no entry for it, and it only matters for new weights.
-    config = dataclasses.replace(CONFIG, initializer_range=0.02)
-    assert modeling.load_config(preset) == config
     vocabulary = (source / "vocab.txt").read_bytes()
     assert FullTokenizer.from_preset(preset).vocab_bytes == vocabulary
-    sequence_length = read_json(preset / "preprocessor.json")["config"]
-    assert sequence_length["sequence_length"] == 20
-    # Without our own files, it is a preset like KerasHub's.
+
+
+def test_the_configuration_comes_back_but_for_what_kerashub_lacks(preset):
+    """It has no entry for the range, which only matters for new weights."""
+    config = dataclasses.replace(CONFIG, initializer_range=0.02)
+    assert modeling.load_config(preset) == config
+
+
+def test_kerashub_reads_the_length_of_the_inputs(preset):
+    preprocessor = read_json(preset / "preprocessor.json")["config"]
+    assert preprocessor["sequence_length"] == 20
+
+
+def test_without_our_own_files_it_is_a_preset_like_kerashubs(
+    classifier, preset, lower_case
+):
     for name in ("model.json", "labels.txt"):
         (preset / name).unlink()
-    check_equal(model, modeling.BertClassifier.from_preset(preset))
+    check_equal(classifier, modeling.BertClassifier.from_preset(preset))
     assert presets.read_preset(preset).do_lower_case is lower_case
 
 

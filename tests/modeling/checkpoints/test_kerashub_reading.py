@@ -4,7 +4,8 @@ KerasHub 0.32 wrote the classifier in tests/testdata/weights/kerashub, with
 random weights, and computed out.npz (its backbone) and out_c.npz of in.npz.
 
 kerashub_files.py reads their JSON files, h5_files.py reads their weights, and
-kerashub_targets.py finds the variables for these.
+kerashub_targets.py finds the variables for these. kerashub_weights.py gives the
+weights Google's names.
 """
 
 import json
@@ -205,7 +206,7 @@ def test_a_preset_states_the_length_of_the_inputs(classifier):
     assert not presets.read_preset(classifier).head_settings
 
 
-def test_kept_accents_are_said(classifier, caplog):
+def test_a_preset_that_keeps_accents_is_warned_of(classifier, caplog):
     presets.read_preset(classifier)
     assert "keeps the accents" in caplog.text
     caplog.clear()

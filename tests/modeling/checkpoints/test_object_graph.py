@@ -1,6 +1,8 @@
 """Checkpoints and SavedModels of Model Garden, which TF-Hub published.
 
 object_graph.py finds their weights, and saved_models.py what else they state.
+object_entries.py opens them, and entry_names.py converts the names of their
+entries.
 """
 
 import re

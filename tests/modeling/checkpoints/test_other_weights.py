@@ -70,7 +70,7 @@ def test_readable_weights_beside_others_are_read(tmp_path):
     assert modeling.BertModel.from_preset(folder).built
 
 
-def test_another_architecture_is_refused_by_every_door(tmp_path):
+def test_another_architecture_is_refused_by_every_function(tmp_path):
     folder = shutil.copytree(RECORDED, tmp_path / "model")
     config = folder / "config.json"
     config.write_text(json.dumps(CONFIG | {"model_type": "roberta"}))
@@ -81,15 +81,15 @@ def test_another_architecture_is_refused_by_every_door(tmp_path):
         convert(folder, tmp_path / "new")
     words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a"]
     (folder / "vocab.txt").write_text("\n".join(words))
-    for door in (load_teacher, *weights_fuzz.DOORS):
+    for load in (load_teacher, *weights_fuzz.LOADERS):
         with pytest.raises(ValueError, match=says):
-            door(folder)
+            load(folder)
 
 
 def test_an_export_says_whose_weights_they_are(tmp_path):
     (tmp_path / "flax_model.msgpack").touch()
     with pytest.raises(ValueError, match="is weights of Flax"):
-        weights_fuzz.DOORS[1](tmp_path)
+        weights_fuzz.LOADERS[1](tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -102,9 +102,9 @@ def test_a_head_under_other_names_is_named(tmp_path, head):
     change_weights(folder, dict.fromkeys(head, (2, 8)), removed)
     first, second = sorted(head)
     says = rf"model.safetensors contains no head .*{first}.*{second}"
-    for door in (modeling.BertClassifier.from_preset, weights_fuzz.DOORS[1]):
+    for load in (modeling.BertClassifier.from_preset, weights_fuzz.LOADERS[1]):
         with pytest.raises(ValueError, match=says):
-            door(folder)
+            load(folder)
 
 
 @pytest.mark.parametrize(
@@ -134,7 +134,7 @@ def test_sizes_are_compared_before_a_model_is_created(place, entry, value):
         modeling.find_checkpoint(preset, config=changed)
 
 
-def test_every_door_names_the_configuration(tmp_path):
+def test_every_function_names_a_configuration_that_does_not_fit(tmp_path):
     folder = tmp_path / "models"
     folder.mkdir()
     weights_fuzz.create_folders(folder)
@@ -142,6 +142,6 @@ def test_every_door_names_the_configuration(tmp_path):
     values = json.loads(file.read_text())
     file.write_text(json.dumps(values | {"num_hidden_layers": 1_000_000}))
     says = rf"num_hidden_layers=1000000, .* in {file}"
-    for door in weights_fuzz.DOORS:
+    for load in weights_fuzz.LOADERS:
         with pytest.raises(ValueError, match=says):
-            door(file.parent)
+            load(file.parent)

@@ -1,6 +1,7 @@
 """TF1 checkpoints: Google's format and names, in and out.
 
-restore.py assigns their values by name.
+restore.py assigns their values by name. tf1_files.py opens the files.
+checkpoint.py and entries.py define what all formats have.
 """
 
 import resource

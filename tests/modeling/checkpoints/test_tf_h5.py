@@ -264,7 +264,7 @@ def test_damaged_files_are_named(tmp_path):
         assert "\n" not in str(caught.value)
 
 
-def test_groups_that_contain_each_other_end(tmp_path):
+def test_groups_that_contain_each_other_do_not_hang(tmp_path):
     folder = copy(CLASSIFIER, tmp_path)
     with h5py.File(folder / "tf_model.h5", "r+") as file:
         file["bert/again"] = file["/"]

@@ -149,7 +149,7 @@ def test_two_workers_equal_one_and_end_together(flags, one_device, tmp_path):
 
 
 @pytest.mark.slow
-def test_a_lost_chief_is_one_sentence(flags, tmp_path):
+def test_a_worker_that_loses_the_chief_ends_with_one_sentence(flags, tmp_path):
     flags = flags | {"save_checkpoints_steps": 10}
     with workers(flags, tmp_path / "run") as (chief, worker):
         wait_for_step(worker, tmp_path / "run", 10)

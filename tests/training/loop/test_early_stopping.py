@@ -12,6 +12,9 @@ from model_folders.checkpoint_folders import checkpoint_steps
 from tests.support import script_runner
 from tests.support.checkpoints import assert_same_bits, values
 
+STEPS_PER_EPOCH = 8
+PATIENCE = 3
+
 
 @pytest.fixture(scope="module")
 def flags(tiny, tmp_path_factory):
@@ -46,50 +49,76 @@ def best_of(folder):
         return read_json(folder / "model.json").get("best_step")
 
 
-@pytest.mark.slow
-def test_early_stopping_survives_kills(flags, tmp_path):
-    more = flags | {
-        "early_stopping_patience": 3,
+def run(flags, output_dir, kill_when=lambda: False):
+    """Runs the task in a folder, until it ends or shall be killed."""
+    changes = {
+        "output_dir": output_dir,
+        "early_stopping_patience": PATIENCE,
         # No multiple of it is the end of the first epochs.
         "save_checkpoints_steps": 3,
     }
+    return script_runner.run(
+        "run_classifier.py",
+        output_dir.parent,
+        kill_when=kill_when,
+        **flags | changes,
+    )
 
-    def run(output_dir, kill_when=lambda: False):
-        return script_runner.run(
-            "run_classifier.py",
-            tmp_path,
-            kill_when=kill_when,
-            **more | {"output_dir": output_dir},
-        )
 
-    undisturbed, killed = tmp_path / "undisturbed", tmp_path / "killed"
+@pytest.fixture(scope="module")
+def runs(flags, tmp_path_factory):
+    """A folder of two runs, one of them killed twice, and that one's Done."""
+    folder = tmp_path_factory.mktemp("runs")
+    undisturbed, killed = folder / "undisturbed", folder / "killed"
 
-    def steps():
-        return checkpoint_steps(killed) or [0]
+    def last_saved_step():
+        return (checkpoint_steps(killed) or [0])[-1]
 
     def kill(kill_when):
-        assert run("killed", kill_when=kill_when).status == -signal.SIGKILL
+        assert run(flags, killed, kill_when).status == -signal.SIGKILL
 
     with concurrent.futures.ThreadPoolExecutor() as pool:
-        undisturbed_run = pool.submit(run, "undisturbed")
+        undisturbed_run = pool.submit(run, flags, undisturbed)
         # In the first epochs the best is found again and again.
         kill(lambda: best_of(killed))
         undisturbed_run.result().check()
     assert "Run its command again" in (killed / "README.md").read_text()
-    best_step = best_of(undisturbed)
-    last_step = checkpoint_steps(undisturbed)[-1]
-    assert best_step > 8
-    assert last_step == best_step + 3 * 8
-
     # Later a better one is waited for in vain.
-    kill(lambda: steps()[-1] > best_step + 3)
-    assert best_step < steps()[-1] < last_step
-    done = run("killed").check()
+    best_step = best_of(undisturbed)
+    kill(lambda: last_saved_step() > best_step + 3)
+    assert best_step < last_saved_step() < checkpoint_steps(undisturbed)[-1]
+    return folder, run(flags, killed).check()
+
+
+@pytest.mark.slow
+def test_a_run_stops_when_the_best_step_is_older_than_the_patience(runs):
+    undisturbed = runs[0] / "undisturbed"
+    best_step = best_of(undisturbed)
+    assert best_step > STEPS_PER_EPOCH
+    last_step = checkpoint_steps(undisturbed)[-1]
+    assert last_step == best_step + PATIENCE * STEPS_PER_EPOCH
+
+
+@pytest.mark.slow
+def test_a_killed_run_resumes_and_stops_early(runs):
+    _, done = runs
     assert "Restored the checkpoint" in done.stderr
     assert "Stopping early" in done.stderr
 
-    assert_same_bits(values(killed), values(undisturbed))
-    assert_same_bits(values(killed / "best"), values(undisturbed / "best"))
+
+@pytest.mark.slow
+@pytest.mark.parametrize("place", ["", "best"])
+def test_a_killed_run_ends_with_the_same_weights(runs, place):
+    folder, _ = runs
+    assert_same_bits(
+        values(folder / "killed" / place),
+        values(folder / "undisturbed" / place),
+    )
+
+
+@pytest.mark.slow
+def test_a_killed_run_ends_with_the_same_best_step_and_results(runs):
+    killed, undisturbed = runs[0] / "killed", runs[0] / "undisturbed"
     assert best_of(killed) == best_of(undisturbed)
     for name in ("eval_results.txt", "best/labels.txt"):
         assert (killed / name).read_text() == (undisturbed / name).read_text()

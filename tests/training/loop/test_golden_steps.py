@@ -1,4 +1,7 @@
-"""Training in float64 against recordings of the original, step by step."""
+"""Training in float64 against recordings of the original, step by step.
+
+train_step.py makes the steps.
+"""
 
 import dataclasses
 
@@ -107,7 +110,7 @@ def test_training_equals_the_original(path, form, num_parts, monkeypatch):
 
 
 @pytest.mark.slow
-def test_steps_made_without_returning_are_the_same_steps():
+def test_several_steps_in_one_call_are_the_same_as_single_steps():
     # What --iterations_per_loop does on a TPU.
     path = golden.paths("models/*/pretraining_steps.npz")[-1].values[0]
     steps = []

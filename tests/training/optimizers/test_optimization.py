@@ -1,4 +1,7 @@
-"""Optimizers against their formulas, written in NumPy."""
+"""Optimizers against their formulas, written in NumPy.
+
+adamw.py has the formulas, and accelerated_updates.py their fast versions.
+"""
 
 import keras
 import numpy as np

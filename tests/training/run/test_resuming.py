@@ -54,7 +54,7 @@ def test_a_run_may_be_evaluated_later_and_then_on_the_same_records(folder):
             start_or_resume(folder, {"seed": 1, "eval_input_file": [other]})
 
 
-def test_a_start_that_has_moved_on_can_be_left_out(folder):
+def test_a_resume_needs_no_init_checkpoint(folder):
     start_or_resume(folder, {"init_checkpoint": RECORDS})
     start_or_resume(folder, {})
 

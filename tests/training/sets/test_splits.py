@@ -1,4 +1,7 @@
-"""The records of a task's splits."""
+"""The records of a task's splits.
+
+task.py defines a split.
+"""
 
 from modeling import BertConfig
 from tests.support.toy_task import (

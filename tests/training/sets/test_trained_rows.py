@@ -82,7 +82,7 @@ def on_table(dev_fraction, clean_fraction, rule=RULE, key=KEY):
         ),
     ],
 )
-def test_what_no_weights_were_trained_on_is_not_in_doubt(preset, caplog):
+def test_rows_that_no_weights_were_trained_on_are_not_in_doubt(preset, caplog):
     start = add_dev_set_rule(create_start(preset), Reader())
     assert start.dev_set_rule == DevSetRule(RULE, FRACTION, KEY, FRACTION)
     assert not caplog.text
@@ -144,7 +144,7 @@ def test_what_no_weights_were_trained_on_is_not_in_doubt(preset, caplog):
         ),
     ],
 )
-def test_what_weights_may_have_been_trained_on_is_in_doubt(
+def test_rows_that_weights_may_have_been_trained_on_are_in_doubt(
     preset, clean_fraction, reason, caplog
 ):
     start = add_dev_set_rule(create_start(preset), Reader())

@@ -1,0 +1,118 @@
+"""Runs of a task whose evaluations find the accuracies that a test decides.
+
+For example, the second of three epochs is the best one:
+
+    run_task(create_options(tmp_path), [0.5, 0.9, 0.7])
+"""
+
+import shutil
+
+import numpy as np
+
+from files.json_files import read_json
+from model_folders.checkpoint_folders import checkpoint_steps
+from tests.support import toy_task
+from tests.support.checkpoints import values
+
+LENGTH = 4
+EXAMPLES = 8
+BATCH_SIZE = 4
+STEPS_PER_EPOCH = EXAMPLES // BATCH_SIZE
+# Flags of a command that does not train.
+LATER = {"do_train": False, "evaluate_each_epoch": False}
+
+
+class ScriptedTask(toy_task.ToyTask):
+    """A task whose accuracies a test decides.
+
+    Args:
+        start: what the command starts from.
+        find_accuracy: function () -> accuracy of an evaluation.
+        first_example: number of the first example of the dev set.
+    """
+
+    metrics = ("accuracy", "f1")
+    num_examples = EXAMPLES
+    max_seq_length = LENGTH
+
+    def __init__(self, start, find_accuracy, first_example):
+        super().__init__(start)
+        self.find_accuracy = find_accuracy
+        self.first_example = first_example
+
+    def read_examples(self, split):
+        first = self.first_example if split == "eval" else 0
+        return range(first, first + self.num_examples)
+
+    def evaluate(self, split, batches):
+        assert len(list(batches)) == 1
+        accuracy = self.find_accuracy()
+        return {"accuracy": accuracy, "f1": 1 - accuracy}
+
+    def write_predictions(self, split, batches, output_dir):
+        (logits,) = (outputs for _, outputs in batches)
+        np.save(f"{output_dir}/logits.npy", logits)
+        return {}
+
+
+def create_options(tmp_path):
+    """Returns flags of a run of three epochs that evaluates each of them."""
+    return toy_task.create_run(
+        tmp_path,
+        export_weights=str(tmp_path / "weights"),
+        max_seq_length=LENGTH,
+        learning_rate=1e-2,
+        num_train_epochs=3,
+        do_train=True,
+        do_eval=True,
+        do_predict=True,
+        evaluate_each_epoch=True,
+    )
+
+
+def run_task(options, accuracies, first_example=0, **changes):
+    """Runs a command that must evaluate as often as there are accuracies.
+
+    Args:
+        options: flags of a command that trains.
+        accuracies: accuracy that each evaluation finds, in order.
+        first_example: number of the dev set's first example, which tells one
+            dev set from another.
+        **changes: flags that differ from `options`.
+    """
+    shutil.rmtree(options["export_weights"], ignore_errors=True)
+    left = iter(accuracies)
+    toy_task.run_task(
+        ScriptedTask, options | changes, left.__next__, first_example
+    )
+    assert not [*left], "the command has evaluated less often"
+
+
+def run_later(options, accuracies, **changes):
+    """Runs a command that does not train, as `run_task` does."""
+    return run_task(options, accuracies, **LATER | changes)
+
+
+def used_step(folder):
+    """Returns the steps whose weights the last command exported."""
+    exported = values(folder / "weights/bert_model.ckpt")
+    steps = set()
+    for path in (folder / "run", folder / "run/best"):
+        for step in checkpoint_steps(path):
+            saved = values(path, step)
+            if all(
+                np.array_equal(exported[name], saved[name]) for name in exported
+            ):
+                steps.add(step)
+    return steps
+
+
+def best_of(folder):
+    """Returns the best step that a run's description names."""
+    return read_json(folder / "run/model.json")["best_step"]
+
+
+def remove_checkpoints(folder):
+    """Removes the checkpoints of a run, but not its best step."""
+    for file in folder.glob("model.ckpt-*"):
+        file.unlink()

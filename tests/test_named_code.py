@@ -1,0 +1,141 @@
+"""Docstrings and comments name files and code that exist.
+
+Also, each module is named or imported by a test.
+"""
+
+import ast
+import collections
+import io
+import itertools
+import re
+import tokenize
+
+from tests.support.golden import ROOT
+from tests.support.source_files import (
+    ALL_FOLDERS,
+    PACKAGES,
+    imported,
+    parsed_sources,
+    sources,
+)
+
+# `module.name` with any packages before it, but those of others, and calls.
+# What ends in such words is a file.
+DOTTED_NAME = re.compile(
+    r"`(?!keras\.|tf\.)(?:\w+\.)*([a-z_]\w*)\.(?!(?:jsonl?|pb)`)(\w+)(?:\(.*?)?`"
+)
+
+
+def prose(source):
+    """Yields the comments and the docstrings of a Source."""
+    for token in tokenize.generate_tokens(io.StringIO(source.text).readline):
+        if token.type == tokenize.COMMENT:
+            yield token.string
+    described = (ast.Module, ast.ClassDef, ast.FunctionDef)
+    for node in ast.walk(source.tree):
+        if isinstance(node, (*described, ast.AsyncFunctionDef)):
+            yield ast.get_docstring(node) or ""
+
+
+def test_docstrings_and_comments_name_files_that_exist():
+    files = [
+        f"/{source.path.relative_to(ROOT)}"
+        for source in parsed_sources(*ALL_FOLDERS)
+    ]
+    # A file of another project.
+    files.append("/transformers/activations.py")
+    wrong = [
+        f"{source.path.relative_to(ROOT)}: {name}"
+        for source in parsed_sources(*ALL_FOLDERS)
+        for text in prose(source)
+        # Capitals stand for a name: FILE.py.
+        for name in re.findall(r"[\w/]*[a-z0-9_]\.py\b", text)
+        if not any(file.endswith(f"/{name}") for file in files)
+    ]
+    assert wrong == []
+
+
+def names_of(source):
+    """Returns what a module defines, or what a package offers."""
+    names = set()
+    is_package = source.path.name == "__init__.py"
+    for node in ast.walk(source.tree) if is_package else source.tree.body:
+        match node:
+            case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+                names.add(name)
+            case ast.Assign(targets=[ast.Name(id=name)]):
+                names.add(name)
+            case ast.AnnAssign(target=ast.Name(id=name)):
+                names.add(name)
+            case ast.ImportFrom(names=aliases):
+                names |= {alias.name for alias in aliases}
+    if is_package:
+        names |= {inner.stem for inner in source.path.parent.iterdir()}
+    return names
+
+
+def names_of_modules():
+    """Returns {name of a module: what the modules of this name define}."""
+    names = collections.defaultdict(set)
+    for source in parsed_sources(*PACKAGES, "tools"):
+        is_package = source.path.name == "__init__.py"
+        path = source.path.parent if is_package else source.path
+        names[path.stem] |= names_of(source)
+    return names
+
+
+def variables_of(source):
+    """Returns the names of the variables and parameters of a Source."""
+    variables = set()
+    for node in ast.walk(source.tree):
+        match node:
+            case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name):
+                variables.add(name)
+    return variables
+
+
+def test_docstrings_and_comments_name_code_that_exists():
+    """In `module.name`, a module of this project defines the name."""
+    modules = names_of_modules()
+    all_names = set().union(*modules.values())
+    wrong = []
+    for source in parsed_sources(*ALL_FOLDERS):
+        variables = variables_of(source)
+        for text in prose(source):
+            for module, name in DOTTED_NAME.findall(text):
+                # A module of ours with the name, or else a variable or a module
+                # of others without a name of ours: a renamed module has one.
+                is_right = (
+                    name in modules[module]
+                    if module in modules
+                    else name not in all_names
+                )
+                if not is_right and module not in variables:
+                    place = source.path.relative_to(ROOT)
+                    wrong.append(f"{place}: {module}.{name}")
+    assert wrong == []
+
+
+def is_tested(path, tested, named):
+    """Returns whether a test imports a module, or names its file."""
+    file = str(path.relative_to(ROOT))
+    module = file.removesuffix(".py").replace("/", ".")
+    return module in tested or any(
+        f"/{file}".endswith(f"/{name}") for name in named
+    )
+
+
+def test_each_module_is_imported_or_named_by_its_test():
+    """`git grep -lw MODULE tests` then finds the tests of a module."""
+    tests = [path for path in sources("tests") if "test_" in path.name]
+    tested = {name for path in tests for name in imported(path)}
+    named = set()
+    for path in tests:
+        docstring = ast.get_docstring(ast.parse(path.read_text()))
+        named |= {*re.findall(r"[\w/]+\.py\b", docstring or "")}
+    modules = itertools.chain(*map(sources, PACKAGES))
+    assert [
+        str(path.relative_to(ROOT))
+        for path in modules
+        if path.name != "__init__.py" and not is_tested(path, tested, named)
+    ] == []
