@@ -1,6 +1,6 @@
 """The losses against the same formulas in NumPy, and in parts.
 
-task_loss.py adds up the parts and weighs examples.
+base_loss.py adds up the parts and weighs examples.
 """
 
 import numpy as np

@@ -1,6 +1,7 @@
 """run_classifier.py on MRPC: results, files, and what it refuses.
 
-prediction_files.py writes its predictions. fine_tuning.py lists the steps of a
+classifier_config.py defines its flags. prediction_files.py writes its
+predictions. fine_tuning.py lists the steps of a
 run, and fine_tuning_config.py its flags.
 """
 

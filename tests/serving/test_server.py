@@ -1,7 +1,7 @@
 """serve.py as a process, asked by many clients, good and hostile ones.
 
-request_limits.py refuses what is too large, and uvicorn_server.py holds the
-connections.
+request_bodies.py reads what clients send, request_limits.py refuses what is too
+large, and uvicorn_server.py holds the connections.
 """
 
 import contextlib

@@ -1,6 +1,7 @@
 """serving.load: exported models in Python.
 
-Tests text_model.py, prepared_model.py and task_methods.py.
+Tests text_model.py, prepared_model.py and task_methods.py, whose lists of texts
+request_lists.py expands.
 """
 
 import itertools

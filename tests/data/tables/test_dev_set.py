@@ -1,6 +1,6 @@
 """Splits of one table into a train set and a dev set: no row ever moves.
 
-Tests dev_set.py.
+dev_set.py chooses the rows, and set_reader.py reads the sets.
 """
 
 import itertools
