@@ -67,6 +67,15 @@ def source_of(folder: str) -> str | None:
     return match and "hf://{}/{}@{}".format(*match.groups())
 
 
+def local_folder(path: str) -> str:
+    """Returns the path itself, or for hf://OWNER/NAME the downloaded folder.
+
+    Raises:
+        ValueError, OSError: as `download` raises them.
+    """
+    return download(path) if path.startswith(SCHEME) else path
+
+
 def download(path: str) -> str:
     """Downloads the files of a model that this project reads.
 

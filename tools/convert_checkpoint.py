@@ -19,13 +19,12 @@ from typing import TYPE_CHECKING, Protocol, Self
 from absl import logging
 
 import modeling
-from command_line import cli, flags
+from command_line import cli, config_values, flags
 from command_line.flags import flag
 from command_line.path_flags import PathKind
 from data.text import tokenization, vocabulary
-from model_folders import identity, kinds, presets
+from model_folders import hub, identity, kinds, presets
 from model_folders.cards import cards, descriptions
-from training.downloads import download_flags
 
 if TYPE_CHECKING:
     from modeling.base_model import FeaturesModel
@@ -103,7 +102,7 @@ class Config(flags.Config):
 
     def download(self) -> Self:
         """Returns the flags with a local folder for a model of the hub."""
-        return download_flags(self, "init_checkpoint")
+        return config_values.convert(self, hub.local_folder, "init_checkpoint")
 
 
 def _load_config(
