@@ -155,12 +155,12 @@ def find_score_unit(examples: Iterable[InputExample]) -> float:
 
 
 def check_scale(
-    split: str, examples: Iterable[InputExample], unit: float
+    split_name: str, examples: Iterable[InputExample], unit: float
 ) -> None:
     """Checks that the labels of a split are on a scale.
 
     Args:
-        split: name of the split, for the error.
+        split_name: name of the split, for the error.
         examples: the pairs of the split.
         unit: the largest score of the scale.
 
@@ -171,7 +171,7 @@ def check_scale(
     least, largest = min(scores, default=0.0), max(scores, default=0.0)
     if least < -1 or largest > unit:
         raise ValueError(
-            f"the scores of the {split} set are from {least:g} to "
+            f"the scores of the {split_name} set are from {least:g} to "
             f"{largest:g}. All sets must use the same scale, either from "
             "0 to 5 or from -1 to 1"
         )

@@ -87,6 +87,6 @@ class SquadReader:
                 )
         return cls(asked, examples_of)
 
-    def take(self, split: str) -> list[SquadExample]:
+    def take(self, split_name: str) -> list[SquadExample]:
         """Returns the questions of "train" or "eval", and releases them."""
-        return self._examples.pop(split)
+        return self._examples.pop(split_name)

@@ -21,7 +21,7 @@ from training.fine_tuning_config import (
 from training.sets.dev_set_rule import has_data_file
 from training.start import StartingPoint
 
-# {split: its set}, the result of `splits.create_recorded_sets`.
+# {split name: its set}, the result of `splits.create_recorded_sets`.
 RecordedSets: TypeAlias = Mapping[str, RecordedSet]
 
 

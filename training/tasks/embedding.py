@@ -76,27 +76,27 @@ class EmbeddingTask(task.Task[features.InputExample, None]):
         return modeling.ContrastiveLoss(self.temperature)
 
     def read_examples(
-        self, split: str
+        self, split_name: str
     ) -> Sequence[features.InputExample] | None:
         """Reads a split's pairs of texts."""
-        return self.reader.take(purpose_of(split))
+        return self.reader.take(purpose_of(split_name))
 
     def encode(
-        self, split: str, examples: Sequence[features.InputExample]
+        self, split_name: str, examples: Sequence[features.InputExample]
     ) -> Iterator[tuple[bytes, None]]:
         """Yields the text pairs of a split as TFRecords, without origins."""
         unit = self.score_unit or pairs.find_score_unit(examples)
-        pairs.check_scale(split, examples, unit)
+        pairs.check_scale(split_name, examples, unit)
         created = pairs.create_pair_features(
             examples, self.max_seq_length, self.tokenizer, unit
         )
         for record in features.encode_features(created, self.max_seq_length):
             yield record, None
 
-    def feature_spec(self, split: str) -> feature_specs.Spec:
+    def feature_spec(self, split_name: str) -> feature_specs.Spec:
         """Returns {name: Feature} of a split's records of text pairs."""
         return feature_specs.pair_features(
-            self.max_seq_length, self.has_scores.get(split, False)
+            self.max_seq_length, self.has_scores.get(split_name, False)
         )
 
     def create_model(

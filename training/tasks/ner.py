@@ -64,12 +64,12 @@ class NerTask(task.Task[NerExample, NerFeatures]):
         self.loss = modeling.TokenLoss()
         self.eval_loss = self.loss
 
-    def read_examples(self, split: str) -> Sequence[NerExample] | None:
+    def read_examples(self, split_name: str) -> Sequence[NerExample] | None:
         """Returns the sentences of a split."""
-        return self.reader.take(purpose_of(split))
+        return self.reader.take(purpose_of(split_name))
 
     def encode(
-        self, split: str, examples: Sequence[NerExample]
+        self, split_name: str, examples: Sequence[NerExample]
     ) -> Iterator[tuple[bytes, NerFeatures]]:
         """Yields the windows of a split's sentences, as TFRecords too."""
         for window in sentence_windows.create_features(
@@ -85,7 +85,7 @@ class NerTask(task.Task[NerExample, NerFeatures]):
             }
             yield tf_examples.encode_inputs(window, labels), window
 
-    def feature_spec(self, split: str) -> feature_specs.Spec:
+    def feature_spec(self, split_name: str) -> feature_specs.Spec:
         """Returns {name: Feature} of the records, the same for all splits."""
         return feature_specs.ner_features(self.max_seq_length)
 

@@ -77,12 +77,12 @@ class SquadTask(task.Task[SquadExample, passage_windows.SquadFeatures]):
         self.loss = modeling.SpanLoss()
         self.export_settings = to_settings(windows, options)
 
-    def read_examples(self, split: str) -> Sequence[SquadExample] | None:
+    def read_examples(self, split_name: str) -> Sequence[SquadExample] | None:
         """Returns the questions of --train_file or --predict_file."""
-        return self.reader.take(split)
+        return self.reader.take(split_name)
 
     def encode(
-        self, split: str, examples: Sequence[SquadExample]
+        self, split_name: str, examples: Sequence[SquadExample]
     ) -> Iterator[tuple[bytes, passage_windows.SquadFeatures]]:
         """Yields the windows of a split's questions, as TFRecords too.
 
@@ -99,23 +99,23 @@ class SquadTask(task.Task[SquadExample, passage_windows.SquadFeatures]):
         )
         windows: Iterable[passage_windows.SquadFeatures] = (
             passage_windows.create_features(
-                counted, self.tokenizer, self.windows, split == "train"
+                counted, self.tokenizer, self.windows, split_name == "train"
             )
         )
-        if split == "eval" and self.config.unpads:
+        if split_name == "eval" and self.config.unpads:
             # Sort the windows by length. Then a batch contains windows of
             # similar length, and a lack of memory shows in the first batch.
             windows = sorted(windows, key=lambda window: -len(window.tokens))
         for window in windows:
             yield passage_windows.encode_squad_features(window), window
 
-    def feature_spec(self, split: str) -> feature_specs.Spec:
+    def feature_spec(self, split_name: str) -> feature_specs.Spec:
         """Returns {name: Feature} of a split's records.
 
         Only the records of "train" contain answers.
         """
         return feature_specs.squad_features(
-            self.windows.max_seq_length, split == "train"
+            self.windows.max_seq_length, split_name == "train"
         )
 
     def create_model(
