@@ -51,13 +51,13 @@ class CreateModel(Protocol):
 
     def __call__(
         self,
-        config: "modeling.BertConfig",
+        bert_config: "modeling.BertConfig",
         **options: "Unpack[TaskModelOptions]",
     ) -> "TaskModel":
         """Creates the model.
 
         Args:
-            config: configuration of the model.
+            bert_config: configuration of the model.
             **options: arguments that every model of `modeling` accepts.
         """
 
@@ -192,12 +192,12 @@ class Task(abc.ABC, Generic[ExampleT, OriginT]):
 
     @abc.abstractmethod
     def create_model(
-        self, config: "modeling.BertConfig", **options: Any
+        self, bert_config: "modeling.BertConfig", **options: Any
     ) -> "TaskModel":
         """Creates the task's model, an instance of a class in `modeling`.
 
         Args:
-            config: configuration of the model.
+            bert_config: configuration of the model.
             **options: arguments that every model of `modeling` accepts.
         """
 

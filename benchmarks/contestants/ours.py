@@ -128,12 +128,12 @@ def pretrain(spec: race.Spec) -> race.Work:
 
 def inference(spec: race.Spec) -> race.Work:
     """Runs the encoder's forward pass, from NumPy arrays to NumPy arrays."""
-    config = modeling.load_config(spec["bert_config_file"])
-    inputs = race.random_inputs(spec, config.vocab_size)
+    bert_config = modeling.load_config(spec["bert_config_file"])
+    inputs = race.random_inputs(spec, bert_config.vocab_size)
     if spec["variant"] in engines.RUNTIMES:
         forward = load_engine(spec)
     else:
-        model = modeling.BertModel(config, dtype=spec["variant"])
+        model = modeling.BertModel(bert_config, dtype=spec["variant"])
         model.build()
         # Compile the model as BatchPredictor.predict does.
         forward = tf.function(
@@ -238,7 +238,7 @@ def export(
     """
     path = os.path.join(spec["folder"], "model")
     dtype = "mixed_bfloat16" if spec["precision"] == "bfloat16" else "float32"
-    config = modeling.load_config(source)
+    bert_config = modeling.load_config(source)
     options = serving.ExportOptions(
         tokenizer=FullTokenizer(f"{source}/vocab.txt"),
         max_seq_length=spec["seq_length"],
@@ -247,7 +247,7 @@ def export(
     )
 
     def create(model_class: type[FeaturesModel], *sizes: int) -> FeaturesModel:
-        model = model_class(config, *sizes, dtype=dtype)
+        model = model_class(bert_config, *sizes, dtype=dtype)
         model.build()
         return model
 

@@ -159,8 +159,8 @@ class ToyTask(task.Task):
     def feature_spec(self, split_name):
         return feature_specs.classifier_features(self.max_seq_length)
 
-    def create_model(self, config, **options):
-        return BertClassifier(config, 2, **options)
+    def create_model(self, bert_config, **options):
+        return BertClassifier(bert_config, 2, **options)
 
     def evaluate(self, split, batches):
         return {"accuracy": 0.5}

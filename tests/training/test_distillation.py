@@ -28,13 +28,13 @@ class ToyTask(toy_task.ToyTask):
     def label(self, number):
         return number % 2
 
-    def create_model(self, config, **options):
-        return create_model(config, **options)
+    def create_model(self, bert_config, **options):
+        return create_model(bert_config, **options)
 
 
-def create_model(config, **options):
+def create_model(bert_config, **options):
     """Returns a classifier of two labels."""
-    return modeling.BertClassifier(config, 2, **options)
+    return modeling.BertClassifier(bert_config, 2, **options)
 
 
 @pytest.fixture(scope="module")
@@ -104,9 +104,9 @@ def test_a_teacher_keeps_its_network(options, teacher, tmp_path):
     (folder / model_json.FILE).write_text(text)
     all_options = []
 
-    def note(config, **options):
+    def note(bert_config, **options):
         all_options.append(options)
-        return create_model(config, **options)
+        return create_model(bert_config, **options)
 
     options = options | {"teacher": str(folder)}
     config = modeling.load_config(folder)

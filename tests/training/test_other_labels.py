@@ -18,8 +18,8 @@ class ToyTask(toy_task.ToyTask):
         super().__init__(start)
         self.labels = labels
 
-    def create_model(self, config, **options):
-        return toy_task.BertClassifier(config, len(self.labels), **options)
+    def create_model(self, bert_config, **options):
+        return toy_task.BertClassifier(bert_config, len(self.labels), **options)
 
 
 @pytest.fixture(scope="module")

@@ -162,11 +162,11 @@ class ClassifierTask(task.Task[features.InputExample, int]):
         return spec
 
     def create_model(
-        self, config: "modeling.BertConfig", **options: Any
+        self, bert_config: "modeling.BertConfig", **options: Any
     ) -> "modeling.BertClassifier":
         """Creates a BertClassifier with one output for each label."""
         return modeling.BertClassifier(
-            config, self.decoder.num_outputs, **options
+            bert_config, self.decoder.num_outputs, **options
         )
 
     def pool(self, split: _Split, batches: task.Batches) -> task.Batches:

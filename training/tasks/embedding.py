@@ -100,10 +100,10 @@ class EmbeddingTask(task.Task[features.InputExample, None]):
         )
 
     def create_model(
-        self, config: "modeling.BertConfig", **options: Any
+        self, bert_config: "modeling.BertConfig", **options: Any
     ) -> "modeling.BertEmbedder":
         """Creates the BertEmbedder to train."""
-        return modeling.BertEmbedder(config, **options)
+        return modeling.BertEmbedder(bert_config, **options)
 
     def evaluate(
         self, split: _Split, batches: task.Batches

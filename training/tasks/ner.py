@@ -90,10 +90,12 @@ class NerTask(task.Task[NerExample, NerFeatures]):
         return feature_specs.ner_features(self.max_seq_length)
 
     def create_model(
-        self, config: "modeling.BertConfig", **options: Any
+        self, bert_config: "modeling.BertConfig", **options: Any
     ) -> "modeling.BertTokenClassifier":
         """Creates a BertTokenClassifier with one output for each tag."""
-        return modeling.BertTokenClassifier(config, len(self.tags), **options)
+        return modeling.BertTokenClassifier(
+            bert_config, len(self.tags), **options
+        )
 
     def evaluate(
         self, split: _Split, batches: task.Batches

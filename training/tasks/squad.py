@@ -119,10 +119,10 @@ class SquadTask(task.Task[SquadExample, passage_windows.SquadFeatures]):
         )
 
     def create_model(
-        self, config: "modeling.BertConfig", **options: Any
+        self, bert_config: "modeling.BertConfig", **options: Any
     ) -> "modeling.BertSpanLabeler":
         """Creates the BertSpanLabeler to train."""
-        return modeling.BertSpanLabeler(config, **options)
+        return modeling.BertSpanLabeler(bert_config, **options)
 
     def evaluate(
         self, split: _Split, batches: task.Batches

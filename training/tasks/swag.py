@@ -64,10 +64,10 @@ class SwagTask(task.Task[swag.SwagExample, None]):
         )
 
     def create_model(
-        self, config: "modeling.BertConfig", **options: Any
+        self, bert_config: "modeling.BertConfig", **options: Any
     ) -> "modeling.BertMultipleChoice":
         """Creates the BertMultipleChoice to train."""
-        return modeling.BertMultipleChoice(config, **options)
+        return modeling.BertMultipleChoice(bert_config, **options)
 
     def evaluate(
         self, split: _Split, batches: task.Batches
