@@ -46,7 +46,7 @@ PACKAGES = ["tensorflow", "keras"]
 NUM_TRAIN_STEPS = 10**6
 SAMPLES = Path("examples/samples")
 
-# (start, task, folder, splits) of a run on MRPC.
+# (start, task, run_folder, splits) of a run on MRPC.
 OpenedMrpc = tuple[
     StartingPoint[run_classifier.Config],
     AnyTask,
@@ -166,7 +166,7 @@ def load_engine(
 
 
 def open_mrpc(spec: race.Spec, command: str) -> OpenedMrpc:
-    """Writes MRPC's records. Returns (start, task, folder, splits).
+    """Writes MRPC's records. Returns (start, task, run_folder, splits).
 
     `command` is more flags of run_classifier.py.
     """
@@ -179,8 +179,8 @@ def open_mrpc(spec: race.Spec, command: str) -> OpenedMrpc:
     start = read_start(parsed)
     reader = create_reader(start)
     task = create_task(start, reader)
-    folder = RunFolder.open(start, task.labels)
-    return start, task, folder, write_splits(task, folder.state)
+    run_folder = RunFolder.open(start, task.labels)
+    return start, task, run_folder, write_splits(task, run_folder.state)
 
 
 def mrpc(spec: race.Spec) -> race.Work:
@@ -207,10 +207,10 @@ def export_task(spec: race.Spec) -> race.Work:
         "--do_train --do_eval --export_format={variant} "
         "--export_dir={folder}/model"
     )
-    start, task, folder, splits = open_mrpc(spec, command)
+    start, task, run_folder, splits = open_mrpc(spec, command)
     flow.set_seed_and_precision(start.config)
     trainer = flow.create_trainer(
-        start, folder, task.create_model, task.loss, num_steps=None
+        start, run_folder, task.create_model, task.loss, num_steps=None
     )
     trainer.restore_or_load()
     # No export of this untrained model is worse than these scores.
