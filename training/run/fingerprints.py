@@ -61,10 +61,11 @@ def settings_of_network(preset: Preset) -> dict[str, object]:
     Raises:
         ValueError: the configuration is not that of a BERT.
     """
-    config = preset.load_config()
+    bert_config = preset.load_config()
     return {
         **{
-            name: getattr(config, name, None) for name in identity.NOT_IN_SHAPES
+            name: getattr(bert_config, name, None)
+            for name in identity.NOT_IN_SHAPES
         },
         **preset.network,
         "labels": preset.labels,
