@@ -52,6 +52,7 @@ class CreateModel(Protocol):
     def __call__(
         self,
         bert_config: "modeling.BertConfig",
+        /,
         **options: "Unpack[TaskModelOptions]",
     ) -> "TaskModel":
         """Creates the model.
