@@ -305,7 +305,7 @@ def finish_run(
     warn_of_never_found(task.config, results)
     flow.log_end(
         trainer,
-        scores=list_score_lines(task, results),
+        score_lines=list_score_lines(task, results),
         commands=list_commands(task),
         seconds=time.time() - began,
     )

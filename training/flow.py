@@ -132,7 +132,7 @@ def create_trainer(
     """
     config = start.config
     strategy = devices.connect_devices(config.devices)
-    step = None
+    train_step = None
     with strategy.scope():
         model = create_model(
             start.bert_config,
@@ -146,7 +146,7 @@ def create_trainer(
             _freeze(model, config.training.freeze_layers)
             optimizer = _create_optimizer(start, num_steps)
             trained, batch_loss = _with_teacher(start, model, loss, teacher)
-            step = TrainStep(
+            train_step = TrainStep(
                 model=trained,
                 loss=batch_loss,
                 optimizer=optimizer,
@@ -154,7 +154,7 @@ def create_trainer(
                 jit_compile=config.devices.jit_compile,
                 strategy=strategy,
             )
-    return Trainer(model, start, run_folder, step)
+    return Trainer(model, start, run_folder, train_step)
 
 
 def _freeze(model: "TaskModel", num_blocks: int) -> None:
@@ -298,7 +298,7 @@ def store_weights(trainer: Trainer) -> None:
 
 def log_end(
     trainer: Trainer,
-    scores: Sequence[str],
+    score_lines: Sequence[str],
     commands: Sequence[str],
     seconds: float,
 ) -> None:
@@ -306,11 +306,11 @@ def log_end(
 
     Args:
         trainer: the Trainer.
-        scores: lines about the scores.
+        score_lines: lines about the scores.
         commands: commands that use the model.
         seconds: duration of this command.
     """
     typed = map(as_typed, commands)
-    lines = [*scores, *trainer.run_folder.list_shown_files(), *typed]
+    lines = [*score_lines, *trainer.run_folder.list_shown_files(), *typed]
     duration = datetime.timedelta(seconds=round(seconds))
     logging.info("Done in %s\n  %s", duration, "\n  ".join(lines))

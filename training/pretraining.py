@@ -178,7 +178,7 @@ def finish_run(
         pretraining_end.warn_of_no_progress(results, guess)
     flow.log_end(
         trainer,
-        scores=pretraining_end.list_score_lines(results),
+        score_lines=pretraining_end.list_score_lines(results),
         commands=pretraining_end.list_commands(start),
         seconds=time.time() - began,
     )

@@ -43,7 +43,8 @@ class Trainer(BatchPredictor):
         model: the task's model, already built. Its weights are saved.
         start: what the run starts from.
         run_folder: folder of the run.
-        step: the training step of the model. None if the model only predicts.
+        train_step: the training step of the model. None if the model only
+            predicts.
 
     Attributes:
         config: the flags.
@@ -61,30 +62,30 @@ class Trainer(BatchPredictor):
         model: TaskModel,
         start: StartingPoint[TrainingConfig],
         run_folder: RunFolder,
-        step: TrainStep | None = None,
+        train_step: TrainStep | None = None,
     ) -> None:
         config = start.config
         super().__init__(model, config.devices.jit_compile)
         self.model: TaskModel = model
         self.config: TrainingConfig = config
         self.run_folder = run_folder
-        self.train_step = step
+        self.train_step = train_step
         self.num_train_steps = 0
         self.global_step = 0
         self.is_best_step = False
         weights = dict(modeling.named_variables(model))
         variables = {**weights}
-        if step is not None:
+        if train_step is not None:
             # Distillation may also train a projection outside of the model.
             variables |= {
                 variable.path: variable
-                for variable in step.model.trainable_variables
+                for variable in train_step.model.trainable_variables
                 if variable.path.startswith("distillation/")
             }
         self.checkpointer = checkpointing.Checkpointer(
             run_folder.path,
             variables,
-            step.optimizer if step else None,
+            train_step.optimizer if train_step else None,
             config.training.keep_checkpoint_max,
             config.is_chief,
         )

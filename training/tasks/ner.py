@@ -34,7 +34,7 @@ class NerTask(task.Task[NerExample, NerFeatures]):
 
     Args:
         start: what the command starts from.
-        reader: reads the tags and the sentences.
+        processor: reads the tags and the sentences.
         document_context: True to fill the windows of a sentence with the
             sentences around it.
         legal_tags: True to choose the most probable legal sequence of tags,
@@ -47,16 +47,16 @@ class NerTask(task.Task[NerExample, NerFeatures]):
     def __init__(
         self,
         start: StartingPoint[DataFileConfig],
-        reader: NerProcessor,
+        processor: NerProcessor,
         *,
         document_context: bool,
         legal_tags: bool,
     ) -> None:
         super().__init__(start)
-        self.reader = reader
+        self.processor = processor
         self.document_context = document_context
         self.legal_tags = legal_tags
-        self.tags = reader.labels()
+        self.tags = processor.labels()
         self.labels = self.tags
         self.settings = {"labels": self.tags}
         self.export_settings: TaggerSettings = {"legal_tags": legal_tags}
@@ -66,7 +66,7 @@ class NerTask(task.Task[NerExample, NerFeatures]):
 
     def read_examples(self, split_name: str) -> Sequence[NerExample] | None:
         """Returns the sentences of a split."""
-        return self.reader.take(purpose_of(split_name))
+        return self.processor.take(purpose_of(split_name))
 
     def encode(
         self, split_name: str, examples: Sequence[NerExample]
