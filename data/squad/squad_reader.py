@@ -71,13 +71,12 @@ class SquadReader:
             examples_of["train"] = examples
         if predict_file:
             asked = read_squad_file(predict_file, layout)
-            examples = read_squad_examples(
+            examples_of["eval"] = read_squad_examples(
                 asked,
                 is_training=False,
                 version_2_with_negative=version_2_with_negative,
                 use_char_offsets=use_char_offsets,
             )
-            examples_of["eval"] = examples
             if needs_answers:
                 # Score empty predictions. If the file contains no answers,
                 # this fails now, and not after an epoch.

@@ -121,10 +121,10 @@ def create_recorded_sets(
                 glob.escape(config.fine_tuning.data_dir), SETS[split_name]
             )
             files = glob.glob(f"{pattern}[.]*")
-        data = os.path.basename(
+        data_name = os.path.basename(
             os.path.normpath(config.fine_tuning.data_dir or split_name)
         )
-        file = f"{data}/{split_name}"
+        file = f"{data_name}/{split_name}"
         checksum = split.checksum
         if len(files) == 1 and os.path.isfile(files[0]):
             file = os.path.basename(files[0])

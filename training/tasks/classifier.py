@@ -201,11 +201,11 @@ class ClassifierTask(task.Task[features.InputExample, int]):
         scores = self._score(split, outputs)
         # Windows read the whole text.
         length = _UNLIMITED if self.doc_stride else self.max_seq_length
-        data = self.config.required_data_source
+        data_path = self.config.required_data_source
         suffix = suffix_of(split.name)
         label_report.write_label_report(
             os.path.join(output_dir, f"report{suffix}.html"),
-            report.create_heading(self.decoder.output_mode, data, scores),
+            report.create_heading(self.decoder.output_mode, data_path, scores),
             examples=split.examples,
             outputs=outputs,
             decoder=self.decoder,

@@ -121,10 +121,10 @@ class NerTask(task.Task[NerExample, NerFeatures]):
             return
         right = [example.labels for example in split.examples]
         scores = entity_scoring.score_entities(right, tags)
-        data = self.config.required_data_source
+        data_path = self.config.required_data_source
         entity_report.write_entity_report(
             os.path.join(output_dir, "report.html"),
-            report.create_heading("NER", data, scores),
+            report.create_heading("NER", data_path, scores),
             split.examples,
             tags,
         )
@@ -134,12 +134,17 @@ class NerTask(task.Task[NerExample, NerFeatures]):
     ) -> dict[str, float]:
         """Writes the predicted tags, and scores them if true tags are known."""
         tags, probabilities = self._tag(split, batches)
-        path = os.path.join(output_dir, "predictions.jsonl")
         entity_files.write_predictions(
-            path, split.examples, tags, probabilities
+            os.path.join(output_dir, "predictions.jsonl"),
+            split.examples,
+            tags,
+            probabilities,
         )
-        path = os.path.join(output_dir, "test_predictions.txt")
-        entity_files.write_columns(path, split.examples, tags)
+        entity_files.write_columns(
+            os.path.join(output_dir, "test_predictions.txt"),
+            split.examples,
+            tags,
+        )
         right = [example.labels for example in split.examples]
         if all(label == "O" for labels in right for label in labels):
             return {}

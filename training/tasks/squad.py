@@ -161,9 +161,12 @@ class SquadTask(task.Task[SquadExample, passage_windows.SquadFeatures]):
         if self.writes_report:
             file = self._asked
             heading = report.create_heading("SQuAD", file.path, scores)
-            path = os.path.join(output_dir, "report.html")
             answer_report.write_answer_report(
-                path, heading, file, predictions, is_v2
+                os.path.join(output_dir, "report.html"),
+                heading,
+                file,
+                predictions,
+                is_v2,
             )
         return scores
 
