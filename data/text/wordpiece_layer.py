@@ -48,13 +48,13 @@ class WordpieceTable:
             text = token.removeprefix("##")
             node = _FIRST if text is token else _FURTHER
             for char in text:
-                code_point = ord(char)
+                cp = ord(char)
                 if node == _FIRST:
-                    code_point += _BEGIN
-                if code_point not in edges[node]:
-                    edges[node][code_point] = len(edges)
+                    cp += _BEGIN
+                if cp not in edges[node]:
+                    edges[node][cp] = len(edges)
                     edges.append({})
-                node = edges[node][code_point]
+                node = edges[node][cp]
             # If the vocabulary repeats a WordPiece, use its last id, as in
             # Google's code.
             tokens[node] = index
@@ -71,39 +71,35 @@ class WordpieceTable:
                 self._tokens[row] = tokens[node] + 1
                 self._behind[row] = 0
             self._offsets[row] = offsets[node]
-            for code_point, child in children.items():
-                below = offsets[node] + code_point
+            for cp, child in children.items():
+                below = offsets[node] + cp
                 rows[child] = below
                 self._parents[below] = row
                 self._tokens[below] = self._tokens[row]
                 self._behind[below] = self._behind[row] + 1
 
     def split(
-        self, code_points: tf.Tensor, begins: tf.Tensor
+        self, cps: tf.Tensor, begins: tf.Tensor
     ) -> tuple[tf.Tensor, tf.Tensor]:
         """Splits words into WordPieces.
 
         Args:
-            code_points: int32 [C], those of the words and of the spaces between
+            cps: int32 [C], code points of the words and of the spaces between
                 them. The last code point is a space.
             begins: bool [C], True at the first code point of each word, and at
                 each space.
 
         Returns:
             (ids, ends), int32 [P] each: the ids of the WordPieces, and for each
-            WordPiece the index in `code_points` after its last character.
+            WordPiece the index in `cps` after its last character.
         """
         bounds = ragged.true_indices(begins)
-        starts = tf.boolean_mask(
-            bounds, tf.gather(code_points, bounds) != ord(" ")
-        )
+        starts = tf.boolean_mask(bounds, tf.gather(cps, bounds) != ord(" "))
         is_too_long = bounds[1:] - bounds[:-1] > _MAX_LENGTH
         too_long = tf.gather(bounds, ragged.true_indices(is_too_long))
-        marked = tf.where(begins, code_points + _BEGIN, code_points)
+        marked = tf.where(begins, cps + _BEGIN, cps)
         tokens, ends = self._read(_put(marked, too_long, _NO_CHARACTER), starts)
-        pieces = tf.math.unsorted_segment_sum(
-            tokens, ends, tf.size(code_points)
-        )
+        pieces = tf.math.unsorted_segment_sum(tokens, ends, tf.size(cps))
         # A word that cannot be split to its end becomes one [UNK]. Drop the
         # WordPieces that were found at the word's beginning.
         inside_unknown = tf.boolean_mask(ends, tokens == 0)
@@ -116,15 +112,15 @@ class WordpieceTable:
         return tf.gather(pieces, ends) - 1, ends
 
     def _read(
-        self, code_points: tf.Tensor, starts: tf.Tensor
+        self, cps: tf.Tensor, starts: tf.Tensor
     ) -> tuple[tf.Tensor, tf.Tensor]:
         """Finds the WordPieces of many words in parallel.
 
-        A step of the loop reads one character of each word. In `code_points`,
-        int32 [C], _BEGIN is added to the first character of each word, and to
-        the character after each word. `starts`, int32 [W], is the index of the
-        first character of each word. Returns (tokens, ends), int32 [P] each, in
-        no particular order. `tokens` contains ids + 1, and `ends` the
+        A step of the loop reads one character of each word. `cps`, int32 [C],
+        are code points. _BEGIN is added to the first character of each word,
+        and to the character after each word. `starts`, int32 [W], is the index
+        of the first character of each word. Returns (tokens, ends), int32 [P]
+        each, in no particular order. `tokens` contains ids + 1, and `ends` the
         index after each WordPiece's last character. If a word cannot be split,
         one of its tokens is 0, and the end of this token is the index of any
         character of the word.
@@ -135,7 +131,7 @@ class WordpieceTable:
             lambda positions, _, starts, *__: (
                 tf.size(positions) + tf.size(starts) > 0
             ),
-            lambda *state: self._read_characters(code_points, *state),
+            lambda *state: self._read_characters(cps, *state),
             (starts[:0], starts[:0], starts, 0, *arrays),
             (any_length, any_length, any_length, *[None] * 3),
         )
@@ -143,7 +139,7 @@ class WordpieceTable:
 
     def _read_characters(
         self,
-        code_points: tf.Tensor,
+        cps: tf.Tensor,
         positions: tf.Tensor,
         nodes: tf.Tensor,
         starts: tf.Tensor,
@@ -157,11 +153,9 @@ class WordpieceTable:
         character, and `nodes` the node of the WordPiece that it has begun.
         `starts` are of the words that are still to be read. `count` is the
         number of steps before. Returns the arguments of the next step, without
-        `code_points`.
+        `cps`.
         """
-        rows = tf.gather(self._offsets, nodes) + tf.gather(
-            code_points, positions
-        )
+        rows = tf.gather(self._offsets, nodes) + tf.gather(cps, positions)
         rows = tf.minimum(rows, len(self._parents) - 1)
         is_read = tf.gather(self._parents, rows) == nodes
         nodes = tf.where(is_read, rows, nodes)
@@ -171,7 +165,7 @@ class WordpieceTable:
         token = tf.gather(self._tokens, ended_nodes)
         end = ended_positions - tf.gather(self._behind, ended_nodes)
         rest = tf.boolean_mask(
-            end, (token > 0) & (tf.gather(code_points, end) < _BEGIN)
+            end, (token > 0) & (tf.gather(cps, end) < _BEGIN)
         )
         more, starts = starts[:_NUM_WORDS], starts[_NUM_WORDS:]
         return (
@@ -226,15 +220,12 @@ def _find_offsets(edges: list[dict[int, int]]) -> tuple[list[int], int]:
     nodes.sort(key=lambda node: (-len(edges[node]), min(edges[node])))
     begins = [0, 0]
     for node in nodes:
-        code_points = sorted(edges[node])
-        is_single = len(code_points) == 1
-        row = max(begins[is_single], code_points[0] % _BEGIN)
-        while row in used or any(
-            row - code_points[0] + code_point in used
-            for code_point in code_points
-        ):
+        cps = sorted(edges[node])
+        is_single = len(cps) == 1
+        row = max(begins[is_single], cps[0] % _BEGIN)
+        while row in used or any(row - cps[0] + cp in used for cp in cps):
             row += 1
         begins[is_single] = row
-        offsets[node] = row - code_points[0]
-        used.update(offsets[node] + code_point for code_point in code_points)
+        offsets[node] = row - cps[0]
+        used.update(offsets[node] + cp for cp in cps)
     return offsets, max(used) + 2

@@ -80,15 +80,11 @@ def create_model_json_of_copy(
             copy.
     """
     preset = preset or presets.Preset("")
-    contents = copy.deepcopy(preset.model_json)
-    contents = contents or {"version": model_json.VERSION}
+    values = copy.deepcopy(preset.model_json)
+    values = values or {"version": model_json.VERSION}
     name = kinds.kind_of(model)
-    contents["task"] = {
-        **preset.head_settings,
-        "name": name,
-        **(settings or {}),
-    }
-    provenance = contents.setdefault("origin", Provenance())
+    values["task"] = {**preset.head_settings, "name": name, **(settings or {})}
+    provenance = values.setdefault("origin", Provenance())
     kept = {
         name: value
         for name, value in preset.recorded_settings.items()
@@ -100,10 +96,10 @@ def create_model_json_of_copy(
     if step is not None:
         provenance["step"] = step
     # These entries are about the files in the folder of `preset`.
-    contents.pop("best_step", None)
-    contents.pop("files", None)
-    contents.pop(model_json.CHECKSUMS, None)
-    return contents
+    values.pop("best_step", None)
+    values.pop("files", None)
+    values.pop(model_json.CHECKSUMS, None)
+    return values
 
 
 def format_json(description: ModelJson) -> str:
