@@ -100,14 +100,14 @@ def download(path: str) -> str:
             f"{install_command('huggingface_hub')}"
         )
     name, revision = match.groups()
-    folder = _fetch(path, name, revision)
+    small_files = _fetch(path, name, revision)
     # Check the small files before the large ones are downloaded.
-    commit = folder.name
-    if kerashub_files.has_preset(folder):
+    commit = small_files.name
+    if kerashub_files.has_preset(small_files):
         # Other networks and tasks are errors.
-        kerashub_files.read_settings(folder)
+        kerashub_files.read_settings(small_files)
         return str(_fetch(path, name, commit, _KERASHUB))
-    config = folder / "config.json"
+    config = small_files / "config.json"
     model_type = None
     if config.is_file():
         model_type = read_json(config).get("model_type")

@@ -67,7 +67,7 @@ class Plan:
 
 def begin_run(
     start: StartingPoint[TrainingConfig],
-    folder: RunFolder,
+    run_folder: RunFolder,
     plan: Plan,
     teacher: "TaskModel | None",
 ) -> Trainer:
@@ -75,7 +75,7 @@ def begin_run(
 
     Args:
         start: what the run starts from.
-        folder: folder of the run.
+        run_folder: folder of the run.
         plan: what the command trains and evaluates.
         teacher: the teacher to learn from, None without a teacher.
 
@@ -87,10 +87,10 @@ def begin_run(
             do not fit the model.
         OSError: the weights cannot be read.
     """
-    folder.record(plan.settings, plan.dev_set_checksum)
+    run_folder.record(plan.settings, plan.dev_set_checksum)
     set_seed_and_precision(start.config)
     trainer = create_trainer(
-        start, folder, plan.create_model, plan.loss, plan.num_steps, teacher
+        start, run_folder, plan.create_model, plan.loss, plan.num_steps, teacher
     )
     exporting.check_model(start.config, trainer.model)
     # See there for the order in which weights are looked for.
@@ -109,7 +109,7 @@ def set_seed_and_precision(config: TrainingConfig) -> None:
 
 def create_trainer(
     start: StartingPoint[TrainingConfig],
-    folder: RunFolder,
+    run_folder: RunFolder,
     create_model: CreateModel,
     loss: Loss,
     num_steps: NumSteps | None,
@@ -121,7 +121,7 @@ def create_trainer(
 
     Args:
         start: what the run starts from.
-        folder: folder of the run.
+        run_folder: folder of the run.
         create_model: creates the task's model.
         loss: the task's loss.
         num_steps: numbers of the steps, None without training.
@@ -132,7 +132,7 @@ def create_trainer(
     """
     config = start.config
     strategy = devices.connect_devices(config.devices)
-    step = None
+    train_step = None
     with strategy.scope():
         model = create_model(
             start.bert_config,
@@ -146,7 +146,7 @@ def create_trainer(
             _freeze(model, config.training.freeze_layers)
             optimizer = _create_optimizer(start, num_steps)
             trained, batch_loss = _with_teacher(start, model, loss, teacher)
-            step = TrainStep(
+            train_step = TrainStep(
                 model=trained,
                 loss=batch_loss,
                 optimizer=optimizer,
@@ -154,7 +154,7 @@ def create_trainer(
                 jit_compile=config.devices.jit_compile,
                 strategy=strategy,
             )
-    return Trainer(model, start, folder, step)
+    return Trainer(model, start, run_folder, train_step)
 
 
 def _freeze(model: "TaskModel", num_blocks: int) -> None:
@@ -258,8 +258,8 @@ def evaluate_at_the_end(trainer: Trainer, evaluate: Evaluate) -> Scores:
     """Evaluates the trained weights, and writes eval_results.txt."""
     logging.info("Evaluating %s", trainer.describe_step())
     results = evaluate(trainer)
-    trainer.folder.history.add("eval", trainer.global_step, results)
-    trainer.folder.write_dev_results(results)
+    trainer.run_folder.history.add("eval", trainer.global_step, results)
+    trainer.run_folder.write_dev_results(results)
     return results
 
 
@@ -273,24 +273,24 @@ def store_weights(trainer: Trainer) -> None:
     Raises:
         OSError: a file cannot be written.
     """
-    folder = trainer.folder
+    run_folder = trainer.run_folder
     trainer.link_best()
     path = trainer.config.training.export_weights
     if path is not None:
         description: Mapping[str, str] = descriptions.create_copy_files(
-            folder.current_preset,
+            run_folder.current_preset,
             trainer.model,
             cards.WEIGHTS,
             step=trainer.global_step or None,
-            labels=folder.labels,
-            tokenizer=folder.tokenizer,
-            results=folder.results,
+            labels=run_folder.labels,
+            tokenizer=run_folder.tokenizer,
+            results=run_folder.results,
         )
         modeling.save_release(
             trainer.model,
             path,
-            folder.tokenizer,
-            folder.labels,
+            run_folder.tokenizer,
+            run_folder.labels,
             files=description,
         )
         logging.info("Wrote the weights to %s", path)
@@ -298,7 +298,7 @@ def store_weights(trainer: Trainer) -> None:
 
 def log_end(
     trainer: Trainer,
-    scores: Sequence[str],
+    score_lines: Sequence[str],
     commands: Sequence[str],
     seconds: float,
 ) -> None:
@@ -306,11 +306,11 @@ def log_end(
 
     Args:
         trainer: the Trainer.
-        scores: lines about the scores.
+        score_lines: lines about the scores.
         commands: commands that use the model.
         seconds: duration of this command.
     """
     typed = map(as_typed, commands)
-    lines = [*scores, *trainer.folder.list_shown_files(), *typed]
+    lines = [*score_lines, *trainer.run_folder.list_shown_files(), *typed]
     duration = datetime.timedelta(seconds=round(seconds))
     logging.info("Done in %s\n  %s", duration, "\n  ".join(lines))
