@@ -5,6 +5,7 @@ space, W = number of words, P = number of WordPieces.
 """
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import tensorflow as tf
@@ -22,6 +23,29 @@ _NO_CHARACTER = _BEGIN + 0x110000
 # Roots of the two trees: the tree of WordPieces that begin a word ("un"), and
 # the tree of continuations ("##able").
 _FIRST, _FURTHER = 0, 1
+
+
+class _LoopState(NamedTuple):
+    """The words that `WordpieceTable._read` reads, and what it has found.
+
+    N = number of words that are being read.
+
+    Attributes:
+        positions: int32 [N], index of the next character of each word.
+        nodes: int32 [N], node of the WordPiece that each word has begun.
+        starts: int32 [number of words that are still to be read], index of the
+            first character of each.
+        count: number of steps before.
+        tokens: what each step has found, as ids + 1. 0 = not to be split.
+        ends: the indexes after the last characters of these WordPieces.
+    """
+
+    positions: tf.Tensor
+    nodes: tf.Tensor
+    starts: tf.Tensor
+    count: tf.Tensor
+    tokens: tf.TensorArray
+    ends: tf.TensorArray
 
 
 class WordpieceTable:
@@ -126,55 +150,46 @@ class WordpieceTable:
         character of the word.
         """
         any_length = tf.TensorShape([None])
-        arrays = [_create_array(any_length) for _ in range(2)]
-        *_, tokens, ends = tf.while_loop(
+        tokens, ends = (_create_array(any_length) for _ in range(2))
+        begin = _LoopState(starts[:0], starts[:0], starts, 0, tokens, ends)
+        end = tf.while_loop(
             lambda positions, _, starts, *__: (
                 tf.size(positions) + tf.size(starts) > 0
             ),
-            lambda *state: self._read_characters(cps, *state),
-            (starts[:0], starts[:0], starts, 0, *arrays),
-            (any_length, any_length, any_length, *[None] * 3),
+            lambda *state: self._read_characters(cps, _LoopState(*state)),
+            begin,
+            _LoopState(any_length, any_length, any_length, None, None, None),
         )
-        return tokens.concat(), ends.concat()
+        return end.tokens.concat(), end.ends.concat()
 
-    def _read_characters(
-        self,
-        cps: tf.Tensor,
-        positions: tf.Tensor,
-        nodes: tf.Tensor,
-        starts: tf.Tensor,
-        count: tf.Tensor,
-        tokens: tf.TensorArray,
-        ends: tf.TensorArray,
-    ) -> tuple[tf.Tensor | tf.TensorArray, ...]:
+    def _read_characters(self, cps: tf.Tensor, state: _LoopState) -> _LoopState:
         """Reads the next character of each word, a step of the loop in `_read`.
 
-        For each word that is being read, `positions` is the index of its next
-        character, and `nodes` the node of the WordPiece that it has begun.
-        `starts` are of the words that are still to be read. `count` is the
-        number of steps before. Returns the arguments of the next step, without
-        `cps`.
+        Returns the state for the next step.
         """
-        rows = tf.gather(self._offsets, nodes) + tf.gather(cps, positions)
+        rows = tf.gather(self._offsets, state.nodes)
+        rows += tf.gather(cps, state.positions)
         rows = tf.minimum(rows, len(self._parents) - 1)
-        is_read = tf.gather(self._parents, rows) == nodes
-        nodes = tf.where(is_read, rows, nodes)
+        is_read = tf.gather(self._parents, rows) == state.nodes
+        nodes = tf.where(is_read, rows, state.nodes)
         # A word whose character no WordPiece continues ends a WordPiece.
-        ended_positions, read_positions = _partition(positions, is_read)
+        ended_positions, read_positions = _partition(state.positions, is_read)
         ended_nodes, read_nodes = _partition(nodes, is_read)
         token = tf.gather(self._tokens, ended_nodes)
         end = ended_positions - tf.gather(self._behind, ended_nodes)
         rest = tf.boolean_mask(
             end, (token > 0) & (tf.gather(cps, end) < _BEGIN)
         )
-        more, starts = starts[:_NUM_WORDS], starts[_NUM_WORDS:]
-        return (
-            tf.concat([read_positions + 1, rest, more], 0),
-            tf.concat([read_nodes, tf.ones_like(rest), tf.zeros_like(more)], 0),
-            starts,
-            count + 1,
-            tokens.write(count, token),
-            ends.write(count, end),
+        more, starts = state.starts[:_NUM_WORDS], state.starts[_NUM_WORDS:]
+        return _LoopState(
+            positions=tf.concat([read_positions + 1, rest, more], 0),
+            nodes=tf.concat(
+                [read_nodes, tf.ones_like(rest), tf.zeros_like(more)], 0
+            ),
+            starts=starts,
+            count=state.count + 1,
+            tokens=state.tokens.write(state.count, token),
+            ends=state.ends.write(state.count, end),
         )
 
 
