@@ -24,7 +24,7 @@ from serving.serving_flags import DEFAULT_TASK_FLAGS, TaskFlags
 from serving.task_methods import Answers, TaskMethods
 from serving.tasks import TASKS, check_settings, tasks_of
 from serving.tasks.request_lists import expand_lists
-from serving.tasks.text_task import AnyTextTask, Reply, Texts
+from serving.tasks.text_task import AnyTextTask, Failure, Reply, Texts
 
 
 class TextModel(TaskMethods):
@@ -214,9 +214,9 @@ class TextModel(TaskMethods):
         replies: list[Reply] = []
         answers = task.ask(self.prepared, requests, task_flags)
         for number, reply in enumerate(answers, 1):
-            if isinstance(reply, ValueError):
+            if isinstance(reply, Failure):
                 where = f"text {number}: " if is_list else ""
-                raise ValueError(f"{where}{reply}") from None
+                raise ValueError(f"{where}{reply.error}") from None
             replies.append(reply)
         return replies if is_list else replies[0]
 

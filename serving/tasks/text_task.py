@@ -112,16 +112,27 @@ class CheckRequest(Protocol):
         """Raises a ValueError if they do not."""
 
 
+class Failure(NamedTuple):
+    """What a request gets that no reply can be given to.
+
+    Attributes:
+        error: why: a ValueError if the request is wrong, an EngineError if the
+            network fails on it, or any other exception of a bug.
+    """
+
+    error: Exception
+
+
 class NumberedReply(NamedTuple):
     """The reply to one of the requests of a call.
 
     Attributes:
         number: index of the request among the requests of a call.
-        reply: reply to the request, or the error that it caused.
+        reply: reply to the request, {} if its texts are empty, or its failure.
     """
 
     number: int
-    reply: Reply | Exception
+    reply: Reply | Failure
 
 
 @dataclasses.dataclass(frozen=True)
@@ -129,6 +140,11 @@ class TextTask(Generic[ContextT]):
     """A task of an exported model, such as classification.
 
     `ask` calls `encode`, then the network, then `decode`.
+
+    These three raise their errors. `in_steps` catches them: the request gets a
+    `Failure` in the place of its reply, and the other requests get theirs. But
+    an error of the network that is no ValueError is a bug, and ends the call.
+    `ask` raises every error that is no ValueError.
 
     Attributes:
         name: name of the task, for --task.
@@ -163,20 +179,20 @@ class TextTask(Generic[ContextT]):
         model: PreparedModel,
         requests: Sequence[Request],
         task_flags: TaskFlags = DEFAULT_TASK_FLAGS,
-    ) -> list[Reply | ValueError]:
+    ) -> list[Reply | Failure]:
         """Checks and answers requests.
 
         Returns:
-            a reply to each request, {} if its texts are empty, a ValueError if
-            it is wrong, or an EngineError if the network fails on it.
+            a reply to each request, {} if its texts are empty, or its failure,
+            whose error is a ValueError.
         """
-        replies: list[Reply | ValueError] = [{} for _ in requests]
+        replies: list[Reply | Failure] = [{} for _ in requests]
         steps = self.in_steps(model, requests, task_flags)
         for number, reply in itertools.chain.from_iterable(steps):
-            if isinstance(reply, Exception) and not isinstance(
-                reply, ValueError
+            if isinstance(reply, Failure) and not isinstance(
+                reply.error, ValueError
             ):
-                raise reply
+                raise reply.error
             replies[number] = reply
         return replies
 
@@ -210,7 +226,8 @@ class TextTask(Generic[ContextT]):
                 yield replies
         except ValueError as error:
             if len(encoded) == 1:
-                yield [NumberedReply(number, error) for number in encoded]
+                failure = Failure(error)
+                yield [NumberedReply(number, failure) for number in encoded]
                 return
             logging.warning(
                 "The network runs again for each of %d requests: %s",
@@ -237,18 +254,18 @@ class TextTask(Generic[ContextT]):
             try:
                 yield from self._answer(model, {number: request}, task_flags)
             except ValueError as error:
-                yield [NumberedReply(number, error)]
+                yield [NumberedReply(number, Failure(error))]
 
     def _encode(
         self, model: PreparedModel, request: Request
-    ) -> Encoded[ContextT] | Reply | Exception:
-        """Returns an encoded request, {} for one without text, or its error."""
+    ) -> Encoded[ContextT] | Reply | Failure:
+        """Returns an encoded request, {} for one without text, or a failure."""
         try:
             # The network would guess an answer to an empty text.
             if any(text.strip() for text in self.texts(request)):
                 return self.encode(model, request)
         except Exception as error:
-            return error
+            return Failure(error)
         return {}
 
     def _answer(
@@ -283,12 +300,13 @@ class TextTask(Generic[ContextT]):
         encoded: Encoded[ContextT],
         outputs: list[OutputArrays],
         task_flags: TaskFlags,
-    ) -> Reply | Exception:
+    ) -> Reply | Failure:
+        """Decodes the outputs of the network for a request."""
         try:
             decoded = self.decode(model, encoded.context, outputs, task_flags)
             reply = {name: _to_plain(value) for name, value in decoded.items()}
         except Exception as error:
-            return error
+            return Failure(error)
         if cut := max((part.num_cut for part in encoded.inputs), default=0):
             reply["num_wordpieces_cut"] = cut
         return reply
