@@ -7,7 +7,7 @@ import numpy as np
 from serving.engines import Input, OutputArrays
 from serving.prepared_model import PreparedModel
 from serving.serving_flags import TaskFlags
-from serving.tasks.pairs import check_pair, encode_pair, pack_input
+from serving.tasks.pairs import CutReply, check_pair, encode_pair, pack_input
 from serving.tasks.text_task import MASK, Encoded, Request, TextTask
 
 
@@ -23,7 +23,7 @@ class MaskedWord(TypedDict):
     probability: float
 
 
-class FillMaskReply(TypedDict):
+class FillMaskReply(CutReply):
     """The reply to a text with masks.
 
     Attributes:
@@ -35,7 +35,7 @@ class FillMaskReply(TypedDict):
     num_masks_cut: NotRequired[int]
 
 
-class NextSentenceReply(TypedDict):
+class NextSentenceReply(CutReply):
     """The reply to a pair of texts.
 
     Attributes:

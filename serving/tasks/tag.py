@@ -2,8 +2,6 @@
 
 from typing import NamedTuple, NotRequired, TypedDict, cast
 
-import numpy as np
-
 from data.ner import entity_scoring, sentence_windows
 from data.ner.ner_example import NerExample
 from data.ner.word_splitting import find_words, split_words
@@ -43,7 +41,7 @@ class TagReply(TypedDict):
     Attributes:
         words: the words [W].
         tags: tag of each word [W].
-        probabilities: probability of each tag, float [W].
+        probabilities: probability of each tag [W].
         spans: [start, end] of each word [W].
         entities: the entities.
         text: the text.
@@ -53,7 +51,7 @@ class TagReply(TypedDict):
 
     words: list[str]
     tags: list[str]
-    probabilities: np.ndarray
+    probabilities: list[float]
     spans: NotRequired[list[list[int]]]
     entities: NotRequired[list[EntityReply]]
     text: NotRequired[str]
@@ -115,7 +113,7 @@ def _decode(
     reply: TagReply = {
         "words": words,
         "tags": tags,
-        "probabilities": probabilities,
+        "probabilities": cast("list[float]", probabilities),
     }
     if text is None:
         return reply

@@ -27,6 +27,9 @@ Reply: TypeAlias = JsonObject
 # What a task needs to know of a request when it decodes the outputs.
 ContextT = TypeVar("ContextT")
 ContextT_contra = TypeVar("ContextT_contra", contravariant=True)
+# The TypedDict of a task's reply, as its caller gets it.
+ReplyT = TypeVar("ReplyT", bound=Mapping[str, object])
+ReplyT_co = TypeVar("ReplyT_co", bound=Mapping[str, object], covariant=True)
 
 
 class TextList(Protocol):
@@ -79,7 +82,7 @@ class Encode(Protocol[ContextT]):
         """
 
 
-class Decode(Protocol[ContextT_contra]):
+class Decode(Protocol[ContextT_contra, ReplyT_co]):
     """Decodes the outputs of the network for a request."""
 
     def __call__(
@@ -89,10 +92,11 @@ class Decode(Protocol[ContextT_contra]):
         outputs: list[OutputArrays],
         task_flags: TaskFlags,
         /,
-    ) -> Mapping[str, object]:
+    ) -> ReplyT_co:
         """Returns the reply to a request, a TypedDict in the task's file.
 
-        `TextTask` converts the numbers and arrays in it to plain Python.
+        `TextTask` converts the numbers and arrays in it to plain Python: an
+        array of the reply becomes the list that the TypedDict declares.
 
         Args:
             model: model that answers the request.
@@ -136,7 +140,7 @@ class NumberedReply(NamedTuple):
 
 
 @dataclasses.dataclass(frozen=True)
-class TextTask(Generic[ContextT]):
+class TextTask(Generic[ContextT, ReplyT]):
     """A task of an exported model, such as classification.
 
     `ask` calls `encode`, then the network, then `decode`.
@@ -164,7 +168,7 @@ class TextTask(Generic[ContextT]):
 
     name: str
     encode: Encode[ContextT]
-    decode: Decode[ContextT]
+    decode: Decode[ContextT, ReplyT]
     fields: Mapping[str, bool]
     other_names: Mapping[str, list[str]] = dataclasses.field(
         default_factory=dict
@@ -375,8 +379,9 @@ class TextTask(Generic[ContextT]):
         return texts
 
 
-# A task of any context, which only its own `encode` and `decode` read.
-AnyTextTask: TypeAlias = TextTask[Any]
+# A task of any context and reply, which only its own functions and the methods
+# of `TaskMethods` know.
+AnyTextTask: TypeAlias = TextTask[Any, Any]
 
 
 def _read_texts(field: str, value: object) -> list[str]:
