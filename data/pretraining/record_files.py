@@ -12,6 +12,7 @@ import google_crc32c
 
 from command_line import progress
 from data.io import records, text_files, tf_examples
+from data.jobs.manifest import MANIFEST_ENDING
 from files.json_files import JsonObject, parse_json
 from model_folders.model_entries import Fingerprint
 
@@ -63,7 +64,7 @@ def _find_manifest(path: str) -> str | None:
     folder, name = os.path.split(path)
     name = _SHARD.sub("", name)
     for stem in (name, name.removeprefix("eval-")):
-        file = os.path.join(folder, f"{stem}.manifest.json")
+        file = os.path.join(folder, f"{stem}{MANIFEST_ENDING}")
         if text_files.is_file(file):
             return file
     return None
