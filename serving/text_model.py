@@ -63,6 +63,7 @@ class TextModel(TaskMethods):
             folder.
 
     Attributes:
+        path: path of the folder of the export that is loaded.
         engine: engines.Engine that runs the network.
         checksum: checksum of the files that determine the answers.
         settings: settings of the head, from the entry `task` in model.json. {}

@@ -101,9 +101,9 @@ def answer_items(
 
     Args:
         model: model that answers the requests.
-        task: task of the model.
-        task_flags: flags of the task.
-        items: the requests.
+        task: task by which the model answers them.
+        task_flags: flags that change the replies.
+        items: the requests, with the columns of their rows.
         row_options: what the rows contain.
         counter: counts the rows.
 

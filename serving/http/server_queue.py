@@ -37,7 +37,7 @@ class QueuedCall:
 
     Args:
         task: task that answers them.
-        requests: the requests.
+        requests: the requests of the body, in its order.
 
     Attributes:
         future: the JSON text of each reply. If it is canceled, the call is

@@ -15,8 +15,8 @@ class MaskedWord(TypedDict):
     """A WordPiece that may stand for a mask.
 
     Attributes:
-        token: the WordPiece.
-        probability: its probability.
+        token: the WordPiece, such as "boat" or "##s".
+        probability: probability that the WordPiece stands in the gap.
     """
 
     token: str

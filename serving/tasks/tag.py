@@ -43,8 +43,8 @@ class TagReply(TypedDict):
         tags: tag of each word [W].
         probabilities: probability of each tag [W].
         spans: [start, end] of each word [W].
-        entities: the entities.
-        text: the text.
+        entities: the entities that the tags name, in the order of the text.
+        text: the text of the request.
         label: [start, end, type] of the entities, which tools such as doccano
             read.
     """
@@ -63,7 +63,7 @@ class _Sentence(NamedTuple):
 
     Attributes:
         text: the text, None if the request contains words.
-        example: the words.
+        example: the words to tag.
         windows: the windows of the words.
     """
 
