@@ -4,7 +4,7 @@ sharded_job.py describes the files.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import NotRequired, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 from data.io.file_sizes import FileSize
 from data.io.records import ShardEntry
@@ -49,7 +49,7 @@ class JobDescription(TypedDict):
     """
 
     version: int
-    flags: Mapping[str, object]
+    flags: Mapping[str, Any]
     inputs: Sequence[InputEntry]
     model: NotRequired[list[InputEntry]]
 
