@@ -117,11 +117,11 @@ class CheckRequest(Protocol):
 
 
 class Failure(NamedTuple):
-    """What a request gets that no reply can be given to.
+    """What a request that fails gets instead of a reply.
 
     Attributes:
-        error: why: a ValueError if the request is wrong, an EngineError if the
-            network fails on it, or any other exception of a bug.
+        error: a ValueError if the request is wrong, an EngineError if the
+            network fails on it, or another exception, which is a bug.
     """
 
     error: Exception
