@@ -6,7 +6,7 @@ What users call:
         model.
     TextModel: An exported model that accepts text.
     export: Exports a model, with signatures that suit the kind of the model.
-    load: An exported model that accepts text.
+    load: Loads an exported model. Another name of the class TextModel.
 
 To write an export:
 

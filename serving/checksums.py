@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from data.io import file_sizes
-from files.json_files import JsonObject
+from data.jobs.manifest import InputEntry
 from model_folders import model_json
 from model_folders.model_entries import ModelJson
 from serving import engines
@@ -33,7 +33,7 @@ def of_networks(folder: Path, formats: Iterable[str]) -> dict[str, str]:
     }
 
 
-def measure_export(folder: Path, name: str) -> list[JsonObject]:
+def measure_export(folder: Path, name: str) -> list[InputEntry]:
     """Returns {"path", "bytes", "crc32c"} of the files that determine answers.
 
     These are the network, model.json, the vocabulary and the labels.

@@ -44,7 +44,7 @@ def prepare_model(
     """Returns a model whose inputs are as long as its engine accepts.
 
     Args:
-        engine: the engine.
+        engine: engine that runs the network.
         tokenizer: tokenizer of the model.
         settings: settings of the head. In those of the returned model,
             `max_seq_length` is not above the length of the engine's inputs, if

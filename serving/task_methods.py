@@ -1,46 +1,65 @@
 """The methods of `serving.TextModel`, one for each task."""
 
 import abc
-from typing import overload
+from typing import Any, TypeAlias, overload
 
 from serving.serving_flags import DEFAULT_TASK_FLAGS, TaskFlags
-from serving.tasks.text_task import Reply, TextList, Texts
+from serving.tasks.answer import ANSWER, AnswerReply
+from serving.tasks.classify import CLASSIFY, ClassifyReply
+from serving.tasks.embed import EMBED, EmbedReply
+from serving.tasks.pretraining import (
+    FILL_MASK,
+    NEXT_SENTENCE,
+    FillMaskReply,
+    NextSentenceReply,
+)
+from serving.tasks.rerank import RERANK, RerankReply
+from serving.tasks.tag import TAG, TagReply
+from serving.tasks.text_task import ReplyT, TextList, Texts, TextTask
+from serving.tasks.tokenize import TOKENIZE, TokenizeReply
 
 # A dict for one text, a list of dicts for a list of texts. The overloads of a
 # method tell a type checker which of them its arguments return.
-Answers = Reply | list[Reply]
+Answers: TypeAlias = ReplyT | list[ReplyT]
 
 
 class TaskMethods(abc.ABC):
-    """Asks a model about texts, with a method for each task."""
+    """Asks a model about texts, with a method for each task.
+
+    The types of the replies are those of texts that are not empty.
+    """
 
     @abc.abstractmethod
     def _ask(
         self,
-        task_name: str,
+        task: TextTask[Any, ReplyT],
         task_flags: TaskFlags = DEFAULT_TASK_FLAGS,
         **fields: Texts,
-    ) -> Answers:
-        """Answers texts, {field of a request: one or several texts}."""
+    ) -> Answers[ReplyT]:
+        """Answers texts, {field of a request: one or several texts}.
+
+        `task` tells the name of the task, of which the model may have its own
+        version, and the type of the reply.
+        """
 
     @overload
     def classify(
         self, text_a: str, text_b: str = "", min_probability: float = 0.0
-    ) -> Reply: ...
+    ) -> ClassifyReply: ...
     @overload
     def classify(
         self,
         text_a: TextList,
         text_b: Texts = "",
         min_probability: float = 0.0,
-    ) -> list[Reply]: ...
+    ) -> list[ClassifyReply]: ...
     @overload
     def classify(
         self, text_a: Texts, text_b: TextList, min_probability: float = 0.0
-    ) -> list[Reply]: ...
+    ) -> list[ClassifyReply]: ...
     def classify(
         self, text_a: Texts, text_b: Texts = "", min_probability: float = 0.0
-    ) -> Answers:
+    ) -> Answers[ClassifyReply]:
         """Returns {"label", "probabilities"}, or {"value"} in regression.
 
         Args:
@@ -49,21 +68,23 @@ class TaskMethods(abc.ABC):
             min_probability: if every probability is lower, "label" is None.
         """
         task_flags = TaskFlags(min_probability=min_probability)
-        return self._ask("classify", task_flags, text_a=text_a, text_b=text_b)
+        return self._ask(CLASSIFY, task_flags, text_a=text_a, text_b=text_b)
 
     @overload
-    def answer(self, question: str, context: str, n_best: int = 1) -> Reply: ...
+    def answer(
+        self, question: str, context: str, n_best: int = 1
+    ) -> AnswerReply: ...
     @overload
     def answer(
         self, question: TextList, context: Texts, n_best: int = 1
-    ) -> list[Reply]: ...
+    ) -> list[AnswerReply]: ...
     @overload
     def answer(
         self, question: Texts, context: TextList, n_best: int = 1
-    ) -> list[Reply]: ...
+    ) -> list[AnswerReply]: ...
     def answer(
         self, question: Texts, context: Texts, n_best: int = 1
-    ) -> Answers:
+    ) -> Answers[AnswerReply]:
         """Returns {"answer", "probability", "start", "end", ...}.
 
         Other keys are "start_byte", "end_byte" and "null_odds": the score of
@@ -75,45 +96,53 @@ class TaskMethods(abc.ABC):
             n_best: maximum number of answers in "n_best". 1 omits "n_best".
         """
         task_flags = TaskFlags(n_best=n_best)
-        return self._ask(
-            "answer", task_flags, question=question, context=context
-        )
+        return self._ask(ANSWER, task_flags, question=question, context=context)
 
     @overload
-    def tag(self, text: str) -> Reply: ...
+    def tag(self, text: str) -> TagReply: ...
     @overload
-    def tag(self, text: TextList) -> list[Reply]: ...
-    def tag(self, text: Texts) -> Answers:
+    def tag(self, text: TextList) -> list[TagReply]: ...
+    def tag(self, text: Texts) -> Answers[TagReply]:
         """Splits a text into words, and tags them.
 
         Returns {"words", "tags", "probabilities", "spans", "entities", ...}.
         `spans` are the words' positions, [start, end].
         """
-        return self._ask("tag", text=text)
+        return self._ask(TAG, text=text)
 
     @overload
-    def fill_mask(self, text: str, top_k: int = 5) -> Reply: ...
+    def fill_mask(self, text: str, top_k: int = 5) -> FillMaskReply: ...
     @overload
-    def fill_mask(self, text: TextList, top_k: int = 5) -> list[Reply]: ...
-    def fill_mask(self, text: Texts, top_k: int = 5) -> Answers:
+    def fill_mask(
+        self, text: TextList, top_k: int = 5
+    ) -> list[FillMaskReply]: ...
+    def fill_mask(self, text: Texts, top_k: int = 5) -> Answers[FillMaskReply]:
         """Returns {"masks"}: the top_k most probable WordPieces per [MASK]."""
-        return self._ask("fill-mask", TaskFlags(top_k=top_k), text=text)
+        return self._ask(FILL_MASK, TaskFlags(top_k=top_k), text=text)
 
     @overload
-    def next_sentence(self, text_a: str, text_b: str) -> Reply: ...
+    def next_sentence(self, text_a: str, text_b: str) -> NextSentenceReply: ...
     @overload
-    def next_sentence(self, text_a: TextList, text_b: Texts) -> list[Reply]: ...
+    def next_sentence(
+        self, text_a: TextList, text_b: Texts
+    ) -> list[NextSentenceReply]: ...
     @overload
-    def next_sentence(self, text_a: Texts, text_b: TextList) -> list[Reply]: ...
-    def next_sentence(self, text_a: Texts, text_b: Texts) -> Answers:
+    def next_sentence(
+        self, text_a: Texts, text_b: TextList
+    ) -> list[NextSentenceReply]: ...
+    def next_sentence(
+        self, text_a: Texts, text_b: Texts
+    ) -> Answers[NextSentenceReply]:
         """Returns the "probability" that text_b follows text_a, in a dict."""
-        return self._ask("next-sentence", text_a=text_a, text_b=text_b)
+        return self._ask(NEXT_SENTENCE, text_a=text_a, text_b=text_b)
 
     @overload
-    def embed(self, text: str, tokens: bool = False) -> Reply: ...
+    def embed(self, text: str, tokens: bool = False) -> EmbedReply: ...
     @overload
-    def embed(self, text: TextList, tokens: bool = False) -> list[Reply]: ...
-    def embed(self, text: Texts, tokens: bool = False) -> Answers:
+    def embed(
+        self, text: TextList, tokens: bool = False
+    ) -> list[EmbedReply]: ...
+    def embed(self, text: Texts, tokens: bool = False) -> Answers[EmbedReply]:
         """Returns vectors of a text: {"pooled", "mean", "mean_normalized"}.
 
         To compare two texts, use the dot product of their "mean_normalized",
@@ -125,29 +154,37 @@ class TaskMethods(abc.ABC):
             tokens: True to also return "tokens", and in "sequence" one vector
                 per token.
         """
-        return self._ask("embed", TaskFlags(tokens=tokens), text=text)
+        return self._ask(EMBED, TaskFlags(tokens=tokens), text=text)
 
     @overload
-    def rerank(self, query: str, passages: TextList) -> Reply: ...
+    def rerank(self, query: str, passages: TextList) -> RerankReply: ...
     @overload
-    def rerank(self, query: TextList, passages: TextList) -> list[Reply]: ...
-    def rerank(self, query: Texts, passages: TextList) -> Answers:
+    def rerank(
+        self, query: TextList, passages: TextList
+    ) -> list[RerankReply]: ...
+    def rerank(self, query: Texts, passages: TextList) -> Answers[RerankReply]:
         """Returns {"ranking": list of {"index", "score"}}, best passage first.
 
         "index" is the position of the passage in `passages`.
         """
-        return self._ask("rerank", query=query, passages=passages)
+        return self._ask(RERANK, query=query, passages=passages)
 
     @overload
-    def tokenize(self, text_a: str, text_b: str = "") -> Reply: ...
+    def tokenize(self, text_a: str, text_b: str = "") -> TokenizeReply: ...
     @overload
-    def tokenize(self, text_a: TextList, text_b: Texts = "") -> list[Reply]: ...
+    def tokenize(
+        self, text_a: TextList, text_b: Texts = ""
+    ) -> list[TokenizeReply]: ...
     @overload
-    def tokenize(self, text_a: Texts, text_b: TextList) -> list[Reply]: ...
-    def tokenize(self, text_a: Texts, text_b: Texts = "") -> Answers:
+    def tokenize(
+        self, text_a: Texts, text_b: TextList
+    ) -> list[TokenizeReply]: ...
+    def tokenize(
+        self, text_a: Texts, text_b: Texts = ""
+    ) -> Answers[TokenizeReply]:
         """Returns {"tokens", "num_wordpieces"}.
 
         "tokens" are cut at the maximum length. "num_wordpieces" is the number
         of WordPieces before the cut.
         """
-        return self._ask("tokenize", text_a=text_a, text_b=text_b)
+        return self._ask(TOKENIZE, text_a=text_a, text_b=text_b)

@@ -10,7 +10,7 @@ that `TextModel.prepared` contains.
 import os
 from collections.abc import Iterable, Mapping, Sequence, Set
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from absl import logging
 
@@ -24,7 +24,14 @@ from serving.serving_flags import DEFAULT_TASK_FLAGS, TaskFlags
 from serving.task_methods import Answers, TaskMethods
 from serving.tasks import TASKS, check_settings, tasks_of
 from serving.tasks.request_lists import expand_lists
-from serving.tasks.text_task import AnyTextTask, Reply, Texts
+from serving.tasks.text_task import (
+    AnyTextTask,
+    Failure,
+    Reply,
+    ReplyT,
+    Texts,
+    TextTask,
+)
 
 
 class TextModel(TaskMethods):
@@ -56,6 +63,7 @@ class TextModel(TaskMethods):
             folder.
 
     Attributes:
+        path: path of the folder of the export that is loaded.
         engine: engines.Engine that runs the network.
         checksum: checksum of the files that determine the answers.
         settings: settings of the head, from the entry `task` in model.json. {}
@@ -202,23 +210,24 @@ class TextModel(TaskMethods):
 
     def _ask(
         self,
-        task_name: str,
+        task: TextTask[Any, ReplyT],
         task_flags: TaskFlags = DEFAULT_TASK_FLAGS,
         **fields: Texts,
-    ) -> Answers:
-        task = self.task(task_name)
+    ) -> Answers[ReplyT]:
+        own_task = self.task(task.name)
         request = {
             name: _to_texts(name, texts) for name, texts in fields.items()
         }
-        requests, is_list = expand_lists(task, request)
+        requests, is_list = expand_lists(own_task, request)
         replies: list[Reply] = []
-        answers = task.ask(self.prepared, requests, task_flags)
+        answers = own_task.ask(self.prepared, requests, task_flags)
         for number, reply in enumerate(answers, 1):
-            if isinstance(reply, ValueError):
+            if isinstance(reply, Failure):
                 where = f"text {number}: " if is_list else ""
-                raise ValueError(f"{where}{reply}") from None
+                raise ValueError(f"{where}{reply.error}") from None
             replies.append(reply)
-        return replies if is_list else replies[0]
+        answer = replies if is_list else replies[0]
+        return cast("Answers[ReplyT]", answer)
 
 
 # A shorter name for calls: `serving.load(path)`.

@@ -40,10 +40,12 @@ ExampleT = TypeVar("ExampleT")
 OriginT = TypeVar("OriginT")
 # A task, for functions that read none of its examples and origins.
 AnyTask: TypeAlias = "Task[Any, Any]"
-# A batch of a prediction: (features, the model's outputs), as NumPy arrays. The
-# outputs are one array, or {name: array}, as the task's model returns them.
-Batch = tuple[Mapping[str, np.ndarray], Any]
-Batches = Iterable[Batch]
+# What a task's model returns for a batch: one NumPy array, or {name: array}.
+# Any, because each task knows which of them its own model returns.
+ModelOutputs: TypeAlias = Any
+# A batch of a prediction: (features, the model's outputs).
+Batch: TypeAlias = tuple[Mapping[str, np.ndarray], ModelOutputs]
+Batches: TypeAlias = Iterable[Batch]
 
 
 class CreateModel(Protocol):
@@ -193,13 +195,16 @@ class Task(abc.ABC, Generic[ExampleT, OriginT]):
 
     @abc.abstractmethod
     def create_model(
-        self, bert_config: "modeling.BertConfig", **options: Any
+        self,
+        bert_config: "modeling.BertConfig",
+        **options: "Unpack[TaskModelOptions]",
     ) -> "TaskModel":
         """Creates the task's model, an instance of a class in `modeling`.
 
         Args:
             bert_config: configuration of the model.
-            **options: arguments that every model of `modeling` accepts.
+            **options: arguments that every model of `modeling` accepts. A
+                subclass that only passes them on may declare them as Any.
         """
 
     def pool(

@@ -3,6 +3,7 @@
 A unit may be done by any process, in any order, and twice:
 
     sharded_job.py: `run_units`, which runs the units of a job and resumes it
+    manifest.py: what a job writes about itself
     file_ranges.py: cuts files into ranges
     workers.py: runs a function in worker processes
     beam_workers.py: runs it on the workers of Apache Beam

@@ -11,7 +11,7 @@ task, and a unit of a job is a `WorkUnit`.
 Until the job is finished, the folder OUTPUT.work contains a result file for
 each finished unit, and job.json, which records the flags and the inputs. At the
 end the job writes OUTPUT.manifest.json, which also lists the shards with their
-sizes and checksums.
+sizes and checksums. manifest.py defines their entries.
 """
 
 import contextlib
@@ -19,14 +19,29 @@ import functools
 import glob
 import os
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Protocol, TypeVar, TypeVarTuple
+from typing import (
+    TYPE_CHECKING,
+    Literal,
+    Protocol,
+    TypeVar,
+    TypeVarTuple,
+    cast,
+)
 
 from command_line import progress, signals
 from data.io import file_sizes
 from data.jobs.beam_workers import run_on_beam
+from data.jobs.manifest import (
+    MANIFEST_ENDING,
+    InputEntry,
+    JobDescription,
+    JobResults,
+    Manifest,
+    UnitResult,
+)
 from data.jobs.workers import run_in_processes
 from files.atomic import remove_partial, write_json
-from files.json_files import JsonObject, read_json
+from files.json_files import read_json
 
 if TYPE_CHECKING:
     from apache_beam.options.pipeline_options import PipelineOptions
@@ -79,11 +94,7 @@ class WorkUnit(Protocol):
 
     @property
     def result_file(self) -> str:
-        """Path of a JSON file to write when the shards are complete.
-
-        Its entry "shards" contains the size and the checksum of each shard, as
-        `file_sizes.measure_shard` returns them.
-        """
+        """Path of the `UnitResult` to write when the shards are complete."""
 
 
 UnitT = TypeVar("UnitT", bound=WorkUnit)
@@ -94,7 +105,7 @@ def run_units(
     write_shards: Callable[[UnitT], None],
     run: Runner,
     label: str = "",
-) -> list[JsonObject]:
+) -> list[UnitResult]:
     """Runs the units that are not done, and returns the results of all units.
 
     Args:
@@ -129,11 +140,11 @@ def is_done(unit: WorkUnit) -> bool:
     # The result file appears when the unit is finished.
     if not os.path.exists(unit.result_file):
         return False
-    entries = read_json(unit.result_file)["shards"]
-    return all(map(file_sizes.is_whole, unit.shards, entries))
+    result: UnitResult = read_json(unit.result_file)
+    return all(map(file_sizes.is_whole, unit.shards, result["shards"]))
 
 
-def measure_inputs(paths: Iterable[str]) -> list[JsonObject]:
+def measure_inputs(paths: Iterable[str]) -> list[InputEntry]:
     """Returns the path, size and checksum of each file, as a job records them.
 
     Raises:
@@ -147,42 +158,32 @@ class JobFiles:
 
     Args:
         output_file: path with which the names of the shards begin.
-        version: number of the code's version. Increase it with every change of
-            the code that changes the shards.
-        flags: {name: value} of the flags that determine the shards.
-        inputs: the files that determine the shards, as `measure_inputs` returns
-            them.
+        description: what determines the shards.
         ending: ending of `output_file` that stays the ending of the shards.
-        other_entries: other entries of the manifest that determine the shards.
         named_shards: {entry of the manifest: path} of a shard with a name of
             its own.
+
+    Attributes:
+        output_file: path with which the names of the shards begin.
+        manifest_file: path of the manifest.
     """
 
     def __init__(
         self,
         output_file: str,
-        version: int,
+        description: JobDescription,
         *,
-        flags: Mapping[str, object],
-        inputs: Sequence[JsonObject],
         ending: str = "",
-        other_entries: Mapping[str, object] | None = None,
-        named_shards: Mapping[str, str] | None = None,
+        named_shards: Mapping[Literal["eval_shards"], str] | None = None,
     ) -> None:
         self.output_file = output_file
         self._prefix = output_file.removesuffix(ending)
         self._ending = ending
-        self._other_entries = other_entries or {}
         self._named_shards = named_shards or {}
-        self.manifest_file = f"{output_file}.manifest.json"
+        self.manifest_file = f"{output_file}{MANIFEST_ENDING}"
         self._work_dir = f"{output_file}.work"
         self._begun_file = os.path.join(self._work_dir, "job.json")
-        self._description: JsonObject = {
-            "version": version,
-            "flags": flags,
-            "inputs": inputs,
-            **self._other_entries,
-        }
+        self._description = description
 
     def shard_paths(self, num_shards: int) -> list[str]:
         """Returns OUTPUT-00000-of-00008 and so on, with the ending."""
@@ -214,15 +215,16 @@ class JobFiles:
                 "--output_file"
             )
 
-    def find_manifest(self) -> JsonObject | None:
+    def find_manifest(self) -> Manifest | None:
         """Returns the manifest if the job is finished and its shards intact.
 
         Raises:
             ValueError: the manifest records other flags or inputs.
         """
-        manifest = self._read_same(self.manifest_file)
-        if manifest is None:
+        contents = self._read_same(self.manifest_file)
+        if contents is None:
             return None
+        manifest = cast("Manifest", contents)
         # Do not use the paths in the manifest, because the user may have moved
         # the files together with the manifest.
         entries = [*manifest["shards"]]
@@ -234,10 +236,10 @@ class JobFiles:
         is_intact = all(map(file_sizes.is_whole, paths, entries))
         return manifest if is_intact else None
 
-    def _read_same(self, path: str) -> JsonObject | None:
+    def _read_same(self, path: str) -> JobDescription | None:
         """Reads a manifest or job.json, None if the file does not exist."""
         try:
-            contents: JsonObject = read_json(path)
+            contents: JobDescription = read_json(path)
         except FileNotFoundError:
             return None
         if {**contents, **self._description} == contents:
@@ -248,7 +250,7 @@ class JobFiles:
             f"{self._work_dir} to start again"
         )
 
-    def _describe_changes(self, contents: JsonObject) -> str:
+    def _describe_changes(self, contents: JobDescription) -> str:
         """Names the flags and inputs in which an earlier job differs."""
         flags = contents.get("flags", {})
         changes = [
@@ -256,11 +258,8 @@ class JobFiles:
             for name, value in self._description["flags"].items()
             if flags.get(name) != value
         ]
-        changes += [
-            f"another {name}"
-            for name, value in self._other_entries.items()
-            if contents.get(name) != value
-        ]
+        if contents.get("model") != self._description.get("model"):
+            changes.append("another model")
         if changes:
             return ", ".join(changes)
         return "other input files, or another version of this script"
@@ -291,9 +290,9 @@ class JobFiles:
             )
         write_json(self._begun_file, self._description)
 
-    def finish(self, results: JsonObject) -> JsonObject:
+    def finish(self, results: JobResults) -> Manifest:
         """Writes and returns the manifest, which also contains `results`."""
-        manifest = {**self._description, **results}
+        manifest: Manifest = {**self._description, **results}
         write_json(self.manifest_file, manifest)
         self.remove_work()
         return manifest

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
 from data.io import records, text_files
+from data.jobs.manifest import JobResults, Manifest, UnitResult
 from data.jobs.sharded_job import JobFiles, Runner, measure_inputs, run_units
 from data.pretraining import corpus_checks, corpus_parts, instances
 from data.pretraining.corpus_parts import CorpusPart
@@ -25,7 +26,6 @@ from data.pretraining.instances import shuffle
 from data.pretraining.pretraining_options import InstanceOptions
 from files import lock
 from files.atomic import write_json
-from files.json_files import JsonObject
 
 # Increase this number whenever you change the code so that the records change.
 _VERSION = 4
@@ -74,7 +74,7 @@ def create_shards(
     output_file: str,
     num_shards: int,
     run: Runner,
-) -> tuple[JsonObject, bool]:
+) -> tuple[Manifest, bool]:
     """Writes the shards and the manifest, or resumes unfinished work.
 
     Args:
@@ -87,7 +87,7 @@ def create_shards(
         run: function that runs all units, as `choose_runner` returns it.
 
     Returns:
-        (manifest as a dict, True if this call wrote any file).
+        (manifest, True if this call wrote any file).
 
     Raises:
         ValueError: the input contains no text, the output would replace the
@@ -136,9 +136,11 @@ def create_output(
     """
     return JobFiles(
         output_file,
-        _VERSION,
-        flags=flags,
-        inputs=measure_inputs(inputs),
+        {
+            "version": _VERSION,
+            "flags": flags,
+            "inputs": measure_inputs(inputs),
+        },
         named_shards={"eval_shards": eval_file(output_file)},
     )
 
@@ -237,7 +239,7 @@ def write_shards(unit: InstanceUnit) -> None:
             for record in group_records:
                 writer.write(record)
             previous = group
-    result = {"shards": writer.describe(), "counts": dict(counts)}
+    result: UnitResult = {"shards": writer.describe(), "counts": dict(counts)}
     write_json(unit.result_file, result)
 
 
@@ -327,10 +329,10 @@ def _create_records(
 
 
 def _combine(
-    results: list[JsonObject],
+    results: list[UnitResult],
     options: InstanceOptions,
     input_files: Sequence[str],
-) -> JsonObject:
+) -> JobResults:
     """Combines the results of the units for the manifest.
 
     Raises a ValueError if the input contains no text, or if all documents or
@@ -340,10 +342,10 @@ def _combine(
     for result in results:
         counts.update(result["counts"])
     corpus_checks.log_counts(counts, input_files)
-    evaluation: JsonObject = {}
+    eval_shards = []
     if fraction := options.eval_fraction:
-        evaluation["eval_shards"] = results.pop(0)["shards"]
-        num_held_out = evaluation["eval_shards"][0]["num_records"]
+        eval_shards = results.pop(0)["shards"]
+        num_held_out = eval_shards[0]["num_records"]
         if not num_held_out or not counts["num_instances"]:
             raise ValueError(
                 f"--eval_fraction={fraction} holds out "
@@ -352,4 +354,7 @@ def _combine(
                 "fraction, or separate documents by blank lines"
             )
     shards = [entry for result in results for entry in result["shards"]]
-    return {**evaluation, "corpus": dict(counts), "shards": shards}
+    combined: JobResults = {"corpus": dict(counts), "shards": shards}
+    if eval_shards:
+        return {"eval_shards": eval_shards, **combined}
+    return combined

@@ -12,7 +12,8 @@ import google_crc32c
 
 from command_line import progress
 from data.io import records, text_files, tf_examples
-from files.json_files import JsonObject, parse_json
+from data.jobs.manifest import MANIFEST_ENDING, Manifest
+from files.json_files import parse_json
 from model_folders.model_entries import Fingerprint
 
 _SHARD = re.compile(r"-\d{5}-of-\d{5}$")
@@ -41,7 +42,8 @@ def find_lengths(files: Sequence[str]) -> tuple[bool, dict[str, int]]:
             lengths = tf_examples.feature_lengths(record)
         except ValueError as error:
             raise ValueError(f"{path}, record 0: {error}") from error
-        flags = _read_manifest(_find_manifest(path)).get("flags", {})
+        manifest = _read_manifest(_find_manifest(path))
+        flags = manifest.get("flags", {}) if manifest else {}
         flag_lengths = {
             "max_seq_length": lengths.get("input_ids"),
             "max_predictions_per_seq": lengths.get(
@@ -63,17 +65,17 @@ def _find_manifest(path: str) -> str | None:
     folder, name = os.path.split(path)
     name = _SHARD.sub("", name)
     for stem in (name, name.removeprefix("eval-")):
-        file = os.path.join(folder, f"{stem}.manifest.json")
+        file = os.path.join(folder, f"{stem}{MANIFEST_ENDING}")
         if text_files.is_file(file):
             return file
     return None
 
 
-def _read_manifest(file: str | None) -> JsonObject:
+def _read_manifest(file: str | None) -> Manifest | None:
     if file is None:
-        return {}
+        return None
     with text_files.open_binary(file) as reader:
-        manifest: JsonObject = parse_json(reader.read(), file)
+        manifest: Manifest = parse_json(reader.read(), file)
     return manifest
 
 
@@ -97,14 +99,14 @@ def identify_files(files: Iterable[str]) -> list[Fingerprint]:
     """
     fingerprints: list[Fingerprint] = []
     # {path of a manifest: {name of a file: its entry}}
-    manifests: dict[str | None, JsonObject] = {}
+    manifests: dict[str | None, dict[str, records.ShardEntry]] = {}
     for path in files:
         name, size = os.path.basename(path), text_files.file_size(path)
         manifest = _find_manifest(path)
         if manifest not in manifests:
             manifests[manifest] = _list_entries(_read_manifest(manifest))
-        entry = manifests[manifest].get(name, {})
-        if entry.get("bytes") == size:
+        entry = manifests[manifest].get(name)
+        if entry and entry.get("bytes") == size:
             checksum_and_ends = [entry["crc32c"], *_read_ends(path, size)]
         else:
             checksum_and_ends = _read_all(path)
@@ -112,7 +114,10 @@ def identify_files(files: Iterable[str]) -> list[Fingerprint]:
     return fingerprints
 
 
-def _list_entries(manifest: JsonObject) -> JsonObject:
+def _list_entries(manifest: Manifest | None) -> dict[str, records.ShardEntry]:
+    """Returns {name of a shard: its entry}."""
+    if manifest is None:
+        return {}
     entries = [*manifest.get("shards", []), *manifest.get("eval_shards", [])]
     return {os.path.basename(entry["path"]): entry for entry in entries}
 

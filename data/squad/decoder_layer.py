@@ -187,7 +187,7 @@ class SquadDecoder:
             (0, null.gather(tf.range(0))),
             shape_invariants=(
                 tf.TensorShape([]),
-                Spans(*[tf.TensorShape([None])] * 5),
+                Spans(*[tf.TensorShape([None])] * len(Spans._fields)),
             ),
         )
         return self._add_null(nbest, null), null_score

@@ -5,6 +5,7 @@ space, W = number of words, P = number of WordPieces.
 """
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import tensorflow as tf
@@ -22,6 +23,29 @@ _NO_CHARACTER = _BEGIN + 0x110000
 # Roots of the two trees: the tree of WordPieces that begin a word ("un"), and
 # the tree of continuations ("##able").
 _FIRST, _FURTHER = 0, 1
+
+
+class _LoopState(NamedTuple):
+    """The words that `WordpieceTable._read` reads, and what it has found.
+
+    N = number of words that are being read.
+
+    Attributes:
+        positions: int32 [N], index of the next character of each word.
+        nodes: int32 [N], node of the WordPiece that each word has begun.
+        starts: int32 [number of words that are still to be read], index of the
+            first character of each.
+        count: number of steps before.
+        tokens: what each step has found, as ids + 1. 0 = not to be split.
+        ends: the indexes after the last characters of these WordPieces.
+    """
+
+    positions: tf.Tensor
+    nodes: tf.Tensor
+    starts: tf.Tensor
+    count: tf.Tensor
+    tokens: tf.TensorArray
+    ends: tf.TensorArray
 
 
 class WordpieceTable:
@@ -48,13 +72,13 @@ class WordpieceTable:
             text = token.removeprefix("##")
             node = _FIRST if text is token else _FURTHER
             for char in text:
-                cp = ord(char)
+                code = ord(char)
                 if node == _FIRST:
-                    cp += _BEGIN
-                if cp not in edges[node]:
-                    edges[node][cp] = len(edges)
+                    code += _BEGIN
+                if code not in edges[node]:
+                    edges[node][code] = len(edges)
                     edges.append({})
-                node = edges[node][cp]
+                node = edges[node][code]
             # If the vocabulary repeats a WordPiece, use its last id, as in
             # Google's code.
             tokens[node] = index
@@ -71,35 +95,35 @@ class WordpieceTable:
                 self._tokens[row] = tokens[node] + 1
                 self._behind[row] = 0
             self._offsets[row] = offsets[node]
-            for cp, child in children.items():
-                below = offsets[node] + cp
+            for code, child in children.items():
+                below = offsets[node] + code
                 rows[child] = below
                 self._parents[below] = row
                 self._tokens[below] = self._tokens[row]
                 self._behind[below] = self._behind[row] + 1
 
     def split(
-        self, cps: tf.Tensor, begins: tf.Tensor
+        self, codes: tf.Tensor, begins: tf.Tensor
     ) -> tuple[tf.Tensor, tf.Tensor]:
         """Splits words into WordPieces.
 
         Args:
-            cps: int32 [C], code points of the words and of the spaces between
+            codes: int32 [C], code points of the words and of the spaces between
                 them. The last code point is a space.
             begins: bool [C], True at the first code point of each word, and at
                 each space.
 
         Returns:
             (ids, ends), int32 [P] each: the ids of the WordPieces, and for each
-            WordPiece the index in `cps` after its last character.
+            WordPiece the index in `codes` after its last character.
         """
         bounds = ragged.true_indices(begins)
-        starts = tf.boolean_mask(bounds, tf.gather(cps, bounds) != ord(" "))
+        starts = tf.boolean_mask(bounds, tf.gather(codes, bounds) != ord(" "))
         is_too_long = bounds[1:] - bounds[:-1] > _MAX_LENGTH
         too_long = tf.gather(bounds, ragged.true_indices(is_too_long))
-        marked = tf.where(begins, cps + _BEGIN, cps)
+        marked = tf.where(begins, codes + _BEGIN, codes)
         tokens, ends = self._read(_put(marked, too_long, _NO_CHARACTER), starts)
-        pieces = tf.math.unsorted_segment_sum(tokens, ends, tf.size(cps))
+        pieces = tf.math.unsorted_segment_sum(tokens, ends, tf.size(codes))
         # A word that cannot be split to its end becomes one [UNK]. Drop the
         # WordPieces that were found at the word's beginning.
         inside_unknown = tf.boolean_mask(ends, tokens == 0)
@@ -112,11 +136,11 @@ class WordpieceTable:
         return tf.gather(pieces, ends) - 1, ends
 
     def _read(
-        self, cps: tf.Tensor, starts: tf.Tensor
+        self, codes: tf.Tensor, starts: tf.Tensor
     ) -> tuple[tf.Tensor, tf.Tensor]:
         """Finds the WordPieces of many words in parallel.
 
-        A step of the loop reads one character of each word. `cps`, int32 [C],
+        A step of the loop reads one character of each word. `codes`, int32 [C],
         are code points. _BEGIN is added to the first character of each word,
         and to the character after each word. `starts`, int32 [W], is the index
         of the first character of each word. Returns (tokens, ends), int32 [P]
@@ -126,55 +150,48 @@ class WordpieceTable:
         character of the word.
         """
         any_length = tf.TensorShape([None])
-        arrays = [_create_array(any_length) for _ in range(2)]
-        *_, tokens, ends = tf.while_loop(
+        tokens, ends = (_create_array(any_length) for _ in range(2))
+        begin = _LoopState(starts[:0], starts[:0], starts, 0, tokens, ends)
+        end = tf.while_loop(
             lambda positions, _, starts, *__: (
                 tf.size(positions) + tf.size(starts) > 0
             ),
-            lambda *state: self._read_characters(cps, *state),
-            (starts[:0], starts[:0], starts, 0, *arrays),
-            (any_length, any_length, any_length, *[None] * 3),
+            lambda *state: self._read_characters(codes, _LoopState(*state)),
+            begin,
+            _LoopState(any_length, any_length, any_length, None, None, None),
         )
-        return tokens.concat(), ends.concat()
+        return end.tokens.concat(), end.ends.concat()
 
     def _read_characters(
-        self,
-        cps: tf.Tensor,
-        positions: tf.Tensor,
-        nodes: tf.Tensor,
-        starts: tf.Tensor,
-        count: tf.Tensor,
-        tokens: tf.TensorArray,
-        ends: tf.TensorArray,
-    ) -> tuple[tf.Tensor | tf.TensorArray, ...]:
+        self, codes: tf.Tensor, state: _LoopState
+    ) -> _LoopState:
         """Reads the next character of each word, a step of the loop in `_read`.
 
-        For each word that is being read, `positions` is the index of its next
-        character, and `nodes` the node of the WordPiece that it has begun.
-        `starts` are of the words that are still to be read. `count` is the
-        number of steps before. Returns the arguments of the next step, without
-        `cps`.
+        Returns the state for the next step.
         """
-        rows = tf.gather(self._offsets, nodes) + tf.gather(cps, positions)
+        rows = tf.gather(self._offsets, state.nodes)
+        rows += tf.gather(codes, state.positions)
         rows = tf.minimum(rows, len(self._parents) - 1)
-        is_read = tf.gather(self._parents, rows) == nodes
-        nodes = tf.where(is_read, rows, nodes)
+        is_read = tf.gather(self._parents, rows) == state.nodes
+        nodes = tf.where(is_read, rows, state.nodes)
         # A word whose character no WordPiece continues ends a WordPiece.
-        ended_positions, read_positions = _partition(positions, is_read)
+        ended_positions, read_positions = _partition(state.positions, is_read)
         ended_nodes, read_nodes = _partition(nodes, is_read)
         token = tf.gather(self._tokens, ended_nodes)
         end = ended_positions - tf.gather(self._behind, ended_nodes)
         rest = tf.boolean_mask(
-            end, (token > 0) & (tf.gather(cps, end) < _BEGIN)
+            end, (token > 0) & (tf.gather(codes, end) < _BEGIN)
         )
-        more, starts = starts[:_NUM_WORDS], starts[_NUM_WORDS:]
-        return (
-            tf.concat([read_positions + 1, rest, more], 0),
-            tf.concat([read_nodes, tf.ones_like(rest), tf.zeros_like(more)], 0),
-            starts,
-            count + 1,
-            tokens.write(count, token),
-            ends.write(count, end),
+        more, starts = state.starts[:_NUM_WORDS], state.starts[_NUM_WORDS:]
+        return _LoopState(
+            positions=tf.concat([read_positions + 1, rest, more], 0),
+            nodes=tf.concat(
+                [read_nodes, tf.ones_like(rest), tf.zeros_like(more)], 0
+            ),
+            starts=starts,
+            count=state.count + 1,
+            tokens=state.tokens.write(state.count, token),
+            ends=state.ends.write(state.count, end),
         )
 
 
@@ -220,12 +237,14 @@ def _find_offsets(edges: list[dict[int, int]]) -> tuple[list[int], int]:
     nodes.sort(key=lambda node: (-len(edges[node]), min(edges[node])))
     begins = [0, 0]
     for node in nodes:
-        cps = sorted(edges[node])
-        is_single = len(cps) == 1
-        row = max(begins[is_single], cps[0] % _BEGIN)
-        while row in used or any(row - cps[0] + cp in used for cp in cps):
+        codes = sorted(edges[node])
+        is_single = len(codes) == 1
+        row = max(begins[is_single], codes[0] % _BEGIN)
+        while row in used or any(
+            row - codes[0] + code in used for code in codes
+        ):
             row += 1
         begins[is_single] = row
-        offsets[node] = row - cps[0]
-        used.update(offsets[node] + cp for cp in cps)
+        offsets[node] = row - codes[0]
+        used.update(offsets[node] + code for code in codes)
     return offsets, max(used) + 2

@@ -22,7 +22,7 @@ from serving.batch.answers.rows import AnswerRow, Status
 from serving.batch.request_files import NO_CELLS, Item
 from serving.prepared_model import PreparedModel
 from serving.serving_flags import TaskFlags
-from serving.tasks.text_task import AnyTextTask, Reply
+from serving.tasks.text_task import AnyTextTask, Failure, Reply
 
 # Maximum number of errors that are logged. The output contains all errors.
 MAX_LOGGED = 10
@@ -78,7 +78,7 @@ class RowCounter:
         if self.progress and self.progress.is_due(self.num_rows):
             self.progress.update(self.num_rows)
 
-    def note(self, item: Item, error: ValueError) -> None:
+    def note(self, item: Item, error: Exception) -> None:
         """Keeps the error of a row, if it is one of the first."""
         if len(self.errors) < MAX_LOGGED:
             self.errors.append(f"{item}: {error}")
@@ -101,9 +101,9 @@ def answer_items(
 
     Args:
         model: model that answers the requests.
-        task: task of the model.
-        task_flags: flags of the task.
-        items: the requests.
+        task: task by which the model answers them.
+        task_flags: flags that change the replies.
+        items: the requests, with the columns of their rows.
         row_options: what the rows contain.
         counter: counts the rows.
 
@@ -115,7 +115,7 @@ def answer_items(
         items = map(_checked, items)
     is_checked = row_options.knows_fields
     for buffer in _buffer(items, row_options):
-        replies: dict[int, Reply | ValueError] = {}
+        replies: dict[int, Reply | Failure] = {}
         for places in _form_batches(task, buffer, row_options):
             asked = [place for place in places if not buffer[place].error]
             requests = [buffer[place].request for place in asked]
@@ -125,7 +125,7 @@ def answer_items(
             answers = (
                 reply
                 for reply in batch_replies
-                if reply and isinstance(reply, dict)
+                if reply and not isinstance(reply, Failure)
             )
             if not is_checked and (answered_reply := next(answers, None)):
                 check_fields(row_options.output_fields, answered_reply)
@@ -133,9 +133,9 @@ def answer_items(
             counter.add(len(places))
         rows: list[AnswerRow] = []
         for place, item in enumerate(buffer):
-            reply = item.error or replies[place]
-            if isinstance(reply, ValueError):
-                counter.note(item, reply)
+            reply = Failure(item.error) if item.error else replies[place]
+            if isinstance(reply, Failure):
+                counter.note(item, reply.error)
             rows.append(_create_row(item, reply, task, row_options))
         yield rows
         counter.num_yielded += len(rows)
@@ -244,15 +244,15 @@ def check_fields(fields: Sequence[str], reply_fields: Iterable[str]) -> None:
 
 def _create_row(
     item: Item,
-    reply: Reply | ValueError,
+    reply: Reply | Failure,
     task: AnyTextTask,
     row_options: RowOptions,
 ) -> AnswerRow:
     """Returns the columns of an item, and the fields of its reply to write."""
     row = dict(item.row) if row_options.keeps_columns else {}
-    if isinstance(reply, ValueError):
+    if isinstance(reply, Failure):
         fields: Reply = {"file": item.file} if item.file else {}
-        fields |= {"line": item.line, "error": str(reply)}
+        fields |= {"line": item.line, "error": str(reply.error)}
         cells = tables.add_answer(row, fields, row_options.taken_names)
         return AnswerRow(cells, Status.FAILED)
     if not reply:

@@ -51,7 +51,7 @@ class _Row(NamedTuple):
     Attributes:
         key: key of the request.
         place: index of the input among the inputs of the request.
-        input: the input.
+        input: WordPieces that the row contains, without its padding.
     """
 
     key: int

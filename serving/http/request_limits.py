@@ -16,7 +16,7 @@ class RequestLimits:
     """Reads and checks requests, and refuses those that are too large.
 
     Args:
-        flags: the limits.
+        flags: limits on the sizes of requests, and on the time of each.
     """
 
     def __init__(self, flags: LimitFlags) -> None:

@@ -43,7 +43,7 @@ class _Route(NamedTuple):
 
     Attributes:
         method: method of HTTP.
-        path: the path.
+        path: path for which the route stands, "/v1/models/{name}".
         answer: method of Server that answers its requests.
     """
 
@@ -66,6 +66,9 @@ class Server:
         origins: origins of web pages that may read replies. "*" = all.
 
     Attributes:
+        models: {name of the model in requests: ServedModel}.
+        limits: limits on requests, the defaults of the flags if none are given.
+        has_token: whether clients must send a token.
         is_ready: True when all models are loaded.
         is_stopping: True to close each connection after its next reply.
     """

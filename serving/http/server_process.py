@@ -82,7 +82,7 @@ class _TimedServer(UvicornServer):
     requests that are on their way are answered.
 
     Args:
-        server: the application.
+        server: application that answers the requests of the connections.
     """
 
     def __init__(self, server: Server) -> None:

@@ -17,7 +17,7 @@ from concurrent import futures
 from files.json_files import JsonObject
 from serving.http.errors import to_http_error
 from serving.serving_flags import EngineFlags, TaskFlags
-from serving.tasks.text_task import AnyTextTask, Reply, Request
+from serving.tasks.text_task import AnyTextTask, Failure, Reply, Request
 from serving.text_model import TextModel
 
 # A batch contains the requests that wait, up to these numbers of texts and of
@@ -37,7 +37,7 @@ class QueuedCall:
 
     Args:
         task: task that answers them.
-        requests: the requests.
+        requests: the requests of the body, in its order.
 
     Attributes:
         future: the JSON text of each reply. If it is canceled, the call is
@@ -73,12 +73,12 @@ class QueuedCall:
         """Returns the beginning of an error of a request, from 1."""
         return f"text {number}: " if len(self.requests) > 1 else ""
 
-    def finish(self, replies: Sequence[bytes | Exception]) -> None:
-        """Gives the client the replies, or the first of the errors in them."""
+    def finish(self, replies: Sequence[bytes | Failure]) -> None:
+        """Gives the client the replies, or the error of the first failure."""
         texts: list[bytes] = []
         for number, reply in enumerate(replies, 1):
-            if isinstance(reply, Exception):
-                self.fail(reply, self.describe_place(number))
+            if isinstance(reply, Failure):
+                self.fail(reply.error, self.describe_place(number))
                 return
             texts.append(reply)
         if not self.future.done():
@@ -108,7 +108,7 @@ class _Batch:
         self._requests = [
             request for call in calls for request in call.requests
         ]
-        self._replies: list[bytes | Exception] = [b""] * len(self._requests)
+        self._replies: list[bytes | Failure] = [b""] * len(self._requests)
         self._steps = self._compute(model)
         self.is_computed = False
 
@@ -140,7 +140,7 @@ class _Batch:
         return not all(call.future.done() for call in self._calls)
 
     def finish(self) -> None:
-        """Gives each call its replies, or the first of its errors."""
+        """Gives each call its replies, or the error of its first failure."""
         replies = iter(self._replies)
         for call in self._calls:
             call.finish([next(replies) for _ in call.requests])
@@ -288,8 +288,8 @@ class ServedModel:
         return _Batch(self.text_model, chosen)
 
 
-def _to_json(reply: Reply | Exception) -> bytes | Exception:
-    if isinstance(reply, Exception):
+def _to_json(reply: Reply | Failure) -> bytes | Failure:
+    if isinstance(reply, Failure):
         return reply
     text = json.dumps(reply, ensure_ascii=False)
     return text.encode("utf-8", "replace")

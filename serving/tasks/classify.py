@@ -1,7 +1,7 @@
 """Classifies texts, or pairs of texts."""
 
 import itertools
-from typing import TypedDict
+from typing import NotRequired
 
 import numpy as np
 
@@ -12,7 +12,13 @@ from serving import head_outputs
 from serving.engines import OutputArrays
 from serving.prepared_model import PreparedModel
 from serving.serving_flags import TaskFlags
-from serving.tasks.pairs import check_pair, encode_pair, pack_input, pair_of
+from serving.tasks.pairs import (
+    CutReply,
+    check_pair,
+    encode_pair,
+    pack_input,
+    pair_of,
+)
 from serving.tasks.text_task import (
     Encoded,
     Request,
@@ -21,27 +27,19 @@ from serving.tasks.text_task import (
 )
 
 
-class Classification(TypedDict):
-    """The reply of a classifier.
+class ClassifyReply(CutReply):
+    """The reply of a classifier, or of a model of regression: only `value`.
 
     Attributes:
         label: the most probable label, None if it is less probable than
             `min_probability`. In multi-label classification, a list of labels.
         probabilities: {label: its probability}.
+        value: the value that a model of regression predicts.
     """
 
-    label: str | list[str] | None
-    probabilities: dict[str, float]
-
-
-class Regression(TypedDict):
-    """The reply of a model of regression.
-
-    Attributes:
-        value: the value that the model predicts.
-    """
-
-    value: float
+    label: NotRequired[str | list[str] | None]
+    probabilities: NotRequired[dict[str, float]]
+    value: NotRequired[float]
 
 
 def _encode(model: PreparedModel, request: Request) -> Encoded[None]:
@@ -64,7 +62,7 @@ def _decode(
     context: None,
     outputs: list[OutputArrays],
     task_flags: TaskFlags,
-) -> Classification | Regression:
+) -> ClassifyReply:
     """Returns the label and the probabilities, or the value in regression."""
     mode = model.settings["output_mode"] or head_outputs.CLASSIFICATION
     labels = served_labels(model)

@@ -1,17 +1,17 @@
 """Computes vectors of texts and of their WordPieces."""
 
-from typing import NotRequired, TypedDict
+from typing import NotRequired, cast
 
 import numpy as np
 
 from serving.engines import Input, OutputArrays
 from serving.prepared_model import PreparedModel
 from serving.serving_flags import TaskFlags
-from serving.tasks.pairs import encode_pair
+from serving.tasks.pairs import CutReply, encode_pair
 from serving.tasks.text_task import TextTask
 
 
-class EmbedReply(TypedDict):
+class EmbedReply(CutReply):
     """The vectors of a text of N WordPieces, [W] each.
 
     Attributes:
@@ -22,11 +22,11 @@ class EmbedReply(TypedDict):
         sequence: vector of each WordPiece [N], if they were asked for.
     """
 
-    pooled: np.ndarray
-    mean: np.ndarray
-    mean_normalized: np.ndarray
+    pooled: list[float]
+    mean: list[float]
+    mean_normalized: list[float]
     tokens: NotRequired[list[str]]
-    sequence: NotRequired[list[np.ndarray]]
+    sequence: NotRequired[list[list[float]]]
 
 
 def _decode(
@@ -40,7 +40,7 @@ def _decode(
     mean = sequence.mean(0)
     length = max(float(np.linalg.norm(mean)), 1e-12)
     reply: EmbedReply = {
-        "pooled": outputs[0]["pooled_output"],
+        "pooled": cast("list[float]", outputs[0]["pooled_output"]),
         "mean": mean,
         "mean_normalized": mean / length,
     }

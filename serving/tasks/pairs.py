@@ -1,11 +1,23 @@
 """What the tasks over a text or a pair of texts share."""
 
 from collections.abc import Sequence
+from typing import NotRequired, TypedDict
 
 from data.text.token_windows import pack_tokens
 from serving.engines import Input
 from serving.prepared_model import PreparedModel
 from serving.tasks.text_task import Encoded, Request
+
+
+class CutReply(TypedDict):
+    """A reply to texts of which the model may have read only the beginning.
+
+    Attributes:
+        num_wordpieces_cut: number of WordPieces that the model did not read, if
+            there are any.
+    """
+
+    num_wordpieces_cut: NotRequired[int]
 
 
 def encode_pair(model: PreparedModel, request: Request) -> Encoded[Input]:

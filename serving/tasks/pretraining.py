@@ -7,7 +7,7 @@ import numpy as np
 from serving.engines import Input, OutputArrays
 from serving.prepared_model import PreparedModel
 from serving.serving_flags import TaskFlags
-from serving.tasks.pairs import check_pair, encode_pair, pack_input
+from serving.tasks.pairs import CutReply, check_pair, encode_pair, pack_input
 from serving.tasks.text_task import MASK, Encoded, Request, TextTask
 
 
@@ -15,15 +15,15 @@ class MaskedWord(TypedDict):
     """A WordPiece that may stand for a mask.
 
     Attributes:
-        token: the WordPiece.
-        probability: its probability.
+        token: the WordPiece, such as "boat" or "##s".
+        probability: probability that the WordPiece stands in the gap.
     """
 
     token: str
     probability: float
 
 
-class FillMaskReply(TypedDict):
+class FillMaskReply(CutReply):
     """The reply to a text with masks.
 
     Attributes:
@@ -35,7 +35,7 @@ class FillMaskReply(TypedDict):
     num_masks_cut: NotRequired[int]
 
 
-class NextSentenceReply(TypedDict):
+class NextSentenceReply(CutReply):
     """The reply to a pair of texts.
 
     Attributes:

@@ -7,7 +7,7 @@ import numpy as np
 from serving.engines import OutputArrays
 from serving.prepared_model import PreparedModel
 from serving.serving_flags import TaskFlags
-from serving.tasks.pairs import pack_input
+from serving.tasks.pairs import CutReply, pack_input
 from serving.tasks.text_task import Encoded, Request, TextTask
 
 
@@ -23,7 +23,7 @@ class RankedPassage(TypedDict):
     score: float
 
 
-class RerankReply(TypedDict):
+class RerankReply(CutReply):
     """The reply to a query.
 
     Attributes:

@@ -2,8 +2,6 @@
 
 from typing import NamedTuple, NotRequired, TypedDict, cast
 
-import numpy as np
-
 from data.ner import entity_scoring, sentence_windows
 from data.ner.ner_example import NerExample
 from data.ner.word_splitting import find_words, split_words
@@ -43,17 +41,17 @@ class TagReply(TypedDict):
     Attributes:
         words: the words [W].
         tags: tag of each word [W].
-        probabilities: probability of each tag, float [W].
+        probabilities: probability of each tag [W].
         spans: [start, end] of each word [W].
-        entities: the entities.
-        text: the text.
+        entities: the entities that the tags name, in the order of the text.
+        text: the text of the request.
         label: [start, end, type] of the entities, which tools such as doccano
             read.
     """
 
     words: list[str]
     tags: list[str]
-    probabilities: np.ndarray
+    probabilities: list[float]
     spans: NotRequired[list[list[int]]]
     entities: NotRequired[list[EntityReply]]
     text: NotRequired[str]
@@ -65,7 +63,7 @@ class _Sentence(NamedTuple):
 
     Attributes:
         text: the text, None if the request contains words.
-        example: the words.
+        example: the words to tag.
         windows: the windows of the words.
     """
 
@@ -115,7 +113,7 @@ def _decode(
     reply: TagReply = {
         "words": words,
         "tags": tags,
-        "probabilities": probabilities,
+        "probabilities": cast("list[float]", probabilities),
     }
     if text is None:
         return reply

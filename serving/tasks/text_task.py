@@ -27,6 +27,9 @@ Reply: TypeAlias = JsonObject
 # What a task needs to know of a request when it decodes the outputs.
 ContextT = TypeVar("ContextT")
 ContextT_contra = TypeVar("ContextT_contra", contravariant=True)
+# The TypedDict of a task's reply, as its caller gets it.
+ReplyT = TypeVar("ReplyT", bound=Mapping[str, object])
+ReplyT_co = TypeVar("ReplyT_co", bound=Mapping[str, object], covariant=True)
 
 
 class TextList(Protocol):
@@ -79,7 +82,7 @@ class Encode(Protocol[ContextT]):
         """
 
 
-class Decode(Protocol[ContextT_contra]):
+class Decode(Protocol[ContextT_contra, ReplyT_co]):
     """Decodes the outputs of the network for a request."""
 
     def __call__(
@@ -89,10 +92,11 @@ class Decode(Protocol[ContextT_contra]):
         outputs: list[OutputArrays],
         task_flags: TaskFlags,
         /,
-    ) -> Mapping[str, object]:
+    ) -> ReplyT_co:
         """Returns the reply to a request, a TypedDict in the task's file.
 
-        `TextTask` converts the numbers and arrays in it to plain Python.
+        `TextTask` converts the numbers and arrays in it to plain Python: an
+        array of the reply becomes the list that the TypedDict declares.
 
         Args:
             model: model that answers the request.
@@ -112,23 +116,39 @@ class CheckRequest(Protocol):
         """Raises a ValueError if they do not."""
 
 
+class Failure(NamedTuple):
+    """What a request that fails gets instead of a reply.
+
+    Attributes:
+        error: a ValueError if the request is wrong, an EngineError if the
+            network fails on it, or another exception, which is a bug.
+    """
+
+    error: Exception
+
+
 class NumberedReply(NamedTuple):
     """The reply to one of the requests of a call.
 
     Attributes:
         number: index of the request among the requests of a call.
-        reply: reply to the request, or the error that it caused.
+        reply: reply to the request, {} if its texts are empty, or its failure.
     """
 
     number: int
-    reply: Reply | Exception
+    reply: Reply | Failure
 
 
 @dataclasses.dataclass(frozen=True)
-class TextTask(Generic[ContextT]):
+class TextTask(Generic[ContextT, ReplyT]):
     """A task of an exported model, such as classification.
 
     `ask` calls `encode`, then the network, then `decode`.
+
+    These three raise their errors. `in_steps` catches them: the request gets a
+    `Failure` in the place of its reply, and the other requests get theirs. But
+    an error of the network that is no ValueError is a bug, and ends the call.
+    `ask` raises every error that is no ValueError.
 
     Attributes:
         name: name of the task, for --task.
@@ -148,7 +168,7 @@ class TextTask(Generic[ContextT]):
 
     name: str
     encode: Encode[ContextT]
-    decode: Decode[ContextT]
+    decode: Decode[ContextT, ReplyT]
     fields: Mapping[str, bool]
     other_names: Mapping[str, list[str]] = dataclasses.field(
         default_factory=dict
@@ -163,20 +183,20 @@ class TextTask(Generic[ContextT]):
         model: PreparedModel,
         requests: Sequence[Request],
         task_flags: TaskFlags = DEFAULT_TASK_FLAGS,
-    ) -> list[Reply | ValueError]:
+    ) -> list[Reply | Failure]:
         """Checks and answers requests.
 
         Returns:
-            a reply to each request, {} if its texts are empty, a ValueError if
-            it is wrong, or an EngineError if the network fails on it.
+            a reply to each request, {} if its texts are empty, or its failure,
+            whose error is a ValueError.
         """
-        replies: list[Reply | ValueError] = [{} for _ in requests]
+        replies: list[Reply | Failure] = [{} for _ in requests]
         steps = self.in_steps(model, requests, task_flags)
         for number, reply in itertools.chain.from_iterable(steps):
-            if isinstance(reply, Exception) and not isinstance(
-                reply, ValueError
+            if isinstance(reply, Failure) and not isinstance(
+                reply.error, ValueError
             ):
-                raise reply
+                raise reply.error
             replies[number] = reply
         return replies
 
@@ -210,7 +230,8 @@ class TextTask(Generic[ContextT]):
                 yield replies
         except ValueError as error:
             if len(encoded) == 1:
-                yield [NumberedReply(number, error) for number in encoded]
+                failure = Failure(error)
+                yield [NumberedReply(number, failure) for number in encoded]
                 return
             logging.warning(
                 "The network runs again for each of %d requests: %s",
@@ -237,18 +258,18 @@ class TextTask(Generic[ContextT]):
             try:
                 yield from self._answer(model, {number: request}, task_flags)
             except ValueError as error:
-                yield [NumberedReply(number, error)]
+                yield [NumberedReply(number, Failure(error))]
 
     def _encode(
         self, model: PreparedModel, request: Request
-    ) -> Encoded[ContextT] | Reply | Exception:
-        """Returns an encoded request, {} for one without text, or its error."""
+    ) -> Encoded[ContextT] | Reply | Failure:
+        """Returns an encoded request, {} for one without text, or a failure."""
         try:
             # The network would guess an answer to an empty text.
             if any(text.strip() for text in self.texts(request)):
                 return self.encode(model, request)
         except Exception as error:
-            return error
+            return Failure(error)
         return {}
 
     def _answer(
@@ -283,12 +304,13 @@ class TextTask(Generic[ContextT]):
         encoded: Encoded[ContextT],
         outputs: list[OutputArrays],
         task_flags: TaskFlags,
-    ) -> Reply | Exception:
+    ) -> Reply | Failure:
+        """Decodes the outputs of the network for a request."""
         try:
             decoded = self.decode(model, encoded.context, outputs, task_flags)
             reply = {name: _to_plain(value) for name, value in decoded.items()}
         except Exception as error:
-            return error
+            return Failure(error)
         if cut := max((part.num_cut for part in encoded.inputs), default=0):
             reply["num_wordpieces_cut"] = cut
         return reply
@@ -357,8 +379,9 @@ class TextTask(Generic[ContextT]):
         return texts
 
 
-# A task of any context, which only its own `encode` and `decode` read.
-AnyTextTask: TypeAlias = TextTask[Any]
+# A task of any context and reply, which only its own functions and the methods
+# of `TaskMethods` know.
+AnyTextTask: TypeAlias = TextTask[Any, Any]
 
 
 def _read_texts(field: str, value: object) -> list[str]:

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
@@ -27,7 +27,7 @@ from training.tasks import prediction_files
 
 if TYPE_CHECKING:
     from modeling.base_loss import Loss
-
+    from modeling.task_models import TaskModelOptions
 
 _Split = task.Split[features.InputExample, int]
 # A length that no text reaches, in WordPieces.
@@ -162,7 +162,9 @@ class ClassifierTask(task.Task[features.InputExample, int]):
         return spec
 
     def create_model(
-        self, bert_config: "modeling.BertConfig", **options: Any
+        self,
+        bert_config: "modeling.BertConfig",
+        **options: "Unpack[TaskModelOptions]",
     ) -> "modeling.BertClassifier":
         """Creates a BertClassifier with one output for each label."""
         return modeling.BertClassifier(

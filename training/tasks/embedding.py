@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from training.tasks import prediction_files
 
 if TYPE_CHECKING:
     from modeling.base_loss import Loss
-
+    from modeling.task_models import TaskModelOptions
 
 _Split = task.Split[features.InputExample, None]
 
@@ -100,7 +100,9 @@ class EmbeddingTask(task.Task[features.InputExample, None]):
         )
 
     def create_model(
-        self, bert_config: "modeling.BertConfig", **options: Any
+        self,
+        bert_config: "modeling.BertConfig",
+        **options: "Unpack[TaskModelOptions]",
     ) -> "modeling.BertEmbedder":
         """Creates the BertEmbedder to train."""
         return modeling.BertEmbedder(bert_config, **options)

@@ -3,7 +3,7 @@
 import itertools
 import os
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
@@ -25,6 +25,9 @@ from model_folders.model_entries import TaggerSettings
 from training import task
 from training.fine_tuning_config import DataFileConfig
 from training.start import StartingPoint
+
+if TYPE_CHECKING:
+    from modeling.task_models import TaskModelOptions
 
 _Split = task.Split[NerExample, NerFeatures]
 
@@ -90,7 +93,9 @@ class NerTask(task.Task[NerExample, NerFeatures]):
         return feature_specs.ner_features(self.max_seq_length)
 
     def create_model(
-        self, bert_config: "modeling.BertConfig", **options: Any
+        self,
+        bert_config: "modeling.BertConfig",
+        **options: "Unpack[TaskModelOptions]",
     ) -> "modeling.BertTokenClassifier":
         """Creates a BertTokenClassifier with one output for each tag."""
         return modeling.BertTokenClassifier(

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Unpack
 
 from absl import logging
 
@@ -29,6 +29,9 @@ from files import atomic
 from training import task
 from training.fine_tuning_config import FineTuningConfig
 from training.start import StartingPoint
+
+if TYPE_CHECKING:
+    from modeling.task_models import TaskModelOptions
 
 _Split = task.Split[SquadExample, passage_windows.SquadFeatures]
 
@@ -122,7 +125,9 @@ class SquadTask(task.Task[SquadExample, passage_windows.SquadFeatures]):
         )
 
     def create_model(
-        self, bert_config: "modeling.BertConfig", **options: Any
+        self,
+        bert_config: "modeling.BertConfig",
+        **options: "Unpack[TaskModelOptions]",
     ) -> "modeling.BertSpanLabeler":
         """Creates the BertSpanLabeler to train."""
         return modeling.BertSpanLabeler(bert_config, **options)

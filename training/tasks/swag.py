@@ -1,7 +1,7 @@
 """Chooses among continuations of a sentence, for run_swag.py."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
@@ -13,6 +13,9 @@ from data.tables.table_formats import Layout
 from training import task
 from training.fine_tuning_config import FineTuningConfig
 from training.start import StartingPoint
+
+if TYPE_CHECKING:
+    from modeling.task_models import TaskModelOptions
 
 _Split = task.Split[swag.SwagExample, None]
 
@@ -64,7 +67,9 @@ class SwagTask(task.Task[swag.SwagExample, None]):
         )
 
     def create_model(
-        self, bert_config: "modeling.BertConfig", **options: Any
+        self,
+        bert_config: "modeling.BertConfig",
+        **options: "Unpack[TaskModelOptions]",
     ) -> "modeling.BertMultipleChoice":
         """Creates the BertMultipleChoice to train."""
         return modeling.BertMultipleChoice(bert_config, **options)

@@ -24,8 +24,8 @@ def write_csv(
     the table repeats.
 
     Args:
-        batches: the rows.
-        output: the file.
+        batches: the rows to write, in batches as they are answered.
+        output: open file to which the rows are written.
         schema: the columns. None = the rows tell.
     """
     rows = itertools.chain.from_iterable(batches)

@@ -18,8 +18,8 @@ def write_jsonl(
     """Writes the answers as JSON lines, batch by batch.
 
     Args:
-        batches: the rows.
-        output: the file.
+        batches: the rows to write, in batches as they are answered.
+        output: open file to which the rows are written.
         schema: not used, because every line names its fields.
     """
     for rows in batches:

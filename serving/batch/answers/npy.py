@@ -34,8 +34,8 @@ def write_npy(
     pipe or a packed file gets the rows from a temporary file.
 
     Args:
-        batches: the rows.
-        output: the file.
+        batches: the rows to write, in batches as they are answered.
+        output: open file to which the rows are written.
         schema: the field and its shape. None = the rows tell.
 
     Raises:

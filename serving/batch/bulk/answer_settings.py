@@ -25,8 +25,8 @@ class AnswerSettings:
         checksum: checksum of its files, `TextModel.checksum`.
         engine: name of the runtime.
         num_threads: number of threads of a process.
-        task_name: name of the task.
-        task_flags: flags of the task.
+        task_name: name of the task that answers the requests.
+        task_flags: flags that change the answers.
         layout: flags of tables.
         input_format: format of the requests, None = their names tell.
         text_columns: names of the columns of the texts, as in `read_requests`.

@@ -12,10 +12,10 @@ from absl import logging
 from data.io import file_sizes
 from data.jobs import file_ranges
 from data.jobs.file_ranges import FileRange
+from data.jobs.manifest import JobResults, Manifest, UnitResult
 from data.jobs.sharded_job import JobFiles, Runner, measure_inputs, run_units
 from files import lock
 from files.atomic import write_json
-from files.json_files import JsonObject
 from serving import checksums
 from serving.batch import answering
 from serving.batch.answers import answer_writer
@@ -92,13 +92,13 @@ def answer_files(
     with lock.hold_lock(f"{output_file}.lock", f"--output_file={output_file}"):
         output = JobFiles(
             output_file,
-            _VERSION,
-            flags={**settings.flags(), "num_shards": num_shards},
-            inputs=measure_inputs(paths),
-            ending=_find_ending(output_file),
-            other_entries={
-                "model": checksums.measure_export(folder, settings.engine)
+            {
+                "version": _VERSION,
+                "flags": {**settings.flags(), "num_shards": num_shards},
+                "inputs": measure_inputs(paths),
+                "model": checksums.measure_export(folder, settings.engine),
             },
+            ending=_find_ending(output_file),
         )
         if manifest := output.find_manifest():
             output.remove_work()
@@ -115,7 +115,7 @@ def answer_files(
         return _result_of(manifest, f"wrote {written}")
 
 
-def _result_of(manifest: JsonObject, text: str) -> BulkResult:
+def _result_of(manifest: Manifest, text: str) -> BulkResult:
     counts = answer_writer.AnswerCounts(**manifest["answers"])
     return BulkResult(counts, text)
 
@@ -192,7 +192,7 @@ def write_shard(unit: AnswerUnit) -> None:
     counts = answer_writer.write_answers(
         path, settings.output_format, rows, schema=unit.schema
     )
-    result = {
+    result: UnitResult = {
         "shards": [
             {
                 "path": shard,
@@ -208,7 +208,7 @@ def write_shard(unit: AnswerUnit) -> None:
     write_json(settings.locate(unit.result_file), result)
 
 
-def _combine(results: Sequence[JsonObject]) -> JsonObject:
+def _combine(results: Sequence[UnitResult]) -> JobResults:
     """Combines the results of the units for the manifest.
 
     Logs the first errors.

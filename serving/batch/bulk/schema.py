@@ -12,7 +12,7 @@ from serving.batch.answers import npy
 from serving.batch.answers.rows import Schema, flatten
 from serving.batch.bulk.answer_settings import AnswerSettings
 from serving.batch.request_files import Item
-from serving.tasks.text_task import LISTS, MASK, Reply
+from serving.tasks.text_task import LISTS, MASK, Failure, Reply
 
 # Number of rows of JSON whose keys may rename the fields of all answers.
 _FIRST_ROWS = 4096
@@ -135,8 +135,8 @@ def _probe(settings: AnswerSettings) -> list[Reply]:
     ]
     replies: list[Reply] = []
     for reply in task.ask(model, requests, settings.task_flags):
-        if isinstance(reply, ValueError):
-            raise reply
+        if isinstance(reply, Failure):
+            raise reply.error
         replies.append(reply)
     fields = settings.output_fields
     if not fields:

@@ -25,8 +25,8 @@ def write_litert(
     """Writes the file model.tflite.
 
     Args:
-        path: path of the file.
-        model: the model.
+        path: path of the file to write.
+        model: model whose network and weights the file contains.
         head: head of the export. The file contains only the signature `ids`.
         options: `fixed_length` and `quantize` apply.
 

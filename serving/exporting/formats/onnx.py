@@ -44,8 +44,8 @@ def write_onnx(
     """Writes the file model.onnx.
 
     Args:
-        path: path of the file.
-        model: the model.
+        path: path of the file to write.
+        model: model whose network and weights the file contains.
         head: head of the export, of which only `output_kind` applies.
         options: `fixed_length` and `quantize` apply.
 

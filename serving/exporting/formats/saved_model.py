@@ -23,8 +23,8 @@ def write_saved_model(
     """Writes the file saved_model.pb, and the weights beside it.
 
     Args:
-        path: path of the file.
-        model: the model.
+        path: path of the file to write.
+        model: model whose network and weights the file contains.
         head: head of the export, all of whose signatures the file contains.
         options: `tokenizer` and `max_seq_length` apply.
 
