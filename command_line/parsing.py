@@ -2,7 +2,7 @@
 
 import dataclasses
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from absl import flags as absl_flags
 
@@ -54,8 +54,14 @@ def define_flags(config: type[Config], module: str) -> list[str]:
     return required
 
 
-def parse_flags(config: type[ConfigT]) -> Parsed[ConfigT]:
+def parse_flags(
+    config: type[ConfigT], arguments: Sequence[str] = ()
+) -> Parsed[ConfigT]:
     """Returns the flags of the parsed command line.
+
+    Args:
+        config: class of the script's flags.
+        arguments: the arguments that are not its flags.
 
     Raises:
         ValueError: flags contradict each other.
@@ -66,7 +72,7 @@ def parse_flags(config: type[ConfigT]) -> Parsed[ConfigT]:
         for name in defined_names()
         if absl_flags.FLAGS[name].present
     }
-    return Parsed(create_config(config, **values), command)
+    return Parsed(create_config(config, **values), command, arguments)
 
 
 def _read_value(flag: Flag) -> object:
