@@ -2,7 +2,7 @@
 
 import dataclasses
 import datetime
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import keras
@@ -13,6 +13,7 @@ import modeling
 from command_line.groups import PRECISIONS
 from data.io import tfrecords
 from imports.installation import as_typed
+from model_folders import kinds
 from model_folders.cards import cards, descriptions
 from model_folders.model_entries import TrainingSettings
 from modeling.base_loss import BatchLoss, Loss
@@ -276,24 +277,29 @@ def store_weights(trainer: Trainer) -> None:
     folder = trainer.folder
     trainer.link_best()
     path = trainer.config.training.export_weights
-    if path is not None:
-        description: Mapping[str, str] = descriptions.create_copy_files(
-            folder.current_preset,
-            trainer.model,
-            cards.WEIGHTS,
-            step=trainer.global_step or None,
-            labels=folder.labels,
-            tokenizer=folder.tokenizer,
-            results=folder.results,
-        )
-        modeling.save_release(
-            trainer.model,
-            path,
-            folder.tokenizer,
-            folder.labels,
-            files=description,
-        )
-        logging.info("Wrote the weights to %s", path)
+    if path is None:
+        return
+    tokenizer = folder.tokenizer
+    description = descriptions.create_model_json_of_copy(
+        folder.current_preset,
+        kinds.kind_of(trainer.model),
+        step=trainer.global_step or None,
+    )
+    card = cards.Card(
+        kind=cards.WEIGHTS,
+        description=description,
+        labels=folder.labels,
+        do_lower_case=tokenizer.do_lower_case if tokenizer else None,
+        results=folder.results or {},
+    )
+    modeling.save_release(
+        trainer.model,
+        path,
+        tokenizer,
+        folder.labels,
+        files=descriptions.create_copy_files(card),
+    )
+    logging.info("Wrote the weights to %s", path)
 
 
 def log_end(
