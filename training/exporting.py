@@ -68,7 +68,7 @@ def export_task(
     """Writes --export_dir, unless the export is much worse than the model.
 
     Args:
-        task: the task.
+        task: states the settings of the head, and evaluates the export.
         trainer: the Trainer, with the weights to export.
         splits: the splits that the command evaluates or predicts.
         results: the model's scores on the dev set, {} if they are unknown.

@@ -232,7 +232,7 @@ def train_and_evaluate(
     If a signal stops the training, ends the process after saving the step.
 
     Args:
-        trainer: the Trainer.
+        trainer: holds the weights to train, and the folder of the run.
         records: the records to train on.
         num_train_steps: number of the last step.
         evaluate: evaluates the current weights.
@@ -311,7 +311,7 @@ def log_end(
     """Logs the score, the reports, and what to do next.
 
     Args:
-        trainer: the Trainer.
+        trainer: its folder contains the reports to name.
         scores: lines about the scores.
         commands: commands that use the model.
         seconds: duration of this command.

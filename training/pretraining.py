@@ -241,7 +241,7 @@ def dev_set_checksum(
     may be too large to read them for a checksum.
 
     Args:
-        config: the flags.
+        config: tells how many batches are read, and of what size.
         dev_set: identity of the records of --eval_input_file, [] without it.
     """
     scored = [
