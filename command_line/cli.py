@@ -26,7 +26,6 @@ from command_line import (
 from command_line.flags import ConfigT
 from command_line.path_flags import PathFlag, check_paths
 from files import lock
-from imports import installation
 
 # Exit statuses that shells use for Ctrl-C and for a broken pipe.
 _INTERRUPTED = 130
@@ -85,10 +84,9 @@ def run(
             are not flags. Otherwise such arguments are errors.
     """
     script = sys.modules[main.__module__]
-    # absl lists and finds the flags of a script under sys.argv[0].
-    sys.argv[0] = _name_of(script)
-    required = parsing.define_flags(config, sys.argv[0])
-    parsing.define_flags(_CommonConfig, sys.argv[0])
+    script_name = parsing.script_name()
+    required = parsing.define_flags(config, script_name)
+    parsing.define_flags(_CommonConfig, script_name)
     _install_handlers()
     is_on_beam = takes_beam_flags and beam_flags.is_beam_requested(sys.argv)
     # Otherwise absl leaves the flags that follow `--name value` of Beam
@@ -119,17 +117,6 @@ def run(
         # that SIGPIPE ends. Python would fail to flush stdout at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(_BROKEN_PIPE)
-
-
-def _name_of(script: types.ModuleType) -> str:
-    """Returns the name of the script as the user typed it.
-
-    The name of an installed command has no folder.
-    """
-    # `python -m` sets sys.argv[0] to a path.
-    if script is sys.modules["__main__"] and script.__spec__ is not None:
-        return script.__spec__.name.replace(".", "/") + ".py"
-    return installation.running_command() or sys.argv[0]
 
 
 def _install_handlers() -> None:

@@ -10,6 +10,7 @@ from command_line.config_values import create_config
 from command_line.declared_flags import Flag, flags_of
 from command_line.flags import Config, ConfigT, Parsed
 from command_line.path_flags import expand_home
+from imports import installation
 
 _DEFINE: dict[type, Callable[..., object]] = {
     str: absl_flags.DEFINE_string,
@@ -17,6 +18,19 @@ _DEFINE: dict[type, Callable[..., object]] = {
     int: absl_flags.DEFINE_integer,
     float: absl_flags.DEFINE_float,
 }
+
+
+def script_name() -> str:
+    """Returns the name of the script as the user typed it.
+
+    --help lists the flags of the script under this name. The name of an
+    installed command has no folder.
+    """
+    spec = sys.modules["__main__"].__spec__
+    # `python -m` sets sys.argv[0] to a path.
+    if spec is not None:
+        return spec.name.replace(".", "/") + ".py"
+    return installation.running_command() or sys.argv[0]
 
 
 def define_flags(config: type[Config], module: str) -> list[str]:
@@ -85,5 +99,5 @@ def _read_value(flag: Flag) -> object:
 
 def defined_names() -> list[str]:
     """Returns the names of the flags of the script that runs."""
-    own = absl_flags.FLAGS.get_key_flags_for_module(sys.argv[0])
+    own = absl_flags.FLAGS.get_key_flags_for_module(script_name())
     return [flag.name for flag in own]
