@@ -27,8 +27,7 @@ from data.io import text_files
 from data.text import token_windows, tokenization
 from files.atomic import atomic_open
 from files.json_files import JsonObject
-from model_folders import identity, presets
-from training.downloads import download_flags
+from model_folders import hub, identity, presets
 from training.start import check_lengths, check_required
 
 if TYPE_CHECKING:
@@ -76,7 +75,7 @@ class Config(flags.Config):
 
     def download(self) -> Self:
         """Returns the flags with a local folder for a model of the hub."""
-        return download_flags(self, "init_checkpoint")
+        return config_values.convert(self, hub.local_folder, "init_checkpoint")
 
 
 def read_examples(input_file: str) -> Iterator[InputExample]:

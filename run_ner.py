@@ -44,8 +44,8 @@ def create_reader(config: Config) -> NerProcessor:
     """
     reader = NerProcessor(config.fine_tuning.data_dir, config.data, config.ner)
     reader.labels()
-    for split in config.purposes:
-        reader.read(split)
+    for purpose in config.purposes:
+        reader.read(purpose)
     return reader
 
 

@@ -88,9 +88,9 @@ class Config(FineTuningConfig):
             names.append("predict_file")
         return tuple(names)
 
-    def files_of(self, split: str) -> Sequence[str]:
+    def files_of(self, split_name: str) -> Sequence[str]:
         """Returns the file of a split's questions, [] without its flag."""
-        file = self.train_file if split == "train" else self.predict_file
+        file = self.train_file if split_name == "train" else self.predict_file
         return [file] if file else []
 
     def check(self, given: frozenset[str]) -> None:

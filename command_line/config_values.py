@@ -5,7 +5,7 @@ value returns another Config.
 """
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from command_line.declared_flags import flags_of
@@ -99,6 +99,21 @@ def replace(config: ConfigT, **values: object) -> ConfigT:
             former = getattr(config, field.name)
             changes[field.name] = dataclasses.replace(former, **group_values)
     return dataclasses.replace(config, **changes)
+
+
+def convert(
+    config: ConfigT, function: Callable[[str], str], *names: str
+) -> ConfigT:
+    """Returns a copy of a Config in which a function has converted paths.
+
+    Args:
+        config: the flags.
+        function: function from the value of a flag to the new value.
+        *names: names of flags. Those that are not set stay so.
+    """
+    values = values_of(config)
+    converted = {name: function(values[name]) for name in names if values[name]}
+    return replace(config, **converted)
 
 
 def fill(

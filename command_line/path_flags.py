@@ -131,7 +131,7 @@ def check_paths(flags: Sequence[PathFlag]) -> None:
         ValueError: a path is empty, or an output overlaps another path.
         OSError: an output file cannot be written.
     """
-    found: list[_FoundPath] = []
+    found_paths: list[_FoundPath] = []
     for flag in flags:
         if not all(map(str.strip, flag.parts)) or not flag.parts:
             raise ValueError(
@@ -141,12 +141,12 @@ def check_paths(flags: Sequence[PathFlag]) -> None:
         for path in flag.parts:
             _check_output(flag, path)
             local_path = path.removeprefix("file://")
-            found += [
+            found_paths += [
                 _FoundPath(flag, found_path, _lineage(found_path))
                 for found_path in _find_paths(flag, local_path)
             ]
-    outputs = [path for path in found if path.flag.kind in OUTPUTS]
-    for output, other in itertools.product(outputs, found):
+    outputs = [path for path in found_paths if path.flag.kind in OUTPUTS]
+    for output, other in itertools.product(outputs, found_paths):
         if _may_harm(output, other):
             raise ValueError(
                 f"{output} overlaps {other}. An output must not be, "

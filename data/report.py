@@ -89,10 +89,10 @@ class Baseline(NamedTuple):
 
 
 def create_heading(
-    task: str, data: StrPath, scores: Mapping[str, float]
+    task_name: str, data_path: StrPath, scores: Mapping[str, float]
 ) -> Heading:
     """Returns the title and scores of a report about a file or folder."""
-    title = f"{task}: {os.path.basename(os.path.normpath(data))}"
+    title = f"{task_name}: {os.path.basename(os.path.normpath(data_path))}"
     _, rates = split_by_label(scores)
     return Heading(title, overall_scores(scores), rates)
 

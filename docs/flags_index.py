@@ -67,12 +67,17 @@ def create_page() -> str:
     for script, rows in tables.items():
         links = [
             f"[{title}](#{re.sub('[^a-z0-9]+', '-', title.lower())})"
-            for title in map(_title, (s for s in shared if script in s))
+            for title in map(
+                _title, (scripts for scripts in shared if script in scripts)
+            )
         ]
         own = {
             name: row
             for name, row in rows.items()
-            if not any(script in s and name in r for s, r in shared.items())
+            if not any(
+                script in scripts and name in shared_rows
+                for scripts, shared_rows in shared.items()
+            )
         }
         parts.append(f"\n## {script}\n\nShared flags: {', '.join(links)}.\n")
         parts.append(_table(own))
@@ -107,10 +112,14 @@ def _share(tables: dict[str, Rows]) -> dict[tuple[str, ...], Rows]:
         {item for table in tables.values() for item in table.items()}
     ):
         scripts = tuple(
-            s for s, rows in tables.items() if rows.get(name) == row
+            script for script, rows in tables.items() if rows.get(name) == row
         )
         groups.setdefault(scripts, {})[name] = row
-    kept = [s for s, r in groups.items() if len(s) >= _SHARED and len(r) > 1]
+    kept = [
+        scripts
+        for scripts, rows in groups.items()
+        if len(scripts) >= _SHARED and len(rows) > 1
+    ]
     return {scripts: groups[scripts] for scripts in sorted(kept, key=len)[::-1]}
 
 

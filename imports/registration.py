@@ -14,40 +14,40 @@ from collections.abc import Iterator, Mapping
 
 from imports.import_hooks import surround_import
 
-# The packages that call `register`. A file may name classes of both, also if a
-# user has imported only one.
-_PACKAGES = ("data.text", "modeling")
 
-
-def register(package: str, names: Mapping[str, str]) -> None:
+def register(package: str, names: Mapping[str, str], sibling: str) -> None:
     """Registers classes in Keras, now or when Keras is imported.
 
     Args:
         package: the package's name in Keras.
         names: {name of a class: the module that defines it}.
+        sibling: name of a package that registers classes too. A file may name
+            classes of both, so the sibling is imported when Keras is.
     """
     placeholders = {
         name: _Placeholder(module, name) for name, module in names.items()
     }
     if "keras" in sys.modules:
-        _add(package, placeholders)
+        _add(package, placeholders, sibling)
     else:
         surround_import(
-            "keras", functools.partial(_adding, package, placeholders)
+            "keras", functools.partial(_adding, package, placeholders, sibling)
         )
 
 
 @contextlib.contextmanager
 def _adding(
-    package: str, placeholders: Mapping[str, "_Placeholder"]
+    package: str, placeholders: Mapping[str, "_Placeholder"], sibling: str
 ) -> Iterator[None]:
     """Adds the classes once Keras is imported."""
     yield
-    _add(package, placeholders)
+    _add(package, placeholders, sibling)
 
 
-def _add(package: str, placeholders: Mapping[str, "_Placeholder"]) -> None:
-    """Adds placeholders to the classes that Keras knows, of all packages."""
+def _add(
+    package: str, placeholders: Mapping[str, "_Placeholder"], sibling: str
+) -> None:
+    """Adds placeholders to the classes that Keras knows."""
     # Keras is imported now, but this module must not import it earlier.
     import keras
 
@@ -55,8 +55,7 @@ def _add(package: str, placeholders: Mapping[str, "_Placeholder"]) -> None:
     for name, placeholder in placeholders.items():
         # The class itself is registered if its module is imported.
         objects.setdefault(f"{package}>{name}", placeholder)
-    for other in _PACKAGES:
-        importlib.import_module(other)
+    importlib.import_module(sibling)
 
 
 class _Placeholder:

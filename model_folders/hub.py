@@ -67,6 +67,15 @@ def source_of(folder: str) -> str | None:
     return match and "hf://{}/{}@{}".format(*match.groups())
 
 
+def local_folder(path: str) -> str:
+    """Returns the path itself, or for hf://OWNER/NAME the downloaded folder.
+
+    Raises:
+        ValueError, OSError: as `download` raises them.
+    """
+    return download(path) if path.startswith(SCHEME) else path
+
+
 def download(path: str) -> str:
     """Downloads the files of a model that this project reads.
 
@@ -91,14 +100,14 @@ def download(path: str) -> str:
             f"{install_command('huggingface_hub')}"
         )
     name, revision = match.groups()
-    folder = _fetch(path, name, revision)
+    small_files = _fetch(path, name, revision)
     # Check the small files before the large ones are downloaded.
-    commit = folder.name
-    if kerashub_files.has_preset(folder):
+    commit = small_files.name
+    if kerashub_files.has_preset(small_files):
         # Other networks and tasks are errors.
-        kerashub_files.read_settings(folder)
+        kerashub_files.read_settings(small_files)
         return str(_fetch(path, name, commit, _KERASHUB))
-    config = folder / "config.json"
+    config = small_files / "config.json"
     model_type = None
     if config.is_file():
         model_type = read_json(config).get("model_type")

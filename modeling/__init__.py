@@ -149,6 +149,7 @@ _SAVED = ("modeling.bert", "modeling.losses", "modeling.task_models")
 registration.register(
     "bert",
     {name: module for name, module in _MODULES.items() if module in _SAVED},
+    sibling="data.text",
 )
 
 

@@ -19,13 +19,12 @@ from typing import TYPE_CHECKING, Protocol, Self
 from absl import logging
 
 import modeling
-from command_line import cli, flags
+from command_line import cli, config_values, flags
 from command_line.flags import flag
 from command_line.path_flags import PathKind
 from data.text import tokenization, vocabulary
-from model_folders import identity, kinds, presets
+from model_folders import hub, identity, kinds, presets
 from model_folders.cards import cards, descriptions
-from training.downloads import download_flags
 
 if TYPE_CHECKING:
     from modeling.base_model import FeaturesModel
@@ -103,28 +102,28 @@ class Config(flags.Config):
 
     def download(self) -> Self:
         """Returns the flags with a local folder for a model of the hub."""
-        return download_flags(self, "init_checkpoint")
+        return config_values.convert(self, hub.local_folder, "init_checkpoint")
 
 
-def _load_config(
-    options: Config, folder: presets.Preset
+def _load_bert_config(
+    config: Config, preset: presets.Preset
 ) -> "modeling.BertConfig":
     """Returns the configuration of --bert_config_file, or of the folder."""
     # Errors name the file of a configuration that the folder itself loads.
-    config = None if options.bert_config_file else folder.load_config()
-    if config is not None:
-        return config
-    return modeling.load_config(options.bert_config_file or folder.path)
+    bert_config = None if config.bert_config_file else preset.load_config()
+    if bert_config is not None:
+        return bert_config
+    return modeling.load_config(config.bert_config_file or preset.path)
 
 
-def _find_model(checkpoint: str, folder: presets.Preset) -> str:
+def _find_model(checkpoint: str, preset: presets.Preset) -> str:
     """Returns the key in MODELS of the model in a checkpoint.
 
     Its folder determines it, or the names of its weights.
     """
-    models = {model_class: model for model, model_class in MODELS.items()}
-    if model := models.get(folder.head or ""):
-        return model
+    model_keys = {head: model_key for model_key, head in MODELS.items()}
+    if model_key := model_keys.get(preset.head or ""):
+        return model_key
     names = modeling.read_shapes(checkpoint)
 
     def has(*starts: str) -> bool:
@@ -140,26 +139,26 @@ def _find_model(checkpoint: str, folder: presets.Preset) -> str:
     return "pretraining" if has("cls/", "cls.") else "bert"
 
 
-def _choose_format(options: Config, checkpoint: str) -> str:
+def _choose_format(config: Config, checkpoint: str) -> str:
     """Returns the format to write.
 
     By default, convert to the format that the checkpoint does not have. If the
     vocabulary is extended, keep the format.
     """
-    if options.output_format is not None:
-        return options.output_format
+    if config.output_format is not None:
+        return config.output_format
     is_theirs = bool(modeling.find_huggingface(checkpoint))
-    becomes_theirs = bool(options.extended_vocab_file) == is_theirs
+    becomes_theirs = bool(config.extended_vocab_file) == is_theirs
     return "huggingface" if becomes_theirs else "tf1"
 
 
 def _check_network(
-    output_format: str, checkpoint: str, head: str, folder: presets.Preset
+    output_format: str, checkpoint: str, head: str, preset: presets.Preset
 ) -> None:
     """Raises a ValueError if transformers' BERT lacks a part of the network."""
     if output_format != "huggingface":
         return
-    network = {name for name, is_on in folder.network.items() if is_on}
+    network = {name for name, is_on in preset.network.items() if is_on}
     if head == kinds.ENCODER:
         # The LSTM is dropped, because only models with a task's head contain
         # it.
@@ -172,19 +171,19 @@ def _check_network(
 
 
 def _load_tokenizer(
-    options: Config, config: "modeling.BertConfig", folder: presets.Preset
+    config: Config, bert_config: "modeling.BertConfig", preset: presets.Preset
 ) -> tokenization.FullTokenizer:
     """Returns the checkpoint's tokenizer, checked to be the model's."""
-    vocab_file = options.vocab_file or folder.vocab_file
+    vocab_file = config.vocab_file or preset.vocab_file
     if not vocab_file:
-        raise ValueError(f"no vocab.txt in {folder.path}; set --vocab_file")
+        raise ValueError(f"no vocab.txt in {preset.path}; set --vocab_file")
     tokenizer = tokenization.create_tokenizer(
         vocab_file,
-        options.do_lower_case,
-        folder,
-        config.vocab_size,
+        config.do_lower_case,
+        preset,
+        bert_config.vocab_size,
     )
-    identity.check_identity(folder, config, tokenizer)
+    identity.check_identity(preset, bert_config, tokenizer)
     return tokenizer
 
 
@@ -206,20 +205,20 @@ def _extend_tokenizer(
 
 
 def _load_model(
-    folder: presets.Preset, config: "modeling.BertConfig", name: str
+    preset: presets.Preset, bert_config: "modeling.BertConfig", model_key: str
 ) -> tuple["FeaturesModel", list[str]]:
     """Creates the model with this key in MODELS, and loads its weights.
 
     Returns the model, and the names of the weights that the checkpoint lacks.
     """
-    head = MODELS[name]
+    head = MODELS[model_key]
     model_class = getattr(modeling, head)
-    model, report = model_class.load_preset(folder, config=config)
+    model, report = model_class.load_preset(preset, config=bert_config)
     if head != kinds.ENCODER and all(
         weight.startswith("bert/") for weight in report.loaded
     ):
         raise ValueError(
-            f"{folder.weights} contains no weights of --model={name}"
+            f"{preset.weights} contains no weights of --model={model_key}"
         )
     if report.unused:
         logging.warning("Unused checkpoint entries: %s", report.unused)
@@ -227,8 +226,8 @@ def _load_model(
 
 
 def _write_copy(
-    options: Config,
-    folder: presets.Preset,
+    config: Config,
+    preset: presets.Preset,
     model: "FeaturesModel",
     tokenizer: tokenization.FullTokenizer,
     *,
@@ -240,13 +239,13 @@ def _write_copy(
     The copy does not contain the weights `missing`, which the checkpoint lacks.
     """
     head = kinds.kind_of(model)
-    length = folder.max_length(head, model.config.max_position_embeddings)
-    labels = folder.labels if kinds.KINDS[head].has_labels else None
+    length = preset.max_length(head, model.config.max_position_embeddings)
+    labels = preset.labels if kinds.KINDS[head].has_labels else None
     changed: Sequence[str] = ()
-    if options.extended_vocab_file:
+    if config.extended_vocab_file:
         changed = ("bert_config", "tokenizer")
     description = descriptions.create_model_json_of_copy(
-        folder, head, {"max_seq_length": length}, changed=changed
+        preset, head, {"max_seq_length": length}, changed=changed
     )
     is_for_hub = output_format == "huggingface"
     card = cards.Card(
@@ -257,11 +256,11 @@ def _write_copy(
     )
     files = descriptions.create_copy_files(card)
     if head == kinds.ENCODER:
-        files |= _read_pooling_files(folder)
-    save = _choose_save(folder, head, length, output_format)
+        files |= _read_pooling_files(preset)
+    save = _choose_save(preset, head, length, output_format)
     save(
         model,
-        options.output_dir,
+        config.output_dir,
         tokenizer=tokenizer,
         labels=labels,
         leave_out=missing,
@@ -269,9 +268,9 @@ def _write_copy(
     )
 
 
-def _read_pooling_files(folder: presets.Preset) -> dict[str, str]:
+def _read_pooling_files(preset: presets.Preset) -> dict[str, str]:
     """Returns {name: text} of the files in _POOLING that a folder contains."""
-    paths = {name: Path(folder.path, name) for name in _POOLING}
+    paths = {name: Path(preset.path, name) for name in _POOLING}
     return {
         name: path.read_text("utf-8")
         for name, path in paths.items()
@@ -297,19 +296,19 @@ class _Save(Protocol):
 
 
 def _choose_save(
-    folder: presets.Preset, head: str, length: int, output_format: str
+    preset: presets.Preset, head: str, length: int, output_format: str
 ) -> _Save:
     """Returns the function that writes a model with this head in a format."""
     if output_format == "kerashub":
         return functools.partial(
             modeling.save_kerashub,
             max_length=length,
-            output_mode=folder.head_settings.get("output_mode"),
+            output_mode=preset.head_settings.get("output_mode"),
         )
     if output_format == "huggingface":
         problem_type = None
         if head == kinds.CLASSIFIER:
-            problem_type = folder.head_settings.get("problem_type")
+            problem_type = preset.head_settings.get("problem_type")
         return functools.partial(
             modeling.save_huggingface,
             max_length=length,
@@ -320,29 +319,29 @@ def _choose_save(
 
 def main(parsed: flags.Parsed[Config]) -> None:
     """Converts a checkpoint. Checks all inputs before it writes a file."""
-    options = parsed.config
-    folder = presets.read_preset(options.init_checkpoint, "--init_checkpoint")
-    checkpoint = modeling.find_checkpoint(folder)
-    config = _load_config(options, folder)
-    name = options.model or _find_model(checkpoint, folder)
-    folder.check_head(MODELS[name])
-    output_format = _choose_format(options, checkpoint)
-    _check_network(output_format, checkpoint, MODELS[name], folder)
+    config = parsed.config
+    preset = presets.read_preset(config.init_checkpoint, "--init_checkpoint")
+    checkpoint = modeling.find_checkpoint(preset)
+    bert_config = _load_bert_config(config, preset)
+    model_key = config.model or _find_model(checkpoint, preset)
+    preset.check_head(MODELS[model_key])
+    output_format = _choose_format(config, checkpoint)
+    _check_network(output_format, checkpoint, MODELS[model_key], preset)
     tokenizer, rows = _extend_tokenizer(
-        _load_tokenizer(options, config, folder), options.extended_vocab_file
+        _load_tokenizer(config, bert_config, preset), config.extended_vocab_file
     )
-    model, missing = _load_model(folder, config, name)
+    model, missing = _load_model(preset, bert_config, model_key)
     if rows is not None:
         model = modeling.extend_model(model, rows)
     _write_copy(
-        options,
-        folder,
+        config,
+        preset,
         model,
         tokenizer,
         missing=missing,
         output_format=output_format,
     )
-    logging.info("Wrote %s", options.output_dir)
+    logging.info("Wrote %s", config.output_dir)
 
 
 command = functools.partial(cli.run, main, Config)

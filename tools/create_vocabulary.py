@@ -217,8 +217,8 @@ def write_configuration(folder: str, vocab_size: int) -> None:
     """
     path = os.path.join(folder, _CONFIG_FILE)
     if not os.path.isfile(path):
-        config = BertConfig(vocab_size=vocab_size)
-        write_bytes(path, config.to_json_string().encode())
+        bert_config = BertConfig(vocab_size=vocab_size)
+        write_bytes(path, bert_config.to_json_string().encode())
     elif (stated := read_json(path).get("vocab_size")) != vocab_size:
         logging.warning(
             "%s was there before and is not changed. Set vocab_size in it to "

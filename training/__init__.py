@@ -7,7 +7,6 @@ What a command starts from:
     pretraining_config.py: those of pretraining
     start.py: `StartingPoint`: the flags, the weights' folder, its configuration
         and tokenizer
-    downloads.py: downloads the models that flags name
     checks.py: checks files and weights before slow work
     sets/: which rows are the dev set, and whether to trust its scores
 

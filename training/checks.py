@@ -70,8 +70,8 @@ def check_task(task: AnyTask) -> None:
     if task.eval_loss:
         metrics.append("eval_loss")
     names = [
-        f"{name}{suffix_of(split)}"
-        for split in task.splits["eval"]
+        f"{name}{suffix_of(split_name)}"
+        for split_name in task.splits["eval"]
         for name in metrics
     ]
     chosen = task.config.fine_tuning.metric_for_best

@@ -46,7 +46,7 @@ def load_teacher(
     if not path or not config.training.do_train:
         return None
     preset = _read_teacher_preset(start, path)
-    bert_config = _load_config(preset)
+    bert_config = _load_bert_config(preset)
     _check_is_of_task(start, preset, bert_config, output_mode)
     if labels:
         checks.check_head_labels(preset, labels)
@@ -118,7 +118,7 @@ def _read_teacher_preset(
     return presets.read_preset(path, "--teacher")
 
 
-def _load_config(preset: Preset) -> BertConfig:
+def _load_bert_config(preset: Preset) -> BertConfig:
     if not preset.config_file:
         # Says which other library's weights the folder contains.
         modeling.find_checkpoint(preset)

@@ -98,7 +98,7 @@ def export_task(
         )
         scores = export_scores.evaluate_export(task, kind, folder, scored)
         if scores:
-            trainer.folder.write_export_results(scores)
+            trainer.run_folder.write_export_results(scores)
             if card:
                 _write_scored_card(folder, card, scores, trainer.is_best_step)
         else:
@@ -124,7 +124,7 @@ def _options_of(
         formats=flags.export_formats,
         fixed_length=flags.export_seq_length,
         quantize=flags.quantize,
-        weights=trainer.folder.current_preset,
+        weights=trainer.run_folder.current_preset,
     )
 
 

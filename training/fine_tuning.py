@@ -70,10 +70,10 @@ def run(task: Task[ExampleT, OriginT]) -> None:
         labels=task.output_names,
         output_mode=task.settings.get("output_mode"),
     )
-    folder = RunFolder.open(task.start, task.labels)
-    splits = write_splits(task, folder.state)
+    run_folder = RunFolder.open(task.start, task.labels)
+    splits = write_splits(task, run_folder.state)
     plan = create_plan(task, splits)
-    trainer = flow.begin_run(task.start, folder, plan, teacher)
+    trainer = flow.begin_run(task.start, run_folder, plan, teacher)
     first_step = trainer.global_step
     evaluate = create_evaluation(task, splits)
     records = [split.records for split in splits.values()]
@@ -170,7 +170,7 @@ def finish_without_scores(
 
     Writes no scores, no card and no report.
     """
-    trainer.folder.log_results(results)
+    trainer.run_folder.log_results(results)
     if not task.config.is_chief:
         return
     export_dir = task.config.export.export_dir
@@ -247,7 +247,7 @@ def write_reports(
     """Writes the task's reports on the dev splits."""
     for split in splits_of(task, splits, "eval"):
         batches = predict_split(task, trainer, split, "eval", "Reporting")
-        task.write_report(split, batches, str(trainer.folder.path))
+        task.write_report(split, batches, str(trainer.run_folder.path))
 
 
 def write_predictions(
@@ -263,21 +263,21 @@ def write_predictions(
     set's scores so far.
     """
     logging.info("Predicting with %s", trainer.describe_step())
-    folder = trainer.folder
+    run_folder = trainer.run_folder
     dev_scores: Scores = {}
     for split in splits_of(task, splits, "predict"):
         batches = predict_split(task, trainer, split, "predict", "Predicting")
-        scores = task.write_predictions(split, batches, str(folder.path))
+        scores = task.write_predictions(split, batches, str(run_folder.path))
         if not scores:
             # The right answers are unknown.
             continue
         scores["global_step"] = trainer.global_step
         if split.name in task.splits["eval"]:
-            folder.history.add("eval", trainer.global_step, scores)
+            run_folder.history.add("eval", trainer.global_step, scores)
             dev_scores |= scores
-            folder.write_dev_results(results | dev_scores)
+            run_folder.write_dev_results(results | dev_scores)
         else:
-            folder.write_test_results(scores, suffix_of(split.name))
+            run_folder.write_test_results(scores, suffix_of(split.name))
     return dev_scores
 
 
@@ -297,21 +297,21 @@ def finish_run(
         began: time at which this command began, as time.time().
         has_trained: whether this command changed the weights.
     """
-    folder = trainer.folder
+    run_folder = trainer.run_folder
     flow.store_weights(trainer)
-    write_card(folder, task.config)
+    write_card(run_folder, task.config)
     if has_trained:
-        folder.warn_of_earlier_results(began)
+        run_folder.warn_of_earlier_results(began)
     warn_of_never_found(task.config, results)
     flow.log_end(
         trainer,
-        scores=list_score_lines(task, results),
+        score_lines=list_score_lines(task, results),
         commands=list_commands(task),
         seconds=time.time() - began,
     )
 
 
-def write_card(folder: RunFolder, config: FineTuningConfig) -> None:
+def write_card(run_folder: RunFolder, config: FineTuningConfig) -> None:
     """Writes the card of a finished run. It contains no names of folders."""
     export = table = None
     if export_dir := config.export.export_dir:
@@ -321,7 +321,7 @@ def write_card(folder: RunFolder, config: FineTuningConfig) -> None:
             export = "FOLDER_model"
     if config.data_file:
         table = os.path.basename(config.data_file)
-    folder.write_card(export=export, table=table)
+    run_folder.write_card(export=export, table=table)
 
 
 def warn_of_never_found(config: FineTuningConfig, results: Scores) -> None:

@@ -113,7 +113,7 @@ class FineTuningConfig(TrainingConfig):
         """The file that the script splits itself, None without one."""
         return None
 
-    def files_of(self, split: str) -> Sequence[str]:
+    def files_of(self, split_name: str) -> Sequence[str]:
         """Returns the files of a split that flags name, but --data_dir."""
         return [self.data_file] if self.data_file else []
 

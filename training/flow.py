@@ -68,7 +68,7 @@ class Plan:
 
 def begin_run(
     start: StartingPoint[TrainingConfig],
-    folder: RunFolder,
+    run_folder: RunFolder,
     plan: Plan,
     teacher: "TaskModel | None",
 ) -> Trainer:
@@ -76,7 +76,7 @@ def begin_run(
 
     Args:
         start: what the run starts from.
-        folder: folder of the run.
+        run_folder: folder of the run.
         plan: what the command trains and evaluates.
         teacher: the teacher to learn from, None without a teacher.
 
@@ -88,10 +88,10 @@ def begin_run(
             do not fit the model.
         OSError: the weights cannot be read.
     """
-    folder.record(plan.settings, plan.dev_set_checksum)
+    run_folder.record(plan.settings, plan.dev_set_checksum)
     set_seed_and_precision(start.config)
     trainer = create_trainer(
-        start, folder, plan.create_model, plan.loss, plan.num_steps, teacher
+        start, run_folder, plan.create_model, plan.loss, plan.num_steps, teacher
     )
     exporting.check_model(start.config, trainer.model)
     # See there for the order in which weights are looked for.
@@ -110,7 +110,7 @@ def set_seed_and_precision(config: TrainingConfig) -> None:
 
 def create_trainer(
     start: StartingPoint[TrainingConfig],
-    folder: RunFolder,
+    run_folder: RunFolder,
     create_model: CreateModel,
     loss: Loss,
     num_steps: NumSteps | None,
@@ -122,7 +122,7 @@ def create_trainer(
 
     Args:
         start: what the run starts from.
-        folder: folder of the run.
+        run_folder: folder of the run.
         create_model: creates the task's model.
         loss: the task's loss.
         num_steps: numbers of the steps, None without training.
@@ -133,7 +133,7 @@ def create_trainer(
     """
     config = start.config
     strategy = devices.connect_devices(config.devices)
-    step = None
+    train_step = None
     with strategy.scope():
         model = create_model(
             start.bert_config,
@@ -147,7 +147,7 @@ def create_trainer(
             _freeze(model, config.training.freeze_layers)
             optimizer = _create_optimizer(start, num_steps)
             trained, batch_loss = _with_teacher(start, model, loss, teacher)
-            step = TrainStep(
+            train_step = TrainStep(
                 model=trained,
                 loss=batch_loss,
                 optimizer=optimizer,
@@ -155,7 +155,7 @@ def create_trainer(
                 jit_compile=config.devices.jit_compile,
                 strategy=strategy,
             )
-    return Trainer(model, start, folder, step)
+    return Trainer(model, start, run_folder, train_step)
 
 
 def _freeze(model: "TaskModel", num_blocks: int) -> None:
@@ -259,8 +259,8 @@ def evaluate_at_the_end(trainer: Trainer, evaluate: Evaluate) -> Scores:
     """Evaluates the trained weights, and writes eval_results.txt."""
     logging.info("Evaluating %s", trainer.describe_step())
     results = evaluate(trainer)
-    trainer.folder.history.add("eval", trainer.global_step, results)
-    trainer.folder.write_dev_results(results)
+    trainer.run_folder.history.add("eval", trainer.global_step, results)
+    trainer.run_folder.write_dev_results(results)
     return results
 
 
@@ -274,29 +274,29 @@ def store_weights(trainer: Trainer) -> None:
     Raises:
         OSError: a file cannot be written.
     """
-    folder = trainer.folder
+    run_folder = trainer.run_folder
     trainer.link_best()
     path = trainer.config.training.export_weights
     if path is None:
         return
-    tokenizer = folder.tokenizer
+    tokenizer = run_folder.tokenizer
     description = descriptions.create_model_json_of_copy(
-        folder.current_preset,
+        run_folder.current_preset,
         kinds.kind_of(trainer.model),
         step=trainer.global_step or None,
     )
     card = cards.Card(
         kind=cards.WEIGHTS,
         description=description,
-        labels=folder.labels,
+        labels=run_folder.labels,
         do_lower_case=tokenizer.do_lower_case if tokenizer else None,
-        results=folder.results or {},
+        results=run_folder.results or {},
     )
     modeling.save_release(
         trainer.model,
         path,
         tokenizer,
-        folder.labels,
+        run_folder.labels,
         files=descriptions.create_copy_files(card),
     )
     logging.info("Wrote the weights to %s", path)
@@ -304,7 +304,7 @@ def store_weights(trainer: Trainer) -> None:
 
 def log_end(
     trainer: Trainer,
-    scores: Sequence[str],
+    score_lines: Sequence[str],
     commands: Sequence[str],
     seconds: float,
 ) -> None:
@@ -312,11 +312,11 @@ def log_end(
 
     Args:
         trainer: its folder contains the reports to name.
-        scores: lines about the scores.
+        score_lines: lines about the scores.
         commands: commands that use the model.
         seconds: duration of this command.
     """
     typed = map(as_typed, commands)
-    lines = [*scores, *trainer.folder.list_shown_files(), *typed]
+    lines = [*score_lines, *trainer.run_folder.list_shown_files(), *typed]
     duration = datetime.timedelta(seconds=round(seconds))
     logging.info("Done in %s\n  %s", duration, "\n  ".join(lines))

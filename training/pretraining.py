@@ -50,10 +50,10 @@ def run(start: StartingPoint[PretrainingConfig]) -> None:
     checks.check_files(start)
     check_network(start)
     teacher = load_teacher(start, modeling.BertPretrainer)
-    folder = RunFolder.open(start)
+    run_folder = RunFolder.open(start)
     records, eval_records = pretraining_records.find_all_records(start)
     plan = create_plan(start, records, eval_records)
-    trainer = flow.begin_run(start, folder, plan, teacher)
+    trainer = flow.begin_run(start, run_folder, plan, teacher)
     counts = pretraining_end.MaskedCounts()
     evaluate = pretraining_evaluation.create_evaluation(
         config, eval_records, counts
@@ -174,12 +174,12 @@ def finish_run(
     if export_dir := config.export.export_dir:
         exporting.export_pretrainer(start, trainer, export_dir)
     flow.store_weights(trainer)
-    trainer.folder.write_card()
+    trainer.run_folder.write_card()
     if results and config.training.do_train:
         pretraining_end.warn_of_no_progress(results, guess)
     flow.log_end(
         trainer,
-        scores=pretraining_end.list_score_lines(results),
+        score_lines=pretraining_end.list_score_lines(results),
         commands=pretraining_end.list_commands(start),
         seconds=time.time() - began,
     )

@@ -51,13 +51,14 @@ class CreateModel(Protocol):
 
     def __call__(
         self,
-        config: "modeling.BertConfig",
+        bert_config: "modeling.BertConfig",
+        /,
         **options: "Unpack[TaskModelOptions]",
     ) -> "TaskModel":
         """Creates the model.
 
         Args:
-            config: configuration of the model.
+            bert_config: configuration of the model.
             **options: arguments that every model of `modeling` accepts.
         """
 
@@ -95,7 +96,7 @@ class Split(Generic[ExampleT, OriginT]):
         )
 
 
-# {name: split}
+# {split name: split}
 Splits: TypeAlias = Mapping[str, Split[ExampleT, OriginT]]
 
 
@@ -173,7 +174,7 @@ class Task(abc.ABC, Generic[ExampleT, OriginT]):
         return {**self.settings, "labels": self.labels, **self.export_settings}
 
     @abc.abstractmethod
-    def read_examples(self, split: str) -> Sequence[ExampleT] | None:
+    def read_examples(self, split_name: str) -> Sequence[ExampleT] | None:
         """Returns the examples of a split, or None to skip the split.
 
         Raises:
@@ -183,7 +184,7 @@ class Task(abc.ABC, Generic[ExampleT, OriginT]):
 
     @abc.abstractmethod
     def encode(
-        self, split: str, examples: Sequence[ExampleT]
+        self, split_name: str, examples: Sequence[ExampleT]
     ) -> Iterator[tuple[bytes, OriginT]]:
         """Yields (serialized tf.train.Example, origin) for each record.
 
@@ -192,17 +193,17 @@ class Task(abc.ABC, Generic[ExampleT, OriginT]):
         """
 
     @abc.abstractmethod
-    def feature_spec(self, split: str) -> "feature_specs.Spec":
+    def feature_spec(self, split_name: str) -> "feature_specs.Spec":
         """Returns {name: Feature} of a split's records."""
 
     @abc.abstractmethod
     def create_model(
-        self, config: "modeling.BertConfig", **options: Any
+        self, bert_config: "modeling.BertConfig", **options: Any
     ) -> "TaskModel":
         """Creates the task's model, an instance of a class in `modeling`.
 
         Args:
-            config: configuration of the model.
+            bert_config: configuration of the model.
             **options: arguments that every model of `modeling` accepts.
         """
 

@@ -12,8 +12,8 @@ from command_line import config_values, flags
 from command_line.flags import group
 from command_line.groups import DeviceFlags, ExportFlags, ModelFlags
 from command_line.path_flags import PathKind
+from model_folders import hub
 from model_folders.model_entries import NetworkOptions
-from training.downloads import download_flags
 
 
 class NumSteps(NamedTuple):
@@ -242,7 +242,9 @@ class TrainingConfig(flags.Config):
 
     def download(self) -> Self:
         """Returns the flags with local folders for models of the hub."""
-        return download_flags(self, "init_checkpoint", "teacher")
+        return config_values.convert(
+            self, hub.local_folder, "init_checkpoint", "teacher"
+        )
 
     def check(self, given: frozenset[str]) -> None:
         """Checks that flags do not contradict each other.

@@ -46,7 +46,7 @@ PACKAGES = ["tensorflow", "keras"]
 NUM_TRAIN_STEPS = 10**6
 SAMPLES = Path("examples/samples")
 
-# (start, task, folder, splits) of a run on MRPC.
+# (start, task, run_folder, splits) of a run on MRPC.
 OpenedMrpc = tuple[
     StartingPoint[run_classifier.Config],
     AnyTask,
@@ -128,12 +128,12 @@ def pretrain(spec: race.Spec) -> race.Work:
 
 def inference(spec: race.Spec) -> race.Work:
     """Runs the encoder's forward pass, from NumPy arrays to NumPy arrays."""
-    config = modeling.load_config(spec["bert_config_file"])
-    inputs = race.random_inputs(spec, config.vocab_size)
+    bert_config = modeling.load_config(spec["bert_config_file"])
+    inputs = race.random_inputs(spec, bert_config.vocab_size)
     if spec["variant"] in engines.RUNTIMES:
         forward = load_engine(spec)
     else:
-        model = modeling.BertModel(config, dtype=spec["variant"])
+        model = modeling.BertModel(bert_config, dtype=spec["variant"])
         model.build()
         # Compile the model as BatchPredictor.predict does.
         forward = tf.function(
@@ -166,7 +166,7 @@ def load_engine(
 
 
 def open_mrpc(spec: race.Spec, command: str) -> OpenedMrpc:
-    """Writes MRPC's records. Returns (start, task, folder, splits).
+    """Writes MRPC's records. Returns (start, task, run_folder, splits).
 
     `command` is more flags of run_classifier.py.
     """
@@ -179,8 +179,8 @@ def open_mrpc(spec: race.Spec, command: str) -> OpenedMrpc:
     start = read_start(parsed)
     reader = create_reader(start)
     task = create_task(start, reader)
-    folder = RunFolder.open(start, task.labels)
-    return start, task, folder, write_splits(task, folder.state)
+    run_folder = RunFolder.open(start, task.labels)
+    return start, task, run_folder, write_splits(task, run_folder.state)
 
 
 def mrpc(spec: race.Spec) -> race.Work:
@@ -207,10 +207,10 @@ def export_task(spec: race.Spec) -> race.Work:
         "--do_train --do_eval --export_format={variant} "
         "--export_dir={folder}/model"
     )
-    start, task, folder, splits = open_mrpc(spec, command)
+    start, task, run_folder, splits = open_mrpc(spec, command)
     flow.set_seed_and_precision(start.config)
     trainer = flow.create_trainer(
-        start, folder, task.create_model, task.loss, num_steps=None
+        start, run_folder, task.create_model, task.loss, num_steps=None
     )
     trainer.restore_or_load()
     # No export of this untrained model is worse than these scores.
@@ -238,7 +238,7 @@ def export(
     """
     path = os.path.join(spec["folder"], "model")
     dtype = "mixed_bfloat16" if spec["precision"] == "bfloat16" else "float32"
-    config = modeling.load_config(source)
+    bert_config = modeling.load_config(source)
     options = serving.ExportOptions(
         tokenizer=FullTokenizer(f"{source}/vocab.txt"),
         max_seq_length=spec["seq_length"],
@@ -247,7 +247,7 @@ def export(
     )
 
     def create(model_class: type[FeaturesModel], *sizes: int) -> FeaturesModel:
-        model = model_class(config, *sizes, dtype=dtype)
+        model = model_class(bert_config, *sizes, dtype=dtype)
         model.build()
         return model
 

@@ -180,19 +180,19 @@ class ClassificationReader:
         """Returns the train set, which the processor holds until `take`."""
         return self._processors[""].read("train")
 
-    def take(self, split: str) -> Sequence[InputExample] | None:
+    def take(self, split_name: str) -> Sequence[InputExample] | None:
         """Returns the examples of a split, None if a "_mm" set is missing.
 
         The processor holds the examples no longer, as `CachingReader.take`
         describes. In a test set whose labels are placeholders, the labels are
         None.
         """
-        purpose = purpose_of(split)
-        processor = self.processor_of(split)
+        purpose = purpose_of(split_name)
+        processor = self.processor_of(split_name)
         try:
             examples = processor.take(purpose)
         except FileNotFoundError:
-            if split == purpose:
+            if split_name == purpose:
                 raise
             return None
         if purpose == "predict" and not processor.test_set_has_labels:
@@ -201,6 +201,6 @@ class ClassificationReader:
             ]
         return examples
 
-    def processor_of(self, split: str) -> ClassificationProcessor:
+    def processor_of(self, split_name: str) -> ClassificationProcessor:
         """Returns the processor of a split. "eval_mm" is the one of "_mm"."""
-        return self._processors[suffix_of(split)]
+        return self._processors[suffix_of(split_name)]

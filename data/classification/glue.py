@@ -198,11 +198,11 @@ class GlueProcessor(ClassificationProcessor):
             if has_label
             else self._placeholder()
         )
-        number: int | str = index
+        example_id: int | str = index
         if self.guid_column is not None and indices.is_official:
-            number = line[self.guid_column]
+            example_id = line[self.guid_column]
         prefix = self.dev_guid if set_name == "dev" else set_name
-        return InputExample(f"{prefix}-{number}", text_a, text_b, label)
+        return InputExample(f"{prefix}-{example_id}", text_a, text_b, label)
 
     def _placeholder(self) -> str | float:
         """Returns the label of test examples in Google's code."""

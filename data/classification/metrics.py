@@ -151,7 +151,7 @@ class Score(Protocol):
 def score_known(
     examples: Sequence[Labeled],
     predicted: Sequence[object],
-    decoder: LabelEncoder,
+    encoder: LabelEncoder,
     score: Score,
 ) -> dict[str, float]:
     """Scores the predictions for the test examples whose right label is known.
@@ -159,7 +159,7 @@ def score_known(
     Args:
         examples: the test examples, whose label is None if it is unknown.
         predicted: the predicted label of each example.
-        decoder: converts both kinds of labels for `score`.
+        encoder: converts both kinds of labels for `score`.
         score: computes the metrics.
 
     Returns:
@@ -174,8 +174,8 @@ def score_known(
     right_labels = [example.label for example in labeled]
     scores = score(
         labeled,
-        decoder.label_ids(right_labels),
-        decoder.label_ids(predicted_labels),
+        encoder.label_ids(right_labels),
+        encoder.label_ids(predicted_labels),
     )
     if num_unknown := len(examples) - len(labeled_pairs):
         scores["num_without_label"] = num_unknown

@@ -155,23 +155,23 @@ def find_score_unit(examples: Iterable[InputExample]) -> float:
 
 
 def check_scale(
-    split: str, examples: Iterable[InputExample], unit: float
+    split_name: str, examples: Iterable[InputExample], score_unit: float
 ) -> None:
     """Checks that the labels of a split are on a scale.
 
     Args:
-        split: name of the split, for the error.
+        split_name: name of the split, for the error.
         examples: the pairs of the split.
-        unit: the largest score of the scale.
+        score_unit: the largest score of the scale.
 
     Raises:
         ValueError: a score is not on the scale.
     """
     scores = _scores(examples)
     least, largest = min(scores, default=0.0), max(scores, default=0.0)
-    if least < -1 or largest > unit:
+    if least < -1 or largest > score_unit:
         raise ValueError(
-            f"the scores of the {split} set are from {least:g} to "
+            f"the scores of the {split_name} set are from {least:g} to "
             f"{largest:g}. All sets must use the same scale, either from "
             "0 to 5 or from -1 to 1"
         )
@@ -186,14 +186,15 @@ def create_pair_features(
     examples: Sequence[InputExample],
     max_seq_length: int,
     tokenizer: FullTokenizer,
-    unit: float = 1.0,
+    score_unit: float = 1.0,
 ) -> Iterator[ClassificationFeatures]:
     """Converts the two texts of each pair to separate inputs for the network.
 
     Yields:
         ClassificationFeatures: input_ids, input_mask and segment_ids contain
         the two texts one after another, as lists of int, [2 * max_seq_length].
-        label_id is (label of the pair) / `unit`, or None if the label is None.
+        label_id is (label of the pair) / `score_unit`, or None if the label is
+        None.
     """
 
     def inputs_of(
@@ -205,7 +206,7 @@ def create_pair_features(
         ]
         if pair.label is None:
             return texts, None
-        return texts, number_of(pair.label) / unit
+        return texts, number_of(pair.label) / score_unit
 
     groups = map(inputs_of, examples)
     return create_joined_features(groups, max_seq_length, tokenizer)

@@ -33,22 +33,24 @@ _LIKELY = {
 _SIGNS = frozenset("–—‘’“”„…•«»€£°§¿¡、。，！？「」《》（）：")  # noqa: RUF001  they are meant
 
 
-def marked_encoding(head: bytes) -> str | None:
+def marked_encoding(first_bytes: bytes) -> str | None:
     """Returns the encoding that a mark at the beginning shows, or None."""
-    names = (name for mark, name in _MARKS.items() if head.startswith(mark))
+    names = (
+        name for mark, name in _MARKS.items() if first_bytes.startswith(mark)
+    )
     return next(names, None)
 
 
-def check_is_narrow(head: bytes, path: StrPath) -> None:
+def check_is_narrow(first_bytes: bytes, path: StrPath) -> None:
     """Raises a ValueError if a text is UTF-16 without a mark."""
-    line = head[: head.find(b"\n") + 1] or head
+    line = first_bytes[: first_bytes.find(b"\n") + 1] or first_bytes
     # In UTF-16, every second byte of English text is zero. In other scripts, at
     # least the spaces and line ends contain a zero byte.
-    is_wide = head.count(0) > max(len(head) // 3, 4)
+    is_wide = first_bytes.count(0) > max(len(first_bytes) // 3, 4)
     is_wide |= 0 in line and "\ufffd" in line.decode("utf-8", "replace")
     if is_wide:
         # The higher byte of a line end or of an English letter is zero.
-        is_little = head[1::2].count(0) >= head[::2].count(0)
+        is_little = first_bytes[1::2].count(0) >= first_bytes[::2].count(0)
         order = "le" if is_little else "be"
         raise ValueError(
             f"{path}, line 1: the text is not UTF-8, but perhaps UTF-16. Set "

@@ -51,17 +51,21 @@ def name_without_packing(path: StrPath) -> str:
 
 def packing_of(file: io.BufferedReader) -> str | None:
     """Returns how a file is packed, None if it is not. Reads nothing of it."""
-    head = file.peek(_NUM_BYTES)[:_NUM_BYTES]
+    first_bytes = file.peek(_NUM_BYTES)[:_NUM_BYTES]
     return next(
-        (packing for packing in _PACKINGS if _PACKINGS[packing].match(head)),
+        (
+            packing
+            for packing in _PACKINGS
+            if _PACKINGS[packing].match(first_bytes)
+        ),
         None,
     )
 
 
-def check_is_text(head: bytes, path: StrPath) -> None:
+def check_is_text(first_bytes: bytes, path: StrPath) -> None:
     """Raises a ValueError if the first bytes are those of something else."""
     for pattern, name in _UNREADABLE.items():
-        if re.match(pattern, head):
+        if re.match(pattern, first_bytes):
             raise ValueError(f"{path} is {name}")
 
 

@@ -20,23 +20,23 @@ SETS: Final[Mapping[Purpose, SetName]] = {
 }
 
 
-def is_purpose(split: str) -> TypeGuard[Purpose]:
+def is_purpose(split_name: str) -> TypeGuard[Purpose]:
     """Returns whether the name of a split is its purpose, without a suffix."""
-    return split in SETS
+    return split_name in SETS
 
 
-def purpose_of(split: str) -> Purpose:
+def purpose_of(split_name: str) -> Purpose:
     """Returns the purpose of a split: "eval" for "eval" and for "eval_mm".
 
     Raises:
         ValueError: the name does not begin with a purpose.
     """
-    purpose = split.partition("_")[0]
+    purpose = split_name.partition("_")[0]
     if not is_purpose(purpose):
-        raise ValueError(f"the split {split!r} is named after no purpose")
+        raise ValueError(f"the split {split_name!r} is named after no purpose")
     return purpose
 
 
-def suffix_of(split: str) -> str:
+def suffix_of(split_name: str) -> str:
     """Returns "_mm" for the split "eval_mm", and "" for "eval"."""
-    return "".join(split.partition("_")[1:])
+    return "".join(split_name.partition("_")[1:])

@@ -309,12 +309,13 @@ def _find_problem(record: bytes, spec: Spec) -> str | None:
         values = _parse(tf.constant([record]), spec)
     except tf.errors.InvalidArgumentError as error:
         return _without_operation(error.message)
-    problems = (
+    problems = [
         problem
         for problem, is_right in _conditions(values, spec)
         if not is_right
-    )
-    return next(problems, None)
+    ]
+    # A mask of zeros says more than the ids that it hides.
+    return problems[-1] if problems else None
 
 
 def _without_operation(message: str) -> str:

@@ -93,7 +93,7 @@ def _distribute(
 
 
 def _start(
-    function: Callable[..., object], reader: connection.Connection
+    function: Callable[..., object], parent_pipe: connection.Connection
 ) -> tuple[connection.Connection, BaseProcess]:
     """Starts a worker process, and returns the pipe to it.
 
@@ -110,7 +110,7 @@ def _start(
         pipe, pipe_of_worker = context.Pipe()
         with pipe_of_worker:
             process = context.Process(
-                target=_work, args=(function, pipe_of_worker, reader)
+                target=_work, args=(function, pipe_of_worker, parent_pipe)
             )
             process.start()
     finally:
@@ -131,7 +131,7 @@ def _raise_death(process: BaseProcess) -> NoReturn:
 def _work(
     function: Callable[..., object],
     pipe: connection.Connection,
-    reader: connection.Connection,
+    parent_pipe: connection.Connection,
 ) -> None:
     """Calls the function in a worker process, for each message from the parent.
 
@@ -139,7 +139,7 @@ def _work(
     """
     signal.signal(signal.SIGTERM, _end)
     threading.Thread(
-        target=_end_with_parent, args=(reader,), daemon=True
+        target=_end_with_parent, args=(parent_pipe,), daemon=True
     ).start()
     # If the parent died, end without a traceback.
     with contextlib.suppress(EOFError, OSError):
@@ -163,8 +163,8 @@ def _end(*unused_args: object) -> NoReturn:
     sys.exit(1)
 
 
-def _end_with_parent(reader: connection.Connection) -> None:
+def _end_with_parent(parent_pipe: connection.Connection) -> None:
     """Waits until the parent closes its end of the pipe or dies."""
     with contextlib.suppress(EOFError, OSError):
-        reader.recv_bytes()
+        parent_pipe.recv_bytes()
     os.kill(os.getpid(), signal.SIGTERM)

@@ -242,12 +242,12 @@ def write_shards(unit: InstanceUnit) -> None:
 
 
 def _draw_groups(
-    texts: Mapping[int | str, Iterable[Document]], options: InstanceOptions
+    documents: Mapping[int | str, Iterable[Document]], options: InstanceOptions
 ) -> Iterator[tuple[list[Document], random.Random]]:
     """Yields groups of documents, with the generator of their text's draws."""
-    for name, text in texts.items():
+    for name, documents_of_part in documents.items():
         rng = random.Random(f"{options.random_seed}/{name}")
-        for group in _group_documents(text):
+        for group in _group_documents(documents_of_part):
             yield group, rng
 
 
@@ -277,11 +277,11 @@ def _read_texts(
     return documents
 
 
-def _group_documents(text: Iterable[Document]) -> Iterator[list[Document]]:
+def _group_documents(documents: Iterable[Document]) -> Iterator[list[Document]]:
     """Yields lists of documents that fit into memory."""
     group = []
     num_pieces = 0
-    for document in text:
+    for document in documents:
         group.append(document)
         num_pieces += sum(map(len, document))
         if num_pieces >= _MAX_PIECES:

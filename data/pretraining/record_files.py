@@ -105,10 +105,10 @@ def identify_files(files: Iterable[str]) -> list[Fingerprint]:
             manifests[manifest] = _list_entries(_read_manifest(manifest))
         entry = manifests[manifest].get(name, {})
         if entry.get("bytes") == size:
-            values = [entry["crc32c"], *_read_ends(path, size)]
+            checksum_and_ends = [entry["crc32c"], *_read_ends(path, size)]
         else:
-            values = _read_all(path)
-        fingerprints.append([name, size, *values])
+            checksum_and_ends = _read_all(path)
+        fingerprints.append([name, size, *checksum_and_ends])
     return fingerprints
 
 

@@ -73,20 +73,20 @@ OptionsT = TypeVar("OptionsT", WindowOptions, DecodingOptions)
 
 
 def to_settings(
-    windows: WindowOptions, decoding: DecodingOptions
+    window_options: WindowOptions, decoding_options: DecodingOptions
 ) -> SpanSettings:
     """Returns the options as an export records them in model.json."""
     return {
-        "max_seq_length": windows.max_seq_length,
-        "doc_stride": windows.doc_stride,
-        "max_query_length": windows.max_query_length,
-        "use_char_offsets": windows.use_char_offsets,
-        "n_best_size": decoding.n_best_size,
-        "max_answer_length": decoding.max_answer_length,
-        "version_2_with_negative": decoding.version_2_with_negative,
-        "null_score_diff_threshold": decoding.null_score_diff_threshold,
-        "verbose_logging": decoding.verbose_logging,
-        "trim_padding": decoding.trim_padding,
+        "max_seq_length": window_options.max_seq_length,
+        "doc_stride": window_options.doc_stride,
+        "max_query_length": window_options.max_query_length,
+        "use_char_offsets": window_options.use_char_offsets,
+        "n_best_size": decoding_options.n_best_size,
+        "max_answer_length": decoding_options.max_answer_length,
+        "version_2_with_negative": decoding_options.version_2_with_negative,
+        "null_score_diff_threshold": decoding_options.null_score_diff_threshold,
+        "verbose_logging": decoding_options.verbose_logging,
+        "trim_padding": decoding_options.trim_padding,
     }
 
 

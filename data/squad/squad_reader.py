@@ -71,13 +71,12 @@ class SquadReader:
             examples_of["train"] = examples
         if predict_file:
             asked = read_squad_file(predict_file, layout)
-            examples = read_squad_examples(
+            examples_of["eval"] = read_squad_examples(
                 asked,
                 is_training=False,
                 version_2_with_negative=version_2_with_negative,
                 use_char_offsets=use_char_offsets,
             )
-            examples_of["eval"] = examples
             if needs_answers:
                 # Score empty predictions. If the file contains no answers,
                 # this fails now, and not after an epoch.
@@ -87,6 +86,6 @@ class SquadReader:
                 )
         return cls(asked, examples_of)
 
-    def take(self, split: str) -> list[SquadExample]:
+    def take(self, split_name: str) -> list[SquadExample]:
         """Returns the questions of "train" or "eval", and releases them."""
-        return self._examples.pop(split)
+        return self._examples.pop(split_name)

@@ -49,7 +49,7 @@ _MODULES = lazy.read_imports(__file__)
 
 # A `.keras` file of a model that reads strings names this class.
 _LAYER = "BertTextClassifierPreprocessor"
-register("bert", {_LAYER: _MODULES[_LAYER]})
+register("bert", {_LAYER: _MODULES[_LAYER]}, sibling="modeling")
 
 __all__ = [*_MODULES]
 __getattr__ = lazy.create_importer(__name__, _MODULES)

@@ -27,9 +27,9 @@ CJK_RANGES = (
 )
 
 
-def is_cjk(cp: int) -> bool:
+def is_cjk(code_point: int) -> bool:
     """Returns whether a code point is in a Unicode block of CJK ideographs."""
-    return any(low <= cp <= high for low, high in CJK_RANGES)
+    return any(low <= code_point <= high for low, high in CJK_RANGES)
 
 
 def clean_character(char: str) -> str:
@@ -53,9 +53,9 @@ class _Table(dict[int, str]):
         super().__init__()
         self._function = function
 
-    def __missing__(self, cp: int) -> str:
-        self[cp] = self._function(chr(cp))
-        return self[cp]
+    def __missing__(self, code_point: int) -> str:
+        self[code_point] = self._function(chr(code_point))
+        return self[code_point]
 
 
 _CLEAN = _Table(clean_character)

@@ -118,8 +118,10 @@ class BertTextClassifierPreprocessor(keras.layers.Layer):
         preset = read_preset(path)
         tokenizer = FullTokenizer.from_preset(preset, special_tokens_in_strings)
         if sequence_length is None:
-            config = preset.load_config()
-            longest = config.max_position_embeddings if config else 512
+            bert_config = preset.load_config()
+            longest = 512
+            if bert_config:
+                longest = bert_config.max_position_embeddings
             sequence_length = preset.max_length(preset.head or "", longest)
         return cls(tokenizer, sequence_length, **kwargs)
 

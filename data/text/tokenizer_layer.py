@@ -42,7 +42,7 @@ class _Normalized(NamedTuple):
     """K normalized code points of all texts, including white space.
 
     Attributes:
-        cps: int32 [K], code points. Until `_expand` is called, a character that
+        code_points: int32 [K]. Until `_expand` is called, a character that
             becomes several code points is represented by the index of its row
             in `UnicodeTables.several`.
         flags: int32 [K], the flags of unicode_tables.py.
@@ -50,7 +50,7 @@ class _Normalized(NamedTuple):
             came from, from 0 to D - 1.
     """
 
-    cps: tf.Tensor
+    code_points: tf.Tensor
     flags: tf.Tensor
     source: tf.Tensor
 
@@ -186,11 +186,11 @@ class TokenizerLayer(keras.layers.Layer):
         # that is a word of its own, such as punctuation.
         is_border = (chars.flags & unicode_tables.BORDER) > 0
         begins = is_border | tf.concat([[True], is_border], 0)[:-1]
-        ids, ends = self._table.split(chars.cps, begins)
+        ids, ends = self._table.split(chars.code_points, begins)
         # Run this step after `split`, so that the two steps do not need memory
         # at the same time. TensorFlow skips it if only the ids are used.
         with tf.control_dependencies([ends]):
-            in_words = ragged.true_indices(chars.cps != ord(" "))
+            in_words = ragged.true_indices(chars.code_points != ord(" "))
         return (
             ragged.with_row_splits(ids, tf.searchsorted(ends, row_splits)),
             tf.concat([[0], tf.searchsorted(in_words, ends)], 0),
@@ -199,12 +199,16 @@ class TokenizerLayer(keras.layers.Layer):
 
     def _normalize(self, decoded: tf.Tensor) -> _Normalized:
         """Normalizes code points, int32 [D], as `BasicTokenizer` does."""
-        flags, cps = self._tables.lookup(decoded)
+        flags, code_points = self._tables.lookup(decoded)
         is_dropped = flags & unicode_tables.DROPPED  # 1 = dropped
         chars = _Normalized(
             *(
                 tf.dynamic_partition(values, is_dropped, 2)[0]
-                for values in (cps, flags, tf.range(tf.size(cps)))
+                for values in (
+                    code_points,
+                    flags,
+                    tf.range(tf.size(code_points)),
+                )
             )
         )
         if not self.do_lower_case:
@@ -221,10 +225,14 @@ class TokenizerLayer(keras.layers.Layer):
         replaced = ragged.true_indices(
             (chars.flags & unicode_tables.SEVERAL) > 0
         )
-        rows = tf.gather(self._tables.several, tf.gather(chars.cps, replaced))
-        is_cp = rows >= 0
-        num_added = tf.math.count_nonzero(is_cp, axis=1, dtype=tf.int32) - 1
-        num_chars = tf.size(chars.cps)
+        rows = tf.gather(
+            self._tables.several, tf.gather(chars.code_points, replaced)
+        )
+        is_code_point = rows >= 0
+        num_added = (
+            tf.math.count_nonzero(is_code_point, axis=1, dtype=tf.int32) - 1
+        )
+        num_chars = tf.size(chars.code_points)
         ends = tf.cumsum(
             1 + tf.math.unsorted_segment_sum(num_added, replaced, num_chars)
         )
@@ -233,12 +241,16 @@ class TokenizerLayer(keras.layers.Layer):
         )
         # Compute the positions in the result of each row's 2 or 3 code points.
         first = tf.gather(ends, replaced) - num_added - 1
-        new_indexes = tf.boolean_mask(first[:, None] + tf.range(3), is_cp)
-        chars = _Normalized(*(tf.gather(value, origin) for value in chars))
-        cps = tf.tensor_scatter_nd_update(
-            chars.cps, new_indexes[:, None], tf.boolean_mask(rows, is_cp)
+        new_indexes = tf.boolean_mask(
+            first[:, None] + tf.range(3), is_code_point
         )
-        return chars._replace(cps=cps)
+        chars = _Normalized(*(tf.gather(value, origin) for value in chars))
+        code_points = tf.tensor_scatter_nd_update(
+            chars.code_points,
+            new_indexes[:, None],
+            tf.boolean_mask(rows, is_code_point),
+        )
+        return chars._replace(code_points=code_points)
 
     def _reorder(
         self, chars: _Normalized, decoded_flags: tf.Tensor
@@ -252,7 +264,7 @@ class TokenizerLayer(keras.layers.Layer):
         candidates = ragged.true_indices(
             (chars.flags & unicode_tables.REORDERED) > 0
         )
-        sought = tf.gather(chars.cps, candidates)
+        sought = tf.gather(chars.code_points, candidates)
         index = tf.minimum(tf.searchsorted(marks, sought), len(marks) - 1)
         is_mark = ragged.true_indices(tf.gather(marks, index) == sought)
         targets = tf.gather(candidates, is_mark)
@@ -286,7 +298,9 @@ def _lower_sigmas(chars: _Normalized) -> _Normalized:
         (chars.flags & unicode_tables.CASE_IGNORABLE) == 0
     )
     is_cased = (chars.flags & unicode_tables.CASED) > 0
-    sigmas = ragged.true_indices(chars.cps == unicode_tables.CAPITAL_SIGMA)
+    sigmas = ragged.true_indices(
+        chars.code_points == unicode_tables.CAPITAL_SIGMA
+    )
     rank = tf.searchsorted(counted, sigmas)
     after = (rank > 0) & tf.gather(
         is_cased, tf.gather(counted, tf.maximum(rank - 1, 0))
@@ -295,14 +309,17 @@ def _lower_sigmas(chars: _Normalized) -> _Normalized:
     before = tf.gather(is_cased, tf.gather(counted, rank + 1))
     lowered = tf.where(after & ~before, ord("\u03c2"), ord("\u03c3"))
     return chars._replace(
-        cps=tf.tensor_scatter_nd_update(chars.cps, sigmas[:, None], lowered)
+        code_points=tf.tensor_scatter_nd_update(
+            chars.code_points, sigmas[:, None], lowered
+        )
     )
 
 
-def utf8_length(cps: tf.Tensor) -> tf.Tensor:
+def utf8_length(code_points: tf.Tensor) -> tf.Tensor:
     """Returns the number of bytes of each code point in UTF-8, int8."""
     return 1 + sum(
-        tf.cast(cps >= least, tf.int8) for least in (0x80, 0x800, 0x10000)
+        tf.cast(code_points >= least, tf.int8)
+        for least in (0x80, 0x800, 0x10000)
     )
 
 

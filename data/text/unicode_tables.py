@@ -53,16 +53,20 @@ class UnicodeTables(NamedTuple):
     several: np.ndarray
     combining_classes: np.ndarray
 
-    def lookup(self, cps: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+    def lookup(self, code_points: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
         """Looks up code points, int32. Returns (flags, replacements), int32.
 
         The replacement of a code point with the flag SEVERAL is the index of a
         row in `several`.
         """
-        page = tf.gather(self.pages, tf.bitwise.right_shift(cps, _PAGE_SHIFT))
-        entry = tf.gather(self.entries, page + (cps & (1 << _PAGE_SHIFT) - 1))
+        page = tf.gather(
+            self.pages, tf.bitwise.right_shift(code_points, _PAGE_SHIFT)
+        )
+        entry = tf.gather(
+            self.entries, page + (code_points & (1 << _PAGE_SHIFT) - 1)
+        )
         value = tf.bitwise.right_shift(entry, _VALUE_SHIFT)
-        return entry & (1 << _VALUE_SHIFT) - 1, cps + value
+        return entry & (1 << _VALUE_SHIFT) - 1, code_points + value
 
 
 @functools.cache
@@ -74,22 +78,22 @@ def create_tables(do_lower_case: bool) -> UnicodeTables:
     entries = np.full(sys.maxunicode + 1, STARTER, np.int32)
     for low, high in characters.CJK_RANGES:
         entries[low : high + 1] = BORDER | STARTER
-    for cp, char in enumerate(map(chr, range(sys.maxunicode + 1))):
+    for code_point, char in enumerate(map(chr, range(sys.maxunicode + 1))):
         category = unicodedata.category(char)
-        is_ideograph = category == "Lo" and entries[cp] != STARTER
+        is_ideograph = category == "Lo" and entries[code_point] != STARTER
         if category in ("Cn", "Cs", "Co") or (
             is_ideograph and not unicodedata.decomposition(char)
         ):
             continue
         flags, result = _normalize(char, do_lower_case)
-        value = ord(result) - cp if len(result) == 1 else 0
+        value = ord(result) - code_point if len(result) == 1 else 0
         if len(result) > 1:
             flags |= SEVERAL | ODD
-            value = len(several) - cp
+            value = len(several) - code_point
             several.append([*map(ord, result), -1][:3])
         if flags & REORDERED:
             classes |= {ord(out): unicodedata.combining(out) for out in result}
-        entries[cp] = flags | value << _VALUE_SHIFT
+        entries[code_point] = flags | value << _VALUE_SHIFT
     blocks: dict[bytes, int] = {}
     pages = [
         blocks.setdefault(page.tobytes(), len(blocks) << _PAGE_SHIFT)

@@ -205,11 +205,11 @@ class Server:
         The fields depend on the task, as in predict.py. For several texts, send
         a list of objects, or a list of texts in a field.
         """
-        model = self._find_model(name)
-        text_task = _get_or_404(f"task of {name}", task, model.tasks)
+        served_model = self._find_model(name)
+        text_task = _get_or_404(f"task of {name}", task, served_model.tasks)
         parsed = await self._read_requests(request, text_task, parse_body)
         call = QueuedCall(text_task, parsed.requests)
-        text = b", ".join(await self._compute(request, model, call))
+        text = b", ".join(await self._compute(request, served_model, call))
         return _create_response(b"[%b]" % text if parsed.is_list else text)
 
     async def _predict(self, name: str, request: HttpRequest) -> Response:
@@ -217,13 +217,13 @@ class Server:
 
         The reply is {"predictions": list of the replies of that task}.
         """
-        model = self._find_model(name)
-        text_task = next(iter(model.tasks.values()))
+        served_model = self._find_model(name)
+        text_task = next(iter(served_model.tasks.values()))
         parsed = await self._read_requests(
             request, text_task, parse_predict_body
         )
         call = QueuedCall(text_task, parsed.requests)
-        text = b", ".join(await self._compute(request, model, call))
+        text = b", ".join(await self._compute(request, served_model, call))
         return _create_response(b'{"predictions": [%b]}' % text)
 
     def _find_model(self, name: str) -> ServedModel:
@@ -249,7 +249,7 @@ class Server:
             raise to_http_error(error) from None
 
     async def _compute(
-        self, request: HttpRequest, model: ServedModel, call: QueuedCall
+        self, request: HttpRequest, served_model: ServedModel, call: QueuedCall
     ) -> list[bytes]:
         """Returns the replies, if the client waits for them in time.
 
@@ -258,9 +258,9 @@ class Server:
 
         async def compute() -> list[bytes]:
             await self._request_limits.check_call(
-                model.text_model.prepared, call
+                served_model.text_model.prepared, call
             )
-            return await model.submit(call)
+            return await served_model.submit(call)
 
         seconds = self.limits.timeout_s
         replies = asyncio.ensure_future(compute())

@@ -1,6 +1,6 @@
 """Models of the Hugging Face hub, from a server on the loopback.
 
-downloads.py downloads what flags name, by model_folders/hub.py.
+model_folders/hub.py downloads them.
 """
 
 import hashlib

@@ -12,8 +12,8 @@ from data.classification.classification_reader import TABLE_USES
 from data.io.split_names import SETS
 from data.tables.data_file_options import DataFileOptions
 
-# {name of a set: its split}
-SPLITS = {name: split for split, name in SETS.items()}
+# {name of a set: its purpose}
+PURPOSES = {name: purpose for purpose, name in SETS.items()}
 
 
 def create_processor(folder, data_file=None, **kwargs):
@@ -34,7 +34,7 @@ def read_examples(folder, name, text, **kwargs):
         text = "\n".join(map(json.dumps, text))
     (folder / name).write_bytes(text.encode())
     task = create_processor(folder, **kwargs)
-    examples = task.read(SPLITS[name.partition(".")[0]])
+    examples = task.read(PURPOSES[name.partition(".")[0]])
     return [
         (example.guid, example.text_a, example.text_b, example.label)
         for example in examples

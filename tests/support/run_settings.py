@@ -25,9 +25,9 @@ def touch_checkpoint(folder):
 def begin_run(config, model, settings, labels=None):
     """Describes a model in a run's folder, as the start of a run does."""
     start = toy_task.create_start(config, model.config)
-    folder = RunFolder.open(start, labels)
-    folder.record(settings, dev_set=0)
-    folder.write_description(model)
+    run_folder = RunFolder.open(start, labels)
+    run_folder.record(settings, dev_set_checksum=0)
+    run_folder.write_description(model)
 
 
 def start_or_resume(folder, settings, **flags):

@@ -40,8 +40,8 @@ class ScriptedTask(toy_task.ToyTask):
         self.find_accuracy = find_accuracy
         self.first_example = first_example
 
-    def read_examples(self, split):
-        first = self.first_example if split == "eval" else 0
+    def read_examples(self, split_name):
+        first = self.first_example if split_name == "eval" else 0
         return range(first, first + self.num_examples)
 
     def evaluate(self, split, batches):

@@ -129,10 +129,10 @@ class ToyTask(task.Task):
     num_examples = 12
     max_seq_length = 8
 
-    def read_examples(self, split):
+    def read_examples(self, split_name):
         return range(self.num_examples)
 
-    def encode(self, split, examples):
+    def encode(self, split_name, examples):
         for number in examples:
             length = self.length(number)
             padding = [0] * (self.max_seq_length - length)
@@ -156,11 +156,11 @@ class ToyTask(task.Task):
     def label(self, number):
         return number % 2
 
-    def feature_spec(self, split):
+    def feature_spec(self, split_name):
         return feature_specs.classifier_features(self.max_seq_length)
 
-    def create_model(self, config, **options):
-        return BertClassifier(config, 2, **options)
+    def create_model(self, bert_config, **options):
+        return BertClassifier(bert_config, 2, **options)
 
     def evaluate(self, split, batches):
         return {"accuracy": 0.5}

@@ -260,8 +260,8 @@ def _teach(folder):
     )
     start = toy_task.create_start(config, modeling.load_config(folder))
 
-    def create_model(config, bilstm, **options):
-        return modeling.BertModel(config, **options)
+    def create_model(bert_config, bilstm, **options):
+        return modeling.BertModel(bert_config, **options)
 
     distillation.load_teacher(start, create_model)
 

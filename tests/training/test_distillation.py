@@ -28,24 +28,24 @@ class ToyTask(toy_task.ToyTask):
     def label(self, number):
         return number % 2
 
-    def create_model(self, config, **options):
-        return create_model(config, **options)
+    def create_model(self, bert_config, **options):
+        return create_model(bert_config, **options)
 
 
-def create_model(config, **options):
+def create_model(bert_config, **options):
     """Returns a classifier of two labels."""
-    return modeling.BertClassifier(config, 2, **options)
+    return modeling.BertClassifier(bert_config, 2, **options)
 
 
 @pytest.fixture(scope="module")
 def teacher(tmp_path_factory):
     """A folder with a teacher of 4 blocks, wider than its student."""
     folder = tmp_path_factory.mktemp("teacher")
-    config = write_config(
+    config_file = write_config(
         folder / "config.json", hidden_size=48, num_hidden_layers=4
     )
-    config = modeling.load_config(config)
-    model = built(modeling.BertClassifier(config, 2, seed=5))
+    bert_config = modeling.load_config(config_file)
+    model = built(modeling.BertClassifier(bert_config, 2, seed=5))
     modeling.save_release(model, folder / "tf1", labels=["no", "yes"])
     modeling.save_huggingface(model, folder / "hf", labels=["no", "yes"])
     return folder
@@ -104,16 +104,16 @@ def test_a_teacher_keeps_its_network(options, teacher, tmp_path):
     (folder / model_json.FILE).write_text(text)
     all_options = []
 
-    def note(config, **options):
+    def note(bert_config, **options):
         all_options.append(options)
-        return create_model(config, **options)
+        return create_model(bert_config, **options)
 
     options = options | {"teacher": str(folder)}
-    config = modeling.load_config(folder)
-    start = create_start(options, config)
+    bert_config = modeling.load_config(folder)
+    start = create_start(options, bert_config)
     distillation.load_teacher(start, note)
     assert all_options[0]["left_to_right"]
-    other = dataclasses.replace(config, vocab_size=9)
+    other = dataclasses.replace(bert_config, vocab_size=9)
     start = create_start(options, other)
     with pytest.raises(ValueError, match="vocab_size"):
         distillation.load_teacher(start, note)
@@ -121,11 +121,11 @@ def test_a_teacher_keeps_its_network(options, teacher, tmp_path):
 
 @pytest.mark.parametrize("file_format", ["tf1", "hf"])
 def test_a_student_starts_from_chosen_blocks(teacher, file_format):
-    config = modeling.load_config(teacher / "hf")
-    whole = modeling.BertClassifier(config, 2)
+    bert_config = modeling.load_config(teacher / "hf")
+    whole = modeling.BertClassifier(bert_config, 2)
     modeling.load_checkpoint(whole, teacher / file_format)
     student = modeling.BertClassifier(
-        dataclasses.replace(config, num_hidden_layers=3), 2
+        dataclasses.replace(bert_config, num_hidden_layers=3), 2
     )
     report = modeling.load_checkpoint(student, teacher / file_format, [0, 3, 3])
     assert not report.missing
@@ -151,8 +151,8 @@ def test_flags_without_a_teacher_are_refused(options):
 
 
 def test_a_teacher_of_another_shape_or_task_is_refused(options, teacher):
-    config = modeling.load_config(teacher / "hf")
-    start = create_start(options, config)
+    bert_config = modeling.load_config(teacher / "hf")
+    start = create_start(options, bert_config)
     for labels, culprit in (
         ([], "cls/squad/output_weights"),
         (["yes", "no"], "labels"),
@@ -163,8 +163,8 @@ def test_a_teacher_of_another_shape_or_task_is_refused(options, teacher):
 
 def test_a_teacher_with_a_head_of_another_kind_is_refused(options, tmp_path):
     """Its outputs have the same names and number, but are of words."""
-    config = modeling.load_config(options["bert_config_file"])
-    tagger = built(modeling.BertTokenClassifier(config, 2))
+    bert_config = modeling.load_config(options["bert_config_file"])
+    tagger = built(modeling.BertTokenClassifier(bert_config, 2))
     labels = ["no", "yes"]
     modeling.save_huggingface(tagger, tmp_path / "tagger", labels=labels)
     options["teacher"] = str(tmp_path / "tagger")
@@ -172,7 +172,7 @@ def test_a_teacher_with_a_head_of_another_kind_is_refused(options, tmp_path):
 
     def load(**changes):
         flags = create_config(run_classifier.Config, **options, **changes)
-        start = toy_task.create_start(flags, config)
+        start = toy_task.create_start(flags, bert_config)
         return distillation.load_teacher(start, create_model, [labels])
 
     with pytest.raises(ValueError, match="contains a BertTokenClassifier"):
@@ -183,8 +183,8 @@ def test_a_teacher_with_a_head_of_another_kind_is_refused(options, tmp_path):
 
 @pytest.mark.slow
 def test_pretraining_learns_from_a_teacher(pretraining_flags, tmp_path):
-    config = modeling.load_config(write_config(tmp_path / "two.json"))
-    model = built(modeling.BertPretrainer(config, seed=5))
+    bert_config = modeling.load_config(write_config(tmp_path / "two.json"))
+    model = built(modeling.BertPretrainer(bert_config, seed=5))
     modeling.save_release(model, tmp_path / "teacher")
     flags = pretraining_flags | parse_flags("""
         --teacher=teacher --init_layers=1 --distill_hidden --output_dir=student

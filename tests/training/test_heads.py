@@ -58,9 +58,9 @@ def test_words_of_glue_stand_for_its_numbers(task):
     "kind", [modeling.BertClassifier, modeling.BertTokenClassifier]
 )
 def test_outputs_are_put_in_the_labels_order(tmp_path, save, kind):
-    config = modeling.BertConfig.from_dict(CONFIG)
-    model = built(kind(config, 3, seed=1))
-    copy = kind(config, 3, seed=2)
+    bert_config = modeling.BertConfig.from_dict(CONFIG)
+    model = built(kind(bert_config, 3, seed=1))
+    copy = kind(bert_config, 3, seed=2)
     modeling.named_variables(model)["output_bias"].assign([1.0, 2.0, 3.0])
     saved_labels = ["entailment", "neutral", "contradiction"]
     getattr(modeling, save)(model, tmp_path, labels=saved_labels)

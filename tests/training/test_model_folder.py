@@ -104,8 +104,8 @@ def test_odd_entries_end_in_errors_of_one_line(folder):
 
 def write(folder, labels=None, **changes):
     """Writes the description of an encoder, as a run's start does."""
-    config = modeling.BertConfig(**models.TINY | changes)
-    model = modeling.BertModel(config)
+    bert_config = modeling.BertConfig(**models.TINY | changes)
+    model = modeling.BertModel(bert_config)
     begin_run(toy_task.create_config(folder), model, {}, labels)
 
 

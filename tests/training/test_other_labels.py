@@ -18,8 +18,8 @@ class ToyTask(toy_task.ToyTask):
         super().__init__(start)
         self.labels = labels
 
-    def create_model(self, config, **options):
-        return toy_task.BertClassifier(config, len(self.labels), **options)
+    def create_model(self, bert_config, **options):
+        return toy_task.BertClassifier(bert_config, len(self.labels), **options)
 
 
 @pytest.fixture(scope="module")
@@ -27,8 +27,8 @@ def trained(tmp_path_factory):
     """The folder of a classifier of two labels, whose bias is large."""
     folder = tmp_path_factory.mktemp("trained")
     flags = create_flags(folder)
-    config = modeling.load_config(flags["bert_config_file"])
-    model = built(modeling.BertClassifier(config, 2, seed=3))
+    bert_config = modeling.load_config(flags["bert_config_file"])
+    model = built(modeling.BertClassifier(bert_config, 2, seed=3))
     modeling.named_variables(model)["output_bias"].assign([40.0, 50.0])
     modeling.save_release(model, folder / "model", labels=["no", "yes"])
     return folder / "model"

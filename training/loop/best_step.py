@@ -50,8 +50,8 @@ class BestStep(Callback):
     def on_train_begin(self) -> None:
         """Continues with the best step of a resumed run."""
         trainer = self._trainer
-        step = trainer.folder.history.best_step
-        folder = trainer.folder.best
+        step = trainer.run_folder.history.best_step
+        folder = trainer.run_folder.best
         if step is None:
             return
         if step not in checkpoint_steps(folder):
@@ -60,7 +60,7 @@ class BestStep(Callback):
         steps = checkpoint_steps(folder)
         # A run that was killed after a better step repeats that step.
         is_repeated = max(steps, default=0) > trainer.global_step
-        best = trainer.folder.history.best()
+        best = trainer.run_folder.history.best()
         if best and (step in steps or is_repeated):
             self._best = best
         else:
@@ -84,7 +84,7 @@ class BestStep(Callback):
         results = {**self._evaluate(trainer), "global_step": step}
         is_best = self._is_best(results[self._metric])
         rate = logs.get("learning_rate")
-        trainer.folder.history.add("eval", step, results, rate)
+        trainer.run_folder.history.add("eval", step, results, rate)
         scores = {"training loss": logs["loss"], **overall_scores(results)}
         logging.info(
             "Evaluation after step %d: %s%s",
@@ -94,7 +94,7 @@ class BestStep(Callback):
         )
         if is_best:
             self._best = results
-            trainer.folder.history.best_step = step
+            trainer.run_folder.history.best_step = step
             trainer.save_best(step)
             return False
         reason = self.find_reason_to_stop(step)

@@ -42,12 +42,13 @@ class Trainer(BatchPredictor):
     Args:
         model: the task's model, already built. Its weights are saved.
         start: what the run starts from.
-        folder: folder of the run.
-        step: the training step of the model. None if the model only predicts.
+        run_folder: folder of the run.
+        train_step: the training step of the model. None if the model only
+            predicts.
 
     Attributes:
         config: the flags of `start`.
-        folder: folder of the run.
+        run_folder: folder of the run.
         train_step: the training step, None if the model only predicts.
         num_train_steps: number of the step at which training ends.
         global_step: number of steps that trained the current weights,
@@ -60,36 +61,36 @@ class Trainer(BatchPredictor):
         self,
         model: TaskModel,
         start: StartingPoint[TrainingConfig],
-        folder: RunFolder,
-        step: TrainStep | None = None,
+        run_folder: RunFolder,
+        train_step: TrainStep | None = None,
     ) -> None:
         config = start.config
         super().__init__(model, config.devices.jit_compile)
         self.model: TaskModel = model
         self.config: TrainingConfig = config
-        self.folder = folder
-        self.train_step = step
+        self.run_folder = run_folder
+        self.train_step = train_step
         self.num_train_steps = 0
         self.global_step = 0
         self.is_best_step = False
         weights = dict(modeling.named_variables(model))
         variables = {**weights}
-        if step is not None:
+        if train_step is not None:
             # Distillation may also train a projection outside of the model.
             variables |= {
                 variable.path: variable
-                for variable in step.model.trainable_variables
+                for variable in train_step.model.trainable_variables
                 if variable.path.startswith("distillation/")
             }
         self.checkpointer = checkpointing.Checkpointer(
-            folder.path,
+            run_folder.path,
             variables,
-            step.optimizer if step else None,
+            train_step.optimizer if train_step else None,
             config.training.keep_checkpoint_max,
             config.is_chief,
         )
         self._best = checkpointing.Checkpointer(
-            folder.best,
+            run_folder.best,
             weights,
             keep_checkpoint_max=1,
             is_chief=config.is_chief,
@@ -125,7 +126,7 @@ class Trainer(BatchPredictor):
         if step is None:
             if may_use_best and self.restore_best():
                 return
-            if self.folder.find_best():
+            if self.run_folder.find_best():
                 logging.warning(
                     "%s contains a best step, but no checkpoint to resume "
                     "from. The training starts again.",
@@ -133,7 +134,7 @@ class Trainer(BatchPredictor):
                 )
             self._load_initial(output_names)
         self.global_step = step or 0
-        self.folder.history.restore(self.global_step)
+        self.run_folder.history.restore(self.global_step)
 
     def _load_initial(self, output_names: Sequence[Sequence[str]]) -> None:
         """Loads the weights that a new run starts from, if there are any."""
@@ -143,7 +144,7 @@ class Trainer(BatchPredictor):
             return
         report = modeling.load_checkpoint(
             self.model,
-            self.folder.current_preset or config.initial_checkpoint,
+            self.run_folder.current_preset or config.initial_checkpoint,
             config.distillation.initial_blocks,
             labels=output_names,
             best=None if config.loads_best else False,
@@ -157,7 +158,7 @@ class Trainer(BatchPredictor):
 
     def restore_best(self) -> bool:
         """Restores the best step's weights. Returns whether there is one."""
-        path = self.folder.find_best()
+        path = self.run_folder.find_best()
         if path:
             self.global_step = self._best.restore_from(path)
             self.is_best_step = True
@@ -166,13 +167,13 @@ class Trainer(BatchPredictor):
     def save_best(self, step: int) -> None:
         """Saves the weights after `step` as the weights of the best step."""
         self._best.save(step)
-        self.folder.set_best_step(step)
+        self.run_folder.set_best_step(step)
 
     def link_best(self) -> None:
         """Stores the best step's weights only once, if it is the last step."""
-        step = self.folder.history.best_step
+        step = self.run_folder.history.best_step
         if self.config.is_chief and step is not None:
-            self._best.link(step, self.folder.path)
+            self._best.link(step, self.run_folder.path)
 
     def fit(
         self,
@@ -208,7 +209,9 @@ class Trainer(BatchPredictor):
         config = self.config
         self.num_train_steps = num_train_steps
         if config.is_chief and config.training.summary_steps:
-            summaries = Summaries(self.folder.history, config, num_train_steps)
+            summaries = Summaries(
+                self.run_folder.history, config, num_train_steps
+            )
             callbacks = [*callbacks, summaries]
         for callback in callbacks:
             callback.on_train_begin()
@@ -221,8 +224,8 @@ class Trainer(BatchPredictor):
             return False
         self._check_optimizer()
         self._log_sizes()
-        self.folder.write_description(self.model)
-        history = self.folder.history
+        self.run_folder.write_description(self.model)
+        history = self.run_folder.history
         with (
             history.training(self.global_step),
             stopping.stop_signals() as stop,
@@ -345,7 +348,7 @@ class Trainer(BatchPredictor):
         # A run that a signal or the time ended may be resumed.
         goes_on = not (is_last or ends.has_ended)
         rate = logs["learning_rate"]
-        self.folder.history.add("checkpoint", step, {}, rate)
+        self.run_folder.history.add("checkpoint", step, {}, rate)
         keeps_optimizer = self.config.training.keep_optimizer or goes_on
         self.checkpointer.save(step, keeps_optimizer)
         logging.info("Saved the checkpoint of step %d", step)
@@ -388,7 +391,7 @@ class Trainer(BatchPredictor):
     @property
     def _is_time_over(self) -> bool:
         limit = self.config.training.max_hours
-        return limit is not None and self.folder.history.hours >= limit
+        return limit is not None and self.run_folder.history.hours >= limit
 
     def _num_steps_at_once(self, callbacks: Sequence[Callback]) -> int:
         """Returns the number of steps to run before something may be due."""

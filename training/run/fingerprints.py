@@ -61,10 +61,11 @@ def settings_of_network(preset: Preset) -> dict[str, object]:
     Raises:
         ValueError: the configuration is not that of a BERT.
     """
-    config = preset.load_config()
+    bert_config = preset.load_config()
     return {
         **{
-            name: getattr(config, name, None) for name in identity.NOT_IN_SHAPES
+            name: getattr(bert_config, name, None)
+            for name in identity.NOT_IN_SHAPES
         },
         **preset.network,
         "labels": preset.labels,
@@ -88,13 +89,13 @@ def size_and_checksum(file: str) -> tuple[int, int]:
     return size, checksum
 
 
-def fingerprint_checkpoint(path: str | Preset) -> list[Fingerprint]:
+def fingerprint_checkpoint(checkpoint: str | Preset) -> list[Fingerprint]:
     """Returns the fingerprint of a checkpoint, or of the newest in a folder.
 
     Raises:
         OSError: the path contains no checkpoint.
     """
-    file = modeling.find_checkpoint(path)
+    file = modeling.find_checkpoint(checkpoint)
     if not os.path.isfile(file):
         # The index of a TF1 checkpoint contains the checksum of each variable.
         file = f"{file}.index"

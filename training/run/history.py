@@ -78,8 +78,8 @@ class History:
         lines: lines of the file, which `read` reads.
 
     Attributes:
-        dev_set: checksum of the dev set. Results with equal checksums may be
-            compared.
+        dev_set_checksum: checksum of the dev set. Results with equal checksums
+            may be compared.
         best_step: step of the best evaluation so far, or None before the first
             evaluation. BestStep sets it, each `checkpoint` line contains it.
     """
@@ -92,7 +92,7 @@ class History:
         lines: Sequence[HistoryLine],
     ) -> None:
         self._config = config
-        self.dev_set = 0
+        self.dev_set_checksum = 0
         self._path = file
         self._events = events
         # time.monotonic() at which the training began, None while not training.
@@ -223,7 +223,7 @@ class History:
             if name != "global_step"
         }
         if kind == "eval":
-            line["dev_set"] = self.dev_set
+            line["dev_set"] = self.dev_set_checksum
         elif kind == "checkpoint" and self.best_step is not None:
             line["best_step"] = self.best_step
         return line
@@ -235,7 +235,7 @@ class History:
         the history contains no best step on this dev set.
         """
         line = self._lines.get(("eval", self.best_step or 0))
-        if line is None or line.get("dev_set") != self.dev_set:
+        if line is None or line.get("dev_set") != self.dev_set_checksum:
             return None
         return {**line["metrics"], "global_step": line["step"]}
 

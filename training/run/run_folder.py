@@ -110,16 +110,16 @@ class RunFolder:
         )
         return cls(start, labels, run_history)
 
-    def record(self, settings: TrainingSettings, dev_set: int) -> None:
+    def record(self, settings: TrainingSettings, dev_set_checksum: int) -> None:
         """Sets the values to record with the run's weights and evaluations.
 
         Args:
             settings: result of `resuming.settings_to_record`.
-            dev_set: checksum of the dev set. Results with equal checksums may
-                be compared.
+            dev_set_checksum: checksum of the dev set. Results with equal
+                checksums may be compared.
         """
         self._settings = settings
-        self.history.dev_set = dev_set
+        self.history.dev_set_checksum = dev_set_checksum
 
     def write_description(self, model: "TaskModel") -> None:
         """Writes the files that describe the weights which training changes.

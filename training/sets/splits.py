@@ -42,13 +42,15 @@ def write_splits(
     """
     config = task.config
     # A split may have two purposes.
-    names = dict.fromkeys(
-        name for purpose in config.purposes for name in task.splits[purpose]
+    split_names = dict.fromkeys(
+        split_name
+        for purpose in config.purposes
+        for split_name in task.splits[purpose]
     )
     examples = {
-        name: split_examples
-        for name in names
-        if (split_examples := task.read_examples(name)) is not None
+        split_name: split_examples
+        for split_name in split_names
+        if (split_examples := task.read_examples(split_name)) is not None
     }
     if not config.is_chief:
         folder = tempfile.mkdtemp(prefix="records-")
@@ -56,47 +58,49 @@ def write_splits(
     # Remove each split from `examples`, so that the memory of the training
     # examples is freed once their records are written.
     return {
-        name: _write_split(task, name, examples.pop(name), folder)
-        for name in [*examples]
+        split_name: _write_split(
+            task, split_name, examples.pop(split_name), folder
+        )
+        for split_name in [*examples]
     }
 
 
 def _write_split(
     task: Task[ExampleT, OriginT],
-    name: str,
+    split_name: str,
     examples: Sequence[ExampleT],
     folder: StrPath,
 ) -> Split[ExampleT, OriginT]:
     """Encodes the examples of a split, and writes them as a TFRecord file."""
-    path = os.path.join(folder, f"{name}.tf_record")
+    path = os.path.join(folder, f"{split_name}.tf_record")
     checksum = 0
     origins: list[OriginT] = []
     with RecordWriter([path]) as writer:
-        encoded = task.encode(name, examples)
+        encoded = task.encode(split_name, examples)
         for record, origin in track(encoded, label="Writing"):
             writer.write(record)
             checksum += zlib.crc32(record)
-            if name != "train":
+            if split_name != "train":
                 origins.append(origin)
     bert_config = task.start.bert_config
     spec = feature_specs.bounded(
-        dict(task.feature_spec(name)),
+        dict(task.feature_spec(split_name)),
         bert_config.vocab_size,
         bert_config.type_vocab_size,
     )
     logging.info(
         "The %s set: %d examples in %d records",
-        name,
+        split_name,
         len(examples),
         writer.num_records,
     )
     return Split(
-        name=name,
+        name=split_name,
         records=tfrecords.Records([path], spec),
         num_examples=len(examples),
         num_records=writer.num_records,
         checksum=checksum,
-        examples=() if name == "train" else examples,
+        examples=() if split_name == "train" else examples,
         origins=origins,
     )
 
@@ -104,29 +108,29 @@ def _write_split(
 def create_recorded_sets(
     config: FineTuningConfig, splits: Splits[ExampleT, OriginT]
 ) -> dict[str, RecordedSet]:
-    """Returns {split: its RecordedSet}, for model.json and the card.
+    """Returns {split name: its RecordedSet}, for model.json and the card.
 
     The checksum is of the file that the user named, or that is the only file
     of the split in --data_dir, and else of the records.
     """
     recorded_sets = {}
-    for name, split in splits.items():
-        files = config.files_of(name)
-        if not files and config.fine_tuning.data_dir and is_purpose(name):
+    for split_name, split in splits.items():
+        files = config.files_of(split_name)
+        if not files and config.fine_tuning.data_dir and is_purpose(split_name):
             pattern = os.path.join(
-                glob.escape(config.fine_tuning.data_dir), SETS[name]
+                glob.escape(config.fine_tuning.data_dir), SETS[split_name]
             )
             files = glob.glob(f"{pattern}[.]*")
-        data = os.path.basename(
-            os.path.normpath(config.fine_tuning.data_dir or name)
+        data_name = os.path.basename(
+            os.path.normpath(config.fine_tuning.data_dir or split_name)
         )
-        file = f"{data}/{name}"
+        file = f"{data_name}/{split_name}"
         checksum = split.checksum
         if len(files) == 1 and os.path.isfile(files[0]):
             file = os.path.basename(files[0])
             _, checksum = fingerprints.size_and_checksum(files[0])
-        recorded_sets[name] = RecordedSet(
-            name, file, split.num_examples, checksum
+        recorded_sets[split_name] = RecordedSet(
+            split_name, file, split.num_examples, checksum
         )
     return recorded_sets
 

@@ -21,7 +21,7 @@ from training.fine_tuning_config import (
 from training.sets.dev_set_rule import has_data_file
 from training.start import StartingPoint
 
-# {split: its set}, the result of `splits.create_recorded_sets`.
+# {split name: its set}, the result of `splits.create_recorded_sets`.
 RecordedSets: TypeAlias = Mapping[str, RecordedSet]
 
 
@@ -140,14 +140,14 @@ def find_run_with_other_dev_set(
     return preset
 
 
-def log_that_scores_are_not_written(run: Preset) -> None:
-    """Logs what happens to scores on another dev set than that of `run`."""
+def log_that_scores_are_not_written(preset: Preset) -> None:
+    """Logs what happens to scores on another dev set than that of `preset`."""
     logging.info(
         "This is not the dev set of %s. The scores are only shown, and the "
         "files of the run stay as they are. To write them, set another "
         "--output_dir, with --init_checkpoint=%s",
-        run.source,
-        run.weights,
+        preset.source,
+        preset.weights,
     )
 
 

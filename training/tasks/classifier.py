@@ -103,7 +103,7 @@ class ClassifierTask(task.Task[features.InputExample, int]):
         return modeling.ClassifierLoss(class_weights or None)
 
     def read_examples(
-        self, split: str
+        self, split_name: str
     ) -> Sequence[features.InputExample] | None:
         """Reads a split's examples. Returns None if a "_mm" set is missing.
 
@@ -112,18 +112,18 @@ class ClassifierTask(task.Task[features.InputExample, int]):
             ValueError: a file is malformed, or contains pairs although
                 --doc_stride is set.
         """
-        examples = self.reader.take(split)
+        examples = self.reader.take(split_name)
         has_pairs = any(example.text_b for example in examples or ())
         if self.doc_stride and has_pairs:
             raise ValueError(
                 f"--doc_stride={self.doc_stride} is for single texts, but the "
-                f"{split} set contains pairs; remove the flag, or use single "
-                "texts"
+                f"{split_name} set contains pairs; remove the flag, or use "
+                "single texts"
             )
         return examples
 
     def encode(
-        self, split: str, examples: Sequence[features.InputExample]
+        self, split_name: str, examples: Sequence[features.InputExample]
     ) -> Iterator[tuple[bytes, int]]:
         """Yields the examples of a split as TFRecords.
 
@@ -149,24 +149,24 @@ class ClassifierTask(task.Task[features.InputExample, int]):
             for window in windows_of_text:
                 yield features.encode_classification_features(window), index
 
-    def feature_spec(self, split: str) -> feature_specs.Spec:
+    def feature_spec(self, split_name: str) -> feature_specs.Spec:
         """Returns {name: Feature} of a split's records."""
         spec = feature_specs.classifier_features(
             self.max_seq_length,
             self.decoder.output_mode,
             self.decoder.num_outputs,
-            has_weights=bool(self.doc_stride) and split == "train",
+            has_weights=bool(self.doc_stride) and split_name == "train",
         )
-        if purpose_of(split) == "predict":
+        if purpose_of(split_name) == "predict":
             del spec["label_ids"]
         return spec
 
     def create_model(
-        self, config: "modeling.BertConfig", **options: Any
+        self, bert_config: "modeling.BertConfig", **options: Any
     ) -> "modeling.BertClassifier":
         """Creates a BertClassifier with one output for each label."""
         return modeling.BertClassifier(
-            config, self.decoder.num_outputs, **options
+            bert_config, self.decoder.num_outputs, **options
         )
 
     def pool(self, split: _Split, batches: task.Batches) -> task.Batches:
@@ -201,11 +201,11 @@ class ClassifierTask(task.Task[features.InputExample, int]):
         scores = self._score(split, outputs)
         # Windows read the whole text.
         length = _UNLIMITED if self.doc_stride else self.max_seq_length
-        data = self.config.required_data_source
+        data_path = self.config.required_data_source
         suffix = suffix_of(split.name)
         label_report.write_label_report(
             os.path.join(output_dir, f"report{suffix}.html"),
-            report.create_heading(self.decoder.output_mode, data, scores),
+            report.create_heading(self.decoder.output_mode, data_path, scores),
             examples=split.examples,
             outputs=outputs,
             decoder=self.decoder,

@@ -30,7 +30,7 @@ class EmbeddingTask(task.Task[features.InputExample, None]):
 
     Args:
         start: what the command starts from.
-        reader: reads the pairs of texts.
+        processor: reads the pairs of texts.
         has_scores: {"train" or "eval": True if the pairs of this split have
             scores}, for the splits that the command reads.
         score_unit: largest score of the scale that all sets use, None to find
@@ -44,13 +44,13 @@ class EmbeddingTask(task.Task[features.InputExample, None]):
     def __init__(
         self,
         start: StartingPoint[DataFileConfig],
-        reader: pairs.PairProcessor,
+        processor: pairs.PairProcessor,
         has_scores: Mapping[str, bool],
         score_unit: float | None,
         temperature: float,
     ) -> None:
         super().__init__(start)
-        self.reader = reader
+        self.processor = processor
         self.temperature = temperature
         self.decoder = pairs.CosineDecoder()
         self.max_seq_length = self.config.fine_tuning.max_seq_length
@@ -62,7 +62,7 @@ class EmbeddingTask(task.Task[features.InputExample, None]):
         self.loss = self.create_loss(trains_scores)
         if evaluates_scores == trains_scores:
             self.eval_loss = self.loss
-        self.metrics = reader.metrics if evaluates_scores else ("recall_1",)
+        self.metrics = processor.metrics if evaluates_scores else ("recall_1",)
         # Record the maximum length of one text, not of a pair.
         self.settings = {
             "task_name": self.config.task_name,
@@ -76,34 +76,34 @@ class EmbeddingTask(task.Task[features.InputExample, None]):
         return modeling.ContrastiveLoss(self.temperature)
 
     def read_examples(
-        self, split: str
+        self, split_name: str
     ) -> Sequence[features.InputExample] | None:
         """Reads a split's pairs of texts."""
-        return self.reader.take(purpose_of(split))
+        return self.processor.take(purpose_of(split_name))
 
     def encode(
-        self, split: str, examples: Sequence[features.InputExample]
+        self, split_name: str, examples: Sequence[features.InputExample]
     ) -> Iterator[tuple[bytes, None]]:
         """Yields the text pairs of a split as TFRecords, without origins."""
-        unit = self.score_unit or pairs.find_score_unit(examples)
-        pairs.check_scale(split, examples, unit)
+        score_unit = self.score_unit or pairs.find_score_unit(examples)
+        pairs.check_scale(split_name, examples, score_unit)
         created = pairs.create_pair_features(
-            examples, self.max_seq_length, self.tokenizer, unit
+            examples, self.max_seq_length, self.tokenizer, score_unit
         )
         for record in features.encode_features(created, self.max_seq_length):
             yield record, None
 
-    def feature_spec(self, split: str) -> feature_specs.Spec:
+    def feature_spec(self, split_name: str) -> feature_specs.Spec:
         """Returns {name: Feature} of a split's records of text pairs."""
         return feature_specs.pair_features(
-            self.max_seq_length, self.has_scores.get(split, False)
+            self.max_seq_length, self.has_scores.get(split_name, False)
         )
 
     def create_model(
-        self, config: "modeling.BertConfig", **options: Any
+        self, bert_config: "modeling.BertConfig", **options: Any
     ) -> "modeling.BertEmbedder":
         """Creates the BertEmbedder to train."""
-        return modeling.BertEmbedder(config, **options)
+        return modeling.BertEmbedder(bert_config, **options)
 
     def evaluate(
         self, split: _Split, batches: task.Batches
@@ -134,7 +134,7 @@ class EmbeddingTask(task.Task[features.InputExample, None]):
         if self.has_scores.get(split.name, True):
             cosines = self.decoder.labels(vectors)
             return metrics.score_known(
-                split.examples, cosines, self.decoder, self.reader.score
+                split.examples, cosines, self.decoder, self.processor.score
             )
         partners = [example.text_b for example in split.examples]
         return {"recall_1": pairs.recall_1(vectors, partners)}

@@ -34,7 +34,7 @@ class NerTask(task.Task[NerExample, NerFeatures]):
 
     Args:
         start: what the command starts from.
-        reader: reads the tags and the sentences.
+        processor: reads the tags and the sentences.
         document_context: True to fill the windows of a sentence with the
             sentences around it.
         legal_tags: True to choose the most probable legal sequence of tags,
@@ -47,16 +47,16 @@ class NerTask(task.Task[NerExample, NerFeatures]):
     def __init__(
         self,
         start: StartingPoint[DataFileConfig],
-        reader: NerProcessor,
+        processor: NerProcessor,
         *,
         document_context: bool,
         legal_tags: bool,
     ) -> None:
         super().__init__(start)
-        self.reader = reader
+        self.processor = processor
         self.document_context = document_context
         self.legal_tags = legal_tags
-        self.tags = reader.labels()
+        self.tags = processor.labels()
         self.labels = self.tags
         self.settings = {"labels": self.tags}
         self.export_settings: TaggerSettings = {"legal_tags": legal_tags}
@@ -64,12 +64,12 @@ class NerTask(task.Task[NerExample, NerFeatures]):
         self.loss = modeling.TokenLoss()
         self.eval_loss = self.loss
 
-    def read_examples(self, split: str) -> Sequence[NerExample] | None:
+    def read_examples(self, split_name: str) -> Sequence[NerExample] | None:
         """Returns the sentences of a split."""
-        return self.reader.take(purpose_of(split))
+        return self.processor.take(purpose_of(split_name))
 
     def encode(
-        self, split: str, examples: Sequence[NerExample]
+        self, split_name: str, examples: Sequence[NerExample]
     ) -> Iterator[tuple[bytes, NerFeatures]]:
         """Yields the windows of a split's sentences, as TFRecords too."""
         for window in sentence_windows.create_features(
@@ -85,15 +85,17 @@ class NerTask(task.Task[NerExample, NerFeatures]):
             }
             yield tf_examples.encode_inputs(window, labels), window
 
-    def feature_spec(self, split: str) -> feature_specs.Spec:
+    def feature_spec(self, split_name: str) -> feature_specs.Spec:
         """Returns {name: Feature} of the records, the same for all splits."""
         return feature_specs.ner_features(self.max_seq_length)
 
     def create_model(
-        self, config: "modeling.BertConfig", **options: Any
+        self, bert_config: "modeling.BertConfig", **options: Any
     ) -> "modeling.BertTokenClassifier":
         """Creates a BertTokenClassifier with one output for each tag."""
-        return modeling.BertTokenClassifier(config, len(self.tags), **options)
+        return modeling.BertTokenClassifier(
+            bert_config, len(self.tags), **options
+        )
 
     def evaluate(
         self, split: _Split, batches: task.Batches
@@ -119,10 +121,10 @@ class NerTask(task.Task[NerExample, NerFeatures]):
             return
         right = [example.labels for example in split.examples]
         scores = entity_scoring.score_entities(right, tags)
-        data = self.config.required_data_source
+        data_path = self.config.required_data_source
         entity_report.write_entity_report(
             os.path.join(output_dir, "report.html"),
-            report.create_heading("NER", data, scores),
+            report.create_heading("NER", data_path, scores),
             split.examples,
             tags,
         )
@@ -132,12 +134,17 @@ class NerTask(task.Task[NerExample, NerFeatures]):
     ) -> dict[str, float]:
         """Writes the predicted tags, and scores them if true tags are known."""
         tags, probabilities = self._tag(split, batches)
-        path = os.path.join(output_dir, "predictions.jsonl")
         entity_files.write_predictions(
-            path, split.examples, tags, probabilities
+            os.path.join(output_dir, "predictions.jsonl"),
+            split.examples,
+            tags,
+            probabilities,
         )
-        path = os.path.join(output_dir, "test_predictions.txt")
-        entity_files.write_columns(path, split.examples, tags)
+        entity_files.write_columns(
+            os.path.join(output_dir, "test_predictions.txt"),
+            split.examples,
+            tags,
+        )
         right = [example.labels for example in split.examples]
         if all(label == "O" for labels in right for label in labels):
             return {}

@@ -99,14 +99,18 @@ def create_task(
     processor = reader.table_processor
     if isinstance(processor, pairs.PairProcessor):
         # In a test set, any score may be missing.
-        splits = [split for split in config.purposes if split != "predict"]
+        scored = [
+            purpose for purpose in config.purposes if purpose != "predict"
+        ]
         score_unit = None
-        if splits:
-            score_unit = pairs.find_score_unit(processor.read(splits[0]))
+        if scored:
+            score_unit = pairs.find_score_unit(processor.read(scored[0]))
         return EmbeddingTask(
             start,
             processor,
-            has_scores={split: processor.has_scores(split) for split in splits},
+            has_scores={
+                purpose: processor.has_scores(purpose) for purpose in scored
+            },
             score_unit=score_unit,
             temperature=config.classifier.contrastive_temperature,
         )

@@ -41,8 +41,8 @@ class SquadTask(task.Task[SquadExample, passage_windows.SquadFeatures]):
     Args:
         start: what the command starts from.
         reader: reads --train_file and --predict_file.
-        windows: flags of how passages are cut into windows.
-        options: flags of how outputs become answers.
+        window_options: flags of how passages are cut into windows.
+        decoding_options: flags of how outputs become answers.
         writes_report: True to write report.html about the predictions.
     """
 
@@ -60,35 +60,35 @@ class SquadTask(task.Task[SquadExample, passage_windows.SquadFeatures]):
         self,
         start: StartingPoint[FineTuningConfig],
         reader: SquadReader,
-        windows: WindowOptions,
-        options: DecodingOptions,
+        window_options: WindowOptions,
+        decoding_options: DecodingOptions,
         *,
         writes_report: bool,
     ) -> None:
         super().__init__(start)
         self.reader = reader
-        self.windows = windows
-        self.options = options
+        self.window_options = window_options
+        self.decoding_options = decoding_options
         self.writes_report = writes_report
         # The records of evaluations do not contain the right answers, so
         # `evaluate` takes the answers from this file.
         if reader.asked:
             self.eval_files = [reader.asked.path]
         self.loss = modeling.SpanLoss()
-        self.export_settings = to_settings(windows, options)
+        self.export_settings = to_settings(window_options, decoding_options)
 
-    def read_examples(self, split: str) -> Sequence[SquadExample] | None:
+    def read_examples(self, split_name: str) -> Sequence[SquadExample] | None:
         """Returns the questions of --train_file or --predict_file."""
-        return self.reader.take(split)
+        return self.reader.take(split_name)
 
     def encode(
-        self, split: str, examples: Sequence[SquadExample]
+        self, split_name: str, examples: Sequence[SquadExample]
     ) -> Iterator[tuple[bytes, passage_windows.SquadFeatures]]:
         """Yields the windows of a split's questions, as TFRecords too.
 
         If the model skips padding, the longest windows of "eval" come first.
         """
-        limit = self.windows.max_query_length
+        limit = self.window_options.max_query_length
         counted = token_windows.count_cut(
             examples,
             lambda example: (
@@ -99,30 +99,33 @@ class SquadTask(task.Task[SquadExample, passage_windows.SquadFeatures]):
         )
         windows: Iterable[passage_windows.SquadFeatures] = (
             passage_windows.create_features(
-                counted, self.tokenizer, self.windows, split == "train"
+                counted,
+                self.tokenizer,
+                self.window_options,
+                split_name == "train",
             )
         )
-        if split == "eval" and self.config.unpads:
+        if split_name == "eval" and self.config.unpads:
             # Sort the windows by length. Then a batch contains windows of
             # similar length, and a lack of memory shows in the first batch.
             windows = sorted(windows, key=lambda window: -len(window.tokens))
         for window in windows:
             yield passage_windows.encode_squad_features(window), window
 
-    def feature_spec(self, split: str) -> feature_specs.Spec:
+    def feature_spec(self, split_name: str) -> feature_specs.Spec:
         """Returns {name: Feature} of a split's records.
 
         Only the records of "train" contain answers.
         """
         return feature_specs.squad_features(
-            self.windows.max_seq_length, split == "train"
+            self.window_options.max_seq_length, split_name == "train"
         )
 
     def create_model(
-        self, config: "modeling.BertConfig", **options: Any
+        self, bert_config: "modeling.BertConfig", **options: Any
     ) -> "modeling.BertSpanLabeler":
         """Creates the BertSpanLabeler to train."""
-        return modeling.BertSpanLabeler(config, **options)
+        return modeling.BertSpanLabeler(bert_config, **options)
 
     def evaluate(
         self, split: _Split, batches: task.Batches
@@ -143,7 +146,7 @@ class SquadTask(task.Task[SquadExample, passage_windows.SquadFeatures]):
             "predictions.json": predictions,
             "nbest_predictions.json": nbest,
         }
-        is_v2 = self.options.version_2_with_negative
+        is_v2 = self.decoding_options.version_2_with_negative
         if is_v2:
             outputs["null_odds.json"] = null_odds
         for name, content in outputs.items():
@@ -158,9 +161,12 @@ class SquadTask(task.Task[SquadExample, passage_windows.SquadFeatures]):
         if self.writes_report:
             file = self._asked
             heading = report.create_heading("SQuAD", file.path, scores)
-            path = os.path.join(output_dir, "report.html")
             answer_report.write_answer_report(
-                path, heading, file, predictions, is_v2
+                os.path.join(output_dir, "report.html"),
+                heading,
+                file,
+                predictions,
+                is_v2,
             )
         return scores
 
@@ -185,7 +191,7 @@ class SquadTask(task.Task[SquadExample, passage_windows.SquadFeatures]):
             split.examples,
             windows,
             results,
-            self.options,
+            self.decoding_options,
             self.tokenizer.basic_tokenizer,
         )
 
@@ -209,7 +215,7 @@ class SquadTask(task.Task[SquadExample, passage_windows.SquadFeatures]):
         return answer_scoring.score_predictions(
             self._asked,
             predictions,
-            self.options.version_2_with_negative,
+            self.decoding_options.version_2_with_negative,
             nbest,
             null_odds,
         )

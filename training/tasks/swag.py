@@ -37,16 +37,18 @@ class SwagTask(task.Task[swag.SwagExample, None]):
         self.loss = modeling.ClassifierLoss()
         self.eval_loss = self.loss
 
-    def read_examples(self, split: str) -> Sequence[swag.SwagExample] | None:
+    def read_examples(
+        self, split_name: str
+    ) -> Sequence[swag.SwagExample] | None:
         """Reads the examples of a split from --data_dir."""
         return swag.read_set(
             self.config.fine_tuning.data_dir,
-            SETS[purpose_of(split)],
+            SETS[purpose_of(split_name)],
             self.layout,
         )
 
     def encode(
-        self, split: str, examples: Sequence[swag.SwagExample]
+        self, split_name: str, examples: Sequence[swag.SwagExample]
     ) -> Iterator[tuple[bytes, None]]:
         """Yields the examples of a split as TFRecords, without origins."""
         created = swag.create_features(
@@ -55,17 +57,17 @@ class SwagTask(task.Task[swag.SwagExample, None]):
         for record in features.encode_features(created, self.max_seq_length):
             yield record, None
 
-    def feature_spec(self, split: str) -> feature_specs.Spec:
+    def feature_spec(self, split_name: str) -> feature_specs.Spec:
         """Returns {name: Feature} of the records, the same for all splits."""
         return feature_specs.swag_features(
             self.max_seq_length, swag.NUM_CHOICES
         )
 
     def create_model(
-        self, config: "modeling.BertConfig", **options: Any
+        self, bert_config: "modeling.BertConfig", **options: Any
     ) -> "modeling.BertMultipleChoice":
         """Creates the BertMultipleChoice to train."""
-        return modeling.BertMultipleChoice(config, **options)
+        return modeling.BertMultipleChoice(bert_config, **options)
 
     def evaluate(
         self, split: _Split, batches: task.Batches

@@ -94,10 +94,10 @@ def _add_padding(
     real = builder.add("Unsqueeze", real, builder.constant([2], np.int64))
     real = builder.add("Cast", real, to=TensorProto.FLOAT)
     if left_to_right:
-        axes = builder.constant([1, 3], np.int64)
-        rows = builder.add("Unsqueeze", places, axes)
-        axes = builder.constant([1, 2], np.int64)
-        columns = builder.add("Unsqueeze", places, axes)
+        row_axes = builder.constant([1, 3], np.int64)
+        rows = builder.add("Unsqueeze", places, row_axes)
+        column_axes = builder.constant([1, 2], np.int64)
+        columns = builder.add("Unsqueeze", places, column_axes)
         past = builder.add("GreaterOrEqual", rows, columns)
         past = builder.add("Cast", past, to=TensorProto.FLOAT)
         real = builder.add("Mul", real, past)
@@ -107,7 +107,9 @@ def _add_padding(
     # the position table.
     zero = builder.constant([0], np.int64)
     length = builder.add("Shape", ids, start=1, end=2)
-    ones = builder.constant(np.ones(builder.config.max_position_embeddings))
+    ones = builder.constant(
+        np.ones(builder.bert_config.max_position_embeddings)
+    )
     limit = builder.add("Slice", ones, zero, length, zero)
     hidden = builder.add("Sub", limit, real)
     return builder.add("Mul", hidden, builder.constant(-10000.0))
@@ -136,8 +138,8 @@ def _add_block(
     builder: GraphBuilder, block: TransformerBlock, inputs: str, adder: str
 ) -> str:
     """Adds a Transformer block. `adder` is added to its attention scores."""
-    heads = builder.config.num_attention_heads
-    size = builder.config.hidden_size // heads
+    heads = builder.bert_config.num_attention_heads
+    size = builder.bert_config.hidden_size // heads
     split = builder.constant([0, 0, heads, size], np.int64)
     attention = block.attention
     query, key, value = (
@@ -164,7 +166,7 @@ def _add_block(
     outputs = builder.add("Add", outputs, inputs)
     attended = builder.layer_norm(outputs, block.attention_layer_norm)
     outputs = builder.dense(attended, block.intermediate)
-    outputs = builder.activate(outputs, builder.config.hidden_act)
+    outputs = builder.activate(outputs, builder.bert_config.hidden_act)
     outputs = builder.dense(outputs, block.output_dense)
     outputs = builder.add("Add", outputs, attended)
     return builder.layer_norm(outputs, block.output_layer_norm)

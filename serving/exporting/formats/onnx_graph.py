@@ -23,13 +23,13 @@ class GraphBuilder:
     and return its name.
 
     Attributes:
-        config: configuration of the model.
+        bert_config: configuration of the model.
         nodes: the nodes, in the order in which they are computed.
         weights: {name: tensor} of the weights and constants.
     """
 
-    def __init__(self, config: BertConfig) -> None:
-        self.config = config
+    def __init__(self, bert_config: BertConfig) -> None:
+        self.bert_config = bert_config
         self.nodes: list[onnx.NodeProto] = []
         self.weights: dict[str, TensorProto] = {}
 
@@ -83,7 +83,7 @@ class GraphBuilder:
             inputs,
             self.weight(layer.gamma),
             self.weight(layer.beta),
-            epsilon=self.config.layer_norm_eps,
+            epsilon=self.bert_config.layer_norm_eps,
         )
 
     def activate(self, inputs: str, hidden_act: str | None) -> str:

@@ -67,7 +67,7 @@ def _add_no_head(
 ) -> Outputs:
     """Returns the outputs of the encoder, which has no head."""
     shape = inputs.shape
-    width = builder.config.hidden_size
+    width = builder.bert_config.hidden_size
     return {
         "last_hidden_state": Output(inputs.encoded.sequence, [*shape, width]),
         "pooler_output": Output(inputs.encoded.pooled, [*shape[:1], width]),
@@ -80,7 +80,7 @@ def _add_pretrainer(
     """Adds both heads of a pretrainer, for words at all positions."""
     words = _add_words(builder, model, inputs.encoded.sequence)
     follows = builder.dense(inputs.encoded.pooled, model.next_sentence)
-    sizes = [*inputs.shape, builder.config.vocab_size]
+    sizes = [*inputs.shape, builder.bert_config.vocab_size]
     return {
         "logits": Output(words, sizes),
         "masked_lm_probabilities": Output(builder.add("Softmax", words), sizes),
@@ -96,7 +96,7 @@ def _add_words(
     """Adds the logits of all words at all positions."""
     head = model.masked_lm
     outputs = builder.dense(sequence, head.dense)
-    outputs = builder.activate(outputs, builder.config.hidden_act)
+    outputs = builder.activate(outputs, builder.bert_config.hidden_act)
     outputs = builder.layer_norm(outputs, head.layer_norm)
     words = builder.weight(model.bert.embeddings.word_embeddings)
     kernel = builder.add("Transpose", words, perm=(1, 0))

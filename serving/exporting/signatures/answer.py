@@ -65,12 +65,12 @@ def create_head(
     Raises:
         ValueError: the windows are too short for the questions.
     """
-    windows = read_options(
+    window_options = read_options(
         WindowOptions,
         {**settings, "max_seq_length": options.max_seq_length},
     )
-    decoding = read_options(DecodingOptions, settings)
-    head = _Answering(model, windows, decoding, options)
+    decoding_options = read_options(DecodingOptions, settings)
+    head = _Answering(model, window_options, decoding_options, options)
     inputs = heads.text_inputs("question", "context")
     endpoints = {
         "answer": heads.Endpoint(head.answer, inputs),
@@ -79,7 +79,7 @@ def create_head(
     return heads.Head(
         predict=head.predict,
         endpoints=endpoints,
-        settings=to_settings(windows, decoding),
+        settings=to_settings(window_options, decoding_options),
         output_kind=head_outputs.LOGITS,
     )
 
@@ -95,15 +95,17 @@ class _Answering:
     def __init__(
         self,
         model: BertSpanLabeler,
-        windows: WindowOptions,
-        decoding: DecodingOptions,
+        window_options: WindowOptions,
+        decoding_options: DecodingOptions,
         options: ExportOptions,
     ) -> None:
         self._model = model
-        self._windows = windows
+        self._window_options = window_options
         self._tokenizer = options.packing.tokenizer
         self._batch_size = options.predict_batch_size
-        self._decode = SquadDecoder(decoding, windows.use_char_offsets)
+        self._decode = SquadDecoder(
+            decoding_options, window_options.use_char_offsets
+        )
         # Both signatures call the same graph.
         self.predict = heads.trace_once(self._predict)
         self.answer_n_best = heads.trace_once(self._answer_n_best)
@@ -120,7 +122,7 @@ class _Answering:
         self, question: tf.Tensor, context: tf.Tensor
     ) -> Tensors:
         places, passages = create_windows(
-            self._tokenizer, self._windows, question, context
+            self._tokenizer, self._window_options, question, context
         )
         best = batches.call_in_batches(
             functools.partial(self._find_best, places),
@@ -146,7 +148,7 @@ class _Answering:
     ) -> Tensors:
         """Returns the best starts and ends in windows `start` to `end` - 1."""
         features = places.slice(start, end).pack(
-            self._tokenizer, self._windows.max_seq_length
+            self._tokenizer, self._window_options.max_seq_length
         )
         if not self._decode.options.trim_padding:
             return self._decode.find_best(**self.predict(features))

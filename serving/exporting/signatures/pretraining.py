@@ -102,13 +102,13 @@ def _create_fill_mask(
                 tf.cast(tf.where(is_mask)[:, 1], tf.int32),
                 tf.math.count_nonzero(is_mask, 1),
             )
-            is_mask = tf.ones_like(positions, tf.bool).to_tensor()
+            is_position = tf.ones_like(positions, tf.bool).to_tensor()
             outputs = predict(features, positions.to_tensor())
             # Drop probabilities of ids beyond the vocabulary, because the
             # model's embedding table may contain additional rows.
             named = outputs["masked_lm_probabilities"][..., : len(vocab)]
             probabilities, ids = tf.math.top_k(
-                tf.boolean_mask(named, is_mask), top_k
+                tf.boolean_mask(named, is_position), top_k
             )
             return {"probabilities": probabilities, "ids": ids}
 

@@ -36,8 +36,8 @@ def recorded_sets():
     return params
 
 
-# {name of a set: its split}
-SPLITS = {name: split for split, name in SETS.items()}
+# {name of a set: its purpose}
+PURPOSES = {name: purpose for purpose, name in SETS.items()}
 
 
 def create_processor(task, folder, language="zh"):
@@ -47,12 +47,12 @@ def create_processor(task, folder, language="zh"):
 
 @pytest.mark.parametrize("folder, case, name", recorded_sets())
 def test_features_equal_the_originals(folder, case, name):
-    task, split = name.split("/")
+    task, set_name = name.split("/")
     processor = create_processor(task, folder / task)
     tokenizer = tokenization.FullTokenizer(
         str(folder / case["vocab_file"]), case["do_lower_case"]
     )
-    examples = processor.read(SPLITS[split])
+    examples = processor.read(PURPOSES[set_name])
     features = list(
         convert_examples_to_features(
             examples, processor.labels(), case["max_seq_length"], tokenizer

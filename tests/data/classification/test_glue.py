@@ -25,8 +25,8 @@ FILES = [
 ]
 
 
-# {name of a set: its split}
-SPLITS = {name: split for split, name in SETS.items()}
+# {name of a set: its purpose}
+PURPOSES = {name: purpose for purpose, name in SETS.items()}
 
 
 def create_processor(task, folder, language="zh"):
@@ -34,18 +34,18 @@ def create_processor(task, folder, language="zh"):
     return glue.create_glue_processors(task, folder, language)[""]
 
 
-@pytest.mark.parametrize("task, split, text_columns, label_column", FILES)
+@pytest.mark.parametrize("task, set_name, text_columns, label_column", FILES)
 def test_every_row_of_glues_own_files_is_an_example(
-    task, split, text_columns, label_column
+    task, set_name, text_columns, label_column
 ):
-    path = golden.shared(f"data/glue/{task}/{split}.tsv")
+    path = golden.shared(f"data/glue/{task}/{set_name}.tsv")
     with open(path, encoding="utf-8-sig", newline="\n") as reader:
         rows = list(csv.reader(reader, delimiter="\t", quotechar=None))
     if isinstance(text_columns[0], str):
         rows = [dict(zip(rows[0], row, strict=False)) for row in rows[1:]]
 
     processor = create_processor(task.lower(), path.parent)
-    examples = processor.read(SPLITS[split])
+    examples = processor.read(PURPOSES[set_name])
     assert len(examples) == len(rows)
     assert len(processor.text_columns) == len(text_columns)
     for example, row in zip(examples, rows, strict=True):

@@ -19,8 +19,8 @@ from tests.support.script_runner import SAMPLES
 def read_set(folder, name, text, kind, **flags):
     """Writes the table of a set, and returns its texts and labels."""
     (folder / f"{name}.csv").write_text(text)
-    split = next(split for split in SETS if SETS[split] == name)
-    examples = create_processor(kind, folder, **flags).read(split)
+    purpose = next(purpose for purpose in SETS if SETS[purpose] == name)
+    examples = create_processor(kind, folder, **flags).read(purpose)
     return [
         (example.text_a, example.text_b, example.label) for example in examples
     ]

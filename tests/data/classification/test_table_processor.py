@@ -8,7 +8,7 @@ import json
 import pytest
 
 from tests.support.labeled_tables import (
-    SPLITS,
+    PURPOSES,
     create_processor,
     labels_of,
     labels_of_train,
@@ -48,7 +48,7 @@ def test_the_train_set_is_read_before_the_others(tmp_path):
     for name in ("dev", "test"):
         (tmp_path / f"{name}.csv").write_text("text,label\na,x\nb,z\n")
         with pytest.raises(ValueError, match=r"unknown label 'z'.*are x, y"):
-            create_processor(tmp_path).read(SPLITS[name])
+            create_processor(tmp_path).read(PURPOSES[name])
     # Nothing is to be known of a test set without labels.
     (tmp_path / "train.csv").unlink()
     assert labels_of(tmp_path, "test.csv", "text\na\n") == [None]

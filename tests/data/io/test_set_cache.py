@@ -14,10 +14,10 @@ class Reader(CachingReader[Example]):
 
     num_loads = 0
 
-    def load(self, split):
+    def load(self, purpose):
         """Creates two examples."""
         self.num_loads += 1
-        return {split: [Example(), Example()]}
+        return {purpose: [Example(), Example()]}
 
 
 def test_a_set_is_read_once_until_it_is_taken():
@@ -33,7 +33,7 @@ class PairReader(CachingReader[Example]):
 
     num_loads = 0
 
-    def load(self, split):
+    def load(self, purpose):
         """Creates an example of both sets."""
         self.num_loads += 1
         return {"train": [Example()], "eval": [Example()]}

@@ -61,12 +61,14 @@ TABLES = {
 }
 
 
-def read(folder, text, name="train.csv", split="train", labels=None, **columns):
+def read(
+    folder, text, name="train.csv", purpose="train", labels=None, **columns
+):
     """Writes a file, and returns its examples."""
     (folder / name).write_bytes(text.encode())
     options = NerOptions(labels=labels, **columns)
     reader = NerProcessor(folder, DataFileOptions(), options)
-    return reader.read(split)
+    return reader.read(purpose)
 
 
 def shorten(examples):
@@ -233,9 +235,9 @@ def test_a_column_of_words_is_not_read_as_tags(tmp_path, count, times):
 
 def test_a_file_without_empty_lines_is_refused(tmp_path):
     text = "Anna B-PER\nleft O\n. O\n" * 48
-    for name, split in (("train", "train"), ("dev", "eval")):
+    for name, purpose in (("train", "train"), ("dev", "eval")):
         with pytest.raises(ValueError, match="one sentence of 144 words: put"):
-            read(tmp_path, text, f"{name}.txt", split, ["O", "B-PER"])
+            read(tmp_path, text, f"{name}.txt", purpose, ["O", "B-PER"])
     (tmp_path / "train.txt").write_text("Anna B-PER\nleft O\n")
     one = DataFileOptions(data_file=str(tmp_path / "train.txt"))
     reader = NerProcessor(None, one, NerOptions())

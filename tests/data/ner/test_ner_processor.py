@@ -42,8 +42,8 @@ def create(folder, *labels, **options):
 def read(folder, name, text, *labels, **columns):
     """Writes the file of a set, and returns its examples."""
     (folder / f"{name}.txt").write_bytes(text.encode())
-    split = next(split for split in SETS if SETS[split] == name)
-    return create(folder, *labels, **columns).read(split)
+    purpose = next(purpose for purpose in SETS if SETS[purpose] == name)
+    return create(folder, *labels, **columns).read(purpose)
 
 
 def test_sentences_documents_and_labels_are_read(tmp_path):
@@ -122,7 +122,7 @@ def test_public_files_that_are_not_read_are_named(tmp_path, name, culprit):
 
 
 @pytest.mark.parametrize(
-    "split, file, sentences, words, entities",
+    "purpose, file, sentences, words, entities",
     [
         # The figures of the shared task's description.
         ("train", "train", 14041, 203621, 23499),
@@ -131,10 +131,10 @@ def test_public_files_that_are_not_read_are_named(tmp_path, name, culprit):
     ],
 )
 def test_conll_2003_has_its_published_counts(
-    split, file, sentences, words, entities
+    purpose, file, sentences, words, entities
 ):
     path = golden.shared(f"data/conll2003/{file}.txt")
-    examples = create(path.parent).read(split)
+    examples = create(path.parent).read(purpose)
     assert len(examples) == sentences
     assert sum(len(example.words) for example in examples) == words
     entities_read = [

@@ -185,8 +185,8 @@ def test_copies_in_two_files_are_counted(tmp_path, caplog, order):
         TableOptions(labels=sorted({label for _, label in rows})),
         frozenset(),
     )
-    for split_name in order:
-        reader.read(split_name)
+    for purpose in order:
+        reader.read(purpose)
     num = len({text for text, _ in rows[:99]})
     assert f"dev.csv: {num} texts are in the train set too" in caplog.text
 

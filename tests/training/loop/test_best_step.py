@@ -121,8 +121,8 @@ def test_the_folder_of_a_run_has_the_weights_that_it_exports(
     )
     run = tmp_path / "run"
     assert modeling.find_checkpoint(run) == str(run / place)
-    config = modeling.load_config(run)
-    model = modeling.BertClassifier(config, 2, dtype="float32")
+    bert_config = modeling.load_config(run)
+    model = modeling.BertClassifier(bert_config, 2, dtype="float32")
     report = modeling.load_checkpoint(model, run)
     # Slots and the loss scale are not called unused.
     assert not report.unused and not report.missing

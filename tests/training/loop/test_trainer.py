@@ -44,7 +44,7 @@ def test_no_callback_is_jumped_over(at_once, tmp_path):
     assert evaluated == [7, 14, 21]
     assert checkpoint_steps(tmp_path) == [6, 12, 18, 21]
     assert checkpoint_steps(tmp_path / "best") == [7]
-    assert trainer.folder.history.best() == {"figure": -1, "global_step": 7}
+    assert trainer.run_folder.history.best() == {"figure": -1, "global_step": 7}
     assert [*events.scalars(tmp_path)["loss"]] == [5, 10, 15, 20]
 
 

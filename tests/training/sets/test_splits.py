@@ -32,7 +32,7 @@ def test_a_dev_set_is_identified_by_all_that_its_figures_come_from(tmp_path):
     description = describe(eval_files=[str(answers)])
     assert describe("b", eval_files=[str(answers)]) == description
     # Such as SQuAD's, where padding is left out.
-    backwards = {"read_examples": lambda split: range(12)[::-1]}
+    backwards = {"read_examples": lambda split_name: range(12)[::-1]}
     assert describe(eval_files=[str(answers)], **backwards) == description
     for changes in (
         {"eval_files": [str(answers)], "label": lambda number: number < 6},

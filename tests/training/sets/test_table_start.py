@@ -98,7 +98,7 @@ def test_pairs_are_split_into_a_train_set_and_a_dev_set(
 def test_all_passages_of_a_query_are_in_one_set(table):
     processor = create_processor(table, "ranking")
     train_queries, dev_queries = (
-        {example.text_a for example in processor.read(split)}
-        for split in ("train", "eval")
+        {example.text_a for example in processor.read(purpose)}
+        for purpose in ("train", "eval")
     )
     assert not train_queries & dev_queries

@@ -41,10 +41,12 @@ def create_start(preset):
     return dataclasses.replace(start, preset=preset)
 
 
-def on_sets(split=None, task_name="csv", head=kinds.CLASSIFIER, command=()):
+def on_sets(
+    dev_set_rule=None, task_name="csv", head=kinds.CLASSIFIER, command=()
+):
     """Returns weights of a run on sets that the user made.
 
-    `split` is that of a run that it started from.
+    `dev_set_rule` is that of a run that it started from.
     """
     return Preset(
         "run",
@@ -55,15 +57,15 @@ def on_sets(split=None, task_name="csv", head=kinds.CLASSIFIER, command=()):
             "task_name": task_name,
             "data": [["train", "train.csv", 9, 5]],
         },
-        dev_set_rule=split,
+        dev_set_rule=dev_set_rule,
         model_json={"origin": {"command": dict(command)}},
     )
 
 
 def on_table(dev_fraction, clean_fraction, rule=RULE, key=KEY):
     """Returns weights of a run that held out a part of its table."""
-    split = DevSetRule(rule, dev_fraction, key, clean_fraction)
-    return on_sets(split, command={"data_file": "table.csv"})
+    dev_set_rule = DevSetRule(rule, dev_fraction, key, clean_fraction)
+    return on_sets(dev_set_rule, command={"data_file": "table.csv"})
 
 
 @pytest.mark.parametrize(
