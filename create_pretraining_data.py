@@ -171,11 +171,11 @@ def with_casing(parsed: flags.Parsed[Config]) -> Config:
     )
 
 
-def main(parsed: flags.Parsed[Config], rest: Sequence[str]) -> None:
+def main(parsed: flags.Parsed[Config]) -> None:
     """Checks the flags, and writes the records for pretraining."""
     start = time.monotonic()
     config = parsed.config
-    beam_options = config.beam.parse(rest, config.num_processes)
+    beam_options = config.beam.parse(parsed.arguments, config.num_processes)
     input_files = text_files.expand_patterns(config.input_file, "input_file")
     config = with_casing(parsed)
     config.instances.check_shares()

@@ -342,15 +342,15 @@ def create_settings(
     )
 
 
-def main(parsed: flags.Parsed[Config], arguments: Sequence[str]) -> int:
-    """Loads the model, and answers the texts in `arguments` or --input_file.
+def main(parsed: flags.Parsed[Config]) -> int:
+    """Loads the model, and answers the texts of the command or --input_file.
 
     Returns the exit status.
     """
     config = parsed.config
-    beam_options = config.beam.parse(arguments, config.num_processes)
-    if beam_options is not None:
-        arguments = []
+    beam_options = config.beam.parse(parsed.arguments, config.num_processes)
+    # With Beam, the arguments are its flags, and no texts.
+    arguments = parsed.arguments if beam_options is None else ()
     check_arguments(config.input_file, arguments)
     paths = find_files(config.input_file)
     answer_format = answer_writer.choose_format(

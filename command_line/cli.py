@@ -26,7 +26,6 @@ from command_line import (
 from command_line.flags import ConfigT
 from command_line.path_flags import PathFlag, check_paths
 from files import lock
-from imports import installation
 
 # Exit statuses that shells use for Ctrl-C and for a broken pipe.
 _INTERRUPTED = 130
@@ -64,8 +63,8 @@ class _CommonConfig(flags.Config):
 
 
 def run(
-    main: Callable[..., int | None],
-    config: type[flags.Config],
+    main: Callable[[flags.Parsed[ConfigT]], int | None],
+    config: type[ConfigT],
     takes_beam_flags: bool = False,
     takes_arguments: bool = False,
 ) -> None:
@@ -76,21 +75,18 @@ def run(
     with status 130. signals.py says how a script also stops at SIGTERM.
 
     Args:
-        main: function (flags.Parsed) -> exit status. If
-            `takes_beam_flags` or `takes_arguments` is True, `main` receives the
-            list of all other arguments as its second parameter.
+        main: function (flags.Parsed) -> exit status.
         config: class of the script's flags. See command_line/flags.py.
         takes_beam_flags: True if `config` contains `BeamFlags`. With
-            --pipeline=beam, `main` then receives all flags that the script does
-            not define. Otherwise such flags are errors.
-        takes_arguments: True if `main` handles arguments that are not flags.
-            Otherwise such arguments are errors.
+            --pipeline=beam, `Parsed.arguments` then contains all flags that the
+            script does not define. Otherwise such flags are errors.
+        takes_arguments: True if `Parsed.arguments` may contain arguments that
+            are not flags. Otherwise such arguments are errors.
     """
     script = sys.modules[main.__module__]
-    # The flags are listed under this name.
-    sys.argv[0] = _name_of(script)
-    required = parsing.define_flags(config, sys.argv[0])
-    parsing.define_flags(_CommonConfig, sys.argv[0])
+    script_name = parsing.script_name()
+    required = parsing.define_flags(config, script_name)
+    parsing.define_flags(_CommonConfig, script_name)
     _install_handlers()
     is_on_beam = takes_beam_flags and beam_flags.is_beam_requested(sys.argv)
     # Otherwise absl leaves the flags that follow `--name value` of Beam
@@ -104,9 +100,7 @@ def run(
             return _fail(
                 f"every argument must be a flag, --name=value. Received: {rest}"
             )
-        if takes_beam_flags or takes_arguments:
-            return _guarded(lambda parsed: main(parsed, rest), config)
-        return _guarded(main, config)
+        return _guarded(main, config, rest)
 
     try:
         app.run(
@@ -123,17 +117,6 @@ def run(
         # that SIGPIPE ends. Python would fail to flush stdout at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(_BROKEN_PIPE)
-
-
-def _name_of(script: types.ModuleType) -> str:
-    """Returns the name of the script as the user typed it.
-
-    The name of an installed command has no folder.
-    """
-    # `python -m` sets sys.argv[0] to a path.
-    if script is sys.modules["__main__"] and script.__spec__ is not None:
-        return script.__spec__.name.replace(".", "/") + ".py"
-    return installation.running_command() or sys.argv[0]
 
 
 def _install_handlers() -> None:
@@ -235,14 +218,16 @@ def _check_values(required: Sequence[str], rest: Sequence[str]) -> None:
 def _guarded(
     main: Callable[[flags.Parsed[ConfigT]], int | None],
     config: type[ConfigT],
+    arguments: Sequence[str],
 ) -> int | None:
     """Locks the output paths, runs `main`, and prints errors in one line.
 
-    Returns the exit status.
+    `arguments` are those that are not flags of the script. Returns the exit
+    status.
     """
     path_flags: list[PathFlag] = []
     try:
-        parsed = parsing.parse_flags(config)
+        parsed = parsing.parse_flags(config, arguments)
         prepared = parsed.config.prepare(parsed.given)
         path_flags += config_values.path_flags(prepared)
         check_paths(path_flags)

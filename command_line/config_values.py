@@ -51,12 +51,12 @@ def create_config(config: type[ConfigT], **values: object) -> ConfigT:
 
 
 def required_value(value: ValueT | None) -> ValueT:
-    """Returns the value of a flag that `start.check_required` found to be set.
+    """Returns the value of a required flag, with a type that has no None.
 
-    A flag that a folder may state has the default None, but not once a script
-    has completed its flags. Then read these properties: `required_config_file`
-    and `required_vocab_file` of ModelFlags, `required_data_source` of
-    DataFileConfig, and `required_task_name` of run_classifier.py.
+    For example, --vocab_file may be None on the command line, because the
+    folder of --init_checkpoint may state it. `start.check_required` then fails
+    if neither sets it. The code that runs after this check calls a property
+    such as `ModelFlags.required_vocab_file`, which calls this function.
     """
     assert value is not None
     return value
@@ -79,7 +79,7 @@ def replace(config: ConfigT, **values: object) -> ConfigT:
     """Returns a copy of a Config with other values of some flags.
 
     Args:
-        config: the flags.
+        config: the flags to copy.
         **values: {name of a flag: value}, whatever group the flag is in.
 
     Raises:
@@ -125,7 +125,7 @@ def fill(
     """Returns the flags with the stated values of flags that no user set.
 
     Args:
-        config: the flags.
+        config: the flags to complete.
         given: names of the flags that the user set.
         stated: {name: value, None if it is unknown}. Names that are no flags of
             this script are ignored.
@@ -152,9 +152,7 @@ def fill(
 def unset_names(config: Config, given: frozenset[str]) -> set[str]:
     """Returns names of flags that no user set and that have their defaults.
 
-    Args:
-        config: the flags.
-        given: names of the flags that the user set.
+    `given` are the names of the flags that the user set.
     """
     values = values_of(config)
     defaults = {

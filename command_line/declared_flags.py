@@ -76,23 +76,18 @@ class Flag:
         return not (is_too_small or is_too_large)
 
 
-# {class of a script's flags: its flags}
-_flags_of_class: dict[type[Config], list[Flag]] = {}
-
-
 def flags_of(config: Config | type[Config], *roles: Role) -> list[Flag]:
     """Returns the flags of a script, or only those with one of the roles."""
-    config_class = config if isinstance(config, type) else type(config)
-    if config_class not in _flags_of_class:
-        _flags_of_class[config_class] = _create_flags(config_class)
+    config_class: type = config if isinstance(config, type) else type(config)
     return [
         script_flag
-        for script_flag in _flags_of_class[config_class]
+        for script_flag in _create_flags(config_class)
         if not roles or script_flag.role in roles
     ]
 
 
-def _create_flags(config_class: type[Config]) -> list[Flag]:
+@functools.cache
+def _create_flags(config_class: type) -> list[Flag]:
     all_flags = []
     for field in dataclasses.fields(config_class):
         if is_flag(field):

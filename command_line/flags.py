@@ -290,10 +290,13 @@ class Parsed(Generic[ConfigT]):
         config: the flags.
         given: names of the flags that the user set.
         command: {flag that the user set: value as it was typed}.
+        arguments: the other arguments: texts, or flags of Apache Beam. Empty
+            for a script that takes none (see `cli.run`).
     """
 
     config: ConfigT
     command: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    arguments: Sequence[str] = ()
 
     @property
     def given(self) -> frozenset[str]:

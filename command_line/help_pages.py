@@ -1,9 +1,8 @@
 """Prints what --help and --helpfull show."""
 
-import sys
-
 from absl import flags as absl_flags
 
+from command_line import parsing
 from imports import installation
 
 # {title: flags that most commands need}. --helpfull lists all flags.
@@ -60,9 +59,11 @@ def print_help(purpose: str, is_full: bool) -> None:
         is_full: whether to print all flags, in the order of the alphabet.
     """
     print(installation.as_typed(purpose))
-    own = absl_flags.FLAGS.get_key_flags_for_module(sys.argv[0])
+    script_name = parsing.script_name()
+    own = absl_flags.FLAGS.get_key_flags_for_module(script_name)
     if is_full or len(own) <= _FEW:
-        print(installation.as_typed(absl_flags.FLAGS.main_module_help()))
+        page = absl_flags.FLAGS.module_help(script_name)
+        print(installation.as_typed(page))
         return
     listed = {
         flag.name: flag for flag in own if section_of(flag.name) != "more"

@@ -2,7 +2,7 @@
 
 import dataclasses
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from absl import flags as absl_flags
 
@@ -10,6 +10,7 @@ from command_line.config_values import create_config
 from command_line.declared_flags import Flag, flags_of
 from command_line.flags import Config, ConfigT, Parsed
 from command_line.path_flags import expand_home
+from imports import installation
 
 _DEFINE: dict[type, Callable[..., object]] = {
     str: absl_flags.DEFINE_string,
@@ -17,6 +18,19 @@ _DEFINE: dict[type, Callable[..., object]] = {
     int: absl_flags.DEFINE_integer,
     float: absl_flags.DEFINE_float,
 }
+
+
+def script_name() -> str:
+    """Returns the name of the script as the user typed it.
+
+    --help lists the flags of the script under this name. The name of an
+    installed command has no folder.
+    """
+    spec = sys.modules["__main__"].__spec__
+    # `python -m` sets sys.argv[0] to a path.
+    if spec is not None:
+        return spec.name.replace(".", "/") + ".py"
+    return installation.running_command() or sys.argv[0]
 
 
 def define_flags(config: type[Config], module: str) -> list[str]:
@@ -54,8 +68,14 @@ def define_flags(config: type[Config], module: str) -> list[str]:
     return required
 
 
-def parse_flags(config: type[ConfigT]) -> Parsed[ConfigT]:
+def parse_flags(
+    config: type[ConfigT], arguments: Sequence[str] = ()
+) -> Parsed[ConfigT]:
     """Returns the flags of the parsed command line.
+
+    Args:
+        config: class of the script's flags.
+        arguments: the arguments that are not its flags.
 
     Raises:
         ValueError: flags contradict each other.
@@ -66,7 +86,7 @@ def parse_flags(config: type[ConfigT]) -> Parsed[ConfigT]:
         for name in defined_names()
         if absl_flags.FLAGS[name].present
     }
-    return Parsed(create_config(config, **values), command)
+    return Parsed(create_config(config, **values), command, arguments)
 
 
 def _read_value(flag: Flag) -> object:
@@ -79,5 +99,5 @@ def _read_value(flag: Flag) -> object:
 
 def defined_names() -> list[str]:
     """Returns the names of the flags of the script that runs."""
-    own = absl_flags.FLAGS.get_key_flags_for_module(sys.argv[0])
+    own = absl_flags.FLAGS.get_key_flags_for_module(script_name())
     return [flag.name for flag in own]

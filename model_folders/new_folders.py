@@ -87,25 +87,34 @@ def new_folder(
     try:
         try_lock(descriptor)
         with named_errors(path):
-            for name, content in (files or {}).items():
-                if isinstance(content, str):
-                    content = content.encode("utf-8")
-                write_bytes(work / name, content)
+            _write_files(work, files or {})
             yield work
         _write_list(work)
-        for file in (*work.rglob("*"), work):
-            sync_to_disk(file)
-        # Check again, because somebody may have added files to the folder.
-        check_folder(path)
-        if path.exists():
-            (path / _MOVED).touch()
-            path.rename(_old(path))
-        work.rename(path)
-        sync_to_disk(path.parent)
+        _replace(path, work)
     finally:
         os.close(descriptor)
         shutil.rmtree(work, ignore_errors=True)
         _clean_up(path)
+
+
+def _write_files(folder: Path, files: Mapping[str, str | bytes]) -> None:
+    for name, content in files.items():
+        if isinstance(content, str):
+            content = content.encode("utf-8")
+        write_bytes(folder / name, content)
+
+
+def _replace(path: Path, work: Path) -> None:
+    """Renames the finished folder `work` to `path`, after it is on the disk."""
+    for file in (*work.rglob("*"), work):
+        sync_to_disk(file)
+    # Check again, because somebody may have added files to the folder.
+    check_folder(path)
+    if path.exists():
+        (path / _MOVED).touch()
+        path.rename(_old(path))
+    work.rename(path)
+    sync_to_disk(path.parent)
 
 
 def _clean_up(path: Path) -> None:

@@ -151,6 +151,12 @@ TASK_MODEL = {
     "modeling.task_models.TaskModelOptions",
 }
 
+# {module of training: what it takes from the models and losses}.
+PRETRAINING_NAMES = {
+    "pretraining": {"BertPretrainer", "PretrainingLoss"},
+    "pretraining_evaluation": {"PretrainingLoss"},
+}
+
 
 def drivers():
     """Returns the files of training, but those of the tasks."""
@@ -179,9 +185,7 @@ def test_training_names_no_task_but_pretraining():
         for name in names_imported:
             assert not name.startswith(TASKS), path
             used.add(name.rpartition(".")[2])
-        allowed = set()
-        if path == ROOT / "training/pretraining.py":
-            allowed = {"BertPretrainer", "PretrainingLoss"}
+        allowed = PRETRAINING_NAMES.get(path.stem, set())
         assert used & names == allowed, path
 
 

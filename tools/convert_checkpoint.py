@@ -244,18 +244,17 @@ def _write_copy(
     changed: Sequence[str] = ()
     if config.extended_vocab_file:
         changed = ("bert_config", "tokenizer")
-    card: cards.CardKind = cards.WEIGHTS
-    if output_format == "huggingface":
-        card = cards.HUGGINGFACE
-    files = descriptions.create_copy_files(
-        preset,
-        model,
-        card,
-        {"max_seq_length": length},
-        changed=changed,
-        labels=labels,
-        tokenizer=tokenizer,
+    description = descriptions.create_model_json_of_copy(
+        preset, head, {"max_seq_length": length}, changed=changed
     )
+    is_for_hub = output_format == "huggingface"
+    card = cards.Card(
+        kind=cards.HUGGINGFACE if is_for_hub else cards.WEIGHTS,
+        description=description,
+        labels=labels,
+        do_lower_case=tokenizer.do_lower_case,
+    )
+    files = descriptions.create_copy_files(card)
     if head == kinds.ENCODER:
         files |= _read_pooling_files(preset)
     save = _choose_save(preset, head, length, output_format)

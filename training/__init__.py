@@ -15,6 +15,8 @@ The two flows, from their first to their last step:
     task.py: `Task`, what a fine-tuning task is
     fine_tuning.py: trains, evaluates, predicts and exports a task
     pretraining.py: trains and evaluates on records
+    pretraining_records.py: finds the records, and checks them
+    pretraining_evaluation.py: computes the metrics of pretraining
     pretraining_end.py: what pretraining logs at its end
     flow.py: the steps that both share
 
@@ -24,6 +26,7 @@ What the steps call:
     loop/: steps, callbacks, evaluations, checkpoints
     optimizers/: AdamW, LAMB, learning rates
     run/: what a run leaves in its folder
-    exporting.py: exports the model, and scores the export
+    exporting.py: exports the model
+    export_scores.py: scores the export, and compares it with the model
     tasks/: the fine-tuning tasks, which only scripts import
 """

@@ -291,7 +291,7 @@ def finish_run(
     """Writes the weights and the card, and logs what to know.
 
     Args:
-        task: the task.
+        task: names the main score, and the head for the commands.
         trainer: the Trainer, with the weights that `results` belong to.
         results: scores on the dev set, {} without an evaluation.
         began: time at which this command began, as time.time().
@@ -393,9 +393,9 @@ def predict_split(
     """Returns the batches of a split with the model's outputs.
 
     Args:
-        task: the task.
-        trainer: the model.
-        split: the split.
+        task: pools the windows of an example.
+        trainer: holds the weights that predict.
+        split: the records to predict.
         purpose: "eval" or "predict", which selects the batch size.
         label: text of the progress bar.
     """

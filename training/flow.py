@@ -2,7 +2,7 @@
 
 import dataclasses
 import datetime
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import keras
@@ -13,6 +13,7 @@ import modeling
 from command_line.groups import PRECISIONS
 from data.io import tfrecords
 from imports.installation import as_typed
+from model_folders import kinds
 from model_folders.cards import cards, descriptions
 from model_folders.model_entries import TrainingSettings
 from modeling.base_loss import BatchLoss, Loss
@@ -231,7 +232,7 @@ def train_and_evaluate(
     If a signal stops the training, ends the process after saving the step.
 
     Args:
-        trainer: the Trainer.
+        trainer: holds the weights to train, and the folder of the run.
         records: the records to train on.
         num_train_steps: number of the last step.
         evaluate: evaluates the current weights.
@@ -276,24 +277,29 @@ def store_weights(trainer: Trainer) -> None:
     run_folder = trainer.run_folder
     trainer.link_best()
     path = trainer.config.training.export_weights
-    if path is not None:
-        description: Mapping[str, str] = descriptions.create_copy_files(
-            run_folder.current_preset,
-            trainer.model,
-            cards.WEIGHTS,
-            step=trainer.global_step or None,
-            labels=run_folder.labels,
-            tokenizer=run_folder.tokenizer,
-            results=run_folder.results,
-        )
-        modeling.save_release(
-            trainer.model,
-            path,
-            run_folder.tokenizer,
-            run_folder.labels,
-            files=description,
-        )
-        logging.info("Wrote the weights to %s", path)
+    if path is None:
+        return
+    tokenizer = run_folder.tokenizer
+    description = descriptions.create_model_json_of_copy(
+        run_folder.current_preset,
+        kinds.kind_of(trainer.model),
+        step=trainer.global_step or None,
+    )
+    card = cards.Card(
+        kind=cards.WEIGHTS,
+        description=description,
+        labels=run_folder.labels,
+        do_lower_case=tokenizer.do_lower_case if tokenizer else None,
+        results=run_folder.results or {},
+    )
+    modeling.save_release(
+        trainer.model,
+        path,
+        tokenizer,
+        run_folder.labels,
+        files=descriptions.create_copy_files(card),
+    )
+    logging.info("Wrote the weights to %s", path)
 
 
 def log_end(
@@ -305,7 +311,7 @@ def log_end(
     """Logs the score, the reports, and what to do next.
 
     Args:
-        trainer: the Trainer.
+        trainer: its folder contains the reports to name.
         score_lines: lines about the scores.
         commands: commands that use the model.
         seconds: duration of this command.

@@ -1,6 +1,5 @@
 """Runs pretraining on records, masked in advance or during training."""
 
-import dataclasses
 import functools
 import json
 import time
@@ -8,21 +7,21 @@ import zlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-import tensorflow as tf
 from absl import logging
 
 import modeling
-from data.io import feature_specs, tfrecords
-from data.io.records import count_records
-from data.io.text_files import expand_patterns
+from data.io import tfrecords
 from data.pretraining import record_files
-from data.pretraining.dynamic_masking import DynamicMasking
-from data.pretraining.pretraining_options import MaskingOptions
 from model_folders import identity
 from model_folders.model_entries import Fingerprint
-from modeling.base_loss import add_terms
-from training import checks, exporting, flow, pretraining_end
+from training import (
+    checks,
+    exporting,
+    flow,
+    pretraining_end,
+    pretraining_evaluation,
+    pretraining_records,
+)
 from training.distillation import load_teacher
 from training.flow import Scores
 from training.loop import devices
@@ -52,11 +51,13 @@ def run(start: StartingPoint[PretrainingConfig]) -> None:
     check_network(start)
     teacher = load_teacher(start, modeling.BertPretrainer)
     run_folder = RunFolder.open(start)
-    records, eval_records = find_all_records(start)
+    records, eval_records = pretraining_records.find_all_records(start)
     plan = create_plan(start, records, eval_records)
     trainer = flow.begin_run(start, run_folder, plan, teacher)
     counts = pretraining_end.MaskedCounts()
-    evaluate = create_evaluation(config, eval_records, counts)
+    evaluate = pretraining_evaluation.create_evaluation(
+        config, eval_records, counts
+    )
     results: Scores = {}
     with tfrecords.naming_wrong_records([records, eval_records]):
         if plan.num_steps:
@@ -240,7 +241,7 @@ def dev_set_checksum(
     may be too large to read them for a checksum.
 
     Args:
-        config: the flags.
+        config: tells how many batches are read, and of what size.
         dev_set: identity of the records of --eval_input_file, [] without it.
     """
     scored = [
@@ -248,171 +249,3 @@ def dev_set_checksum(
         *dev_set,
     ]
     return zlib.crc32(json.dumps(scored).encode())
-
-
-def find_all_records(
-    start: StartingPoint[PretrainingConfig],
-) -> tuple[tfrecords.Records, tfrecords.Records]:
-    """Finds and checks the records to train on, and those to evaluate on."""
-    flags = start.config.pretraining
-    records = find_records(start, "input_file", flags.input_file)
-    if not flags.eval_input_file:
-        return records, records
-    return records, find_records(
-        start, "eval_input_file", flags.eval_input_file
-    )
-
-
-def find_records(
-    start: StartingPoint[PretrainingConfig], name: str, pattern: str
-) -> tfrecords.Records:
-    """Finds and checks the records of --input_file or --eval_input_file.
-
-    Args:
-        start: what the command starts from.
-        name: name of the flag.
-        pattern: value of the flag.
-
-    Raises:
-        ValueError: a record does not fit the flags or the configuration.
-        OSError: a file is missing.
-    """
-    config = start.config
-    files = expand_patterns(pattern, name)
-    logging.info("--%s: %d files, the first is %s", name, len(files), files[0])
-    if tfrecords.are_masked(files):
-        if name == "input_file":
-            _check_masking_flags(start, files[0])
-        dynamic_masking = None
-        spec = feature_specs.pretraining_features(
-            config.pretraining.max_seq_length,
-            config.pretraining.max_predictions_per_seq,
-        )
-    else:
-        dynamic_masking = _create_masking(start, files[0])
-        spec = feature_specs.unmasked_features(
-            config.pretraining.max_seq_length
-        )
-    spec = feature_specs.bounded(
-        spec, start.bert_config.vocab_size, start.bert_config.type_vocab_size
-    )
-    tfrecords.check_records(files, spec)
-    if not config.training.do_train:
-        # TensorFlow crashes if a record is shorter than its header says. In
-        # training, `record_files.identify_files` checks all records.
-        flags = config.pretraining
-        count_records(files, flags.max_eval_steps * flags.eval_batch_size)
-    return tfrecords.Records(files, spec, dynamic_masking)
-
-
-def _check_masking_flags(
-    start: StartingPoint[PretrainingConfig], file: str
-) -> None:
-    """Raises a ValueError if flags of masking are set for masked records."""
-    masking = {field.name for field in dataclasses.fields(MaskingOptions)}
-    masking &= start.given
-    if masking:
-        raise ValueError(
-            f"--{min(masking)} is only for records that training masks, but "
-            f"the records in {file} contain masks. Remove the flag"
-        )
-
-
-def _create_masking(
-    start: StartingPoint[PretrainingConfig], file: str
-) -> DynamicMasking:
-    if not start.tokenizer:
-        raise ValueError(
-            f"The records in {file} are not masked yet, so training masks them "
-            "and needs the vocabulary. Set --vocab_file to the vocabulary that "
-            "the file was created with"
-        )
-    config = start.config
-    config.masking.check_shares()
-    return DynamicMasking(
-        start.tokenizer,
-        config.pretraining.max_predictions_per_seq,
-        config.masking,
-        config.training.seed,
-    )
-
-
-def create_evaluation(
-    config: PretrainingConfig,
-    records: tfrecords.Records,
-    counts: pretraining_end.MaskedCounts,
-) -> flow.Evaluate:
-    """Returns a function (trainer) -> metrics on the records.
-
-    The function evaluates at most --max_eval_steps batches, and the weights of
-    each step only once. It adds the masked WordPieces of the batches to
-    `counts`.
-    """
-    # Bind once, because the Trainer traces each new function.
-    metrics_of = functools.partial(
-        pretraining_metrics, has_next_sentence=config.pretraining.next_sentence
-    )
-
-    def evaluate(trainer: Trainer) -> Scores:
-        dataset = tfrecords.create_dataset(
-            records,
-            config.pretraining.eval_batch_size,
-            is_training=False,
-            trim=config.unpads,
-        )
-        sums: dict[str, np.ndarray] = {}
-        batches = dataset.take(config.pretraining.max_eval_steps)
-        # The number of batches is unknown, so the progress bar shows no total.
-        for features, metrics in trainer.predict(
-            batches, None, "Evaluating", metrics_of
-        ):
-            counts.add(features)
-            for name, pair in metrics.items():
-                sums[name] = sums.get(name, 0.0) + np.array(pair, np.float64)
-        means = {
-            name: float(total / weight) if weight else 0.0
-            for name, (total, weight) in sums.items()
-        }
-        return {**means, "global_step": trainer.global_step}
-
-    return flow.evaluate_once_per_step(evaluate)
-
-
-def pretraining_metrics(
-    outputs: dict[str, tf.Tensor],
-    features: dict[str, tf.Tensor],
-    has_next_sentence: bool = True,
-) -> dict[str, tuple[tf.Tensor, tf.Tensor]]:
-    """Computes Google's eval metrics, and "loss", for one batch.
-
-    Add a new metric here.
-
-    Args:
-        outputs: outputs of a BertPretrainer.
-        features: features of the batch.
-        has_next_sentence: whether to include the metrics of next sentence
-            prediction.
-
-    Returns:
-        {name: (sum, weight)}. The metric is sum / weight.
-    """
-    loss = modeling.PretrainingLoss(has_next_sentence)
-    sums = loss.sums(outputs, features)
-    weights = loss.weights(features)
-    metrics = {name: (sums[name], weights[name]) for name in loss.terms}
-    total = add_terms(loss.means(sums, weights))
-    metrics["loss"] = total, tf.constant(1.0)
-    masked = features["masked_lm_weights"]
-    predicted = tf.argmax(outputs["masked_lm_logits"], -1, tf.int32)
-    right = tf.cast(predicted == features["masked_lm_ids"], tf.float32)
-    metrics["masked_lm_accuracy"] = (
-        tf.reduce_sum(right * masked),
-        tf.reduce_sum(masked),
-    )
-    if has_next_sentence:
-        predicted = tf.argmax(outputs["next_sentence_logits"], -1, tf.int32)
-        labels = tf.reshape(features["next_sentence_labels"], [-1])
-        right = tf.cast(predicted == labels, tf.float32)
-        count = tf.cast(tf.size(right), tf.float32)
-        metrics["next_sentence_accuracy"] = tf.reduce_sum(right), count
-    return metrics

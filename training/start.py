@@ -173,7 +173,7 @@ def complete_flags(
     settings of the head are only used if the command does not train.
 
     Args:
-        parsed: the flags.
+        parsed: the flags of the command line, and which the user set.
         preset: Preset of the weights, None without weights.
 
     Raises:

@@ -170,6 +170,11 @@ class Task(abc.ABC, Generic[ExampleT, OriginT]):
         """Possible names of the outputs: `labels` and `label_words`, if set."""
         return [*filter(None, [self.labels, self.label_words])]
 
+    @property
+    def head_settings(self) -> HeadSettings:
+        """Settings of the model's head, for `serving.export`."""
+        return {**self.settings, "labels": self.labels, **self.export_settings}
+
     @abc.abstractmethod
     def read_examples(self, split_name: str) -> Sequence[ExampleT] | None:
         """Returns the examples of a split, or None to skip the split.

@@ -5,7 +5,6 @@ columns.py finds out which columns contain the words and their tags.
 """
 
 import ast
-import csv
 import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -88,22 +87,21 @@ def _read_sentences(
         if is_document or not cells:
             if sentence:
                 yield SentenceLines(document, sentence)
-                sentence = []
-            if is_document:
-                document += 1
-        elif layout.names and cells == layout.names:
-            # Files that were joined repeat the names.
+            sentence = []
+            document += is_document
             continue
-        elif _is_comment(text, cells, layout, not sentence, tags_at):
+        # Files that were joined repeat the names.
+        if layout.names and cells == layout.names:
             continue
-        elif len(cells) != layout.width:
+        if _is_comment(text, cells, layout, not sentence, tags_at):
+            continue
+        if len(cells) != layout.width:
             raise ValueError(
                 f"{path}, line {number}: the line has {len(cells)} columns, "
                 f"but the first line has {layout.width}. Received: "
                 f"{text[:80]!r}"
             )
-        else:
-            sentence.append(ColumnsLine(number, cells))
+        sentence.append(ColumnsLine(number, cells))
 
 
 def _is_comment(
@@ -133,7 +131,7 @@ def _cut_lines(
     """Yields (number, text, cells) of each line, then an empty line."""
     separator = layout.separator
     if layout.names and separator and separator != "\t":
-        yield from _parse_records(path, lines, separator)
+        yield from _cut_records(path, lines, separator)
     else:
         for number, text in lines:
             cells = cut_line(text, separator)
@@ -144,7 +142,7 @@ def _cut_lines(
     yield 0, "", []
 
 
-def _parse_records(
+def _cut_records(
     path: str, lines: Sequence[tuple[int, str]], separator: str
 ) -> Iterator[tuple[int, str, list[str]]]:
     """Yields (number, text, cells) of each row of a table.
@@ -152,23 +150,14 @@ def _parse_records(
     A quoted cell may contain line breaks.
     """
     ended_lines = (f"{text}\n" for _, text in lines)
-    dialect_file = dialects.find_dialect(
+    table = dialects.find_dialect(
         path, ended_lines, dialects.ChosenDialect(separator), is_tsv=False
     )
-    reader = csv_records.create_record_reader(
-        dialect_file.lines, dialect_file.dialect
-    )
-    while True:
-        number = reader.line_num + 1
-        try:
-            cells = next(reader, None)
-        except csv.Error as error:
-            raise ValueError(f"{path}, line {number}: {error}") from None
-        if cells is None:
-            return
-        if dialect_file.dialect.escapes:
-            cells = csv_records.show_escaped(cells)
-        cells = strip_cells(cells)
+    records = csv_records.parse_records(table.lines, table.dialect)
+    for number, record in records:
+        if isinstance(record, csv_records.MalformedRecord):
+            raise ValueError(f"{path}, line {number}: {record.explain()}")
+        cells = strip_cells(record)
         yield number, separator.join(cells), cells if any(cells) else []
 
 

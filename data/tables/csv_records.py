@@ -45,6 +45,56 @@ class RecordReader(Protocol):
         """Returns the cells of the next record."""
 
 
+class MalformedRecord(NamedTuple):
+    """A record in which a quote is not closed, or stands where none may be.
+
+    Attributes:
+        reason: what csv says about the quote.
+        spans_lines: whether several lines were read for the record. Then
+            nothing shows where the next record begins.
+    """
+
+    reason: str
+    spans_lines: bool
+
+    def explain(self, flag: str | None = None) -> str:
+        """Returns what is wrong, and what to do.
+
+        `flag` makes quotes ordinary characters, None if there is no such flag.
+        """
+        close = f"{self.reason}. Close the quote"
+        double = 'write a quote in a quoted cell twice ("")'
+        if flag is None:
+            return f"{close}, or {double}"
+        return (
+            f"{close}, {double}, or set {flag} if quotes are ordinary "
+            "characters in this table"
+        )
+
+
+def parse_records(
+    lines: Iterable[str], dialect: Dialect
+) -> Iterator[tuple[int, list[str] | MalformedRecord]]:
+    """Yields (number of its first line, cells) of each record.
+
+    A quoted cell may contain line breaks.
+    """
+    reader = create_record_reader(lines, dialect)
+    while True:
+        number = reader.line_num + 1
+        try:
+            cells = next(reader, None)
+        except csv.Error as error:
+            # A table of one column has no delimiter that can be shown.
+            reason = str(error).replace(f"'{NO_DELIMITER}'", "a line end")
+            spans_lines = reader.line_num > number
+            yield number, MalformedRecord(reason, spans_lines)
+            continue
+        if cells is None:
+            return
+        yield number, _show_escaped(cells) if dialect.escapes else cells
+
+
 def create_record_reader(
     lines: Iterable[str], dialect: Dialect
 ) -> RecordReader:
@@ -71,7 +121,7 @@ def hide_escaped(line: str) -> str:
     return _ESCAPED.sub(hide, line) if "\\" in line else line
 
 
-def show_escaped(row: list[str]) -> list[str]:
+def _show_escaped(row: list[str]) -> list[str]:
     """Returns the cells of a record whose dialect `escapes`."""
     return [cell.replace(_QUOTE, '"') for cell in row]
 

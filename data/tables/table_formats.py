@@ -1,6 +1,5 @@
 """Reads tables in their formats, from CSV, JSON and Excel to plain text."""
 
-import csv
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from typing import IO, NamedTuple
@@ -115,12 +114,7 @@ def read_rows(path: StrPath, layout: Layout = DEFAULT_LAYOUT) -> Iterator[Row]:
         yield from _read_workbook(path, layout)
     else:
         with text_files.open_text(path, layout.encoding) as lines:
-            if file_format in ("csv", "tsv"):
-                yield from _read_separated(path, lines, layout, file_format)
-            elif file_format == "text":
-                yield from read_text_rows(enumerate(lines, 1), layout.encoding)
-            else:
-                yield from _read_json(path, lines, file_format, layout)
+            yield from _read_lines(path, lines, layout, file_format)
 
 
 def read_text_rows(
@@ -134,6 +128,16 @@ def read_text_rows(
             yield number, error
         else:
             yield number, {"text": line.rstrip("\r\n")}
+
+
+def _read_lines(
+    path: StrPath, lines: IO[str], layout: Layout, file_format: str | None
+) -> Iterator[Row]:
+    if file_format in ("csv", "tsv"):
+        return _read_separated(path, lines, layout, file_format)
+    if file_format == "text":
+        return read_text_rows(enumerate(lines, 1), layout.encoding)
+    return _read_json(path, lines, file_format, layout)
 
 
 def _read_json(
@@ -289,7 +293,7 @@ def _read_separated(
         # A text may contain commas, but hardly tabs.
         may_be_wider=table.dialect.delimiter == "\t",
     )
-    for number, cells in _parse_records(path, table, builder):
+    for number, cells in _read_records(path, table, builder):
         if isinstance(cells, ValueError):
             yield number, cells
             continue
@@ -306,42 +310,25 @@ def _read_separated(
         yield number, wrong or builder.build(cells, is_swallowed)
 
 
-def _parse_records(
+def _read_records(
     path: StrPath, table: dialects.FoundDialect, builder: _RowBuilder
 ) -> Iterator[tuple[int, list[str] | ValueError]]:
-    """Yields the cells of each record, or the error of a malformed one."""
-    reader = csv_records.create_record_reader(table.lines, table.dialect)
-    while True:
-        # A quoted cell may span lines. Number the row by its first line.
-        number = reader.line_num + 1
-        try:
-            cells = next(reader, None)
-        except csv.Error as error:
-            unclosed = _unclosed_quote(error)
-            # Stop if the malformed row spans several lines, because an unclosed
-            # quote hides where the next row begins.
-            if reader.line_num > number or builder.needs_names:
-                raise ValueError(f"{path}, line {number}: {unclosed}") from None
-            yield number, unclosed
-            continue
-        if cells is None:
-            return
-        if not cells or (builder.needs_names and headers.is_empty_row(cells)):
-            continue
-        if table.dialect.escapes:
-            cells = csv_records.show_escaped(cells)
-        yield number, cells
+    """Yields the cells of each record, or the error of a malformed one.
 
-
-def _unclosed_quote(error: csv.Error) -> ValueError:
-    """Returns the error for a row in which csv found a wrong quote."""
-    # A table of one column has no delimiter that can be shown.
-    reason = str(error).replace(f"'{csv_records.NO_DELIMITER}'", "a line end")
-    return ValueError(
-        f"{reason}. Close the quote, write a quote in a quoted cell twice "
-        '(""), or set --noquoting if quotes are ordinary characters in this '
-        "table"
-    )
+    Leaves out empty records. Raises the error of a record that spans several
+    lines, or that should name the columns.
+    """
+    records = csv_records.parse_records(table.lines, table.dialect)
+    for number, record in records:
+        if isinstance(record, csv_records.MalformedRecord):
+            explanation = record.explain("--noquoting")
+            if record.spans_lines or builder.needs_names:
+                raise ValueError(f"{path}, line {number}: {explanation}")
+            yield number, ValueError(explanation)
+            continue
+        is_above_names = builder.needs_names and headers.is_empty_row(record)
+        if record and not is_above_names:
+            yield number, record
 
 
 def _wrong_bytes(text: str, encoding: str | None) -> ValueError | None:

@@ -6,10 +6,10 @@ machines and no texts of examples. This module imports no TensorFlow.
 
 import copy
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import cast
 
-from model_folders import hub, kinds, model_json, presets
+from model_folders import hub, model_json, presets
 from model_folders.cards import cards
 from model_folders.model_entries import (
     HeadSettings,
@@ -17,52 +17,22 @@ from model_folders.model_entries import (
     Provenance,
     TrainingSettings,
 )
-from model_folders.tokenizer_files import Tokenizer
 
 
-def create_copy_files(
-    preset: presets.Preset | None,
-    model: object,
-    kind: cards.CardKind,
-    settings: HeadSettings | None = None,
-    *,
-    step: int | None = None,
-    changed: Sequence[str] = (),
-    labels: Sequence[str] | None = None,
-    tokenizer: Tokenizer | None = None,
-    results: Mapping[str, float] | None = None,
-) -> dict[str, str]:
+def create_copy_files(card: cards.Card) -> dict[str, str]:
     """Returns {file: text} of model.json and README.md for a copy of weights.
 
-    Args:
-        preset: Preset of the folder that the weights come from. None if the
-            weights are random.
-        model: the model that is copied.
-        kind: cards.WEIGHTS or cards.HUGGINGFACE.
-        settings: settings of the head to add to the ones of `preset`.
-        step: training step at which the weights were saved, None if unknown.
-        changed: names of settings in `preset` that no longer apply to the
-            copy.
-        labels: names of the outputs, in order. None = list no names.
-        tokenizer: tokenizer of the model. None = do not state the casing.
-        results: {name: score} to show in the card.
+    The description of the `card` is the result of `create_model_json_of_copy`.
     """
-    description = create_model_json_of_copy(
-        preset, model, settings, step=step, changed=changed
-    )
-    card = cards.Card(
-        kind=kind,
-        description=description,
-        labels=labels,
-        do_lower_case=tokenizer.do_lower_case if tokenizer else None,
-        results=results or {},
-    )
-    return {model_json.FILE: format_json(description), cards.FILE: card.text()}
+    return {
+        model_json.FILE: format_json(card.description),
+        cards.FILE: card.text(),
+    }
 
 
 def create_model_json_of_copy(
     preset: presets.Preset | None,
-    model: object,
+    kind: str,
     settings: HeadSettings | None = None,
     *,
     step: int | None = None,
@@ -73,7 +43,7 @@ def create_model_json_of_copy(
     Args:
         preset: Preset of the folder that the weights come from. None if the
             weights are random.
-        model: the model that is copied or exported.
+        kind: class of the model that is copied or exported.
         settings: settings of the head to add to the ones of `preset`.
         step: training step at which the weights were saved, None if unknown.
         changed: names of settings in `preset` that no longer apply to the
@@ -82,8 +52,7 @@ def create_model_json_of_copy(
     preset = preset or presets.Preset("")
     values = copy.deepcopy(preset.model_json)
     values = values or {"version": model_json.VERSION}
-    name = kinds.kind_of(model)
-    values["task"] = {**preset.head_settings, "name": name, **(settings or {})}
+    values["task"] = {**preset.head_settings, "name": kind, **(settings or {})}
     provenance = values.setdefault("origin", Provenance())
     kept = {
         name: value

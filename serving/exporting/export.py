@@ -163,7 +163,7 @@ def _describe_export(
     if preset is not None and not isinstance(preset, presets.Preset):
         preset = presets.read_preset(preset)
     description = descriptions.create_model_json_of_copy(
-        preset, model, settings
+        preset, kinds.kind_of(model), settings
     )
     description[model_json.CHECKSUMS] = checksums.of_networks(
         folder, options.formats

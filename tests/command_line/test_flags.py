@@ -122,7 +122,6 @@ def test_a_script_may_change_a_group_of_its_base_class():
 def test_what_the_user_set_is_no_part_of_the_flags(monkeypatch):
     values = absl_flags.FlagValues()
     monkeypatch.setattr(absl_flags, "FLAGS", values)
-    monkeypatch.setattr("sys.argv", ["script"])
     for flag in flags_of(Config):
         define = absl_flags.DEFINE_string
         default = flag.default
@@ -135,7 +134,7 @@ def test_what_the_user_set_is_no_part_of_the_flags(monkeypatch):
             default,
             "help",
             flag_values=values,
-            module_name="script",
+            module_name=parsing.script_name(),
         )
     values(["script", "--folder=x", "--steps=5"])
     parsed = parsing.parse_flags(Config)

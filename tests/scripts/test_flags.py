@@ -219,7 +219,6 @@ def test_the_home_folder_is_found_in_every_path(script, monkeypatch):
     config = importlib.import_module(script).Config
     values = absl_flags.FlagValues()
     monkeypatch.setattr(absl_flags, "FLAGS", values)
-    monkeypatch.setattr("sys.argv", ["script"])
     args = []
     for each in declared_flags.flags_of(config):
         if each.kind is not None:
@@ -230,7 +229,7 @@ def test_the_home_folder_is_found_in_every_path(script, monkeypatch):
             None,
             "",
             flag_values=values,
-            module_name="script",
+            module_name=parsing.script_name(),
         )
         if each.default is not dataclasses.MISSING:
             values[each.name].value = each.default

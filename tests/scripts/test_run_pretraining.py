@@ -1,4 +1,7 @@
-"""run_pretraining.py's results, checkpoints and resumes, and faults in it."""
+"""run_pretraining.py's results, checkpoints and resumes, and faults in it.
+
+training/pretraining.py runs it, on the records of pretraining_records.py.
+"""
 
 import math
 import os

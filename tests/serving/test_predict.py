@@ -59,7 +59,7 @@ def ask(folder, model, lines, **flags):
         output_file=str(folder / "out"),
         **flags,
     )
-    status = predict.main(Parsed(config), [])
+    status = predict.main(Parsed(config))
     # An answer may hold what `splitlines` takes for the end of a line.
     lines = (folder / "out").read_text().rstrip("\n").split("\n")
     result = [*map(json.loads, lines)]
@@ -113,7 +113,7 @@ PASSAGE = "The light of the harbor is kept by Anna."
 def answer_texts(model, *texts, **flags):
     """Runs predict.py on the texts of a command line, in this process."""
     config = create_config(predict.Config, model=str(model), **flags)
-    return predict.main(Parsed(config), texts)
+    return predict.main(Parsed(config, arguments=texts))
 
 
 @pytest.mark.parametrize(

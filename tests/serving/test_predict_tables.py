@@ -49,7 +49,7 @@ def run_in(folder, model, **flags):
     defaults = {"text_column": "review", "batch_size": 4, "model": str(model)}
     with contextlib.chdir(folder):
         config = create_config(script.Config, **defaults | flags)
-        return script.main(Parsed(config), [])
+        return script.main(Parsed(config))
 
 
 @pytest.fixture
@@ -194,7 +194,7 @@ def test_wrong_flags_and_tables_are_errors_of_one_line(
     flags["model"] = str(folders[flags["model"]])
     config = create_config(script.Config, **flags)
     with pytest.raises(ValueError, match=word):
-        script.main(Parsed(config), [])
+        script.main(Parsed(config))
     assert not [*folder.glob("no.out*")]
 
 
@@ -207,7 +207,7 @@ def test_a_missing_input_is_named(folder, folders, monkeypatch):
         output_file="no.out",
     )
     with pytest.raises(FileNotFoundError, match=r"--input_file: .*'a\.csv'"):
-        script.main(Parsed(config), [])
+        script.main(Parsed(config))
     assert not [*folder.glob("no.out*")]
 
 

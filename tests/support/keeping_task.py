@@ -8,7 +8,7 @@ For example:
 from model_folders import presets
 from modeling import BertConfig
 from tests.support import exports, toy_task
-from training import exporting
+from training import export_scores
 from training.run.run_folder import RunFolder
 from training.sets import splits
 
@@ -41,6 +41,6 @@ class Keeping(toy_task.ToyTask):
         state = RunFolder.open(self.start).state
         written = splits.write_splits(self, state)
         kind = presets.read_preset(folder).head
-        return exporting.evaluate_export(
+        return export_scores.evaluate_export(
             self, kind, folder, [*written.values()]
         )

@@ -1,5 +1,6 @@
 """An export that scores lower than its model is not written.
 
+export_scores.py compares them, and exporting.py writes the export.
 tests/scripts/test_run_ner.py tests it with a model whose int8 is really worse.
 """
 
@@ -10,7 +11,7 @@ import pytest
 from model_folders import new_folders
 from tests.support import toy_task
 from tests.support.script_runner import read_results, snapshot
-from training import exporting
+from training import export_scores
 
 SPLITS = [types.SimpleNamespace(name="eval")]
 NAN = float("nan")
@@ -22,7 +23,7 @@ def check(folder, score, expected=0.9, **flags):
     config = toy_task.create_config(folder, **flags)
     start = toy_task.create_start(config, None, toy_task.load_tokenizer())
     task = toy_task.ToyTask(start)
-    exporting.check_export_scores(
+    export_scores.check_export_scores(
         task, SPLITS, {"accuracy": expected}, {"litert_accuracy": score}
     )
 

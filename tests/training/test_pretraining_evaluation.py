@@ -9,7 +9,7 @@ from command_line import config_values
 from data.io import feature_specs, tfrecords
 from tests.support import models, script_runner
 from tests.support.two_weights import create_trainer
-from training import pretraining, pretraining_end
+from training import pretraining_end, pretraining_evaluation
 from training.pretraining_config import PretrainingConfig
 
 
@@ -37,7 +37,7 @@ def create_evaluation(path, tmp_path):
         max_eval_steps=2,
     )
     return functools.partial(
-        pretraining.create_evaluation,
+        pretraining_evaluation.create_evaluation,
         config,
         tfrecords.Records([path], feature_specs.pretraining_features(128, 20)),
         pretraining_end.MaskedCounts(),
@@ -58,7 +58,7 @@ def trainer():
 def traces(monkeypatch):
     """List with an entry for each time that the metrics are traced."""
     traces = []
-    metrics_of = pretraining.pretraining_metrics
+    metrics_of = pretraining_evaluation.pretraining_metrics
 
     @functools.wraps(metrics_of)
     def traced_metrics(*arguments, **options):
@@ -66,7 +66,9 @@ def traces(monkeypatch):
         traces.append(traced)
         return traced
 
-    monkeypatch.setattr(pretraining, "pretraining_metrics", traced_metrics)
+    monkeypatch.setattr(
+        pretraining_evaluation, "pretraining_metrics", traced_metrics
+    )
     return traces
 
 

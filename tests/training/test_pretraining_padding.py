@@ -11,7 +11,7 @@ from data.pretraining.pretraining_options import MaskingOptions
 from data.text.tokenization import FullTokenizer
 from tests.support import models, script_runner
 from tests.support.script_runner import parse_flags
-from training import pretraining
+from training import pretraining_evaluation
 from training.loop.prediction import BatchPredictor
 
 VOCAB = script_runner.SAMPLES / "vocab.txt"
@@ -104,7 +104,7 @@ def test_evaluations_are_the_same(records):
             ).predict(
                 # The last batch is smaller.
                 create_batches(records, True, unpads, False, 5).skip(63),
-                metrics=pretraining.pretraining_metrics,
+                metrics=pretraining_evaluation.pretraining_metrics,
             )
         ]
         for unpads in (False, True)

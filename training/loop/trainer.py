@@ -47,7 +47,7 @@ class Trainer(BatchPredictor):
             predicts.
 
     Attributes:
-        config: the flags.
+        config: the flags of `start`.
         run_folder: folder of the run.
         train_step: the training step, None if the model only predicts.
         num_train_steps: number of the step at which training ends.
@@ -186,7 +186,8 @@ class Trainer(BatchPredictor):
 
         Training ends at step `num_train_steps`, when a callback returns True
         (`BestStep` out of patience), after --max_hours, at a signal, or at an
-        error.
+        error. For example, a run that was stopped at step 300 and is resumed
+        with `num_train_steps` = 1000 trains 700 steps.
 
         Args:
             records: the records to train on.

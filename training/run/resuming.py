@@ -33,8 +33,12 @@ def check_resumed(
     or change from or to None (no limit). The flags are compared before any slow
     work, and once more with the settings, which are known after it.
 
+    For example, a run that began with --learning_rate=5e-5 and
+    --num_train_epochs=3 may resume with 4 epochs, but not with
+    --learning_rate=1e-5.
+
     Args:
-        config: the flags.
+        config: the flags that the command resumes with.
         preset: Preset of the weights, None for random weights.
         settings: JSON-serializable dict of settings, besides the flags. Those
             that the run recorded too must not change.
@@ -80,8 +84,9 @@ def settings_to_record(
 ) -> TrainingSettings:
     """Returns the settings for model.json, which `check_resumed` compares.
 
-    A resumed run keeps settings that this command does not know. The arguments
-    are those of `check_resumed`.
+    For example, {"flags": {"learning_rate": 5e-05, ...}, "input_file": [...]}
+    in pretraining. A resumed run keeps settings that this command does not
+    know. The arguments are those of `check_resumed`.
     """
     current = _with_flags(config, settings)
     if preset and preset.is_own_run:
@@ -110,7 +115,10 @@ def _compared_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def flag_values(config: TrainingConfig, *roles: Role) -> dict[str, object]:
-    """Returns {flag: value} of the flags with these roles, without paths."""
+    """Returns {flag: value} of the flags with these roles, without paths.
+
+    For example, {"learning_rate": 5e-05, ...} for Role.TRAINING.
+    """
     values = config_values.values_of(config)
     return {
         flag.name: values[flag.name]

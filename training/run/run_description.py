@@ -41,7 +41,7 @@ def create_model_json(
 
     Args:
         start: what the run starts from.
-        model: the model.
+        model: its class is the name of the task.
         settings: result of `resuming.settings_to_record`.
     """
     head = flag_values(start.config, Role.HEAD, Role.DECODING)
@@ -72,7 +72,7 @@ def create_listed_files(
     """Returns {name: contents} of the configuration, vocabulary and labels.
 
     Args:
-        model: the model.
+        model: its configuration is written.
         tokenizer: tokenizer of the texts, None if it is unknown.
         labels: names of the model's outputs, in order. None = no labels.txt.
     """
@@ -93,7 +93,7 @@ def write_files(
     A user's own files are not replaced.
 
     Args:
-        folder: the folder.
+        folder: an existing folder of weights.
         files: {name: contents}, as `create_listed_files` returns.
         description: contents of model.json, without the list.
 

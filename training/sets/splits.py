@@ -32,7 +32,7 @@ def write_splits(
     """Reads the splits that a command needs, then writes their records.
 
     Args:
-        task: the task.
+        task: reads and encodes the examples.
         folder: folder for the records of the chief. Other workers write theirs
             to a temporary folder.
 

@@ -30,6 +30,9 @@ def check_dev_set(
 ) -> None:
     """Checks that a run is not evaluated on the file that it was trained on.
 
+    For example, the run was trained on train.csv, and the dev.csv of --data_dir
+    is a copy of it.
+
     Args:
         start: what the command starts from.
         sets: the sets of the command.
@@ -53,7 +56,8 @@ def warn_of_dev_set(
 
     A new run may start from weights that were trained on the file of the dev
     set. A command that evaluates a run may replace the scores of another file.
-    The arguments are those of `check_dev_set`.
+    For example, a run has the scores of dev.csv, and --do_eval with another
+    --data_dir replaces them. The arguments are those of `check_dev_set`.
     """
     if not start.is_own_run:
         overlap = _describe_trained_file(start, sets)
@@ -120,7 +124,9 @@ def find_run_with_other_dev_set(
     """Returns the run that a command only evaluates on another dev set.
 
     None if the command trains or does not split a --data_file, or if the dev
-    set is that of the run. The arguments are those of `check_dev_set`.
+    set is that of the run. For example, the run was trained with
+    --data_file=a.csv, and the command is --do_eval with --data_file=b.csv. The
+    arguments are those of `check_dev_set`.
     """
     preset = start.preset
     dev_set = sets.get("eval")
@@ -151,6 +157,9 @@ def check_train_set(
     records: Sequence[Fingerprint],
 ) -> None:
     """Checks that a run is resumed on the records that it began with.
+
+    For example, a row was added to train.csv after the run had stopped. The
+    message then names the file, with its number of rows then and now.
 
     Args:
         start: what the command starts from.

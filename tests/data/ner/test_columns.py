@@ -129,6 +129,11 @@ def test_a_test_set_may_lack_its_tags(tmp_path):
             r"line 2: 2 tags .*\['a' 'b'\]",
         ),
         ('tokens,ner_tags\na b,"[0, 3]"\n', "--labels"),
+        (
+            'word,tag\nAnna,B-PER\n"left,O\n',
+            r'line 3: unexpected end of data\. Close the quote, or .* \(""\)$',
+        ),
+        ('word,tag\n"An"na,B-PER\n', "line 2: .*Close the quote"),
     ],
 )
 def test_what_is_wrong_in_a_table_is_shown(tmp_path, text, culprit):

@@ -4,7 +4,7 @@ import json
 import re
 
 import modeling
-from model_folders import presets
+from model_folders import kinds, presets
 from model_folders.cards import cards, descriptions
 from tests.support import models, toy_task
 from tests.support.models import built
@@ -82,22 +82,23 @@ def test_a_copy_is_not_the_folder_of_a_run(tmp_path):
         "files": ["vocab.txt"],
     }
     (tmp_path / "model.json").write_text(json.dumps(described))
-    model = built(modeling.BertClassifier(TINY, 2))
-    files = descriptions.create_copy_files(
+    copied = descriptions.create_model_json_of_copy(
         presets.read_preset(tmp_path),
-        model,
-        cards.WEIGHTS,
+        "BertClassifier",
         {"doc_stride": 3},
         step=5,
     )
-    copied = json.loads(files["model.json"])
     assert copied["task"] == described["task"] | {"doc_stride": 3}
     assert copied["origin"]["step"] == 5
     assert not {"best_step", "files"} & copied.keys()
 
 
 def save(folder, model):
-    files = descriptions.create_copy_files(None, model, cards.WEIGHTS)
+    description = descriptions.create_model_json_of_copy(
+        None, kinds.kind_of(model)
+    )
+    card = cards.Card(kind=cards.WEIGHTS, description=description)
+    files = descriptions.create_copy_files(card)
     modeling.save_release(model, folder, files=files)
 
 

@@ -1,0 +1,163 @@
+"""Scores the files of an export, and compares them with the model's scores."""
+
+import itertools
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+from absl import logging
+
+from data.io.split_names import suffix_of
+from model_folders import kinds
+from serving import engines, head_outputs
+from training.task import AnyTask, Batch, ExampleT, OriginT, Split, Task
+
+
+def evaluate_export(
+    task: Task[ExampleT, OriginT],
+    kind: str,
+    folder: Path,
+    splits: Sequence[Split[ExampleT, OriginT]],
+) -> dict[str, float]:
+    """Evaluates each format of an export that this machine can run.
+
+    Args:
+        task: task that computes the scores.
+        kind: class of the exported model, a key of kinds.KINDS.
+        folder: folder of the export.
+        splits: splits to evaluate.
+
+    Returns:
+        {name of the format, "_" and name of the score: score}.
+
+    Raises:
+        OSError: a model file cannot be loaded.
+        ValueError: a model file fails on the records.
+    """
+    scores: dict[str, float] = {}
+    length = task.config.fine_tuning.max_seq_length
+    for format_name, runtime in engines.RUNTIMES.items():
+        if not (splits and (folder / runtime.file).is_file()):
+            continue
+        try:
+            engine = engines.open_engine(folder, format_name)
+            fixed = engine.inputs["input_ids"][-1]
+            if fixed and fixed < length:
+                raise ValueError(f"it needs --max_seq_length={fixed}")
+        except ValueError as error:
+            logging.warning(
+                "The %s export was not evaluated: %s", format_name, error
+            )
+            continue
+        for split in splits:
+            batches = task.pool(split, _predict(task, kind, engine, split))
+            for key, score in task.evaluate(split, batches).items():
+                scores[f"{format_name}_{key}{suffix_of(split.name)}"] = score
+    return scores
+
+
+def _predict(
+    task: Task[ExampleT, OriginT],
+    kind: str,
+    engine: engines.Engine,
+    split: Split[ExampleT, OriginT],
+) -> Iterator[Batch]:
+    """Yields features and logits, as the model itself would compute them."""
+    max_length = task.config.fine_tuning.max_seq_length
+    settings = task.head_settings
+    # Pad the inputs as serve.py does, so that serving reaches the same scores.
+    needs_padding = kind == kinds.SPAN_LABELER and not task.config.unpads
+    lengths = engine.lengths(max_length, needs_padding)
+    num_pieces = math.prod(split.records.spec["input_ids"].shape)
+    batch_size = max(engines.BUDGET // num_pieces, 1)
+    if engine.needs_single_rows:
+        batch_size = 1
+    for batch in split.create_dataset(batch_size, trim=False):
+        features = {name: np.asarray(value) for name, value in batch.items()}
+        longest = features["input_mask"].sum(-1).max()
+        length = min(size for size in lengths if size >= longest)
+        outputs = engine.run(
+            {name: _resize(features[name], length) for name in engines.INPUTS}
+        )
+        logits = head_outputs.to_logits(kind, settings, outputs)
+        if isinstance(logits, dict):
+            # Logits of positions are as long as the records.
+            logits = {
+                name: _resize(logits[name], max_length) for name in logits
+            }
+        yield features, logits
+
+
+def _resize(values: np.ndarray, size: int) -> np.ndarray:
+    """Cuts the last axis to `size`, or pads it with 0."""
+    padding = [(0, 0)] * (values.ndim - 1) + [(0, size)]
+    return np.pad(values, padding)[..., :size]
+
+
+def check_export_scores(
+    task: Task[ExampleT, OriginT],
+    splits: Sequence[Split[ExampleT, OriginT]],
+    results: Mapping[str, float],
+    scores: Mapping[str, float],
+) -> None:
+    """Compares the scores of an export with those of the model.
+
+    Args:
+        task: task that computed the scores.
+        splits: splits that were evaluated.
+        results: the model's scores.
+        scores: result of `evaluate_export`.
+
+    Raises:
+        ValueError: a file of the export scores lower than --max_export_loss
+            allows.
+    """
+    for format_name, split in itertools.product(engines.RUNTIMES, splits):
+        metric = f"{task.metrics[0]}{suffix_of(split.name)}"
+        expected = results[metric]
+        score = scores.get(f"{format_name}_{metric}")
+        if score is None or not math.isfinite(expected):
+            continue
+        loss = round((expected - score) / task.percentage_point, 6)
+        # Write `not <=` instead of `>`, so that NaN is an error too.
+        if not loss <= task.config.fine_tuning.max_export_loss:
+            raise ValueError(
+                f"--export_dir={task.config.export.export_dir} was not "
+                f"written: its {format_name} file scores {metric} = "
+                f"{score:.4f} on the dev set, {loss:.2f} percentage points "
+                f"below the model's {expected:.4f}. {_remedy_of(task)}, or "
+                "increase --max_export_loss"
+            )
+        model = f"the model's is {expected:.4f}" if loss else "as the model"
+        logging.info("%s: %s %.4f, %s", format_name, metric, score, model)
+
+
+def _remedy_of(task: AnyTask) -> str:
+    """Returns what to do if an export scores lower than the model."""
+    if task.config.export.quantize:
+        return "Export without --quantize"
+    # A correlation of nearly equal numbers is one of rounding.
+    return (
+        "The weights are the same, so only rounding differs, which matters if "
+        "the model predicts nearly the same for all rows. Train it longer or "
+        "with another --learning_rate"
+    )
+
+
+def group_scores(scores: Mapping[str, float]) -> dict[str, dict[str, float]]:
+    """Returns {format: {name of a score: score}}.
+
+    `scores` is the result of `evaluate_export`.
+    """
+    grouped = {
+        format_name: {
+            name.removeprefix(f"{format_name}_"): score
+            for name, score in scores.items()
+            if name.startswith(f"{format_name}_")
+        }
+        for format_name in engines.RUNTIMES
+    }
+    return {
+        format_name: values for format_name, values in grouped.items() if values
+    }

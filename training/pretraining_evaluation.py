@@ -1,0 +1,95 @@
+"""Evaluates a model in pretraining: Google's metrics, and the loss."""
+
+import functools
+
+import numpy as np
+import tensorflow as tf
+
+import modeling
+from data.io import tfrecords
+from modeling.base_loss import add_terms
+from training import flow, pretraining_end
+from training.flow import Scores
+from training.loop.trainer import Trainer
+from training.pretraining_config import PretrainingConfig
+
+
+def create_evaluation(
+    config: PretrainingConfig,
+    records: tfrecords.Records,
+    counts: pretraining_end.MaskedCounts,
+) -> flow.Evaluate:
+    """Returns a function (trainer) -> metrics on the records.
+
+    The function evaluates at most --max_eval_steps batches, and the weights of
+    each step only once. It adds the masked WordPieces of the batches to
+    `counts`.
+    """
+    # Bind once, because the Trainer traces each new function.
+    metrics_of = functools.partial(
+        pretraining_metrics, has_next_sentence=config.pretraining.next_sentence
+    )
+
+    def evaluate(trainer: Trainer) -> Scores:
+        dataset = tfrecords.create_dataset(
+            records,
+            config.pretraining.eval_batch_size,
+            is_training=False,
+            trim=config.unpads,
+        )
+        sums: dict[str, np.ndarray] = {}
+        batches = dataset.take(config.pretraining.max_eval_steps)
+        # The number of batches is unknown, so the progress bar shows no total.
+        for features, metrics in trainer.predict(
+            batches, None, "Evaluating", metrics_of
+        ):
+            counts.add(features)
+            for name, pair in metrics.items():
+                sums[name] = sums.get(name, 0.0) + np.array(pair, np.float64)
+        means = {
+            name: float(total / weight) if weight else 0.0
+            for name, (total, weight) in sums.items()
+        }
+        return {**means, "global_step": trainer.global_step}
+
+    return flow.evaluate_once_per_step(evaluate)
+
+
+def pretraining_metrics(
+    outputs: dict[str, tf.Tensor],
+    features: dict[str, tf.Tensor],
+    has_next_sentence: bool = True,
+) -> dict[str, tuple[tf.Tensor, tf.Tensor]]:
+    """Computes Google's eval metrics, and "loss", for one batch.
+
+    Add a new metric here.
+
+    Args:
+        outputs: outputs of a BertPretrainer.
+        features: features of the batch.
+        has_next_sentence: whether to include the metrics of next sentence
+            prediction.
+
+    Returns:
+        {name: (sum, weight)}. The metric is sum / weight.
+    """
+    loss = modeling.PretrainingLoss(has_next_sentence)
+    sums = loss.sums(outputs, features)
+    weights = loss.weights(features)
+    metrics = {name: (sums[name], weights[name]) for name in loss.terms}
+    total = add_terms(loss.means(sums, weights))
+    metrics["loss"] = total, tf.constant(1.0)
+    masked = features["masked_lm_weights"]
+    predicted = tf.argmax(outputs["masked_lm_logits"], -1, tf.int32)
+    right = tf.cast(predicted == features["masked_lm_ids"], tf.float32)
+    metrics["masked_lm_accuracy"] = (
+        tf.reduce_sum(right * masked),
+        tf.reduce_sum(masked),
+    )
+    if has_next_sentence:
+        predicted = tf.argmax(outputs["next_sentence_logits"], -1, tf.int32)
+        labels = tf.reshape(features["next_sentence_labels"], [-1])
+        right = tf.cast(predicted == labels, tf.float32)
+        count = tf.cast(tf.size(right), tf.float32)
+        metrics["next_sentence_accuracy"] = tf.reduce_sum(right), count
+    return metrics
