@@ -1,6 +1,6 @@
 """pip installs every script, and all that scripts need.
 
-version.py reads the version.
+imports/version.py reads the version.
 """
 
 import json

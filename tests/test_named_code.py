@@ -1,6 +1,7 @@
 """Docstrings and comments name files and code that exist.
 
-Also, each module is named or imported by a test.
+Also, each module is imported by a test, or a test that drives it through a
+script or a package names its path.
 """
 
 import ast
@@ -116,26 +117,25 @@ def test_docstrings_and_comments_name_code_that_exists():
     assert wrong == []
 
 
-def is_tested(path, tested, named):
-    """Returns whether a test imports a module, or names its file."""
-    file = str(path.relative_to(ROOT))
-    module = file.removesuffix(".py").replace("/", ".")
-    return module in tested or any(
-        f"/{file}".endswith(f"/{name}") for name in named
-    )
-
-
 def test_each_module_is_imported_or_named_by_its_test():
-    """`git grep -lw MODULE tests` then finds the tests of a module."""
+    """A name is the path from the top, such as `files/atomic.py`, in a header.
+
+    The look-up in docs/contributing.md, "Tests", then finds a module's tests.
+    """
     tests = [path for path in sources("tests") if "test_" in path.name]
     tested = {name for path in tests for name in imported(path)}
     named = set()
     for path in tests:
         docstring = ast.get_docstring(ast.parse(path.read_text()))
         named |= {*re.findall(r"[\w/]+\.py\b", docstring or "")}
-    modules = itertools.chain(*map(sources, PACKAGES))
-    assert [
+    files = [
         str(path.relative_to(ROOT))
-        for path in modules
-        if path.name != "__init__.py" and not is_tested(path, tested, named)
+        for path in itertools.chain(*map(sources, PACKAGES))
+        if path.name != "__init__.py"
+    ]
+    assert [
+        file
+        for file in files
+        if file not in named
+        and file.removesuffix(".py").replace("/", ".") not in tested
     ] == []

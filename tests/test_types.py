@@ -1,7 +1,7 @@
 """What mypy finds in code that uses the models of `modeling` and `serving`.
 
-tensors.py has the types of inputs and outputs, task_methods.py those of the
-replies of exports.
+modeling/tensors.py has the types of inputs and outputs, serving/task_methods.py
+those of the replies of exports.
 """
 
 import re

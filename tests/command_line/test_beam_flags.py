@@ -57,8 +57,10 @@ def test_flags_of_beam_have_their_values(arguments, name, value):
 
 def test_every_flag_of_beam_is_accepted(beam):
     count = 0
-    options = beam.options.pipeline_options.PipelineOptions
-    parser = beam_flags._create_parser(options)
+    parsers = []
+    options = beam.options.pipeline_options.PipelineOptions([])
+    options.get_all_options(add_extra_args_fn=parsers.append)
+    (parser,) = parsers
     for action in parser._actions:
         # A value that the flag takes.
         value = next(iter(action.choices or ["1"]))

@@ -1,8 +1,8 @@
 """The end of a command, and the lines that it prints.
 
-chatter.py hides what TensorFlow prints, help_pages.py prints the help, and
-user_errors.py decides which errors are the user's. cli.py runs a command and
-logs.
+command_line/chatter.py hides what TensorFlow prints, command_line/help_pages.py
+prints the help, and command_line/user_errors.py decides which errors are the
+user's.
 """
 
 import re

@@ -105,7 +105,7 @@ def test_the_next_one_removes_only_what_a_killed_process_left(tmp_path):
 
 
 def test_another_process_never_removes_a_file_that_is_being_written(tmp_path):
-    """Two processes write the same file again and again, as twin workers do."""
+    """Three processes write the same file again and again, as workers may."""
     code = "import sys; from files.atomic import write_text\n"
     code += "for number in range(2000): write_text(sys.argv[1], 'whole')"
     command = ["-c", code, tmp_path / "file"]

@@ -1,6 +1,6 @@
 """The names of the packages that import them at their first use.
 
-Tests lazy.py.
+imports/lazy.py delays these imports.
 """
 
 import importlib

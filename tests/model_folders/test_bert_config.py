@@ -1,6 +1,6 @@
 """The configuration of a network: its defaults, its files, wrong values.
 
-Tests bert_config.py.
+model_folders/bert_config.py defines it.
 """
 
 import json

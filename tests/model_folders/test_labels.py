@@ -11,6 +11,7 @@ from tests.support.huggingface_files import CONFIG, write_huggingface_files
 from tests.support.models import SMALL, built
 
 
+@pytest.mark.parametrize("save", [save_release, save_huggingface])
 @pytest.mark.parametrize(
     ("labels", "culprit"),
     [
@@ -21,20 +22,20 @@ from tests.support.models import SMALL, built
         (["yes"], "Received 1"),
     ],
 )
-def test_labels_that_cannot_be_written_leave_no_file(tmp_path, labels, culprit):
+def test_labels_that_cannot_be_written_leave_no_file(
+    tmp_path, labels, culprit, save
+):
     model = built(BertClassifier(SMALL, 2))
-    for save in (save_release, save_huggingface):
-        with pytest.raises(ValueError, match=culprit):
-            save(model, tmp_path / "new", labels=labels)
+    with pytest.raises(ValueError, match=culprit):
+        save(model, tmp_path / "new", labels=labels)
     assert not list(tmp_path.iterdir())
 
 
-def test_labels_that_cannot_be_read_name_their_file(tmp_path):
-    path = tmp_path / "labels.txt"
-    for contents in (b"no\n\xff\n", b"no\n\n"):
-        path.write_bytes(contents)
-        with pytest.raises(ValueError, match=r"labels\.txt"):
-            presets.read_preset(tmp_path)
+@pytest.mark.parametrize("contents", [b"no\n\xff\n", b"no\n\n"])
+def test_labels_that_cannot_be_read_name_their_file(tmp_path, contents):
+    (tmp_path / "labels.txt").write_bytes(contents)
+    with pytest.raises(ValueError, match=r"labels\.txt"):
+        presets.read_preset(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -65,21 +66,33 @@ def test_a_model_without_labels_has_none_in_its_config(tmp_path):
 NAMES = ["neutral", "positive", "negative"]
 
 
-@pytest.mark.parametrize("other", ["config.json", "model.json"])
+@pytest.fixture(params=["config.json", "model.json"])
+def other_file(request, tmp_path):
+    """A function that writes labels to a file beside labels.txt, by name."""
+
+    def write(labels):
+        task = {"name": "BertClassifier", "labels": labels}
+        described = {"version": 1, "task": task}
+        if request.param == "config.json":
+            described = {"id2label": dict(enumerate(labels))}
+        (tmp_path / request.param).write_text(json.dumps(described))
+        return request.param
+
+    return write
+
+
 @pytest.mark.parametrize("names", [sorted(NAMES), ["a", "b", "c"]])
-def test_two_files_with_other_labels_are_named(tmp_path, other, names):
-    task = {"name": "BertClassifier", "labels": names}
-    described = {"version": 1, "task": task}
-    if other == "config.json":
-        described = {"id2label": dict(enumerate(names))}
-    (tmp_path / other).write_text(json.dumps(described))
-    for agree, contents in ((False, NAMES), (True, names)):
-        (tmp_path / "labels.txt").write_text("\n".join(contents) + "\n")
-        if agree:
-            assert presets.read_preset(tmp_path).labels == names
-            continue
-        with pytest.raises(ValueError, match=f"labels.txt.*{other}"):
-            presets.read_preset(tmp_path)
+def test_two_files_with_other_labels_are_named(tmp_path, other_file, names):
+    name = other_file(names)
+    (tmp_path / "labels.txt").write_text("\n".join(NAMES) + "\n")
+    with pytest.raises(ValueError, match=f"labels.txt.*{name}"):
+        presets.read_preset(tmp_path)
+
+
+def test_two_files_may_state_the_same_labels(tmp_path, other_file):
+    other_file(NAMES)
+    (tmp_path / "labels.txt").write_text("\n".join(NAMES) + "\n")
+    assert presets.read_preset(tmp_path).labels == NAMES
 
 
 @pytest.mark.parametrize(

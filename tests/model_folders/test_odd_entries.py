@@ -2,7 +2,8 @@
 
 Other programs write these files too, and users edit them.
 
-model_entries.py names the entries of model.json, with their types.
+model_folders/model_entries.py names the entries of model.json, with their
+types.
 """
 
 import copy

@@ -1,6 +1,6 @@
 """The statements of a folder of weights, whoever wrote it.
 
-pooling_files.py reads those of sentence-transformers.
+model_folders/pooling_files.py reads those of sentence-transformers.
 """
 
 import json

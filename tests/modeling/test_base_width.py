@@ -1,6 +1,7 @@
 """One layer at the width of BERT-Base, against transformers' numbers.
 
-It is a layer of encoder.py, with the attention of attention.py.
+It is a layer of modeling/encoder.py, with the attention of
+modeling/attention.py.
 """
 
 import keras

@@ -1,6 +1,6 @@
 """Distillation against the same formulas in NumPy, values and gradients.
 
-Tests modeling/distillation.py.
+modeling/distillation.py computes them with keras.ops.
 """
 
 import numpy as np

@@ -78,10 +78,10 @@ def test_another_pooling_is_warned_of_for_models_that_make_vectors(
         assert "pooling_mode_cls_token" in caplog.text
 
 
-def test_a_folder_without_a_model_is_named(tmp_path):
-    for kind in (modeling.BertModel, FullTokenizer):
-        with pytest.raises(FileNotFoundError, match=str(tmp_path)):
-            kind.from_preset(tmp_path)
+@pytest.mark.parametrize("kind", [modeling.BertModel, FullTokenizer])
+def test_a_folder_without_a_model_is_named(tmp_path, kind):
+    with pytest.raises(FileNotFoundError, match=str(tmp_path)):
+        kind.from_preset(tmp_path)
 
 
 def test_the_configuration_belongs_to_the_weights_that_are_read(tmp_path):

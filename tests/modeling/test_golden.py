@@ -1,6 +1,7 @@
 """The network against recordings of the original code.
 
-It consists of embeddings.py, encoder.py with attention.py, and heads.py.
+It consists of modeling/embeddings.py, modeling/encoder.py with
+modeling/attention.py, and modeling/heads.py.
 """
 
 import dataclasses

@@ -1,7 +1,7 @@
 """Every model does what Keras promises of its own ones.
 
-base_model.py makes them so, with fitted_model.py for `fit` and its like.
-modeling/features.py checks their inputs.
+modeling/base_model.py makes them so, with modeling/fitted_model.py for `fit`
+and its like. modeling/features.py checks their inputs.
 """
 
 import json

@@ -1,6 +1,6 @@
 """Left-to-right models, and the LSTM on top of them (paper 5.1).
 
-positions.py creates their attention masks.
+modeling/positions.py creates their attention masks.
 """
 
 import numpy as np

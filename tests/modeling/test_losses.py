@@ -1,6 +1,6 @@
 """The losses against the same formulas in NumPy, and in parts.
 
-base_loss.py adds up the parts and weighs examples.
+modeling/base_loss.py adds up the parts and weighs examples.
 """
 
 import numpy as np

@@ -1,6 +1,6 @@
 """`help` and docs/api.md list what the packages offer.
 
-registration.py lets Keras load a model whose class nobody has imported.
+imports/registration.py lets Keras load a model whose class nobody has imported.
 """
 
 import inspect

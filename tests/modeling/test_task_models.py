@@ -1,6 +1,6 @@
 """The models as a user meets them: called, fitted, saved, in any precision.
 
-The classes of task_models.py, and `BertModel`. bert.py has the encoder.
+modeling/bert.py has the encoder that they share.
 """
 
 import functools
@@ -165,13 +165,13 @@ def test_a_wrong_shape_is_named(name, shape, message):
         MODELS["classifier"]()(features)
 
 
-def test_names_that_nobody_reads_are_refused():
+@pytest.mark.parametrize("kind", ["classifier", "bert"])
+def test_names_that_nobody_reads_are_refused(kind):
     """A mask with another library's name would silently be left out."""
     features = create_features()
     features["attention_mask"] = features["input_mask"]
-    for kind in ("classifier", "bert"):
-        with pytest.raises(ValueError, match="attention_mask"):
-            MODELS[kind]()(features)
+    with pytest.raises(ValueError, match="attention_mask"):
+        MODELS[kind]()(features)
 
 
 @pytest.mark.parametrize("kind", MODELS)

@@ -1,6 +1,6 @@
 """A batch computed without its padding is the batch with it.
 
-Tests unpadding.py.
+modeling/unpadding.py removes the padding, and puts it back.
 """
 
 import keras

@@ -17,6 +17,7 @@ from modeling.checkpoints import tf1
 from tests.support import script_runner
 from tests.support.models import write_config
 from tests.support.script_runner import check_refusals
+from tests.support.shards import create_header
 
 SAMPLES = script_runner.SAMPLES
 CORPUS = SAMPLES / "corpus.txt"
@@ -57,7 +58,7 @@ def wrong_files(tmp_path_factory, tiny):
     framed = map(
         records.frame_record, records.read_records(tiny / "train.tfrecord")
     )
-    lies = b"".join([*itertools.islice(framed, 20), records._header(1 << 30)])
+    lies = b"".join([*itertools.islice(framed, 20), create_header(1 << 30)])
     (folder / "lies.tfrecord").write_bytes(lies)
     squad = tf_examples.encode_example({"unique_ids": [1]})
     (folder / "other.tfrecord").write_bytes(records.frame_record(squad))

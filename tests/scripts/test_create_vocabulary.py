@@ -1,6 +1,6 @@
 """Vocabularies of a text, and new words from a text to more pretraining.
 
-extending.py gives a model rows for the new words.
+modeling/checkpoints/extending.py gives a model rows for the new words.
 """
 
 import collections

@@ -1,6 +1,6 @@
 """history.jsonl and time, on real runs that are killed.
 
-summaries.py measures what it contains.
+training/loop/summaries.py measures what it contains.
 """
 
 import json

@@ -1,6 +1,6 @@
 """run_classifier.py on pairs to embed, and passages to rank.
 
-embedding.py is the task of the pairs to embed.
+training/tasks/embedding.py is the task of the pairs to embed.
 """
 
 import numpy as np

@@ -1,7 +1,8 @@
 """run_classifier.py with a user's class, written for Google's script.
 
-processor_file.py reads it, and google_code.py runs it. processor.py defines
-what such a class has.
+data/classification/processor_file.py reads it, and
+data/classification/google_code.py runs it. data/classification/processor.py
+defines what such a class has.
 """
 
 import json

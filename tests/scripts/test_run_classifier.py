@@ -1,8 +1,9 @@
 """run_classifier.py on MRPC: results, files, and what it refuses.
 
-classifier_config.py defines its flags. prediction_files.py writes its
-predictions. fine_tuning.py lists the steps of a
-run, and fine_tuning_config.py its flags.
+training/tasks/classifier_config.py defines its flags, and
+training/fine_tuning_config.py those of every fine-tuning.
+training/fine_tuning.py lists the steps of the run, and
+training/tasks/prediction_files.py writes its predictions.
 """
 
 import os

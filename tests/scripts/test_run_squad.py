@@ -1,6 +1,7 @@
-"""run_squad.py on SQuAD 1.1 and 2.0, whose sets squad_reader.py holds.
+"""run_squad.py on SQuAD 1.1 and 2.0.
 
-training/tasks/squad.py is the task of the script.
+training/tasks/squad.py is the task of the script, whose sets
+data/squad/squad_reader.py holds.
 """
 
 import math

@@ -1,6 +1,7 @@
 """run_swag.py on a made-up task in the released files' layout.
 
-training/tasks/swag.py trains, and choose.py exports the model.
+training/tasks/swag.py trains, and serving/exporting/signatures/choose.py
+exports the model.
 """
 
 import pytest

@@ -1,7 +1,4 @@
-"""Each training flag keeps its promise in real runs of run_pretraining.py.
-
-The steps of such a run are in flow.py.
-"""
+"""Each training flag keeps its promise in real runs of run_pretraining.py."""
 
 import shutil
 

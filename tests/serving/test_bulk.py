@@ -1,6 +1,6 @@
 """predict.py in units and processes: the same bytes, whatever happens.
 
-schema.py finds the columns that all need.
+serving/batch/bulk/schema.py finds the columns that all need.
 """
 
 import csv

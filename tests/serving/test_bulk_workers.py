@@ -1,6 +1,6 @@
 """The units of predict.py, run by workers that are no processes of its own.
 
-sharded_job.py runs the units, and job.py answers the rows of each.
+data/jobs/sharded_job.py gives them the units.
 """
 
 import contextlib

@@ -1,6 +1,6 @@
 """The card of an export: its code runs, and it says what was checked.
 
-The code is that of example_calls.py.
+The code is that of model_folders/cards/example_calls.py.
 """
 
 import contextlib

@@ -1,8 +1,9 @@
 """Exports in all runtimes, most without TensorFlow, against SavedModels.
 
-opening.py finds an export, and loads it into its runtime. runtimes.py lists the
-runtimes. engine.py, engines/saved_model.py, engines/litert.py and
-engines/onnx.py run an export.
+serving/engines/opening.py finds an export, and loads it into its runtime.
+serving/engines/runtimes.py lists the runtimes. serving/engines/engine.py,
+serving/engines/saved_model.py, serving/engines/litert.py and
+serving/engines/onnx.py run an export.
 """
 
 import concurrent.futures

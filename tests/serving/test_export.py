@@ -1,6 +1,6 @@
 """SavedModels hold each weight once, and compute what the model does.
 
-formats/saved_model.py writes them.
+serving/exporting/formats/saved_model.py writes them.
 """
 
 import dataclasses

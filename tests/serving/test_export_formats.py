@@ -1,7 +1,6 @@
 """Exports of other formats, run in their own runtimes.
 
-export_options.py defines what can be chosen. formats/litert.py and
-formats/onnx.py write them.
+serving/exporting/formats/litert.py writes those in LiteRT.
 """
 
 import json

@@ -1,6 +1,6 @@
 """Working memory of exports over text, on texts meant to break them.
 
-batches.py splits large requests.
+serving/exporting/signatures/batches.py splits large requests.
 """
 
 import sys

@@ -1,7 +1,4 @@
-"""The task that ranks passages.
-
-Tests rerank.py.
-"""
+"""The task that ranks passages, serving/tasks/rerank.py."""
 
 import asyncio
 import functools

@@ -1,7 +1,8 @@
 """serve.py as a process, asked by many clients, good and hostile ones.
 
-request_bodies.py reads what clients send, request_limits.py refuses what is too
-large, and uvicorn_server.py holds the connections.
+serving/http/request_bodies.py reads what clients send,
+serving/http/request_limits.py refuses what is too large, and
+serving/http/uvicorn_server.py holds the connections.
 """
 
 import contextlib

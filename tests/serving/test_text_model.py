@@ -1,7 +1,8 @@
 """serving.load: exported models in Python.
 
-Tests text_model.py, prepared_model.py and task_methods.py, whose lists of texts
-request_lists.py expands.
+serving/prepared_model.py gives them a tokenizer, and serving/task_methods.py
+their methods. serving/tasks/request_lists.py splits requests with lists of
+texts.
 """
 
 import itertools
@@ -138,9 +139,10 @@ def test_a_model_of_single_texts_accepts_no_second(export_folder, tmp_path):
     assert bert.task().fields == {"text": True}
     assert bert.classify("A boat") == bert.classify("A boat", "")
     assert bert.tokenize("A boat")["tokens"] == ["[CLS]", "a", "boat", "[SEP]"]
-    for call in (bert.classify, bert.tokenize):
-        with pytest.raises(ValueError, match="text_b"):
-            call("A boat", "The sea")
+    with pytest.raises(ValueError, match="text_b"):
+        bert.classify("A boat", "The sea")
+    with pytest.raises(ValueError, match="text_b"):
+        bert.tokenize("A boat", "The sea")
 
 
 # {method: the kind of export that has it, its fields}
@@ -226,19 +228,23 @@ def test_inputs_are_padded_to_few_lengths():
     assert max(above / (below + 1) for below, above in steps) < 1.25
 
 
-def test_a_damaged_export_is_refused(tmp_path, export_folder):
+@pytest.mark.parametrize(
+    ("file", "damage"),
+    [
+        (
+            "variables/variables.data-00000-of-00001",
+            lambda content: content[:-99],
+        ),
+        ("variables/variables.index", lambda content: b""),
+        ("saved_model.pb", lambda content: b"damaged"),
+    ],
+)
+def test_a_damaged_export_is_refused(tmp_path, export_folder, file, damage):
     path = tmp_path / "damaged"
     shutil.copytree(export_folder / "features", path)
-    index = path / "variables/variables.index"
-    data = path / "variables/variables.data-00000-of-00001"
-    for damaged, content in [
-        (data, data.read_bytes()[:-99]),
-        (index, b""),
-        (path / "saved_model.pb", b"damaged"),
-    ]:
-        damaged.write_bytes(content)
-        with pytest.raises(OSError, match="damaged"):
-            serving.load(path)
+    (path / file).write_bytes(damage((path / file).read_bytes()))
+    with pytest.raises(OSError, match="damaged"):
+        serving.load(path)
 
 
 def test_a_vocabulary_other_than_the_recorded_one_is_refused(

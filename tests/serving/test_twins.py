@@ -1,10 +1,16 @@
 """Each Python task against the graph of the same name, on nasty texts.
 
 The network is the same, so a difference is one of tokenizing, cutting, packing
-or decoding. The tasks are those of serving/tasks, such as tasks/answer.py,
-tasks/embed.py and pairs.py, and their graphs those of serving/signatures:
-signatures/answer.py, signatures/classify.py, tag.py and
-signatures/pretraining.py.
+or decoding.
+
+    serving/tasks/answer.py       serving/exporting/signatures/answer.py
+    serving/tasks/classify.py     serving/exporting/signatures/classify.py
+    serving/tasks/embed.py        serving/exporting/signatures/embed.py
+    serving/tasks/pretraining.py  serving/exporting/signatures/pretraining.py
+    serving/tasks/tag.py          serving/exporting/signatures/tag.py
+    serving/tasks/tokenize.py     serving/exporting/signatures/tokenize.py
+
+serving/tasks/pairs.py is a part of those that read two texts.
 """
 
 import numpy as np

@@ -1,6 +1,6 @@
 """What web developers expect of serve.py: methods, paths, origins, snippets.
 
-openapi.py describes the paths.
+serving/http/openapi.py describes the paths.
 """
 
 import shutil

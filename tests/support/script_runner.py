@@ -285,10 +285,14 @@ def check_refusals(folder, script, flags, cases):
             that the error message must contain.
     """
     before = snapshot(folder)
+    # Of all cases, so that the first wrong one does not hide the others.
+    wrong = []
     for text, *parts in cases:
         error = run(script, folder, **flags | parse_flags(text)).error
         lost = [part for part in parts if part not in error]
-        assert not lost, f"{text}: {error}"
+        if lost:
+            wrong.append(f"{text}: {lost} not in: {error}")
+    assert not wrong, "\n".join(wrong)
     after = snapshot(folder)
     names = {*before, *after}
     assert not [one for one in names if before.get(one) != after.get(one)]

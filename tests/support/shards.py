@@ -7,6 +7,7 @@ For example:
 
 import functools
 import hashlib
+import struct
 
 from data.io import feature_specs, records, tfrecords
 from data.jobs import workers
@@ -49,6 +50,13 @@ def create_shards(tmp_path, input_files=CORPUS, num_processes=1, **options):
         ),
     )
     return manifest
+
+
+def create_header(length):
+    """Returns the header of a TFRecord, which may lie about its length."""
+    packed = struct.pack("<Q", length)
+    # A header ends like a record: with the checksum of what is before.
+    return packed + records.frame_record(packed)[-4:]
 
 
 def write_documents(path, number, num_lines):

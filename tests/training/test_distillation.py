@@ -140,25 +140,26 @@ def test_a_student_starts_from_chosen_blocks(teacher, file_format):
         modeling.load_checkpoint(student, teacher / file_format, [0, 1])
 
 
-def test_flags_without_a_teacher_are_refused(options):
-    for flag, changes in (
-        ("--distill_alpha", {"distill_alpha": 0.5}),
-        ("--init_layers", {"init_layers": ["0", "1"]}),
-    ):
-        parsed = toy_task.parse_flags(options | {"teacher": None} | changes)
-        with pytest.raises(ValueError, match=flag):
-            parsed.config.check(parsed.given)
+@pytest.mark.parametrize(
+    ("flag", "value"), [("distill_alpha", 0.5), ("init_layers", ["0", "1"])]
+)
+def test_flags_without_a_teacher_are_refused(options, flag, value):
+    parsed = toy_task.parse_flags(options | {"teacher": None, flag: value})
+    with pytest.raises(ValueError, match=f"--{flag}"):
+        parsed.config.check(parsed.given)
 
 
-def test_a_teacher_of_another_shape_or_task_is_refused(options, teacher):
+@pytest.mark.parametrize(
+    ("labels", "culprit"),
+    [([], "cls/squad/output_weights"), (["yes", "no"], "labels")],
+)
+def test_a_teacher_of_another_shape_or_task_is_refused(
+    options, teacher, labels, culprit
+):
     bert_config = modeling.load_config(teacher / "hf")
     start = create_start(options, bert_config)
-    for labels, culprit in (
-        ([], "cls/squad/output_weights"),
-        (["yes", "no"], "labels"),
-    ):
-        with pytest.raises(ValueError, match=culprit):
-            distillation.load_teacher(start, modeling.BertSpanLabeler, labels)
+    with pytest.raises(ValueError, match=culprit):
+        distillation.load_teacher(start, modeling.BertSpanLabeler, labels)
 
 
 def test_a_teacher_with_a_head_of_another_kind_is_refused(options, tmp_path):

@@ -128,16 +128,20 @@ def described(folder, **task):
     return folder
 
 
-def test_an_output_mode_that_the_folder_contradicts_is_refused(tmp_path):
-    described(tmp_path / "ours", output_mode="multilabel")
-    write_huggingface_files(
-        tmp_path, {}, problem_type="multi_label_classification"
-    )
-    for folder in (tmp_path / "ours", tmp_path):
-        check_task(folder, None, output_mode="multilabel")
-        for other in ("classification", "regression"):
-            with pytest.raises(ValueError, match=f"received {other}"):
-                check_task(folder, None, output_mode=other)
+@pytest.mark.parametrize("is_ours", [False, True])
+@pytest.mark.parametrize("other", ["classification", "regression"])
+def test_an_output_mode_that_the_folder_contradicts_is_refused(
+    tmp_path, is_ours, other
+):
+    if is_ours:
+        described(tmp_path, output_mode="multilabel")
+    else:
+        write_huggingface_files(
+            tmp_path, {}, problem_type="multi_label_classification"
+        )
+    check_task(tmp_path, None, output_mode="multilabel")
+    with pytest.raises(ValueError, match=f"received {other}"):
+        check_task(tmp_path, None, output_mode=other)
 
 
 @pytest.mark.parametrize(

@@ -83,8 +83,10 @@ def test_a_task_of_another_kind_starts_with_a_new_head(tmp_path, caplog):
     assert caplog.text.count(WARNING) == 1
 
 
-def test_a_command_that_does_not_train_refuses_other_labels(tmp_path, trained):
+@pytest.mark.parametrize("labels", [["a", "b"], ["a", "b", "c"]])
+def test_a_command_that_does_not_train_refuses_other_labels(
+    tmp_path, trained, labels
+):
     flags = create_flags(tmp_path, do_eval=True, init_checkpoint=str(trained))
-    for labels in (["a", "b"], ["a", "b", "c"]):
-        with pytest.raises(ValueError, match="was trained with the labels"):
-            toy_task.run_task(ToyTask, flags, labels)
+    with pytest.raises(ValueError, match="was trained with the labels"):
+        toy_task.run_task(ToyTask, flags, labels)

@@ -1,6 +1,7 @@
 """GLUE's tasks, on its files where they are, and on small ones of our own.
 
-glue_layouts.py finds the columns in the files of each mirror.
+data/classification/glue_layouts.py finds the columns in the files of each
+mirror.
 """
 
 import csv

@@ -1,6 +1,6 @@
 """The labels of a task, from --labels or from rows, and their warnings.
 
-label_cells.py reads them from the cells of rows.
+data/classification/label_cells.py reads them from the cells of rows.
 """
 
 import pytest
@@ -36,16 +36,21 @@ def test_too_few_labels_are_an_error():
     assert one.infer("train.csv", examples(["x"], [])) == ["x"]
 
 
-def test_an_unknown_label_is_an_error():
+@pytest.mark.parametrize(
+    ("mode", "known", "labels", "unknown"),
+    [
+        ("classification", "x", "x", "z"),
+        ("multilabel", "y,x", ["y", "x"], "x,z"),
+    ],
+)
+def test_an_unknown_label_is_an_error(mode, known, labels, unknown):
     where = "dev.csv, line 2"
-    one, many = label_set(), label_set("multilabel")
-    names = ["x", "y"]
-    assert one.label_of_cells(["x"], where, names) == "x"
-    assert many.label_of_cells(["y,x"], where, names) == ["y", "x"]
-    for labels, cell in ((one, "z"), (many, "x,z")):
-        assert labels.label_of_cells([cell], where) is not None
-        with pytest.raises(ValueError, match="line 2: unknown label 'z'"):
-            labels.label_of_cells([cell], where, names)
+    reader = label_set(mode)
+    assert reader.label_of_cells([known], where, ["x", "y"]) == labels
+    # Every label is known before the train set has been read.
+    assert reader.label_of_cells([unknown], where) is not None
+    with pytest.raises(ValueError, match="line 2: unknown label 'z'"):
+        reader.label_of_cells([unknown], where, ["x", "y"])
 
 
 def test_several_columns_are_the_labels():

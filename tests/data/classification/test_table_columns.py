@@ -138,22 +138,28 @@ def test_a_malformed_table_does_not_pass_for_a_missing_one(tmp_path):
         create()
 
 
-def test_only_columns_that_are_read_may_not_repeat(tmp_path):
-    path = tmp_path / "a.csv"
+def find_columns(folder, **given):
+    """Finds the unset columns of a table with two columns named twice."""
+    path = folder / "a.csv"
     path.write_text("Name,Labels,Labels,comment,comment,Kind\na,b,c,d,e,f\n")
+    options = cf.TableOptions(**given)
+    return cf.find_unset_columns(options, frozenset(given), Table(path))
 
-    def columns(**given):
-        options = cf.TableOptions(**given)
-        return cf.find_unset_columns(options, frozenset(given), Table(path))
 
+def test_columns_that_are_not_read_may_repeat(tmp_path):
     given = {"text_column": "Name", "label_column": "Kind"}
-    assert columns(**given) == {}
-    for change, name in (
-        ({"label_column": "Labels"}, "Labels"),
-        ({"text_column": "comment"}, "comment"),
-    ):
-        with pytest.raises(ValueError, match=f"are named '{name}'"):
-            columns(**given | change)
-    # A guess is no better than a flag.
-    with pytest.raises(ValueError, match="are named 'comment'"):
-        columns(label_column="Kind")
+    assert find_columns(tmp_path, **given) == {}
+
+
+@pytest.mark.parametrize(
+    ("given", "repeated"),
+    [
+        ({"text_column": "Name", "label_column": "Labels"}, "Labels"),
+        ({"text_column": "comment", "label_column": "Kind"}, "comment"),
+        # A guess is no better than a flag.
+        ({"label_column": "Kind"}, "comment"),
+    ],
+)
+def test_columns_that_are_read_may_not_repeat(tmp_path, given, repeated):
+    with pytest.raises(ValueError, match=f"are named '{repeated}'"):
+        find_columns(tmp_path, **given)

@@ -1,6 +1,6 @@
 """A user's own tables: formats, labels, and what is said of bad lines.
 
-Tests table_processor.py.
+data/classification/table_processor.py reads them.
 """
 
 import json

@@ -7,6 +7,7 @@ import pytest
 import tensorflow as tf
 
 from data.io import records, text_files, tf_examples
+from tests.support.shards import create_header
 
 
 def test_examples_are_those_of_protocol_buffers():
@@ -61,7 +62,7 @@ def flip(position):
 
 def lies(length):
     """Changes the length of the second record, and its checksum."""
-    return lambda data: data[:26] + records._header(length) + data[38:]
+    return lambda data: data[:26] + create_header(length) + data[38:]
 
 
 @pytest.mark.parametrize(
@@ -110,9 +111,15 @@ def test_patterns_expand_in_order(tmp_path):
     assert text_files.expand_patterns(
         f"{tmp_path}/c.dat, {tmp_path}/*.txt", "input_file"
     ) == [f"{tmp_path}/{name}" for name in ("c.dat", "a.txt", "b.txt")]
-    for patterns in (f"{tmp_path}/a.txt,{tmp_path}/x*", "", None):
-        with pytest.raises(FileNotFoundError, match="--input_file"):
-            text_files.expand_patterns(patterns, "input_file")
+
+
+@pytest.mark.parametrize("patterns", ["{folder}/a.txt,{folder}/x*", "", None])
+def test_patterns_without_a_file_are_an_error(tmp_path, patterns):
+    (tmp_path / "a.txt").touch()
+    if patterns:
+        patterns = patterns.format(folder=tmp_path)
+    with pytest.raises(FileNotFoundError, match="--input_file"):
+        text_files.expand_patterns(patterns, "input_file")
 
 
 def test_gzip_is_unpacked_and_damage_named(tmp_path):
@@ -124,6 +131,9 @@ def test_gzip_is_unpacked_and_damage_named(tmp_path):
     path.write_bytes(path.read_bytes()[:40])
     with pytest.raises(OSError, match=r"a\.txt\.gz"):
         list(text_files.read_corpus_lines(path))
+
+
+OURS = tf_examples.encode_example({"a": [1, 300], "b": [0.5], "c": b"\x01"})
 
 
 def test_lengths_of_features_are_those_of_tensorflow():
@@ -147,8 +157,12 @@ def test_lengths_of_features_are_those_of_tensorflow():
         "texts": 2,
         "none": 0,
     }
-    ours = tf_examples.encode_example({"a": [1, 300], "b": [0.5], "c": b"\x01"})
-    assert tf_examples.feature_lengths(ours) == {"a": 2, "b": 1, "c": 1}
-    for wrong in (b"some text, long enough", ours[:-2], b"\xff\xff"):
-        with pytest.raises(ValueError, match=r"tf\.train\.Example"):
-            tf_examples.feature_lengths(wrong)
+    assert tf_examples.feature_lengths(OURS) == {"a": 2, "b": 1, "c": 1}
+
+
+@pytest.mark.parametrize(
+    "wrong", [b"some text, long enough", OURS[:-2], b"\xff\xff"]
+)
+def test_a_record_that_is_no_example_has_no_lengths(wrong):
+    with pytest.raises(ValueError, match=r"tf\.train\.Example"):
+        tf_examples.feature_lengths(wrong)

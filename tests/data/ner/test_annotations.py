@@ -1,6 +1,6 @@
 """Rows with tags, rows of this project's predictions, and contradictions.
 
-tag_names.py names their tags. annotations.py reads the rows.
+data/ner/tag_names.py names their tags. data/ner/annotations.py reads the rows.
 """
 
 import json

@@ -1,6 +1,6 @@
 """Spans that count other units than characters, and right spans in words.
 
-Tests offsets.py.
+data/ner/offsets.py finds out which units they count.
 """
 
 import json

@@ -1,7 +1,4 @@
-"""The report of a corpus, which warns of likely mistakes.
-
-Tests corpus_checks.py.
-"""
+"""The report of a corpus, which warns of likely mistakes."""
 
 import re
 

@@ -1,6 +1,7 @@
 """Records written by several processes, and work that is interrupted.
 
-sharded_job.py runs the tasks, and resumes them.
+data/jobs/sharded_job.py runs the tasks, and resumes them. data/jobs/manifest.py
+defines what it writes about itself.
 """
 
 import gzip

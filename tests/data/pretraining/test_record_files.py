@@ -62,7 +62,13 @@ def test_records_with_a_manifest_are_identified_without_reading_them(
     copied = [shutil.copy(path, copies) for path in shards]
     # A copy without its manifest is the same.
     expected = record_files.identify_files(copied)
-    monkeypatch.setattr(record_files, "_read_all", None)
+    read_records = records.read_records
+
+    def read_first(path):
+        yield next(read_records(path))
+        pytest.fail("reads more than the first record")
+
+    monkeypatch.setattr(records, "read_records", read_first)
     assert record_files.identify_files(shards) == expected
     assert [fingerprint[0] for fingerprint in expected] == [
         "made-00000-of-00002",

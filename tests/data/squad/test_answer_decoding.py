@@ -1,7 +1,8 @@
 """Answers that the logits of small passages give.
 
-test_golden.py compares answers with those that the original recorded. Tests
-final_text.py.
+data/squad/final_text.py finds their text in the passage.
+tests/data/squad/test_golden.py compares answers with those that the original
+recorded.
 """
 
 import dataclasses

@@ -1,8 +1,6 @@
 """Questions and answers that are read from files in SQuAD's layout.
 
-squad_examples.py finds where the answers are.
-
-test_tables.py reads tables as other tools write them.
+tests/data/squad/test_tables.py reads tables as other tools write them.
 """
 
 import json

@@ -1,6 +1,6 @@
 """Questions in tables, with the columns and notations that tools write.
 
-cells.py reads their answers.
+data/squad/cells.py reads their answers.
 """
 
 import csv

@@ -1,6 +1,6 @@
 """SQuAD inside a graph, against the Python that equals the original.
 
-After the windows, spans_layer.py and decoder_layer.py find the answers.
+After the windows, data/squad/spans_layer.py finds the answers.
 """
 
 import json

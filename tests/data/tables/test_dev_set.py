@@ -1,6 +1,7 @@
 """Splits of one table into a train set and a dev set: no row ever moves.
 
-dev_set.py chooses the rows, and set_reader.py reads the sets.
+data/tables/dev_set.py chooses the rows, and data/tables/set_reader.py reads the
+sets.
 """
 
 import itertools

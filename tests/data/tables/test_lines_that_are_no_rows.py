@@ -1,10 +1,11 @@
 """Files and lines that look like rows of a table, and are none.
 
 Tools write them: exports of data miners, databases and spreadsheets, downloads
-that went wrong. Each is skipped where that is safe, and otherwise an error
-that says what it is.
+that went wrong. Each is skipped where that is safe, and otherwise an error that
+says what it is.
 
-headers.py and table_checks.py decide it from the first lines.
+data/tables/headers.py and data/tables/table_checks.py decide it from the first
+lines.
 """
 
 import pytest

@@ -2,8 +2,8 @@
 
 Each is read right, or an error says what is wrong and what to do.
 
-headers.py decides whether the first line is a row. titles.py tells a title from
-both.
+data/tables/headers.py decides whether the first line is a row.
+data/tables/titles.py tells a title from both.
 """
 
 import pytest

@@ -1,9 +1,10 @@
 """Tables in the notations of public data sets and of programs.
 
-Each case is read right, or refused with the reason. A row that is read wrong
-in silence is worse than both.
+Each case is read right, or refused with the reason. A row that is read wrong in
+silence is worse than both.
 
-dialects.py finds the notation, and table_checks.py refuses what is none.
+data/tables/dialects.py finds the notation, and data/tables/table_checks.py
+refuses what is none.
 """
 
 import re

@@ -1,8 +1,7 @@
 """The reader of tables: formats, delimiters, packed files, and broken ones.
 
-table_formats.py reads the formats, dialects.py finds the delimiters, and
-column_keys.py names the cells of columns without a name of their own.
-csv_records.py reads CSV, parquet.py Parquet.
+data/tables/dialects.py finds the delimiters, data/tables/csv_records.py reads
+CSV, and data/tables/parquet.py reads Parquet.
 """
 
 import gzip
@@ -94,10 +93,18 @@ def test_a_column_of_a_parquet_file_must_be_text(parquet_file, column, culprit):
         next(read_table(Table(parquet_file), [column]))
 
 
-def test_a_damaged_parquet_file_is_named(parquet_file, tmp_path):
-    for broken in (b"", b"a,b\n1,2\n", parquet_file.read_bytes()[:500]):
-        with pytest.raises(ValueError, match=r"b\.parquet"):
-            next(read_rows(write(tmp_path / "b.parquet", broken)))
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda content: b"",
+        lambda content: b"a,b\n1,2\n",
+        lambda content: content[:500],
+    ],
+)
+def test_a_damaged_parquet_file_is_named(parquet_file, tmp_path, damage):
+    broken = damage(parquet_file.read_bytes())
+    with pytest.raises(ValueError, match=r"b\.parquet"):
+        next(read_rows(write(tmp_path / "b.parquet", broken)))
 
 
 def test_a_missing_parquet_file_is_named(tmp_path):

@@ -1,6 +1,6 @@
 """Excel workbooks: the sheet, the cells as texts, and what cannot be read.
 
-Tests workbooks.py.
+data/tables/workbooks.py reads them.
 """
 
 import sys
@@ -85,18 +85,30 @@ def test_a_title_above_the_names_is_named(tmp_path):
         read(path)
 
 
-def test_a_damaged_workbook_is_named(tmp_path):
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda data: b"",
+        lambda data: b"text,label\n",
+        lambda data: data[:300],
+        lambda data: data[:-30],
+    ],
+)
+def test_a_damaged_workbook_is_named(tmp_path, damage):
     path = workbooks.write_workbook(
         tmp_path / "a.xlsx", {"s": [NAMES, [1, "a", "x"]]}
     )
-    data = path.read_bytes()
-    for broken in (b"", b"text,label\n", data[:300], data[:-30]):
-        path.write_bytes(broken)
-        with pytest.raises(ValueError, match=r"a\.xlsx is a damaged Excel"):
-            read(path)
-    path.with_suffix(".csv").write_bytes(data)
+    path.write_bytes(damage(path.read_bytes()))
+    with pytest.raises(ValueError, match=r"a\.xlsx is a damaged Excel"):
+        read(path)
+
+
+def test_a_workbook_that_is_named_as_csv_is_refused(tmp_path):
+    path = workbooks.write_workbook(
+        tmp_path / "a.xlsx", {"s": [NAMES, [1, "a", "x"]]}
+    )
     with pytest.raises(ValueError, match="Excel workbook"):
-        read(path.with_suffix(".csv"))
+        read(path.rename(tmp_path / "a.csv"))
 
 
 def test_without_the_package_one_sentence_says_so(tmp_path, monkeypatch):

@@ -1,6 +1,6 @@
 """Which models lower-case text: by flags, files, names and vocabularies.
 
-Tests casing.py.
+data/text/casing.py decides it.
 """
 
 import contextlib
@@ -85,25 +85,32 @@ def test_a_vocabulary_that_lower_casing_changes_asks_for_the_flag(
         ("model/tokenizer_config.json", "model/bert_model.ckpt"),
     ],
 )
+@pytest.mark.parametrize("stated", [False, True])
 def test_the_casing_that_the_folder_states_is_used(
-    tmp_path, words, path, weights
+    tmp_path, words, path, weights, stated
 ):
     flags = {"weights": str(tmp_path / weights)} if weights else {}
-    for stated in (False, True):
-        args = tmp_path, words, {path: {"do_lower_case": stated}}
-        assert load(*args, **flags) is stated
-        assert load(*args, **flags, do_lower_case=stated) is stated
-        with pytest.raises(ValueError, match=r"tokenizer_config\.json"):
-            load(*args, **flags, do_lower_case=not stated)
+    args = tmp_path, words, {path: {"do_lower_case": stated}}
+    assert load(*args, **flags) is stated
+    assert load(*args, **flags, do_lower_case=stated) is stated
+    with pytest.raises(ValueError, match=r"tokenizer_config\.json"):
+        load(*args, **flags, do_lower_case=not stated)
 
 
-def test_the_name_of_a_release_states_its_casing(tmp_path):
-    cased = "cased_L-12_H-768_A-12"
-    for weights in (f"{cased}/", f"x/{cased}/bert_model.ckpt"):
-        assert load(tmp_path, CASED, weights=weights) is False
-        with pytest.raises(ValueError, match="--do_lower_case"):
-            load(tmp_path, weights=weights, do_lower_case=True)
-    assert load(tmp_path, weights=f"{cased}/mine") is True
+RELEASE = "cased_L-12_H-768_A-12"
+
+
+@pytest.mark.parametrize(
+    "weights", [f"{RELEASE}/", f"x/{RELEASE}/bert_model.ckpt"]
+)
+def test_the_name_of_a_release_states_its_casing(tmp_path, weights):
+    assert load(tmp_path, CASED, weights=weights) is False
+    with pytest.raises(ValueError, match="--do_lower_case"):
+        load(tmp_path, weights=weights, do_lower_case=True)
+
+
+def test_a_folder_inside_that_of_a_release_states_no_casing(tmp_path):
+    assert load(tmp_path, weights=f"{RELEASE}/mine") is True
 
 
 def test_two_folders_that_contradict_each_other_are_an_error(tmp_path):

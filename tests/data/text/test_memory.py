@@ -1,6 +1,7 @@
 """Working memory of the tokenizer in a graph, on texts meant to break it.
 
-tokenizer_layer.py processes them with the operations of ragged.py.
+data/text/tokenizer_layer.py processes them with the operations of
+data/text/ragged.py.
 """
 
 import sys

@@ -1,7 +1,8 @@
 """Strings become the inputs of models, in Keras and in tf.data.
 
-text_lists.py takes their strings from any container, and registration.py lets
-Keras load what it saved of them. Tests preprocessor.py.
+data/text/preprocessor.py makes them. data/text/text_lists.py takes their
+strings from any container, and imports/registration.py lets Keras load what it
+saved of them.
 """
 
 import importlib.util

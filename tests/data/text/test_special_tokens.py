@@ -1,6 +1,6 @@
 """Texts whose special words stay whole, as in "The [MASK] is blue.".
 
-Tests special_tokens.py.
+data/text/special_tokens.py finds these words.
 """
 
 import numpy as np
@@ -122,9 +122,17 @@ def test_tokens_inside_tf_data_need_the_layer(keeping):
     dataset = tf.data.Dataset.from_tensor_slices(["The boat"])
     with pytest.raises(TypeError, match="BertTextClassifierPreprocessor"):
         dataset.map(keeping)
-    for given in (dataset, dataset.batch(1), [3], ["a", None], 3.0, [["a"]]):
-        with pytest.raises(TypeError, match="must be strings"):
-            keeping(given)
+
+
+DATASET = tf.data.Dataset.from_tensor_slices(["The boat"])
+
+
+@pytest.mark.parametrize(
+    "given", [DATASET, DATASET.batch(1), [3], ["a", None], 3.0, [["a"]]]
+)
+def test_what_is_no_string_is_refused(keeping, given):
+    with pytest.raises(TypeError, match="must be strings"):
+        keeping(given)
 
 
 def test_the_layer_follows_later_settings(create_tokenizer):

@@ -1,7 +1,8 @@
 """The tokenizer against recordings, and against the paper's code.
 
-vocabulary_checks.py refuses vocabularies that do not fit a model. words.py
-splits texts, whose characters characters.py classifies.
+data/text/vocabulary_checks.py refuses vocabularies that do not fit a model.
+data/text/words.py splits texts, whose characters data/text/characters.py
+classifies.
 """
 
 import gzip

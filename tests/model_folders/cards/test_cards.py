@@ -1,6 +1,6 @@
 """Model cards show the names in a user's data exactly as they are.
 
-example_calls.py writes the calls in them.
+model_folders/cards/example_calls.py writes the calls in them.
 """
 
 import ast

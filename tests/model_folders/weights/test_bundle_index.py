@@ -82,9 +82,11 @@ def test_a_malformed_entry_is_an_error_of_one_line(
     assert "\n" not in str(caught.value)
 
 
-def test_other_files_are_no_indexes(tmp_path):
+@pytest.mark.parametrize(
+    "content", [b"", b"text" * 99, INDEXES[0].read_bytes()[-48:]]
+)
+def test_other_files_are_no_indexes(tmp_path, content):
     file = tmp_path / "x.index"
-    for content in (b"", b"text" * 99, INDEXES[0].read_bytes()[-48:]):
-        file.write_bytes(content)
-        with pytest.raises(ValueError, match="index"):
-            check_index(str(file))
+    file.write_bytes(content)
+    with pytest.raises(ValueError, match="index"):
+        check_index(str(file))

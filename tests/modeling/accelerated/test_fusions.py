@@ -1,6 +1,6 @@
 """TensorFlow fuses operations on the CPU, and results do not change.
 
-Tests fusions.py.
+modeling/accelerated/fusions.py writes them in a form that it can fuse.
 """
 
 import collections

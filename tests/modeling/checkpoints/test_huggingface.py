@@ -1,8 +1,9 @@
 """Hugging Face's format, on files that transformers wrote.
 
 tests/scripts/test_convert_checkpoint.py compares what the models compute.
-checkpoints/huggingface.py reads it, with shards.py where it has several files.
-foreign.py loads the weights into a model.
+modeling/checkpoints/huggingface.py reads it, with
+model_folders/weights/shards.py where it has several files.
+modeling/checkpoints/foreign.py loads the weights into a model.
 """
 
 import json
@@ -169,17 +170,17 @@ def test_names_behind_one_scope_are_read(tmp_path, scope):
     assert_close(model.weights, whole.weights, 0)
 
 
-def test_weights_of_two_scopes_or_other_networks_are_refused(tmp_path):
+@pytest.mark.parametrize(
+    "scopes", [("query.", "passage."), ("x.roberta.",), ("distilbert.",)]
+)
+def test_weights_of_two_scopes_or_other_networks_are_refused(tmp_path, scopes):
     tensors = create_tensors()
-    for scopes in (("query.", "passage."), ("x.roberta.",), ("distilbert.",)):
-        values = {
-            scope + name: tensors[name] for name in tensors for scope in scopes
-        }
-        write_huggingface_files(tmp_path, values)
-        with pytest.raises(
-            ValueError, match=f"contains .*{scopes[-1]}embeddin"
-        ):
-            load_checkpoint(BertModel(load_config(tmp_path)), tmp_path)
+    values = {
+        scope + name: tensors[name] for name in tensors for scope in scopes
+    }
+    write_huggingface_files(tmp_path, values)
+    with pytest.raises(ValueError, match=f"contains .*{scopes[-1]}embeddin"):
+        load_checkpoint(BertModel(load_config(tmp_path)), tmp_path)
 
 
 def test_an_adapter_beside_its_model_is_named(tmp_path):
@@ -245,18 +246,29 @@ def test_a_missing_pooler_is_reported(tmp_path, caplog):
         load_checkpoint(model, tmp_path)
 
 
-def test_a_file_that_cannot_be_read_is_named(tmp_path):
-    model = BertModel(BertConfig.from_dict(CONFIG))
+def test_a_file_that_is_missing_is_named(tmp_path):
     path = tmp_path / "model.safetensors"
     with pytest.raises(OSError, match=f"{path} cannot be read"):
-        load_checkpoint(model, path)
-    whole = (RECORDED / "BertModel/model.safetensors").read_bytes()
-    for contents in (b"", b"no safetensors in here", whole[:-1]):
-        path.write_bytes(contents)
-        with pytest.raises(OSError, match=f"{path} cannot be read"):
-            load_checkpoint(model, tmp_path)
-        with pytest.raises(OSError, match=f"{path} cannot be read"):
-            find_checkpoint(tmp_path)
+        load_checkpoint(BertModel(BertConfig.from_dict(CONFIG)), path)
+
+
+@pytest.mark.parametrize(
+    "contents",
+    [
+        b"",
+        b"no safetensors in here",
+        (RECORDED / "BertModel/model.safetensors").read_bytes()[:-1],
+    ],
+    ids=["empty", "text", "cut"],
+)
+def test_a_file_that_cannot_be_read_is_named(tmp_path, contents):
+    path = tmp_path / "model.safetensors"
+    path.write_bytes(contents)
+    model = BertModel(BertConfig.from_dict(CONFIG))
+    with pytest.raises(OSError, match=f"{path} cannot be read"):
+        load_checkpoint(model, tmp_path)
+    with pytest.raises(OSError, match=f"{path} cannot be read"):
+        find_checkpoint(tmp_path)
 
 
 @pytest.mark.parametrize(

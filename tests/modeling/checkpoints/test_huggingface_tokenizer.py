@@ -91,17 +91,21 @@ def test_transformers_counts_the_last_of_equal_lines_too(tmp_path, bert):
     assert theirs.encode(text).ids == ours.convert_tokens_to_ids(expected)
 
 
-def test_a_vocabulary_of_another_model_is_refused(tmp_path, bert):
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda text: text + "more\n", "is larger than the model: 25 WordPie"),
+        (lambda text: text.replace("[PAD]", "pad"), r"\[PAD\] not"),
+    ],
+)
+def test_a_vocabulary_of_another_model_is_refused(
+    tmp_path, bert, change, message
+):
     vocab_file = create_vocab(tmp_path / "vocab.txt")
-    text = vocab_file.read_text("utf-8")
-    for contents, message in (
-        (text + "more\n", "is larger than the model: 25 WordPieces"),
-        (text.replace("[PAD]", "pad"), r"\[PAD\] not"),
-    ):
-        vocab_file.write_text(contents, "utf-8")
-        tokenizer = tokenization.FullTokenizer(vocab_file)
-        with pytest.raises(ValueError, match=f"vocab.txt:? {message}"):
-            save_huggingface(bert, tmp_path / "new", tokenizer=tokenizer)
+    vocab_file.write_text(change(vocab_file.read_text("utf-8")), "utf-8")
+    tokenizer = tokenization.FullTokenizer(vocab_file)
+    with pytest.raises(ValueError, match=f"vocab.txt:? {message}"):
+        save_huggingface(bert, tmp_path / "new", tokenizer=tokenizer)
     assert not (tmp_path / "new").exists()
 
 

@@ -3,9 +3,10 @@
 KerasHub 0.32 wrote the classifier in tests/testdata/weights/kerashub, with
 random weights, and computed out.npz (its backbone) and out_c.npz of in.npz.
 
-kerashub_files.py reads their JSON files, h5_files.py reads their weights, and
-kerashub_targets.py finds the variables for these. kerashub_weights.py gives the
-weights Google's names.
+model_folders/kerashub_files.py reads their JSON files,
+model_folders/weights/h5_files.py reads their weights, and
+model_folders/weights/kerashub_targets.py finds the variables for these.
+model_folders/weights/kerashub_weights.py gives the weights Google's names.
 """
 
 import json

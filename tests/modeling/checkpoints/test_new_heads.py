@@ -1,6 +1,6 @@
 """A fine-tuned model is the start for other labels, and for other tasks.
 
-Tests new_heads.py.
+modeling/checkpoints/new_heads.py decides which heads begin anew.
 """
 
 import numpy as np

@@ -1,8 +1,9 @@
 """Checkpoints and SavedModels of Model Garden, which TF-Hub published.
 
-object_graph.py finds their weights, and saved_models.py what else they state.
-object_entries.py opens them, and entry_names.py converts the names of their
-entries.
+model_folders/weights/object_graph.py finds their weights, and
+model_folders/saved_models.py what else they state.
+model_folders/weights/object_entries.py opens them, and
+model_folders/weights/entry_names.py converts the names of their entries.
 """
 
 import re

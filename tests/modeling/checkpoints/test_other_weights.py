@@ -1,6 +1,6 @@
 """Weights that are not read: one line says what they are, and what to do.
 
-loading.py tells them from checkpoints.
+modeling/checkpoints/loading.py tells them from checkpoints.
 """
 
 import json
@@ -95,16 +95,18 @@ def test_an_export_says_whose_weights_they_are(tmp_path):
 @pytest.mark.parametrize(
     "head", [("out.weight", "out.bias"), ("mlp.0.weight", "mlp.2.weight")]
 )
-def test_a_head_under_other_names_is_named(tmp_path, head):
+@pytest.mark.parametrize(
+    "load", [modeling.BertClassifier.from_preset, weights_fuzz.LOADERS[1]]
+)
+def test_a_head_under_other_names_is_named(tmp_path, head, load):
     recorded = RECORDED.with_name("BertForSequenceClassification")
     folder = shutil.copytree(recorded, tmp_path / "model")
     removed = ["classifier.weight", "classifier.bias"]
     change_weights(folder, dict.fromkeys(head, (2, 8)), removed)
     first, second = sorted(head)
     says = rf"model.safetensors contains no head .*{first}.*{second}"
-    for load in (modeling.BertClassifier.from_preset, weights_fuzz.LOADERS[1]):
-        with pytest.raises(ValueError, match=says):
-            load(folder)
+    with pytest.raises(ValueError, match=says):
+        load(folder)
 
 
 @pytest.mark.parametrize(
@@ -134,7 +136,8 @@ def test_sizes_are_compared_before_a_model_is_created(place, entry, value):
         modeling.find_checkpoint(preset, config=changed)
 
 
-def test_every_function_names_a_configuration_that_does_not_fit(tmp_path):
+@pytest.mark.parametrize("load", weights_fuzz.LOADERS)
+def test_every_function_names_a_configuration_that_does_not_fit(tmp_path, load):
     folder = tmp_path / "models"
     folder.mkdir()
     weights_fuzz.create_folders(folder)
@@ -142,6 +145,5 @@ def test_every_function_names_a_configuration_that_does_not_fit(tmp_path):
     values = json.loads(file.read_text())
     file.write_text(json.dumps(values | {"num_hidden_layers": 1_000_000}))
     says = rf"num_hidden_layers=1000000, .* in {file}"
-    for load in weights_fuzz.LOADERS:
-        with pytest.raises(ValueError, match=says):
-            load(file.parent)
+    with pytest.raises(ValueError, match=says):
+        load(file.parent)

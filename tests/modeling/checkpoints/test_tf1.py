@@ -1,7 +1,9 @@
 """TF1 checkpoints: Google's format and names, in and out.
 
-restore.py assigns their values by name. tf1_files.py opens the files.
-checkpoint.py and entries.py define what all formats have.
+modeling/checkpoints/restore.py assigns their values by name.
+model_folders/weights/tf1_files.py opens the files.
+modeling/checkpoints/checkpoint.py and model_folders/weights/entries.py define
+what all formats have.
 """
 
 import resource

@@ -1,6 +1,6 @@
 """Whether the best step of a run outlives kills, resumes and other data.
 
-best_step.py keeps it. test_best_step.py tests what uses it.
+tests/training/loop/test_best_step.py tests what uses it.
 """
 
 import contextlib

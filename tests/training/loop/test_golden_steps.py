@@ -1,6 +1,6 @@
 """Training in float64 against recordings of the original, step by step.
 
-train_step.py makes the steps.
+training/loop/train_step.py makes the steps.
 """
 
 import dataclasses

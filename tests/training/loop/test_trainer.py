@@ -1,6 +1,7 @@
 """The loop's own promises, on a model of two numbers.
 
-trainer.py has the loop, callbacks.py what it calls after each step.
+training/loop/trainer.py has the loop, training/loop/callbacks.py what it calls
+after each step.
 """
 
 import signal

@@ -1,6 +1,7 @@
 """Optimizers against their formulas, written in NumPy.
 
-adamw.py has the formulas, and accelerated_updates.py their fast versions.
+training/optimizers/adamw.py has the formulas, and
+training/optimizers/accelerated_updates.py their fast versions.
 """
 
 import keras

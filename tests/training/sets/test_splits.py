@@ -1,8 +1,14 @@
 """The records of a task's splits.
 
-task.py defines a split.
+training/task.py defines a split.
 """
 
+import gc
+import zlib
+
+import pytest
+
+from data.io.records import read_records
 from modeling import BertConfig
 from tests.support.toy_task import (
     ToyTask,
@@ -13,6 +19,91 @@ from tests.support.toy_task import (
 from training.sets.splits import dev_set_checksum, write_splits
 
 BERT_CONFIG = BertConfig(vocab_size=100)
+
+
+class WindowTask(ToyTask):
+    """Writes two records for each example, whose origins name the example."""
+
+    num_examples = 3
+
+    def encode(self, split, examples):
+        for number in examples:
+            for record, _ in super().encode(split, [number, number + 1]):
+                yield record, number
+
+
+def create_task(folder, task_class, **flags):
+    config = create_config(folder, **flags)
+    return task_class(create_start(config, BERT_CONFIG, load_tokenizer()))
+
+
+def test_a_split_contains_the_records_of_its_examples_in_order(tmp_path):
+    task = create_task(tmp_path, WindowTask, do_eval=True)
+    (split,) = write_splits(task, tmp_path / "state").values()
+    encoded = [record for record, _ in task.encode("eval", range(3))]
+    (path,) = split.records.files
+    assert path == str(tmp_path / "state/eval.tf_record")
+    assert [*read_records(path)] == encoded
+    assert split.checksum == sum(map(zlib.crc32, encoded))
+    assert (split.num_examples, split.num_records) == (3, 6)
+    assert split.examples == range(3)
+    assert split.origins == [0, 0, 1, 1, 2, 2]
+
+
+def test_a_train_split_keeps_neither_examples_nor_origins(tmp_path):
+    task = create_task(tmp_path, WindowTask, do_train=True)
+    split = write_splits(task, tmp_path / "state")["train"]
+    assert (split.num_examples, split.num_records) == (3, 6)
+    assert not split.examples
+    assert not split.origins
+
+
+@pytest.mark.parametrize(
+    ("flags", "names"),
+    [
+        (["do_train"], ["train"]),
+        (["do_eval"], ["eval"]),
+        (["do_predict"], ["predict"]),
+        (["do_train", "do_eval"], ["train", "eval"]),
+    ],
+)
+def test_only_the_splits_that_a_command_needs_are_read(tmp_path, flags, names):
+    task = create_task(tmp_path, ToyTask, **dict.fromkeys(flags, True))
+    assert [*write_splits(task, tmp_path / "state")] == names
+
+
+def test_a_split_that_a_task_skips_has_no_records(tmp_path):
+    task = create_task(tmp_path, ToyTask, do_eval=True, do_predict=True)
+    task.read_examples = {"eval": range(3), "predict": None}.get
+    assert [*write_splits(task, tmp_path / "state")] == ["eval"]
+    assert not (tmp_path / "state/predict.tf_record").exists()
+
+
+class Example:
+    """An example of which a test counts those that are in memory."""
+
+
+class CountingTask(ToyTask):
+    """Counts the examples in memory when each split is encoded."""
+
+    def __init__(self, start):
+        super().__init__(start)
+        self.in_memory = {}
+
+    def read_examples(self, split):
+        return [Example() for _ in range(3)]
+
+    def encode(self, split, examples):
+        self.in_memory[split] = sum(
+            isinstance(value, Example) for value in gc.get_objects()
+        )
+        yield from super().encode(split, range(3))
+
+
+def test_train_examples_are_freed_before_the_next_split_is_written(tmp_path):
+    task = create_task(tmp_path, CountingTask, do_train=True, do_eval=True)
+    write_splits(task, tmp_path / "state")
+    assert task.in_memory == {"train": 6, "eval": 3}
 
 
 def test_a_dev_set_is_identified_by_all_that_its_figures_come_from(tmp_path):

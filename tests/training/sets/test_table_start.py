@@ -1,6 +1,6 @@
 """Lengths, epochs and a split that suit the rows of a table of pairs.
 
-tests/scripts/test_data_file.py tests them with runs. Tests table_start.py.
+tests/scripts/test_data_file.py tests them with runs.
 """
 
 from types import SimpleNamespace

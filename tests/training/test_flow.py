@@ -1,0 +1,122 @@
+"""The steps that fine-tuning and pretraining share: how a run begins."""
+
+import types
+
+import numpy as np
+import pytest
+
+import modeling
+from tests.support.models import SMALL
+from tests.support.toy_task import (
+    ToyTask,
+    create_config,
+    create_start,
+    load_tokenizer,
+)
+from training import flow
+from training.run import history
+from training.run.run_folder import RunFolder
+from training.sets.splits import write_splits
+from training.training_config import NumSteps
+
+
+@pytest.fixture
+def begin(tmp_path):
+    """A function (folder, trains=True, **flags) -> Trainer of a run there."""
+
+    def begin_run(name, trains=True, **changes):
+        config = create_config(
+            tmp_path / name,
+            train_batch_size=4,
+            summary_steps=0,
+            do_train=trains,
+            do_eval=not trains,
+            **changes,
+        )
+        start = create_start(config, SMALL)
+        plan = flow.Plan(
+            create_model=lambda config, **options: modeling.BertClassifier(
+                config, 2, **options
+            ),
+            loss=modeling.ClassifierLoss(),
+            num_steps=NumSteps(3, 0) if trains else None,
+            settings={},
+            dev_set_checksum=7,
+        )
+        return flow.begin_run(start, RunFolder.open(start), plan, teacher=None)
+
+    return begin_run
+
+
+def weights_of(trainer):
+    return {
+        name: variable.numpy()
+        for name, variable in modeling.named_variables(trainer.model).items()
+    }
+
+
+def test_a_run_without_weights_begins_with_those_of_the_seed(begin):
+    first = weights_of(begin("a", seed=1))
+    np.testing.assert_equal(weights_of(begin("b", seed=1)), first)
+    other = weights_of(begin("c", seed=2))
+    name = "bert/embeddings/word_embeddings"
+    assert not np.array_equal(other[name], first[name])
+
+
+def test_a_run_that_is_begun_again_has_its_last_step(begin, tmp_path):
+    trainer = begin("run")
+    assert trainer.global_step == 0
+    start = create_start(trainer.config, SMALL, load_tokenizer())
+    splits = write_splits(ToyTask(start), tmp_path / "records")
+    trainer.fit(splits["train"].records, 3)
+    again = begin("run")
+    assert again.global_step == 3
+    np.testing.assert_equal(weights_of(again), weights_of(trainer))
+
+
+def test_the_history_marks_scores_with_the_dev_set_of_the_plan(begin, tmp_path):
+    trainer = begin("run", trains=False)
+    flow.evaluate_at_the_end(trainer, lambda trainer: {"accuracy": 0.5})
+    (line,) = history.read_history(tmp_path / "run" / history.FILE)
+    assert line["metrics"] == {"accuracy": 0.5}
+    assert line["dev_set"] == 7
+
+
+@pytest.mark.parametrize("num_blocks", [0, 1])
+def test_frozen_blocks_and_the_embeddings_are_not_trained(begin, num_blocks):
+    model = begin("run", freeze_layers=num_blocks).model
+    frozen = {
+        "/".join(name.split("/")[:3])
+        for name, variable in modeling.named_variables(model).items()
+        if name.startswith("bert/") and not variable.trainable
+    }
+    embeddings = {
+        "bert/embeddings/LayerNorm",
+        "bert/embeddings/position_embeddings",
+        "bert/embeddings/token_type_embeddings",
+        "bert/embeddings/word_embeddings",
+    }
+    expected = embeddings | {"bert/encoder/layer_0"} if num_blocks else set()
+    assert frozen == expected
+
+
+def test_a_command_that_does_not_train_has_no_train_step(begin):
+    assert begin("run", trains=False).train_step is None
+    assert begin("other").train_step is not None
+
+
+def test_the_scores_of_a_step_are_computed_once():
+    steps = []
+
+    def evaluate(trainer):
+        steps.append(trainer.global_step)
+        return {"accuracy": trainer.global_step / 10}
+
+    evaluate_once = flow.evaluate_once_per_step(evaluate)
+    for step in (3, 5, 5, 3):
+        trainer = types.SimpleNamespace(global_step=step)
+        scores = evaluate_once(trainer)
+        assert scores == {"accuracy": step / 10}
+        # A caller may add to its scores.
+        scores["loss"] = 1.0
+    assert steps == [3, 5]
