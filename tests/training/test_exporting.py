@@ -1,6 +1,7 @@
 """An export that scores lower than its model is not written.
 
-export_scores.py compares them, and exporting.py writes the export.
+training/export_scores.py compares them, and training/exporting.py writes the
+export.
 tests/scripts/test_run_ner.py tests it with a model whose int8 is really worse.
 """
 
