@@ -109,7 +109,7 @@ def create_plan(
         loss=modeling.PretrainingLoss(config.pretraining.next_sentence),
         num_steps=find_num_steps(config),
         settings=settings_to_record,
-        dev_set_checksum=dev_set_checksum(config, dev_set),
+        dev_set_checksum=records_checksum(config, dev_set),
     )
 
 
@@ -232,7 +232,7 @@ def check_same_records(
         )
 
 
-def dev_set_checksum(
+def records_checksum(
     config: PretrainingConfig, dev_set: Sequence[Fingerprint]
 ) -> int:
     """Returns a checksum of the records that evaluations read.

@@ -257,7 +257,7 @@ class HuggingFaceCheckpoint(Checkpoint):
             _normalize(name): stored[scopeless[name]] for name in scopeless
         }
         if any(name.startswith("cls/predictions/") for name in names):
-            _check_decoder(self.file, tensors)
+            tensors = _tie_decoder(self.file, tensors)
         entries = {
             name: _google_entry(name, tensors.pop(_huggingface_name(name)))
             for name in names
@@ -305,23 +305,27 @@ def _list_unused(path: str, names: Iterable[str]) -> list[str]:
     return [name for name in names if not silent.search(name)]
 
 
-def _check_decoder(path: str, tensors: dict[str, Entry]) -> None:
-    """Checks that the masked LM's output layer is the word embeddings.
+def _tie_decoder(path: str, tensors: Mapping[str, Entry]) -> dict[str, Entry]:
+    """Returns tensors with the masked LM's output layer as word embeddings.
 
-    BERT uses one matrix for both. A file may contain the matrix twice, and then
-    the values must be equal. If it contains only the output layer, `tensors`
-    gets it as the word embeddings.
+    BERT uses one matrix for both. If a file contains only the output layer, the
+    result has it under the name of the word embeddings.
+
+    Raises:
+        ValueError: a file contains the matrix twice, with different values.
     """
+    tied = dict(tensors)
     for copy, shared in _DECODER.items():
         if copy not in tensors:
             continue
         if shared not in tensors:
-            tensors[shared] = tensors.pop(copy)
+            tied[shared] = tied.pop(copy)
         elif not np.array_equal(tensors[copy].read(), tensors[shared].read()):
             raise ValueError(
                 f"{path}: {copy} differs from {shared} (tie_word_embeddings "
                 "is false), so this checkpoint cannot be used for masked LM"
             )
+    return tied
 
 
 def _normalize(name: str) -> str:

@@ -104,11 +104,11 @@ class Engine(abc.ABC):
         try:
             return self._compute(features)
         except Exception as error:
-            # Omit the runtime's traceback: the usual cause is a lack of memory.
+            # The usual cause is a lack of memory.
             reason = " ".join(str(error).split())[:200] or "out of memory"
             raise EngineError(
                 f"the model failed on this input: {reason}"
-            ) from None
+            ) from error
 
     def lengths(self, longest: int, pads: bool) -> list[int]:
         """Returns the lengths to which inputs are padded, the shortest first.

@@ -146,8 +146,9 @@ class TextTask(Generic[ContextT, ReplyT]):
     `ask` calls `encode`, then the network, then `decode`.
 
     These three raise their errors. `in_steps` catches them: the request gets a
-    `Failure` in the place of its reply, and the other requests get theirs. But
-    an error of the network that is no ValueError is a bug, and ends the call.
+    `Failure` in the place of its reply, and the other requests get theirs. An
+    error of the network is an `EngineError`, which is a ValueError and has the
+    runtime's error as its cause.
     `ask` raises every error that is no ValueError.
 
     Attributes:

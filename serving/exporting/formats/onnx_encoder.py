@@ -25,7 +25,7 @@ class Features(NamedTuple):
     segments: str
 
 
-class EncoderOutputs(NamedTuple):
+class EncoderTensors(NamedTuple):
     """Names of the tensors that the encoder computes.
 
     Attributes:
@@ -42,7 +42,7 @@ def add_encoder(
     bert: BertModel,
     bilstm: BidirectionalLSTM | None,
     features: Features,
-) -> EncoderOutputs:
+) -> EncoderTensors:
     """Adds an encoder, and the LSTM after it if there is one."""
     ids, mask, segments = features
     one = builder.constant([1], np.int64)
@@ -63,7 +63,7 @@ def add_encoder(
     else:
         first = builder.select(outputs, 0, axis=1)
     pooled = builder.add("Tanh", builder.dense(first, bert.pooler))
-    return EncoderOutputs(outputs, pooled)
+    return EncoderTensors(outputs, pooled)
 
 
 def _add_places(builder: GraphBuilder, ids: str, one: str) -> str:
@@ -178,7 +178,7 @@ def _add_lstm(
     inputs: str,
     mask: str,
     last: str,
-) -> EncoderOutputs:
+) -> EncoderTensors:
     """Adds an LSTM. Its pooled output is the last of each direction.
 
     Padding must be at the end of inputs. `last` is the last position that is
@@ -219,7 +219,7 @@ def _add_lstm(
         builder.add("GatherND", forward, last, batch_dims=1),
         builder.select(backward, 0, axis=1),
     ]
-    return EncoderOutputs(
+    return EncoderTensors(
         builder.add("Concat", forward, backward, axis=-1),
         builder.add("Concat", *ends, axis=-1),
     )

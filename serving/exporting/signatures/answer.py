@@ -107,8 +107,8 @@ class _Answering:
             decoding_options, window_options.use_char_offsets
         )
         # Both signatures call the same graph.
-        self.predict = heads.trace_once(self._predict)
-        self.answer_n_best = heads.trace_once(self._answer_n_best)
+        self.predict = heads.share_graph(self._predict)
+        self.answer_n_best = heads.share_graph(self._answer_n_best)
 
     def answer(self, question: tf.Tensor, context: tf.Tensor) -> Tensors:
         outputs = self.answer_n_best(question, context)

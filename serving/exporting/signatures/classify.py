@@ -62,7 +62,7 @@ def create_head(
     if mode != head_outputs.REGRESSION:
         label_list = heads.output_labels(model, settings)
     output_kind = head_outputs.output_kind_of(kinds.CLASSIFIER, settings)
-    predict = heads.trace_once(heads.predict_labels(model, output_kind))
+    predict = heads.share_graph(heads.predict_labels(model, output_kind))
     names = ["text_a"] if stride else ["text_a", "text_b"]
     predict_texts: _PredictTexts = (
         _WholeTexts(predict, options, stride=stride, mode=mode).predict_texts
@@ -192,7 +192,7 @@ class _Classifying:
         self._mode = mode
         self._num_texts = num_texts
         # Both signatures call the same graph.
-        self.classify = heads.trace_once(self._classify)
+        self.classify = heads.share_graph(self._classify)
 
     def classify_text(self, text: tf.Tensor) -> Tensors:
         empty = [tf.zeros_like(text)] * (self._num_texts - 1)

@@ -55,7 +55,7 @@ class _Embedding:
         self._model = model
         self._options = options
         self._packing = options.packing
-        self.encode = heads.trace_once(self._encode)
+        self.encode = heads.share_graph(self._encode)
 
     def embed(self, text: tf.Tensor) -> Tensors:
         (tokens,) = self._packing.tokenize(text)

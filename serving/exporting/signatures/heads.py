@@ -110,7 +110,7 @@ def create_ids_endpoint(
     return Endpoint(serve, inputs)
 
 
-def trace_once(function: Callable[..., T]) -> Callable[..., T]:
+def share_graph(function: Callable[..., T]) -> Callable[..., T]:
     """Wraps a function, so that all signatures call the same traced graph.
 
     Otherwise each signature of a SavedModel would contain its own copy of the

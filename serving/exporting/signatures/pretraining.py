@@ -48,7 +48,7 @@ def create_head(
             than `max_seq_length` are cut.
     """
 
-    @heads.trace_once
+    @heads.share_graph
     def predict(features: Tensors, positions: tf.Tensor) -> Tensors:
         outputs = model(
             {**features, "masked_lm_positions": positions}, training=False
@@ -89,8 +89,8 @@ def _create_fill_mask(
     top_k = min(_TOP_K, len(vocab))
 
     def fill_mask(text: tf.Tensor) -> Tensors:
-        ids = packing.tokenizer.tokenize_around(text, (MASK,))
-        tokens = ids[:, : options.max_seq_length - 2]
+        tokens = packing.tokenizer.tokenize_around(text, (MASK,))
+        tokens = tokens[:, : options.max_seq_length - 2]
 
         def fill_rows(start: tf.Tensor, end: tf.Tensor) -> Tensors:
             features = batches.pack_rows(packing, [tokens], start, end)
@@ -107,10 +107,10 @@ def _create_fill_mask(
             # Drop probabilities of ids beyond the vocabulary, because the
             # model's embedding table may contain additional rows.
             named = outputs["masked_lm_probabilities"][..., : len(vocab)]
-            probabilities, ids = tf.math.top_k(
+            probabilities, top_ids = tf.math.top_k(
                 tf.boolean_mask(named, is_position), top_k
             )
-            return {"probabilities": probabilities, "ids": ids}
+            return {"probabilities": probabilities, "ids": top_ids}
 
         outputs = batches.call_in_batches(
             fill_rows, tokens.nrows(tf.int32), options.predict_batch_size

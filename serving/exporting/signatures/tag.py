@@ -77,11 +77,11 @@ class _Tagging:
         self._only_legal = only_legal
         self._options = options
         self._tokenizer = options.packing.tokenizer
-        self.predict = heads.trace_once(
+        self.predict = heads.share_graph(
             heads.predict_labels(model, head_outputs.CLASSIFICATION)
         )
         # Both signatures call the same graph.
-        self.tag_words = heads.trace_once(self._tag_words)
+        self.tag_words = heads.share_graph(self._tag_words)
 
     def tag(self, text: tf.Tensor) -> Tensors:
         return self.tag_words(split_words(text))
