@@ -65,14 +65,14 @@ class Spec(TypedDict, total=False):
 
 
 class Ready(TypedDict):
-    """What a contestant's process sends after its warm-up."""
+    """The line that a contestant's process sends after its warm-up."""
 
     num_sequences: float
     versions: dict[str, str]
 
 
 class Reply(TypedDict):
-    """What a contestant's process sends after each repeat."""
+    """The line that a contestant's process sends after each repeat."""
 
     seconds: float
     peak_memory_gib: float

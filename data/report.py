@@ -77,7 +77,7 @@ def _is_inside(start: int, end: int, spans: Sequence[tuple[int, int]]) -> bool:
 
 
 class Baseline(NamedTuple):
-    """What a program could always answer, and how often that is right.
+    """An answer that a program could always give, and how often it is right.
 
     Attributes:
         answer: the answer.

@@ -1,4 +1,4 @@
-"""What all losses share: how values are weighted, summed and averaged.
+"""The base of all losses: it weights, sums and averages their values.
 
 losses.py contains the formulas of the values, a class for each task.
 

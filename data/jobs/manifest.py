@@ -55,7 +55,7 @@ class JobDescription(TypedDict):
 
 
 class JobResults(TypedDict):
-    """What a finished job has written.
+    """The shards and the counts of a finished job.
 
     Attributes:
         shards: the shards, in the order of their numbers.

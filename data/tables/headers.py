@@ -59,7 +59,7 @@ class _Column(NamedTuple):
 
 
 class _Sign(enum.Enum):
-    """What the first cell of a column is by the cells below it.
+    """The kind of a column's first cell, judged by the cells below it.
 
     Attributes:
         NAME: a name, such as `price` above numbers.

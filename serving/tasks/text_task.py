@@ -148,8 +148,8 @@ class TextTask(Generic[ContextT, ReplyT]):
     These three raise their errors. `in_steps` catches them: the request gets a
     `Failure` in the place of its reply, and the other requests get theirs. An
     error of the network is an `EngineError`, which is a ValueError and has the
-    runtime's error as its cause.
-    `ask` raises every error that is no ValueError.
+    runtime's error as its cause. `ask` raises every error that is no
+    ValueError.
 
     Attributes:
         name: name of the task, for --task.

@@ -78,7 +78,7 @@ def change_bytes(content, random, end=None):
     return bytes(content)
 
 
-def _places(value, path=()):
+def _places(value):
     """Yields (container, key) of each value in a JSON value."""
     items = ()
     if isinstance(value, dict):
@@ -87,7 +87,7 @@ def _places(value, path=()):
         items = enumerate(value)
     for key, inner in items:
         yield value, key
-        yield from _places(inner, (*path, key))
+        yield from _places(inner)
 
 
 def _change_value(value, random):
