@@ -22,7 +22,10 @@ from command_line import cli, config_values, flags
 from command_line.flags import flag, group, like
 from command_line.groups import PRECISIONS, DeviceFlags, ModelFlags
 from command_line.path_flags import PathKind
-from data.classification.features import InputExample, convert_single_example
+from data.classification.classification_examples import (
+    InputExample,
+    convert_single_example,
+)
 from data.io import text_files
 from data.text import token_windows, tokenization
 from files.atomic import atomic_open

@@ -13,7 +13,7 @@ the function drops elements, because only training drops elements.
 To remove the faster versions, delete modeling/accelerated/ with its tests. Then
 `_find_chooser` finds nothing, and each call runs the plain version below. Call
 the model instead of `inference.Predictor` in training/loop/prediction.py, and
-export without `kernels_to_cast` in serving/exporting/formats/saved_model.py.
+export without `kernels_to_cast` in saved_model_writer.py of serving/exporting/.
 Last, remove the decorator `Overridable`, which then does nothing. Results
 change only by rounding, but training and prediction become slower.
 """

@@ -7,7 +7,7 @@ from serving.serving_flags import DEFAULT_TASK_FLAGS, TaskFlags
 from serving.tasks.answer import ANSWER, AnswerReply
 from serving.tasks.classify import CLASSIFY, ClassifyReply
 from serving.tasks.embed import EMBED, EmbedReply
-from serving.tasks.pretraining import (
+from serving.tasks.pretrained import (
     FILL_MASK,
     NEXT_SENTENCE,
     FillMaskReply,

@@ -22,7 +22,7 @@ The two flows, from their first to their last step:
 
 What the steps call:
 
-    distillation.py: loads the teacher
+    teacher.py: loads the teacher
     loop/: steps, callbacks, evaluations, checkpoints
     optimizers/: AdamW, LAMB, learning rates
     run/: what a run leaves in its folder

@@ -21,7 +21,6 @@ from model_folders.recorded_sets import (
 )
 from model_folders.results import never_found
 from training import checks, exporting, flow
-from training.distillation import load_teacher
 from training.fine_tuning_config import FineTuningConfig
 from training.flow import Scores
 from training.loop import devices
@@ -46,6 +45,7 @@ from training.task import (
     Splits,
     Task,
 )
+from training.teacher import load_teacher
 from training.training_config import NumSteps
 
 

@@ -22,7 +22,6 @@ from training import (
     pretraining_evaluation,
     pretraining_records,
 )
-from training.distillation import load_teacher
 from training.flow import Scores
 from training.loop import devices
 from training.loop.trainer import Trainer
@@ -30,6 +29,7 @@ from training.pretraining_config import PretrainingConfig
 from training.run import fingerprints, resuming
 from training.run.run_folder import RunFolder
 from training.start import StartingPoint
+from training.teacher import load_teacher
 from training.training_config import NumSteps
 
 

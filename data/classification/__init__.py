@@ -6,19 +6,19 @@ Reading examples and their labels:
     processor.py: what a reader of a task must be able to do
     glue.py: GLUE and XNLI
     glue_layouts.py: the columns of GLUE's tasks in the files of any mirror
-    swag.py: SWAG
+    swag_examples.py: SWAG
     table_processor.py: users' tables
     table_columns.py: their columns
     label_set.py: their labels
     label_cells.py: the labels in a cell
-    pairs.py: tables of pairs, for ranking and for vectors
+    pair_processors.py: tables of pairs, for ranking and for vectors
     processor_file.py: a user's class for Google's code
     google_code.py: runs that class
     classification_options.py: the flags of tables and GLUE
 
 From an example to a score:
 
-    features.py: examples to inputs
+    classification_examples.py: examples to inputs
     label_decoding.py: outputs to labels and files
     metrics.py: labels to scores
     label_report.py: the part of report.html

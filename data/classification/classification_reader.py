@@ -1,7 +1,7 @@
 """Names the values of --task_name, and reads the sets of their tasks.
 
-glue.py reads GLUE and XNLI. table_processor.py and pairs.py read a user's own
-tables.
+glue.py reads GLUE and XNLI. table_processor.py and pair_processors.py read a
+user's own tables.
 """
 
 import dataclasses
@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from typing import Literal, TypeAlias
 
 from data.classification import glue
+from data.classification.classification_examples import InputExample
 from data.classification.classification_options import TableOptions
-from data.classification.features import InputExample
-from data.classification.pairs import (
+from data.classification.pair_processors import (
     PAIR_COLUMNS,
     RANKING_COLUMNS,
     PairProcessor,

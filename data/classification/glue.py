@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from absl import logging
 
 from data.classification import glue_layouts
-from data.classification.features import (
+from data.classification.classification_examples import (
     InputExample,
     Label,
     regression_label,

@@ -18,7 +18,7 @@ import types
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from data.classification.features import InputExample
+from data.classification.classification_examples import InputExample
 from data.io import text_files
 from data.text import tokenization
 from files.paths import StrPath

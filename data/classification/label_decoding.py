@@ -7,7 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import numpy as np
 from absl import logging
 
-from data.classification.features import InputExample, Label, label_id
+from data.classification.classification_examples import (
+    InputExample,
+    Label,
+    label_id,
+)
 from data.tables import tables
 from files.atomic import atomic_open
 from files.json_files import JsonObject

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from data.classification.features import (
+from data.classification.classification_examples import (
     InputExample,
     Label,
     names_of,

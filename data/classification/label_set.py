@@ -10,13 +10,13 @@ from collections.abc import Iterable, Sequence
 from absl import logging
 
 from data.classification import label_cells
-from data.classification.classification_options import TableOptions
-from data.classification.features import (
+from data.classification.classification_examples import (
     InputExample,
     Label,
     names_of,
     regression_label,
 )
+from data.classification.classification_options import TableOptions
 from data.tables import column_names
 from files.paths import StrPath
 from model_folders.labels import check_labels, first_labels, misspelled_labels

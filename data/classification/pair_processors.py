@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 import numpy as np
 from absl import logging
 
-from data.classification.features import (
+from data.classification.classification_examples import (
     ClassificationFeatures,
     InputExample,
     Label,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from data.classification import metrics
-from data.classification.features import InputExample
+from data.classification.classification_examples import InputExample
 from data.io.set_cache import CachingReader
 from model_folders.model_entries import (
     ClassifierSettings,

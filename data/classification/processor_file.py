@@ -6,7 +6,7 @@ google_code.py runs the file that contains the class.
 from typing import Any, Final, Self
 
 from command_line.path_flags import split_code
-from data.classification import features
+from data.classification import classification_examples
 from data.classification.google_code import UserCode, convert_to_unicode
 from data.classification.processor import ClassificationProcessor
 from data.io.split_names import SETS, Purpose
@@ -85,7 +85,7 @@ class UserProcessor(ClassificationProcessor):
 
     def load(
         self, purpose: Purpose
-    ) -> dict[Purpose, list[features.InputExample]]:
+    ) -> dict[Purpose, list[classification_examples.InputExample]]:
         """Returns {`purpose`: the examples of its set}.
 
         Raises:
@@ -117,7 +117,7 @@ class UserProcessor(ClassificationProcessor):
 
     def _convert(
         self, example: object, number: int, purpose: Purpose
-    ) -> features.InputExample:
+    ) -> classification_examples.InputExample:
         """Converts an example of the user's class, which need not be ours.
 
         `number` is its place in the set, for an example without a guid.
@@ -139,7 +139,7 @@ class UserProcessor(ClassificationProcessor):
                 f"{where}: unknown label {label!r}; get_labels returns "
                 f"{first_labels(self._labels)}"
             )
-        return features.InputExample(guid, text_a, text_b, label)
+        return classification_examples.InputExample(guid, text_a, text_b, label)
 
     def _method(self, name: str) -> str:
         return f"{self._code.file_name}: {self.name}.{name}"
@@ -165,7 +165,7 @@ class RecordedProcessor(ClassificationProcessor):
 
     def load(
         self, purpose: Purpose
-    ) -> dict[Purpose, list[features.InputExample]]:
+    ) -> dict[Purpose, list[classification_examples.InputExample]]:
         """Raises a ValueError, because the user's class is unknown."""
         name = self._preset.recorded_settings[ENTRY]
         raise ValueError(

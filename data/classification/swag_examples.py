@@ -11,7 +11,7 @@ consists of the words that begin all endings, and one ending:
 import dataclasses
 from collections.abc import Iterable, Iterator
 
-from data.classification.features import (
+from data.classification.classification_examples import (
     ClassificationFeatures,
     InputExample,
     create_joined_features,

@@ -9,8 +9,12 @@ from typing import NamedTuple
 from absl import logging
 
 from data.classification import metrics
+from data.classification.classification_examples import (
+    InputExample,
+    Label,
+    names_of,
+)
 from data.classification.classification_options import TableOptions
-from data.classification.features import InputExample, Label, names_of
 from data.classification.label_set import LabelSet
 from data.classification.processor import ClassificationProcessor
 from data.classification.table_columns import SET_FILES, layout_of

@@ -21,26 +21,26 @@ from modeling.checkpoints.tf1 import named_tensorflow_errors
 from modeling.task_models import BertEmbedder
 from serving import checksums, engines, head_outputs
 from serving.exporting.export_options import ExportOptions
-from serving.exporting.formats import litert, saved_model
+from serving.exporting.formats import litert_writer, saved_model_writer
 from serving.exporting.signatures import (
-    answer,
-    choose,
-    classify,
-    embed,
-    heads,
-    pretraining,
-    tag,
+    answer_graph,
+    choose_graph,
+    classify_graph,
+    embed_graph,
+    export_head,
+    pretrained_graph,
+    tag_graph,
 )
 
 # {kind of model: function that creates the head of its exports}. Each accepts a
 # model of its kind, and the settings of its head.
-_HEADS: dict[str, Callable[[Any, Any, ExportOptions], heads.Head]] = {
-    kinds.CLASSIFIER: classify.create_head,
-    kinds.ENCODER: embed.create_head,
-    kinds.MULTIPLE_CHOICE: choose.create_head,
-    kinds.PRETRAINER: pretraining.create_head,
-    kinds.SPAN_LABELER: answer.create_head,
-    kinds.TOKEN_CLASSIFIER: tag.create_head,
+_HEADS: dict[str, Callable[[Any, Any, ExportOptions], export_head.Head]] = {
+    kinds.CLASSIFIER: classify_graph.create_head,
+    kinds.ENCODER: embed_graph.create_head,
+    kinds.MULTIPLE_CHOICE: choose_graph.create_head,
+    kinds.PRETRAINER: pretrained_graph.create_head,
+    kinds.SPAN_LABELER: answer_graph.create_head,
+    kinds.TOKEN_CLASSIFIER: tag_graph.create_head,
 }
 
 
@@ -104,7 +104,7 @@ def export(
 def write_export(
     export_dir: str | os.PathLike[str],
     model: FeaturesModel,
-    head: heads.Head,
+    head: export_head.Head,
     options: ExportOptions,
 ) -> cards.Card | None:
     """Writes the export of a model whose head is given (see `export`)."""
@@ -138,7 +138,7 @@ def write_export(
 def _write_networks(
     folder: Path,
     model: FeaturesModel,
-    head: heads.Head,
+    head: export_head.Head,
     options: ExportOptions,
 ) -> None:
     """Writes the network in each of the formats."""
@@ -174,7 +174,7 @@ def _describe_export(
 def _create_card(
     description: ModelJson,
     files: Mapping[str, int],
-    head: heads.Head,
+    head: export_head.Head,
     options: ExportOptions,
 ) -> cards.Card:
     """Returns the values of the export's README.md."""
@@ -230,14 +230,17 @@ def _describe_model(
 
 
 def _write_onnx(
-    path: Path, model: FeaturesModel, head: heads.Head, options: ExportOptions
+    path: Path,
+    model: FeaturesModel,
+    head: export_head.Head,
+    options: ExportOptions,
 ) -> None:
     """Writes the file model.onnx, if the package onnx is installed."""
     try:
         # Import late, because only this format needs the package onnx.
-        from serving.exporting.formats import onnx
+        from serving.exporting.formats import onnx_writer
 
-        onnx.write_onnx(path, model, head, options)
+        onnx_writer.write_onnx(path, model, head, options)
     except ModuleNotFoundError as error:
         raise ImportError(
             f"The format onnx needs {error.name}: {install_command(error.name)}"
@@ -251,7 +254,7 @@ class _WriteNetwork(Protocol):
         self,
         path: Path,
         model: FeaturesModel,
-        head: heads.Head,
+        head: export_head.Head,
         options: ExportOptions,
     ) -> None:
         """Writes the file `path` of a runtime."""
@@ -260,7 +263,7 @@ class _WriteNetwork(Protocol):
 # {format: function that writes its file}. Formats other than SavedModels
 # contain only the signature `ids`.
 _WRITERS: dict[str, _WriteNetwork] = {
-    "saved_model": saved_model.write_saved_model,
-    "litert": litert.write_litert,
+    "saved_model": saved_model_writer.write_saved_model,
+    "litert": litert_writer.write_litert,
     "onnx": _write_onnx,
 }

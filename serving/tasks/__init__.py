@@ -1,8 +1,8 @@
 """Lists the tasks of exported models. text_task.py defines a task.
 
-exporting/signatures/ contains a file of the same name for each task that
-SavedModels answer too. A change to one needs the same change to its twin, with
-which tests/serving/test_twins.py compares it.
+SavedModels answer most tasks too: exporting/signatures/classify_graph.py is the
+twin of classify.py, and so on. A change to one needs the same change to the
+other. tests/serving/test_twins.py compares them.
 
     text_task.py: `TextTask`, which begins at `ask`
     request_lists.py: several requests from one with lists of texts
@@ -13,7 +13,7 @@ which tests/serving/test_twins.py compares it.
     embed.py: vectors
     tag.py: tags of words
     answer.py: answers to questions
-    pretraining.py: masked words and next sentences
+    pretrained.py: masked words and next sentences
 """
 
 import dataclasses
@@ -27,7 +27,7 @@ from serving.tasks.answer import ANSWER
 from serving.tasks.classify import CLASSIFY
 from serving.tasks.embed import EMBED
 from serving.tasks.pairs import check_single
-from serving.tasks.pretraining import FILL_MASK, NEXT_SENTENCE
+from serving.tasks.pretrained import FILL_MASK, NEXT_SENTENCE
 from serving.tasks.rerank import RERANK
 from serving.tasks.tag import TAG
 from serving.tasks.text_task import AnyTextTask

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from data import report
-from data.classification.features import InputExample
+from data.classification.classification_examples import InputExample
 from data.classification.label_decoding import LabelDecoder
 from data.classification.label_report import write_label_report
 from data.ner.entity_report import write_entity_report

@@ -1,6 +1,6 @@
 """run_swag.py on a made-up task in the released files' layout.
 
-training/tasks/swag.py trains, and serving/exporting/signatures/choose.py
+training/tasks/swag.py trains, and serving/exporting/signatures/choose_graph.py
 exports the model.
 """
 

@@ -13,7 +13,7 @@ import pytest
 
 from serving.batch import answering
 from serving.batch.answers import answer_writer
-from serving.batch.answers.rows import AnswerRow
+from serving.batch.answers.answer_rows import AnswerRow
 from serving.batch.request_files import Item
 from serving.serving_flags import DEFAULT_TASK_FLAGS
 from serving.tasks.text_task import Encoded, TextTask

@@ -1,6 +1,6 @@
 """SavedModels hold each weight once, and compute what the model does.
 
-serving/exporting/formats/saved_model.py writes them.
+serving/exporting/formats/saved_model_writer.py writes them.
 """
 
 import dataclasses
@@ -15,7 +15,7 @@ from tensorflow.core.protobuf.saved_model_pb2 import SavedModel
 import modeling
 from serving.exporting.export import write_export
 from serving.exporting.export_options import ExportOptions
-from serving.exporting.signatures import heads
+from serving.exporting.signatures import export_head
 from tests.support import kinds
 from tests.support.golden import ROOT
 
@@ -55,7 +55,7 @@ def write(folder, model):
     def predict(features):
         return {"logits": tf.cast(model(features), tf.float32)}
 
-    write_export(folder, model, heads.Head(predict), ExportOptions())
+    write_export(folder, model, export_head.Head(predict), ExportOptions())
     return predict
 
 

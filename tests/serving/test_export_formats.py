@@ -1,6 +1,6 @@
 """Exports of other formats, run in their own runtimes.
 
-serving/exporting/formats/litert.py writes those in LiteRT.
+serving/exporting/formats/litert_writer.py writes those in LiteRT.
 """
 
 import json
@@ -203,7 +203,7 @@ def test_a_missing_package_is_named_with_its_command(
     monkeypatch.setitem(sys.modules, package, None)
     # Another test may have imported the module.
     monkeypatch.delitem(
-        sys.modules, "serving.exporting.formats.onnx", raising=False
+        sys.modules, "serving.exporting.formats.onnx_writer", raising=False
     )
     monkeypatch.delattr(formats, "onnx", raising=False)
     message = f"needs {package}: pip install -r requirements/onnx.txt"

@@ -12,7 +12,7 @@ import tensorflow as tf
 import modeling
 import serving
 from data.squad.squad_options import WindowOptions
-from serving.exporting.signatures import embed, tokenize
+from serving.exporting.signatures import embed_graph, tokenize_graph
 from tests.support import exports, memory
 from tests.support.exports import TOKENIZER, create_model
 
@@ -25,7 +25,7 @@ def create_encoder():
 
 
 def test_lengths_that_differ_too_much_are_refused():
-    ask, _ = tokenize.create_endpoints(OPTIONS.packing)["tokenize"]
+    ask, _ = tokenize_graph.create_endpoints(OPTIONS.packing)["tokenize"]
     texts = ["a " * 80] + ["a"] * 20_000
     nothing = [""] * len(texts)
     with pytest.raises(tf.errors.InvalidArgumentError, match="differ too much"):
@@ -44,7 +44,7 @@ def test_lengths_of_vectors_that_differ_too_much_are_refused(
     monkeypatch, tmp_path
 ):
     # Allow 1,000 positions of the model's width, 16.
-    monkeypatch.setattr(embed, "_MAX_PADDING", 16 * 1000)
+    monkeypatch.setattr(embed_graph, "_MAX_PADDING", 16 * 1000)
     serving.export(tmp_path / "model", create_encoder(), {}, OPTIONS)
     loaded = tf.saved_model.load(str(tmp_path / "model"))
     ask = loaded.signatures["embed"]

@@ -14,15 +14,15 @@ import pytest
 from data.tables import tables
 from data.tables.layout_options import LayoutOptions
 from serving.batch import answering, request_files
+from serving.batch.answers.answer_rows import AnswerRow, Status
 from serving.batch.answers.csv_table import write_csv
 from serving.batch.answers.jsonl import to_json_line
 from serving.batch.answers.npy import write_npy
-from serving.batch.answers.rows import AnswerRow, Status
 from serving.batch.request_files import Item
 from serving.serving_flags import DEFAULT_TASK_FLAGS
 from serving.tasks import tasks_of, text_task
 from serving.tasks.classify import CLASSIFY
-from serving.tasks.pretraining import FILL_MASK, NEXT_SENTENCE
+from serving.tasks.pretrained import FILL_MASK, NEXT_SENTENCE
 from serving.tasks.tag import TAG
 
 

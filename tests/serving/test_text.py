@@ -7,7 +7,7 @@ from scipy import special
 
 import extract_features
 import serving
-from data.classification.features import InputExample
+from data.classification.classification_examples import InputExample
 from data.text.tokenization import FullTokenizer
 from tests.support.exports import (
     LABELS,

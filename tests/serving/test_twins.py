@@ -1,14 +1,14 @@
-"""Each Python task against the graph of the same name, on nasty texts.
+"""Each Python task against its graph, on nasty texts.
 
 The network is the same, so a difference is one of tokenizing, cutting, packing
 or decoding.
 
-    serving/tasks/answer.py       serving/exporting/signatures/answer.py
-    serving/tasks/classify.py     serving/exporting/signatures/classify.py
-    serving/tasks/embed.py        serving/exporting/signatures/embed.py
-    serving/tasks/pretraining.py  serving/exporting/signatures/pretraining.py
-    serving/tasks/tag.py          serving/exporting/signatures/tag.py
-    serving/tasks/tokenize.py     serving/exporting/signatures/tokenize.py
+    tasks/answer.py       exporting/signatures/answer_graph.py
+    tasks/classify.py     exporting/signatures/classify_graph.py
+    tasks/embed.py        exporting/signatures/embed_graph.py
+    tasks/pretrained.py   exporting/signatures/pretrained_graph.py
+    tasks/tag.py          exporting/signatures/tag_graph.py
+    tasks/tokenize.py     exporting/signatures/tokenize_graph.py
 
 serving/tasks/pairs.py is a part of those that read two texts.
 """

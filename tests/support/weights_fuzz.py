@@ -253,7 +253,7 @@ def _evaluate(folder):
 def _teach(folder):
     import modeling
     from tests.support import toy_task
-    from training import distillation
+    from training import teacher
 
     config = toy_task.create_config(
         "unused", do_train=True, teacher=str(folder)
@@ -263,7 +263,7 @@ def _teach(folder):
     def create_model(bert_config, bilstm, **options):
         return modeling.BertModel(bert_config, **options)
 
-    distillation.load_teacher(start, create_model)
+    teacher.load_teacher(start, create_model)
 
 
 def _convert(folder):

@@ -14,8 +14,8 @@ from tests.support.toy_task import (
     create_start,
     resolve_config,
 )
-from training.distillation import load_teacher
 from training.start import check_lengths, read_initial_preset
+from training.teacher import load_teacher
 
 
 @pytest.mark.parametrize("too_long", ["max_seq_length", "export_seq_length"])

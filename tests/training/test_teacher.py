@@ -14,7 +14,7 @@ from tests.support import script_runner, toy_task
 from tests.support.checkpoints import assert_same_bits, values
 from tests.support.models import built, write_config
 from tests.support.script_runner import parse_flags
-from training import distillation
+from training.teacher import load_teacher
 
 
 class ToyTask(toy_task.ToyTask):
@@ -111,12 +111,12 @@ def test_a_teacher_keeps_its_network(options, teacher, tmp_path):
     options = options | {"teacher": str(folder)}
     bert_config = modeling.load_config(folder)
     start = create_start(options, bert_config)
-    distillation.load_teacher(start, note)
+    load_teacher(start, note)
     assert all_options[0]["left_to_right"]
     other = dataclasses.replace(bert_config, vocab_size=9)
     start = create_start(options, other)
     with pytest.raises(ValueError, match="vocab_size"):
-        distillation.load_teacher(start, note)
+        load_teacher(start, note)
 
 
 @pytest.mark.parametrize("file_format", ["tf1", "hf"])
@@ -159,7 +159,7 @@ def test_a_teacher_of_another_shape_or_task_is_refused(
     bert_config = modeling.load_config(teacher / "hf")
     start = create_start(options, bert_config)
     with pytest.raises(ValueError, match=culprit):
-        distillation.load_teacher(start, modeling.BertSpanLabeler, labels)
+        load_teacher(start, modeling.BertSpanLabeler, labels)
 
 
 def test_a_teacher_with_a_head_of_another_kind_is_refused(options, tmp_path):
@@ -174,7 +174,7 @@ def test_a_teacher_with_a_head_of_another_kind_is_refused(options, tmp_path):
     def load(**changes):
         flags = create_config(run_classifier.Config, **options, **changes)
         start = toy_task.create_start(flags, bert_config)
-        return distillation.load_teacher(start, create_model, [labels])
+        return load_teacher(start, create_model, [labels])
 
     with pytest.raises(ValueError, match="contains a BertTokenClassifier"):
         load()

@@ -8,12 +8,13 @@ import numpy as np
 
 import modeling
 from data import report
-from data.classification import (
-    features,
-    glue,
-    label_decoding,
-    label_report,
-    metrics,
+from data.classification import glue, label_decoding, label_report, metrics
+from data.classification.classification_examples import (
+    InputExample,
+    convert_examples_to_features,
+    create_windows,
+    encode_classification_features,
+    encode_features,
 )
 from data.classification.classification_options import ClassifierOptions
 from data.classification.classification_reader import ClassificationReader
@@ -29,12 +30,12 @@ if TYPE_CHECKING:
     from modeling.base_loss import Loss
     from modeling.task_models import TaskModelOptions
 
-_Split = task.Split[features.InputExample, int]
+_Split = task.Split[InputExample, int]
 # A length that no text reaches, in WordPieces.
 _UNLIMITED = 2**31
 
 
-class ClassifierTask(task.Task[features.InputExample, int]):
+class ClassifierTask(task.Task[InputExample, int]):
     """Predicts a label, several labels or a number for a text or a pair.
 
     Args:
@@ -102,9 +103,7 @@ class ClassifierTask(task.Task[features.InputExample, int]):
             return modeling.MultiLabelLoss()
         return modeling.ClassifierLoss(class_weights or None)
 
-    def read_examples(
-        self, split_name: str
-    ) -> Sequence[features.InputExample] | None:
+    def read_examples(self, split_name: str) -> Sequence[InputExample] | None:
         """Reads a split's examples. Returns None if a "_mm" set is missing.
 
         Raises:
@@ -123,7 +122,7 @@ class ClassifierTask(task.Task[features.InputExample, int]):
         return examples
 
     def encode(
-        self, split_name: str, examples: Sequence[features.InputExample]
+        self, split_name: str, examples: Sequence[InputExample]
     ) -> Iterator[tuple[bytes, int]]:
         """Yields the examples of a split as TFRecords.
 
@@ -131,14 +130,14 @@ class ClassifierTask(task.Task[features.InputExample, int]):
         record is the index of its example.
         """
         if not self.doc_stride:
-            created = features.convert_examples_to_features(
+            created = convert_examples_to_features(
                 examples, self.labels, self.max_seq_length, self.tokenizer
             )
-            encoded = features.encode_features(created, self.max_seq_length)
+            encoded = encode_features(created, self.max_seq_length)
             for index, record in enumerate(encoded):
                 yield record, index
             return
-        windows = features.create_windows(
+        windows = create_windows(
             examples,
             self.labels,
             self.max_seq_length,
@@ -147,7 +146,7 @@ class ClassifierTask(task.Task[features.InputExample, int]):
         )
         for index, windows_of_text in enumerate(windows):
             for window in windows_of_text:
-                yield features.encode_classification_features(window), index
+                yield encode_classification_features(window), index
 
     def feature_spec(self, split_name: str) -> feature_specs.Spec:
         """Returns {name: Feature} of a split's records."""

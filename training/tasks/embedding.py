@@ -7,7 +7,11 @@ from typing import TYPE_CHECKING, Unpack
 import numpy as np
 
 import modeling
-from data.classification import features, label_decoding, metrics, pairs
+from data.classification import label_decoding, metrics, pair_processors
+from data.classification.classification_examples import (
+    InputExample,
+    encode_features,
+)
 from data.io import feature_specs
 from data.io.split_names import purpose_of
 from training import task
@@ -19,10 +23,10 @@ if TYPE_CHECKING:
     from modeling.base_loss import Loss
     from modeling.task_models import TaskModelOptions
 
-_Split = task.Split[features.InputExample, None]
+_Split = task.Split[InputExample, None]
 
 
-class EmbeddingTask(task.Task[features.InputExample, None]):
+class EmbeddingTask(task.Task[InputExample, None]):
     """Trains embedding vectors whose cosine shows how similar two texts are.
 
     If the train set contains scores, the loss is the cosine's squared error.
@@ -44,7 +48,7 @@ class EmbeddingTask(task.Task[features.InputExample, None]):
     def __init__(
         self,
         start: StartingPoint[DataFileConfig],
-        processor: pairs.PairProcessor,
+        processor: pair_processors.PairProcessor,
         has_scores: Mapping[str, bool],
         score_unit: float | None,
         temperature: float,
@@ -52,7 +56,7 @@ class EmbeddingTask(task.Task[features.InputExample, None]):
         super().__init__(start)
         self.processor = processor
         self.temperature = temperature
-        self.decoder = pairs.CosineDecoder()
+        self.decoder = pair_processors.CosineDecoder()
         self.max_seq_length = self.config.fine_tuning.max_seq_length
         self.has_scores = has_scores
         self.score_unit = score_unit
@@ -75,22 +79,22 @@ class EmbeddingTask(task.Task[features.InputExample, None]):
             return modeling.CosineLoss()
         return modeling.ContrastiveLoss(self.temperature)
 
-    def read_examples(
-        self, split_name: str
-    ) -> Sequence[features.InputExample] | None:
+    def read_examples(self, split_name: str) -> Sequence[InputExample] | None:
         """Reads a split's pairs of texts."""
         return self.processor.take(purpose_of(split_name))
 
     def encode(
-        self, split_name: str, examples: Sequence[features.InputExample]
+        self, split_name: str, examples: Sequence[InputExample]
     ) -> Iterator[tuple[bytes, None]]:
         """Yields the text pairs of a split as TFRecords, without origins."""
-        score_unit = self.score_unit or pairs.find_score_unit(examples)
-        pairs.check_scale(split_name, examples, score_unit)
-        created = pairs.create_pair_features(
+        score_unit = self.score_unit or pair_processors.find_score_unit(
+            examples
+        )
+        pair_processors.check_scale(split_name, examples, score_unit)
+        created = pair_processors.create_pair_features(
             examples, self.max_seq_length, self.tokenizer, score_unit
         )
-        for record in features.encode_features(created, self.max_seq_length):
+        for record in encode_features(created, self.max_seq_length):
             yield record, None
 
     def feature_spec(self, split_name: str) -> feature_specs.Spec:
@@ -139,4 +143,4 @@ class EmbeddingTask(task.Task[features.InputExample, None]):
                 split.examples, cosines, self.decoder, self.processor.score
             )
         partners = [example.text_b for example in split.examples]
-        return {"recall_1": pairs.recall_1(vectors, partners)}
+        return {"recall_1": pair_processors.recall_1(vectors, partners)}

@@ -6,15 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from data.classification import features, label_decoding
+from data.classification import label_decoding
+from data.classification.classification_examples import InputExample, Label
 from serving.batch.answers import answer_writer
-from serving.batch.answers.rows import AnswerRow
+from serving.batch.answers.answer_rows import AnswerRow
 from training import task
 
 
 def write_rows(
     path: str,
-    examples: Sequence[features.InputExample],
+    examples: Sequence[InputExample],
     outputs: np.ndarray,
     decoder: label_decoding.LabelDecoder,
 ) -> None:
@@ -42,11 +43,11 @@ def write_rows(
 
 
 def write(
-    split: task.Split[features.InputExample, Any],
+    split: task.Split[InputExample, Any],
     outputs: np.ndarray,
     decoder: label_decoding.LabelDecoder,
     output_dir: str,
-) -> Sequence[features.Label]:
+) -> Sequence[Label]:
     """Writes the predictions of a test set. Returns the predicted labels.
 
     Args:

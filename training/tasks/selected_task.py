@@ -7,7 +7,12 @@ TensorFlow.
 import dataclasses
 
 from command_line import config_values, flags
-from data.classification import glue, pairs, processor_file, table_columns
+from data.classification import (
+    glue,
+    pair_processors,
+    processor_file,
+    table_columns,
+)
 from data.classification.classification_reader import ClassificationReader
 from data.classification.label_set import balance_classes
 from data.tables.tables import Table
@@ -97,14 +102,16 @@ def create_task(
     """
     config = start.config
     processor = reader.table_processor
-    if isinstance(processor, pairs.PairProcessor):
+    if isinstance(processor, pair_processors.PairProcessor):
         # In a test set, any score may be missing.
         scored = [
             purpose for purpose in config.purposes if purpose != "predict"
         ]
         score_unit = None
         if scored:
-            score_unit = pairs.find_score_unit(processor.read(scored[0]))
+            score_unit = pair_processors.find_score_unit(
+                processor.read(scored[0])
+            )
         return EmbeddingTask(
             start,
             processor,

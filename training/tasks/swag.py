@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Unpack
 import numpy as np
 
 import modeling
-from data.classification import features, label_decoding, metrics, swag
+from data.classification import label_decoding, metrics, swag_examples
+from data.classification.classification_examples import encode_features
 from data.io import feature_specs
 from data.io.split_names import SETS, purpose_of
 from data.tables.table_formats import Layout
@@ -17,10 +18,10 @@ from training.start import StartingPoint
 if TYPE_CHECKING:
     from modeling.task_models import TaskModelOptions
 
-_Split = task.Split[swag.SwagExample, None]
+_Split = task.Split[swag_examples.SwagExample, None]
 
 
-class SwagTask(task.Task[swag.SwagExample, None]):
+class SwagTask(task.Task[swag_examples.SwagExample, None]):
     """Chooses which of four endings continues a sentence.
 
     Args:
@@ -29,7 +30,9 @@ class SwagTask(task.Task[swag.SwagExample, None]):
     """
 
     metrics = ("eval_accuracy",)
-    decoder = label_decoding.LabelDecoder("classification", swag.LABELS)
+    decoder = label_decoding.LabelDecoder(
+        "classification", swag_examples.LABELS
+    )
 
     def __init__(
         self, start: StartingPoint[FineTuningConfig], layout: Layout
@@ -42,28 +45,28 @@ class SwagTask(task.Task[swag.SwagExample, None]):
 
     def read_examples(
         self, split_name: str
-    ) -> Sequence[swag.SwagExample] | None:
+    ) -> Sequence[swag_examples.SwagExample] | None:
         """Reads the examples of a split from --data_dir."""
-        return swag.read_set(
+        return swag_examples.read_set(
             self.config.fine_tuning.data_dir,
             SETS[purpose_of(split_name)],
             self.layout,
         )
 
     def encode(
-        self, split_name: str, examples: Sequence[swag.SwagExample]
+        self, split_name: str, examples: Sequence[swag_examples.SwagExample]
     ) -> Iterator[tuple[bytes, None]]:
         """Yields the examples of a split as TFRecords, without origins."""
-        created = swag.create_features(
+        created = swag_examples.create_features(
             examples, self.max_seq_length, self.tokenizer
         )
-        for record in features.encode_features(created, self.max_seq_length):
+        for record in encode_features(created, self.max_seq_length):
             yield record, None
 
     def feature_spec(self, split_name: str) -> feature_specs.Spec:
         """Returns {name: Feature} of the records, the same for all splits."""
         return feature_specs.swag_features(
-            self.max_seq_length, swag.NUM_CHOICES
+            self.max_seq_length, swag_examples.NUM_CHOICES
         )
 
     def create_model(

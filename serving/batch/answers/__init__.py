@@ -2,7 +2,7 @@
 
 The functions have the same arguments: write_csv(batches, output, schema).
 
-    rows.py: what they write
+    answer_rows.py: what they write
     answer_writer.py: chooses one of them
     jsonl.py: JSON lines
     csv_table.py: CSV

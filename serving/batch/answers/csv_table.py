@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import IO
 
 from files.json_files import parse_json
+from serving.batch.answers.answer_rows import AnswerRow, Schema, Status, flatten
 from serving.batch.answers.jsonl import to_json, to_json_line, to_text
-from serving.batch.answers.rows import AnswerRow, Schema, Status, flatten
 
 
 def write_csv(

@@ -11,7 +11,7 @@ from typing import IO
 
 import numpy as np
 
-from serving.batch.answers.rows import AnswerRow, Schema, Status
+from serving.batch.answers.answer_rows import AnswerRow, Schema, Status
 from serving.tasks.text_task import Reply
 
 # Numeric fields of answers. If answers have several fields, an npy file stores

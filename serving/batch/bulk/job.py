@@ -19,7 +19,7 @@ from files.atomic import write_json
 from serving import checksums
 from serving.batch import answering
 from serving.batch.answers import answer_writer
-from serving.batch.answers.rows import Schema
+from serving.batch.answers.answer_rows import Schema
 from serving.batch.bulk.answer_settings import AnswerSettings
 from serving.batch.bulk.schema import create_schema, read_input_columns
 

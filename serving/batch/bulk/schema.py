@@ -9,7 +9,7 @@ from data.jobs.file_ranges import FileRange
 from data.tables import parquet, tables
 from serving.batch import answering
 from serving.batch.answers import npy
-from serving.batch.answers.rows import Schema, flatten
+from serving.batch.answers.answer_rows import Schema, flatten
 from serving.batch.bulk.answer_settings import AnswerSettings
 from serving.batch.request_files import Item
 from serving.tasks.text_task import LISTS, MASK, Failure, Reply

@@ -30,7 +30,7 @@ from serving.exporting.formats.onnx_heads import (
     TensorShape,
     add_head,
 )
-from serving.exporting.signatures.heads import Head
+from serving.exporting.signatures.export_head import Head
 
 # Version of ONNX's operator set. It is the first version that contains Gelu.
 _OPSET = 20

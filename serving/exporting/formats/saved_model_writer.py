@@ -9,8 +9,8 @@ import tensorflow as tf
 from modeling.accelerated import inference, tracing
 from modeling.base_model import FeaturesModel
 from serving.exporting.export_options import ExportOptions
-from serving.exporting.signatures import tokenize
-from serving.exporting.signatures.heads import (
+from serving.exporting.signatures import tokenize_graph
+from serving.exporting.signatures.export_head import (
     Endpoints,
     Head,
     create_ids_endpoint,
@@ -69,5 +69,5 @@ def _create_endpoints(
     if head.endpoints:
         main = next(iter(head.endpoints))
         endpoints |= head.endpoints
-        endpoints |= tokenize.create_endpoints(options.packing)
+        endpoints |= tokenize_graph.create_endpoints(options.packing)
     return endpoints | {"serving_default": endpoints[main]}

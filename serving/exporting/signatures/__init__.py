@@ -1,16 +1,16 @@
 """The signatures of exports: what a file of tasks/ does, in a graph.
 
-Each file defines `create_head`, which returns the Head of one kind of model. A
-change to one needs the same change to its twin of the same name in tasks/, with
-which tests/serving/test_twins.py compares it.
+Each file defines `create_head`, which returns the Head of one kind of model.
+classify_graph.py is the twin of tasks/classify.py, and so on: a change to one
+needs the same change to the other. tests/serving/test_twins.py compares them.
 
-    heads.py: what all signatures use
+    export_head.py: what all signatures use
     batches.py: splits large requests inside a SavedModel
-    tokenize.py: the WordPieces of a text
-    classify.py: labels of texts
-    embed.py: vectors
-    tag.py: tags of words
-    answer.py: answers to questions
-    pretraining.py: masked words and next sentences
-    choose.py: choices, from ids only, so that it has no twin
+    tokenize_graph.py: the WordPieces of a text
+    classify_graph.py: labels of texts
+    embed_graph.py: vectors
+    tag_graph.py: tags of words
+    answer_graph.py: answers to questions
+    pretrained_graph.py: masked words and next sentences
+    choose_graph.py: choices, from ids only, so that it has no twin
 """

@@ -22,7 +22,7 @@ from model_folders.model_entries import SpanSettings
 from modeling.task_models import BertSpanLabeler
 from serving import head_outputs
 from serving.exporting.export_options import ExportOptions
-from serving.exporting.signatures import batches, heads
+from serving.exporting.signatures import batches, export_head
 from serving.exporting.signatures.batches import Tensors
 
 _N_BEST = {
@@ -38,7 +38,7 @@ _QUESTIONS_AT_A_TIME = 64
 
 def create_head(
     model: BertSpanLabeler, settings: SpanSettings, options: ExportOptions
-) -> heads.Head:
+) -> export_head.Head:
     """Returns the head of a span labeler, with signatures that accept text.
 
     The inputs of `answer` are `question` and `context`, string [N], of any
@@ -71,12 +71,12 @@ def create_head(
     )
     decoding_options = read_options(DecodingOptions, settings)
     head = _Answering(model, window_options, decoding_options, options)
-    inputs = heads.text_inputs("question", "context")
+    inputs = export_head.text_inputs("question", "context")
     endpoints = {
-        "answer": heads.Endpoint(head.answer, inputs),
-        "answer_n_best": heads.Endpoint(head.answer_n_best, inputs),
+        "answer": export_head.Endpoint(head.answer, inputs),
+        "answer_n_best": export_head.Endpoint(head.answer_n_best, inputs),
     }
-    return heads.Head(
+    return export_head.Head(
         predict=head.predict,
         endpoints=endpoints,
         settings=to_settings(window_options, decoding_options),
@@ -107,8 +107,8 @@ class _Answering:
             decoding_options, window_options.use_char_offsets
         )
         # Both signatures call the same graph.
-        self.predict = heads.share_graph(self._predict)
-        self.answer_n_best = heads.share_graph(self._answer_n_best)
+        self.predict = export_head.share_graph(self._predict)
+        self.answer_n_best = export_head.share_graph(self._answer_n_best)
 
     def answer(self, question: tf.Tensor, context: tf.Tensor) -> Tensors:
         outputs = self.answer_n_best(question, context)

@@ -7,12 +7,12 @@ from model_folders.model_entries import HeadSettings
 from modeling.task_models import BertMultipleChoice
 from serving import head_outputs
 from serving.exporting.export_options import ExportOptions
-from serving.exporting.signatures import heads
+from serving.exporting.signatures import export_head
 
 
 def create_head(
     model: BertMultipleChoice, settings: HeadSettings, options: ExportOptions
-) -> heads.Head:
+) -> export_head.Head:
     """Returns the head of a multiple-choice model.
 
     The inputs of `ids` are int32 [B, C, F]. It returns `probabilities` of the
@@ -23,4 +23,6 @@ def create_head(
         settings: not used.
         options: not used.
     """
-    return heads.Head(heads.predict_labels(model, head_outputs.CLASSIFICATION))
+    return export_head.Head(
+        export_head.predict_labels(model, head_outputs.CLASSIFICATION)
+    )

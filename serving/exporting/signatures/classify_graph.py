@@ -15,7 +15,7 @@ from model_folders.model_entries import HeadSettings
 from modeling.task_models import BertClassifier
 from serving import head_outputs
 from serving.exporting.export_options import ExportOptions
-from serving.exporting.signatures import batches, heads
+from serving.exporting.signatures import batches, export_head
 from serving.exporting.signatures.batches import Tensors
 
 # Function from texts, string [N] each, to the outputs for each text.
@@ -25,7 +25,7 @@ _Predict = Callable[[Tensors], Tensors]
 
 def create_head(
     model: BertClassifier, settings: HeadSettings, options: ExportOptions
-) -> heads.Head:
+) -> export_head.Head:
     """Returns the head of a classifier, with signatures that accept text.
 
     The inputs of `classify` are `text_a` and `text_b`, string [N]. A `text_b`
@@ -60,9 +60,11 @@ def create_head(
     num_texts = settings.get("num_texts")
     label_list = None
     if mode != head_outputs.REGRESSION:
-        label_list = heads.output_labels(model, settings)
+        label_list = export_head.output_labels(model, settings)
     output_kind = head_outputs.output_kind_of(kinds.CLASSIFIER, settings)
-    predict = heads.share_graph(heads.predict_labels(model, output_kind))
+    predict = export_head.share_graph(
+        export_head.predict_labels(model, output_kind)
+    )
     names = ["text_a"] if stride else ["text_a", "text_b"]
     predict_texts: _PredictTexts = (
         _WholeTexts(predict, options, stride=stride, mode=mode).predict_texts
@@ -76,7 +78,7 @@ def create_head(
         "doc_stride": stride,
         "num_texts": num_texts,
     }
-    return heads.Head(
+    return export_head.Head(
         predict=predict,
         endpoints=_create_endpoints(head, names, reads_pairs=num_texts == 2),
         settings=recorded,
@@ -86,14 +88,16 @@ def create_head(
 
 def _create_endpoints(
     head: "_Classifying", names: Sequence[str], *, reads_pairs: bool
-) -> dict[str, heads.Endpoint]:
+) -> dict[str, export_head.Endpoint]:
     """Returns {signature: endpoint}. The first one is the default.
 
     `names` are those of the inputs of `classify`.
     """
-    classify = heads.Endpoint(head.classify, heads.text_inputs(*names))
-    classify_text = heads.Endpoint(
-        head.classify_text, heads.text_inputs("text")
+    classify = export_head.Endpoint(
+        head.classify, export_head.text_inputs(*names)
+    )
+    classify_text = export_head.Endpoint(
+        head.classify_text, export_head.text_inputs("text")
     )
     if reads_pairs:
         return {"classify": classify, "classify_text": classify_text}
@@ -161,7 +165,7 @@ class _WholeTexts:
             values, windows.rows, tf.shape(text)[0]
         )
         if name == "logits":
-            return heads.from_logits(pooled, self._mode)
+            return export_head.from_logits(pooled, self._mode)
         return {name: pooled}
 
     def _predict_rows(
@@ -192,7 +196,7 @@ class _Classifying:
         self._mode = mode
         self._num_texts = num_texts
         # Both signatures call the same graph.
-        self.classify = heads.share_graph(self._classify)
+        self.classify = export_head.share_graph(self._classify)
 
     def classify_text(self, text: tf.Tensor) -> Tensors:
         empty = [tf.zeros_like(text)] * (self._num_texts - 1)

@@ -10,7 +10,7 @@ import tensorflow as tf
 from model_folders.model_entries import HeadSettings
 from modeling.bert import BertModel
 from serving.exporting.export_options import ExportOptions
-from serving.exporting.signatures import batches, heads
+from serving.exporting.signatures import batches, export_head
 from serving.exporting.signatures.batches import Tensors
 
 # If a padded output contains more values than this, at least a quarter of the
@@ -20,7 +20,7 @@ _MAX_PADDING = 1 << 26
 
 def create_head(
     model: BertModel, settings: HeadSettings, options: ExportOptions
-) -> heads.Head:
+) -> export_head.Head:
     """Returns the head of an encoder, whose signature `embed` accepts text.
 
     The input of `embed` is `text`, string [N]. It returns
@@ -40,8 +40,8 @@ def create_head(
         options: texts longer than `max_seq_length` are cut.
     """
     head = _Embedding(model, options)
-    endpoint = heads.Endpoint(head.embed, heads.text_inputs("text"))
-    return heads.Head(head.encode, {"embed": endpoint})
+    endpoint = export_head.Endpoint(head.embed, export_head.text_inputs("text"))
+    return export_head.Head(head.encode, {"embed": endpoint})
 
 
 class _Embedding:
@@ -55,7 +55,7 @@ class _Embedding:
         self._model = model
         self._options = options
         self._packing = options.packing
-        self.encode = heads.share_graph(self._encode)
+        self.encode = export_head.share_graph(self._encode)
 
     def embed(self, text: tf.Tensor) -> Tensors:
         (tokens,) = self._packing.tokenize(text)

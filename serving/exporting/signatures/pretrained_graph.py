@@ -12,7 +12,7 @@ from data.text.ragged import with_row_splits
 from model_folders.model_entries import HeadSettings
 from modeling.task_models import BertPretrainer
 from serving.exporting.export_options import ExportOptions
-from serving.exporting.signatures import batches, heads
+from serving.exporting.signatures import batches, export_head
 from serving.exporting.signatures.batches import Tensors
 from serving.tasks.text_task import MASK
 
@@ -25,7 +25,7 @@ _PredictWords = Callable[[Tensors, tf.Tensor], Tensors]
 
 def create_head(
     model: BertPretrainer, settings: HeadSettings, options: ExportOptions
-) -> heads.Head:
+) -> export_head.Head:
     """Returns the head of a pretrainer, with two signatures that accept text.
 
     The input of `fill_mask` is `text`, string [N], with any number of `[MASK]`.
@@ -48,7 +48,7 @@ def create_head(
             than `max_seq_length` are cut.
     """
 
-    @heads.share_graph
+    @export_head.share_graph
     def predict(features: Tensors, positions: tf.Tensor) -> Tensors:
         outputs = model(
             {**features, "masked_lm_positions": positions}, training=False
@@ -66,17 +66,17 @@ def create_head(
         return predict(features, positions)
 
     if not options.tokenizer:
-        return heads.Head(predict_everywhere)
+        return export_head.Head(predict_everywhere)
     endpoints = {
-        "fill_mask": heads.Endpoint(
-            _create_fill_mask(predict, options), heads.text_inputs("text")
+        "fill_mask": export_head.Endpoint(
+            _create_fill_mask(predict, options), export_head.text_inputs("text")
         ),
-        "next_sentence": heads.Endpoint(
+        "next_sentence": export_head.Endpoint(
             _create_next_sentence(predict, options),
-            heads.text_inputs("text_a", "text_b"),
+            export_head.text_inputs("text_a", "text_b"),
         ),
     }
-    return heads.Head(predict_everywhere, endpoints)
+    return export_head.Head(predict_everywhere, endpoints)
 
 
 def _create_fill_mask(

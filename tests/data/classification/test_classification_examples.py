@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from data.classification import features, glue, label_decoding
-from data.classification.features import (
+from data.classification import glue, label_decoding
+from data.classification.classification_examples import (
     InputExample,
     convert_examples_to_features,
     convert_single_example,
+    create_windows,
     encode_classification_features,
     encode_features,
 )
@@ -121,7 +122,7 @@ def test_the_windows_of_a_text_cover_it_and_their_weights_add_up_to_1(
     caplog.set_level("INFO", logger="absl")
     texts = ["a b c a b c a", "", "a b c"]
     examples = [InputExample("g", text, None, "y") for text in texts]
-    windows = [*features.create_windows(examples, ["x", "y"], 6, tokenizer, 2)]
+    windows = [*create_windows(examples, ["x", "y"], 6, tokenizer, 2)]
     long, empty, short = windows
     assert [window.input_ids for window in long] == [
         [2, 4, 5, 6, 4, 3],
@@ -138,7 +139,7 @@ def test_the_windows_of_a_text_cover_it_and_their_weights_add_up_to_1(
         "1 of 3 texts were longer than --max_seq_length=6 and were split "
         "into windows (--doc_stride=2)"
     ]
-    record = features.encode_classification_features(long[0])
+    record = encode_classification_features(long[0])
     values = tf.train.Example.FromString(record).features.feature
     assert values["example_weights"].float_list.value == pytest.approx([1 / 3])
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from data.classification import label_decoding
-from data.classification.features import InputExample
+from data.classification.classification_examples import InputExample
 from data.classification.label_decoding import LabelDecoder
 
 CLASSES = LabelDecoder("classification", ["no", "yes"])

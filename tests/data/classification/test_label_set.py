@@ -5,8 +5,8 @@ data/classification/label_cells.py reads them from the cells of rows.
 
 import pytest
 
+from data.classification.classification_examples import InputExample
 from data.classification.classification_options import TableOptions
-from data.classification.features import InputExample
 from data.classification.label_set import LabelSet, balance_classes
 
 

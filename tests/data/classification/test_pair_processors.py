@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from sklearn import metrics
 
-from data.classification import pairs
+from data.classification import pair_processors
+from data.classification.classification_examples import InputExample
 from data.classification.classification_options import TableOptions
 from data.classification.classification_reader import TABLE_USES
-from data.classification.features import InputExample
 from data.classification.label_decoding import LabelDecoder
 from data.classification.metrics import score_known
 from data.io.split_names import SETS
@@ -29,10 +29,7 @@ def read_set(folder, name, text, kind, **flags):
 def create_processor(task_name, folder, **flags):
     """Creates the processor of a task, with flags that the user set."""
     return TABLE_USES[task_name].create_processor(
-        folder,
-        DataFileOptions(),
-        TableOptions(**flags),
-        frozenset(flags),
+        folder, DataFileOptions(), TableOptions(**flags), frozenset(flags)
     )
 
 
@@ -145,9 +142,11 @@ def test_features_are_of_both_texts(scores, expected):
         InputExample(row, "the boat", "a", score)
         for row, score in enumerate(scores)
     ]
-    unit = pairs.find_score_unit(examples)
-    pairs.check_scale("train", examples, unit)
-    features = [*pairs.create_pair_features(examples, 5, tokenizer, unit)]
+    unit = pair_processors.find_score_unit(examples)
+    pair_processors.check_scale("train", examples, unit)
+    features = [
+        *pair_processors.create_pair_features(examples, 5, tokenizer, unit)
+    ]
     assert [feature.label_id for feature in features] == expected
     ids = np.array(features[0].input_ids).reshape(2, 5)
     second = tokenizer.convert_ids_to_tokens(ids[1].tolist())
@@ -160,13 +159,13 @@ def test_all_sets_have_their_scores_on_the_scale_of_the_first():
         [InputExample(0, "a", "b", score) for score in scores]
         for scores in ([0, 1], [1, 4.5])
     )
-    unit = pairs.find_score_unit(many)
+    unit = pair_processors.find_score_unit(many)
     assert unit == 5
-    pairs.check_scale("eval", few, unit)
-    unit = pairs.find_score_unit(few)
+    pair_processors.check_scale("eval", few, unit)
+    unit = pair_processors.find_score_unit(few)
     assert unit == 1
     with pytest.raises(ValueError, match="eval set"):
-        pairs.check_scale("eval", many, unit)
+        pair_processors.check_scale("eval", many, unit)
 
 
 def test_recall_counts_the_texts_whose_partner_is_found():
@@ -177,9 +176,9 @@ def test_recall_counts_the_texts_whose_partner_is_found():
     expected = np.mean(nearest == np.arange(1500))
     assert 0.6 <= expected < 0.7
     texts = [*map(str, range(1500))]
-    assert pairs.recall_1(vectors, texts) == expected
+    assert pair_processors.recall_1(vectors, texts) == expected
     # A model whose vectors are all the same finds nothing.
-    assert pairs.recall_1(np.ones_like(vectors) / 8**0.5, texts) == 0
+    assert pair_processors.recall_1(np.ones_like(vectors) / 8**0.5, texts) == 0
     # Either of two equal texts is the partner.
     twice = np.concatenate([vectors, vectors])
-    assert pairs.recall_1(twice, 2 * texts) == expected
+    assert pair_processors.recall_1(twice, 2 * texts) == expected

@@ -5,8 +5,10 @@ import itertools
 import pytest
 import tensorflow as tf
 
-from data.classification import swag
-from data.classification.features import encode_classification_features
+from data.classification import swag_examples
+from data.classification.classification_examples import (
+    encode_classification_features,
+)
 
 RELEASED = (
     ",video-id,fold-ind,startphrase,sent1,sent2,gold-source,ending0,ending1,"
@@ -19,38 +21,38 @@ def test_the_released_files_are_read(tmp_path):
     (tmp_path / "val.csv").write_text(RELEASED.format(label=2))
     test_set = RELEASED.replace(",label", "").replace(",{label}", "")
     (tmp_path / "test.csv").write_text(test_set)
-    (example,) = swag.read_set(tmp_path, "dev")
+    (example,) = swag_examples.read_set(tmp_path, "dev")
     endings = ["b c.", "b a.", 'b b, "c"', "b d."]
     expected = ("dev-1", "a", endings, "2")
-    assert example == swag.SwagExample(*expected)
-    (example,) = swag.read_set(tmp_path, "test")
-    assert example == swag.SwagExample("test-1", *expected[1:-1], None)
+    assert example == swag_examples.SwagExample(*expected)
+    (example,) = swag_examples.read_set(tmp_path, "test")
+    assert example == swag_examples.SwagExample("test-1", *expected[1:-1], None)
 
 
 def test_a_missing_set_is_named_by_the_files_that_may_be_it(tmp_path):
     says = r"named train\.csv or train\.jsonl"
     with pytest.raises(FileNotFoundError, match=says):
-        swag.read_set(tmp_path, "train")
+        swag_examples.read_set(tmp_path, "train")
 
 
 def test_labels_of_a_test_set_are_read(tmp_path):
     row = RELEASED.splitlines()[1]
     text = RELEASED.format(label=2) + row.format(label="")
     (tmp_path / "test.csv").write_text(text)
-    examples = swag.read_set(tmp_path, "test")
+    examples = swag_examples.read_set(tmp_path, "test")
     assert [example.label for example in examples] == ["2", None]
 
 
 def test_a_label_that_is_no_ending_is_named(tmp_path):
     (tmp_path / "test.csv").write_text(RELEASED.format(label=4))
     with pytest.raises(ValueError, match="line 2, column 'label'"):
-        swag.read_set(tmp_path, "test")
+        swag_examples.read_set(tmp_path, "test")
 
 
 def test_each_ending_follows_the_sentence_in_an_input(tokenizer):
     endings = ["b c", "b c d", "b d d d", "b"]
-    example = swag.SwagExample("g", "a a", endings, "2")
-    (feature,) = swag.create_features([example], 8, tokenizer)
+    example = swag_examples.SwagExample("g", "a a", endings, "2")
+    (feature,) = swag_examples.create_features([example], 8, tokenizer)
     ids = [
         [2, 4, 4, 3, 5, 6, 3, 0],
         [2, 4, 4, 3, 5, 6, 9, 3],
@@ -60,7 +62,7 @@ def test_each_ending_follows_the_sentence_in_an_input(tokenizer):
     ]
     assert feature.input_ids == [*itertools.chain(*ids)]
     assert feature.is_cut
-    (other,) = swag.create_features([example], 9, tokenizer)
+    (other,) = swag_examples.create_features([example], 9, tokenizer)
     assert not other.is_cut
     assert feature.input_mask == [
         int(token_id > 0) for token_id in feature.input_ids

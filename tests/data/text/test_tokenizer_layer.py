@@ -10,7 +10,10 @@ import random
 import pytest
 import tensorflow as tf
 
-from data.classification.features import InputExample, convert_single_example
+from data.classification.classification_examples import (
+    InputExample,
+    convert_single_example,
+)
 from data.text import packing_layer, tokenization
 from tests.support import golden
 from tests.support.tokenizer_cases import load_recorded, random_strings

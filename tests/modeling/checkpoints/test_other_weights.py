@@ -14,7 +14,7 @@ from tests.support import toy_task, weights_fuzz
 from tests.support.conversions import convert
 from tests.support.golden import ROOT
 from tests.support.huggingface_files import CONFIG, change_weights
-from training import distillation
+from training import teacher
 
 RECORDED = ROOT / "tests/testdata/huggingface/BertModel"
 
@@ -25,7 +25,7 @@ def load_teacher(folder):
         "unused", do_train=True, teacher=str(folder)
     )
     start = toy_task.create_start(config, modeling.BertConfig(**SIZES))
-    return distillation.load_teacher(start, modeling.BertModel)
+    return teacher.load_teacher(start, modeling.BertModel)
 
 
 # A student with the vocabulary of the recorded model.
