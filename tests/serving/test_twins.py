@@ -3,12 +3,12 @@
 The network is the same, so a difference is one of tokenizing, cutting, packing
 or decoding.
 
-    tasks/answer.py       exporting/signatures/answer_graph.py
-    tasks/classify.py     exporting/signatures/classify_graph.py
-    tasks/embed.py        exporting/signatures/embed_graph.py
-    tasks/pretrained.py   exporting/signatures/pretrained_graph.py
-    tasks/tag.py          exporting/signatures/tag_graph.py
-    tasks/tokenize.py     exporting/signatures/tokenize_graph.py
+    serving/tasks/answer.py     serving/exporting/signatures/answer_graph.py
+    serving/tasks/classify.py   serving/exporting/signatures/classify_graph.py
+    serving/tasks/embed.py      serving/exporting/signatures/embed_graph.py
+    serving/tasks/pretrained.py serving/exporting/signatures/pretrained_graph.py
+    serving/tasks/tag.py        serving/exporting/signatures/tag_graph.py
+    serving/tasks/tokenize.py   serving/exporting/signatures/tokenize_graph.py
 
 serving/tasks/pairs.py is a part of those that read two texts.
 """
