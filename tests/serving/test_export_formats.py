@@ -153,7 +153,7 @@ def check_graph(tmp_path):
     """(kind, ...): compares the ONNX graph of a model with the model."""
     onnx = pytest.importorskip("onnx", reason="needs requirements/onnx.txt")
     pytest.importorskip("onnxruntime", reason="needs requirements/onnx.txt")
-    from serving.exporting.formats import onnx as writer
+    from serving.exporting.formats import onnx_writer
 
     sizes = {"num_hidden_layers": 2, "layer_norm_eps": 0.1}
 
