@@ -164,7 +164,7 @@ def check_graph(tmp_path):
             changes=sizes | {"hidden_act": hidden_act},
             **options,
         )
-        graph = writer.create_graph(model)
+        graph = onnx_writer.create_graph(model)
         onnx.checker.check_model(graph, full_check=True)
         path = tmp_path / engines.RUNTIMES["onnx"].file
         path.parent.mkdir()
