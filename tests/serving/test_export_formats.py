@@ -205,7 +205,7 @@ def test_a_missing_package_is_named_with_its_command(
     monkeypatch.delitem(
         sys.modules, "serving.exporting.formats.onnx_writer", raising=False
     )
-    monkeypatch.delattr(formats, "onnx", raising=False)
+    monkeypatch.delattr(formats, "onnx_writer", raising=False)
     message = f"needs {package}: pip install -r requirements/onnx.txt"
     with pytest.raises(ImportError, match=message):
         export(tmp_path / "model", create_classifier(), "onnx", quantize="int8")
