@@ -218,8 +218,7 @@ def _form_batches(
 
 
 def _length_of(task: AnyTextTask, item: Item) -> int:
-    names = [name for field in task.fields for name in task.names_of(field)]
-    return _count(item.request.get(name) for name in names)
+    return _count(item.request.get(name) for name in task.text_names)
 
 
 def _count(values: Iterable[object]) -> int:
@@ -257,10 +256,10 @@ def _create_row(
         return AnswerRow(cells, Status.FAILED)
     if not reply:
         return AnswerRow(row, Status.EMPTY)
-    # A reply may repeat the texts or the words of its request.
+    # A reply may repeat the texts of its request.
     repeated = {
         name
-        for name in (*task.fields, "words")
+        for name in task.text_names
         if name in reply and row.get(name) == reply[name]
     }
     kept = {

@@ -227,7 +227,7 @@ def _format_request(server: Server, address: str) -> str:
     name, model = next(iter(server.models.items()))
     task = next(iter(model.tasks.values()))
     text = "A [MASK]." if task.predicts_words else "A text."
-    body = shlex.quote(json.dumps(dict.fromkeys(task.fields, text)))
+    body = shlex.quote(json.dumps(dict.fromkeys(task.field_names, text)))
     url = f"{address}/api/models/{urllib.parse.quote(name)}/{task.name}"
     curl = "curl"
     if server.has_token:

@@ -17,7 +17,8 @@ from concurrent import futures
 from files.json_files import JsonObject
 from serving.http.errors import to_http_error
 from serving.serving_flags import EngineFlags, TaskFlags
-from serving.tasks.text_task import AnyTextTask, Failure, Reply, Request
+from serving.tasks.request_lists import describe_place
+from serving.tasks.text_task import AnyTextTask, Failure, Reply
 from serving.text_model import TextModel
 
 # A batch contains the requests that wait, up to these numbers of texts and of
@@ -44,7 +45,7 @@ class QueuedCall:
             dropped.
     """
 
-    def __init__(self, task: AnyTextTask, requests: list[Request]) -> None:
+    def __init__(self, task: AnyTextTask, requests: Sequence[object]) -> None:
         self.task = task
         self.requests = requests
         loop = asyncio.get_running_loop()
@@ -71,7 +72,7 @@ class QueuedCall:
 
     def describe_place(self, number: int) -> str:
         """Returns the beginning of an error of a request, from 1."""
-        return f"text {number}: " if len(self.requests) > 1 else ""
+        return describe_place(number, is_list=len(self.requests) > 1)
 
     def finish(self, replies: Sequence[bytes | Failure]) -> None:
         """Gives the client the replies, or the error of the first failure."""
@@ -207,7 +208,7 @@ class ServedModel:
         self.about = {
             "tasks": model.tasks,
             "fields": {
-                name: [*task.fields] for name, task in self.tasks.items()
+                name: task.field_names for name, task in self.tasks.items()
             },
             "num_texts": model.settings.get("num_texts"),
             "engine": model.engine.name,

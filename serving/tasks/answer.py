@@ -13,7 +13,8 @@ from data.squad.squad_options import (
 from serving.engines import Input, OutputArrays
 from serving.prepared_model import PreparedModel
 from serving.serving_flags import TaskFlags
-from serving.tasks.text_task import Encoded, Request, TextTask
+from serving.tasks.request_fields import CheckedRequest, Field
+from serving.tasks.text_task import Encoded, TextTask
 
 
 class AnswerReply(TypedDict):
@@ -52,7 +53,9 @@ class _Question(NamedTuple):
     windows: list[passage_windows.SquadFeatures]
 
 
-def _encode(model: PreparedModel, request: Request) -> Encoded[_Question]:
+def _encode(
+    model: PreparedModel, request: CheckedRequest
+) -> Encoded[_Question]:
     """Cuts the passage of a question into windows."""
     example = SquadExample(
         qas_id="",
@@ -127,7 +130,7 @@ ANSWER = TextTask(
     name="answer",
     encode=_encode,
     decode=_decode,
-    fields={"question": True, "context": True},
+    fields=[Field("question"), Field("context")],
     reads_all=True,
     required_settings=[
         field.name

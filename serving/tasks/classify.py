@@ -19,12 +19,8 @@ from serving.tasks.pairs import (
     pack_input,
     pair_of,
 )
-from serving.tasks.text_task import (
-    Encoded,
-    Request,
-    TextTask,
-    served_labels,
-)
+from serving.tasks.request_fields import CheckedRequest, Field
+from serving.tasks.text_task import Encoded, TextTask, served_labels
 
 
 class ClassifyReply(CutReply):
@@ -42,7 +38,7 @@ class ClassifyReply(CutReply):
     value: NotRequired[float]
 
 
-def _encode(model: PreparedModel, request: Request) -> Encoded[None]:
+def _encode(model: PreparedModel, request: CheckedRequest) -> Encoded[None]:
     stride = model.settings.get("doc_stride", 0)
     if not stride:
         return Encoded(encode_pair(model, request).inputs, None)
@@ -97,8 +93,10 @@ CLASSIFY = TextTask(
     name="classify",
     encode=_encode,
     decode=_decode,
-    fields={"text_a": True, "text_b": False},
-    other_names={"text_a": ["text"]},
+    fields=[
+        Field("text_a", other_names=("text",)),
+        Field("text_b", is_required=False),
+    ],
     check=check_pair,
     required_settings=("output_mode", "labels"),
 )

@@ -9,12 +9,8 @@ from model_folders.model_entries import TaggerSettings
 from serving.engines import Input, OutputArrays
 from serving.prepared_model import PreparedModel
 from serving.serving_flags import TaskFlags
-from serving.tasks.text_task import (
-    Encoded,
-    Request,
-    TextTask,
-    served_labels,
-)
+from serving.tasks.request_fields import CheckedRequest, Field
+from serving.tasks.text_task import Encoded, TextTask, served_labels
 
 
 class EntityReply(TypedDict):
@@ -72,7 +68,9 @@ class _Sentence(NamedTuple):
     windows: list[sentence_windows.NerFeatures]
 
 
-def _encode(model: PreparedModel, request: Request) -> Encoded[_Sentence]:
+def _encode(
+    model: PreparedModel, request: CheckedRequest
+) -> Encoded[_Sentence]:
     """Splits a text into words, and cuts the words into windows."""
     words = request.get("words")
     if words is None:
@@ -147,8 +145,7 @@ TAG = TextTask(
     name="tag",
     encode=_encode,
     decode=_decode,
-    fields={"text": True},
-    other_names={"text": ["words"]},
+    fields=[Field("text", other_names=("words",))],
     reads_all=True,
     required_settings=("labels",),
 )
