@@ -1,6 +1,9 @@
 """Tags the words of texts of any length, for example with named entities."""
 
+from collections.abc import Sequence
 from typing import NamedTuple, NotRequired, TypedDict, cast
+
+import numpy as np
 
 from data.ner import entity_scoring, sentence_windows
 from data.ner.ner_example import NerExample
@@ -116,6 +119,29 @@ def _decode(
     if text is None:
         return reply
     spans = find_words(text, words)
+    entities = _describe_entities(text, spans, tags, probabilities)
+    return {
+        **reply,
+        "spans": [[*span] for span in spans],
+        "entities": entities,
+        "text": text,
+        "label": [
+            [entity["start"], entity["end"], entity["type"]]
+            for entity in entities
+        ],
+    }
+
+
+def _describe_entities(
+    text: str,
+    spans: Sequence[Sequence[int]],
+    tags: Sequence[str],
+    probabilities: np.ndarray,
+) -> list[EntityReply]:
+    """Returns the entities that the tags of words name.
+
+    `spans` are the positions of the words in the text.
+    """
     entities: list[EntityReply] = []
     for kind, first, last in entity_scoring.find_entities(tags):
         start, end = spans[first][0], spans[last - 1][1]
@@ -129,16 +155,7 @@ def _decode(
                 "probability": probabilities[first:last].min(),
             }
         )
-    return {
-        **reply,
-        "spans": [[*span] for span in spans],
-        "entities": entities,
-        "text": text,
-        "label": [
-            [entity["start"], entity["end"], entity["type"]]
-            for entity in entities
-        ],
-    }
+    return entities
 
 
 TAG = TextTask(
