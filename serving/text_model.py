@@ -8,7 +8,7 @@ that `TextModel.prepared` contains.
 """
 
 import os
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from pathlib import Path
 from typing import Any, cast
 
@@ -108,7 +108,7 @@ class TextModel(TaskMethods):
         if preset.head in TASKS:
             self._prepare(folder, preset.head, preset)
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[Callable[..., object], tuple[object, ...]]:
         """Returns what pickle writes: how to load the model again."""
         path = os.path.abspath(self.path)
         arguments = path, self._num_threads, self.engine.name, self.checksum

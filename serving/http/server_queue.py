@@ -14,7 +14,6 @@ import time
 from collections.abc import Iterator, Sequence
 from concurrent import futures
 
-from files.json_files import JsonObject
 from serving.http.errors import to_http_error
 from serving.serving_flags import EngineFlags, TaskFlags
 from serving.tasks.request_lists import describe_place
@@ -178,7 +177,7 @@ class ServedModel:
         self._engine_flags = engine_flags
         self._model = model
         self.tasks: dict[str, AnyTextTask] = {}
-        self.about: JsonObject = {}
+        self.about: dict[str, object] = {}
         # Short calls form batches. Batches and long calls take turns.
         self._short: list[QueuedCall] = []
         self._long: collections.deque[_Batch] = collections.deque()
