@@ -117,28 +117,44 @@ def answer_items(
     for buffer in _buffer(items, row_options):
         replies: dict[int, Reply | Failure] = {}
         for places in _form_batches(task, buffer, row_options):
-            asked = [place for place in places if not buffer[place].error]
-            requests = [buffer[place].request for place in asked]
-            batch_replies = task.ask(model, requests, task_flags)
-            replies |= zip(asked, batch_replies, strict=True)
+            batch = [buffer[place] for place in places]
+            batch_replies = _ask(model, task, task_flags, batch)
+            replies |= zip(places, batch_replies, strict=True)
             # Check only one reply, as others may lack an optional field.
-            answers = (
-                reply
-                for reply in batch_replies
-                if reply and not isinstance(reply, Failure)
-            )
-            if not is_checked and (answered_reply := next(answers, None)):
-                check_fields(row_options.output_fields, answered_reply)
+            if not is_checked and (answered := _find_answered(batch_replies)):
+                check_fields(row_options.output_fields, answered)
                 is_checked = True
             counter.add(len(places))
         rows: list[AnswerRow] = []
         for place, item in enumerate(buffer):
-            reply = Failure(item.error) if item.error else replies[place]
+            reply = replies[place]
             if isinstance(reply, Failure):
                 counter.note(item, reply.error)
             rows.append(_create_row(item, reply, task, row_options))
         yield rows
         counter.num_yielded += len(rows)
+
+
+def _ask(
+    model: PreparedModel,
+    task: AnyTextTask,
+    task_flags: TaskFlags,
+    batch: Sequence[Item],
+) -> list[Reply | Failure]:
+    """Returns a reply to each request, or the error of its row."""
+    requests = [item.request for item in batch if not item.error]
+    replies = iter(task.ask(model, requests, task_flags))
+    return [
+        Failure(item.error) if item.error else next(replies) for item in batch
+    ]
+
+
+def _find_answered(replies: Iterable[Reply | Failure]) -> Reply | None:
+    """Returns the first reply to a text that is not empty."""
+    for reply in replies:
+        if reply and not isinstance(reply, Failure):
+            return reply
+    return None
 
 
 def write_rows(
