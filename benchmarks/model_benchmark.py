@@ -166,17 +166,21 @@ def time_row(
 
 def choose_rows() -> Iterator[tuple[Row, str]]:
     """Yields each (row, precision) to time, and prints which files it lacks."""
-    for row in ROWS:
+    all_rows = (
+        (row, precision)
+        for row in ROWS
+        for precision in next(iter(row.variants.values()))
+    )
+    for row, precision in all_rows:
+        name = f"{row.name}_{precision}"
+        if not any(fnmatch.fnmatch(name, rows) for rows in FLAGS.rows):
+            continue
         missing = [f"--{flag}" for flag in row.needs if not FLAGS[flag].value]
-        for precision in next(iter(row.variants.values())):
-            name = f"{row.name}_{precision}"
-            if not any(fnmatch.fnmatch(name, rows) for rows in FLAGS.rows):
-                continue
-            on_gpu = row.work in ("pretrain", "inference")
-            if missing:
-                print(f"{name} needs {' and '.join(missing)}: not timed")
-            elif FLAGS.device == "cpu" or (on_gpu and precision != "int8"):
-                yield row, precision
+        on_gpu = row.work in ("pretrain", "inference")
+        if missing:
+            print(f"{name} needs {' and '.join(missing)}: not timed")
+        elif FLAGS.device == "cpu" or (on_gpu and precision != "int8"):
+            yield row, precision
 
 
 def print_results(results: Sequence[Mapping[str, str]]) -> None:

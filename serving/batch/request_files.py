@@ -146,16 +146,15 @@ def _choose_columns(
             f"--text_b_column={columns[-1]}: the only fields of "
             f"{task.name} are {', '.join(task.field_names)}; omit the flag"
         )
+    names = task.field_names
     chosen = {
         field: column
-        for field, column in zip(task.field_names, columns, strict=False)
+        for field, column in zip(names, columns, strict=False)
         if column
     }
     trained = {
         field: column
-        for field, column in zip(
-            task.field_names, trained_columns, strict=False
-        )
+        for field, column in zip(names, trained_columns, strict=False)
         if column
         and field not in LIST_NAMES
         # "text" is the default for the first text, and no other field's name.

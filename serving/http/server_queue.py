@@ -250,15 +250,8 @@ class ServedModel:
             batch.fail(error)
 
     def _next_batch(self) -> _Batch | None:
-        """Returns the batch whose turn it is, or None if no call is left.
-
-        Drops the calls whose clients do not wait anymore.
-        """
-        self._short = [call for call in self._short if not call.future.done()]
-        awaited = (batch for batch in self._long if batch.is_awaited)
-        self._long = collections.deque(awaited)
-        if self._batch and not self._batch.is_awaited:
-            self._batch = None
+        """Returns the batch whose turn it is, or None if no call is left."""
+        self._drop_calls()
         has_short = bool(self._batch or self._short)
         if self._long and (self._is_turn_of_long or not has_short):
             self._is_turn_of_long = False
@@ -266,6 +259,14 @@ class ServedModel:
         self._is_turn_of_long = True
         batch, self._batch = self._batch, None
         return batch or (self._form_batch() if self._short else None)
+
+    def _drop_calls(self) -> None:
+        """Drops the calls whose clients do not wait anymore."""
+        self._short = [call for call in self._short if not call.future.done()]
+        awaited = (batch for batch in self._long if batch.is_awaited)
+        self._long = collections.deque(awaited)
+        if self._batch and not self._batch.is_awaited:
+            self._batch = None
 
     def _form_batch(self) -> _Batch:
         """Takes the short calls of one task that fit into a batch, in order."""

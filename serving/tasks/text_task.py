@@ -195,9 +195,6 @@ class TextTask(Generic[ContextT, ReplyT]):
     ) -> Iterator[list[NumberedReply]]:
         """Answers requests as `ask` does, but in steps.
 
-        If the network fails on a batch, logs why, and runs it for each request
-        that is not answered yet.
-
         Yields:
             after each step, the replies that it computed. A step encodes a
             request or runs a batch.
@@ -210,9 +207,22 @@ class TextTask(Generic[ContextT, ReplyT]):
                 yield []
             else:
                 yield [NumberedReply(number, result)]
+        yield from self._answer_all(model, encoded, task_flags)
+
+    def _answer_all(
+        self,
+        model: PreparedModel,
+        encoded: Mapping[int, Encoded[ContextT]],
+        task_flags: TaskFlags,
+    ) -> Iterator[list[NumberedReply]]:
+        """Yields the replies to requests after each batch.
+
+        If the network fails on a batch, logs why, and runs it for each request
+        that is not answered yet.
+        """
         unanswered = {*encoded}
         try:
-            for replies in self._answer(model, encoded, task_flags):
+            for replies in self._answer_in_batches(model, encoded, task_flags):
                 unanswered -= {reply.number for reply in replies}
                 yield replies
         except ValueError as error:
@@ -243,7 +253,9 @@ class TextTask(Generic[ContextT, ReplyT]):
         """
         for number, request in encoded.items():
             try:
-                yield from self._answer(model, {number: request}, task_flags)
+                yield from self._answer_in_batches(
+                    model, {number: request}, task_flags
+                )
             except ValueError as error:
                 yield [NumberedReply(number, Failure(error))]
 
@@ -259,7 +271,7 @@ class TextTask(Generic[ContextT, ReplyT]):
             return Failure(error)
         return {}
 
-    def _answer(
+    def _answer_in_batches(
         self,
         model: PreparedModel,
         encoded: Mapping[int, Encoded[ContextT]],
