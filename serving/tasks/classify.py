@@ -20,7 +20,7 @@ from serving.tasks.pairs import (
     pair_of,
 )
 from serving.tasks.request_fields import CheckedRequest, Field
-from serving.tasks.text_task import Encoded, TextTask, served_labels
+from serving.tasks.text_task import Encoded, TextTask
 
 
 class ClassifyReply(CutReply):
@@ -61,7 +61,7 @@ def _decode(
 ) -> ClassifyReply:
     """Returns the label and the probabilities, or the value in regression."""
     mode = model.settings["output_mode"] or head_outputs.CLASSIFICATION
-    labels = served_labels(model)
+    labels = model.labels
     predictions = _read_outputs(outputs, mode)
     if mode == head_outputs.REGRESSION:
         return {"value": predictions[0]}

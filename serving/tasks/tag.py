@@ -13,7 +13,7 @@ from serving.engines import Input, OutputArrays
 from serving.prepared_model import PreparedModel
 from serving.serving_flags import TaskFlags
 from serving.tasks.request_fields import CheckedRequest, Field
-from serving.tasks.text_task import Encoded, TextTask, served_labels
+from serving.tasks.text_task import Encoded, TextTask
 
 
 class EntityReply(TypedDict):
@@ -78,7 +78,7 @@ def _encode(
     words = request.get("words")
     if words is None:
         words = split_words(request["text"])
-    labels = served_labels(model)
+    labels = model.labels
     example = NerExample("", words, labels[:1] * len(words), 0)
     windows = [
         *sentence_windows.create_features(
@@ -102,7 +102,7 @@ def _decode(
     """Returns the tags of the words, and the entities in the text."""
     settings = cast("TaggerSettings", model.settings)
     text, example, windows = sentence
-    labels = served_labels(model)
+    labels = model.labels
     words = example.words
     (tags,), (probabilities,) = sentence_windows.choose_tags(
         [example],

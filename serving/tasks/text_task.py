@@ -1,4 +1,4 @@
-"""Defines the class of all tasks, and the requests and replies of a task.
+"""Defines the class of all tasks, and the replies of a task.
 
 The tasks use the same tokenizer, windows and decoders as the training scripts.
 """
@@ -389,8 +389,3 @@ class TextTask(Generic[ContextT, ReplyT]):
 # A task of any context and reply, which only its own functions and the methods
 # of `TaskMethods` know.
 AnyTextTask: TypeAlias = TextTask[Any, Any]
-
-
-def served_labels(model: PreparedModel) -> list[str]:
-    """Returns the names of the model's outputs, [] if they have no names."""
-    return [*(model.settings.get("labels") or ())]
