@@ -266,7 +266,7 @@ def _create_row(
     """Returns the columns of an item, and the fields of its reply to write."""
     row = dict(item.row) if row_options.keeps_columns else {}
     if isinstance(reply, Failure):
-        fields: Reply = {"file": item.file} if item.file else {}
+        fields: dict[str, object] = {"file": item.file} if item.file else {}
         fields |= {"line": item.line, "error": str(reply.error)}
         cells = tables.add_answer(row, fields, row_options.taken_names)
         return AnswerRow(cells, Status.FAILED)

@@ -32,8 +32,9 @@ from serving.exporting.signatures import (
     tag_graph,
 )
 
-# {kind of model: function that creates the head of its exports}. Each accepts a
-# model of its kind, and the settings of its head.
+# {kind of model: function that creates the head of its exports}. The types are
+# Any because each accepts only a model of its kind, and the settings of its
+# head. `export` calls it with these.
 _HEADS: dict[str, Callable[[Any, Any, ExportOptions], export_head.Head]] = {
     kinds.CLASSIFIER: classify_graph.create_head,
     kinds.ENCODER: embed_graph.create_head,

@@ -112,7 +112,7 @@ def create_schema(
         for name, value in reply.items()
         if not (name in columns.repeated and name in columns.taken)
     }
-    error_fields: Reply = {"file": ""} if names_files else {}
+    error_fields: dict[str, object] = {"file": ""} if names_files else {}
     error_fields |= {"line": 0, "error": ""}
     added = tables.add_answer({}, kept, columns.taken)
     added |= tables.add_answer({}, error_fields, columns.taken)
