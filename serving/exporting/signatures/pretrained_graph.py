@@ -93,13 +93,10 @@ class _Pretraining:
         is_mask = tokens.flat_values == tokenizer.id_of(MASK)
         before = tf.cumsum(tf.cast(is_mask, tf.int32))
         splits = tf.gather(tf.concat([[0], before], 0), tokens.row_splits)
-        flat = {
-            "tokens": tf.gather(tokenizer.vocab, outputs["ids"]),
-            "probabilities": outputs["probabilities"],
-        }
+        words = tf.gather(tokenizer.vocab, outputs["ids"])
         ragged = {
-            name: with_row_splits(values, splits)
-            for name, values in flat.items()
+            "tokens": with_row_splits(words, splits),
+            "probabilities": with_row_splits(outputs["probabilities"], splits),
         }
         padded = batches.to_padded(ragged, min(_TOP_K, len(tokenizer.vocab)))
         return {**padded, "num_masks": splits[1:] - splits[:-1]}
