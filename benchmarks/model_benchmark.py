@@ -109,35 +109,30 @@ def define_flags() -> None:
     flags.DEFINE_enum("device", "cpu", ["cpu", "cuda"], "Device to compute on.")
 
 
-def start_all(
-    row: Row,
-    precision: str,
-    *,
-    missing: Container[str],
-    folder: str,
-    stack: contextlib.ExitStack,
-) -> tuple[list[race.Contestant], bool]:
-    """Starts the contestants of a row, except the `missing` ones.
-
-    Returns (contestants, whether all have started). Prints their errors.
-    """
-    contestants = []
-    succeeded = True
+def create_specs(
+    row: Row, precision: str, missing: Container[str]
+) -> Iterator[tuple[str, race.Spec]]:
+    """Yields (name, spec) of the contestants of a row, but the `missing`."""
     spec = row._asdict() | {"precision": precision, "device": FLAGS.device}
     spec["num_texts"] = FLAGS.num_texts
     for flag in ("bert_config_file", *row.needs):
         spec[flag] = os.path.abspath(str(FLAGS[flag].value))
-    for name in row.variants:
+    for name, variants in row.variants.items():
         if name in missing:
             continue
-        for variant in row.variants[name].get(precision, ()):
-            chosen = cast("race.Spec", spec | {"variant": variant})
-            try:
-                contestants.append(race.Contestant(name, chosen, folder, stack))
-            except RuntimeError as error:
-                print(f"{name} {variant} FAILED:\n{error}", file=sys.stderr)
-                succeeded = False
-    return contestants, succeeded
+        for variant in variants.get(precision, ()):
+            yield name, cast("race.Spec", spec | {"variant": variant})
+
+
+def start_contestant(
+    name: str, spec: race.Spec, folder: str, stack: contextlib.ExitStack
+) -> race.Contestant | None:
+    """Starts a contestant. If it fails, prints why, and returns None."""
+    try:
+        return race.Contestant(name, spec, folder, stack)
+    except RuntimeError as error:
+        print(f"{name} {spec['variant']} FAILED:\n{error}", file=sys.stderr)
+        return None
 
 
 def time_row(
@@ -171,17 +166,21 @@ def time_row(
 
 def choose_rows() -> Iterator[tuple[Row, str]]:
     """Yields each (row, precision) to time, and prints which files it lacks."""
-    for row in ROWS:
+    all_rows = (
+        (row, precision)
+        for row in ROWS
+        for precision in next(iter(row.variants.values()))
+    )
+    for row, precision in all_rows:
+        name = f"{row.name}_{precision}"
+        if not any(fnmatch.fnmatch(name, rows) for rows in FLAGS.rows):
+            continue
         missing = [f"--{flag}" for flag in row.needs if not FLAGS[flag].value]
-        for precision in next(iter(row.variants.values())):
-            name = f"{row.name}_{precision}"
-            if not any(fnmatch.fnmatch(name, rows) for rows in FLAGS.rows):
-                continue
-            on_gpu = row.work in ("pretrain", "inference")
-            if missing:
-                print(f"{name} needs {' and '.join(missing)}: not timed")
-            elif FLAGS.device == "cpu" or (on_gpu and precision != "int8"):
-                yield row, precision
+        on_gpu = row.work in ("pretrain", "inference")
+        if missing:
+            print(f"{name} needs {' and '.join(missing)}: not timed")
+        elif FLAGS.device == "cpu" or (on_gpu and precision != "int8"):
+            yield row, precision
 
 
 def print_results(results: Sequence[Mapping[str, str]]) -> None:
@@ -199,12 +198,14 @@ def run_row(
     """Times a row, prints its table, and returns whether all have started."""
     print(f"{row.name}_{precision}", file=sys.stderr)
     with contextlib.ExitStack() as stack:
-        contestants, succeeded = start_all(
-            row, precision, missing=missing, folder=folder, stack=stack
-        )
+        started = [
+            start_contestant(name, spec, folder, stack)
+            for name, spec in create_specs(row, precision, missing)
+        ]
+        contestants = [*filter(None, started)]
         if contestants:
             print_results(list(time_row(row, contestants)))
-    return succeeded
+    return all(started)
 
 
 def main(_: list[str]) -> int:

@@ -27,6 +27,11 @@ class PreparedModel:
     pads: bool
     settings: HeadSettings
 
+    @property
+    def labels(self) -> list[str]:
+        """Names of the network's outputs, [] if they have no names."""
+        return [*(self.settings.get("labels") or ())]
+
     def warm_up(self) -> None:
         """Runs the network once for each length to which inputs are padded.
 

@@ -13,9 +13,10 @@ from serving.tasks.pretrained import (
     FillMaskReply,
     NextSentenceReply,
 )
+from serving.tasks.request_fields import TextList, Texts
 from serving.tasks.rerank import RERANK, RerankReply
 from serving.tasks.tag import TAG, TagReply
-from serving.tasks.text_task import ReplyT, TextList, Texts, TextTask
+from serving.tasks.text_task import ReplyT, TextTask
 from serving.tasks.tokenize import TOKENIZE, TokenizeReply
 
 # A dict for one text, a list of dicts for a list of texts. The overloads of a

@@ -8,7 +8,7 @@ that `TextModel.prepared` contains.
 """
 
 import os
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from pathlib import Path
 from typing import Any, cast
 
@@ -23,13 +23,13 @@ from serving.prepared_model import PreparedModel, prepare_model, read_tokenizer
 from serving.serving_flags import DEFAULT_TASK_FLAGS, TaskFlags
 from serving.task_methods import Answers, TaskMethods
 from serving.tasks import TASKS, check_settings, tasks_of
-from serving.tasks.request_lists import expand_lists
+from serving.tasks.request_fields import Request, Texts
+from serving.tasks.request_lists import describe_place, expand_lists
 from serving.tasks.text_task import (
     AnyTextTask,
     Failure,
     Reply,
     ReplyT,
-    Texts,
     TextTask,
 )
 
@@ -108,7 +108,7 @@ class TextModel(TaskMethods):
         if preset.head in TASKS:
             self._prepare(folder, preset.head, preset)
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[Callable[..., object], tuple[object, ...]]:
         """Returns what pickle writes: how to load the model again."""
         path = os.path.abspath(self.path)
         arguments = path, self._num_threads, self.engine.name, self.checksum
@@ -215,7 +215,7 @@ class TextModel(TaskMethods):
         **fields: Texts,
     ) -> Answers[ReplyT]:
         own_task = self.task(task.name)
-        request = {
+        request: Request = {
             name: _to_texts(name, texts) for name, texts in fields.items()
         }
         requests, is_list = expand_lists(own_task, request)
@@ -223,7 +223,7 @@ class TextModel(TaskMethods):
         answers = own_task.ask(self.prepared, requests, task_flags)
         for number, reply in enumerate(answers, 1):
             if isinstance(reply, Failure):
-                where = f"text {number}: " if is_list else ""
+                where = describe_place(number, is_list)
                 raise ValueError(f"{where}{reply.error}") from None
             replies.append(reply)
         answer = replies if is_list else replies[0]

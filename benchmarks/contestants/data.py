@@ -36,32 +36,37 @@ def words(spec: race.Spec) -> race.Work:
     The variant "TokenizerLayer N" passes N texts to each call of the layer.
     """
     batch_size = spec["variant"].partition(" ")[2]
-    lines, num_mb = race.read_corpus(spec, limit=8192 if batch_size else None)
-    if not batch_size:
+    if batch_size:
+        return _words_in_batches(spec, int(batch_size))
+    lines, num_mb = race.read_corpus(spec)
 
-        def repeat(_: int) -> None:
-            # Create a new tokenizer for each repeat, because a tokenizer caches
-            # the words that it has seen.
-            tokenizer = FullTokenizer(spec["vocab_file"])
-            for line in lines:
-                tokenizer.tokenize(line)
+    def repeat(_: int) -> None:
+        # Create a new tokenizer for each repeat, because a tokenizer caches the
+        # words that it has seen.
+        tokenizer = FullTokenizer(spec["vocab_file"])
+        for line in lines:
+            tokenizer.tokenize(line)
 
-        return race.Work(repeat, num_mb)
+    return race.Work(repeat, num_mb)
 
+
+def _words_in_batches(spec: race.Spec, batch_size: int) -> race.Work:
+    """Tokenizes a part of the corpus with TokenizerLayer."""
+    # Import late, for the reason at the top of this module.
     import tensorflow as tf
 
-    batches = tf.data.Dataset.from_tensor_slices(lines).batch(int(batch_size))
-    batches = list(batches)
+    lines, num_mb = race.read_corpus(spec, limit=8192)
+    batches = list(tf.data.Dataset.from_tensor_slices(lines).batch(batch_size))
     layer = FullTokenizer(spec["vocab_file"]).layer
     tokenize = tf.function(
         lambda texts: layer(texts).flat_values,
         [tf.TensorSpec([None], tf.string)],
     )
 
-    def repeat_layer(_: int) -> dict[str, float]:
+    def repeat(_: int) -> dict[str, float]:
         begun = time.process_time()
         for texts in batches:
             tokenize(texts)
         return {"MB/s of CPU": num_mb / (time.process_time() - begun)}
 
-    return race.Work(repeat_layer, num_mb)
+    return race.Work(repeat, num_mb)

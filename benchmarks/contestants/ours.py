@@ -9,7 +9,7 @@ import time
 import types
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import tensorflow as tf
@@ -46,13 +46,21 @@ PACKAGES = ["tensorflow", "keras"]
 NUM_TRAIN_STEPS = 10**6
 SAMPLES = Path("examples/samples")
 
-# (start, task, run_folder, splits) of a run on MRPC.
-OpenedMrpc = tuple[
-    StartingPoint[run_classifier.Config],
-    AnyTask,
-    RunFolder,
-    dict[str, Split[Any, Any]],
-]
+
+class OpenedMrpc(NamedTuple):
+    """A run on MRPC that can begin.
+
+    Attributes:
+        start: where it starts from.
+        task: task of the run.
+        run_folder: folder of the run.
+        splits: {name: Split} of the records.
+    """
+
+    start: StartingPoint[run_classifier.Config]
+    task: AnyTask
+    run_folder: RunFolder
+    splits: dict[str, Split[Any, Any]]
 
 
 def parse(
@@ -166,10 +174,7 @@ def load_engine(
 
 
 def open_mrpc(spec: race.Spec, command: str) -> OpenedMrpc:
-    """Writes MRPC's records. Returns (start, task, run_folder, splits).
-
-    `command` is more flags of run_classifier.py.
-    """
+    """Writes MRPC's records. `command` is more flags of run_classifier.py."""
     command += (
         " --vocab_file={minilm_dir}/vocab.txt --data_dir={mrpc_dir} "
         "--bert_config_file={minilm_dir}/config.json --task_name=mrpc "
@@ -180,7 +185,8 @@ def open_mrpc(spec: race.Spec, command: str) -> OpenedMrpc:
     reader = create_reader(start)
     task = create_task(start, reader)
     run_folder = RunFolder.open(start, task.labels)
-    return start, task, run_folder, write_splits(task, run_folder.state)
+    splits = write_splits(task, run_folder.state)
+    return OpenedMrpc(start, task, run_folder, splits)
 
 
 def mrpc(spec: race.Spec) -> race.Work:

@@ -139,39 +139,56 @@ def answer(spec: race.Spec) -> race.Work:
     model = transformers.AutoModelForQuestionAnswering.from_pretrained(folder)
     model = in_precision(model.eval(), spec)
     pairs = race.first_pairs(spec)
-    names = tokenizer.model_input_names
-    batch_size = spec["batch_size"]
-
-    def create_windows() -> transformers.BatchEncoding:
-        return tokenizer(
-            [question for question, _ in pairs],
-            [context for _, context in pairs],
-            truncation="only_second",
-            max_length=spec["seq_length"],
-            # Successive windows share this number of tokens. --doc_stride in
-            # this project is instead the distance between their starts.
-            stride=128,
-            return_overflowing_tokens=True,
-            return_offsets_mapping=True,
-        )
-
-    def network(windows: transformers.BatchEncoding) -> Iterator[Logits]:
-        for start in range(0, len(windows["input_ids"]), batch_size):
-            chosen = slice(start, start + batch_size)
-            batch = tokenizer.pad(
-                {name: windows[name][chosen] for name in names},
-                return_tensors="pt",
-            )
-            with torch.no_grad(), precision(spec):
-                outputs = model(**batch)
-            logits = outputs.start_logits.float(), outputs.end_logits.float()
-            yield from zip(*map(torch.Tensor.numpy, logits), strict=True)
 
     def repeat(_: int) -> None:
-        windows = create_windows()
-        list(decode(pairs, windows, list(network(windows))))
+        windows = create_windows(spec, tokenizer, pairs)
+        logits = list(compute_logits(spec, model, tokenizer, windows))
+        list(decode(pairs, windows, logits))
 
-    return race.Work(repeat, len(create_windows()["input_ids"]))
+    windows = create_windows(spec, tokenizer, pairs)
+    return race.Work(repeat, len(windows["input_ids"]))
+
+
+def create_windows(
+    spec: race.Spec,
+    tokenizer: transformers.PreTrainedTokenizerBase,
+    pairs: Sequence[tuple[str, str]],
+) -> transformers.BatchEncoding:
+    """Returns the windows of all (question, context) pairs."""
+    return tokenizer(
+        [question for question, _ in pairs],
+        [context for _, context in pairs],
+        truncation="only_second",
+        max_length=spec["seq_length"],
+        # Successive windows share this number of tokens. --doc_stride in this
+        # project is instead the distance between their starts.
+        stride=128,
+        return_overflowing_tokens=True,
+        return_offsets_mapping=True,
+    )
+
+
+def compute_logits(
+    spec: race.Spec,
+    model: torch.nn.Module,
+    tokenizer: transformers.PreTrainedTokenizerBase,
+    windows: transformers.BatchEncoding,
+) -> Iterator[Logits]:
+    """Yields the logits of each window, of which batches are computed."""
+    batch_size = spec["batch_size"]
+    for start in range(0, len(windows["input_ids"]), batch_size):
+        chosen = slice(start, start + batch_size)
+        batch = tokenizer.pad(
+            {
+                name: windows[name][chosen]
+                for name in tokenizer.model_input_names
+            },
+            return_tensors="pt",
+        )
+        with torch.no_grad(), precision(spec):
+            outputs = model(**batch)
+        logits = outputs.start_logits.float(), outputs.end_logits.float()
+        yield from zip(*map(torch.Tensor.numpy, logits), strict=True)
 
 
 def decode(

@@ -117,28 +117,44 @@ def answer_items(
     for buffer in _buffer(items, row_options):
         replies: dict[int, Reply | Failure] = {}
         for places in _form_batches(task, buffer, row_options):
-            asked = [place for place in places if not buffer[place].error]
-            requests = [buffer[place].request for place in asked]
-            batch_replies = task.ask(model, requests, task_flags)
-            replies |= zip(asked, batch_replies, strict=True)
+            batch = [buffer[place] for place in places]
+            batch_replies = _ask(model, task, task_flags, batch)
+            replies |= zip(places, batch_replies, strict=True)
             # Check only one reply, as others may lack an optional field.
-            answers = (
-                reply
-                for reply in batch_replies
-                if reply and not isinstance(reply, Failure)
-            )
-            if not is_checked and (answered_reply := next(answers, None)):
-                check_fields(row_options.output_fields, answered_reply)
+            if not is_checked and (answered := _find_answered(batch_replies)):
+                check_fields(row_options.output_fields, answered)
                 is_checked = True
             counter.add(len(places))
         rows: list[AnswerRow] = []
         for place, item in enumerate(buffer):
-            reply = Failure(item.error) if item.error else replies[place]
+            reply = replies[place]
             if isinstance(reply, Failure):
                 counter.note(item, reply.error)
             rows.append(_create_row(item, reply, task, row_options))
         yield rows
         counter.num_yielded += len(rows)
+
+
+def _ask(
+    model: PreparedModel,
+    task: AnyTextTask,
+    task_flags: TaskFlags,
+    batch: Sequence[Item],
+) -> list[Reply | Failure]:
+    """Returns a reply to each request, or the error of its row."""
+    requests = [item.request for item in batch if not item.error]
+    replies = iter(task.ask(model, requests, task_flags))
+    return [
+        Failure(item.error) if item.error else next(replies) for item in batch
+    ]
+
+
+def _find_answered(replies: Iterable[Reply | Failure]) -> Reply | None:
+    """Returns the first reply to a text that is not empty."""
+    for reply in replies:
+        if reply and not isinstance(reply, Failure):
+            return reply
+    return None
 
 
 def write_rows(
@@ -218,8 +234,7 @@ def _form_batches(
 
 
 def _length_of(task: AnyTextTask, item: Item) -> int:
-    names = [name for field in task.fields for name in task.names_of(field)]
-    return _count(item.request.get(name) for name in names)
+    return _count(item.request.get(name) for name in task.text_names)
 
 
 def _count(values: Iterable[object]) -> int:
@@ -251,16 +266,16 @@ def _create_row(
     """Returns the columns of an item, and the fields of its reply to write."""
     row = dict(item.row) if row_options.keeps_columns else {}
     if isinstance(reply, Failure):
-        fields: Reply = {"file": item.file} if item.file else {}
+        fields: dict[str, object] = {"file": item.file} if item.file else {}
         fields |= {"line": item.line, "error": str(reply.error)}
         cells = tables.add_answer(row, fields, row_options.taken_names)
         return AnswerRow(cells, Status.FAILED)
     if not reply:
         return AnswerRow(row, Status.EMPTY)
-    # A reply may repeat the texts or the words of its request.
+    # A reply may repeat the texts of its request.
     repeated = {
         name
-        for name in (*task.fields, "words")
+        for name in task.text_names
         if name in reply and row.get(name) == reply[name]
     }
     kept = {

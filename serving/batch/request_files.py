@@ -12,7 +12,8 @@ from data.jobs.file_ranges import FileRange
 from data.tables import table_formats, tables
 from data.tables.column_names import guess_columns
 from files.paths import named_errors
-from serving.tasks.text_task import LISTS, AnyTextTask, Request
+from serving.tasks.request_fields import LIST_NAMES, Field, Request
+from serving.tasks.text_task import AnyTextTask
 
 _DEFAULT_LAYOUT = table_formats.Layout(has_header=None)
 # The cells of a request that comes from no row. Nobody can add any.
@@ -51,18 +52,19 @@ def to_requests(task: AnyTextTask, texts: Sequence[str]) -> list[Request]:
     Raises:
         ValueError: there are too few or too many texts.
     """
-    fields = [*task.fields]
-    if len(fields) == 1:
-        return [{fields[0]: text} for text in texts]
+    names = task.field_names
+    if len(names) == 1:
+        return [{names[0]: text} for text in texts]
     values: list[object] = [*texts]
-    if fields[-1] in LISTS and len(texts) > 1:
+    if names[-1] in LIST_NAMES and len(texts) > 1:
         values = [texts[0], [*texts[1:]]]
-    if not sum(task.fields.values()) <= len(values) <= len(fields):
+    num_required = sum(field.is_required for field in task.fields)
+    if not num_required <= len(values) <= len(names):
         raise ValueError(
             f"{task.name}: pass these texts in this order, each in quotes: "
-            f"{', '.join(fields)}. Received: {values}"
+            f"{', '.join(names)}. Received: {values}"
         )
-    return [dict(zip(fields, values, strict=False))]
+    return [dict(zip(names, values, strict=False))]
 
 
 def items_of(task: AnyTextTask, texts: Sequence[str]) -> list[Item]:
@@ -142,18 +144,19 @@ def _choose_columns(
     if len(columns) > len(task.fields) and columns[-1]:
         raise ValueError(
             f"--text_b_column={columns[-1]}: the only fields of "
-            f"{task.name} are {', '.join(task.fields)}; omit the flag"
+            f"{task.name} are {', '.join(task.field_names)}; omit the flag"
         )
+    names = task.field_names
     chosen = {
         field: column
-        for field, column in zip(task.fields, columns, strict=False)
+        for field, column in zip(names, columns, strict=False)
         if column
     }
     trained = {
         field: column
-        for field, column in zip(task.fields, trained_columns, strict=False)
+        for field, column in zip(names, trained_columns, strict=False)
         if column
-        and field not in LISTS
+        and field not in LIST_NAMES
         # "text" is the default for the first text, and no other field's name.
         and (column != "text" or field == "text_b")
     }
@@ -222,16 +225,16 @@ class _RowParser:
             ValueError: the row lacks a column, or repeats its name.
         """
         columns = self._find_columns(row)
+        chosen = self._chosen_of(row)
         renamed = {
             field: column
             for field, column in columns.items()
-            if field in self._chosen_of(row)
-            or column not in self.task.names_of(field)
+            if field.name in chosen or column not in field.names
         }
         # A renamed column overrides columns that are named like the field.
         overridden = {*renamed.values()}
         for field in renamed:
-            overridden.update(self.task.names_of(field))
+            overridden.update(field.names)
         request: Request = {
             column: cell
             for column, cell in row.items()
@@ -239,36 +242,37 @@ class _RowParser:
         }
         for field, column in columns.items():
             if field in renamed:
-                request[field] = _to_text(field, row[column])
-            elif self.is_table and self.task.fields[field]:
+                request[field.name] = _to_text(field.name, row[column])
+            elif self.is_table and field.is_required:
                 request[column] = _to_text(column, row[column])
-        if self.is_table and isinstance(request.get("words"), str):
-            request["words"] = request["words"].split()
+        words = request.get("words")
+        if self.is_table and isinstance(words, str):
+            request["words"] = words.split()
         return request
 
     def _chosen_of(self, row: Mapping[str, object]) -> Mapping[str, str]:
         """Returns `chosen`, {} for plain text, which has no columns."""
         return {} if self.is_plain(row) else self.chosen
 
-    def _find_columns(self, row: Mapping[str, object]) -> dict[str, str]:
+    def _find_columns(self, row: Mapping[str, object]) -> dict[Field, str]:
         """Returns {field: its column} of the fields that the row contains."""
         chosen = self._chosen_of(row)
         # If a model may read pairs, no rule finds their columns.
         may_guess = (
-            self.is_table and not chosen and [*self.task.fields] == ["text"]
+            self.is_table and not chosen and self.task.field_names == ["text"]
         )
-        columns: dict[str, str] = {}
-        for field, is_needed in self.task.fields.items():
-            names = [self.trained.get(field), *self.task.names_of(field)]
-            if field in chosen:
-                names = [chosen[field]]
+        columns: dict[Field, str] = {}
+        for field in self.task.fields:
+            names = [self.trained.get(field.name), *field.names]
+            if field.name in chosen:
+                names = [chosen[field.name]]
             column = next((name for name in names if name in row), None)
             if not column and may_guess:
                 column = _guess_column(row)
             if column:
                 tables.check_columns("the table", row, [column])
                 columns[field] = column
-            elif field in chosen or (self.is_table and is_needed):
+            elif field.name in chosen or (self.is_table and field.is_required):
                 expected = " or ".join(map(repr, filter(None, names)))
                 raise ValueError(
                     f"there is no {expected}, only "
@@ -280,7 +284,7 @@ class _RowParser:
 
 def _to_text(name: str, cell: object) -> object:
     """Returns the value of a field. An empty cell is an empty text."""
-    return "" if cell is None and name not in LISTS else cell
+    return "" if cell is None and name not in LIST_NAMES else cell
 
 
 def _guess_column(row: Mapping[str, object]) -> str | None:

@@ -59,6 +59,18 @@ class _Row(NamedTuple):
     input: Input
 
 
+class _Batch(NamedTuple):
+    """Rows that the network computes together.
+
+    Attributes:
+        rows: the rows.
+        length: length to which they are padded.
+    """
+
+    rows: Sequence[_Row]
+    length: int
+
+
 class Engine(abc.ABC):
     """A network that is loaded into a runtime.
 
@@ -151,19 +163,12 @@ class Engine(abc.ABC):
             for key, inputs in requests.items()
             for place, network_input in enumerate(inputs)
         ]
-        rows.sort(key=lambda row: -len(row.input.ids))
         lengths = self.lengths(longest, pads)
+        max_wordpieces = min(BUDGET, MAX_VALUES // values_per_wordpiece)
         computed: dict[int, dict[int, OutputArrays]] = {
             key: {} for key in requests
         }
-        max_wordpieces = min(BUDGET, MAX_VALUES // values_per_wordpiece)
-        while rows:
-            num_ids = len(rows[0].input.ids)
-            length = min(length for length in lengths if length >= num_ids)
-            count = max(max_wordpieces // length, 1)
-            if self.needs_single_rows:
-                count = 1
-            batch, rows = rows[:count], rows[count:]
+        for batch, length in self._form_batches(rows, lengths, max_wordpieces):
             outputs = self.run(pad_batch([row.input for row in batch], length))
             completed: dict[int, list[OutputArrays]] = {}
             for index, row in enumerate(batch):
@@ -174,6 +179,25 @@ class Engine(abc.ABC):
                     done = computed.pop(row.key)
                     completed[row.key] = [done[place] for place in sorted(done)]
             yield completed
+
+    def _form_batches(
+        self, rows: Sequence[_Row], lengths: Sequence[int], max_wordpieces: int
+    ) -> Iterator[_Batch]:
+        """Yields the rows in batches of similar length, the longest first.
+
+        `lengths` are those to which inputs are padded, the shortest first. A
+        batch contains at most `max_wordpieces`, but at least one row.
+        """
+        rows = sorted(rows, key=lambda row: -len(row.input.ids))
+        start = 0
+        while start < len(rows):
+            num_ids = len(rows[start].input.ids)
+            length = min(length for length in lengths if length >= num_ids)
+            count = max(max_wordpieces // length, 1)
+            if self.needs_single_rows:
+                count = 1
+            yield _Batch(rows[start : start + count], length)
+            start += count
 
 
 def count_threads(num_threads: int | None) -> int:

@@ -32,8 +32,9 @@ from serving.exporting.signatures import (
     tag_graph,
 )
 
-# {kind of model: function that creates the head of its exports}. Each accepts a
-# model of its kind, and the settings of its head.
+# {kind of model: function that creates the head of its exports}. The types are
+# Any because each accepts only a model of its kind, and the settings of its
+# head. `export` calls it with these.
 _HEADS: dict[str, Callable[[Any, Any, ExportOptions], export_head.Head]] = {
     kinds.CLASSIFIER: classify_graph.create_head,
     kinds.ENCODER: embed_graph.create_head,
@@ -204,16 +205,7 @@ def _describe_model(
     if labels:
         files[LABELS_FILE] = format_labels(labels)
     if not _is_only_saved_model(options):
-        mode = settings.get("output_mode") or head_outputs.CLASSIFICATION
-        problem_type = kinds.PROBLEM_TYPES[mode] if labels else None
-        entries = config_files.config_entries(
-            model.config,
-            model_class=kinds.kind_of(model),
-            num_labels=getattr(model, "num_labels", None),
-            labels=labels,
-            tokenizer=tokenizer,
-            problem_type=problem_type,
-        )
+        entries = _create_config_entries(model, options, settings)
         name = config_files.CONFIG_FILE
         files[name] = json.dumps(entries, indent=2) + "\n"
     contents = {name: text.encode() for name, text in files.items()}
@@ -227,6 +219,22 @@ def _describe_model(
         longest = min(filter(None, lengths))
         contents |= create_tokenizer_files(tokenizer, longest)
     return contents
+
+
+def _create_config_entries(
+    model: FeaturesModel, options: ExportOptions, settings: HeadSettings
+) -> dict[str, object]:
+    """Returns the entries of the config.json that transformers reads."""
+    labels = settings.get("labels")
+    mode = settings.get("output_mode") or head_outputs.CLASSIFICATION
+    return config_files.config_entries(
+        model.config,
+        model_class=kinds.kind_of(model),
+        num_labels=getattr(model, "num_labels", None),
+        labels=labels,
+        tokenizer=options.tokenizer,
+        problem_type=kinds.PROBLEM_TYPES[mode] if labels else None,
+    )
 
 
 def _write_onnx(

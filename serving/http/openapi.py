@@ -1,7 +1,7 @@
 """What openapi.json says about the bodies of requests and about errors."""
 
 from serving.tasks import TASKS
-from serving.tasks.text_task import LISTS
+from serving.tasks.request_fields import LIST_NAMES
 
 _TASKS = {task.name: task for tasks in TASKS.values() for task in tasks}
 # The fields of each task. `TextTask.texts` checks requests.
@@ -9,9 +9,8 @@ _TASK_SCHEMAS = [
     {
         "title": task.name,
         "properties": {
-            name: {"type": "array" if name in LISTS else "string"}
-            for field in task.fields
-            for name in task.names_of(field)
+            name: {"type": "array" if name in LIST_NAMES else "string"}
+            for name in task.text_names
         },
     }
     for task in _TASKS.values()

@@ -43,9 +43,9 @@ def parse_predict_body(task: AnyTextTask, text: bytes) -> RequestList:
             f"'signature_name' {repr(value['signature_name'])[:80]} is not "
             f"served; omit it, or use {' or '.join(names)}"
         )
-    field = next(iter(task.fields))
+    name = task.fields[0].name
     requests = [
-        {field: instance} if isinstance(instance, str) else instance
+        {name: instance} if isinstance(instance, str) else instance
         for instance in value["instances"]
     ]
     return RequestList(requests, is_list=True)

@@ -56,6 +56,18 @@ class _Route(NamedTuple):
         return f"{self.method} {self.path.format(name='NAME', task='TASK')}"
 
 
+class _Answers(NamedTuple):
+    """The answers to the requests of a body.
+
+    Attributes:
+        replies: the JSON text of each reply.
+        is_list: whether the client asked for a list of replies.
+    """
+
+    replies: list[bytes]
+    is_list: bool
+
+
 class Server:
     """Answers HTTP requests for all models, as an ASGI application.
 
@@ -208,25 +220,23 @@ class Server:
         The fields depend on the task, as in predict.py. For several texts, send
         a list of objects, or a list of texts in a field.
         """
-        served_model = self._find_model(name)
-        text_task = _get_or_404(f"task of {name}", task, served_model.tasks)
-        parsed = await self._read_requests(request, text_task, parse_body)
-        call = QueuedCall(text_task, parsed.requests)
-        text = b", ".join(await self._compute(request, served_model, call))
-        return _create_response(b"[%b]" % text if parsed.is_list else text)
+        model = self._find_model(name)
+        text_task = _get_or_404(f"task of {name}", task, model.tasks)
+        answers = await self._answer(request, model, text_task, parse_body)
+        text = b", ".join(answers.replies)
+        return _create_response(b"[%b]" % text if answers.is_list else text)
 
     async def _predict(self, name: str, request: HttpRequest) -> Response:
         """Answers {"instances": [...]}, texts or objects, by the main task.
 
         The reply is {"predictions": list of the replies of that task}.
         """
-        served_model = self._find_model(name)
-        text_task = next(iter(served_model.tasks.values()))
-        parsed = await self._read_requests(
-            request, text_task, parse_predict_body
+        model = self._find_model(name)
+        text_task = next(iter(model.tasks.values()))
+        answers = await self._answer(
+            request, model, text_task, parse_predict_body
         )
-        call = QueuedCall(text_task, parsed.requests)
-        text = b", ".join(await self._compute(request, served_model, call))
+        text = b", ".join(answers.replies)
         return _create_response(b'{"predictions": [%b]}' % text)
 
     def _find_model(self, name: str) -> ServedModel:
@@ -238,21 +248,25 @@ class Server:
             message = "the models are still loading; try again later"
             raise HttpError(503, message, {"Retry-After": "1"})
 
-    async def _read_requests(
+    async def _answer(
         self,
         request: HttpRequest,
+        model: ServedModel,
         task: AnyTextTask,
         parse: Callable[[AnyTextTask, bytes], RequestList],
-    ) -> RequestList:
-        """Returns the unchecked requests in a body, which `parse` parses."""
+    ) -> _Answers:
+        """Answers the requests in a body, which `parse` parses."""
         body = await self._request_limits.read_body(request)
         try:
-            return parse(task, body)
+            parsed = parse(task, body)
         except ValueError as error:
             raise to_http_error(error) from None
+        call = QueuedCall(task, parsed.requests)
+        replies = await self._compute(request, model, call)
+        return _Answers(replies, parsed.is_list)
 
     async def _compute(
-        self, request: HttpRequest, served_model: ServedModel, call: QueuedCall
+        self, request: HttpRequest, model: ServedModel, call: QueuedCall
     ) -> list[bytes]:
         """Returns the replies, if the client waits for them in time.
 
@@ -261,9 +275,9 @@ class Server:
 
         async def compute() -> list[bytes]:
             await self._request_limits.check_call(
-                served_model.text_model.prepared, call
+                model.text_model.prepared, call
             )
-            return await served_model.submit(call)
+            return await model.submit(call)
 
         seconds = self.limits.timeout_s
         replies = asyncio.ensure_future(compute())

@@ -143,6 +143,39 @@ def _patience_for(connection: Connection) -> float:
     return math.inf if connection.has_complete_request else _BODY_S
 
 
+class _Loader(threading.Thread):
+    """Loads the models while the server already answers /healthz.
+
+    Args:
+        server: application whose models are loaded.
+        running: server to stop if a model cannot be loaded.
+        address: URL of the server, for the log.
+
+    Attributes:
+        error: why a model cannot be loaded, or None.
+    """
+
+    def __init__(
+        self, server: Server, running: _TimedServer, address: str
+    ) -> None:
+        super().__init__(daemon=True)
+        self._server = server
+        self._running = running
+        self._address = address
+        self.error: Exception | None = None
+
+    def run(self) -> None:
+        try:
+            for model in self._server.models.values():
+                model.load()
+            self._server.is_ready = True
+            command = _format_request(self._server, self._address)
+            logging.info("ready: %s\n  %s", self._address, command)
+        except Exception as error:
+            self.error = error
+            self._running.stop()
+
+
 def serve(server: Server, host: str, port: int) -> None:
     """Loads the models, and answers requests until SIGTERM or Ctrl-C.
 
@@ -163,25 +196,12 @@ def serve(server: Server, host: str, port: int) -> None:
     # signals again when it ends. Then these handlers run, without an effect.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, running.stop_on_signal)
-    failures: list[Exception] = []
-
-    def load() -> None:
-        try:
-            for model in server.models.values():
-                model.load()
-            server.is_ready = True
-            command = _format_request(server, address)
-            logging.info("ready: %s\n  %s", address, command)
-        except Exception as error:
-            failures.append(error)
-            running.stop()
-
-    loader = threading.Thread(target=load, daemon=True)
+    loader = _Loader(server, running, address)
     loader.start()
     logging.info("loading the models; %s/healthz is 200 afterwards", address)
     asyncio.run(running.serve([listener]))
-    if failures:
-        raise failures[0]
+    if loader.error:
+        raise loader.error
     if loader.is_alive():
         # Python cannot end cleanly while a thread imports TensorFlow.
         os._exit(0)
@@ -227,7 +247,7 @@ def _format_request(server: Server, address: str) -> str:
     name, model = next(iter(server.models.items()))
     task = next(iter(model.tasks.values()))
     text = "A [MASK]." if task.predicts_words else "A text."
-    body = shlex.quote(json.dumps(dict.fromkeys(task.fields, text)))
+    body = shlex.quote(json.dumps(dict.fromkeys(task.field_names, text)))
     url = f"{address}/api/models/{urllib.parse.quote(name)}/{task.name}"
     curl = "curl"
     if server.has_token:

@@ -14,10 +14,10 @@ import time
 from collections.abc import Iterator, Sequence
 from concurrent import futures
 
-from files.json_files import JsonObject
 from serving.http.errors import to_http_error
 from serving.serving_flags import EngineFlags, TaskFlags
-from serving.tasks.text_task import AnyTextTask, Failure, Reply, Request
+from serving.tasks.request_lists import describe_place
+from serving.tasks.text_task import AnyTextTask, Failure, Reply
 from serving.text_model import TextModel
 
 # A batch contains the requests that wait, up to these numbers of texts and of
@@ -44,7 +44,7 @@ class QueuedCall:
             dropped.
     """
 
-    def __init__(self, task: AnyTextTask, requests: list[Request]) -> None:
+    def __init__(self, task: AnyTextTask, requests: Sequence[object]) -> None:
         self.task = task
         self.requests = requests
         loop = asyncio.get_running_loop()
@@ -71,7 +71,7 @@ class QueuedCall:
 
     def describe_place(self, number: int) -> str:
         """Returns the beginning of an error of a request, from 1."""
-        return f"text {number}: " if len(self.requests) > 1 else ""
+        return describe_place(number, is_list=len(self.requests) > 1)
 
     def finish(self, replies: Sequence[bytes | Failure]) -> None:
         """Gives the client the replies, or the error of the first failure."""
@@ -177,7 +177,7 @@ class ServedModel:
         self._engine_flags = engine_flags
         self._model = model
         self.tasks: dict[str, AnyTextTask] = {}
-        self.about: JsonObject = {}
+        self.about: dict[str, object] = {}
         # Short calls form batches. Batches and long calls take turns.
         self._short: list[QueuedCall] = []
         self._long: collections.deque[_Batch] = collections.deque()
@@ -207,7 +207,7 @@ class ServedModel:
         self.about = {
             "tasks": model.tasks,
             "fields": {
-                name: [*task.fields] for name, task in self.tasks.items()
+                name: task.field_names for name, task in self.tasks.items()
             },
             "num_texts": model.settings.get("num_texts"),
             "engine": model.engine.name,
@@ -250,15 +250,8 @@ class ServedModel:
             batch.fail(error)
 
     def _next_batch(self) -> _Batch | None:
-        """Returns the batch whose turn it is, or None if no call is left.
-
-        Drops the calls whose clients do not wait anymore.
-        """
-        self._short = [call for call in self._short if not call.future.done()]
-        awaited = (batch for batch in self._long if batch.is_awaited)
-        self._long = collections.deque(awaited)
-        if self._batch and not self._batch.is_awaited:
-            self._batch = None
+        """Returns the batch whose turn it is, or None if no call is left."""
+        self._drop_calls()
         has_short = bool(self._batch or self._short)
         if self._long and (self._is_turn_of_long or not has_short):
             self._is_turn_of_long = False
@@ -266,6 +259,14 @@ class ServedModel:
         self._is_turn_of_long = True
         batch, self._batch = self._batch, None
         return batch or (self._form_batch() if self._short else None)
+
+    def _drop_calls(self) -> None:
+        """Drops the calls whose clients do not wait anymore."""
+        self._short = [call for call in self._short if not call.future.done()]
+        awaited = (batch for batch in self._long if batch.is_awaited)
+        self._long = collections.deque(awaited)
+        if self._batch and not self._batch.is_awaited:
+            self._batch = None
 
     def _form_batch(self) -> _Batch:
         """Takes the short calls of one task that fit into a batch, in order."""

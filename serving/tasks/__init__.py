@@ -5,6 +5,8 @@ twin of classify.py, and so on. A change to one needs the same change to the
 other. tests/serving/test_twins.py compares them.
 
     text_task.py: `TextTask`, which begins at `ask`
+    request_fields.py: the fields of requests, and the texts in them
+    plain_values.py: what a task decodes as plain Python
     request_lists.py: several requests from one with lists of texts
     pairs.py: what tasks over a text or a pair share
     tokenize.py: the WordPieces of a text
@@ -28,6 +30,7 @@ from serving.tasks.classify import CLASSIFY
 from serving.tasks.embed import EMBED
 from serving.tasks.pairs import check_single
 from serving.tasks.pretrained import FILL_MASK, NEXT_SENTENCE
+from serving.tasks.request_fields import Field
 from serving.tasks.rerank import RERANK
 from serving.tasks.tag import TAG
 from serving.tasks.text_task import AnyTextTask
@@ -73,8 +76,7 @@ def tasks_of(
         if is_single and name in tasks:
             tasks[name] = dataclasses.replace(
                 tasks[name],
-                fields={"text": True},
-                other_names={"text": ["text_a"]},
+                fields=[Field("text", other_names=("text_a",))],
                 check=check_single,
             )
     if has_windows and "classify" in tasks:

@@ -13,7 +13,8 @@ from data.squad.squad_options import (
 from serving.engines import Input, OutputArrays
 from serving.prepared_model import PreparedModel
 from serving.serving_flags import TaskFlags
-from serving.tasks.text_task import Encoded, Request, TextTask
+from serving.tasks.request_fields import CheckedRequest, Field
+from serving.tasks.text_task import Encoded, TextTask
 
 
 class AnswerReply(TypedDict):
@@ -52,7 +53,9 @@ class _Question(NamedTuple):
     windows: list[passage_windows.SquadFeatures]
 
 
-def _encode(model: PreparedModel, request: Request) -> Encoded[_Question]:
+def _encode(
+    model: PreparedModel, request: CheckedRequest
+) -> Encoded[_Question]:
     """Cuts the passage of a question into windows."""
     example = SquadExample(
         qas_id="",
@@ -98,36 +101,43 @@ def _decode(
         model.tokenizer.basic_tokenizer,
     )
     entries = answer_decoding.with_probabilities(answer.nbest)
-
-    def describe(index: int) -> AnswerReply:
-        _, start, end, *_ = answer.nbest[index]
-        # A position of -1 means "no answer".
-        start_byte, end_byte = (
-            len(example.context[:char].encode()) if char >= 0 else -1
-            for char in (start, end)
-        )
-        return {
-            "answer": entries[index]["text"],
-            "probability": entries[index]["probability"],
-            "start": start,
-            "end": end,
-            "start_byte": start_byte,
-            "end_byte": end_byte,
-        }
-
-    reply = describe(answer.chosen)
+    best = [*zip(answer.nbest, entries, strict=True)]
+    reply = _describe_answer(example.context, *best[answer.chosen])
     reply["null_odds"] = answer.score_diff
     if task_flags.n_best > 1:
-        count = min(len(entries), task_flags.n_best)
-        reply["n_best"] = [*map(describe, range(count))]
+        reply["n_best"] = [
+            _describe_answer(example.context, candidate, entry)
+            for candidate, entry in best[: task_flags.n_best]
+        ]
     return reply
+
+
+def _describe_answer(
+    passage: str,
+    candidate: answer_decoding.Candidate,
+    entry: answer_decoding.NbestEntry,
+) -> AnswerReply:
+    """Returns one of the best answers, and where it is in the passage."""
+    return {
+        "answer": entry["text"],
+        "probability": entry["probability"],
+        "start": candidate.start,
+        "end": candidate.end,
+        "start_byte": _count_bytes(passage, candidate.start),
+        "end_byte": _count_bytes(passage, candidate.end),
+    }
+
+
+def _count_bytes(passage: str, position: int) -> int:
+    """Returns a position in bytes, -1 for the position -1 of no answer."""
+    return len(passage[:position].encode()) if position >= 0 else -1
 
 
 ANSWER = TextTask(
     name="answer",
     encode=_encode,
     decode=_decode,
-    fields={"question": True, "context": True},
+    fields=[Field("question"), Field("context")],
     reads_all=True,
     required_settings=[
         field.name

@@ -19,12 +19,8 @@ from serving.tasks.pairs import (
     pack_input,
     pair_of,
 )
-from serving.tasks.text_task import (
-    Encoded,
-    Request,
-    TextTask,
-    served_labels,
-)
+from serving.tasks.request_fields import CheckedRequest, Field
+from serving.tasks.text_task import Encoded, TextTask
 
 
 class ClassifyReply(CutReply):
@@ -42,7 +38,7 @@ class ClassifyReply(CutReply):
     value: NotRequired[float]
 
 
-def _encode(model: PreparedModel, request: Request) -> Encoded[None]:
+def _encode(model: PreparedModel, request: CheckedRequest) -> Encoded[None]:
     stride = model.settings.get("doc_stride", 0)
     if not stride:
         return Encoded(encode_pair(model, request).inputs, None)
@@ -65,7 +61,7 @@ def _decode(
 ) -> ClassifyReply:
     """Returns the label and the probabilities, or the value in regression."""
     mode = model.settings["output_mode"] or head_outputs.CLASSIFICATION
-    labels = served_labels(model)
+    labels = model.labels
     predictions = _read_outputs(outputs, mode)
     if mode == head_outputs.REGRESSION:
         return {"value": predictions[0]}
@@ -97,8 +93,10 @@ CLASSIFY = TextTask(
     name="classify",
     encode=_encode,
     decode=_decode,
-    fields={"text_a": True, "text_b": False},
-    other_names={"text_a": ["text"]},
+    fields=[
+        Field("text_a", other_names=("text",)),
+        Field("text_b", is_required=False),
+    ],
     check=check_pair,
     required_settings=("output_mode", "labels"),
 )

@@ -8,6 +8,7 @@ from serving.engines import Input, OutputArrays
 from serving.prepared_model import PreparedModel
 from serving.serving_flags import TaskFlags
 from serving.tasks.pairs import CutReply, encode_pair
+from serving.tasks.request_fields import Field
 from serving.tasks.text_task import TextTask
 
 
@@ -54,5 +55,5 @@ EMBED = TextTask(
     name="embed",
     encode=encode_pair,
     decode=_decode,
-    fields={"text": True},
+    fields=[Field("text")],
 )

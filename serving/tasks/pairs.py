@@ -6,7 +6,8 @@ from typing import NotRequired, TypedDict
 from data.text.token_windows import pack_tokens
 from serving.engines import Input
 from serving.prepared_model import PreparedModel
-from serving.tasks.text_task import Encoded, Request
+from serving.tasks.request_fields import CheckedRequest, Request
+from serving.tasks.text_task import Encoded
 
 
 class CutReply(TypedDict):
@@ -20,7 +21,9 @@ class CutReply(TypedDict):
     num_wordpieces_cut: NotRequired[int]
 
 
-def encode_pair(model: PreparedModel, request: Request) -> Encoded[Input]:
+def encode_pair(
+    model: PreparedModel, request: CheckedRequest
+) -> Encoded[Input]:
     """Packs a text, or two texts, into one input, which is the context too."""
     max_length = model.max_seq_length
     text_a, text_b = pair_of(request)
@@ -58,7 +61,7 @@ def check_single(request: Request) -> None:
         )
 
 
-def pair_of(request: Request) -> tuple[str, str]:
+def pair_of(request: CheckedRequest) -> tuple[str, str]:
     """Returns the text of a request and its second text, which may be ""."""
-    name = "text" if "text" in request else "text_a"
-    return request[name], request.get("text_b", "")
+    text_a = request["text"] if "text" in request else request["text_a"]
+    return text_a, request.get("text_b", "")

@@ -8,7 +8,8 @@ from serving.engines import Input, OutputArrays
 from serving.prepared_model import PreparedModel
 from serving.serving_flags import TaskFlags
 from serving.tasks.pairs import CutReply, check_pair, encode_pair, pack_input
-from serving.tasks.text_task import MASK, Encoded, Request, TextTask
+from serving.tasks.request_fields import CheckedRequest, Field
+from serving.tasks.text_task import MASK, Encoded, TextTask
 
 
 class MaskedWord(TypedDict):
@@ -58,7 +59,7 @@ class _MaskedText(NamedTuple):
 
 
 def _encode_masks(
-    model: PreparedModel, request: Request
+    model: PreparedModel, request: CheckedRequest
 ) -> Encoded[_MaskedText]:
     if MASK not in request["text"]:
         raise ValueError(f"no {MASK} in 'text'. Put it where a word is missing")
@@ -106,7 +107,7 @@ FILL_MASK = TextTask(
     name="fill-mask",
     encode=_encode_masks,
     decode=_decode_masks,
-    fields={"text": True},
+    fields=[Field("text")],
     predicts_words=True,
 )
 
@@ -124,8 +125,7 @@ NEXT_SENTENCE = TextTask(
     name="next-sentence",
     encode=encode_pair,
     decode=_decode_pair,
-    fields={"text_a": True, "text_b": True},
-    other_names={"text_a": ["text"]},
+    fields=[Field("text_a", other_names=("text",)), Field("text_b")],
     check=check_pair,
     predicts_words=True,
 )

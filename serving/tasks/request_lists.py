@@ -1,8 +1,10 @@
 """Splits a request with lists of texts into requests with one text each."""
 
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
-from serving.tasks.text_task import LISTS, AnyTextTask, Request
+from serving.tasks.request_fields import LIST_NAMES, Request
+from serving.tasks.text_task import AnyTextTask
 
 
 class RequestList(NamedTuple):
@@ -14,7 +16,7 @@ class RequestList(NamedTuple):
             reply to the only request.
     """
 
-    requests: list[Any]
+    requests: Sequence[object]
     is_list: bool
 
 
@@ -26,11 +28,10 @@ def expand_lists(task: AnyTextTask, request: Request) -> RequestList:
     Raises:
         ValueError: two lists are not of the same length.
     """
-    names = {name for field in task.fields for name in task.names_of(field)}
     lists = {
-        name: request[name]
-        for name in sorted(names & request.keys() - {*LISTS})
-        if isinstance(request[name], list)
+        name: texts
+        for name in sorted({*task.text_names} - {*LIST_NAMES})
+        if isinstance(texts := request.get(name), list)
     }
     counts = {len(texts) for texts in lists.values()}
     if len(counts) > 1:
@@ -40,3 +41,13 @@ def expand_lists(task: AnyTextTask, request: Request) -> RequestList:
         for index in range(max(counts, default=1))
     ]
     return RequestList(requests, bool(lists))
+
+
+def describe_place(number: int, is_list: bool) -> str:
+    """Returns the beginning of an error about one of the requests of a call.
+
+    Args:
+        number: number of the request, from 1.
+        is_list: whether the call may have other requests.
+    """
+    return f"text {number}: " if is_list else ""

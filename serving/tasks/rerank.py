@@ -8,7 +8,8 @@ from serving.engines import OutputArrays
 from serving.prepared_model import PreparedModel
 from serving.serving_flags import TaskFlags
 from serving.tasks.pairs import CutReply, pack_input
-from serving.tasks.text_task import Encoded, Request, TextTask
+from serving.tasks.request_fields import CheckedRequest, Field
+from serving.tasks.text_task import Encoded, TextTask
 
 
 class RankedPassage(TypedDict):
@@ -33,7 +34,7 @@ class RerankReply(CutReply):
     ranking: list[RankedPassage]
 
 
-def _encode(model: PreparedModel, request: Request) -> Encoded[None]:
+def _encode(model: PreparedModel, request: CheckedRequest) -> Encoded[None]:
     max_length = model.max_seq_length
     tokenize = model.tokenizer.tokenize_beginning
     query = tokenize(request["query"], max_length)
@@ -71,5 +72,5 @@ RERANK = TextTask(
     name="rerank",
     encode=_encode,
     decode=_decode,
-    fields={"query": True, "passages": True},
+    fields=[Field("query"), Field("passages")],
 )

@@ -1,6 +1,9 @@
 """Tags the words of texts of any length, for example with named entities."""
 
+from collections.abc import Sequence
 from typing import NamedTuple, NotRequired, TypedDict, cast
+
+import numpy as np
 
 from data.ner import entity_scoring, sentence_windows
 from data.ner.ner_example import NerExample
@@ -9,12 +12,8 @@ from model_folders.model_entries import TaggerSettings
 from serving.engines import Input, OutputArrays
 from serving.prepared_model import PreparedModel
 from serving.serving_flags import TaskFlags
-from serving.tasks.text_task import (
-    Encoded,
-    Request,
-    TextTask,
-    served_labels,
-)
+from serving.tasks.request_fields import CheckedRequest, Field
+from serving.tasks.text_task import Encoded, TextTask
 
 
 class EntityReply(TypedDict):
@@ -72,12 +71,14 @@ class _Sentence(NamedTuple):
     windows: list[sentence_windows.NerFeatures]
 
 
-def _encode(model: PreparedModel, request: Request) -> Encoded[_Sentence]:
+def _encode(
+    model: PreparedModel, request: CheckedRequest
+) -> Encoded[_Sentence]:
     """Splits a text into words, and cuts the words into windows."""
     words = request.get("words")
     if words is None:
         words = split_words(request["text"])
-    labels = served_labels(model)
+    labels = model.labels
     example = NerExample("", words, labels[:1] * len(words), 0)
     windows = [
         *sentence_windows.create_features(
@@ -101,7 +102,7 @@ def _decode(
     """Returns the tags of the words, and the entities in the text."""
     settings = cast("TaggerSettings", model.settings)
     text, example, windows = sentence
-    labels = served_labels(model)
+    labels = model.labels
     words = example.words
     (tags,), (probabilities,) = sentence_windows.choose_tags(
         [example],
@@ -118,6 +119,29 @@ def _decode(
     if text is None:
         return reply
     spans = find_words(text, words)
+    entities = _describe_entities(text, spans, tags, probabilities)
+    return {
+        **reply,
+        "spans": [[*span] for span in spans],
+        "entities": entities,
+        "text": text,
+        "label": [
+            [entity["start"], entity["end"], entity["type"]]
+            for entity in entities
+        ],
+    }
+
+
+def _describe_entities(
+    text: str,
+    spans: Sequence[Sequence[int]],
+    tags: Sequence[str],
+    probabilities: np.ndarray,
+) -> list[EntityReply]:
+    """Returns the entities that the tags of words name.
+
+    `spans` are the positions of the words in the text.
+    """
     entities: list[EntityReply] = []
     for kind, first, last in entity_scoring.find_entities(tags):
         start, end = spans[first][0], spans[last - 1][1]
@@ -131,24 +155,14 @@ def _decode(
                 "probability": probabilities[first:last].min(),
             }
         )
-    return {
-        **reply,
-        "spans": [[*span] for span in spans],
-        "entities": entities,
-        "text": text,
-        "label": [
-            [entity["start"], entity["end"], entity["type"]]
-            for entity in entities
-        ],
-    }
+    return entities
 
 
 TAG = TextTask(
     name="tag",
     encode=_encode,
     decode=_decode,
-    fields={"text": True},
-    other_names={"text": ["words"]},
+    fields=[Field("text", other_names=("words",))],
     reads_all=True,
     required_settings=("labels",),
 )

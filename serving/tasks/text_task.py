@@ -1,56 +1,46 @@
-"""Defines the class of all tasks, and the requests and replies of a task.
+"""Defines the class of all tasks, and the replies of a task.
 
 The tasks use the same tokenizer, windows and decoders as the training scripts.
 """
 
 import dataclasses
 import itertools
-import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
+from typing import (
+    Any,
+    Generic,
+    NamedTuple,
+    Protocol,
+    TypeAlias,
+    TypeVar,
+    cast,
+)
 
-import numpy as np
 from absl import logging
 
-from files.json_files import JsonObject
-from serving.engines import EngineError, Input, OutputArrays
+from serving.engines import Input, OutputArrays
 from serving.prepared_model import PreparedModel
 from serving.serving_flags import DEFAULT_TASK_FLAGS, TaskFlags
+from serving.tasks.plain_values import to_plain_value
+from serving.tasks.request_fields import (
+    LIST_NAMES,
+    CheckedRequest,
+    Field,
+    Request,
+    read_texts,
+)
 
-# Fields of requests that are lists of texts.
-LISTS = ("words", "passages")
 # The token that marks a gap in a text for the task fill-mask.
 MASK = "[MASK]"
 
-Request: TypeAlias = JsonObject
-Reply: TypeAlias = JsonObject
+# A reply in plain Python, {name of a field: value}.
+Reply: TypeAlias = dict[str, object]
 # What a task needs to know of a request when it decodes the outputs.
 ContextT = TypeVar("ContextT")
 ContextT_contra = TypeVar("ContextT_contra", contravariant=True)
 # The TypedDict of a task's reply, as its caller gets it.
 ReplyT = TypeVar("ReplyT", bound=Mapping[str, object])
 ReplyT_co = TypeVar("ReplyT_co", bound=Mapping[str, object], covariant=True)
-
-
-class TextList(Protocol):
-    """Several texts: a list, a tuple or another sequence, but no str.
-
-    A str is a sequence of str too, but contains only texts: its `__contains__`
-    accepts no other object.
-    """
-
-    def __contains__(self, value: object, /) -> bool:
-        """Returns whether a text is in the list."""
-
-    def __getitem__(self, index: int, /) -> str:
-        """Returns the text at an index."""
-
-    def __iter__(self) -> Iterator[str]:
-        """Iterates over the texts."""
-
-
-# A text or several.
-Texts: TypeAlias = str | TextList
 
 
 class Encoded(NamedTuple, Generic[ContextT]):
@@ -69,13 +59,13 @@ class Encode(Protocol[ContextT]):
     """Encodes a request."""
 
     def __call__(
-        self, model: PreparedModel, request: Request, /
+        self, model: PreparedModel, request: CheckedRequest, /
     ) -> Encoded[ContextT]:
         """Returns a request as the network reads it.
 
         Args:
             model: model that answers the request.
-            request: request that `TextTask.texts` has checked.
+            request: request to encode.
 
         Raises:
             ValueError: the request is wrong.
@@ -155,8 +145,7 @@ class TextTask(Generic[ContextT, ReplyT]):
         name: name of the task, for --task.
         encode: function that encodes a request.
         decode: function that decodes the outputs of the network.
-        fields: {field of a request: whether the field is required}.
-        other_names: {field: other names under which a request may contain it}.
+        fields: fields of a request, in the order of texts on a command line.
         predicts_words: whether the network outputs a value for each entry of
             the vocabulary at each position.
         reads_all: whether all of a long text is read, and not only as much as
@@ -170,10 +159,7 @@ class TextTask(Generic[ContextT, ReplyT]):
     name: str
     encode: Encode[ContextT]
     decode: Decode[ContextT, ReplyT]
-    fields: Mapping[str, bool]
-    other_names: Mapping[str, list[str]] = dataclasses.field(
-        default_factory=dict
-    )
+    fields: Sequence[Field]
     predicts_words: bool = False
     reads_all: bool = False
     required_settings: Sequence[str] = ()
@@ -182,10 +168,10 @@ class TextTask(Generic[ContextT, ReplyT]):
     def ask(
         self,
         model: PreparedModel,
-        requests: Sequence[Request],
+        requests: Sequence[object],
         task_flags: TaskFlags = DEFAULT_TASK_FLAGS,
     ) -> list[Reply | Failure]:
-        """Checks and answers requests.
+        """Checks and answers requests, which may be unchecked JSON.
 
         Returns:
             a reply to each request, {} if its texts are empty, or its failure,
@@ -204,13 +190,10 @@ class TextTask(Generic[ContextT, ReplyT]):
     def in_steps(
         self,
         model: PreparedModel,
-        requests: Sequence[Request],
+        requests: Sequence[object],
         task_flags: TaskFlags,
     ) -> Iterator[list[NumberedReply]]:
         """Answers requests as `ask` does, but in steps.
-
-        If the network fails on a batch, logs why, and runs it for each request
-        that is not answered yet.
 
         Yields:
             after each step, the replies that it computed. A step encodes a
@@ -224,9 +207,22 @@ class TextTask(Generic[ContextT, ReplyT]):
                 yield []
             else:
                 yield [NumberedReply(number, result)]
+        yield from self._answer_all(model, encoded, task_flags)
+
+    def _answer_all(
+        self,
+        model: PreparedModel,
+        encoded: Mapping[int, Encoded[ContextT]],
+        task_flags: TaskFlags,
+    ) -> Iterator[list[NumberedReply]]:
+        """Yields the replies to requests after each batch.
+
+        If the network fails on a batch, logs why, and runs it for each request
+        that is not answered yet.
+        """
         unanswered = {*encoded}
         try:
-            for replies in self._answer(model, encoded, task_flags):
+            for replies in self._answer_in_batches(model, encoded, task_flags):
                 unanswered -= {reply.number for reply in replies}
                 yield replies
         except ValueError as error:
@@ -257,23 +253,25 @@ class TextTask(Generic[ContextT, ReplyT]):
         """
         for number, request in encoded.items():
             try:
-                yield from self._answer(model, {number: request}, task_flags)
+                yield from self._answer_in_batches(
+                    model, {number: request}, task_flags
+                )
             except ValueError as error:
                 yield [NumberedReply(number, Failure(error))]
 
     def _encode(
-        self, model: PreparedModel, request: Request
+        self, model: PreparedModel, request: object
     ) -> Encoded[ContextT] | Reply | Failure:
         """Returns an encoded request, {} for one without text, or a failure."""
         try:
             # The network would guess an answer to an empty text.
             if any(text.strip() for text in self.texts(request)):
-                return self.encode(model, request)
+                return self.encode(model, cast("CheckedRequest", request))
         except Exception as error:
             return Failure(error)
         return {}
 
-    def _answer(
+    def _answer_in_batches(
         self,
         model: PreparedModel,
         encoded: Mapping[int, Encoded[ContextT]],
@@ -309,7 +307,9 @@ class TextTask(Generic[ContextT, ReplyT]):
         """Decodes the outputs of the network for a request."""
         try:
             decoded = self.decode(model, encoded.context, outputs, task_flags)
-            reply = {name: _to_plain(value) for name, value in decoded.items()}
+            reply = {
+                name: to_plain_value(value) for name, value in decoded.items()
+            }
         except Exception as error:
             return Failure(error)
         if cut := max((part.num_cut for part in encoded.inputs), default=0):
@@ -322,17 +322,17 @@ class TextTask(Generic[ContextT, ReplyT]):
         A pair counts as one. If a field contains a list of texts, the network
         reads the other fields once for each of them.
         """
-        fields = self.fields.keys() & {*LISTS}
+        names = {*self.field_names} & {*LIST_NAMES}
         values = [
-            request.get(field)
+            request.get(name)
             for request in requests
             if isinstance(request, dict)
-            for field in fields
+            for name in names
         ]
         counts = [len(texts) for texts in values if isinstance(texts, list)]
         return max(len(requests), sum(counts))
 
-    def count_wordpieces(self, model: PreparedModel, request: Request) -> int:
+    def count_wordpieces(self, model: PreparedModel, request: object) -> int:
         """Returns the number of WordPieces of a request that the model reads.
 
         Raises:
@@ -351,11 +351,17 @@ class TextTask(Generic[ContextT, ReplyT]):
             for text in self.texts(request)
         )
 
-    def names_of(self, field: str) -> list[str]:
-        """Returns the names under which a request may contain a field."""
-        return [field, *self.other_names.get(field, ())]
+    @property
+    def field_names(self) -> list[str]:
+        """The names of the fields."""
+        return [field.name for field in self.fields]
 
-    def texts(self, request: Request) -> list[str]:
+    @property
+    def text_names(self) -> list[str]:
+        """All names under which a request may contain a text, or texts."""
+        return [name for field in self.fields for name in field.names]
+
+    def texts(self, request: object) -> list[str]:
         """Checks a request, and returns all its texts.
 
         Raises:
@@ -367,74 +373,19 @@ class TextTask(Generic[ContextT, ReplyT]):
         if self.check:
             self.check(request)
         texts: list[str] = []
-        for field, is_needed in self.fields.items():
-            names = self.names_of(field)
-            sent_names = [name for name in names if name in request]
-            if is_needed and not sent_names:
+        for field in self.fields:
+            sent_names = [name for name in field.names if name in request]
+            if field.is_required and not sent_names:
                 raise ValueError(
-                    f"{' or '.join(map(repr, names))} is missing; the fields "
-                    f"of {self.name} are {', '.join(sorted(self.fields))}"
+                    f"{' or '.join(map(repr, field.names))} is missing; the "
+                    f"fields of {self.name} are "
+                    f"{', '.join(sorted(self.field_names))}"
                 )
             for name in sent_names:
-                texts += _read_texts(name, request[name])
+                texts += read_texts(name, request[name])
         return texts
 
 
 # A task of any context and reply, which only its own functions and the methods
 # of `TaskMethods` know.
 AnyTextTask: TypeAlias = TextTask[Any, Any]
-
-
-def _read_texts(field: str, value: object) -> list[str]:
-    """Returns the texts in a field of a request."""
-    needs_list = field in LISTS
-    values: list[object] = [value]
-    if needs_list and isinstance(value, list | tuple):
-        values = [*value]
-    is_text = isinstance(value, str)
-    texts: list[str] = []
-    for text in values:
-        if not isinstance(text, str) or (needs_list and is_text):
-            kind = "a list of strings" if needs_list else "a string"
-            raise ValueError(
-                f"{field!r} must be {kind}. Received: {repr(text)[:80]}"
-            )
-        try:
-            text.encode()
-        except UnicodeEncodeError as error:
-            # Also bytes of a file that are not UTF-8 are decoded to surrogates.
-            raise ValueError(
-                f"{field!r} is not UTF-8: {error.reason}"
-            ) from None
-        texts.append(text)
-    return texts
-
-
-def _to_plain(value: object) -> object:
-    """Converts a part of a reply to plain Python, with 6 significant digits.
-
-    Raises:
-        EngineError: a number is NaN or infinite.
-    """
-    if isinstance(value, dict):
-        return {name: _to_plain(entry) for name, entry in value.items()}
-    if isinstance(value, np.ndarray):
-        if value.ndim == 1 and np.isfinite(value).all():
-            # Twice as fast as number by number.
-            return [float(f"{number:.6g}") for number in value.tolist()]
-        value = value.tolist()
-    if isinstance(value, list):
-        return [*map(_to_plain, value)]
-    if not isinstance(value, float | np.floating):
-        return value
-    if not math.isfinite(value):
-        raise EngineError(
-            f"the model returned {value}, which is not a finite number; check "
-            "the model's weights and precision"
-        )
-    return float(f"{value:.6g}")
-
-
-def served_labels(model: PreparedModel) -> list[str]:
-    """Returns the names of the model's outputs, [] if they have no names."""
-    return [*(model.settings.get("labels") or ())]

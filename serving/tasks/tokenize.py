@@ -6,7 +6,8 @@ from serving.engines import OutputArrays
 from serving.prepared_model import PreparedModel
 from serving.serving_flags import TaskFlags
 from serving.tasks.pairs import check_pair, pack_input, pair_of
-from serving.tasks.text_task import Encoded, Request, TextTask
+from serving.tasks.request_fields import CheckedRequest, Field
+from serving.tasks.text_task import Encoded, TextTask
 
 
 class TokenizeReply(TypedDict):
@@ -22,7 +23,9 @@ class TokenizeReply(TypedDict):
     num_wordpieces: int
 
 
-def _encode(model: PreparedModel, request: Request) -> Encoded[TokenizeReply]:
+def _encode(
+    model: PreparedModel, request: CheckedRequest
+) -> Encoded[TokenizeReply]:
     tokens = [model.tokenizer.tokenize(text) for text in pair_of(request)]
     ids = pack_input(model, *tokens).ids
     names = model.tokenizer.convert_ids_to_tokens(ids)
@@ -46,8 +49,10 @@ TOKENIZE = TextTask(
     name="tokenize",
     encode=_encode,
     decode=_decode,
-    fields={"text_a": True, "text_b": False},
-    other_names={"text_a": ["text"]},
+    fields=[
+        Field("text_a", other_names=("text",)),
+        Field("text_b", is_required=False),
+    ],
     check=check_pair,
     reads_all=True,
 )

@@ -16,6 +16,7 @@ from serving.batch.answers import answer_writer
 from serving.batch.answers.answer_rows import AnswerRow
 from serving.batch.request_files import Item
 from serving.serving_flags import DEFAULT_TASK_FLAGS
+from serving.tasks.request_fields import Field
 from serving.tasks.text_task import Encoded, TextTask
 from tests.support import fresh_process, script_runner
 from tests.support.golden import ROOT
@@ -30,7 +31,7 @@ class Asked:
             "size",
             lambda model, request: Encoded([], request["text"]),
             lambda model, text, *_: {"size": len(text)},
-            {"text": True},
+            [Field("text")],
         )
 
     def answer(self, texts, **row_options):
@@ -65,7 +66,7 @@ def test_rows_of_a_file_are_sorted_by_length_and_keep_their_order(monkeypatch):
         lengths.append(len(request["text"]))
         return encode(model, request)
 
-    asked.task = TextTask("size", note, asked.task.decode, {"text": True})
+    asked.task = TextTask("size", note, asked.task.decode, [Field("text")])
     result = asked.answer(texts, sorts=True, batch_size=8)
     assert [len(rows) for rows in result] == [100, 100, 50]
     rows = [row.cells for rows in result for row in rows]
@@ -88,7 +89,7 @@ def test_long_texts_do_not_fill_the_memory(monkeypatch):
 
 _WRITE_ARRAY = """
 import sys
-from serving.batch.answers import answer_writer, npy, rows
+from serving.batch.answers import answer_rows, answer_writer, npy
 
 def read(key):
     for line in open("/proc/self/status"):
@@ -96,7 +97,7 @@ def read(key):
             return int(line.split()[1]) // 1024
 
 before = read("VmRSS")
-row = rows.AnswerRow({"mean": [0.5] * 1024})
+row = answer_rows.AnswerRow({"mean": [0.5] * 1024})
 with answer_writer._open_output(sys.argv[1]) as file:
     npy.write_npy(([row] for _ in range(50_000)), file)
 print(read("VmHWM") - before)
@@ -118,9 +119,9 @@ def test_an_array_needs_no_memory_for_its_rows(tmp_path, name):
 def test_an_array_goes_to_standard_output(tmp_path, mode):
     """Also behind what a shell's >> keeps."""
     code = (
-        "from serving.batch.answers import answer_writer, rows;"
+        "from serving.batch.answers import answer_rows, answer_writer;"
         "answers = [{'value': 1.5}, {}, {'value': 2}];"
-        "batch = [rows.AnswerRow(answer) for answer in answers];"
+        "batch = [answer_rows.AnswerRow(answer) for answer in answers];"
         "answer_writer.write_answers(None, 'npy', [batch])"
     )
     path = tmp_path / "out.npy"

@@ -137,7 +137,9 @@ def test_texts_of_the_command_line_are_answered(
     model = serving.load(folders[kind])
     task = model.task()
     groups = [texts] if num_answers == 1 else [[text] for text in texts]
-    requests = [dict(zip(task.fields, texts, strict=False)) for texts in groups]
+    requests = [
+        dict(zip(task.field_names, texts, strict=False)) for texts in groups
+    ]
     for answer, expected in zip(
         result, task.ask(model.prepared, requests), strict=True
     ):

@@ -23,6 +23,7 @@ from serving.serving_flags import DEFAULT_TASK_FLAGS
 from serving.tasks import tasks_of, text_task
 from serving.tasks.classify import CLASSIFY
 from serving.tasks.pretrained import FILL_MASK, NEXT_SENTENCE
+from serving.tasks.request_fields import Field
 from serving.tasks.tag import TAG
 
 
@@ -101,7 +102,7 @@ SCORE = text_task.TextTask(
     "score",
     lambda model, request: text_task.Encoded([], request["text"]),
     lambda model, text, *_: {"score": float(text)},
-    {"text": True},
+    [Field("text")],
 )
 
 
@@ -149,7 +150,7 @@ def test_texts_of_a_batch_that_failed_are_encoded_only_once(caplog):
         yield {key: [] for key in inputs}
 
     model = create_model(run_all)
-    task = text_task.TextTask("score", encode, SCORE.decode, {"text": True})
+    task = text_task.TextTask("score", encode, SCORE.decode, [Field("text")])
     replies = task.ask(model, [{"text": text} for text in "123"])
     assert encoded == [*"123"] and sizes == [3, 1, 1, 1]
     assert [replies[0], replies[2]] == [{"score": 1}, {"score": 3}]

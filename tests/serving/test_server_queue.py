@@ -21,6 +21,7 @@ from serving.http.errors import HttpError
 from serving.http.server import Server
 from serving.http.server_queue import QueuedCall, ServedModel
 from serving.serving_flags import EngineFlags, LimitFlags
+from serving.tasks.request_fields import Field
 from serving.tasks.text_task import Encoded, TextTask
 from tests.support import asgi, script_runner
 from tests.support.server_process import send
@@ -33,7 +34,7 @@ TASK, OTHER = (
             [Input([request["text"]], 1)], request["text"]
         ),
         decode=lambda model, text, outputs, options: model.decode(text),
-        fields={"text": True},
+        fields=[Field("text")],
     )
     for name in ("task", "other")
 )

@@ -4,8 +4,6 @@ import enum
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from serving.tasks.text_task import Reply
-
 
 class Status(enum.Enum):
     """What became of a request."""
@@ -25,7 +23,7 @@ class AnswerRow(NamedTuple):
         status: what became of the request.
     """
 
-    cells: Reply
+    cells: dict[str, object]
     status: Status = Status.ANSWERED
 
 
@@ -43,9 +41,9 @@ class Schema(NamedTuple):
     shape: tuple[int, ...] = ()
 
 
-def flatten(answer: Mapping[str, object]) -> Reply:
+def flatten(answer: Mapping[str, object]) -> dict[str, object]:
     """Flattens an answer to a row: {"a": {"b": 1}} becomes {"a.b": 1}."""
-    row: Reply = {}
+    row: dict[str, object] = {}
     for name, value in answer.items():
         if isinstance(value, dict) and name != "id":
             row |= {f"{name}.{key}": inner for key, inner in value.items()}

@@ -6,13 +6,12 @@ import itertools
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import IO
 
 import numpy as np
 
 from serving.batch.answers.answer_rows import AnswerRow, Schema, Status
-from serving.tasks.text_task import Reply
 
 # Numeric fields of answers. If answers have several fields, an npy file stores
 # the first of these that the first answer contains.
@@ -125,7 +124,7 @@ def to_numbers(value: object) -> np.ndarray | None:
     return None if value is None else np.array(value, "<f4")
 
 
-def find_number(row: Reply) -> str:
+def find_number(row: Mapping[str, object]) -> str:
     """Returns the name of the field of an answer that an array stores.
 
     Raises:

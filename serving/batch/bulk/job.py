@@ -3,7 +3,7 @@
 import dataclasses
 import os
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,7 +19,7 @@ from files.atomic import write_json
 from serving import checksums
 from serving.batch import answering
 from serving.batch.answers import answer_writer
-from serving.batch.answers.answer_rows import Schema
+from serving.batch.answers.answer_rows import AnswerRow, Schema
 from serving.batch.bulk.answer_settings import AnswerSettings
 from serving.batch.bulk.schema import create_schema, read_input_columns
 
@@ -170,23 +170,8 @@ def write_shard(unit: AnswerUnit) -> None:
         ValueError: a file or the model changed since the job began.
     """
     settings = unit.settings
-    model = settings.load()
     counter = answering.RowCounter(logs=False)
-    rows = answering.answer_items(
-        model.prepared,
-        model.task(settings.task_name),
-        settings.task_flags,
-        settings.read_requests(unit.ranges, unit.names_files),
-        answering.RowOptions(
-            batch_size=settings.batch_size,
-            sorts=True,
-            output_fields=settings.output_fields,
-            knows_fields=True,
-            keeps_columns=settings.output_format != "npy",
-            taken_names=unit.taken_names,
-        ),
-        counter,
-    )
+    rows = _answer_rows(unit, counter)
     (shard,) = unit.shards
     path = settings.locate(shard)
     counts = answer_writer.write_answers(
@@ -206,6 +191,30 @@ def write_shard(unit: AnswerUnit) -> None:
     # Both models may have answered if the folder changed in between.
     settings.check_folder()
     write_json(settings.locate(unit.result_file), result)
+
+
+def _answer_rows(
+    unit: AnswerUnit, counter: answering.RowCounter
+) -> Iterator[list[AnswerRow]]:
+    """Loads the model, and returns the rows of a unit, which it computes."""
+    settings = unit.settings
+    model = settings.load()
+    row_options = answering.RowOptions(
+        batch_size=settings.batch_size,
+        sorts=True,
+        output_fields=settings.output_fields,
+        knows_fields=True,
+        keeps_columns=settings.output_format != "npy",
+        taken_names=unit.taken_names,
+    )
+    return answering.answer_items(
+        model.prepared,
+        model.task(settings.task_name),
+        settings.task_flags,
+        settings.read_requests(unit.ranges, unit.names_files),
+        row_options,
+        counter,
+    )
 
 
 def _combine(results: Sequence[UnitResult]) -> JobResults:

@@ -12,7 +12,8 @@ from serving.batch.answers import npy
 from serving.batch.answers.answer_rows import Schema, flatten
 from serving.batch.bulk.answer_settings import AnswerSettings
 from serving.batch.request_files import Item
-from serving.tasks.text_task import LISTS, MASK, Failure, Reply
+from serving.tasks.request_fields import LIST_NAMES
+from serving.tasks.text_task import MASK, Failure, Reply
 
 # Number of rows of JSON whose keys may rename the fields of all answers.
 _FIRST_ROWS = 4096
@@ -61,9 +62,7 @@ def read_input_columns(
         ValueError: a file has no column of texts, or cannot be read on.
     """
     task = settings.load().task(settings.task_name)
-    columns = InputColumns(
-        names={}, taken=set(), repeated={*task.fields, "words"}
-    )
+    columns = InputColumns(names={}, taken=set(), repeated={*task.text_names})
     for path in paths:
         kind = file_ranges.find_range_kind(path, settings.table_layout())
         max_rows: int | None = None
@@ -113,7 +112,7 @@ def create_schema(
         for name, value in reply.items()
         if not (name in columns.repeated and name in columns.taken)
     }
-    error_fields: Reply = {"file": ""} if names_files else {}
+    error_fields: dict[str, object] = {"file": ""} if names_files else {}
     error_fields |= {"line": 0, "error": ""}
     added = tables.add_answer({}, kept, columns.taken)
     added |= tables.add_answer({}, error_fields, columns.taken)
@@ -130,7 +129,10 @@ def _probe(settings: AnswerSettings) -> list[Reply]:
     model = loaded.prepared
     task = loaded.task(settings.task_name)
     requests = [
-        {field: [text] if field in LISTS else text for field in task.fields}
+        {
+            name: [text] if name in LIST_NAMES else text
+            for name in task.field_names
+        }
         for text in (f"a {MASK}", f"a {MASK} " * model.max_seq_length)
     ]
     replies: list[Reply] = []

@@ -4,6 +4,7 @@ B = batch size, T = length in WordPieces, W = hidden size.
 """
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import keras
@@ -48,8 +49,8 @@ def add_encoder(
     one = builder.constant([1], np.int64)
     places = _add_places(builder, ids, one)
     outputs = _add_embeddings(builder, bert.embeddings, ids, segments, places)
-    adder = _add_padding(
-        builder, ids, mask, places, one=one, left_to_right=bert.left_to_right
+    adder = _add_score_adder(
+        builder, features, places, one, left_to_right=bert.left_to_right
     )
     for block in bert.encoder.blocks:
         outputs = _add_block(builder, block, outputs, adder)
@@ -77,42 +78,45 @@ def _add_places(builder: GraphBuilder, ids: str, one: str) -> str:
     return builder.add("CumSum", ones, axis, exclusive=1)
 
 
-def _add_padding(
+def _add_score_adder(
     builder: GraphBuilder,
-    ids: str,
-    mask: str,
+    features: Features,
     places: str,
-    *,
     one: str,
+    *,
     left_to_right: bool,
 ) -> str:
     """Adds the tensor to add to attention scores, [B, 1, T or 1, T].
 
     It is 0 where a position may attend to another, else -10000.
     """
-    real = builder.add("Unsqueeze", mask, one)
+    real = builder.add("Unsqueeze", features.mask, one)
     real = builder.add("Unsqueeze", real, builder.constant([2], np.int64))
     real = builder.add("Cast", real, to=TensorProto.FLOAT)
     if left_to_right:
-        row_axes = builder.constant([1, 3], np.int64)
-        rows = builder.add("Unsqueeze", places, row_axes)
-        column_axes = builder.constant([1, 2], np.int64)
-        columns = builder.add("Unsqueeze", places, column_axes)
-        past = builder.add("GreaterOrEqual", rows, columns)
-        past = builder.add("Cast", past, to=TensorProto.FLOAT)
-        real = builder.add("Mul", real, past)
+        real = builder.add("Mul", real, _add_past(builder, places))
     # `limit` is a slice of a constant that is as long as the position
     # table. If the inputs are longer, the slice is shorter than `real`, so
     # `Sub` fails. Without this check, some runtimes would read zeros beyond
     # the position table.
     zero = builder.constant([0], np.int64)
-    length = builder.add("Shape", ids, start=1, end=2)
+    length = builder.add("Shape", features.ids, start=1, end=2)
     ones = builder.constant(
         np.ones(builder.bert_config.max_position_embeddings)
     )
     limit = builder.add("Slice", ones, zero, length, zero)
     hidden = builder.add("Sub", limit, real)
     return builder.add("Mul", hidden, builder.constant(-10000.0))
+
+
+def _add_past(builder: GraphBuilder, places: str) -> str:
+    """Adds 1 where a position is not after another, else 0, [B, 1, T, T]."""
+    row_axes = builder.constant([1, 3], np.int64)
+    rows = builder.add("Unsqueeze", places, row_axes)
+    column_axes = builder.constant([1, 2], np.int64)
+    columns = builder.add("Unsqueeze", places, column_axes)
+    past = builder.add("GreaterOrEqual", rows, columns)
+    return builder.add("Cast", past, to=TensorProto.FLOAT)
 
 
 def _add_embeddings(
@@ -141,19 +145,14 @@ def _add_block(
     heads = builder.bert_config.num_attention_heads
     size = builder.bert_config.hidden_size // heads
     split = builder.constant([0, 0, heads, size], np.int64)
-    attention = block.attention
-    query, key, value = (
-        builder.add(
-            "Transpose",
-            builder.add("Reshape", builder.dense(inputs, layer), split),
-            perm=perm,
-        )
-        for layer, perm in (
-            (attention.query, (0, 2, 1, 3)),
-            (attention.key, (0, 2, 3, 1)),
-            (attention.value, (0, 2, 1, 3)),
-        )
-    )
+
+    def split_heads(layer: keras.layers.Dense, perm: Sequence[int]) -> str:
+        outputs = builder.add("Reshape", builder.dense(inputs, layer), split)
+        return builder.add("Transpose", outputs, perm=perm)
+
+    query = split_heads(block.attention.query, (0, 2, 1, 3))
+    key = split_heads(block.attention.key, (0, 2, 3, 1))
+    value = split_heads(block.attention.value, (0, 2, 1, 3))
     scores = builder.add("MatMul", query, key)
     scores = builder.add("Div", scores, builder.constant(math.sqrt(size)))
     scores = builder.add("Add", scores, adder)
@@ -185,28 +184,16 @@ def _add_lstm(
     not padding.
     """
     half = layer.hidden_size // 2
-    layers = layer.both.forward_layer, layer.both.backward_layer
-    cells = [directed.cell for directed in layers]
-
-    def join(name: str, extra: int = 0) -> str:
-        # Keras stores the gates as input, forget, cell, output, but ONNX as
-        # input, output, forget, cell.
-        rows = []
-        for cell in cells:
-            value = keras.ops.convert_to_numpy(getattr(cell, name))
-            input_, forget, cell_, output = np.split(value.T, 4)
-            row = np.concatenate([input_, output, forget, cell_])
-            rows.append(np.pad(row, [(0, extra)]) if extra else row)
-        return builder.constant(np.stack(rows))
-
+    # ONNX also has biases of the recurrent kernel, which are 0.
+    bias = np.pad(_read_gates(layer, "bias"), [(0, 0), (0, 4 * half)])
     one = builder.constant([1], np.int64)
     lengths = builder.add("ReduceSum", mask, one, keepdims=0)
     outputs = builder.add(
         "LSTM",
         builder.add("Transpose", inputs, perm=(1, 0, 2)),
-        join("kernel"),
-        join("recurrent_kernel"),
-        join("bias", 4 * half),
+        builder.constant(_read_gates(layer, "kernel")),
+        builder.constant(_read_gates(layer, "recurrent_kernel")),
+        builder.constant(bias),
         builder.add("Cast", lengths, to=TensorProto.INT32),
         direction="bidirectional",
         hidden_size=half,
@@ -223,3 +210,17 @@ def _add_lstm(
         builder.add("Concat", forward, backward, axis=-1),
         builder.add("Concat", *ends, axis=-1),
     )
+
+
+def _read_gates(layer: BidirectionalLSTM, name: str) -> np.ndarray:
+    """Returns a weight of both directions, [2, gates, ...], as ONNX orders it.
+
+    Keras stores the gates as input, forget, cell, output, but ONNX as input,
+    output, forget, cell.
+    """
+    directions = []
+    for directed in (layer.both.forward_layer, layer.both.backward_layer):
+        value = keras.ops.convert_to_numpy(getattr(directed.cell, name))
+        input_, forget, cell, output = np.split(value.T, 4)
+        directions.append(np.concatenate([input_, output, forget, cell]))
+    return np.stack(directions)

@@ -161,8 +161,8 @@ def _add_labels(
     return outputs | {"probabilities": Output(probabilities, logits.shape)}
 
 
-# {kind of model: function that adds its head}. Each accepts a model of its
-# kind.
+# {kind of model: function that adds its head}. The model is Any because each
+# accepts only a model of its kind, with which `add_head` calls it.
 _HEADS: dict[str, Callable[[GraphBuilder, Any, HeadInputs], Outputs]] = {
     kinds.CLASSIFIER: _add_classifier,
     kinds.ENCODER: _add_no_head,

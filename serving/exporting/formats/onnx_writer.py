@@ -127,13 +127,13 @@ def _create_proto(
         outputs: {name of an output: Output}.
         precision: what the metadata of the file record.
     """
-    for output_name, output in outputs.items():
-        builder.nodes.append(
-            helper.make_node("Identity", [output.tensor], [output_name])
-        )
+    named = [
+        helper.make_node("Identity", [output.tensor], [output_name])
+        for output_name, output in outputs.items()
+    ]
     describe = helper.make_tensor_value_info
     graph = helper.make_graph(
-        builder.nodes,
+        [*builder.nodes, *named],
         name,
         [
             describe(input_name, TensorProto.INT64, shape)

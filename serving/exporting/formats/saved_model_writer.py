@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import tensorflow as tf
 
@@ -10,6 +9,7 @@ from modeling.accelerated import inference, tracing
 from modeling.base_model import FeaturesModel
 from serving.exporting.export_options import ExportOptions
 from serving.exporting.signatures import tokenize_graph
+from serving.exporting.signatures.batches import Tensors
 from serving.exporting.signatures.export_head import (
     Endpoints,
     Head,
@@ -40,7 +40,9 @@ def write_saved_model(
         for kernel, dtype in inference.kernels_to_cast(model)
     ]
     endpoints = _create_endpoints(model, head, options)
-    traced: dict[Callable[..., Any], Any] = {}
+    traced: dict[
+        Callable[..., Tensors], tf.types.experimental.ConcreteFunction
+    ] = {}
     with tracing.replaced_values(kernels):
         for name, (function, specs) in endpoints.items():
             if function not in traced:

@@ -6,8 +6,8 @@ time.
 """
 
 import dataclasses
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple, TypeVar, TypeVarTuple
 
 import tensorflow as tf
 
@@ -22,6 +22,7 @@ from serving.exporting.signatures import batches
 from serving.exporting.signatures.batches import Tensors
 
 T = TypeVar("T")
+InputsT = TypeVarTuple("InputsT")
 
 
 class Endpoint(NamedTuple):
@@ -89,15 +90,7 @@ def create_ids_endpoint(
     ) -> Tensors:
         values = (input_ids, input_mask, segment_ids)
         features = dict(zip(sizes, values, strict=True))
-        checks = []
-        for name, size in sizes.items() if not ops.is_plain() else ():
-            lowest = tf.reduce_min(features[name])
-            highest = tf.reduce_max(features[name])
-            reason = f"{name} must be from 0 to {size - 1}. Lowest, highest:"
-            is_valid = (lowest >= 0) & (highest < size)
-            checks.append(
-                batches.assert_true(is_valid, reason, lowest, highest)
-            )
+        checks = [] if ops.is_plain() else _assert_sizes(features, sizes)
         with tf.control_dependencies(checks):
             return function(
                 {name: tf.identity(value) for name, value in features.items()}
@@ -110,7 +103,21 @@ def create_ids_endpoint(
     return Endpoint(serve, inputs)
 
 
-def share_graph(function: Callable[..., T]) -> Callable[..., T]:
+def _assert_sizes(
+    features: Tensors, sizes: Mapping[str, int]
+) -> list[tf.Operation]:
+    """Returns operations that fail on ids outside the model's range."""
+    checks = []
+    for name, size in sizes.items():
+        lowest = tf.reduce_min(features[name])
+        highest = tf.reduce_max(features[name])
+        reason = f"{name} must be from 0 to {size - 1}. Lowest, highest:"
+        is_valid = (lowest >= 0) & (highest < size)
+        checks.append(batches.assert_true(is_valid, reason, lowest, highest))
+    return checks
+
+
+def share_graph(function: Callable[[*InputsT], T]) -> Callable[[*InputsT], T]:
     """Wraps a function, so that all signatures call the same traced graph.
 
     Otherwise each signature of a SavedModel would contain its own copy of the
@@ -118,7 +125,7 @@ def share_graph(function: Callable[..., T]) -> Callable[..., T]:
     """
     traced = tf.function(function, autograph=False)
 
-    def call(*inputs: Any) -> T:
+    def call(*inputs: *InputsT) -> T:
         if ops.is_plain():
             # An export for LiteRT contains only one signature, so it contains
             # only one copy of the graph.

@@ -4,7 +4,8 @@ N = number of texts, M = number of masks in the text with the most masks, K =
 number of WordPieces that are returned for each mask.
 """
 
-from collections.abc import Callable
+import functools
+from collections.abc import Sequence
 
 import tensorflow as tf
 
@@ -18,9 +19,6 @@ from serving.tasks.text_task import MASK
 
 # Number of WordPieces that are returned for each mask.
 _TOP_K = 10
-# Function from features and the positions of masks, int32 [B, M], to the
-# probabilities of words and of the second text.
-_PredictWords = Callable[[Tensors, tf.Tensor], Tensors]
 
 
 def create_head(
@@ -47,10 +45,72 @@ def create_head(
         options: without a tokenizer, the export accepts only ids. Texts longer
             than `max_seq_length` are cut.
     """
+    head = _Pretraining(model, options)
+    if not options.tokenizer:
+        return export_head.Head(head.predict_everywhere)
+    endpoints = {
+        "fill_mask": export_head.Endpoint(
+            head.fill_mask, export_head.text_inputs("text")
+        ),
+        "next_sentence": export_head.Endpoint(
+            head.next_sentence, export_head.text_inputs("text_a", "text_b")
+        ),
+    }
+    return export_head.Head(head.predict_everywhere, endpoints)
 
-    @export_head.share_graph
-    def predict(features: Tensors, positions: tf.Tensor) -> Tensors:
-        outputs = model(
+
+class _Pretraining:
+    """Predicts masked words and next sentences with a pretrainer.
+
+    The options need no tokenizer if only `predict_everywhere` is called.
+
+    Attributes:
+        predict: function from features and the positions of masks, int32
+            [B, M], to the probabilities of words and of the second text.
+    """
+
+    def __init__(self, model: BertPretrainer, options: ExportOptions) -> None:
+        self._model = model
+        self._options = options
+        # All signatures call the same graph.
+        self.predict = export_head.share_graph(self._predict)
+
+    def predict_everywhere(self, features: Tensors) -> Tensors:
+        """Predicts the words at all positions, for the signature `ids`."""
+        batch, length = tf.unstack(tf.shape(features["input_ids"]))
+        positions = tf.tile(tf.range(length)[tf.newaxis], [batch, 1])
+        return self.predict(features, positions)
+
+    def fill_mask(self, text: tf.Tensor) -> Tensors:
+        tokenizer = self._options.packing.tokenizer
+        tokens = tokenizer.tokenize_around(text, (MASK,))
+        tokens = tokens[:, : self._options.max_seq_length - 2]
+        outputs = batches.call_in_batches(
+            functools.partial(self._fill_rows, tokens),
+            tokens.nrows(tf.int32),
+            self._options.predict_batch_size,
+        )
+        is_mask = tokens.flat_values == tokenizer.id_of(MASK)
+        before = tf.cumsum(tf.cast(is_mask, tf.int32))
+        splits = tf.gather(tf.concat([[0], before], 0), tokens.row_splits)
+        words = tf.gather(tokenizer.vocab, outputs["ids"])
+        ragged = {
+            "tokens": with_row_splits(words, splits),
+            "probabilities": with_row_splits(outputs["probabilities"], splits),
+        }
+        padded = batches.to_padded(ragged, min(_TOP_K, len(tokenizer.vocab)))
+        return {**padded, "num_masks": splits[1:] - splits[:-1]}
+
+    def next_sentence(self, text_a: tf.Tensor, text_b: tf.Tensor) -> Tensors:
+        tokens = self._options.packing.tokenize(text_a, text_b)
+        return batches.call_in_batches(
+            functools.partial(self._compare_rows, tokens),
+            tf.shape(text_a)[0],
+            self._options.predict_batch_size,
+        )
+
+    def _predict(self, features: Tensors, positions: tf.Tensor) -> Tensors:
+        outputs = self._model(
             {**features, "masked_lm_positions": positions}, training=False
         )
         return {
@@ -60,98 +120,44 @@ def create_head(
             for name in ("masked_lm", "next_sentence")
         }
 
-    def predict_everywhere(features: Tensors) -> Tensors:
-        batch, length = tf.unstack(tf.shape(features["input_ids"]))
-        positions = tf.tile(tf.range(length)[tf.newaxis], [batch, 1])
-        return predict(features, positions)
+    def _fill_rows(
+        self, tokens: tf.RaggedTensor, start: tf.Tensor, end: tf.Tensor
+    ) -> Tensors:
+        """Returns the best words for all masks in texts `start` to `end` - 1.
 
-    if not options.tokenizer:
-        return export_head.Head(predict_everywhere)
-    endpoints = {
-        "fill_mask": export_head.Endpoint(
-            _create_fill_mask(predict, options), export_head.text_inputs("text")
-        ),
-        "next_sentence": export_head.Endpoint(
-            _create_next_sentence(predict, options),
-            export_head.text_inputs("text_a", "text_b"),
-        ),
-    }
-    return export_head.Head(predict_everywhere, endpoints)
-
-
-def _create_fill_mask(
-    predict: _PredictWords, options: ExportOptions
-) -> Callable[[tf.Tensor], Tensors]:
-    """Returns the function of the signature `fill_mask`."""
-    packing = options.packing
-    vocab = packing.tokenizer.vocab
-    mask_id = packing.tokenizer.id_of(MASK)
-    top_k = min(_TOP_K, len(vocab))
-
-    def fill_mask(text: tf.Tensor) -> Tensors:
-        tokens = packing.tokenizer.tokenize_around(text, (MASK,))
-        tokens = tokens[:, : options.max_seq_length - 2]
-
-        def fill_rows(start: tf.Tensor, end: tf.Tensor) -> Tensors:
-            features = batches.pack_rows(packing, [tokens], start, end)
-            # Exclude padding, because its id, 0, is the id of [MASK] in some
-            # vocabularies. The tokenizer itself never returns [MASK].
-            is_mask = features["input_ids"] == mask_id
-            is_mask &= features["input_mask"] > 0
-            positions = tf.RaggedTensor.from_row_lengths(
-                tf.cast(tf.where(is_mask)[:, 1], tf.int32),
-                tf.math.count_nonzero(is_mask, 1),
-            )
-            is_position = tf.ones_like(positions, tf.bool).to_tensor()
-            outputs = predict(features, positions.to_tensor())
-            # Drop probabilities of ids beyond the vocabulary, because the
-            # model's embedding table may contain additional rows.
-            named = outputs["masked_lm_probabilities"][..., : len(vocab)]
-            probabilities, top_ids = tf.math.top_k(
-                tf.boolean_mask(named, is_position), top_k
-            )
-            return {"probabilities": probabilities, "ids": top_ids}
-
-        outputs = batches.call_in_batches(
-            fill_rows, tokens.nrows(tf.int32), options.predict_batch_size
+        They are `ids` and their `probabilities`, [masks, K].
+        """
+        packing = self._options.packing
+        features = batches.pack_rows(packing, [tokens], start, end)
+        # Exclude padding, because its id, 0, is the id of [MASK] in some
+        # vocabularies. The tokenizer itself never returns [MASK].
+        is_mask = features["input_ids"] == packing.tokenizer.id_of(MASK)
+        is_mask &= features["input_mask"] > 0
+        positions = tf.RaggedTensor.from_row_lengths(
+            tf.cast(tf.where(is_mask)[:, 1], tf.int32),
+            tf.math.count_nonzero(is_mask, 1),
         )
-        before = tf.cumsum(tf.cast(tokens.flat_values == mask_id, tf.int32))
-        splits = tf.gather(tf.concat([[0], before], 0), tokens.row_splits)
-        flat = {
-            "tokens": tf.gather(vocab, outputs["ids"]),
-            "probabilities": outputs["probabilities"],
-        }
-        padded = batches.to_padded(
-            {
-                name: with_row_splits(values, splits)
-                for name, values in flat.items()
-            },
-            top_k,
+        is_position = tf.ones_like(positions, tf.bool).to_tensor()
+        outputs = self.predict(features, positions.to_tensor())
+        # Drop probabilities of ids beyond the vocabulary, because the model's
+        # embedding table may contain additional rows.
+        num_words = len(packing.tokenizer.vocab)
+        named = outputs["masked_lm_probabilities"][..., :num_words]
+        probabilities, top_ids = tf.math.top_k(
+            tf.boolean_mask(named, is_position), min(_TOP_K, num_words)
         )
-        return {**padded, "num_masks": splits[1:] - splits[:-1]}
+        return {"probabilities": probabilities, "ids": top_ids}
 
-    return fill_mask
-
-
-def _create_next_sentence(
-    predict: _PredictWords, options: ExportOptions
-) -> Callable[[tf.Tensor, tf.Tensor], Tensors]:
-    """Returns the function of the signature `next_sentence`."""
-    packing = options.packing
-
-    def next_sentence(text_a: tf.Tensor, text_b: tf.Tensor) -> Tensors:
-        tokens = packing.tokenize(text_a, text_b)
-
-        def compare_rows(start: tf.Tensor, end: tf.Tensor) -> Tensors:
-            features = batches.pack_rows(packing, tokens, start, end)
-            # Pass no positions of masks, because only the probability that the
-            # second text follows the first is needed.
-            nowhere = tf.zeros_like(features["input_ids"])[:, :0]
-            outputs = predict(features, nowhere)
-            return {"probability": outputs["next_sentence_probabilities"][:, 0]}
-
-        return batches.call_in_batches(
-            compare_rows, tf.shape(text_a)[0], options.predict_batch_size
-        )
-
-    return next_sentence
+    def _compare_rows(
+        self,
+        tokens: Sequence[tf.RaggedTensor],
+        start: tf.Tensor,
+        end: tf.Tensor,
+    ) -> Tensors:
+        """Returns how probably texts `start` to `end` - 1 follow each other."""
+        features = batches.pack_rows(self._options.packing, tokens, start, end)
+        # Pass no positions of masks, because only the probability that the
+        # second text follows the first is needed.
+        nowhere = tf.zeros_like(features["input_ids"])[:, :0]
+        outputs = self.predict(features, nowhere)
+        return {"probability": outputs["next_sentence_probabilities"][:, 0]}

@@ -1,0 +1,106 @@
+"""Defines the fields of requests, and reads the texts in them.
+
+Field("text_a", other_names=("text",)) and Field("text_b", is_required=False)
+"""
+
+import dataclasses
+from collections.abc import Iterator
+from typing import Protocol, TypeAlias, TypedDict
+
+# Names of fields that are lists of texts. A name tells it, not a field, because
+# a request to `tag` contains one field as `text` or as the list `words`.
+LIST_NAMES = ("words", "passages")
+
+# A request, {name of a field: value}, whose values may be wrong.
+Request: TypeAlias = dict[str, object]
+
+
+class CheckedRequest(TypedDict, total=False):
+    """A request whose texts `TextTask.texts` has checked.
+
+    It contains the fields of its task. It may contain other entries, which no
+    task reads.
+    """
+
+    text: str
+    text_a: str
+    text_b: str
+    question: str
+    context: str
+    query: str
+    passages: list[str]
+    words: list[str]
+
+
+class TextList(Protocol):
+    """Several texts: a list, a tuple or another sequence, but no str.
+
+    A str is a sequence of str too, but contains only texts: its `__contains__`
+    accepts no other object.
+    """
+
+    def __contains__(self, value: object, /) -> bool:
+        """Returns whether a text is in the list."""
+
+    def __getitem__(self, index: int, /) -> str:
+        """Returns the text at an index."""
+
+    def __iter__(self) -> Iterator[str]:
+        """Iterates over the texts."""
+
+
+# A text or several.
+Texts: TypeAlias = str | TextList
+
+
+@dataclasses.dataclass(frozen=True)
+class Field:
+    """A field of the requests to a task: a text, or a list of texts.
+
+    Attributes:
+        name: name of the field.
+        is_required: whether a request must contain the field.
+        other_names: other names under which a request may contain it.
+    """
+
+    name: str
+    is_required: bool = True
+    other_names: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> list[str]:
+        """All names under which a request may contain the field."""
+        return [self.name, *self.other_names]
+
+
+def read_texts(name: str, value: object) -> list[str]:
+    """Returns the texts in a value of a request.
+
+    Args:
+        name: name under which the request contains the value.
+        value: a text, or a list of texts if `name` is in LIST_NAMES.
+
+    Raises:
+        ValueError: the value is something else, or is not UTF-8.
+    """
+    if name not in LIST_NAMES:
+        return [_read_text(name, value, "a string")]
+    kind = "a list of strings"
+    if isinstance(value, list | tuple):
+        return [_read_text(name, text, kind) for text in value]
+    raise _create_type_error(name, value, kind)
+
+
+def _read_text(name: str, value: object, kind: str) -> str:
+    if not isinstance(value, str):
+        raise _create_type_error(name, value, kind)
+    try:
+        value.encode()
+    except UnicodeEncodeError as error:
+        # Also bytes of a file that are not UTF-8 are decoded to surrogates.
+        raise ValueError(f"{name!r} is not UTF-8: {error.reason}") from None
+    return value
+
+
+def _create_type_error(name: str, value: object, kind: str) -> ValueError:
+    return ValueError(f"{name!r} must be {kind}. Received: {repr(value)[:80]}")
