@@ -85,7 +85,7 @@ def export_task(
     # The export of an embedder computes vectors, and not their cosines.
     if task.metrics[0] in results and kind != kinds.EMBEDDER:
         scored = splits_of(task, splits, "eval")
-    logging.info("Exporting %s", trainer.describe_step())
+    logging.info("Exporting %s", trainer.weights.describe())
     options = _options_of(
         task.start,
         trainer,
@@ -100,7 +100,9 @@ def export_task(
         if scores:
             trainer.run_folder.write_export_results(scores)
             if card:
-                _write_scored_card(folder, card, scores, trainer.is_best_step)
+                _write_scored_card(
+                    folder, card, scores, trainer.weights.is_best_step
+                )
         else:
             logging.info(
                 "The export is not checked, because this command does not "
