@@ -22,6 +22,7 @@ from training.start import StartingPoint
 from training.task import (
     ExampleT,
     OriginT,
+    OutputsT,
     Splits,
     Task,
 )
@@ -59,7 +60,7 @@ def check_model(config: TrainingConfig, model: TaskModel) -> None:
 
 
 def export_task(
-    task: Task[ExampleT, OriginT],
+    task: Task[ExampleT, OriginT, OutputsT],
     trainer: Trainer,
     splits: Splits[ExampleT, OriginT],
     results: Mapping[str, float],

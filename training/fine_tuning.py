@@ -17,11 +17,11 @@ from training.loop import devices
 from training.loop.trainer import Trainer
 from training.run.run_folder import RunFolder
 from training.sets.splits import write_splits
-from training.task import ExampleT, OriginT, Split, Task
+from training.task import ExampleT, OriginT, OutputsT, Split, Task
 from training.teacher import load_teacher
 
 
-def run(task: Task[ExampleT, OriginT]) -> None:
+def run(task: Task[ExampleT, OriginT, OutputsT]) -> None:
     """Trains, evaluates, predicts and exports a task, depending on the flags.
 
     Args:
@@ -71,7 +71,7 @@ def run(task: Task[ExampleT, OriginT]) -> None:
 
 
 def _train(
-    task: Task[ExampleT, OriginT],
+    task: Task[ExampleT, OriginT, OutputsT],
     trainer: Trainer,
     train_set: Split[ExampleT, OriginT],
     num_train_steps: int,

@@ -16,11 +16,11 @@ from training.flow import Scores
 from training.loop.trainer import Trainer
 from training.run.run_folder import RunFolder
 from training.sets.splits import splits_of
-from training.task import AnyTask, ExampleT, OriginT, Splits, Task
+from training.task import AnyTask, ExampleT, OriginT, OutputsT, Splits, Task
 
 
 def write_files(
-    task: Task[ExampleT, OriginT],
+    task: Task[ExampleT, OriginT, OutputsT],
     trainer: Trainer,
     splits: Splits[ExampleT, OriginT],
     evaluate: flow.Evaluate,
@@ -45,7 +45,7 @@ def write_files(
 
 
 def _write_reports(
-    task: Task[ExampleT, OriginT],
+    task: Task[ExampleT, OriginT, OutputsT],
     trainer: Trainer,
     splits: Splits[ExampleT, OriginT],
 ) -> None:
@@ -56,7 +56,7 @@ def _write_reports(
 
 
 def _write_predictions(
-    task: Task[ExampleT, OriginT],
+    task: Task[ExampleT, OriginT, OutputsT],
     trainer: Trainer,
     splits: Splits[ExampleT, OriginT],
     results: Scores,
@@ -87,7 +87,7 @@ def _write_predictions(
 
 
 def finish_without_scores(
-    task: Task[ExampleT, OriginT],
+    task: Task[ExampleT, OriginT, OutputsT],
     trainer: Trainer,
     splits: Splits[ExampleT, OriginT],
     results: Scores,

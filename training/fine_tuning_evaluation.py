@@ -10,6 +10,7 @@ from training.task import (
     Batches,
     ExampleT,
     OriginT,
+    OutputsT,
     Split,
     Splits,
     Task,
@@ -17,7 +18,7 @@ from training.task import (
 
 
 def create_evaluation(
-    task: Task[ExampleT, OriginT], splits: Splits[ExampleT, OriginT]
+    task: Task[ExampleT, OriginT, OutputsT], splits: Splits[ExampleT, OriginT]
 ) -> flow.Evaluate:
     """Returns a function (trainer) -> scores on the dev splits.
 
@@ -45,12 +46,12 @@ def create_evaluation(
 
 
 def predict_split(
-    task: Task[ExampleT, OriginT],
+    task: Task[ExampleT, OriginT, OutputsT],
     trainer: Trainer,
     split: Split[ExampleT, OriginT],
     purpose: Purpose,
     label: str,
-) -> Batches:
+) -> Batches[OutputsT]:
     """Returns the batches of a split with the model's outputs.
 
     Args:

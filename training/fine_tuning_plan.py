@@ -14,12 +14,12 @@ from training.run import resuming
 from training.run.fingerprints import fingerprint_files, settings_of_start
 from training.sets import dev_set_rule, trained_rows
 from training.sets.splits import create_recorded_sets, dev_set_checksum
-from training.task import ExampleT, OriginT, Split, Splits, Task
+from training.task import ExampleT, OriginT, OutputsT, Split, Splits, Task
 from training.training_config import NumSteps
 
 
 def create_plan(
-    task: Task[ExampleT, OriginT], splits: Splits[ExampleT, OriginT]
+    task: Task[ExampleT, OriginT, OutputsT], splits: Splits[ExampleT, OriginT]
 ) -> flow.Plan:
     """Checks the rows of the splits, and plans what to do with them.
 
@@ -58,7 +58,7 @@ def create_plan(
 
 
 def _find_num_steps(
-    task: Task[ExampleT, OriginT], splits: Splits[ExampleT, OriginT]
+    task: Task[ExampleT, OriginT, OutputsT], splits: Splits[ExampleT, OriginT]
 ) -> NumSteps | None:
     """Returns the numbers of training and warmup steps, None if not training.
 
@@ -74,7 +74,7 @@ def _find_num_steps(
 
 
 def list_settings(
-    task: Task[ExampleT, OriginT],
+    task: Task[ExampleT, OriginT, OutputsT],
     train_set: Split[ExampleT, OriginT],
     sets: Mapping[str, RecordedSet],
 ) -> dict[str, Any]:
