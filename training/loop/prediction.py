@@ -107,12 +107,7 @@ class BatchPredictor:
             outputs = tf.nest.map_structure(
                 np.asarray, forward(inputs_of(features), kernels)
             )
-            # The NumPy kind of bfloat16 is "V".
-            has_nan = any(
-                array.dtype.kind in "fV" and np.isnan(array).any()
-                for array in tf.nest.flatten(outputs)
-            )
-            if has_nan and not found_nan:
+            if not found_nan and _has_nan(outputs):
                 found_nan = True
                 logging.error(
                     "The model's outputs are NaN from batch %d on, so the "
@@ -121,6 +116,14 @@ class BatchPredictor:
                     number,
                 )
             yield tf.nest.map_structure(np.asarray, features), outputs
+
+
+def _has_nan(outputs: object) -> bool:
+    # The NumPy kind of bfloat16 is "V".
+    return any(
+        array.dtype.kind in "fV" and np.isnan(array).any()
+        for array in tf.nest.flatten(outputs)
+    )
 
 
 class EvalLoss(Generic[OutputsT]):
