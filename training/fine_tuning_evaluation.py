@@ -28,21 +28,28 @@ def create_evaluation(
     def evaluate(trainer: Trainer) -> Scores:
         results: Scores = {"global_step": trainer.weights.global_step}
         for split in splits_of(task, splits, "eval"):
-            batches = predict_split(task, trainer, split, "eval", "Evaluating")
-            if task.eval_loss:
-                batches_with_loss = EvalLoss(task.eval_loss, batches)
-                scores = task.evaluate(split, batches_with_loss)
-                # The loss is complete once the task has read all batches.
-                scores = scores | batches_with_loss.scores()
-            else:
-                scores = task.evaluate(split, batches)
             suffix = suffix_of(split.name)
+            scores = _evaluate_split(task, trainer, split)
             results |= {
                 f"{name}{suffix}": score for name, score in scores.items()
             }
         return results
 
     return flow.evaluate_once_per_step(evaluate)
+
+
+def _evaluate_split(
+    task: Task[ExampleT, OriginT, OutputsT],
+    trainer: Trainer,
+    split: Split[ExampleT, OriginT],
+) -> Scores:
+    batches = predict_split(task, trainer, split, "eval", "Evaluating")
+    if not task.eval_loss:
+        return task.evaluate(split, batches)
+    batches_with_loss = EvalLoss(task.eval_loss, batches)
+    scores = task.evaluate(split, batches_with_loss)
+    # The loss is complete once the task has read all batches.
+    return scores | batches_with_loss.scores()
 
 
 def predict_split(

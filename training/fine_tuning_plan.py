@@ -4,6 +4,7 @@ import functools
 from collections.abc import Mapping
 from typing import Any
 
+from model_folders.model_entries import TrainingSettings
 from model_folders.recorded_sets import (
     DEV_SET_RULE,
     RECORDED_SETS,
@@ -77,12 +78,12 @@ def list_settings(
     task: Task[ExampleT, OriginT, OutputsT],
     train_set: Split[ExampleT, OriginT],
     sets: Mapping[str, RecordedSet],
-) -> dict[str, Any]:
-    """Returns the settings of the training, {name: value}.
+) -> TrainingSettings:
+    """Returns the settings of the training, for model.json.
 
     `sets` is the result of `create_recorded_sets`.
     """
-    settings = {
+    settings: TrainingSettings = {
         **settings_of_start(task.start),
         **task.settings,
         RECORDED_SETS: [*sets.values()],

@@ -267,18 +267,22 @@ def evaluate_at_the_end(trainer: Trainer, evaluate: Evaluate) -> Scores:
 def store_weights(trainer: Trainer) -> None:
     """Stores the best step's weights once, and writes --export_weights.
 
-    The folder --export_weights contains the files of Google's releases
-    (bert_model.ckpt, bert_config.json, vocab.txt), model.json, and labels.txt
-    if the model's outputs are labels.
-
     Raises:
         OSError: a file cannot be written.
     """
-    run_folder = trainer.run_folder
     trainer.weights.link_best()
     path = trainer.config.training.export_weights
-    if path is None:
-        return
+    if path is not None:
+        _export_weights(trainer, path)
+
+
+def _export_weights(trainer: Trainer, path: str) -> None:
+    """Writes the current weights to a folder, as Google's releases.
+
+    It contains their files (bert_model.ckpt, bert_config.json, vocab.txt),
+    model.json, and labels.txt if the model's outputs are labels.
+    """
+    run_folder = trainer.run_folder
     tokenizer = run_folder.tokenizer
     description = descriptions.create_model_json_of_copy(
         run_folder.current_preset,

@@ -3,18 +3,24 @@
 import functools
 import json
 import zlib
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import Literal
 
 import modeling
 from data.io import tfrecords
 from data.pretraining import record_files
-from model_folders.model_entries import Fingerprint
+from model_folders.model_entries import Fingerprint, TrainingSettings
 from training import flow
 from training.pretraining_config import PretrainingConfig
 from training.run import fingerprints, resuming
 from training.start import StartingPoint
 from training.training_config import NumSteps
+
+# Settings that are the flags of records.
+_RECORDS: tuple[Literal["input_file", "eval_input_file"], ...] = (
+    "input_file",
+    "eval_input_file",
+)
 
 
 def create_plan(
@@ -68,15 +74,15 @@ def list_settings(
     start: StartingPoint[PretrainingConfig],
     records: tfrecords.Records,
     dev_set: list[Fingerprint],
-) -> dict[str, Any]:
-    """Returns the settings of the training, {name: value}.
+) -> TrainingSettings:
+    """Returns the settings of the training, for model.json.
 
     Args:
         start: what the command starts from.
         records: the records to train on.
         dev_set: identity of the records of --eval_input_file.
     """
-    settings: dict[str, Any] = {**fingerprints.settings_of_start(start)}
+    settings = fingerprints.settings_of_start(start)
     settings["input_file"] = record_files.identify_files(records.files)
     if start.config.keeps_best:
         settings["eval_input_file"] = dev_set
@@ -84,7 +90,7 @@ def list_settings(
 
 
 def _check_same_records(
-    start: StartingPoint[PretrainingConfig], settings: Mapping[str, Any]
+    start: StartingPoint[PretrainingConfig], settings: TrainingSettings
 ) -> None:
     """Checks that a run is resumed on the records that it began with.
 
@@ -95,12 +101,13 @@ def _check_same_records(
     """
     if not start.is_own_run:
         return
-    stated: Mapping[str, object] = start.recorded_settings
     folder = start.config.training.output_dir
-    for name in ("input_file", "eval_input_file"):
-        recorded = stated.get(name)
-        records = settings.get(name, recorded)
-        if not isinstance(recorded, list) or recorded == records:
+    for name in _RECORDS:
+        recorded = start.recorded_settings.get(name)
+        records = settings.get(name)
+        if records is None or not isinstance(recorded, list):
+            continue
+        if records == recorded:
             continue
         files = [str(entry[0]) for entry in records if entry not in recorded]
         raise ValueError(

@@ -129,6 +129,21 @@ class RunWeights:
             needs_head = bool(config.head or config.training.do_eval)
             checks.check_loaded(report, needs_head)
 
+    def check_optimizer(self) -> None:
+        """Checks that the checkpoint which was restored can be trained on.
+
+        Raises:
+            ValueError: it contains no state of the optimizer.
+        """
+        if self.checkpointer.has_optimizer:
+            return
+        folder = self._config.training.output_dir
+        raise ValueError(
+            f"the run in --output_dir={folder} has ended, and kept no state of "
+            "the optimizer to train on with (see --keep_optimizer). Set "
+            f"another --output_dir and --init_checkpoint={folder}"
+        )
+
     def restore_best(self) -> bool:
         """Restores the best step's weights. Returns whether there is one."""
         path = self._run_folder.find_best()

@@ -252,7 +252,7 @@ class TrainStep:
             self._gradients_of_batch(features, weights, seed)
         )
         dense = [grad for index, grad in grads.items() if index not in squares]
-        every_square = [*squares.values(), *map(sum_of_squares, dense)]
+        every_square = [*squares.values(), *map(_sum_of_squares, dense)]
         # Avoid add_n: in larger graphs its order of summation differs between
         # processes.
         norm = tf.sqrt(tf.reduce_sum(tf.stack(every_square)))
@@ -341,7 +341,7 @@ class TrainStep:
             if grad is None:
                 continue
             if isinstance(grad, tf.IndexedSlices):
-                squares[index] = sum_of_squares(grad)
+                squares[index] = _sum_of_squares(grad)
             dense[index] = tf.convert_to_tensor(grad)
             # IndexedSlices do not record the variable's number of rows.
             dense[index].set_shape(variables[index].shape)
@@ -418,7 +418,7 @@ def _all_reduce(values: ValuesT) -> ValuesT:
     return sums
 
 
-def sum_of_squares(gradient: tf.Tensor | tf.IndexedSlices) -> tf.Tensor:
+def _sum_of_squares(gradient: tf.Tensor | tf.IndexedSlices) -> tf.Tensor:
     """Computes a gradient's sum of squares for the global norm.
 
     As in Google's code, each slice of tf.IndexedSlices (the word embeddings in

@@ -114,7 +114,7 @@ class Trainer(BatchPredictor):
                 self.weights.global_step,
             )
             return False
-        self._check_optimizer()
+        self.weights.check_optimizer()
         self._log_sizes()
         self.run_folder.write_description(self.model)
         history = self.run_folder.history
@@ -138,17 +138,6 @@ class Trainer(BatchPredictor):
             self._strategy, [self._is_time_over or any(reasons)], is_due=True
         )
         return step >= self.num_train_steps or any(ends)
-
-    def _check_optimizer(self) -> None:
-        """Raises a ValueError if the checkpoint cannot be trained on."""
-        if self.weights.checkpointer.has_optimizer:
-            return
-        folder = self.config.training.output_dir
-        raise ValueError(
-            f"the run in --output_dir={folder} has ended, and kept no state of "
-            "the optimizer to train on with (see --keep_optimizer). Set "
-            f"another --output_dir and --init_checkpoint={folder}"
-        )
 
     def _log_sizes(self) -> None:
         count = self.model.count_params()

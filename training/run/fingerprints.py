@@ -30,7 +30,7 @@ def settings_of_start(start: StartingPoint[TrainingConfig]) -> TrainingSettings:
         "teacher": fingerprint_checkpoint(teacher) if teacher else None,
     }
     if teacher:
-        settings["teacher_network"] = settings_of_network(
+        settings["teacher_network"] = _settings_of_network(
             presets.read_preset(teacher, "--teacher")
         )
     if start.tokenizer:
@@ -54,11 +54,11 @@ def _settings_of_init_checkpoint(
     preset = preset or presets.read_preset(checkpoint, "--init_checkpoint")
     return {
         "init_checkpoint": fingerprint_checkpoint(preset),
-        "init_checkpoint_network": settings_of_network(preset),
+        "init_checkpoint_network": _settings_of_network(preset),
     }
 
 
-def settings_of_network(preset: Preset) -> dict[str, object]:
+def _settings_of_network(preset: Preset) -> dict[str, object]:
     """Returns what interprets the weights in a folder, {name: value}.
 
     Equal weights with another number of heads, another activation or labels in

@@ -142,11 +142,11 @@ def _create_classifier_task(
         reader,
         labels=labels,
         num_texts=num_texts,
-        class_weights=read_class_weights(config, reader, labels),
+        class_weights=_read_class_weights(config, reader, labels),
     )
 
 
-def read_class_weights(
+def _read_class_weights(
     config: ClassifierConfig,
     reader: ClassificationReader,
     labels: list[str] | None,
