@@ -292,11 +292,13 @@ class Parsed(Generic[ConfigT]):
         command: {flag that the user set: value as it was typed}.
         arguments: the other arguments: texts, or flags of Apache Beam. Empty
             for a script that takes none (see `cli.run`).
+        script: name of the script, without its folder.
     """
 
     config: ConfigT
     command: Mapping[str, object] = dataclasses.field(default_factory=dict)
     arguments: Sequence[str] = ()
+    script: str = ""
 
     @property
     def given(self) -> frozenset[str]:

@@ -1,6 +1,7 @@
 """Turns the flags that a Config declares into a command line, with absl."""
 
 import dataclasses
+import os
 import sys
 from collections.abc import Callable, Sequence
 
@@ -86,7 +87,12 @@ def parse_flags(
         for name in defined_names()
         if absl_flags.FLAGS[name].present
     }
-    return Parsed(create_config(config, **values), command, arguments)
+    return Parsed(
+        create_config(config, **values),
+        command,
+        arguments,
+        script=os.path.basename(sys.argv[0]),
+    )
 
 
 def _read_value(flag: Flag) -> object:

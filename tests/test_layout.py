@@ -153,7 +153,8 @@ TASK_MODEL = {
 
 # {module of training: what it takes from the models and losses}.
 PRETRAINING_NAMES = {
-    "pretraining": {"BertPretrainer", "PretrainingLoss"},
+    "pretraining": {"BertPretrainer"},
+    "pretraining_plan": {"BertPretrainer", "PretrainingLoss"},
     "pretraining_evaluation": {"PretrainingLoss"},
 }
 

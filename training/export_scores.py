@@ -4,6 +4,7 @@ import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from absl import logging
@@ -11,11 +12,19 @@ from absl import logging
 from data.io.split_names import suffix_of
 from model_folders import kinds
 from serving import engines, head_outputs
-from training.task import AnyTask, Batch, ExampleT, OriginT, Split, Task
+from training.task import (
+    AnyTask,
+    Batch,
+    ExampleT,
+    OriginT,
+    OutputsT,
+    Split,
+    Task,
+)
 
 
 def evaluate_export(
-    task: Task[ExampleT, OriginT],
+    task: Task[ExampleT, OriginT, OutputsT],
     kind: str,
     folder: Path,
     splits: Sequence[Split[ExampleT, OriginT]],
@@ -58,12 +67,15 @@ def evaluate_export(
 
 
 def _predict(
-    task: Task[ExampleT, OriginT],
+    task: Task[ExampleT, OriginT, OutputsT],
     kind: str,
     engine: engines.Engine,
     split: Split[ExampleT, OriginT],
-) -> Iterator[Batch]:
-    """Yields features and logits, as the model itself would compute them."""
+) -> Iterator[Batch[Any]]:
+    """Yields features and logits, as the model itself would compute them.
+
+    The kind of the model decides whether a batch has one array of logits.
+    """
     max_length = task.config.fine_tuning.max_seq_length
     settings = task.head_settings
     # Pad the inputs as serve.py does, so that serving reaches the same scores.
@@ -96,7 +108,7 @@ def _resize(values: np.ndarray, size: int) -> np.ndarray:
 
 
 def check_export_scores(
-    task: Task[ExampleT, OriginT],
+    task: Task[ExampleT, OriginT, OutputsT],
     splits: Sequence[Split[ExampleT, OriginT]],
     results: Mapping[str, float],
     scores: Mapping[str, float],

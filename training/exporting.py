@@ -22,6 +22,7 @@ from training.start import StartingPoint
 from training.task import (
     ExampleT,
     OriginT,
+    OutputsT,
     Splits,
     Task,
 )
@@ -59,7 +60,7 @@ def check_model(config: TrainingConfig, model: TaskModel) -> None:
 
 
 def export_task(
-    task: Task[ExampleT, OriginT],
+    task: Task[ExampleT, OriginT, OutputsT],
     trainer: Trainer,
     splits: Splits[ExampleT, OriginT],
     results: Mapping[str, float],
@@ -85,7 +86,7 @@ def export_task(
     # The export of an embedder computes vectors, and not their cosines.
     if task.metrics[0] in results and kind != kinds.EMBEDDER:
         scored = splits_of(task, splits, "eval")
-    logging.info("Exporting %s", trainer.describe_step())
+    logging.info("Exporting %s", trainer.weights.describe())
     options = _options_of(
         task.start,
         trainer,
@@ -100,7 +101,9 @@ def export_task(
         if scores:
             trainer.run_folder.write_export_results(scores)
             if card:
-                _write_scored_card(folder, card, scores, trainer.is_best_step)
+                _write_scored_card(
+                    folder, card, scores, trainer.weights.is_best_step
+                )
         else:
             logging.info(
                 "The export is not checked, because this command does not "

@@ -95,7 +95,7 @@ def begin_run(
     )
     exporting.check_model(start.config, trainer.model)
     # See there for the order in which weights are looked for.
-    trainer.restore_or_load(plan.output_names, plan.prefers_best)
+    trainer.weights.restore_or_load(plan.output_names, plan.prefers_best)
     return trainer
 
 
@@ -155,7 +155,7 @@ def create_trainer(
                 jit_compile=config.devices.jit_compile,
                 strategy=strategy,
             )
-    return Trainer(model, start, run_folder, train_step)
+    return Trainer(model, config, run_folder, train_step)
 
 
 def _freeze(model: "TaskModel", num_blocks: int) -> None:
@@ -208,7 +208,7 @@ def evaluate_once_per_step(evaluate: Evaluate) -> Evaluate:
     scores_of_step: dict[int, Scores] = {}
 
     def evaluate_new_step(trainer: Trainer) -> Scores:
-        step = trainer.global_step
+        step = trainer.weights.global_step
         if step not in scores_of_step:
             scores_of_step[step] = evaluate(trainer)
         return {**scores_of_step[step]}
@@ -252,14 +252,14 @@ def train_and_evaluate(
         )
     is_stopped = trainer.fit(records, num_train_steps, callbacks, epochs)
     if is_stopped:
-        stopping.exit_after_signal(trainer.global_step)
+        stopping.exit_after_signal(trainer.weights.global_step)
 
 
 def evaluate_at_the_end(trainer: Trainer, evaluate: Evaluate) -> Scores:
     """Evaluates the trained weights, and writes eval_results.txt."""
-    logging.info("Evaluating %s", trainer.describe_step())
+    logging.info("Evaluating %s", trainer.weights.describe())
     results = evaluate(trainer)
-    trainer.run_folder.history.add("eval", trainer.global_step, results)
+    trainer.run_folder.history.add("eval", trainer.weights.global_step, results)
     trainer.run_folder.write_dev_results(results)
     return results
 
@@ -267,23 +267,27 @@ def evaluate_at_the_end(trainer: Trainer, evaluate: Evaluate) -> Scores:
 def store_weights(trainer: Trainer) -> None:
     """Stores the best step's weights once, and writes --export_weights.
 
-    The folder --export_weights contains the files of Google's releases
-    (bert_model.ckpt, bert_config.json, vocab.txt), model.json, and labels.txt
-    if the model's outputs are labels.
-
     Raises:
         OSError: a file cannot be written.
     """
-    run_folder = trainer.run_folder
-    trainer.link_best()
+    trainer.weights.link_best()
     path = trainer.config.training.export_weights
-    if path is None:
-        return
+    if path is not None:
+        _export_weights(trainer, path)
+
+
+def _export_weights(trainer: Trainer, path: str) -> None:
+    """Writes the current weights to a folder, as Google's releases.
+
+    It contains their files (bert_model.ckpt, bert_config.json, vocab.txt),
+    model.json, and labels.txt if the model's outputs are labels.
+    """
+    run_folder = trainer.run_folder
     tokenizer = run_folder.tokenizer
     description = descriptions.create_model_json_of_copy(
         run_folder.current_preset,
         kinds.kind_of(trainer.model),
-        step=trainer.global_step or None,
+        step=trainer.weights.global_step or None,
     )
     card = cards.Card(
         kind=cards.WEIGHTS,

@@ -125,4 +125,6 @@ def adapt_to_records(
                     f"({files[0]}) have {length}; set --{name}={length}"
                 )
     config = config_values.replace(parsed.config, **values)
-    return flags.Parsed(config, {**values, **command})
+    return dataclasses.replace(
+        parsed, config=config, command={**values, **command}
+    )

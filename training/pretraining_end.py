@@ -1,14 +1,17 @@
-"""Logs whether pretraining learned anything, and names the next commands."""
+"""Ends a command of pretraining: writes its files, and logs what to know."""
 
 import shlex
+import time
 from collections.abc import Mapping
 
-import numpy as np
 from absl import logging
 
 from model_folders import kinds
 from model_folders.cards import example_calls
 from model_folders.model_entries import HeadSettings
+from training import exporting, flow
+from training.flow import Scores
+from training.loop.trainer import Trainer
 from training.pretraining_config import PretrainingConfig
 from training.start import StartingPoint
 
@@ -19,25 +22,35 @@ _FEWEST_STEPS = 100
 _LEAST_GAIN = 0.01
 
 
-class MaskedCounts:
-    """Counts the masked WordPieces of an evaluation by their ids."""
+def finish_run(
+    start: StartingPoint[PretrainingConfig],
+    trainer: Trainer,
+    results: Scores,
+    began: float,
+    guess: float,
+) -> None:
+    """Writes the export, the weights and the card, and logs what to know.
 
-    def __init__(self) -> None:
-        self._counts: np.ndarray = np.zeros(0)
-
-    def add(self, features: Mapping[str, np.ndarray]) -> None:
-        """Counts the masked WordPieces of a batch."""
-        ids = features["masked_lm_ids"].ravel()
-        weights = features["masked_lm_weights"].ravel()
-        size = max(len(self._counts), int(ids.max(initial=0)) + 1)
-        before = np.pad(self._counts, (0, size - len(self._counts)))
-        self._counts = before + np.bincount(ids, weights, minlength=size)
-
-    @property
-    def guess(self) -> float:
-        """Accuracy of guessing the most frequent of the WordPieces."""
-        total = self._counts.sum()
-        return float(self._counts.max() / total) if total else 0.0
+    Args:
+        start: what the command starts from.
+        trainer: the Trainer, with the weights to export.
+        results: scores of the evaluation, {} without an evaluation.
+        began: time at which this command began, as time.time().
+        guess: accuracy of always guessing the most frequent WordPiece.
+    """
+    config = start.config
+    if export_dir := config.export.export_dir:
+        exporting.export_pretrainer(start, trainer, export_dir)
+    flow.store_weights(trainer)
+    trainer.run_folder.write_card()
+    if results and config.training.do_train:
+        warn_of_no_progress(results, guess)
+    flow.log_end(
+        trainer,
+        score_lines=_list_score_lines(results),
+        commands=_list_commands(start),
+        seconds=time.time() - began,
+    )
 
 
 def warn_of_no_progress(results: Mapping[str, float], guess: float) -> None:
@@ -67,7 +80,7 @@ def warn_of_no_progress(results: Mapping[str, float], guess: float) -> None:
         )
 
 
-def list_score_lines(results: Mapping[str, float]) -> list[str]:
+def _list_score_lines(results: Mapping[str, float]) -> list[str]:
     """Returns a line for each main score, [] without an evaluation."""
     return [
         f"{name}: {results[name]:.4f}"
@@ -76,7 +89,7 @@ def list_score_lines(results: Mapping[str, float]) -> list[str]:
     ]
 
 
-def list_commands(start: StartingPoint[PretrainingConfig]) -> list[str]:
+def _list_commands(start: StartingPoint[PretrainingConfig]) -> list[str]:
     """Returns commands that fine-tune, export or ask the model."""
     config = start.config
     folder = shlex.quote(config.training.output_dir)

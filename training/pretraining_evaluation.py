@@ -1,6 +1,7 @@
 """Evaluates a model in pretraining: Google's metrics, and the loss."""
 
 import functools
+from collections.abc import Mapping
 
 import numpy as np
 import tensorflow as tf
@@ -8,16 +9,37 @@ import tensorflow as tf
 import modeling
 from data.io import tfrecords
 from modeling.base_loss import add_terms
-from training import flow, pretraining_end
+from training import flow
 from training.flow import Scores
 from training.loop.trainer import Trainer
 from training.pretraining_config import PretrainingConfig
 
 
+class MaskedCounts:
+    """Counts the masked WordPieces of an evaluation by their ids."""
+
+    def __init__(self) -> None:
+        self._counts: np.ndarray = np.zeros(0)
+
+    def add(self, features: Mapping[str, np.ndarray]) -> None:
+        """Counts the masked WordPieces of a batch."""
+        ids = features["masked_lm_ids"].ravel()
+        weights = features["masked_lm_weights"].ravel()
+        size = max(len(self._counts), int(ids.max(initial=0)) + 1)
+        before = np.pad(self._counts, (0, size - len(self._counts)))
+        self._counts = before + np.bincount(ids, weights, minlength=size)
+
+    @property
+    def guess(self) -> float:
+        """Accuracy of guessing the most frequent of the WordPieces."""
+        total = self._counts.sum()
+        return float(self._counts.max() / total) if total else 0.0
+
+
 def create_evaluation(
     config: PretrainingConfig,
     records: tfrecords.Records,
-    counts: pretraining_end.MaskedCounts,
+    counts: MaskedCounts,
 ) -> flow.Evaluate:
     """Returns a function (trainer) -> metrics on the records.
 
@@ -50,7 +72,7 @@ def create_evaluation(
             name: float(total / weight) if weight else 0.0
             for name, (total, weight) in sums.items()
         }
-        return {**means, "global_step": trainer.global_step}
+        return {**means, "global_step": trainer.weights.global_step}
 
     return flow.evaluate_once_per_step(evaluate)
 

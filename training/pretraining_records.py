@@ -18,15 +18,15 @@ def find_all_records(
 ) -> tuple[tfrecords.Records, tfrecords.Records]:
     """Finds and checks the records to train on, and those to evaluate on."""
     flags = start.config.pretraining
-    records = find_records(start, "input_file", flags.input_file)
+    records = _find_records(start, "input_file", flags.input_file)
     if not flags.eval_input_file:
         return records, records
-    return records, find_records(
+    return records, _find_records(
         start, "eval_input_file", flags.eval_input_file
     )
 
 
-def find_records(
+def _find_records(
     start: StartingPoint[PretrainingConfig], name: str, pattern: str
 ) -> tfrecords.Records:
     """Finds and checks the records of --input_file or --eval_input_file.

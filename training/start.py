@@ -7,7 +7,6 @@ the configuration and the vocabulary are read once, and passed on as a
 
 import dataclasses
 import os
-import sys
 from collections.abc import Mapping, Sequence
 from typing import Any, Generic, Self, TypeVar
 
@@ -122,7 +121,7 @@ def read_start(
         bert_config=bert_config,
         tokenizer=tokenizer,
         given=parsed.given,
-        script=os.path.basename(sys.argv[0]),
+        script=parsed.script,
         command=command_to_record(parsed),
     )
 

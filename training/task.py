@@ -38,14 +38,13 @@ if TYPE_CHECKING:
 # An example, and what `Task.encode` yields beside a record.
 ExampleT = TypeVar("ExampleT")
 OriginT = TypeVar("OriginT")
-# A task, for functions that read none of its examples and origins.
-AnyTask: TypeAlias = "Task[Any, Any]"
-# What a task's model returns for a batch: one NumPy array, or {name: array}.
-# Any, because each task knows which of them its own model returns.
-ModelOutputs: TypeAlias = Any
+# What a task's model returns for a batch: one array, or {name: array}.
+OutputsT = TypeVar("OutputsT", bound="np.ndarray | Mapping[str, np.ndarray]")
+# A task, for functions that read none of its examples, origins and outputs.
+AnyTask: TypeAlias = "Task[Any, Any, Any]"
 # A batch of a prediction: (features, the model's outputs).
-Batch: TypeAlias = tuple[Mapping[str, np.ndarray], ModelOutputs]
-Batches: TypeAlias = Iterable[Batch]
+Batch: TypeAlias = tuple[Mapping[str, np.ndarray], OutputsT]
+Batches: TypeAlias = Iterable[Batch[OutputsT]]
 
 
 class CreateModel(Protocol):
@@ -102,7 +101,7 @@ class Split(Generic[ExampleT, OriginT]):
 Splits: TypeAlias = Mapping[str, Split[ExampleT, OriginT]]
 
 
-class Task(abc.ABC, Generic[ExampleT, OriginT]):
+class Task(abc.ABC, Generic[ExampleT, OriginT, OutputsT]):
     """One fine-tuning task: subclass it, and pass it to `fine_tuning.run`.
 
     The constructor of a subclass checks the task's own flags, and sets its
@@ -110,7 +109,8 @@ class Task(abc.ABC, Generic[ExampleT, OriginT]):
     them first. Then `fine_tuning.run` calls the methods in the order of their
     definitions. A method remembers nothing for a later method: what decoding
     needs is in the `Split`. A type checker knows more of a task that names the
-    types of its examples and origins, `Task[InputExample, int]`.
+    types of its examples, of its origins and of the outputs of its model,
+    `Task[InputExample, int, np.ndarray]`.
 
     Args:
         start: what the command starts from: its flags and its tokenizer.
@@ -213,8 +213,8 @@ class Task(abc.ABC, Generic[ExampleT, OriginT]):
         """
 
     def pool(
-        self, split: Split[ExampleT, OriginT], batches: Batches
-    ) -> Batches:
+        self, split: Split[ExampleT, OriginT], batches: Batches[OutputsT]
+    ) -> Batches[OutputsT]:
         """Converts batches of records to the batches that `evaluate` reads.
 
         By default returns `batches`. A task that writes several records per
@@ -224,7 +224,7 @@ class Task(abc.ABC, Generic[ExampleT, OriginT]):
 
     @abc.abstractmethod
     def evaluate(
-        self, split: Split[ExampleT, OriginT], batches: Batches
+        self, split: Split[ExampleT, OriginT], batches: Batches[OutputsT]
     ) -> dict[str, float]:
         """Computes the scores of the model's outputs, {name: value}.
 
@@ -232,7 +232,10 @@ class Task(abc.ABC, Generic[ExampleT, OriginT]):
         """
 
     def write_report(
-        self, split: Split[ExampleT, OriginT], batches: Batches, output_dir: str
+        self,
+        split: Split[ExampleT, OriginT],
+        batches: Batches[OutputsT],
+        output_dir: str,
     ) -> None:
         """Writes a report on an evaluated split. By default does nothing.
 
@@ -242,7 +245,10 @@ class Task(abc.ABC, Generic[ExampleT, OriginT]):
 
     @abc.abstractmethod
     def write_predictions(
-        self, split: Split[ExampleT, OriginT], batches: Batches, output_dir: str
+        self,
+        split: Split[ExampleT, OriginT],
+        batches: Batches[OutputsT],
+        output_dir: str,
     ) -> dict[str, float]:
         """Writes the predictions of a split.
 

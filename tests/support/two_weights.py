@@ -138,7 +138,7 @@ def create_trainer(
         bert_config=modeling.BertConfig(vocab_size=1),
         tokenizer=None,
     )
-    return Trainer(model, start, RunFolder.open(start), step)
+    return Trainer(model, config, RunFolder.open(start), step)
 
 
 def fit(trainer, batches, num_train_steps, *callbacks):
@@ -162,7 +162,7 @@ def fit(trainer, batches, num_train_steps, *callbacks):
         for name, value in rows[0].items()
     }
     # Steps that are over have read records, which never come again.
-    num_read = trainer.global_step * trainer.config.batch_size
+    num_read = trainer.weights.global_step * trainer.config.batch_size
     rows = [rows[0]] * num_read + rows
     path = _write_records(
         _encode(rows[number]) for number in _places(trainer, len(rows))

@@ -65,12 +65,12 @@ def test_a_run_without_weights_begins_with_those_of_the_seed(begin):
 
 def test_a_run_that_is_begun_again_has_its_last_step(begin, tmp_path):
     trainer = begin("run")
-    assert trainer.global_step == 0
+    assert trainer.weights.global_step == 0
     start = create_start(trainer.config, SMALL, load_tokenizer())
     splits = write_splits(ToyTask(start), tmp_path / "records")
     trainer.fit(splits["train"].records, 3)
     again = begin("run")
-    assert again.global_step == 3
+    assert again.weights.global_step == 3
     np.testing.assert_equal(weights_of(again), weights_of(trainer))
 
 
@@ -109,12 +109,13 @@ def test_the_scores_of_a_step_are_computed_once():
     steps = []
 
     def evaluate(trainer):
-        steps.append(trainer.global_step)
-        return {"accuracy": trainer.global_step / 10}
+        steps.append(trainer.weights.global_step)
+        return {"accuracy": trainer.weights.global_step / 10}
 
     evaluate_once = flow.evaluate_once_per_step(evaluate)
     for step in (3, 5, 5, 3):
-        trainer = types.SimpleNamespace(global_step=step)
+        weights = types.SimpleNamespace(global_step=step)
+        trainer = types.SimpleNamespace(weights=weights)
         scores = evaluate_once(trainer)
         assert scores == {"accuracy": step / 10}
         # A caller may add to its scores.

@@ -1,29 +1,8 @@
 """What pretraining says at its end."""
 
-import numpy as np
 import pytest
 
 from training import pretraining_end
-
-
-def test_a_guess_is_the_most_frequent_masked_word():
-    counts = pretraining_end.MaskedCounts()
-    assert counts.guess == 0
-    for ids, weights in (
-        ([[5, 5], [7, 0]], [[1, 1], [1, 0]]),
-        (
-            [[9, 5], [0, 0]],
-            [[1, 1], [0, 0]],
-        ),
-    ):
-        counts.add(
-            {
-                "masked_lm_ids": np.array(ids),
-                "masked_lm_weights": np.array(weights, np.float32),
-            }
-        )
-    # 5, 5, 7, 9 and 5. The others are padding.
-    assert counts.guess == pytest.approx(3 / 5)
 
 
 @pytest.mark.parametrize(

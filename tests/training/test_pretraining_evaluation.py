@@ -2,6 +2,7 @@
 
 import functools
 
+import numpy as np
 import pytest
 
 import modeling
@@ -9,7 +10,7 @@ from command_line import config_values
 from data.io import feature_specs, tfrecords
 from tests.support import models, script_runner
 from tests.support.two_weights import create_trainer
-from training import pretraining_end, pretraining_evaluation
+from training import pretraining_evaluation
 from training.pretraining_config import PretrainingConfig
 
 
@@ -40,7 +41,7 @@ def create_evaluation(path, tmp_path):
         pretraining_evaluation.create_evaluation,
         config,
         tfrecords.Records([path], feature_specs.pretraining_features(128, 20)),
-        pretraining_end.MaskedCounts(),
+        pretraining_evaluation.MaskedCounts(),
     )
 
 
@@ -92,7 +93,7 @@ def test_another_step_is_evaluated_in_the_same_graph(
     evaluate = create_evaluation()
     first = evaluate(trainer)
     halve_weights(trainer)
-    trainer.global_step = 1
+    trainer.weights.global_step = 1
     second = evaluate(trainer)
     assert len(traces) == 1
     assert first["loss"] != second["loss"]
@@ -102,6 +103,26 @@ def test_a_new_graph_computes_the_same_bits(create_evaluation, trainer, traces):
     evaluate = create_evaluation()
     evaluate(trainer)
     halve_weights(trainer)
-    trainer.global_step = 1
+    trainer.weights.global_step = 1
     assert create_evaluation()(trainer) == evaluate(trainer)
     assert len(traces) == 2
+
+
+def test_a_guess_is_the_most_frequent_masked_word():
+    counts = pretraining_evaluation.MaskedCounts()
+    assert counts.guess == 0
+    for ids, weights in (
+        ([[5, 5], [7, 0]], [[1, 1], [1, 0]]),
+        (
+            [[9, 5], [0, 0]],
+            [[1, 1], [0, 0]],
+        ),
+    ):
+        counts.add(
+            {
+                "masked_lm_ids": np.array(ids),
+                "masked_lm_weights": np.array(weights, np.float32),
+            }
+        )
+    # 5, 5, 7, 9 and 5. The others are padding.
+    assert counts.guess == pytest.approx(3 / 5)

@@ -2,7 +2,8 @@
 
 Read them in this order:
 
-    trainer.py: `Trainer`: the model, the step, the loop and the checkpointer
+    trainer.py: `Trainer`: the model, the step, the loop and the weights
+    run_weights.py: `RunWeights`: which weights a run starts from, and saves
     train_step.py: one step: loss, gradients, update, on one or more devices
     devices.py: strategies, and how they share batches
     callbacks.py: what runs after a step

@@ -56,10 +56,10 @@ class BestStep(Callback):
             return
         if step not in checkpoint_steps(folder):
             # The run may have been killed while it linked this step.
-            trainer.link_best()
+            trainer.weights.link_best()
         steps = checkpoint_steps(folder)
         # A run that was killed after a better step repeats that step.
-        is_repeated = max(steps, default=0) > trainer.global_step
+        is_repeated = max(steps, default=0) > trainer.weights.global_step
         best = trainer.run_folder.history.best()
         if best and (step in steps or is_repeated):
             self._best = best
@@ -95,7 +95,7 @@ class BestStep(Callback):
         if is_best:
             self._best = results
             trainer.run_folder.history.best_step = step
-            trainer.save_best(step)
+            trainer.weights.save_best()
             return False
         reason = self.find_reason_to_stop(step)
         if reason:

@@ -1,7 +1,7 @@
 """Predicts with a model, batch by batch."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, TypeAlias
+from typing import Any, Generic, TypeAlias
 
 import numpy as np
 import tensorflow as tf
@@ -13,7 +13,7 @@ from modeling.base_loss import Loss
 from modeling.base_model import FeaturesModel
 from modeling.features import select_features
 from modeling.tensors import Features
-from training.task import Batch
+from training.task import Batch, Batches, OutputsT
 
 # A function (outputs, features) -> tensors to yield instead of the outputs.
 Metrics: TypeAlias = Callable[[Any, Features], object]
@@ -74,7 +74,7 @@ class BatchPredictor:
         num_batches: int | None = None,
         label: str = "Predicting",
         metrics: Metrics | None = None,
-    ) -> Iterator[Batch]:
+    ) -> Iterator[Batch[Any]]:
         """Yields (features, outputs) of each batch as NumPy arrays.
 
         Logs one error if any output is NaN.
@@ -107,12 +107,7 @@ class BatchPredictor:
             outputs = tf.nest.map_structure(
                 np.asarray, forward(inputs_of(features), kernels)
             )
-            # The NumPy kind of bfloat16 is "V".
-            has_nan = any(
-                array.dtype.kind in "fV" and np.isnan(array).any()
-                for array in tf.nest.flatten(outputs)
-            )
-            if has_nan and not found_nan:
+            if not found_nan and _has_nan(outputs):
                 found_nan = True
                 logging.error(
                     "The model's outputs are NaN from batch %d on, so the "
@@ -123,16 +118,24 @@ class BatchPredictor:
             yield tf.nest.map_structure(np.asarray, features), outputs
 
 
-class EvalLoss:
+def _has_nan(outputs: object) -> bool:
+    # The NumPy kind of bfloat16 is "V".
+    return any(
+        array.dtype.kind in "fV" and np.isnan(array).any()
+        for array in tf.nest.flatten(outputs)
+    )
+
+
+class EvalLoss(Generic[OutputsT]):
     """Adds up the loss of evaluation batches while they are iterated over."""
 
-    def __init__(self, loss: Loss, batches: Iterable[Batch]) -> None:
+    def __init__(self, loss: Loss, batches: Batches[OutputsT]) -> None:
         self._loss = loss
         self._batches = batches
         # {name of a loss term: [(sum, weight) of each batch]}.
         self._parts: dict[str, list[tuple[float, float]]] = {}
 
-    def __iter__(self) -> Iterator[Batch]:
+    def __iter__(self) -> Iterator[Batch[OutputsT]]:
         """Yields the batches unchanged."""
         for features, outputs in self._batches:
             sums = self._loss.sums(outputs, features)

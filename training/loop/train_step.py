@@ -252,21 +252,13 @@ class TrainStep:
             self._gradients_of_batch(features, weights, seed)
         )
         dense = [grad for index, grad in grads.items() if index not in squares]
-        every_square = [*squares.values(), *map(sum_of_squares, dense)]
+        every_square = [*squares.values(), *map(_sum_of_squares, dense)]
         # Avoid add_n: in larger graphs its order of summation differs between
         # processes.
         norm = tf.sqrt(tf.reduce_sum(tf.stack(every_square)))
         scale = tf.cast(self._loss_scale(), norm.dtype)
-        # If the loss is finite and the loss scale is above 1, the scale may be
-        # the only reason why the gradient is not finite.
-        is_finite = tf.math.is_finite(losses["loss"])
-        skipped = tf.where(is_finite & (scale > 1), OVERFLOWED, NOT_FINITE)
-        outcome = tf.where(tf.math.is_finite(norm) & is_finite, MADE, skipped)
-        # As in tf.clip_by_global_norm, the clip factor is NaN if the norm is
-        # not finite.
-        limit = self._clip_norm * scale
-        clip_factor = limit * tf.minimum(1.0 / norm, 1.0 / limit)
-        clip_factor = tf.where(tf.math.is_finite(norm), clip_factor, np.nan)
+        outcome = _find_outcome(losses["loss"], norm, scale)
+        clip_factor = _find_clip_factor(norm, self._clip_norm * scale)
         return _ReducedGradients(
             gradients=grads,
             clip_factor=clip_factor,
@@ -349,7 +341,7 @@ class TrainStep:
             if grad is None:
                 continue
             if isinstance(grad, tf.IndexedSlices):
-                squares[index] = sum_of_squares(grad)
+                squares[index] = _sum_of_squares(grad)
             dense[index] = tf.convert_to_tensor(grad)
             # IndexedSlices do not record the variable's number of rows.
             dense[index].set_shape(variables[index].shape)
@@ -357,6 +349,26 @@ class TrainStep:
 
     def _loss_scale(self) -> tf.Tensor | float:
         return self.optimizer.dynamic_scale.value if self._scales_loss else 1.0
+
+
+def _find_outcome(
+    loss: tf.Tensor, norm: tf.Tensor, scale: tf.Tensor
+) -> tf.Tensor:
+    """Returns the outcome of a step, by the loss and the gradient's norm."""
+    # If the loss is finite and the loss scale is above 1, the scale may be the
+    # only reason why the gradient is not finite.
+    is_finite = tf.math.is_finite(loss)
+    skipped = tf.where(is_finite & (scale > 1), OVERFLOWED, NOT_FINITE)
+    return tf.where(tf.math.is_finite(norm) & is_finite, MADE, skipped)
+
+
+def _find_clip_factor(norm: tf.Tensor, limit: tf.Tensor) -> tf.Tensor:
+    """Returns what clips gradients of this global norm to the limit.
+
+    As in tf.clip_by_global_norm, it is NaN if the norm is not finite.
+    """
+    factor = limit * tf.minimum(1.0 / norm, 1.0 / limit)
+    return tf.where(tf.math.is_finite(norm), factor, np.nan)
 
 
 def _split_batch(features: Features, num_parts: int) -> Features:
@@ -406,7 +418,7 @@ def _all_reduce(values: ValuesT) -> ValuesT:
     return sums
 
 
-def sum_of_squares(gradient: tf.Tensor | tf.IndexedSlices) -> tf.Tensor:
+def _sum_of_squares(gradient: tf.Tensor | tf.IndexedSlices) -> tf.Tensor:
     """Computes a gradient's sum of squares for the global norm.
 
     As in Google's code, each slice of tf.IndexedSlices (the word embeddings in

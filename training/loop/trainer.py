@@ -12,19 +12,17 @@ from typing import NamedTuple
 import tensorflow as tf
 from absl import logging
 
-import modeling
 from command_line import progress
 from data.io import tfrecords
 from modeling.task_models import TaskModel
 from modeling.tensors import Features
-from training import checks
-from training.loop import checkpointing, devices, stopping
+from training.loop import devices, stopping
 from training.loop.callbacks import Callback, Logs
 from training.loop.prediction import BatchPredictor
+from training.loop.run_weights import RunWeights
 from training.loop.summaries import Summaries
 from training.loop.train_step import TrainStep
 from training.run.run_folder import RunFolder
-from training.start import StartingPoint
 from training.training_config import TrainingConfig
 
 
@@ -37,143 +35,37 @@ class _Ends(NamedTuple):
 
 
 class Trainer(BatchPredictor):
-    """Trains, saves and restores one model, and predicts with it.
+    """Trains one model, and predicts with it.
 
     Args:
         model: the task's model, already built. Its weights are saved.
-        start: what the run starts from.
+        config: the flags.
         run_folder: folder of the run.
         train_step: the training step of the model. None if the model only
             predicts.
 
     Attributes:
-        config: the flags of `start`.
+        config: the flags.
         run_folder: folder of the run.
         train_step: the training step, None if the model only predicts.
         num_train_steps: number of the step at which training ends.
-        global_step: number of steps that trained the current weights,
-            including steps that were skipped.
-        is_best_step: whether the current weights come from the best step.
-        checkpointer: saves the run's checkpoints.
+        weights: the weights of the run, with the step that they are of.
     """
 
     def __init__(
         self,
         model: TaskModel,
-        start: StartingPoint[TrainingConfig],
+        config: TrainingConfig,
         run_folder: RunFolder,
         train_step: TrainStep | None = None,
     ) -> None:
-        config = start.config
         super().__init__(model, config.devices.jit_compile)
         self.model: TaskModel = model
-        self.config: TrainingConfig = config
+        self.config = config
         self.run_folder = run_folder
         self.train_step = train_step
         self.num_train_steps = 0
-        self.global_step = 0
-        self.is_best_step = False
-        weights = dict(modeling.named_variables(model))
-        variables = {**weights}
-        if train_step is not None:
-            # Distillation may also train a projection outside of the model.
-            variables |= {
-                variable.path: variable
-                for variable in train_step.model.trainable_variables
-                if variable.path.startswith("distillation/")
-            }
-        self.checkpointer = checkpointing.Checkpointer(
-            run_folder.path,
-            variables,
-            train_step.optimizer if train_step else None,
-            config.training.keep_checkpoint_max,
-            config.is_chief,
-        )
-        self._best = checkpointing.Checkpointer(
-            run_folder.best,
-            weights,
-            keep_checkpoint_max=1,
-            is_chief=config.is_chief,
-        )
-
-    def restore_or_load(
-        self,
-        output_names: Sequence[Sequence[str]] = (),
-        prefers_best: bool = False,
-    ) -> None:
-        """Sets the weights that training or evaluation starts from.
-
-        They come from the first that exists:
-
-        1. Without training, the best step of the run in --output_dir. Only if
-           there is no checkpoint, unless `prefers_best`.
-        2. The newest checkpoint in --output_dir.
-        3. The --init_checkpoint, or with --init_layers the --teacher.
-        4. Random numbers.
-
-        Args:
-            output_names: lists of possible names of the model's outputs, for
-                the argument `labels` of `modeling.load_checkpoint`. Empty if
-                the outputs are not labels.
-            prefers_best: whether the best step comes before the newest
-                checkpoint.
-        """
-        config = self.config
-        may_use_best = not config.training.do_train
-        if may_use_best and prefers_best and self.restore_best():
-            return
-        step = self.checkpointer.restore()
-        if step is None:
-            if may_use_best and self.restore_best():
-                return
-            if self.run_folder.find_best():
-                logging.warning(
-                    "%s contains a best step, but no checkpoint to resume "
-                    "from. The training starts again.",
-                    config.training.output_dir,
-                )
-            self._load_initial(output_names)
-        self.global_step = step or 0
-        self.run_folder.history.restore(self.global_step)
-
-    def _load_initial(self, output_names: Sequence[Sequence[str]]) -> None:
-        """Loads the weights that a new run starts from, if there are any."""
-        config = self.config
-        if not config.initial_checkpoint:
-            logging.info("No --init_checkpoint: starting from random weights.")
-            return
-        report = modeling.load_checkpoint(
-            self.model,
-            self.run_folder.current_preset or config.initial_checkpoint,
-            config.distillation.initial_blocks,
-            labels=output_names,
-            best=None if config.loads_best else False,
-            # Training may begin with the model of another task.
-            replaces_head=config.training.do_train,
-        )
-        if not config.training.do_train:
-            # Pretraining exports models without a masked LM head.
-            needs_head = bool(config.head or config.training.do_eval)
-            checks.check_loaded(report, needs_head)
-
-    def restore_best(self) -> bool:
-        """Restores the best step's weights. Returns whether there is one."""
-        path = self.run_folder.find_best()
-        if path:
-            self.global_step = self._best.restore_from(path)
-            self.is_best_step = True
-        return bool(path)
-
-    def save_best(self, step: int) -> None:
-        """Saves the weights after `step` as the weights of the best step."""
-        self._best.save(step)
-        self.run_folder.set_best_step(step)
-
-    def link_best(self) -> None:
-        """Stores the best step's weights only once, if it is the last step."""
-        step = self.run_folder.history.best_step
-        if self.config.is_chief and step is not None:
-            self._best.link(step, self.run_folder.path)
+        self.weights = RunWeights(model, config, run_folder, train_step)
 
     def fit(
         self,
@@ -219,15 +111,15 @@ class Trainer(BatchPredictor):
             logging.info(
                 "Nothing left to do: the run in %s has ended at step %d.",
                 config.training.output_dir,
-                self.global_step,
+                self.weights.global_step,
             )
             return False
-        self._check_optimizer()
+        self.weights.check_optimizer()
         self._log_sizes()
         self.run_folder.write_description(self.model)
         history = self.run_folder.history
         with (
-            history.training(self.global_step),
+            history.training(self.weights.global_step),
             stopping.stop_signals() as stop,
         ):
             return self._run_steps(records, callbacks, stop, epochs)
@@ -237,7 +129,7 @@ class Trainer(BatchPredictor):
 
         Logs the reasons of callbacks.
         """
-        step = self.global_step
+        step = self.weights.global_step
         reasons = [callback.find_reason_to_stop(step) for callback in callbacks]
         for reason in filter(None, reasons):
             logging.info("%s", reason)
@@ -246,17 +138,6 @@ class Trainer(BatchPredictor):
             self._strategy, [self._is_time_over or any(reasons)], is_due=True
         )
         return step >= self.num_train_steps or any(ends)
-
-    def _check_optimizer(self) -> None:
-        """Raises a ValueError if the checkpoint cannot be trained on."""
-        if self.checkpointer.has_optimizer:
-            return
-        folder = self.config.training.output_dir
-        raise ValueError(
-            f"the run in --output_dir={folder} has ended, and kept no state of "
-            "the optimizer to train on with (see --keep_optimizer). Set "
-            f"another --output_dir and --init_checkpoint={folder}"
-        )
 
     def _log_sizes(self) -> None:
         count = self.model.count_params()
@@ -281,7 +162,7 @@ class Trainer(BatchPredictor):
         config = self.config
         size = config.batch_size
         interval = config.training.save_checkpoints_steps
-        step = self.global_step
+        step = self.weights.global_step
         last = self.num_train_steps
         batches = iter(self._create_dataset(records))
         skipped = stopping.SkippedSteps(config.training)
@@ -294,7 +175,7 @@ class Trainer(BatchPredictor):
             while step < last and not any(ends):
                 number = self._num_steps_at_once(callbacks)
                 logs, outcomes = train_step(batches, number)
-                self.global_step = step = step + number
+                self.weights.global_step = step = step + number
                 skipped.count(step, outcomes)
                 if bar.is_due(step):
                     bar.update(step, **logs)
@@ -318,7 +199,7 @@ class Trainer(BatchPredictor):
         is_save_due: bool,
     ) -> _Ends:
         """Runs the callbacks after a step. Returns whether training ends."""
-        step = self.global_step
+        step = self.weights.global_step
         wishes = [callback.on_step(step, logs) for callback in callbacks]
         is_due = (
             is_save_due
@@ -341,7 +222,7 @@ class Trainer(BatchPredictor):
 
         Returns whether the step was saved.
         """
-        step = self.global_step
+        step = self.weights.global_step
         is_last = step == self.num_train_steps
         if not (is_due or is_last or any(ends)):
             return False
@@ -350,8 +231,7 @@ class Trainer(BatchPredictor):
         rate = logs["learning_rate"]
         self.run_folder.history.add("checkpoint", step, {}, rate)
         keeps_optimizer = self.config.training.keep_optimizer or goes_on
-        self.checkpointer.save(step, keeps_optimizer)
-        logging.info("Saved the checkpoint of step %d", step)
+        self.weights.save(keeps_optimizer)
         return True
 
     @property
@@ -381,7 +261,7 @@ class Trainer(BatchPredictor):
             size,
             is_training=True,
             seed=self.config.training.seed,
-            skip_records=self.global_step * size,
+            skip_records=self.weights.global_step * size,
             trim=self.config.unpads,
         )
         if self._strategy.num_replicas_in_sync > 1:
@@ -395,7 +275,7 @@ class Trainer(BatchPredictor):
 
     def _num_steps_at_once(self, callbacks: Sequence[Callback]) -> int:
         """Returns the number of steps to run before something may be due."""
-        step = self.global_step
+        step = self.weights.global_step
         intervals = [
             callback.interval for callback in callbacks if callback.interval
         ]
@@ -405,11 +285,3 @@ class Trainer(BatchPredictor):
             self.num_train_steps - step,
             *(interval - step % interval for interval in intervals),
         )
-
-    def describe_step(self) -> str:
-        """Returns words for the current weights, for the log."""
-        if not self.global_step:
-            start = self.config.model.init_checkpoint
-            return f"the weights of {start}" if start else "random weights"
-        which = "best" if self.is_best_step else "last"
-        return f"the weights of step {self.global_step} (the {which} step)"

@@ -30,29 +30,35 @@ def settings_of_start(start: StartingPoint[TrainingConfig]) -> TrainingSettings:
         "teacher": fingerprint_checkpoint(teacher) if teacher else None,
     }
     if teacher:
-        settings["teacher_network"] = settings_of_network(
+        settings["teacher_network"] = _settings_of_network(
             presets.read_preset(teacher, "--teacher")
         )
     if start.tokenizer:
         settings["tokenizer"] = start.tokenizer.identity
-    checkpoint = config.model.init_checkpoint
-    # A command on the run in --output_dir does not need the flag.
-    if not checkpoint and not start.is_own_run:
-        settings["init_checkpoint"] = None
-    elif checkpoint:
-        output_dir = os.path.realpath(config.training.output_dir)
-        if os.path.realpath(folder_of(checkpoint)) != output_dir:
-            # The Preset of such a command is that of --output_dir.
-            preset = None if start.is_own_run else start.preset
-            preset = preset or presets.read_preset(
-                checkpoint, "--init_checkpoint"
-            )
-            settings["init_checkpoint"] = fingerprint_checkpoint(preset)
-            settings["init_checkpoint_network"] = settings_of_network(preset)
-    return settings
+    return settings | _settings_of_init_checkpoint(start)
 
 
-def settings_of_network(preset: Preset) -> dict[str, object]:
+def _settings_of_init_checkpoint(
+    start: StartingPoint[TrainingConfig],
+) -> TrainingSettings:
+    """Identifies --init_checkpoint, {} if it does not say how a run began."""
+    checkpoint = start.config.model.init_checkpoint
+    if not checkpoint:
+        # A command on the run in --output_dir does not need the flag.
+        return {} if start.is_own_run else {"init_checkpoint": None}
+    output_dir = os.path.realpath(start.config.training.output_dir)
+    if os.path.realpath(folder_of(checkpoint)) == output_dir:
+        return {}
+    # The Preset of a command on a run is that of --output_dir.
+    preset = None if start.is_own_run else start.preset
+    preset = preset or presets.read_preset(checkpoint, "--init_checkpoint")
+    return {
+        "init_checkpoint": fingerprint_checkpoint(preset),
+        "init_checkpoint_network": _settings_of_network(preset),
+    }
+
+
+def _settings_of_network(preset: Preset) -> dict[str, object]:
     """Returns what interprets the weights in a folder, {name: value}.
 
     Equal weights with another number of heads, another activation or labels in

@@ -29,6 +29,8 @@ from typing import (
     Self,
     TypedDict,
     get_args,
+    get_origin,
+    get_type_hints,
 )
 
 from files import atomic, json_files
@@ -41,14 +43,6 @@ FILE = "history.jsonl"
 # Kind of a line.
 LineKind = Literal["train", "eval", "checkpoint"]
 KINDS: tuple[LineKind, ...] = get_args(LineKind)
-# {entry of a line: its type}.
-_ENTRIES: dict[str, type | UnionType] = {
-    "step": int,
-    "hours": int | float,
-    "examples": int,
-    "learning_rate": int | float | None,
-    "metrics": dict,
-}
 
 
 class HistoryLine(TypedDict):
@@ -278,30 +272,32 @@ def read_history(path: str | os.PathLike[str]) -> list[HistoryLine]:
 
 def _parse(text: bytes, where: str) -> HistoryLine:
     """Parses one line. Error messages begin with `where`."""
-    line = json_files.parse_json(text, where)
-    wrong = [
-        name
-        for name, entry_type in _ENTRIES.items()
-        if name not in line
-        or isinstance(line[name], bool)
-        or not isinstance(line[name], entry_type)
-    ]
-    if line.get("kind") not in KINDS:
-        wrong.insert(0, "kind")
-    elif not isinstance(line.get("best_step"), int | None):
-        wrong.append("best_step")
-    elif not wrong and not all(
-        isinstance(value, int | float | None)
-        for value in line["metrics"].values()
-    ):
-        wrong.append("metrics")
-    if wrong:
-        raise ValueError(
-            f"{where}: `{wrong[0]}` is missing or malformed. Copy the file "
-            "again, or remove the line"
+    line: HistoryLine = json_files.parse_json(text, where)
+    for name, hint in get_type_hints(HistoryLine).items():
+        is_needed = name in line or name in HistoryLine.__required_keys__
+        if is_needed and not _is_of_type(line.get(name), hint):
+            raise ValueError(
+                f"{where}: `{name}` is missing or malformed. Copy the file "
+                "again, or remove the line"
+            )
+    return line
+
+
+def _is_of_type(value: object, hint: Any) -> bool:  # noqa: ANN401  any type
+    """Returns whether a value of JSON is of a type of `HistoryLine`."""
+    if get_origin(hint) is Literal:
+        return value in get_args(hint)
+    if get_origin(hint) is UnionType:
+        return any(_is_of_type(value, part) for part in get_args(hint))
+    if get_origin(hint) is dict:
+        _, value_hint = get_args(hint)
+        return isinstance(value, dict) and all(
+            _is_of_type(item, value_hint) for item in value.values()
         )
-    checked: HistoryLine = line
-    return checked
+    if isinstance(value, bool):
+        return False
+    # JSON may write a float without a fraction.
+    return isinstance(value, int | float if hint is float else hint)
 
 
 def _line_of(line: HistoryLine) -> str:

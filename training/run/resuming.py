@@ -58,16 +58,12 @@ def check_resumed(
         )
     now = _compared_settings(_with_flags(config, settings))
     saved = _compared_settings(preset.recorded_settings)
+    names = saved.keys() & now.keys()
     for flag in flags_of(config, Role.TRAINING):
         name = f"--{flag.name}"
-        if flag.properties.get("may_grow") and name in now:
-            before = saved.get(name)
-            value = now[name]
-            is_unlimited = before is None or value is None
-            is_number = isinstance(before, int | float)
-            if is_unlimited or (is_number and value > before):
-                del now[name]
-    names = saved.keys() & now.keys()
+        may_grow = name in names and flag.properties.get("may_grow")
+        if may_grow and _has_grown(saved[name], now[name]):
+            names.remove(name)
     if difference := identity.first_difference(saved, now, names):
         name, before, value = difference
         raise ValueError(
@@ -75,6 +71,13 @@ def check_resumed(
             f"received {value}. Set another --output_dir. To start from this "
             f"run's weights, also set --init_checkpoint={folder}"
         )
+
+
+def _has_grown(before: object, value: float | None) -> bool:
+    """Returns whether a limit is larger now. None is no limit."""
+    if before is None or value is None:
+        return True
+    return isinstance(before, int | float) and value > before
 
 
 def settings_to_record(

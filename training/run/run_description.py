@@ -101,20 +101,7 @@ def write_files(
         ValueError: a file in the folder describes another model.
         OSError: a file cannot be written.
     """
-    former = folder / FILE
-    listed = []
-    if former.is_file():
-        listed = json_files.read_json(former).get("files")
-        # The list of a run's folder contains no weights and no exports.
-        weights = re.compile(r".*\.(index|safetensors|tflite|onnx)")
-        if listed is None or any(
-            weights.fullmatch(str(name)) for name in listed
-        ):
-            raise ValueError(
-                f"--output_dir={folder} contains a {FILE} that no run in this "
-                "folder wrote; choose another --output_dir"
-            )
-    ours = {*map(str, listed)}
+    ours = _read_listed_names(folder)
     for name, text in files.items():
         path = folder / name
         is_left = name in ours and not checkpoint_steps(folder)
@@ -126,7 +113,23 @@ def write_files(
                 f"{path} does not describe the model that this command would "
                 "train; choose another --output_dir"
             )
-    write_json(former, {**description, "files": sorted(ours)})
+    write_json(folder / FILE, {**description, "files": sorted(ours)})
+
+
+def _read_listed_names(folder: Path) -> set[str]:
+    """Returns the names in the list of a run's model.json, if it has one."""
+    file = folder / FILE
+    if not file.is_file():
+        return set()
+    listed = json_files.read_json(file).get("files")
+    # The list of a run's folder contains no weights and no exports.
+    weights = re.compile(r".*\.(index|safetensors|tflite|onnx)")
+    if listed is None or any(weights.fullmatch(str(name)) for name in listed):
+        raise ValueError(
+            f"--output_dir={folder} contains a {FILE} that no run in this "
+            "folder wrote; choose another --output_dir"
+        )
+    return {*map(str, listed)}
 
 
 def _is_same(path: Path, text: bytes) -> bool:

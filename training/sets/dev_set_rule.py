@@ -6,12 +6,12 @@ may have been trained on rows of this dev set. A command that starts from the
 weights of such a run then logs a warning. This module imports no TensorFlow.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from absl import logging
 
 from data.tables.row_keys import RULE
-from data.tables.set_reader import SetReader
+from data.tables.set_reader import ExampleT, OptionsT, SetReader
 from model_folders.presets import Preset
 from model_folders.recorded_sets import DevSetRule
 from training.fine_tuning_config import (
@@ -36,7 +36,7 @@ class _Overlap(NamedTuple):
 
 
 def add_dev_set_rule(
-    start: StartingPoint[DataFileConfigT], reader: SetReader[Any, Any]
+    start: StartingPoint[DataFileConfigT], reader: SetReader[ExampleT, OptionsT]
 ) -> StartingPoint[DataFileConfigT]:
     """Returns the start with the rule for --data_file, if the flag is set.
 

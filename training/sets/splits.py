@@ -20,6 +20,7 @@ from training.run import fingerprints
 from training.task import (
     ExampleT,
     OriginT,
+    OutputsT,
     Split,
     Splits,
     Task,
@@ -27,7 +28,7 @@ from training.task import (
 
 
 def write_splits(
-    task: Task[ExampleT, OriginT], folder: StrPath
+    task: Task[ExampleT, OriginT, OutputsT], folder: StrPath
 ) -> dict[str, Split[ExampleT, OriginT]]:
     """Reads the splits that a command needs, then writes their records.
 
@@ -66,7 +67,7 @@ def write_splits(
 
 
 def _write_split(
-    task: Task[ExampleT, OriginT],
+    task: Task[ExampleT, OriginT, OutputsT],
     split_name: str,
     examples: Sequence[ExampleT],
     folder: StrPath,
@@ -136,7 +137,7 @@ def create_recorded_sets(
 
 
 def splits_of(
-    task: Task[ExampleT, OriginT],
+    task: Task[ExampleT, OriginT, OutputsT],
     splits: Splits[ExampleT, OriginT],
     purpose: Purpose,
 ) -> list[Split[ExampleT, OriginT]]:
@@ -145,7 +146,7 @@ def splits_of(
 
 
 def dev_set_checksum(
-    task: Task[ExampleT, OriginT], splits: Splits[ExampleT, OriginT]
+    task: Task[ExampleT, OriginT, OutputsT], splits: Splits[ExampleT, OriginT]
 ) -> int:
     """Returns a checksum of all that the dev set's scores depend on, or 0."""
     dev_splits = splits_of(task, splits, "eval")

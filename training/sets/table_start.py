@@ -4,13 +4,12 @@ This module imports no TensorFlow.
 """
 
 import math
-from typing import Any
 
 import numpy as np
 from absl import logging
 
 from command_line import config_values
-from data.tables.set_reader import SetReader
+from data.tables.set_reader import ExampleT, OptionsT, SetReader
 from data.text.tokenization import FullTokenizer
 from training.fine_tuning_config import DataFileConfigT
 from training.sets.dev_set_rule import add_dev_set_rule
@@ -31,7 +30,7 @@ _MAX_TOKENIZED = 10_000
 
 def adapt_to_table(
     start: StartingPoint[DataFileConfigT],
-    reader: SetReader[Any, Any],
+    reader: SetReader[ExampleT, OptionsT],
     may_set_flags: bool = True,
 ) -> StartingPoint[DataFileConfigT]:
     """Returns the start with the rule for --data_file, and flags that suit it.
@@ -53,7 +52,7 @@ def adapt_to_table(
 
 
 def adapt_to_rows(
-    start: StartingPoint[DataFileConfigT], reader: SetReader[Any, Any]
+    start: StartingPoint[DataFileConfigT], reader: SetReader[ExampleT, OptionsT]
 ) -> StartingPoint[DataFileConfigT]:
     """Returns the start with a length and epochs that suit --data_file.
 
@@ -105,7 +104,9 @@ def _choose_epochs(
 
 
 def _choose_length(
-    reader: SetReader[Any, Any], tokenizer: FullTokenizer, max_length: int
+    reader: SetReader[ExampleT, OptionsT],
+    tokenizer: FullTokenizer,
+    max_length: int,
 ) -> int:
     """Returns the input length that suits the train set, in WordPieces.
 

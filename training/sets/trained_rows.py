@@ -176,30 +176,36 @@ def check_train_set(
     if recorded == records:
         return
     folder = start.config.training.output_dir
+    raise ValueError(
+        f"{_describe_difference(start, preset, sets)}. To train on it, set "
+        f"another --output_dir, with --init_checkpoint={folder}"
+    )
+
+
+def _describe_difference(
+    start: StartingPoint[FineTuningConfig], preset: Preset, sets: RecordedSets
+) -> str:
+    """Describes what differs between the train sets of a run and a command.
+
+    `preset` is that of the run.
+    """
     now = sets["train"]
     then = preset.recorded_sets.get("train", now)
     has_table = start.dev_set_rule is not None
     num_rows = _count_file_rows(sets, now, has_table)
     num_then = _count_file_rows(preset.recorded_sets, then, has_table)
     if now.file != then.file:
-        difference = (
-            f"{folder} was trained on {then.file}, {num_then} rows, and "
-            f"{now.file} has {num_rows}"
+        return (
+            f"{start.config.training.output_dir} was trained on {then.file}, "
+            f"{num_then} rows, and {now.file} has {num_rows}"
         )
-    elif num_rows != num_then:
-        difference = (
-            f"{now.file} has changed: {num_then} rows then, {num_rows} now"
-        )
-    elif now.checksum != then.checksum:
-        difference = (
+    if num_rows != num_then:
+        return f"{now.file} has changed: {num_then} rows then, {num_rows} now"
+    if now.checksum != then.checksum:
+        return (
             f"{now.file} has changed, although it has {num_rows} rows as then"
         )
-    else:
-        difference = f"{now.file} is read in another way than by this run"
-    raise ValueError(
-        f"{difference}. To train on it, set another --output_dir, with "
-        f"--init_checkpoint={folder}"
-    )
+    return f"{now.file} is read in another way than by this run"
 
 
 def _count_file_rows(

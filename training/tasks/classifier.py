@@ -35,7 +35,7 @@ _Split = task.Split[InputExample, int]
 _UNLIMITED = 2**31
 
 
-class ClassifierTask(task.Task[InputExample, int]):
+class ClassifierTask(task.Task[InputExample, int, np.ndarray]):
     """Predicts a label, several labels or a number for a text or a pair.
 
     Args:
@@ -170,7 +170,9 @@ class ClassifierTask(task.Task[InputExample, int]):
             bert_config, self.decoder.num_outputs, **options
         )
 
-    def pool(self, split: _Split, batches: task.Batches) -> task.Batches:
+    def pool(
+        self, split: _Split, batches: task.Batches[np.ndarray]
+    ) -> task.Batches[np.ndarray]:
         """Combines the outputs of each text's windows (--doc_stride)."""
         if not self.doc_stride:
             return batches
@@ -183,13 +185,13 @@ class ClassifierTask(task.Task[InputExample, int]):
         return label_decoding.pool_batches(batches, starts)
 
     def evaluate(
-        self, split: _Split, batches: task.Batches
+        self, split: _Split, batches: task.Batches[np.ndarray]
     ) -> dict[str, float]:
         """Computes the metrics of the task, such as Google's eval_accuracy."""
         return self._score(split, label_decoding.concatenate(batches))
 
     def write_report(
-        self, split: _Split, batches: task.Batches, output_dir: str
+        self, split: _Split, batches: task.Batches[np.ndarray], output_dir: str
     ) -> None:
         """Writes the predictions of a table's dev set, and report.html."""
         if not self.config.report and split.examples[0].row is None:
@@ -215,7 +217,7 @@ class ClassifierTask(task.Task[InputExample, int]):
         )
 
     def write_predictions(
-        self, split: _Split, batches: task.Batches, output_dir: str
+        self, split: _Split, batches: task.Batches[np.ndarray], output_dir: str
     ) -> dict[str, float]:
         """Writes the predictions, and the file of --glue_submission."""
         outputs = label_decoding.concatenate(batches)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _Split = task.Split[InputExample, None]
 
 
-class EmbeddingTask(task.Task[InputExample, None]):
+class EmbeddingTask(task.Task[InputExample, None, np.ndarray]):
     """Trains embedding vectors whose cosine shows how similar two texts are.
 
     If the train set contains scores, the loss is the cosine's squared error.
@@ -112,13 +112,13 @@ class EmbeddingTask(task.Task[InputExample, None]):
         return modeling.BertEmbedder(bert_config, **options)
 
     def evaluate(
-        self, split: _Split, batches: task.Batches
+        self, split: _Split, batches: task.Batches[np.ndarray]
     ) -> dict[str, float]:
         """Computes the recall, or the correlation with known scores."""
         return self._score(split, label_decoding.concatenate(batches))
 
     def write_report(
-        self, split: _Split, batches: task.Batches, output_dir: str
+        self, split: _Split, batches: task.Batches[np.ndarray], output_dir: str
     ) -> None:
         """Writes the cosines of the pairs of a table's dev set."""
         if split.examples[0].row is not None:
@@ -129,7 +129,7 @@ class EmbeddingTask(task.Task[InputExample, None]):
             )
 
     def write_predictions(
-        self, split: _Split, batches: task.Batches, output_dir: str
+        self, split: _Split, batches: task.Batches[np.ndarray], output_dir: str
     ) -> dict[str, float]:
         """Writes the cosines of the pairs of the test set."""
         outputs = label_decoding.concatenate(batches)

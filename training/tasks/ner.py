@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 _Split = task.Split[NerExample, NerFeatures]
 
 
-class NerTask(task.Task[NerExample, NerFeatures]):
+class NerTask(task.Task[NerExample, NerFeatures, np.ndarray]):
     """Tags the words that name persons, places or organizations in a text.
 
     Args:
@@ -103,7 +103,7 @@ class NerTask(task.Task[NerExample, NerFeatures]):
         )
 
     def evaluate(
-        self, split: _Split, batches: task.Batches
+        self, split: _Split, batches: task.Batches[np.ndarray]
     ) -> dict[str, float]:
         """Computes the scores of CoNLL-2003's script conlleval."""
         tags, _ = self._tag(split, batches)
@@ -111,7 +111,7 @@ class NerTask(task.Task[NerExample, NerFeatures]):
         return entity_scoring.score_entities(right, tags)
 
     def write_report(
-        self, split: _Split, batches: task.Batches, output_dir: str
+        self, split: _Split, batches: task.Batches[np.ndarray], output_dir: str
     ) -> None:
         """Writes the predictions of the dev set, and report.html."""
         tags, probabilities = self._tag(split, batches)
@@ -135,7 +135,7 @@ class NerTask(task.Task[NerExample, NerFeatures]):
         )
 
     def write_predictions(
-        self, split: _Split, batches: task.Batches, output_dir: str
+        self, split: _Split, batches: task.Batches[np.ndarray], output_dir: str
     ) -> dict[str, float]:
         """Writes the predicted tags, and scores them if true tags are known."""
         tags, probabilities = self._tag(split, batches)
@@ -156,7 +156,7 @@ class NerTask(task.Task[NerExample, NerFeatures]):
         return entity_scoring.score_entities(right, tags)
 
     def _tag(
-        self, split: _Split, batches: task.Batches
+        self, split: _Split, batches: task.Batches[np.ndarray]
     ) -> tuple[list[list[str]], list[np.ndarray]]:
         """Returns the tags of each sentence, and their probabilities."""
         probabilities = (

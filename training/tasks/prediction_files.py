@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -43,7 +42,7 @@ def write_rows(
 
 
 def write(
-    split: task.Split[InputExample, Any],
+    split: task.Split[InputExample, task.OriginT],
     outputs: np.ndarray,
     decoder: label_decoding.LabelDecoder,
     output_dir: str,

@@ -100,27 +100,37 @@ def create_task(
         ValueError: a flag or a row of the data is wrong.
         OSError: a file cannot be read.
     """
-    config = start.config
     processor = reader.table_processor
     if isinstance(processor, pair_processors.PairProcessor):
-        # In a test set, any score may be missing.
-        scored = [
-            purpose for purpose in config.purposes if purpose != "predict"
-        ]
-        score_unit = None
-        if scored:
-            score_unit = pair_processors.find_score_unit(
-                processor.read(scored[0])
-            )
-        return EmbeddingTask(
-            start,
-            processor,
-            has_scores={
-                purpose: processor.has_scores(purpose) for purpose in scored
-            },
-            score_unit=score_unit,
-            temperature=config.classifier.contrastive_temperature,
-        )
+        return _create_embedding_task(start, processor)
+    return _create_classifier_task(start, reader)
+
+
+def _create_embedding_task(
+    start: StartingPoint[ClassifierConfig],
+    processor: pair_processors.PairProcessor,
+) -> EmbeddingTask:
+    config = start.config
+    # In a test set, any score may be missing.
+    scored = [purpose for purpose in config.purposes if purpose != "predict"]
+    score_unit = None
+    if scored:
+        score_unit = pair_processors.find_score_unit(processor.read(scored[0]))
+    return EmbeddingTask(
+        start,
+        processor,
+        has_scores={
+            purpose: processor.has_scores(purpose) for purpose in scored
+        },
+        score_unit=score_unit,
+        temperature=config.classifier.contrastive_temperature,
+    )
+
+
+def _create_classifier_task(
+    start: StartingPoint[ClassifierConfig], reader: ClassificationReader
+) -> ClassifierTask:
+    config = start.config
     num_texts = reader.num_texts
     if num_texts is None and config.training.do_train:
         num_texts = reader.read_num_texts()
@@ -132,11 +142,11 @@ def create_task(
         reader,
         labels=labels,
         num_texts=num_texts,
-        class_weights=read_class_weights(config, reader, labels),
+        class_weights=_read_class_weights(config, reader, labels),
     )
 
 
-def read_class_weights(
+def _read_class_weights(
     config: ClassifierConfig,
     reader: ClassificationReader,
     labels: list[str] | None,

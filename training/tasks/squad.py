@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Unpack
 
+import numpy as np
 from absl import logging
 
 import modeling
@@ -34,9 +35,14 @@ if TYPE_CHECKING:
     from modeling.task_models import TaskModelOptions
 
 _Split = task.Split[SquadExample, passage_windows.SquadFeatures]
+# The logits of the start and the end.
+_Outputs = Mapping[str, np.ndarray]
+_Batches = task.Batches[_Outputs]
 
 
-class SquadTask(task.Task[SquadExample, passage_windows.SquadFeatures]):
+class SquadTask(
+    task.Task[SquadExample, passage_windows.SquadFeatures, _Outputs]
+):
     """Finds the answer to a question in a passage.
 
     --predict_file is used for both evaluation and prediction.
@@ -132,14 +138,12 @@ class SquadTask(task.Task[SquadExample, passage_windows.SquadFeatures]):
         """Creates the BertSpanLabeler to train."""
         return modeling.BertSpanLabeler(bert_config, **options)
 
-    def evaluate(
-        self, split: _Split, batches: task.Batches
-    ) -> dict[str, float]:
+    def evaluate(self, split: _Split, batches: _Batches) -> dict[str, float]:
         """Computes the scores of SQuAD's official script for --predict_file."""
         return self._score(*self.answer(split, batches))
 
     def write_predictions(
-        self, split: _Split, batches: task.Batches, output_dir: str
+        self, split: _Split, batches: _Batches, output_dir: str
     ) -> dict[str, float]:
         """Writes the answers, and report.html if --report is set.
 
@@ -176,7 +180,7 @@ class SquadTask(task.Task[SquadExample, passage_windows.SquadFeatures]):
         return scores
 
     def answer(
-        self, split: _Split, batches: task.Batches
+        self, split: _Split, batches: _Batches
     ) -> answer_decoding.Answers:
         """Returns three dicts: the answers, the n-best lists, the null odds.
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _Split = task.Split[swag_examples.SwagExample, None]
 
 
-class SwagTask(task.Task[swag_examples.SwagExample, None]):
+class SwagTask(task.Task[swag_examples.SwagExample, None, np.ndarray]):
     """Chooses which of four endings continues a sentence.
 
     Args:
@@ -78,13 +78,13 @@ class SwagTask(task.Task[swag_examples.SwagExample, None]):
         return modeling.BertMultipleChoice(bert_config, **options)
 
     def evaluate(
-        self, split: _Split, batches: task.Batches
+        self, split: _Split, batches: task.Batches[np.ndarray]
     ) -> dict[str, float]:
         """Computes the accuracy of the chosen endings."""
         return self._score(split, label_decoding.concatenate(batches))
 
     def write_predictions(
-        self, split: _Split, batches: task.Batches, output_dir: str
+        self, split: _Split, batches: task.Batches[np.ndarray], output_dir: str
     ) -> dict[str, float]:
         """Writes test_results.tsv and predictions.jsonl.
 

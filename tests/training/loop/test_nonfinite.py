@@ -17,7 +17,7 @@ def test_an_overflow_by_loss_scaling_is_no_failure(at_once, caplog):
     # Scaled by 2**15 and 2**14, the second and third gradient overflow.
     with caplog.at_level("INFO", logger="absl"):
         fit(trainer, batches([1, 1e36, 1e36, 1]), 5)
-    assert trainer.global_step == 5
+    assert trainer.weights.global_step == 5
     assert float(trainer.train_step.optimizer.dynamic_scale) == 2**13
     # TensorFlow may warn of functions that other tests traced.
     ours = [record for record in caplog.records if record.name == "absl"]
@@ -85,12 +85,12 @@ def test_weights_that_are_not_finite_are_never_saved(at_once, tmp_path):
         at_once=at_once,
         **flags | {"save_checkpoints_steps": 5},
     )
-    trainer.restore_or_load()
+    trainer.weights.restore_or_load()
     with pytest.raises(ValueError, match="--learning_rate"):
         fit(trainer, batches([1]), 9)
     assert checkpoint_steps(tmp_path) == [1, 2, 3]
     trainer = create_trainer(**flags)
-    assert trainer.checkpointer.restore() == 3
+    assert trainer.weights.checkpointer.restore() == 3
     assert [
         float(variable) for variable in trainer.model.trainable_variables
     ] == before
@@ -105,12 +105,16 @@ def test_no_checkpoint_is_dropped_while_steps_are_skipped(tmp_path):
     )
     with pytest.raises(ValueError, match="4 steps in a row"):
         fit(trainer, batches([1, 1, 1] + [np.nan] * 9), 20)
-    assert checkpoint_steps(trainer.checkpointer.output_dir) == [2, 3]
+    assert checkpoint_steps(trainer.weights.checkpointer.output_dir) == [2, 3]
     # One that fell due meanwhile is made as soon as a step is not skipped.
     flags = {"save_checkpoints_steps": 2}
     trainer = create_trainer(output_dir=tmp_path / "goes_on", **flags)
     fit(trainer, batches([1, np.nan, np.nan, 1]), 7)
-    assert checkpoint_steps(trainer.checkpointer.output_dir) == [4, 6, 7]
+    assert checkpoint_steps(trainer.weights.checkpointer.output_dir) == [
+        4,
+        6,
+        7,
+    ]
     trainer = create_trainer(output_dir=tmp_path / "at_the_end", **flags)
     fit(trainer, batches([1, 1, np.nan]), 3)
-    assert checkpoint_steps(trainer.checkpointer.output_dir) == [2, 3]
+    assert checkpoint_steps(trainer.weights.checkpointer.output_dir) == [2, 3]

@@ -30,7 +30,7 @@ def test_no_callback_is_jumped_over(at_once, tmp_path):
     evaluated = []
 
     def evaluate(trainer):
-        evaluated.append(trainer.global_step)
+        evaluated.append(trainer.weights.global_step)
         return {"figure": -len(evaluated)}
 
     trainer = create_trainer(
@@ -63,11 +63,11 @@ def test_an_evaluation_that_is_nan_is_never_the_best(tmp_path):
     fit(trainer, batches([]), 1, best)
     assert not checkpoint_steps(tmp_path / "best")
     fit(trainer, batches([]), 9, best)
-    assert trainer.global_step == 6
+    assert trainer.weights.global_step == 6
     assert checkpoint_steps(tmp_path / "best") == [4]
     # A resumed run finds it in the history.
     trainer = create_trainer(output_dir=tmp_path)
-    trainer.restore_or_load()
+    trainer.weights.restore_or_load()
     best = best_step(trainer, [])
     best.on_train_begin()
     assert best.find_reason_to_stop(6)

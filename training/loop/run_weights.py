@@ -1,0 +1,186 @@
+"""Loads, saves and restores the weights of a run."""
+
+from collections.abc import Sequence
+
+from absl import logging
+
+import modeling
+from modeling.task_models import TaskModel
+from training import checks
+from training.loop.checkpointing import Checkpointer
+from training.loop.train_step import TrainStep
+from training.run.run_folder import RunFolder
+from training.training_config import TrainingConfig
+
+
+class RunWeights:
+    """The weights of a run: those of the model, and those in its folder.
+
+    Args:
+        model: the task's model, already built.
+        config: the flags.
+        run_folder: folder of the run.
+        train_step: the training step of the model, whose optimizer is saved
+            too. None if the model only predicts.
+
+    Attributes:
+        global_step: number of steps that trained the current weights,
+            including steps that were skipped.
+        is_best_step: whether the current weights come from the best step.
+        checkpointer: saves the run's checkpoints.
+    """
+
+    def __init__(
+        self,
+        model: TaskModel,
+        config: TrainingConfig,
+        run_folder: RunFolder,
+        train_step: TrainStep | None = None,
+    ) -> None:
+        self.global_step = 0
+        self.is_best_step = False
+        self._model = model
+        self._config = config
+        self._run_folder = run_folder
+        weights = dict(modeling.named_variables(model))
+        variables = {**weights}
+        if train_step is not None:
+            # Distillation may also train a projection outside of the model.
+            variables |= {
+                variable.path: variable
+                for variable in train_step.model.trainable_variables
+                if variable.path.startswith("distillation/")
+            }
+        self.checkpointer = Checkpointer(
+            run_folder.path,
+            variables,
+            train_step.optimizer if train_step else None,
+            config.training.keep_checkpoint_max,
+            config.is_chief,
+        )
+        self._best = Checkpointer(
+            run_folder.best,
+            weights,
+            keep_checkpoint_max=1,
+            is_chief=config.is_chief,
+        )
+
+    def restore_or_load(
+        self,
+        output_names: Sequence[Sequence[str]] = (),
+        prefers_best: bool = False,
+    ) -> None:
+        """Sets the weights that training or evaluation starts from.
+
+        They come from the first that exists:
+
+        1. Without training, the best step of the run in --output_dir. Only if
+           there is no checkpoint, unless `prefers_best`.
+        2. The newest checkpoint in --output_dir.
+        3. The --init_checkpoint, or with --init_layers the --teacher.
+        4. Random numbers.
+
+        Args:
+            output_names: lists of possible names of the model's outputs, for
+                the argument `labels` of `modeling.load_checkpoint`. Empty if
+                the outputs are not labels.
+            prefers_best: whether the best step comes before the newest
+                checkpoint.
+
+        Raises:
+            ValueError: the weights do not fit the model, or all checkpoints
+                are damaged.
+            OSError: the weights cannot be read.
+        """
+        may_use_best = not self._config.training.do_train
+        if may_use_best and prefers_best and self.restore_best():
+            return
+        step = self.checkpointer.restore()
+        if step is None:
+            if may_use_best and self.restore_best():
+                return
+            if self._run_folder.find_best():
+                logging.warning(
+                    "%s contains a best step, but no checkpoint to resume "
+                    "from. The training starts again.",
+                    self._config.training.output_dir,
+                )
+            self._load_initial(output_names)
+        self.global_step = step or 0
+        self._run_folder.history.restore(self.global_step)
+
+    def _load_initial(self, output_names: Sequence[Sequence[str]]) -> None:
+        """Loads the weights that a new run starts from, if there are any."""
+        config = self._config
+        if not config.initial_checkpoint:
+            logging.info("No --init_checkpoint: starting from random weights.")
+            return
+        report = modeling.load_checkpoint(
+            self._model,
+            self._run_folder.current_preset or config.initial_checkpoint,
+            config.distillation.initial_blocks,
+            labels=output_names,
+            best=None if config.loads_best else False,
+            # Training may begin with the model of another task.
+            replaces_head=config.training.do_train,
+        )
+        if not config.training.do_train:
+            # Pretraining exports models without a masked LM head.
+            needs_head = bool(config.head or config.training.do_eval)
+            checks.check_loaded(report, needs_head)
+
+    def check_optimizer(self) -> None:
+        """Checks that the checkpoint which was restored can be trained on.
+
+        Raises:
+            ValueError: it contains no state of the optimizer.
+        """
+        if self.checkpointer.has_optimizer:
+            return
+        folder = self._config.training.output_dir
+        raise ValueError(
+            f"the run in --output_dir={folder} has ended, and kept no state of "
+            "the optimizer to train on with (see --keep_optimizer). Set "
+            f"another --output_dir and --init_checkpoint={folder}"
+        )
+
+    def restore_best(self) -> bool:
+        """Restores the best step's weights. Returns whether there is one."""
+        path = self._run_folder.find_best()
+        if path:
+            self.global_step = self._best.restore_from(path)
+            self.is_best_step = True
+        return bool(path)
+
+    def save(self, keeps_optimizer: bool) -> None:
+        """Saves the current weights as a checkpoint of the run.
+
+        Args:
+            keeps_optimizer: whether to save the optimizer too, with which the
+                training can go on.
+
+        Raises:
+            ValueError: a weight is not finite.
+            OSError: the checkpoint could not be written.
+        """
+        self.checkpointer.save(self.global_step, keeps_optimizer)
+        logging.info("Saved the checkpoint of step %d", self.global_step)
+
+    def save_best(self) -> None:
+        """Saves the current weights as those of the best step."""
+        self._best.save(self.global_step)
+        self._run_folder.set_best_step(self.global_step)
+
+    def link_best(self) -> None:
+        """Stores the best step's weights only once, if it is the last step."""
+        step = self._run_folder.history.best_step
+        if self._config.is_chief and step is not None:
+            self._best.link(step, self._run_folder.path)
+
+    def describe(self) -> str:
+        """Returns words for the current weights, for the log."""
+        if not self.global_step:
+            start = self._config.model.init_checkpoint
+            return f"the weights of {start}" if start else "random weights"
+        which = "best" if self.is_best_step else "last"
+        return f"the weights of step {self.global_step} (the {which} step)"
