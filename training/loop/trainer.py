@@ -15,7 +15,7 @@ from absl import logging
 import modeling
 from command_line import progress
 from data.io import tfrecords
-from modeling.task_models import TaskModel
+from modeling.base_task_model import TaskModel
 from modeling.tensors import Features
 from training import checks
 from training.loop import checkpointing, devices, stopping
