@@ -223,10 +223,11 @@ def _tag_words(
     value_of_span = {read_span(value, text, where): value for value in values}
     tags = ["O"] * len(word_spans)
     spans = []
-    for start, end, label in sorted(value_of_span):
+    for span in sorted(value_of_span):
+        start, end, label = span
         description = f"{[start, end, label]} {text[start:end]!r}"
-        first = bisect.bisect_right(word_spans, start, key=lambda span: span[1])
-        after = bisect.bisect_left(word_spans, end, key=lambda span: span[0])
+        first = bisect.bisect_right(word_spans, start, key=lambda word: word[1])
+        after = bisect.bisect_left(word_spans, end, key=lambda word: word[0])
         if {*tags[first:after]} != {"O"}:
             raise ValueError(
                 f"{where}: the span {description} contains no word, or "
@@ -236,7 +237,7 @@ def _tag_words(
         tags[first] = f"B-{label}"
         complete = text[word_spans[first][0] : word_spans[after - 1][1]]
         is_complete = complete == text[start:end].strip()
-        value = value_of_span[start, end, label]
+        value = value_of_span[span]
         # The text of the span, if it has one, has confirmed its place.
         is_confirmed = isinstance(value, dict) and "text" in value
         fit = offsets.fit_span(text, start, end, where)
