@@ -28,7 +28,7 @@ from command_line.path_flags import PathKind
 from data.io import records, text_files
 from data.jobs.sharded_job import choose_runner
 from data.pretraining import instances
-from data.pretraining.documents import TextReader
+from data.pretraining.documents import DocumentReader, TextEncoder
 from data.pretraining.pretraining_job import create_shards
 from data.pretraining.pretraining_options import InstanceOptions
 from data.text import tokenization
@@ -138,7 +138,7 @@ def create_in_order(config: Config, input_files: Sequence[str]) -> int:
     Raises:
         OSError: a file is missing or cannot be written.
     """
-    reader = TextReader(config.instances)
+    reader = DocumentReader(TextEncoder(config.instances))
     output_files = config.output_file.split(",")
     # Turn the garbage collector off. It would search many lists, for reference
     # cycles that do not exist. It stays off, because the script then ends.

@@ -158,22 +158,15 @@ def format_features(
     # Round in double precision, because JSON would show a rounded float32 as
     # 0.10000000149011612.
     rounded = np.round(np.asarray(vectors, np.float64), 6)
-    return {
-        "linex_index": number,
-        "features": [
-            {
-                "token": token,
-                "layers": [
-                    {"index": layer, "values": values.tolist()}
-                    for layer, values in zip(layers, blocks, strict=True)
-                ],
-            }
-            # [L, N, W] -> [N, L, W]
-            for token, blocks in zip(
-                tokens, rounded.swapaxes(0, 1), strict=True
-            )
-        ],
-    }
+    vectors_of_tokens = rounded.swapaxes(0, 1)  # [L, N, W] -> [N, L, W]
+    features = []
+    for token, blocks in zip(tokens, vectors_of_tokens, strict=True):
+        outputs = [
+            {"index": layer, "values": values.tolist()}
+            for layer, values in zip(layers, blocks, strict=True)
+        ]
+        features.append({"token": token, "layers": outputs})
+    return {"linex_index": number, "features": features}
 
 
 def parse_layers(value: str, num_blocks: int) -> list[int]:

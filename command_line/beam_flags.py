@@ -109,7 +109,6 @@ def parse_options(
                 "--beam_option=NAME=VALUE, such as NAME=true"
             )
     beam = _import_beam()
-    # The flags of some runners exist once the module of the runner is imported.
     kind: type[PipelineOptions] = beam.options.pipeline_options.PipelineOptions
     runner = _parse(_create_parser(kind), arguments)[0].runner or ""
     short = runner.lower().removesuffix("runner") + "runner"
@@ -117,6 +116,7 @@ def parse_options(
         runner = name
         arguments = [*arguments, f"--runner={name}"]
     if runner:
+        # The flags of some runners exist once their module is imported.
         _import_runner(runner, beam.runners.runner.create_runner)
     parser = _create_parser(kind)
     values, unknown = _parse(parser, arguments)

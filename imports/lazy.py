@@ -30,14 +30,18 @@ def read_imports(path: str) -> dict[str, str]:
     Args:
         path: path of a Python file, such as the `__file__` of a package.
     """
-    return {
-        name.name: statement.module
+    blocks = [
+        block
         for block in ast.parse(Path(path).read_text("utf-8")).body
         if isinstance(block, ast.If)
         and ast.unparse(block.test) == "TYPE_CHECKING"
-        for statement in block.body
+    ]
+    statements = [statement for block in blocks for statement in block.body]
+    return {
+        alias.name: statement.module
+        for statement in statements
         if isinstance(statement, ast.ImportFrom) and statement.module
-        for name in statement.names
+        for alias in statement.names
     }
 
 

@@ -284,17 +284,21 @@ def config_entries(
         _name_architecture(kind.transformers_class, leave_out)
     ]
     if kind.has_labels and num_labels is not None:
-        labels = default_labels(num_labels) if labels is None else labels
-        check_labels(labels, num_labels=num_labels)
-        values["id2label"] = {
-            str(index): label for index, label in enumerate(labels)
-        }
-        values["label2id"] = {
-            label: index for index, label in enumerate(labels)
-        }
+        values |= _label_entries(labels, num_labels)
     if problem_type:
         values["problem_type"] = problem_type
     return values
+
+
+def _label_entries(labels: Sequence[str] | None, num_labels: int) -> JsonObject:
+    """Returns the entries that name the outputs of a head."""
+    if labels is None:
+        labels = default_labels(num_labels)
+    check_labels(labels, num_labels=num_labels)
+    return {
+        "id2label": {str(index): label for index, label in enumerate(labels)},
+        "label2id": {label: index for index, label in enumerate(labels)},
+    }
 
 
 def _name_architecture(

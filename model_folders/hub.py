@@ -107,7 +107,15 @@ def download(path: str) -> str:
         # Other networks and tasks are errors.
         kerashub_files.read_settings(small_files)
         return str(_fetch(path, name, commit, _KERASHUB))
-    config = small_files / "config.json"
+    _check_is_bert(path, small_files / "config.json")
+    folder = _fetch(path, name, commit, _SAFETENSORS)
+    if not any(folder.glob("*.safetensors")):
+        folder = _fetch_older(path, name, commit)
+    return str(folder)
+
+
+def _check_is_bert(path: str, config: Path) -> None:
+    """Raises a ValueError if the config.json of a model is not a BERT's."""
     model_type = None
     if config.is_file():
         model_type = read_json(config).get("model_type")
@@ -118,10 +126,6 @@ def download(path: str) -> str:
         raise ValueError(
             f"{path} is not a BERT: {reason}. Choose another model"
         )
-    folder = _fetch(path, name, commit, _SAFETENSORS)
-    if not any(folder.glob("*.safetensors")):
-        folder = _fetch_older(path, name, commit)
-    return str(folder)
 
 
 def _fetch_older(path: str, name: str, commit: str) -> Path:

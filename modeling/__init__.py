@@ -65,7 +65,8 @@ The network and its heads:
     attention.py: multi-head attention
     layers.py: initial weights, and the base class of the layers
     heads.py: what each task adds to the encoder
-    task_models.py: `BertClassifier` and its siblings, an encoder with a head
+    base_task_model.py: `TaskModel`, the base class: an encoder with a head
+    task_models.py: `BertClassifier` and its siblings, one for each task
 
 What they learn:
 

@@ -14,7 +14,7 @@ from modeling.ops import at_least_float32
 from modeling.tensors import Features, Outputs, Tensor
 
 if TYPE_CHECKING:
-    from modeling.task_models import TaskModel
+    from modeling.base_task_model import TaskModel
 
 ValueT = TypeVar("ValueT")
 

@@ -15,10 +15,9 @@ with tools.convert_checkpoint --extended_vocab_file.
 import collections
 import dataclasses
 import functools
-import itertools
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from absl import logging
 
@@ -26,7 +25,7 @@ from command_line import cli, flags, progress
 from command_line.flags import flag
 from command_line.path_flags import PathKind
 from data.io import text_files
-from data.pretraining.corpus_checks import count_markup, warn_of_markup
+from data.pretraining.corpus_checks import find_markup, warn_of_markup
 from data.text import tokenization, vocabulary
 from files.atomic import atomic_open, write_bytes
 from files.json_files import read_json
@@ -112,25 +111,26 @@ def count_words_of_files(
     """Counts the words of text files. Warns if bytes are not UTF-8.
 
     Raises:
-        OSError, ValueError: as `text_files.read_corpus_lines` raises them.
+        OSError, ValueError: as `text_files.read_lossy_lines` raises them.
     """
     dropped: collections.Counter[str] = collections.Counter()
-    lines = itertools.chain.from_iterable(
-        text_files.read_corpus_lines(path, dropped) for path in input_files
-    )
     markup: collections.Counter[str] = collections.Counter()
 
-    def watch_markup(line: str) -> str:
-        count_markup(line.strip(), markup)
-        return line
+    def read_lines() -> Iterator[str]:
+        for path in input_files:
+            for line, num_dropped in text_files.read_lossy_lines(path):
+                dropped[path] += num_dropped
+                if name := find_markup(line.strip()):
+                    markup[name] += 1
+                yield line
 
     counts = vocabulary.count_words(
-        progress.track(map(watch_markup, lines), None, "line", "Reading"),
-        do_lower_case,
+        progress.track(read_lines(), None, "line", "Reading"), do_lower_case
     )
     warn_of_markup(markup)
     for path, count in dropped.items():
-        logging.warning("%s: dropped %d bytes, not UTF-8", path, count)
+        if count:
+            logging.warning("%s: dropped %d bytes, not UTF-8", path, count)
     return counts
 
 

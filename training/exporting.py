@@ -13,7 +13,7 @@ import serving
 from files import atomic
 from model_folders import kinds, new_folders
 from model_folders.cards import cards
-from modeling.task_models import TaskModel
+from modeling.base_task_model import TaskModel
 from training import export_scores
 from training.loop.trainer import Trainer
 from training.pretraining_config import PretrainingConfig

@@ -30,7 +30,7 @@ from training.task import CreateModel
 from training.training_config import NumSteps, TrainingConfig
 
 if TYPE_CHECKING:
-    from modeling.task_models import TaskModel
+    from modeling.base_task_model import TaskModel
 
 # {name: score}
 Scores = dict[str, float]

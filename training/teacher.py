@@ -17,7 +17,7 @@ from training.task import CreateModel
 from training.training_config import TrainingConfig
 
 if TYPE_CHECKING:
-    from modeling.task_models import TaskModel
+    from modeling.base_task_model import TaskModel
 
 
 def load_teacher(

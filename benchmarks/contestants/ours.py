@@ -29,7 +29,7 @@ from modeling import losses
 from modeling.accelerated import inference as inference_forms
 from modeling.base_loss import Loss
 from modeling.base_model import FeaturesModel
-from modeling.task_models import TaskModel
+from modeling.base_task_model import TaskModel
 from serving import engines
 from training import exporting, flow
 from training.loop.train_step import TrainStep

@@ -264,10 +264,12 @@ class XnliProcessor(GlueProcessor):
     ) -> InputExample | None:
         if set_name != "train" and line[0] != self.language:
             return None
-        column = indices.columns[-1]
-        if line[column] == "contradictory":
-            line[column] = "contradiction"
         return super()._create_example(index, line, set_name, indices)
+
+    def _parse_label(self, line: list[str], column: int) -> str | float:
+        if line[column] == "contradictory":
+            return "contradiction"
+        return super()._parse_label(line, column)
 
 
 _NLI = ("contradiction", "entailment", "neutral")

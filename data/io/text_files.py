@@ -10,7 +10,6 @@ import contextlib
 import io
 import os
 import types
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import IO
 
@@ -142,21 +141,26 @@ def is_file(path: StrPath) -> bool:
     return os.path.isfile(path)
 
 
-def read_corpus_lines(
-    path: StrPath,
-    dropped: Counter[str] | None = None,
-    start: int = 0,
-    end: int | None = None,
-) -> Iterator[str]:
-    """Yields the lines of a corpus, without their line ends.
+def read_corpus_lines(path: StrPath) -> Iterator[str]:
+    """Yields the lines of a corpus, as `read_lossy_lines` does.
+
+    Raises:
+        OSError, ValueError: as in `read_lossy_lines`.
+    """
+    for line, _ in read_lossy_lines(path):
+        yield line
+
+
+def read_lossy_lines(
+    path: StrPath, start: int = 0, end: int | None = None
+) -> Iterator[tuple[str, int]]:
+    """Yields (line without its end, number of its dropped bytes) of a corpus.
 
     As in Google's code, only a line feed ends a line, and bytes that are not
     UTF-8 are dropped.
 
     Args:
         path: path of a text file, packed or not.
-        dropped: Counter. The function adds the number of dropped bytes to
-            `dropped[path]`.
         start: offset of the first byte to read, which must begin a line.
         end: offset of the byte at which to stop. Lines that begin before this
             byte are read to their end. None = read to the end of the file.
@@ -177,9 +181,7 @@ def read_corpus_lines(
                 check_first_line(line, path)
             position += len(line)
             text, num_dropped = _decode(line)
-            if num_dropped and dropped is not None:
-                dropped[os.fspath(path)] += num_dropped
-            yield text.rstrip("\n")
+            yield text.rstrip("\n"), num_dropped
 
 
 def _decode(line: bytes) -> tuple[str, int]:

@@ -170,29 +170,35 @@ def _read_fields(message: bytes) -> Iterator[tuple[int, bytes]]:
 
     Raises an IndexError if the bytes are not a message.
     """
-    position = 0
-
-    def read_varint() -> tuple[int, bytes]:
-        nonlocal position
-        start = position
-        value = 0
-        while True:
-            byte = message[position]
-            value |= (byte & 127) << 7 * (position - start)
-            position += 1
-            if byte < 128:
-                return value, message[start:position]
-
-    while position < len(message):
-        key, _ = read_varint()
+    end = 0
+    while end < len(message):
+        key, start = _read_varint(message, end)
         wire_type = key & 7
         if wire_type == 0:
-            yield key >> 3, read_varint()[1]
-            continue
-        size = {1: 8, 5: 4}.get(wire_type)
-        if size is None:
-            size, _ = read_varint()
-        position += size
-        if wire_type not in (1, 2, 5) or position > len(message):
+            _, end = _read_varint(message, start)
+        elif wire_type == 1:
+            end = start + 8
+        elif wire_type == 2:
+            size, start = _read_varint(message, start)
+            end = start + size
+        elif wire_type == 5:
+            end = start + 4
+        else:
             raise IndexError
-        yield key >> 3, message[position - size : position]
+        if end > len(message):
+            raise IndexError
+        yield key >> 3, message[start:end]
+
+
+def _read_varint(message: bytes, start: int) -> tuple[int, int]:
+    """Returns (the number that `encode_varint` wrote at `start`, its end).
+
+    Raises an IndexError if the message ends before the number.
+    """
+    last = start
+    while message[last] >= 128:
+        last += 1
+    value = 0
+    for byte in reversed(message[start : last + 1]):
+        value = value << 7 | byte & 127
+    return value, last + 1

@@ -41,12 +41,7 @@ def read_columns(
         ValueError: a line is malformed, or no column contains tags.
     """
     is_test = options.set_name == "test"
-    if table_formats.format_of(path) == "xlsx":
-        lines = [*_lines_of_sheet(path, written.sheet)]
-        delimiter: dialects.Delimiter | None = "tab"
-    else:
-        lines = [*text_files.read_numbered(path, written.encoding)]
-        delimiter = written.delimiter
+    lines, delimiter = _read_lines(path, written)
     layout = find_layout(path, lines, is_test, delimiter)
     sentences = find_sentences(path, lines, layout, options.tags_at)
     rows = (line.cells for sentence in sentences for line in sentence.lines)
@@ -58,11 +53,7 @@ def read_columns(
         # Words may look like tags: B-DNA is a form of DNA.
         _check_nested(path, columns, words_at, tags_at)
     language = _find_language(columns[words_at], len(sentences))
-    tag_of_cell = {"": "O"}
-    if tags_at is not None:
-        counts = Counter(columns[tags_at])
-        is_train = options.set_name == "train"
-        tag_of_cell = name_tags(path, counts, options.labels, is_train)
+    tag_of_cell = _find_tags(path, columns, tags_at, options)
     for document, sentence_lines in sentences:
         words = []
         labels = []
@@ -73,6 +64,30 @@ def read_columns(
         row = None if is_test else {"labels": labels}
         guid = f"line {sentence_lines[0].number}"
         yield NerExample(guid, words, labels, document, row=row)
+
+
+def _read_lines(
+    path: str, written: table_formats.Layout
+) -> tuple[list[tuple[int, str]], dialects.Delimiter | None]:
+    """Returns ([(number, line)], the delimiter if it is known)."""
+    if table_formats.format_of(path) == "xlsx":
+        return [*_lines_of_sheet(path, written.sheet)], "tab"
+    lines = text_files.read_numbered(path, written.encoding)
+    return [*lines], written.delimiter
+
+
+def _find_tags(
+    path: str,
+    columns: Sequence[Sequence[str]],
+    tags_at: int | None,
+    options: ColumnOptions,
+) -> Mapping[str, str]:
+    """Returns {cell of the column of the tags: its tag}, "" for no column."""
+    if tags_at is None:
+        return {"": "O"}
+    counts = Counter(columns[tags_at])
+    is_train = options.set_name == "train"
+    return name_tags(path, counts, options.labels, is_train)
 
 
 def _read_word(

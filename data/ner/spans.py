@@ -12,9 +12,9 @@ docs/named_entities.md shows all formats.
 """
 
 import bisect
-import dataclasses
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from typing import NamedTuple
 
 from absl import logging
 
@@ -36,25 +36,40 @@ from files.json_files import parse_json
 from files.paths import StrPath
 
 
-@dataclasses.dataclass
-class _FileCounts:
-    """Counts that the reader takes in a file, and checks at its end.
+class _Span(NamedTuple):
+    """A span of a file, compared with the words of its text.
 
     Attributes:
-        num_texts: number of texts.
-        num_empty: number of texts without words.
-        num_unknown: number of texts that were not annotated, or were rejected.
-        labels: the label of each span.
-        widened: for messages, each span that was widened to complete words.
-        spans: how each span fits the words.
+        label: its label.
+        fit: how it fits the words.
+        widened: for messages, the span and the complete words to which it was
+            widened, "" if it was not.
     """
 
-    num_texts: int = 0
-    num_empty: int = 0
-    num_unknown: int = 0
-    labels: list[str] = dataclasses.field(default_factory=list)
-    widened: list[str] = dataclasses.field(default_factory=list)
-    spans: list[offsets.SpanFit] = dataclasses.field(default_factory=list)
+    label: str
+    fit: offsets.SpanFit
+    widened: str
+
+
+class _Text(NamedTuple):
+    """A text of a file, which may be left out.
+
+    Attributes:
+        example: its words and tags.
+        spans: its spans, [] if the file tags the words.
+        has_tags: whether the tags are as the file names them.
+        is_unknown: whether it was not annotated, or was rejected.
+    """
+
+    example: NerExample
+    spans: Sequence[_Span]
+    has_tags: bool
+    is_unknown: bool
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the text contains no words."""
+        return not self.example.words
 
 
 def read_annotated_texts(
@@ -87,34 +102,28 @@ def read_annotated_texts(
             keys of a row contradict each other, the labels of spans are tags
             such as B-PER, or most spans begin or end inside words.
     """
-    counts = _FileCounts()
-    examples = []
-    tagged_sentences = []
-    for guid, row in _read_entries(path, encoding):
-        example, has_tags = _read_row(path, guid, row, set_name, counts)
-        if example is not None:
-            examples.append(example)
-            if has_tags:
-                tagged_sentences.append(example)
+    texts = [
+        _read_row(path, guid, row, number, set_name)
+        for number, (guid, row) in enumerate(_read_entries(path, encoding), 1)
+    ]
+    kept = texts
+    if set_name != "test":
+        kept = [
+            text for text in texts if not (text.is_empty or text.is_unknown)
+        ]
+    tagged_sentences = [text.example for text in kept if text.has_tags]
     _name_tags(path, tagged_sentences, labels, set_name == "train")
-    _check_labels(path, counts)
-    offsets.check_units(counts.spans)
-    _log_counts(path, counts, set_name)
-    return examples
+    spans = [span for text in texts for span in text.spans]
+    _check_labels(path, {span.label for span in spans})
+    offsets.check_units([span.fit for span in spans])
+    _log_counts(path, texts, spans, set_name)
+    return [text.example for text in kept]
 
 
 def _read_row(
-    path: StrPath,
-    guid: str,
-    row: object,
-    set_name: SetName,
-    counts: _FileCounts,
-) -> tuple[NerExample | None, bool]:
-    """Returns (example or None, whether the row contains tags).
-
-    None stands for a text that is left out. Adds the text to `counts`.
-    """
-    counts.num_texts += 1
+    path: StrPath, guid: str, row: object, number: int, set_name: SetName
+) -> _Text:
+    """Reads the text of a row, the `number`th of the file."""
     is_test = set_name == "test"
     where = f"{path}, {guid}"
     if isinstance(row, list) and [*map(type, row)] == [str, dict]:
@@ -124,26 +133,25 @@ def _read_row(
     if is_test:
         annotations = {*SPANS, *TAG_LISTS, "annotations"}
         output_row = {key: row[key] for key in row if key not in annotations}
-    is_rejected = prodigy.is_left_out(row)
+    is_unknown = prodigy.is_left_out(row)
+    spans: Sequence[_Span] = []
     sentence = find_sentence(row, where, not is_test)
     if sentence:
         words, tags, text = sentence
-        tags = ["O"] * len(words) if is_rejected else tags
+        tags = ["O"] * len(words) if is_unknown else tags
     else:
         text, values = find_text_and_spans(row, where, not is_test)
-        is_rejected |= values is None
+        is_unknown |= values is None
         words = split_words(text)
-        tags = _tag_words(
-            text, words, [] if is_rejected else values or [], where, counts
+        tags, spans = _tag_words(
+            text, words, [] if is_unknown else values or [], where
         )
-    is_empty = not words
-    counts.num_empty += is_empty
-    counts.num_unknown += is_rejected and not is_empty
-    if not is_test and (is_empty or is_rejected):
-        return None, False
-    document = counts.num_texts
-    example = NerExample(guid, words, tags, document, text, output_row)
-    return example, bool(sentence) and not is_rejected
+    return _Text(
+        NerExample(guid, words, tags, number, text, output_row),
+        spans,
+        has_tags=bool(sentence) and not is_unknown,
+        is_unknown=is_unknown,
+    )
 
 
 def _name_tags(
@@ -167,54 +175,59 @@ def _name_tags(
         example.labels = [names[tag] for tag in example.labels]
 
 
-def _log_counts(path: StrPath, counts: _FileCounts, set_name: SetName) -> None:
+def _log_counts(
+    path: StrPath,
+    texts: Sequence[_Text],
+    spans: Sequence[_Span],
+    set_name: SetName,
+) -> None:
     """Logs which texts and spans of a file were left out or changed."""
-    if counts.widened:
+    if widened := [span.widened for span in spans if span.widened]:
         logging.info(
             "%s: widened %d of %d spans to complete words, such as %s",
             path,
-            len(counts.widened),
-            len(counts.labels),
-            counts.widened[0],
+            len(widened),
+            len(spans),
+            widened[0],
         )
     is_test = set_name == "test"
-    if counts.num_empty and not is_test:
+    num_texts = len(texts)
+    num_empty = sum(text.is_empty for text in texts)
+    if num_empty and not is_test:
         logging.warning(
             "%s: %d of %d texts are empty. They are left out",
             path,
-            counts.num_empty,
-            counts.num_texts,
+            num_empty,
+            num_texts,
         )
-    if 0 < counts.num_unknown < counts.num_texts:
+    num_unknown = sum(text.is_unknown and not text.is_empty for text in texts)
+    if 0 < num_unknown < num_texts:
         logging.warning(
             "%s: %d of %d texts were not annotated, or were rejected. They %s",
             path,
-            counts.num_unknown,
-            counts.num_texts,
+            num_unknown,
+            num_texts,
             "count as texts without entities" if is_test else "are skipped",
         )
 
 
 def _tag_words(
-    text: str,
-    words: Sequence[str],
-    values: Sequence[object],
-    where: str,
-    counts: _FileCounts,
-) -> list[str]:
-    """Returns the tags of a text's words, and adds its spans to `counts`.
+    text: str, words: Sequence[str], values: Sequence[object], where: str
+) -> tuple[list[str], list[_Span]]:
+    """Returns the tags of a text's words, and the spans that they come from.
 
     `values` are the spans in the file.
     """
     word_spans = find_words(text, words)
     # {span: its value in the file}
-    spans = {read_span(value, text, where): value for value in values}
+    value_of_span = {read_span(value, text, where): value for value in values}
     tags = ["O"] * len(word_spans)
-    for span, value in sorted(spans.items(), key=lambda item: item[0]):
+    spans = []
+    for span in sorted(value_of_span):
         start, end, label = span
         description = f"{[start, end, label]} {text[start:end]!r}"
-        first = bisect.bisect_right(word_spans, start, key=lambda span: span[1])
-        after = bisect.bisect_left(word_spans, end, key=lambda span: span[0])
+        first = bisect.bisect_right(word_spans, start, key=lambda word: word[1])
+        after = bisect.bisect_left(word_spans, end, key=lambda word: word[0])
         if {*tags[first:after]} != {"O"}:
             raise ValueError(
                 f"{where}: the span {description} contains no word, or "
@@ -222,23 +235,21 @@ def _tag_words(
             )
         tags[first:after] = [f"I-{label}"] * (after - first)
         tags[first] = f"B-{label}"
-        counts.labels.append(label)
         complete = text[word_spans[first][0] : word_spans[after - 1][1]]
+        is_complete = complete == text[start:end].strip()
+        value = value_of_span[span]
+        # The text of the span, if it has one, has confirmed its place.
+        is_confirmed = isinstance(value, dict) and "text" in value
         fit = offsets.fit_span(text, start, end, where)
-        if complete == text[start:end].strip():
+        if is_complete or is_confirmed:
             fit = fit._replace(is_start_wrong=False, is_end_wrong=False)
-        else:
-            counts.widened.append(f"{description} to {complete!r}")
-        if isinstance(value, dict) and "text" in value:
-            # The text of the span has confirmed its place.
-            fit = fit._replace(is_start_wrong=False, is_end_wrong=False)
-        counts.spans.append(fit)
-    return tags
+        widened = "" if is_complete else f"{description} to {complete!r}"
+        spans.append(_Span(label, fit, widened))
+    return tags, spans
 
 
-def _check_labels(path: StrPath, counts: _FileCounts) -> None:
+def _check_labels(path: StrPath, labels: Collection[str]) -> None:
     """Raises a ValueError if the spans are words, labeled with tags."""
-    labels = {*counts.labels}
     tags = [
         label
         for label in labels

@@ -1,7 +1,6 @@
 """Warns of likely mistakes in a corpus, by counts of what was read."""
 
 import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from absl import logging
@@ -26,17 +25,24 @@ _MANY_UNKNOWN = 0.02
 _FEW_SENTENCES = 1.5
 
 
-def count_markup(line: str, counts: Counter[str]) -> None:
-    """Counts a stripped line of a corpus that is a tag or JSON, no sentence."""
+def find_markup(line: str) -> str | None:
+    """Returns the name of the count of a line that is no sentence.
+
+    Such a stripped line of a corpus is a tag or JSON. Returns None for others.
+    """
     if not line.startswith(("<", "{")):
-        return
+        return None
     for name, (pattern, _) in _MARKUP.items():
         if pattern.match(line):
-            counts[name] += 1
+            return name
+    return None
 
 
 def warn_of_markup(counts: Mapping[str, int]) -> None:
-    """Logs a warning for each kind of line that `count_markup` counted."""
+    """Logs a warning for each kind of line that `find_markup` names.
+
+    `counts` is {name of a count: number of lines}.
+    """
     for name, (_, advice) in _MARKUP.items():
         if number := counts.get(name):
             logging.warning("%d lines of the input are %s", number, advice)
@@ -45,7 +51,7 @@ def warn_of_markup(counts: Mapping[str, int]) -> None:
 def log_counts(corpus: Mapping[str, int], input_files: Sequence[str]) -> None:
     """Logs counts of a corpus, and warns of likely mistakes.
 
-    `corpus` is {name: count}, as `TextReader.read` counts.
+    `corpus` is {name: count}, as a `DocumentReader` counts.
 
     Raises:
         ValueError: the input files contain no text.

@@ -1,13 +1,12 @@
 """Reads text as documents: lists of sentences, each a list of WordPieces."""
 
-import itertools
 import math
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 
 from data.io import text_files
-from data.pretraining.corpus_checks import count_markup
+from data.pretraining.corpus_checks import find_markup
 from data.pretraining.corpus_parts import Block
 from data.pretraining.encoded_vocabulary import EncodedVocabulary
 from data.pretraining.pretraining_options import InstanceOptions
@@ -19,8 +18,8 @@ from data.text.words import WordCache
 Document = list[list[bytes]]
 
 
-class TextReader:
-    """Reads text files as sentences of encoded WordPieces.
+class TextEncoder:
+    """Converts text to sentences of encoded WordPieces.
 
     Args:
         options: InstanceOptions, such as the vocabulary and the casing.
@@ -47,72 +46,111 @@ class TextReader:
         )
         self._split_sentences = create_splitter(options.sentence_split)
 
+    def encode(self, lines: Iterable[str]) -> Document:
+        """Returns the sentences of lines that contain WordPieces."""
+        document = []
+        for line in lines:
+            for sentence in self._split_sentences(line):
+                words = characters.clean_text(sentence).split()
+                if encoded := self._words.of_all(words):
+                    document.append(encoded)
+        return document
+
+
+class DocumentReader:
+    """Reads the documents of text files, and counts what it reads.
+
+    Args:
+        encoder: TextEncoder, which converts the text of a document.
+
+    Attributes:
+        vocabulary: EncodedVocabulary of the encoder.
+        counts: Counter of what was read so far: documents, sentences,
+            WordPieces, [UNK] and bytes that are not UTF-8, as "num_documents",
+            "num_sentences", "num_tokens", "num_unknown" and
+            "num_dropped_bytes", and the lines that `find_markup` names.
+    """
+
+    def __init__(self, encoder: TextEncoder) -> None:
+        self.vocabulary = encoder.vocabulary
+        self.counts: Counter[str] = Counter()
+        self._encoder = encoder
+
     def read(
         self,
         blocks: Iterable[Block],
-        counts: Counter[str],
         is_wanted: Callable[[int], bool] = lambda checksum: True,
         max_characters: float = math.inf,
     ) -> Iterator[Document]:
         """Yields the documents of successive blocks.
 
         A blank line ends a document, and so does the end of a block whose
-        `is_cut` is False.
+        `is_cut` is False. Only documents that end are counted as documents, but
+        what they contain is counted anyway.
 
         Args:
             blocks: the blocks to read.
-            counts: Counter. The function adds the numbers of documents, of
-                sentences, of WordPieces, of [UNK] and of bytes that are not
-                UTF-8: "num_documents", "num_sentences", "num_tokens",
-                "num_unknown" and "num_dropped_bytes". `count_markup` adds the
-                numbers of lines that are no sentences.
             is_wanted: function of the CRC-32 of a document's text, which
                 returns whether to yield the document.
             max_characters: a document that is longer becomes several.
+
+        Raises:
+            OSError, ValueError: as in `text_files.read_lossy_lines`.
         """
-        text: list[str] = []
-        length = 0
-        # None ends the last document if its block is cut.
-        for line in itertools.chain(_read_lines(blocks, counts), [None]):
-            if line:
-                text.append(line)
-                length += len(line)
-                if length < max_characters:
-                    continue
-            if not text:
+        lines = self._read_lines(blocks)
+        for text, is_end in _split_texts(lines, max_characters):
+            if not is_wanted(zlib.crc32("\n".join(text).encode())):
                 continue
-            if is_wanted(zlib.crc32("\n".join(text).encode())):
-                document = self._tokenize(text, counts)
-                if document:
-                    counts["num_documents"] += line == ""
-                    yield document
+            document = self._encoder.encode(text)
+            self._count_sentences(document)
+            if document:
+                self.counts["num_documents"] += is_end
+                yield document
+
+    def _read_lines(self, blocks: Iterable[Block]) -> Iterator[str]:
+        """Yields the stripped lines, "" where a block ends a document."""
+        for block in blocks:
+            lines = text_files.read_lossy_lines(
+                block.path, block.start, block.end
+            )
+            num_dropped = 0
+            for text, num_dropped_in_line in lines:
+                num_dropped += num_dropped_in_line
+                line = text.strip()
+                if markup := find_markup(line):
+                    self.counts[markup] += 1
+                yield line
+            self.counts["num_dropped_bytes"] += num_dropped
+            if not block.is_cut:
+                yield ""
+
+    def _count_sentences(self, document: Document) -> None:
+        unknown = self.vocabulary["[UNK]"]
+        counts = self.counts
+        counts["num_tokens"] += sum(map(len, document))
+        counts["num_unknown"] += sum(
+            sentence.count(unknown) for sentence in document
+        )
+        counts["num_sentences"] += len(document)
+
+
+def _split_texts(
+    lines: Iterable[str], max_characters: float
+) -> Iterator[tuple[list[str], bool]]:
+    """Yields (lines of a document, whether the document ends with them).
+
+    A document ends at an empty line. One that reaches `max_characters` comes in
+    several pieces.
+    """
+    text: list[str] = []
+    length = 0
+    for line in lines:
+        if line:
+            text.append(line)
+            length += len(line)
+        if text and (not line or length >= max_characters):
+            yield text, not line
             text = []
             length = 0
-
-    def _tokenize(self, text: list[str], counts: Counter[str]) -> Document:
-        document = []
-        unknown = self.vocabulary["[UNK]"]
-        for line in text:
-            for sentence in self._split_sentences(line):
-                words = characters.clean_text(sentence).split()
-                if encoded := self._words.of_all(words):
-                    counts["num_tokens"] += len(encoded)
-                    counts["num_unknown"] += encoded.count(unknown)
-                    document.append(encoded)
-        counts["num_sentences"] += len(document)
-        return document
-
-
-def _read_lines(blocks: Iterable[Block], counts: Counter[str]) -> Iterator[str]:
-    """Yields the stripped lines of blocks, "" where a block ends a document."""
-    for block in blocks:
-        dropped: Counter[str] = Counter()
-        lines = text_files.read_corpus_lines(
-            block.path, dropped, block.start, block.end
-        )
-        for line in map(str.strip, lines):
-            count_markup(line, counts)
-            yield line
-        counts["num_dropped_bytes"] += dropped.total()
-        if not block.is_cut:
-            yield ""
+    if text:
+        yield text, False

@@ -13,7 +13,7 @@ import itertools
 import random
 from collections import Counter, deque
 from collections.abc import Iterable, MutableSequence, Sequence
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from absl import logging
 
@@ -21,56 +21,91 @@ from command_line import progress
 from data.io import tf_examples
 from data.pretraining.corpus_checks import log_counts
 from data.pretraining.corpus_parts import Block
-from data.pretraining.documents import Document, TextReader
+from data.pretraining.documents import Document, DocumentReader
 from data.pretraining.encoded_vocabulary import Continuation, EncodedVocabulary
 from data.pretraining.pretraining_options import InstanceOptions
 
 T = TypeVar("T")
 
 
+class TrainingInstance(NamedTuple):
+    """A pair of segments with masked WordPieces.
+
+    Attributes:
+        tokens: WordPieces after masking. Segment 0 ends with the first [SEP].
+        b_start: index of the first WordPiece of segment 1.
+        is_random_next: whether segment 1 was drawn at random.
+        positions: the masked positions, in ascending order.
+        labels: the original WordPieces at these positions.
+    """
+
+    tokens: list[bytes]
+    b_start: int
+    is_random_next: bool
+    positions: list[int]
+    labels: list[bytes]
+
+
 def encode_instance(
-    tokens: Sequence[bytes],
-    b_start: int,
-    positions: list[int],
-    labels: Iterable[bytes],
-    is_random_next: bool,
-    options: InstanceOptions,
+    instance: TrainingInstance, options: InstanceOptions
 ) -> bytes:
     """Returns a record with the features of Google's code, padded with zeros.
 
     If the option `dynamic_masking` is on, the record contains no features whose
-    names begin with "masked_lm_".
-
-    Args:
-        tokens: WordPieces after masking. Segment 0 ends with the first [SEP].
-        b_start: index of the first WordPiece of segment 1.
-        positions: the masked positions, in ascending order.
-        labels: the original WordPieces at these positions.
-        is_random_next: whether segment 1 was drawn at random.
-        options: the lengths of the features.
+    names begin with "masked_lm_". The options are the lengths of the features.
     """
-    num_tokens = len(tokens)
+    num_tokens = len(instance.tokens)
+    num_in_b = num_tokens - instance.b_start
     padding = bytes(options.max_seq_length - num_tokens)
     features: dict[str, tf_examples.Values] = {
-        "input_ids": b"".join(tokens) + padding,
+        "input_ids": b"".join(instance.tokens) + padding,
         "input_mask": b"\1" * num_tokens + padding,
-        "segment_ids": bytes(b_start)
-        + b"\1" * (num_tokens - b_start)
-        + padding,
+        "segment_ids": bytes(instance.b_start) + b"\1" * num_in_b + padding,
     }
     if not options.dynamic_masking:
-        num_left = options.max_predictions_per_seq - len(positions)
-        weights = [1.0] * len(positions) + [0.0] * num_left
-        features["masked_lm_positions"] = positions + [0] * num_left
-        features["masked_lm_ids"] = b"".join([*labels, bytes(num_left)])
-        features["masked_lm_weights"] = weights
-    features["next_sentence_labels"] = bytes([is_random_next])
+        num_masked = len(instance.positions)
+        num_left = options.max_predictions_per_seq - num_masked
+        features["masked_lm_positions"] = instance.positions + [0] * num_left
+        features["masked_lm_ids"] = b"".join(instance.labels) + bytes(num_left)
+        features["masked_lm_weights"] = [1.0] * num_masked + [0.0] * num_left
+    features["next_sentence_labels"] = bytes([instance.is_random_next])
     return tf_examples.encode_example(features)
+
+
+class InstanceEncoder:
+    """Encodes instances as records, counts them, and logs the first one.
+
+    Args:
+        vocabulary: the vocabulary of the instances.
+        options: options of `encode_instance`.
+
+    Attributes:
+        vocabulary, options: the arguments.
+        counts: Counter of the instances encoded so far, "num_instances", and of
+            their WordPieces, "num_pieces".
+    """
+
+    def __init__(
+        self, vocabulary: EncodedVocabulary, options: InstanceOptions
+    ) -> None:
+        self.vocabulary = vocabulary
+        self.options = options
+        self.counts: Counter[str] = Counter()
+
+    def encode(self, instance: TrainingInstance) -> bytes:
+        """Returns the record of an instance."""
+        if not self.counts["num_instances"]:
+            names = {code: name for name, code in self.vocabulary.items()}
+            text = " ".join(names[token] for token in instance.tokens)
+            logging.debug("*** Example ***\ntokens: %s", text)
+        self.counts["num_instances"] += 1
+        self.counts["num_pieces"] += len(instance.tokens)
+        return encode_instance(instance, self.options)
 
 
 def create_training_instances(
     input_files: Sequence[str],
-    reader: TextReader,
+    reader: DocumentReader,
     options: InstanceOptions,
 ) -> list[bytes]:
     """Creates the records that Google's code creates, in the same order.
@@ -80,7 +115,6 @@ def create_training_instances(
     Raises:
         ValueError: the input contains no text.
     """
-    counts: Counter[str] = Counter()
     # As in Google's code, a blank line ends a document, but the end of a file
     # does not.
     last = len(input_files) - 1
@@ -88,24 +122,24 @@ def create_training_instances(
         Block(path, is_cut=number < last)
         for number, path in enumerate(input_files)
     ]
-    documents = list(reader.read(blocks, counts))
-    log_counts(counts, input_files)
+    documents = list(reader.read(blocks))
+    log_counts(reader.counts, input_files)
     rng = random.Random(options.random_seed)
     shuffle(documents, rng)
 
-    instances = []
+    encoder = InstanceEncoder(reader.vocabulary, options)
+    records: list[bytes] = []
     passes = itertools.chain.from_iterable(
         itertools.repeat(range(len(documents)), options.dupe_factor)
     )
     total = len(documents) * options.dupe_factor
     for index in progress.track(passes, total, "document", "Instances of"):
-        instances.extend(
-            create_instances_from_document(
-                documents, index, reader.vocabulary, rng, options, counts
-            )
+        instances = create_instances_from_document(
+            documents, index, reader.vocabulary, rng, options
         )
-    shuffle(instances, rng)
-    return instances
+        records.extend(map(encoder.encode, instances))
+    shuffle(records, rng)
+    return records
 
 
 def create_instances_from_document(
@@ -114,18 +148,15 @@ def create_instances_from_document(
     vocabulary: EncodedVocabulary,
     rng: random.Random,
     options: InstanceOptions,
-    counts: Counter[str],
-) -> list[bytes]:
-    """Creates the records of one pass over one document.
+) -> list[TrainingInstance]:
+    """Creates the instances of one pass over one document.
 
     Collects sentences up to the target length. The first sentences become
     segment A. With probability 0.5, the other sentences become segment B.
     Otherwise segment B comes from another document, and the next instance
     begins with the other sentences.
 
-    If the option `dynamic_masking` is on, the records contain no masks. Adds
-    the numbers of instances and of their WordPieces to `counts`, as
-    "num_instances" and "num_pieces".
+    If the option `dynamic_masking` is on, no WordPieces are masked.
     """
     document = all_documents[document_index]
     max_num_tokens = options.max_seq_length - 3  # without [CLS] and two [SEP]
@@ -163,7 +194,6 @@ def create_instances_from_document(
                 vocabulary=vocabulary,
                 rng=rng,
                 options=options,
-                counts=counts,
             )
         )
     return instances
@@ -190,12 +220,8 @@ def _create_instance(
     vocabulary: EncodedVocabulary,
     rng: random.Random,
     options: InstanceOptions,
-    counts: Counter[str],
-) -> bytes:
-    """Joins two segments, masks WordPieces, and returns the record.
-
-    If the option `dynamic_masking` is on, no WordPiece is masked.
-    """
+) -> TrainingInstance:
+    """Joins two segments to an instance, and masks WordPieces of it."""
     sep = vocabulary["[SEP]"]
     first = [vocabulary["[CLS]"], *tokens_a, sep]
     tokens = [*first, *tokens_b, sep]
@@ -207,15 +233,7 @@ def _create_instance(
         tokens, positions, labels = create_masked_lm_predictions(
             tokens, candidates, vocabulary, rng, options
         )
-    if not counts["num_instances"]:
-        names = {code: name for name, code in vocabulary.items()}
-        text = " ".join(names[token] for token in tokens)
-        logging.debug("*** Example ***\ntokens: %s", text)
-    counts["num_instances"] += 1
-    counts["num_pieces"] += len(tokens)
-    return encode_instance(
-        tokens, b_start, positions, labels, is_random_next, options
-    )
+    return TrainingInstance(tokens, b_start, is_random_next, positions, labels)
 
 
 def _draw_tokens(

@@ -16,13 +16,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
 from data.io import records, text_files
+from data.io.records import ShardEntry
 from data.jobs.manifest import JobResults, Manifest, UnitResult
 from data.jobs.sharded_job import JobFiles, Runner, measure_inputs, run_units
 from data.pretraining import corpus_checks, corpus_parts, instances
 from data.pretraining.corpus_parts import CorpusPart
-from data.pretraining.documents import Document, TextReader
-from data.pretraining.encoded_vocabulary import EncodedVocabulary
-from data.pretraining.instances import shuffle
+from data.pretraining.documents import Document, DocumentReader, TextEncoder
+from data.pretraining.instances import InstanceEncoder, shuffle
 from data.pretraining.pretraining_options import InstanceOptions
 from files import lock
 from files.atomic import write_json
@@ -97,7 +97,7 @@ def create_shards(
             another process writes the same output.
     """
     # Fail before any file is written if the vocabulary cannot be read.
-    _create_reader(options)
+    _create_encoder(options)
     with lock.hold_lock(f"{output_file}.lock", f"--output_file={output_file}"):
         output = create_output(
             output_file,
@@ -112,7 +112,7 @@ def create_shards(
         output.begin()
         try:
             results = run_units(units, write_shards, run, "shard")
-            combined = _combine(results, options, input_files)
+            combined = _combine(units, results, options, input_files)
         except ValueError:
             # The shards will not be reused, because the user must change the
             # input or a flag.
@@ -155,9 +155,9 @@ def eval_file(output_file: str) -> str:
     return os.path.join(folder, f"eval-{name}")
 
 
-# A process keeps the reader for its next unit, because the vocabulary and the
+# A process keeps the encoder for its next unit, because the vocabulary and the
 # cache of words are large.
-_create_reader = functools.lru_cache(maxsize=1)(TextReader)
+_create_encoder = functools.lru_cache(maxsize=1)(TextEncoder)
 
 
 def _create_units(
@@ -181,20 +181,21 @@ def _create_units(
     shards = output.shard_paths(num_shards)
     # There are as many units as parts or shards, whichever are fewer.
     num_units = min(len(numbered), num_shards)
-    shares = list(
-        zip(_share(numbered, num_units), _share(shards, num_units), strict=True)
+    shares = zip(
+        _share(numbered, num_units), _share(shards, num_units), strict=True
     )
+    eval_shares = []
     if options.eval_fraction:
-        shares.insert(0, (numbered, [eval_file(output.output_file)]))
+        eval_shares = [(numbered, [eval_file(output.output_file)])]
     return [
         InstanceUnit(
             options=options,
             parts=dict(parts),
             shards=paths,
             result_file=output.result_file(number),
-            is_evaluation=bool(options.eval_fraction) and number == 0,
+            is_evaluation=number < len(eval_shares),
         )
-        for number, (parts, paths) in enumerate(shares)
+        for number, (parts, paths) in enumerate([*eval_shares, *shares])
     ]
 
 
@@ -214,47 +215,42 @@ def write_shards(unit: InstanceUnit) -> None:
         OSError: a file cannot be read or written.
     """
     options = unit.options
-    counts: Counter[str] = Counter()
-    # Only training instances are counted.
-    instance_counts = Counter() if unit.is_evaluation else counts
-    reader = _create_reader(options)
+    reader = DocumentReader(_create_encoder(options))
     if unit.is_evaluation:
         options = dataclasses.replace(
             options, dynamic_masking=False, dupe_factor=1
         )
-    groups = _draw_groups(_read_texts(unit, reader, counts), options)
+    encoder = InstanceEncoder(reader.vocabulary, options)
+    groups = _draw_groups(_read_texts(unit, reader), options)
     previous: list[Document] = []
     with records.RecordWriter(unit.shards) as writer:
         for group, rng in groups:
-            group_records = _create_records(
-                group,
-                # The random next sentences of a single document come from the
-                # group before it.
-                lent=previous if len(group) == 1 else [],
-                vocabulary=reader.vocabulary,
-                options=options,
-                rng=rng,
-                counts=instance_counts,
-            )
-            for record in group_records:
+            # The random next sentences of a single document come from the group
+            # before it.
+            lent = previous if len(group) == 1 else []
+            for record in _create_records(group, lent, encoder, rng):
                 writer.write(record)
             previous = group
-    result: UnitResult = {"shards": writer.describe(), "counts": dict(counts)}
+    counts = dict(reader.counts)
+    if not unit.is_evaluation:  # Only training instances are counted.
+        counts |= encoder.counts
+    result: UnitResult = {"shards": writer.describe(), "counts": counts}
     write_json(unit.result_file, result)
 
 
 def _draw_groups(
     documents: Mapping[int | str, Iterable[Document]], options: InstanceOptions
 ) -> Iterator[tuple[list[Document], random.Random]]:
-    """Yields groups of documents, with the generator of their text's draws."""
+    """Yields shuffled groups, with the generator of their text's draws."""
     for name, documents_of_part in documents.items():
         rng = random.Random(f"{options.random_seed}/{name}")
         for group in _group_documents(documents_of_part):
+            shuffle(group, rng)
             yield group, rng
 
 
 def _read_texts(
-    unit: InstanceUnit, reader: TextReader, counts: Counter[str]
+    unit: InstanceUnit, reader: DocumentReader
 ) -> dict[int | str, Iterator[Document]]:
     """Returns {number of a part: its documents}.
 
@@ -271,7 +267,7 @@ def _read_texts(
         return is_held_out == unit.is_evaluation
 
     documents: dict[int | str, Iterator[Document]] = {
-        number: reader.read(part, counts, is_wanted, _MAX_CHARACTERS)
+        number: reader.read(part, is_wanted, _MAX_CHARACTERS)
         for number, part in unit.parts.items()
     }
     if unit.is_evaluation:
@@ -295,30 +291,26 @@ def _group_documents(documents: Iterable[Document]) -> Iterator[list[Document]]:
 
 
 def _create_records(
-    group: list[Document],
-    *,
+    group: Sequence[Document],
     lent: Sequence[Document],
-    vocabulary: EncodedVocabulary,
-    options: InstanceOptions,
+    encoder: InstanceEncoder,
     rng: random.Random,
-    counts: Counter[str],
 ) -> Iterator[bytes]:
-    """Creates instances from a group of documents, and yields their records.
+    """Yields records of instances of a group of documents, in random order.
 
-    Shuffles the group in place, and the records. Counts the instances and their
-    WordPieces. The documents in `lent` only provide random next sentences.
+    The documents in `lent` only provide random next sentences.
     """
-    shuffle(group, rng)
     available = [*group, *lent]
     batch: list[bytes] = []
     num_bytes = 0
-    for _ in range(options.dupe_factor):
+    for _ in range(encoder.options.dupe_factor):
         for index in range(len(group)):
             created = instances.create_instances_from_document(
-                available, index, vocabulary, rng, options, counts
+                available, index, encoder.vocabulary, rng, encoder.options
             )
-            batch += created
-            num_bytes += sum(map(len, created))
+            encoded = [*map(encoder.encode, created)]
+            batch += encoded
+            num_bytes += sum(map(len, encoded))
         if num_bytes > _MAX_RECORD_BYTES:
             shuffle(batch, rng)
             yield from batch
@@ -329,7 +321,8 @@ def _create_records(
 
 
 def _combine(
-    results: list[UnitResult],
+    units: Sequence[InstanceUnit],
+    results: Sequence[UnitResult],
     options: InstanceOptions,
     input_files: Sequence[str],
 ) -> JobResults:
@@ -339,22 +332,22 @@ def _combine(
     none are held out.
     """
     counts: Counter[str] = Counter()
-    for result in results:
+    shards: list[ShardEntry] = []
+    eval_shards: list[ShardEntry] = []
+    for unit, result in zip(units, results, strict=True):
         counts.update(result["counts"])
+        entries = eval_shards if unit.is_evaluation else shards
+        entries += result["shards"]
     corpus_checks.log_counts(counts, input_files)
-    eval_shards = []
-    if fraction := options.eval_fraction:
-        eval_shards = results.pop(0)["shards"]
-        num_held_out = eval_shards[0]["num_records"]
-        if not num_held_out or not counts["num_instances"]:
-            raise ValueError(
-                f"--eval_fraction={fraction} holds out "
-                f"{'all' if num_held_out else 'none'} of the "
-                f"{counts['num_documents']} documents; set another "
-                "fraction, or separate documents by blank lines"
-            )
-    shards = [entry for result in results for entry in result["shards"]]
     combined: JobResults = {"corpus": dict(counts), "shards": shards}
-    if eval_shards:
-        return {"eval_shards": eval_shards, **combined}
-    return combined
+    if not eval_shards:
+        return combined
+    num_held_out = sum(entry["num_records"] for entry in eval_shards)
+    if not num_held_out or not counts["num_instances"]:
+        raise ValueError(
+            f"--eval_fraction={options.eval_fraction} holds out "
+            f"{'all' if num_held_out else 'none'} of the "
+            f"{counts['num_documents']} documents; set another fraction, or "
+            "separate documents by blank lines"
+        )
+    return {"eval_shards": eval_shards, **combined}

@@ -8,7 +8,7 @@ logits. final_text.py finds the best pairs in the text of the passage.
 import collections
 import functools
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple, TypedDict
 
 import numpy as np
@@ -248,33 +248,50 @@ def _find_spans(
     for feature in features:
         result = result_of[feature.unique_id]
         length = len(feature.tokens) if options.trim_padding else None
-        start_logits, end_logits = (
-            np.asarray(logits[:length], np.float64)
-            for logits in (result.start_logits, result.end_logits)
+        start_logits = np.asarray(result.start_logits[:length], np.float64)
+        end_logits = np.asarray(result.end_logits[:length], np.float64)
+        starts = _highest(start_logits, options.n_best_size)
+        ends = _highest(end_logits, options.n_best_size)
+        spans += _combine(feature, starts, ends, options.max_answer_length)
+        cls = TokenSpan(
+            feature, 0, 0, float(start_logits[0]), float(end_logits[0])
         )
-        # Find the positions of the highest logits, best first. Of two equal
-        # logits, the earlier one comes first.
-        starts, ends = (
-            np.argsort(-logits, kind="stable")[: options.n_best_size].tolist()
-            for logits in (start_logits, end_logits)
-        )
-        start_logits = start_logits.tolist()
-        end_logits = end_logits.tolist()
-        spans += [
-            TokenSpan(feature, start, end, start_logits[start], end_logits[end])
-            for start in starts
-            # If several windows contain a token, let answers start at it only
-            # in the window with the most context around it.
-            if feature.token_is_max_context.get(start, False)
-            for end in ends
-            if end in feature.token_to_orig_map
-            and start <= end < start + options.max_answer_length
-        ]
-        cls = TokenSpan(feature, 0, 0, start_logits[0], end_logits[0])
         if _score(cls) < null_score:
             null = cls
             null_score = _score(cls)
     return spans, null, null_score
+
+
+def _highest(logits: np.ndarray, number: int) -> dict[int, float]:
+    """Returns {position: logit} of the highest logits, best first.
+
+    Of two equal logits, the earlier one comes first.
+    """
+    positions = np.argsort(-logits, kind="stable")[:number]
+    return dict(
+        zip(positions.tolist(), logits[positions].tolist(), strict=True)
+    )
+
+
+def _combine(
+    feature: SquadFeatures,
+    starts: Mapping[int, float],
+    ends: Mapping[int, float],
+    max_answer_length: int,
+) -> Iterator[TokenSpan]:
+    """Yields the spans of the passage in a window, from a start to an end.
+
+    `starts` and `ends` are {position: logit}.
+    """
+    for start, start_logit in starts.items():
+        # If several windows contain a token, let answers start at it only in
+        # the window with the most context around it.
+        if not feature.token_is_max_context.get(start, False):
+            continue
+        for end, end_logit in ends.items():
+            is_short = start <= end < start + max_answer_length
+            if is_short and end in feature.token_to_orig_map:
+                yield TokenSpan(feature, start, end, start_logit, end_logit)
 
 
 def _score(answer: TokenSpan | Candidate) -> float:

@@ -68,11 +68,11 @@ def _judge_answer(
     context, qa, where = question
     f1 = max(compute_f1(text, guess) for text in texts)
     is_right = any(compute_exact(text, guess) for text in texts)
-    right = [
-        (start, start + len(answer["text"]))
-        for answer in answers
-        if type(start := answer.get("answer_start")) is int
-    ]
+    right = []
+    for answer in answers:
+        start = answer.get("answer_start")
+        if type(start) is int:
+            right.append((start, start + len(answer["text"])))
     matches = re.finditer(re.escape(guess), context)
     guessed = [match.span() for match in matches]
     guessed.sort(key=lambda span: span not in right)  # a right one first

@@ -140,14 +140,20 @@ def _read_gold_answers(
             f"{file.path}: {len(missing)} questions have no prediction, such "
             f"as {missing[0]!r}"
         )
-    for number, what in (
-        (len(missing), "have no prediction and count as wrong"),
-        (num_skipped, "have no gold answers and are not scored"),
-    ):
-        if number:
-            logging.warning("%s: %d questions %s", file.path, number, what)
+    _warn_of_questions(
+        file.path, len(missing), "have no prediction and count as wrong"
+    )
+    _warn_of_questions(
+        file.path, num_skipped, "have no gold answers and are not scored"
+    )
     skipped = {"num_without_gold_answers": num_skipped} if num_skipped else {}
     return gold_answers, skipped
+
+
+def _warn_of_questions(path: str, number: int, what: str) -> None:
+    """Logs a warning if there are questions that `what` describes."""
+    if number:
+        logging.warning("%s: %d questions %s", path, number, what)
 
 
 def _score_v1(

@@ -21,6 +21,7 @@ from data.squad.squad_examples import WORD, SquadExample
 from data.squad.squad_options import WindowOptions
 from data.text.token_windows import cut_spans, most_context
 from data.text.tokenization import FullTokenizer
+from data.text.words import BasicTokenizer
 
 ValueT = TypeVar("ValueT")
 _FIRST_UNIQUE_ID = 1000000000
@@ -268,16 +269,23 @@ def tokenize_with_spans(
             is_unknown = piece == tokenizer.wordpiece_tokenizer.unk_token
             length = len(word if is_unknown else piece.removeprefix("##"))
             end = origin[position + length - 1] + 1
-            while (
-                end < len(text)
-                and unicodedata.category(text[end]) == "Mn"
-                and not basic.tokenize(text[end])
-            ):
-                end += 1
+            end = _skip_accents(text, end, basic)
             tokens.append(piece)
             spans.append((origin[position], end))
             position += length
     return tokens, spans
+
+
+def _skip_accents(text: str, start: int, tokenizer: BasicTokenizer) -> int:
+    """Returns the first place from `start` without a dropped accent."""
+    end = start
+    while (
+        end < len(text)
+        and unicodedata.category(text[end]) == "Mn"
+        and not tokenizer.tokenize(text[end])
+    ):
+        end += 1
+    return end
 
 
 def _find_answer(

@@ -74,16 +74,7 @@ def read_questions(
         ValueError: the file is not valid JSON, or not in SQuAD's layout.
     """
     for place, article in _read_entries(os.fspath(input_file), layout):
-        paragraphs = [(place, article)]
-        is_paragraph = isinstance(article, dict) and "context" in article
-        if not is_paragraph or "paragraphs" in article:
-            paragraphs = [
-                (f"{place}.paragraphs[{index}]", paragraph)
-                for index, paragraph in enumerate(
-                    read_field(article, "paragraphs", list, place)
-                )
-            ]
-        for where, paragraph in paragraphs:
+        for where, paragraph in _read_paragraphs(article, place):
             context = read_field(paragraph, "context", str, where)
             if "qas" not in paragraph:
                 qa = _in_squad_layout(paragraph, where)
@@ -94,6 +85,23 @@ def read_questions(
                 qa_where = f"{where}.qas[{index}]"
                 qa = _in_squad_layout(entry, qa_where)
                 yield Question(context, qa, qa_where)
+
+
+def _read_paragraphs(
+    article: object, place: str
+) -> list[tuple[str, JsonObject]]:
+    """Returns (place in the file, paragraph) of an article's paragraphs.
+
+    An article may also be a single paragraph.
+    """
+    is_paragraph = isinstance(article, dict) and "context" in article
+    if is_paragraph and "paragraphs" not in article:
+        return [(place, article)]
+    paragraphs = read_field(article, "paragraphs", list, place)
+    return [
+        (f"{place}.paragraphs[{index}]", paragraph)
+        for index, paragraph in enumerate(paragraphs)
+    ]
 
 
 def _read_entries(

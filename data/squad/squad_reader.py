@@ -59,7 +59,7 @@ class SquadReader:
         asked: SquadFile | None = None
         examples_of: dict[str, list[SquadExample]] = {}
         if train_file:
-            examples = read_squad_examples(
+            train_set = read_squad_examples(
                 read_squad_file(train_file, layout),
                 is_training=True,
                 version_2_with_negative=version_2_with_negative,
@@ -67,20 +67,21 @@ class SquadReader:
             )
             # Shuffle the questions as Google's code does. Then training needs
             # only a small buffer to shuffle the records.
-            random.Random(12345).shuffle(examples)
-            examples_of["train"] = examples
+            random.Random(12345).shuffle(train_set)
+            examples_of["train"] = train_set
         if predict_file:
             asked = read_squad_file(predict_file, layout)
-            examples_of["eval"] = read_squad_examples(
+            dev_set = read_squad_examples(
                 asked,
                 is_training=False,
                 version_2_with_negative=version_2_with_negative,
                 use_char_offsets=use_char_offsets,
             )
+            examples_of["eval"] = dev_set
             if needs_answers:
                 # Score empty predictions. If the file contains no answers,
                 # this fails now, and not after an epoch.
-                nothing = {example.qas_id: "" for example in examples}
+                nothing = {example.qas_id: "" for example in dev_set}
                 answer_scoring.score_predictions(
                     asked, nothing, version_2_with_negative
                 )

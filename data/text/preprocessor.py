@@ -177,10 +177,8 @@ class BertTextClassifierPreprocessor(keras.layers.Layer):
             )
         texts = [_to_tensor(segment) for segment in _segments(x)]
         shapes = [text.shape for text in texts]
-        if (
-            len({str(shape) for shape in shapes if shape.is_fully_defined()})
-            > 1
-        ):
+        known_shapes = [shape for shape in shapes if shape.is_fully_defined()]
+        if any(shape != known_shapes[0] for shape in known_shapes):
             raise ValueError(
                 f"first and second texts of a pair differ in shape: "
                 f"{shapes[0]} and {shapes[1]}"

@@ -94,11 +94,14 @@ def create_tables(do_lower_case: bool) -> UnicodeTables:
         if flags & REORDERED:
             classes |= {ord(out): unicodedata.combining(out) for out in result}
         entries[code_point] = flags | value << _VALUE_SHIFT
+    # {block of entries: where it begins in the table of distinct blocks}
     blocks: dict[bytes, int] = {}
-    pages = [
-        blocks.setdefault(page.tobytes(), len(blocks) << _PAGE_SHIFT)
-        for page in entries.reshape(-1, 1 << _PAGE_SHIFT)
-    ]
+    pages = []
+    for page in entries.reshape(-1, 1 << _PAGE_SHIFT):
+        block = page.tobytes()
+        if block not in blocks:
+            blocks[block] = len(blocks) << _PAGE_SHIFT
+        pages.append(blocks[block])
     marks = sorted(mark for mark in classes.items() if mark[1])
     return UnicodeTables(
         np.array(pages, np.int32),

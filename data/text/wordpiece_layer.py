@@ -66,22 +66,7 @@ class WordpieceTable:
 
     def __init__(self, vocab: Sequence[str], unknown: int) -> None:
         self._unknown = unknown
-        edges: list[dict[int, int]] = [{}, {}]
-        tokens = {}
-        for index, token in enumerate(vocab):
-            text = token.removeprefix("##")
-            node = _FIRST if text is token else _FURTHER
-            for char in text:
-                code = ord(char)
-                if node == _FIRST:
-                    code += _BEGIN
-                if code not in edges[node]:
-                    edges[node][code] = len(edges)
-                    edges.append({})
-                node = edges[node][code]
-            # If the vocabulary repeats a WordPiece, use its last id, as in
-            # Google's code.
-            tokens[node] = index
+        edges, tokens = _create_trees(vocab)
         offsets, num_rows = _find_offsets(edges)
         table = np.zeros([4, num_rows], np.int32)
         self._offsets, self._parents, self._tokens, self._behind = table
@@ -219,6 +204,35 @@ def _put(values: tf.Tensor, indexes: tf.Tensor, value: int) -> tf.Tensor:
     return tf.tensor_scatter_nd_update(
         values, indexes[:, None], tf.fill(tf.shape(indexes), value)
     )
+
+
+def _create_trees(
+    vocab: Sequence[str],
+) -> tuple[list[dict[int, int]], dict[int, int]]:
+    """Returns the trees of WordPieces.
+
+    Returns:
+        (edges, tokens). `edges` are {code point: number of the child} of each
+        node. `tokens` are {number of a node: id of the WordPiece that ends
+        there}. The nodes _FIRST and _FURTHER are the roots.
+    """
+    edges: list[dict[int, int]] = [{}, {}]
+    tokens = {}
+    for index, token in enumerate(vocab):
+        text = token.removeprefix("##")
+        node = _FIRST if text is token else _FURTHER
+        for char in text:
+            code = ord(char)
+            if node == _FIRST:
+                code += _BEGIN
+            if code not in edges[node]:
+                edges[node][code] = len(edges)
+                edges.append({})
+            node = edges[node][code]
+        # If the vocabulary repeats a WordPiece, use its last id, as in Google's
+        # code.
+        tokens[node] = index
+    return edges, tokens
 
 
 def _find_offsets(edges: list[dict[int, int]]) -> tuple[list[int], int]:

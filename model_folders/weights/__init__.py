@@ -7,6 +7,11 @@ For all formats:
     sizes.py: compares a configuration with the shapes in a file
     shards.py: the index of weights in several files
 
+Files of Hugging Face, for torch:
+
+    huggingface_files.py: opens model.safetensors and pytorch_model.bin
+    huggingface_names.py: the names in these files
+
 TensorFlow's checkpoints:
 
     tf1_files.py: opens a checkpoint

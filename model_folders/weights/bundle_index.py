@@ -84,13 +84,12 @@ def _numbers(data: bytes, place: int, count: int) -> tuple[list[int], int]:
     """Returns (`count` numbers of variable length, the position after them)."""
     numbers = []
     for _ in range(count):
-        number = shift = 0
-        while True:
-            byte = data[place]
-            place += 1
-            number |= (byte & 127) << shift
-            shift += 7
-            if byte < 128:
-                break
+        last = place
+        while data[last] >= 128:
+            last += 1
+        number = 0
+        for byte in reversed(data[place : last + 1]):
+            number = number << 7 | byte & 127
         numbers.append(number)
+        place = last + 1
     return numbers, place

@@ -50,9 +50,13 @@ def compiled(function: Callable[..., Tensor]) -> Callable[..., tf.Tensor]:
 
     @functools.wraps(function)
     def call(*args: object, **kwargs: object) -> tf.Tensor:
-        constants = signature.bind(*args, **kwargs).arguments
-        names = [name for name in constants if tf.is_tensor(constants[name])]
-        tensors = [constants.pop(name) for name in names]
+        arguments = signature.bind(*args, **kwargs).arguments
+        names = [name for name in arguments if tf.is_tensor(arguments[name])]
+        constants = {
+            name: value
+            for name, value in arguments.items()
+            if name not in names
+        }
 
         @tf.custom_gradient
         def apply(
@@ -69,7 +73,7 @@ def compiled(function: Callable[..., Tensor]) -> Callable[..., tf.Tensor]:
 
             return forward(**inputs, **constants), gradient
 
-        return apply(*tensors)
+        return apply(*[arguments[name] for name in names])
 
     return call
 

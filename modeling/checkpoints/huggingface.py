@@ -1,13 +1,10 @@
 """Reads and writes BERT in the format of Hugging Face's transformers.
 
-The tensors in `model.safetensors` are named differently than in Google's
-checkpoints, and dense kernels are transposed. torch reads `pytorch_model.bin`,
-the format of older models.
+model_folders/weights/ opens the files, in huggingface_files.py, and converts
+the names of their tensors, in huggingface_names.py.
 """
 
 import dataclasses
-import functools
-import importlib.util
 import json
 import os
 import re
@@ -16,7 +13,6 @@ from typing import TYPE_CHECKING
 
 import keras
 import numpy as np
-import safetensors
 import safetensors.numpy
 
 from files.paths import StrPath
@@ -34,7 +30,12 @@ from model_folders.weights.entry_names import (
     source_name,
     without_scope,
 )
-from model_folders.weights.shards import lacks_entry, read_shard_paths
+from model_folders.weights.huggingface_files import open_tensors
+from model_folders.weights.huggingface_names import (
+    google_name,
+    huggingface_name,
+    normalized_name,
+)
 from modeling.checkpoints.checkpoint import Checkpoint
 from modeling.checkpoints.names import original_name
 from modeling.checkpoints.restore import LoadReport, restore_variables
@@ -57,48 +58,11 @@ _WORD_EMBEDDINGS = re.compile(
 )
 # Matches weights that the packages peft and adapters insert into the encoder.
 _ADAPTER = re.compile(r"\.(?:lora_\w+|ia3_l|adapters?|adapter_\w+)(?:\.|$)")
-# {Google's name: Hugging Face's name} of the weights that no general rule of
-# `_huggingface_name` converts.
-_HEADS = {
-    "cls/predictions/output_bias": "cls.predictions.bias",
-    "cls/seq_relationship/output_weights": "cls.seq_relationship.weight",
-    "cls/seq_relationship/output_bias": "cls.seq_relationship.bias",
-    "cls/squad/output_weights": "qa_outputs.weight",
-    "cls/squad/output_bias": "qa_outputs.bias",
-    "output_weights": "classifier.weight",
-    "output_bias": "classifier.bias",
-}
-_GOOGLE_HEADS = {stored: name for name, stored in _HEADS.items()}
 # {entry of the masked LM's output layer: the entry that it copies}.
 _DECODER = {
     "cls.predictions.decoder.weight": "bert.embeddings.word_embeddings.weight",
     "cls.predictions.decoder.bias": "cls.predictions.bias",
 }
-
-
-def _huggingface_name(name: str) -> str:
-    """Returns the name in Hugging Face's files of a weight with this name."""
-    if name in _HEADS:
-        return _HEADS[name]
-    name = re.sub(r"/layer_(\d+)/", r"/layer/\1/", name)
-    name = re.sub(r"/(?:kernel|gamma)$", "/weight", name)
-    name = re.sub(r"/beta$", "/bias", name)
-    name = re.sub(r"_embeddings$", "_embeddings/weight", name)
-    return name.replace("/", ".")
-
-
-def _google_name(name: str) -> str:
-    """Inverts `_huggingface_name`. Returns unknown names unchanged."""
-    if name in _GOOGLE_HEADS:
-        return _GOOGLE_HEADS[name]
-    if not name.startswith(("bert.", "cls.")):
-        return name
-    google = name.replace(".", "/").replace("/layer/", "/layer_")
-    google = re.sub(r"/LayerNorm/weight$", "/LayerNorm/gamma", google)
-    google = re.sub(r"/LayerNorm/bias$", "/LayerNorm/beta", google)
-    google = re.sub(r"_embeddings/weight$", "_embeddings", google)
-    google = re.sub(r"/weight$", "/kernel", google)
-    return google if _huggingface_name(google) == name else name
 
 
 def find_huggingface(path: StrPath) -> str | None:
@@ -123,94 +87,13 @@ def find_huggingface(path: StrPath) -> str | None:
     return first
 
 
-def _open_tensors(path: str) -> dict[str, Entry]:
-    """Returns {name: tensor} of a file, or of all files that an index names."""
-    if path.endswith(".index.json"):
-        return _open_shards(path)
-    if path.endswith(".bin") and not importlib.util.find_spec("torch"):
-        raise ValueError(
-            f"{path} can only be read with torch. Run `pip install torch`"
-        )
-    try:
-        if path.endswith(".bin"):
-            return _open_pickle(path)
-        file = safetensors.safe_open(path, framework="np")
-        tensors = {}
-        # The file is no dict, and cannot be iterated itself.
-        for name in file.keys():  # noqa: SIM118
-            entry = file.get_slice(name)
-            tensors[name] = Entry(
-                shape=entry.get_shape(),
-                dtype=entry.get_dtype(),
-                read=functools.partial(file.get_tensor, name),
-            )
-        return tensors
-    except _OtherContentsError as error:
-        raise ValueError(
-            f"{path} must contain the state_dict of a BERT, names and tensors. "
-            f"It contains {error}. Save the state_dict alone"
-        ) from error
-    except Exception as error:
-        # torch and safetensors raise many types of errors for damaged files.
-        reason = " ".join(str(error).split())
-        raise OSError(
-            f"{path} cannot be read: {reason}; download it again"
-        ) from error
-
-
-def _open_shards(path: str) -> dict[str, Entry]:
-    """Returns {name: Entry} of the tensors in all files of an index.
-
-    Each tensor comes from the file that the index names. Another file may
-    contain an older tensor with the same name.
-    """
-    ending = ".bin" if path.endswith(".bin.index.json") else ".safetensors"
-    paths = read_shard_paths(path, ending)
-    files = {file: _open_tensors(file) for file in {*paths.values()}}
-    for name, file in paths.items():
-        if name not in files[file]:
-            raise lacks_entry(file, name, path)
-    return {name: files[file][name] for name, file in paths.items()}
-
-
-class _OtherContentsError(Exception):
-    """A file of torch contains something else than named tensors."""
-
-
-def _open_pickle(path: str) -> dict[str, Entry]:
-    """Returns {name: Entry} of the tensors in a pytorch_model.bin.
-
-    Raises:
-        _OtherContentsError: the file contains anything else.
-    """
-    # An optional package, which few checkpoints need.
-    import torch
-
-    # With `weights_only`, torch runs no code of a pickle.
-    state = torch.load(path, map_location="cpu", weights_only=True)
-    if not isinstance(state, Mapping):
-        raise _OtherContentsError(f"a {type(state).__name__}")
-    for name, value in state.items():
-        if not (isinstance(name, str) and isinstance(value, torch.Tensor)):
-            raise _OtherContentsError(f"{name!r}: a {type(value).__name__}")
-    return {
-        name: Entry(
-            value.shape,
-            str(value.dtype).removeprefix("torch."),
-            # NumPy lacks bfloat16.
-            value.detach().float().numpy,
-        )
-        for name, value in state.items()
-    }
-
-
 @dataclasses.dataclass(frozen=True)
 class HuggingFaceCheckpoint(Checkpoint):
     """The weights, or the index of the weights, that transformers wrote."""
 
     def read_shapes(self) -> dict[str, Sequence[int]]:
         """Returns {Hugging Face's name: shape} of the tensors."""
-        tensors = _open_tensors(self.file)
+        tensors = open_tensors(self.file)
         names = without_scope(tensors, _WORD_EMBEDDINGS)
         return {name: tensors[stored].shape for name, stored in names.items()}
 
@@ -220,12 +103,12 @@ class HuggingFaceCheckpoint(Checkpoint):
         Names that Google's BERT lacks are returned unchanged.
         """
         shapes = {
-            _normalize(name): shape for name, shape in self.shapes.items()
+            normalized_name(name): shape for name, shape in self.shapes.items()
         }
         for copy, shared in _DECODER.items():
             if copy in shapes:
                 shapes.setdefault(shared, shapes[copy])
-        google = {_google_name(name): shape for name, shape in shapes.items()}
+        google = {google_name(name): shape for name, shape in shapes.items()}
         return {
             name: shape[::-1] if name.endswith("/kernel") else shape
             for name, shape in google.items()
@@ -251,21 +134,19 @@ class HuggingFaceCheckpoint(Checkpoint):
             source_name(original_name(weight), layers)
             for weight in model.weights
         )
-        stored = _open_tensors(self.file)
-        scopeless = without_scope(stored, _WORD_EMBEDDINGS)
-        tensors = {
-            _normalize(name): stored[scopeless[name]] for name in scopeless
-        }
+        tensors = self._open_tensors()
         if any(name.startswith("cls/predictions/") for name in names):
             tensors = _tie_decoder(self.file, tensors)
+        stored_names = {name: huggingface_name(name) for name in names}
         entries = {
-            name: _google_entry(name, tensors.pop(_huggingface_name(name)))
-            for name in names
-            if _huggingface_name(name) in tensors
+            name: _google_entry(name, tensors[stored_name])
+            for name, stored_name in stored_names.items()
+            if stored_name in tensors
         }
+        needed = {*stored_names.values()}
+        others = [name for name in tensors if name not in needed]
         shapes = {name: entry.shape for name, entry in entries.items()}
-        # What is left belongs to no variable of the model.
-        shapes |= dict.fromkeys(_list_unused(self.file, tensors), ())
+        shapes |= dict.fromkeys(_list_unused(self.file, others), ())
         return restore_variables(
             model,
             self.file,
@@ -275,6 +156,14 @@ class HuggingFaceCheckpoint(Checkpoint):
             layers=layers,
             new_head=new_head,
         )
+
+    def _open_tensors(self) -> dict[str, Entry]:
+        """Returns {name that a new file with a head has: Entry}."""
+        stored = open_tensors(self.file)
+        scopeless = without_scope(stored, _WORD_EMBEDDINGS)
+        return {
+            normalized_name(name): stored[scopeless[name]] for name in scopeless
+        }
 
 
 def _google_entry(name: str, tensor: Entry) -> Entry:
@@ -326,19 +215,6 @@ def _tie_decoder(path: str, tensors: Mapping[str, Entry]) -> dict[str, Entry]:
                 "is false), so this checkpoint cannot be used for masked LM"
             )
     return tied
-
-
-def _normalize(name: str) -> str:
-    """Returns the name that a new file with a head has for a weight.
-
-    Models that were saved without a head lack the prefix `bert.`. Old files
-    call the weights of a layer normalization gamma and beta.
-    """
-    name = name.replace("LayerNorm.gamma", "LayerNorm.weight")
-    name = name.replace("LayerNorm.beta", "LayerNorm.bias")
-    if re.match(r"(?:embeddings|encoder|pooler)\.", name):
-        return f"bert.{name}"
-    return name
 
 
 def save_huggingface(
@@ -417,7 +293,7 @@ def _copy_tensors(
         if name not in leave_out:
             value = np.asarray(weight)
             value = value.T if name.endswith("/kernel") else value
-            tensors[_huggingface_name(name)] = np.ascontiguousarray(value)
+            tensors[huggingface_name(name)] = np.ascontiguousarray(value)
     if kind_of(model) != ENCODER:
         return tensors
     return {

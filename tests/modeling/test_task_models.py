@@ -1,6 +1,6 @@
 """The models as a user meets them: called, fitted, saved, in any precision.
 
-modeling/bert.py has the encoder that they share.
+They share modeling/base_task_model.py, and the encoder in modeling/bert.py.
 """
 
 import functools

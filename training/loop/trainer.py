@@ -14,7 +14,7 @@ from absl import logging
 
 from command_line import progress
 from data.io import tfrecords
-from modeling.task_models import TaskModel
+from modeling.base_task_model import TaskModel
 from modeling.tensors import Features
 from training.loop import devices, stopping
 from training.loop.callbacks import Callback, Logs

@@ -29,7 +29,7 @@ from training.start import StartingPoint
 from training.training_config import TrainingConfig
 
 if TYPE_CHECKING:
-    from modeling.task_models import TaskModel
+    from modeling.base_task_model import TaskModel
 
 
 def create_model_json(

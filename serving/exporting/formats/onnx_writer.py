@@ -19,7 +19,8 @@ from onnx import TensorProto, helper
 
 from modeling import BertModel
 from modeling.base_model import FeaturesModel
-from modeling.task_models import BertMultipleChoice, TaskModel
+from modeling.base_task_model import TaskModel
+from modeling.task_models import BertMultipleChoice
 from serving import engines, head_outputs
 from serving.exporting.export_options import ExportOptions
 from serving.exporting.formats.onnx_encoder import Features, add_encoder

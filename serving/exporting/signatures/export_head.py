@@ -16,7 +16,8 @@ from model_folders.labels import check_labels
 from model_folders.model_entries import HeadSettings
 from modeling import ops
 from modeling.base_model import FeaturesModel
-from modeling.task_models import BertClassifier, TaskModel
+from modeling.base_task_model import TaskModel
+from modeling.task_models import BertClassifier
 from serving import engines, head_outputs
 from serving.exporting.signatures import batches
 from serving.exporting.signatures.batches import Tensors

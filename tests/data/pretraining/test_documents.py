@@ -1,27 +1,26 @@
 """Documents of text files: where they end, and what is counted."""
 
 import zlib
-from collections import Counter
 
 import pytest
 
 from data.pretraining.corpus_parts import Block
-from data.pretraining.documents import TextReader
+from data.pretraining.documents import DocumentReader, TextEncoder
 from data.pretraining.pretraining_options import InstanceOptions
 
 WORDS = ["a", "b", "c", "##d"]
 
 
 @pytest.fixture
-def reader(tmp_path):
-    """A TextReader whose WordPieces are single letters."""
+def encoder(tmp_path):
+    """A TextEncoder whose WordPieces are single letters."""
     path = tmp_path / "vocab.txt"
     path.write_text("\n".join(["[UNK]", *WORDS]) + "\n")
-    return TextReader(InstanceOptions(vocab_file=str(path)))
+    return TextEncoder(InstanceOptions(vocab_file=str(path)))
 
 
 @pytest.fixture
-def read(reader, tmp_path):
+def read(encoder, tmp_path):
     """A function that reads texts of files, and returns words and counts."""
 
     def read_texts(*texts, is_cut=False, **options):
@@ -30,13 +29,13 @@ def read(reader, tmp_path):
             path = tmp_path / f"{number}.txt"
             path.write_bytes(text)
             blocks.append(Block(str(path), is_cut=is_cut))
-        names = {code: name for name, code in reader.vocabulary.items()}
-        counts = Counter()
+        names = {code: name for name, code in encoder.vocabulary.items()}
+        reader = DocumentReader(encoder)
         documents = [
             [" ".join(map(names.get, sentence)) for sentence in document]
-            for document in reader.read(blocks, counts, **options)
+            for document in reader.read(blocks, **options)
         ]
-        return documents, counts
+        return documents, reader.counts
 
     return read_texts
 
