@@ -8,6 +8,7 @@ import tensorflow as tf
 import modeling
 from data.io import tfrecords
 from modeling.base_loss import add_terms
+from modeling.tensors import Tensor
 from training import flow, pretraining_end
 from training.flow import Scores
 from training.loop.trainer import Trainer
@@ -59,7 +60,7 @@ def pretraining_metrics(
     outputs: dict[str, tf.Tensor],
     features: dict[str, tf.Tensor],
     has_next_sentence: bool = True,
-) -> dict[str, tuple[tf.Tensor, tf.Tensor]]:
+) -> dict[str, tuple[Tensor, Tensor]]:
     """Computes Google's eval metrics, and "loss", for one batch.
 
     Add a new metric here.

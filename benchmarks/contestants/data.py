@@ -50,8 +50,8 @@ def words(spec: race.Spec) -> race.Work:
 
     import tensorflow as tf
 
-    batches = tf.data.Dataset.from_tensor_slices(lines).batch(int(batch_size))
-    batches = list(batches)
+    dataset = tf.data.Dataset.from_tensor_slices(lines)
+    batches = list(dataset.batch(int(batch_size)))
     layer = FullTokenizer(spec["vocab_file"]).layer
     tokenize = tf.function(
         lambda texts: layer(texts).flat_values,
