@@ -31,7 +31,7 @@ masks: list[tf.Tensor] = [batch["input_mask"] for batch in dataset.take(1)]
             "trim_padding(ids)",
             "trim_padding({'input_ids': rows})",
             "tf.reshape({'ids': ids}, [-1])",
-            "tf.gather(ids, [0], axes=0)",
+            "tf.repeat(ids, 2, axes=0)",
             "tf.cast(None, tf.int32)",
             "ids.to_tensor()",
             "dataset.batches(2)",

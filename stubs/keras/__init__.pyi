@@ -29,6 +29,7 @@ class Model(Layer):
         jit_compile: bool | str = "auto",
         auto_scale_loss: bool = True,
     ) -> None: ...
+    def compile_from_config(self, config: dict[str, Any]) -> None: ...
     def compute_loss(
         self,
         x: Any = None,
