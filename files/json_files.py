@@ -8,7 +8,7 @@ import json
 import math
 import os
 from collections.abc import Mapping
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar, overload
 
 from files.paths import StrPath, named_errors
 
@@ -16,12 +16,13 @@ from files.paths import StrPath, named_errors
 # checks its type, because the file may be of a user or of another program.
 JsonObject: TypeAlias = dict[str, Any]
 EntryT = TypeVar("EntryT")
+KindT = TypeVar("KindT")
 # {type in Python: JSON's name, without and with its article}.
 _NAMES: dict[type, str] = {dict: "object", list: "list"}
 _NAMES_WITH_ARTICLE: dict[type, str] = {dict: "an object", list: "a list"}
 
 
-def read_json(path: StrPath) -> Any:  # noqa: ANN401  JSON of any type
+def read_json(path: StrPath) -> Any:  # noqa: ANN401  a stated TypedDict
     """Reads a local file in UTF-8 that contains a JSON object.
 
     Raises:
@@ -33,12 +34,23 @@ def read_json(path: StrPath) -> Any:  # noqa: ANN401  JSON of any type
     return parse_json(text, os.fspath(path))
 
 
+@overload
+def parse_json(
+    text: str | bytes, where: str, *, may_be_infinite: bool = False
+) -> Any: ...  # noqa: ANN401  a JsonObject, or a stated TypedDict
+@overload
+def parse_json(
+    text: str | bytes,
+    where: str,
+    kind: type[KindT],
+    may_be_infinite: bool = False,
+) -> KindT: ...
 def parse_json(
     text: str | bytes,
     where: str,
     kind: type = dict,
     may_be_infinite: bool = False,
-) -> Any:  # noqa: ANN401  JSON of any type
+) -> object:
     """Parses JSON text.
 
     Bytes must be UTF-8, with or without a byte order mark. Error messages begin

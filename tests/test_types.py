@@ -1,7 +1,7 @@
-"""What mypy finds in code that uses the models of `modeling` and `serving`.
+"""What mypy finds in code that uses `data`, `modeling` and `serving`.
 
-modeling/tensors.py has the types of inputs and outputs, serving/task_methods.py
-those of the replies of exports.
+stubs/ has the types of TensorFlow and Keras, modeling/tensors.py those of
+inputs and outputs, serving/task_methods.py those of the replies of exports.
 """
 
 import re
@@ -12,6 +12,33 @@ from tests.support import fresh_process
 
 # {package: code with right uses, wrong uses}. mypy must find each wrong use.
 USES = {
+    "data": (
+        """
+import tensorflow as tf
+
+from data.io.tfrecords import Records, create_dataset, trim_padding
+from data.text.ragged import true_indices
+
+ids = tf.constant([1, 2])
+rows = tf.RaggedTensor.from_row_lengths(ids, [1, 1])
+total: tf.Tensor = tf.reduce_sum(1 + ids * tf.cast(rows.flat_values, tf.int32))
+dataset = create_dataset(Records(["a"], {}), 8, is_training=False)
+masks: list[tf.Tensor] = [batch["input_mask"] for batch in dataset.take(1)]
+""",
+        [
+            "true_indices(rows)",
+            "true_indices([True])",
+            "trim_padding(ids)",
+            "trim_padding({'input_ids': rows})",
+            "tf.reshape({'ids': ids}, [-1])",
+            "tf.repeat(ids, 2, axes=0)",
+            "tf.cast(None, tf.int32)",
+            "ids.to_tensor()",
+            "dataset.batches(2)",
+            "[batch.shape for batch in dataset]",
+            "tf.io.gfile.GFile('a', 'rb').read().encode()",
+        ],
+    ),
     "modeling": (
         """
 import modeling

@@ -9,6 +9,7 @@ import tensorflow as tf
 import modeling
 from data.io import tfrecords
 from modeling.base_loss import add_terms
+from modeling.tensors import Tensor
 from training import flow
 from training.flow import Scores
 from training.loop.trainer import Trainer
@@ -81,7 +82,7 @@ def pretraining_metrics(
     outputs: dict[str, tf.Tensor],
     features: dict[str, tf.Tensor],
     has_next_sentence: bool = True,
-) -> dict[str, tuple[tf.Tensor, tf.Tensor]]:
+) -> dict[str, tuple[Tensor, Tensor]]:
     """Computes Google's eval metrics, and "loss", for one batch.
 
     Add a new metric here.

@@ -56,7 +56,8 @@ def _words_in_batches(spec: race.Spec, batch_size: int) -> race.Work:
     import tensorflow as tf
 
     lines, num_mb = race.read_corpus(spec, limit=8192)
-    batches = list(tf.data.Dataset.from_tensor_slices(lines).batch(batch_size))
+    dataset = tf.data.Dataset.from_tensor_slices(lines)
+    batches = list(dataset.batch(batch_size))
     layer = FullTokenizer(spec["vocab_file"]).layer
     tokenize = tf.function(
         lambda texts: layer(texts).flat_values,

@@ -30,6 +30,7 @@ from modeling.accelerated import inference as inference_forms
 from modeling.base_loss import Loss
 from modeling.base_model import FeaturesModel
 from modeling.base_task_model import TaskModel
+from modeling.tensors import Outputs
 from serving import engines
 from training import exporting, flow
 from training.loop.train_step import TrainStep
@@ -138,6 +139,7 @@ def inference(spec: race.Spec) -> race.Work:
     """Runs the encoder's forward pass, from NumPy arrays to NumPy arrays."""
     bert_config = modeling.load_config(spec["bert_config_file"])
     inputs = race.random_inputs(spec, bert_config.vocab_size)
+    forward: Callable[[dict[str, np.ndarray]], engines.OutputArrays | Outputs]
     if spec["variant"] in engines.RUNTIMES:
         forward = load_engine(spec)
     else:

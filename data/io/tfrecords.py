@@ -170,7 +170,7 @@ def create_dataset(
     seed: int = 0,
     skip_records: int = 0,
     trim: bool = False,
-) -> tf.data.Dataset:
+) -> tf.data.Dataset[dict[str, tf.Tensor]]:
     """Creates a dataset of batches from TFRecord files.
 
     In training the records repeat without end, epoch after epoch. The order
@@ -197,6 +197,8 @@ def create_dataset(
         ValueError: a file is truncated or corrupt. Only training with
             `skip_records` raises this, because it counts the records.
     """
+    # Of records, or of pairs (record, random draws).
+    dataset: tf.data.Dataset
     if is_training:
         dataset = _training_records(records.files, seed, skip_records)
     else:
@@ -230,8 +232,10 @@ def create_dataset(
 
 
 def _add_draws(
-    numbered: tf.data.Dataset, masking: Masking, length: int
-) -> tf.data.Dataset:
+    numbered: tf.data.Dataset[tuple[tf.Tensor, tf.Tensor]],
+    masking: Masking,
+    length: int,
+) -> tf.data.Dataset[tuple[tf.Tensor, tf.Tensor]]:
     """Returns a dataset of (record, random draws for its number)."""
     return numbered.map(
         lambda number, record: (record, masking.draw(number, length))
@@ -240,10 +244,10 @@ def _add_draws(
 
 def _training_records(
     files: Sequence[str], seed: int, skip_records: int
-) -> tf.data.Dataset:
+) -> tf.data.Dataset[tf.Tensor]:
     """Returns a shuffled, endless dataset without its first `skip_records`."""
 
-    def read_epoch(number: tf.Tensor) -> tf.data.Dataset:
+    def read_epoch(number: tf.Tensor) -> tf.data.Dataset[tf.Tensor]:
         draw = tf.random.stateless_uniform(
             [], [seed, number], 0, tf.int64.max, tf.int64
         )

@@ -33,7 +33,7 @@ _OF_CHOSEN = {
     "end_byte": "nbest_end_bytes",
 }
 # {column of the n-best list: (type, padding)}.
-_COLUMNS = {
+_COLUMNS: dict[str, tuple[tf.DType, str | int]] = {
     "texts": (tf.string, ""),
     "probabilities": (tf.float64, 0),
     "start_logits": (tf.float64, 0),
@@ -187,7 +187,7 @@ class SquadDecoder:
             (0, null.gather(tf.range(0))),
             shape_invariants=(
                 tf.TensorShape([]),
-                Spans(*[tf.TensorShape([None])] * len(Spans._fields)),
+                Spans._make([tf.TensorShape([None])] * len(Spans._fields)),
             ),
         )
         return self._add_null(nbest, null), null_score

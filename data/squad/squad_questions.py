@@ -3,7 +3,7 @@
 import contextlib
 import os
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 from data.io import encodings, packed_files, text_files
 from data.squad import cells
@@ -136,7 +136,7 @@ def _read_entries(
 
 
 def _entry_of_row(
-    row: Mapping[str, Any], where: str, line_number: str
+    row: Mapping[str, object], where: str, line_number: str
 ) -> JsonObject:
     """Converts a table's row to a question with its passage and answers."""
     with _naming(where):

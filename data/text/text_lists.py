@@ -1,12 +1,23 @@
 """Converts lists, arrays and tensors of texts to lists of str."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
-import numpy as np
+if TYPE_CHECKING:
+    import tensorflow as tf
+
+
+class Column(Protocol):
+    """An array of NumPy, or a column of pandas."""
+
+    def tolist(self) -> Any:  # noqa: ANN401  a list, or the value of a scalar
+        """Returns the values as Python's."""
+
 
 # A text or several: str or UTF-8 as bytes, in a list, an array or a tensor.
-TextsLike = str | bytes | Sequence[str] | Sequence[bytes] | np.ndarray | Any
+TextsLike: TypeAlias = (
+    "str | bytes | Sequence[str | bytes] | Column | tf.Tensor"
+)
 
 
 def to_list(texts: TextsLike) -> list[str]:

@@ -145,8 +145,8 @@ class TokenizerLayer(keras.layers.Layer):
         )
         # A part is either a special word or other text. The row of its ids is
         # empty in the other tensor, so joining the rows keeps their order.
-        ids = tf.concat([special, self.tokenize_with_chars(rest)[0]], 1)
-        return parts.with_flat_values(ids).merge_dims(1, 2)
+        joined = tf.concat([special, self.tokenize_with_chars(rest)[0]], 1)
+        return parts.with_flat_values(joined).merge_dims(1, 2)
 
     def tokenize_with_chars(
         self, texts: tf.Tensor
@@ -317,10 +317,11 @@ def _lower_sigmas(chars: _Normalized) -> _Normalized:
 
 def utf8_length(code_points: tf.Tensor) -> tf.Tensor:
     """Returns the number of bytes of each code point in UTF-8, int8."""
-    return 1 + sum(
+    further = sum(
         tf.cast(code_points >= least, tf.int8)
         for least in (0x80, 0x800, 0x10000)
     )
+    return tf.convert_to_tensor(1 + further)
 
 
 def drop_invalid(texts: tf.Tensor) -> tf.Tensor:

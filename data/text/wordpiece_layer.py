@@ -35,7 +35,7 @@ class _LoopState(NamedTuple):
         nodes: int32 [N], node of the WordPiece that each word has begun.
         starts: int32 [number of words that are still to be read], index of the
             first character of each.
-        count: number of steps before.
+        num_steps: number of steps before.
         tokens: what each step has found, as ids + 1. 0 = not to be split.
         ends: the indexes after the last characters of these WordPieces.
     """
@@ -43,7 +43,7 @@ class _LoopState(NamedTuple):
     positions: tf.Tensor
     nodes: tf.Tensor
     starts: tf.Tensor
-    count: tf.Tensor
+    num_steps: tf.Tensor | int
     tokens: tf.TensorArray
     ends: tf.TensorArray
 
@@ -143,7 +143,7 @@ class WordpieceTable:
             ),
             lambda *state: self._read_characters(codes, _LoopState(*state)),
             begin,
-            _LoopState(any_length, any_length, any_length, None, None, None),
+            _LoopState._make([any_length] * 3 + [None] * 3),
         )
         return end.tokens.concat(), end.ends.concat()
 
@@ -174,18 +174,15 @@ class WordpieceTable:
                 [read_nodes, tf.ones_like(rest), tf.zeros_like(more)], 0
             ),
             starts=starts,
-            count=state.count + 1,
-            tokens=state.tokens.write(state.count, token),
-            ends=state.ends.write(state.count, end),
+            num_steps=state.num_steps + 1,
+            tokens=state.tokens.write(state.num_steps, token),
+            ends=state.ends.write(state.num_steps, end),
         )
 
 
 def _partition(values: tf.Tensor, is_second: tf.Tensor) -> list[tf.Tensor]:
     """Splits values into those for which `is_second` is False, and the rest."""
-    parts: list[tf.Tensor] = tf.dynamic_partition(
-        values, tf.cast(is_second, tf.int32), 2
-    )
-    return parts
+    return tf.dynamic_partition(values, tf.cast(is_second, tf.int32), 2)
 
 
 def _create_array(shape: tf.TensorShape) -> tf.TensorArray:

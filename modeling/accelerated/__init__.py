@@ -35,7 +35,6 @@ import keras
 import tensorflow as tf
 
 from modeling.accelerated import fusions, kernels, tracing
-from modeling.tensors import Tensor
 
 # The hidden size of the smallest released BERT. For inputs with a shorter last
 # axis, compiling costs more time than it saves.
@@ -73,7 +72,7 @@ INFERENCE: Versions = {
 
 
 def choose(
-    name: str, inputs: Tensor, training: bool
+    name: str, inputs: tf.Tensor, training: bool
 ) -> Callable[..., Any] | None:
     """Returns the faster version of a function for one call.
 

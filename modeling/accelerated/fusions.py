@@ -25,7 +25,7 @@ from modeling.tensors import Tensor
 _FEW_ELEMENTS = 1 << 16
 
 
-def dense(inputs: Tensor, kernel: Tensor, bias: Tensor) -> tf.Tensor:
+def dense(inputs: Tensor, kernel: Tensor, bias: Tensor) -> Tensor:
     """Applies a dense layer, with operations that TensorFlow can fuse.
 
     TensorFlow fuses the operations only if `inputs` has rank 2, [rows, width].
@@ -50,7 +50,7 @@ def _add_bias_to_16_bits(
     return tf.nn.bias_add(outputs, bias), gradient
 
 
-def look_up(table: Tensor, ids: Tensor) -> tf.Tensor:
+def look_up(table: Tensor, ids: Tensor) -> Tensor:
     """Looks up rows like `ops.look_up`. On a CPU, invalid ids raise an error.
 
     An id is invalid if it is negative or beyond the table. `keras.ops.take`
@@ -66,7 +66,7 @@ def look_up(table: Tensor, ids: Tensor) -> tf.Tensor:
     return tf.gather(keras.ops.convert_to_tensor(table), ids)
 
 
-def ids_in_range(ids: Tensor, name: str, num_rows: int) -> tf.Tensor:
+def ids_in_range(ids: Tensor, name: str, num_rows: int) -> Tensor:
     """Returns the ids, and adds an error for invalid ids to the graph.
 
     Eager calls and graphs that XLA compiles do not check the ids, int [...].
@@ -85,7 +85,7 @@ def ids_in_range(ids: Tensor, name: str, num_rows: int) -> tf.Tensor:
         return tf.identity(ids)
 
 
-def reshape_like(inputs: Tensor, other: Tensor) -> tf.Tensor:
+def reshape_like(inputs: Tensor, other: Tensor) -> Tensor:
     """Reshapes `inputs` like `other`, so that TensorFlow fuses their sum.
 
     TensorFlow fuses a sum of two tensors only if the graph shows that their
@@ -94,7 +94,7 @@ def reshape_like(inputs: Tensor, other: Tensor) -> tf.Tensor:
     return tf.reshape(inputs, tf.shape(other))
 
 
-def swap_heads(inputs: Tensor, *, training: bool) -> tf.Tensor:
+def swap_heads(inputs: Tensor, *, training: bool) -> Tensor:
     """Transposes [B, F, N, H] to [B, N, F, H], or the other way round.
 
     `tf.transpose` calls oneDNN, and takes at least 40 microseconds to prepare
@@ -103,7 +103,7 @@ def swap_heads(inputs: Tensor, *, training: bool) -> tf.Tensor:
     return tf.einsum("bfnh->bnfh", inputs)
 
 
-def _gelu(inputs: Tensor) -> tf.Tensor:
+def _gelu(inputs: Tensor) -> Tensor:
     if inputs.dtype == "float64":
         # TensorFlow's gelu rounds a constant to float32 even in float64.
         return ops.gelu(inputs)
@@ -151,7 +151,7 @@ def layer_norm(
     layer: keras.layers.LayerNormalization,
     *,
     training: bool,
-) -> tf.Tensor:
+) -> Tensor:
     """Normalizes float [..., W], large inputs in one fused operation.
 
     In bfloat16, the layer's gamma and beta are rounded to bfloat16 for a large
@@ -159,7 +159,8 @@ def layer_norm(
     """
     inputs = keras.ops.cast(inputs, layer.compute_dtype)
     if layer.compute_dtype == "float16":
-        return layer(inputs)
+        outputs: Tensor = layer(inputs)
+        return outputs
     gamma, beta = layer.gamma.value, layer.beta.value
     return tf.cond(
         tf.size(inputs) < _FEW_ELEMENTS,
@@ -170,7 +171,7 @@ def layer_norm(
 
 def _norm_few(
     inputs: Tensor, gamma: Tensor, beta: Tensor, epsilon: float
-) -> tf.Tensor:
+) -> Tensor:
     """Computes in separate operations, in float32."""
     floats = tf.cast(inputs, "float32")
     centered = floats - tf.reduce_mean(floats, axis=-1, keepdims=True)
@@ -182,7 +183,7 @@ def _norm_few(
 
 def _norm_many(
     inputs: Tensor, gamma: Tensor, beta: Tensor, epsilon: float
-) -> tf.Tensor:
+) -> Tensor:
     """Computes in a batch normalization and more, in one fused operation."""
     shape = tf.shape(inputs)
     width = inputs.shape[-1]
@@ -210,7 +211,7 @@ def dropout_add_norm(
     dropout_prob: float,
     *,
     seed: Tensor | None,
-) -> tf.Tensor:
+) -> Tensor:
     """Returns `layer_norm` of `inputs + residual`, float [..., W].
 
     Ignores `dropout_prob` and `seed`, because inference uses no dropout.

@@ -21,7 +21,7 @@ from modeling.ops import at_least_float32
 from modeling.tensors import Features, Tensor
 
 
-def compiled(function: Callable[..., Tensor]) -> Callable[..., tf.Tensor]:
+def compiled(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
     """Compiles an elementwise function and its gradient with XLA.
 
     To save memory, the forward pass stores only the inputs. The backward pass
@@ -49,7 +49,7 @@ def compiled(function: Callable[..., Tensor]) -> Callable[..., tf.Tensor]:
         return gradients
 
     @functools.wraps(function)
-    def call(*args: object, **kwargs: object) -> tf.Tensor:
+    def call(*args: object, **kwargs: object) -> Tensor:
         arguments = signature.bind(*args, **kwargs).arguments
         names = [name for name in arguments if tf.is_tensor(arguments[name])]
         constants = {
@@ -164,7 +164,7 @@ def dropout_add_norm(
     dropout_prob: float,
     *,
     seed: Tensor,
-) -> tf.Tensor:
+) -> Tensor:
     """Returns `layer_norm` of `dropout(inputs) + residual`, compiled with XLA.
 
     The tensors are float [..., W]. The function computes in float32, or in
@@ -210,7 +210,7 @@ def _cross_entropy_gradient(
     maximum: Tensor,
     log_sums: Tensor,
     upstream: Tensor,
-) -> tf.Tensor:
+) -> Tensor:
     """Returns (softmax(logits) - one_hot(labels)) * upstream.
 
     0 in rows whose label is out of range.
@@ -232,7 +232,7 @@ def _cross_entropy_gradient(
     return tf.cast(gradient, logits.dtype)
 
 
-def cross_entropy(logits: Tensor, labels: Tensor) -> tf.Tensor:
+def cross_entropy(logits: Tensor, labels: Tensor) -> Tensor:
     """Returns -log softmax(logits) at each label, compiled with XLA.
 
     The function can be differentiated only once. XLA saves memory traffic: in
@@ -252,7 +252,7 @@ def cross_entropy(logits: Tensor, labels: Tensor) -> tf.Tensor:
     def losses(logits: Tensor) -> tuple[Tensor, Callable[[Tensor], Tensor]]:
         values, *row = _cross_entropy(logits, labels)
 
-        def gradient(upstream: Tensor) -> tf.Tensor:
+        def gradient(upstream: Tensor) -> Tensor:
             return tf.raw_ops.PreventGradient(
                 input=_cross_entropy_gradient(logits, labels, *row, upstream),
                 message="the second derivative needs modeling.ops.plain()",

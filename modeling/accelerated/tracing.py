@@ -56,7 +56,7 @@ def trace_once(
     traced = layers[0]
 
     @tf.function(autograph=False)
-    def call_with(weights: list[Tensor], *tensors: Tensor) -> tf.Tensor:
+    def call_with(weights: Sequence[Tensor], *tensors: Tensor) -> Tensor:
         pairs = [
             (variable, tf.cast(weight, variable.dtype))
             for variable, weight in zip(traced.variables, weights, strict=True)
@@ -64,7 +64,7 @@ def trace_once(
         with replaced_values(pairs):
             return function(traced, *tensors)
 
-    def call(layer: keras.layers.Layer, *tensors: Tensor) -> tf.Tensor:
+    def call(layer: keras.layers.Layer, *tensors: Tensor) -> Tensor:
         weights = [
             tf.convert_to_tensor(variable.value) for variable in layer.variables
         ]

@@ -118,7 +118,7 @@ def _format_files(
         if labels is not None:
             check_labels(labels, num_labels=model.num_labels)
             contents[LABELS_FILE] = format_labels(labels)
-    encoder: Any = getattr(model, "bert", model)
+    encoder = getattr(model, "bert", model)
     values["metadata.json"] = {
         "keras_version": keras.__version__,
         "keras_hub_version": _VERSION,

@@ -34,8 +34,11 @@ def parse_predict_body(task: AnyTextTask, text: bytes) -> RequestList:
         ValueError: the text is not valid.
     """
     value = parse_json(text, "the body", object)
-    is_valid = isinstance(value, dict) and {*value} <= _PREDICT_FIELDS
-    if not (is_valid and isinstance(value.get("instances"), list)):
+    if not (
+        isinstance(value, dict)
+        and {*value} <= _PREDICT_FIELDS
+        and isinstance(value.get("instances"), list)
+    ):
         raise ValueError('the body must be {"instances": [texts or objects]}')
     names = (task.name, "serving_default")
     if value.get("signature_name", task.name) not in names:

@@ -1,6 +1,9 @@
-"""Types of `keras.layers.Layer`. Other layers are Any."""
+"""Types of `keras.layers.Layer`. Those that are not here are Any."""
 
 from typing import Any, Self
+
+from keras import Variable
+from keras.initializers import Initializer
 
 class Layer:
     built: bool
@@ -9,10 +12,10 @@ class Layer:
     dtype_policy: Any
     name: str
     trainable: bool
-    trainable_variables: list[Any]
+    trainable_variables: list[Variable]
     variable_dtype: str
-    variables: list[Any]
-    weights: list[Any]
+    variables: list[Variable]
+    weights: list[Variable]
     def __init__(
         self,
         *,
@@ -24,10 +27,9 @@ class Layer:
     # The arguments are those of the method `call` of a subclass.
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
     def _flatten_layers(self) -> list[Layer]: ...
-    def add_weight(self, **options: Any) -> Any: ...
+    def add_weight(self, **options: Any) -> Variable: ...
     def build(self, *shapes: Any, **named_shapes: Any) -> None: ...
     def build_from_config(self, config: dict[str, Any]) -> None: ...
-    def compile_from_config(self, config: dict[str, Any]) -> None: ...
     def compute_output_shape(self, *args: Any, **kwargs: Any) -> Any: ...
     def compute_output_spec(self, *args: Any, **kwargs: Any) -> Any: ...
     def count_params(self) -> int: ...
@@ -35,5 +37,32 @@ class Layer:
     def from_config(cls, config: dict[str, Any]) -> Self: ...
     def get_build_config(self) -> dict[str, Any]: ...
     def get_config(self) -> dict[str, Any]: ...
+
+class Dense(Layer):
+    bias: Variable
+    kernel: Variable
+    units: int
+    def __init__(
+        self,
+        units: int,
+        activation: Any = None,
+        use_bias: bool = True,
+        kernel_initializer: Initializer | str = "glorot_uniform",
+        **options: Any,
+    ) -> None: ...
+    def quantize(
+        self, mode: str, type_check: bool = True, config: Any = None
+    ) -> None: ...
+
+class LayerNormalization(Layer):
+    beta: Variable
+    epsilon: float
+    gamma: Variable
+    def __init__(
+        self,
+        axis: int = -1,
+        epsilon: float = 1e-3,
+        **options: Any,
+    ) -> None: ...
 
 def __getattr__(name: str) -> Any: ...

@@ -16,7 +16,7 @@ import tensorflow as tf
 
 from modeling.base_loss import BatchLoss
 from modeling.features import select_features
-from modeling.tensors import Features
+from modeling.tensors import Features, Tensor
 from training.training_config import TrainingFlags
 
 ValuesT = TypeVar("ValuesT")
@@ -33,11 +33,11 @@ class Trainable(Protocol):
     def trainable_variables(self) -> list[keras.Variable]:
         """The variables to update, in the order of their gradients."""
 
-    def draw_seed(self) -> tf.Tensor:
+    def draw_seed(self) -> Tensor:
         """Draws the dropout seed of the next call."""
 
     def __call__(
-        self, features: Features, *, training: bool, seed: tf.Tensor
+        self, features: Features, *, training: bool, seed: Tensor
     ) -> Any:  # noqa: ANN401  Outputs, or a Distilled for a DistillationLoss
         """Returns the outputs of the network, which the loss reads."""
 
@@ -55,7 +55,7 @@ class _Gradients(NamedTuple):
 
     dense: dict[int, tf.Tensor]
     squares: dict[int, tf.Tensor]
-    losses: dict[str, tf.Tensor]
+    losses: dict[str, Tensor]
 
 
 class _ReducedGradients(NamedTuple):
@@ -72,7 +72,7 @@ class _ReducedGradients(NamedTuple):
     gradients: dict[int, tf.Tensor]
     clip_factor: tf.Tensor
     norm: tf.Tensor
-    losses: dict[str, tf.Tensor]
+    losses: dict[str, Tensor]
     outcome: tf.Tensor
 
 
@@ -267,7 +267,7 @@ class TrainStep:
             outcome=outcome,
         )
 
-    def _offset_seed(self, seed: tf.Tensor, index: tf.Tensor) -> tf.Tensor:
+    def _offset_seed(self, seed: Tensor, index: tf.Tensor) -> Tensor:
         """Returns the seed of a replica or of an accumulation step.
 
         One seed is drawn per step. Each replica and accumulation step adds a
@@ -278,7 +278,7 @@ class TrainStep:
         return seed + tf.cast(tf.stack([index * 1_000_003, 0]), seed.dtype)
 
     def _accumulate_gradients(
-        self, features: Features, weights: Features, seed: tf.Tensor
+        self, features: Features, weights: Features, seed: Tensor
     ) -> _Gradients:
         """Adds up the gradients and losses of a batch's micro-batches."""
         num_parts = self._num_parts
@@ -314,7 +314,7 @@ class TrainStep:
         return sums
 
     def _part_gradients(
-        self, features: Features, weights: Features, seed: tf.Tensor
+        self, features: Features, weights: Features, seed: Tensor
     ) -> _Gradients:
         """Returns the gradients and losses of one micro-batch.
 
@@ -425,4 +425,6 @@ def _sum_of_squares(gradient: tf.Tensor | tf.IndexedSlices) -> tf.Tensor:
     fine-tuning) is squared separately: a token that occurs twice adds two
     squares.
     """
-    return 2.0 * tf.nn.l2_loss(getattr(gradient, "values", gradient))
+    if isinstance(gradient, tf.IndexedSlices):
+        gradient = gradient.values
+    return 2.0 * tf.nn.l2_loss(gradient)

@@ -256,7 +256,7 @@ class Trainer(BatchPredictor):
         The order of records depends only on the seed and the epoch.
         """
         size = self.config.batch_size
-        dataset: Iterable[Features] = tfrecords.create_dataset(
+        dataset = tfrecords.create_dataset(
             records,
             size,
             is_training=True,
@@ -265,7 +265,7 @@ class Trainer(BatchPredictor):
             trim=self.config.unpads,
         )
         if self._strategy.num_replicas_in_sync > 1:
-            dataset = devices.distribute_dataset(self._strategy, dataset)
+            return devices.distribute_dataset(self._strategy, dataset)
         return dataset
 
     @property

@@ -35,7 +35,7 @@ class Rates(NamedTuple):
     beta_2: float | tf.Tensor
     one_minus_beta_2: float | tf.Tensor
 
-    def where(self, is_made: tf.Tensor, dtype: tf.DType) -> "Rates":
+    def where(self, is_made: tf.Tensor, dtype: str) -> "Rates":
         """Returns these rates if `is_made`, or rates that change nothing."""
         return Rates(
             *(

@@ -1,0 +1,27 @@
+"""Types of the initializers that this project builds on. Others are Any."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from modeling.tensors import Tensor
+
+class Initializer:
+    def __call__(
+        self, shape: Sequence[int], dtype: str | None = None
+    ) -> Tensor: ...
+    def get_config(self) -> dict[str, Any]: ...
+
+class _RandomInitializer(Initializer):
+    seed: Any
+    def __init__(self, seed: Any = None) -> None: ...
+
+class GlorotUniform(_RandomInitializer): ...
+
+class TruncatedNormal(_RandomInitializer):
+    mean: float
+    stddev: float
+    def __init__(
+        self, mean: float = 0.0, stddev: float = 0.05, seed: Any = None
+    ) -> None: ...
+
+def __getattr__(name: str) -> Any: ...

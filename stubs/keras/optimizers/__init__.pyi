@@ -1,0 +1,50 @@
+"""Types of the optimizers that this project builds on. Others are Any."""
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+from keras import Variable
+from keras.optimizers import schedules as schedules
+
+from modeling.tensors import Tensor
+
+class Optimizer:
+    built: bool
+    iterations: Variable
+    # Of the next update.
+    learning_rate: Any
+    name: str
+    variables: list[Variable]
+    def __init__(
+        self,
+        learning_rate: float | schedules.LearningRateSchedule,
+        **options: Any,
+    ) -> None: ...
+    # What a subclass has, such as the slots of ours.
+    def __getattr__(self, name: str) -> Any: ...
+    def _get_variable_index(self, variable: Any) -> int: ...
+    def add_optimizer_variables(
+        self, trainable_variables: Sequence[Variable], name: Any, **options: Any
+    ) -> Any: ...
+    def apply(
+        self,
+        grads: Sequence[Tensor],
+        trainable_variables: Sequence[Variable] | None = None,
+    ) -> Any: ...
+    def build(self, variables: Sequence[Variable]) -> None: ...
+    def get_config(self) -> dict[str, Any]: ...
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> Self: ...
+
+class LossScaleOptimizer(Optimizer):
+    dynamic_scale: Variable
+    inner_optimizer: Optimizer
+    def __init__(
+        self,
+        inner_optimizer: Optimizer,
+        initial_scale: float = 32768.0,
+        dynamic_growth_steps: int = 2000,
+        **kwargs: Any,
+    ) -> None: ...
+
+def __getattr__(name: str) -> Any: ...

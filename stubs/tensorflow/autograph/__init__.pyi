@@ -1,0 +1,3 @@
+"""Types of `tf.autograph`."""
+
+from tensorflow.autograph import experimental as experimental

@@ -1,0 +1,3 @@
+"""Types of `tf.types`."""
+
+from tensorflow.types import experimental as experimental
