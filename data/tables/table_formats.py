@@ -337,6 +337,7 @@ def _wrong_bytes(text: str, encoding: str | None) -> ValueError | None:
 
 
 def _read_workbook(path: StrPath, layout: Layout) -> Iterator[Row]:
+    """Yields the rows of a sheet of Excel."""
     rows = workbooks.read_sheet(path, layout.sheet)
     first_rows = [*itertools.islice(rows, _NUM_WORKBOOK_ROWS)]
     records = [cells for _, cells in first_rows]
