@@ -134,23 +134,16 @@ def count_words_of_files(
     return counts
 
 
-def extend_and_report(
-    old_vocab: Sequence[str],
-    counts: Mapping[str, int],
-    num_new_words: int | None,
-) -> list[str]:
-    """Adds words of a text to a vocabulary, and prints how many it adds.
+def print_extension(
+    old_vocab: Sequence[str], vocab: Sequence[str], counts: Mapping[str, int]
+) -> None:
+    """Prints how many words were added to a vocabulary, and what they save.
 
     Args:
         old_vocab: the WordPieces of the vocabulary, in the order of their ids.
+        vocab: the WordPieces of the extended vocabulary.
         counts: {word: number of occurrences in the text}.
-        num_new_words: maximum number of words to add. None = the number of
-            [unusedN] entries.
-
-    Raises:
-        ValueError: there is no word to add.
     """
-    vocab = vocabulary.extend_vocabulary(old_vocab, counts, num_new_words)
     num_added = len(vocab) - len(old_vocab)
     num_replaced = sum(
         before != after for before, after in zip(old_vocab, vocab, strict=False)
@@ -162,7 +155,6 @@ def extend_and_report(
         f"[unusedN], {num_added:,} are at the end; the input now consists of "
         f"{after:,} WordPieces instead of {before:,}"
     )
-    return vocab
 
 
 def create_vocabulary(
@@ -180,7 +172,9 @@ def create_vocabulary(
             word to add.
     """
     if old_vocab is not None:
-        return extend_and_report(old_vocab, counts, config.num_new_words)
+        return vocabulary.extend_vocabulary(
+            old_vocab, counts, config.num_new_words
+        )
     return vocabulary.learn_vocabulary(
         counts, config.vocab_size, config.num_unused
     )
@@ -246,6 +240,8 @@ def main(parsed: flags.Parsed[Config]) -> None:
     if old_vocab is None:
         # tools.convert_checkpoint writes that of an extended model.
         write_configuration(os.path.dirname(config.output_file), len(vocab))
+    else:
+        print_extension(old_vocab, vocab, counts)
     num_unknown, num_pieces = vocabulary.count_pieces(vocab, counts)
     print(
         f"{len(vocab):,} WordPieces written to {config.output_file} in "

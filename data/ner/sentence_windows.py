@@ -86,15 +86,18 @@ def create_features(
                 *text.tokens[start : start + length],
                 "[SEP]",
             ]
-            feature = NerFeatures(
+            words = text.places(start, is_best)
+            known = _find_known_labels(words, examples, label_ids)
+            positions = range(max_seq_length)
+            yield NerFeatures(
                 tokens=tokens,
                 **tokenizer.create_inputs(tokens, len(tokens), max_seq_length),
-                label_ids=[0] * max_seq_length,
-                label_weights=[0.0] * max_seq_length,
-                words=text.places(start, is_best),
+                label_ids=[known.get(position, 0) for position in positions],
+                label_weights=[
+                    float(position in known) for position in positions
+                ],
+                words=words,
             )
-            _set_labels(feature, examples, label_ids)
-            yield feature
 
 
 @dataclasses.dataclass(slots=True)
@@ -162,17 +165,18 @@ def _cut_text(
         yield (start, length), is_best
 
 
-def _set_labels(
-    feature: NerFeatures,
+def _find_known_labels(
+    words: Iterable[WordPlace],
     examples: Sequence[NerExample],
     label_ids: Mapping[str, int],
-) -> None:
-    """Sets the labels of a window's words whose right tags are known."""
-    for position, example_index, word_index in feature.words:
+) -> dict[int, int]:
+    """Returns {position: id of the tag} of the words with known tags."""
+    known = {}
+    for position, example_index, word_index in words:
         label = examples[example_index].labels[word_index]
         if label in label_ids:
-            feature.label_ids[position] = label_ids[label]
-            feature.label_weights[position] = 1.0
+            known[position] = label_ids[label]
+    return known
 
 
 def choose_tags(

@@ -242,7 +242,7 @@ def _find_spans(
     The span of "no answer" contains only [CLS], in the window where [CLS] has
     the lowest score.
     """
-    spans = []
+    spans: list[TokenSpan] = []
     null = TokenSpan(None, 0, 0, 0.0, 0.0)
     null_score = NO_ANSWER_SCORE_DIFF
     for feature in features:

@@ -81,9 +81,9 @@ def read_squad_examples(
         if is_training and version_2_with_negative:
             example.is_impossible = read_field(qa, "is_impossible", bool, where)
         has_answer = is_training and not example.is_impossible
-        if has_answer and not _set_answer(
-            example, qa, where, word_starts, use_char_offsets
-        ):
+        if has_answer:
+            _set_answer(example, qa, where, word_starts)
+        if has_answer and not _contains_answer(example, use_char_offsets):
             skipped.append(where)
         else:
             examples.append(example)
@@ -182,29 +182,36 @@ def _set_answer(
     qa: JsonObject,
     where: str,
     word_starts: Sequence[int],
-    use_char_offsets: bool,
-) -> bool:
+) -> None:
     """Sets the example's answer and its first and last word, for training.
 
-    Returns False if the passage does not contain the answer at its position.
     `word_starts` contains the index of each word's first character.
     """
     answer, start = _find_answer(example.context, qa, where)
+    end = start + len(answer) - 1
     example.orig_answer_text = answer
     example.answer_start = start
-    end = start + len(answer) - 1
-    # An answer that contains no word, or that is outside the passage, counts as
-    # not found. Google's code uses a wrong position or crashes.
-    is_inside = 0 <= start <= end < len(example.context)
+    example.start_position = bisect.bisect_right(word_starts, start) - 1
+    example.end_position = bisect.bisect_right(word_starts, end) - 1
+
+
+def _contains_answer(example: SquadExample, use_char_offsets: bool) -> bool:
+    """Returns whether the passage contains the answer at its position.
+
+    An answer that contains no word, or that is outside the passage, is not
+    there. Google's code uses a wrong position or crashes.
+    """
+    answer = example.orig_answer_text
+    start = example.answer_start
+    end = start + len(answer)
+    is_inside = 0 <= start < end <= len(example.context)
     if not is_inside or not answer.split():
         return False
-    first = bisect.bisect_right(word_starts, start) - 1
-    last = bisect.bisect_right(word_starts, end) - 1
-    example.start_position = first
-    example.end_position = last
-    if use_char_offsets and example.context[start : end + 1] == answer:
+    if use_char_offsets and example.context[start:end] == answer:
         return True
-    words = example.doc_tokens[first : last + 1]
+    words = example.doc_tokens[
+        example.start_position : example.end_position + 1
+    ]
     return " ".join(answer.split()) in " ".join(words)
 
 

@@ -88,7 +88,7 @@ def read_questions(
 
 
 def _read_paragraphs(
-    article: object, place: str
+    article: JsonObject, place: str
 ) -> list[tuple[str, JsonObject]]:
     """Returns (place in the file, paragraph) of an article's paragraphs.
 

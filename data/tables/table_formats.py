@@ -165,36 +165,28 @@ class _RowBuilder:
     the same width, its number of cells.
 
     Args:
-        has_header: whether the first record names the columns.
+        names: names of the columns, [] if the table has no header.
         width: number of cells of a row without names. 0 = rows differ, None =
             count the cells of the first rows.
         may_be_wider: whether some rows without names have further cells, as in
             STS benchmarks.
-
-    Attributes:
-        needs_names: whether `set_names` has to be called before `build`.
     """
 
     def __init__(
         self,
-        has_header: bool,
+        names: Sequence[str],
         width: int | None = None,
         may_be_wider: bool = False,
     ) -> None:
-        self.needs_names = has_header
+        self._names = [*names]
+        if names:
+            # The file was saved twice with UTF-8's mark.
+            self._names[0] = names[0].removeprefix("\ufeff")
+        self._keys = unique_keys(self._names)
         self._width = width
         self._may_be_wider = may_be_wider
         self._first_widths: list[int] = []
         self._max_width = 0
-        self._names: list[str] = []
-        self._keys: list[str] = []
-
-    def set_names(self, names: list[str]) -> None:
-        # The file was saved twice with UTF-8's mark.
-        names[0] = names[0].removeprefix("\ufeff")
-        self._names = names
-        self._keys = unique_keys(names)
-        self.needs_names = False
 
     def build(
         self, cells: list[str], is_swallowed: bool = False
@@ -287,52 +279,56 @@ def _read_separated(
         ),
         is_tsv=file_format == "tsv" and not delimiter,
     )
+    records = csv_records.parse_records(table.lines, table.dialect)
+    names: list[str] = []
+    if table.has_header:
+        names = _read_names(path, records, layout.encoding)
     builder = _RowBuilder(
-        table.has_header,
+        names,
         table.width,
         # A text may contain commas, but hardly tabs.
         may_be_wider=table.dialect.delimiter == "\t",
     )
-    for number, cells in _read_records(path, table, builder):
-        if isinstance(cells, ValueError):
-            yield number, cells
-            continue
-        text = " ".join(cells)
-        wrong = None if text.isascii() else _wrong_bytes(text, layout.encoding)
-        if builder.needs_names:
-            if wrong:
-                raise ValueError(f"{path}, line {number}: {wrong}")
-            builder.set_names(cells)
-            continue
-        is_swallowed = "\n" in text and csv_records.is_swallowed(
-            cells, table.dialect.delimiter
-        )
-        yield number, wrong or builder.build(cells, is_swallowed)
-
-
-def _read_records(
-    path: StrPath, table: dialects.FoundDialect, builder: _RowBuilder
-) -> Iterator[tuple[int, list[str] | ValueError]]:
-    """Yields the cells of each record, or the error of a malformed one.
-
-    Leaves out empty records. Raises the error of a record that spans several
-    lines, or that should name the columns.
-    """
-    records = csv_records.parse_records(table.lines, table.dialect)
     for number, record in records:
         if isinstance(record, csv_records.MalformedRecord):
             explanation = record.explain("--noquoting")
-            if record.spans_lines or builder.needs_names:
+            if record.spans_lines:
                 raise ValueError(f"{path}, line {number}: {explanation}")
             yield number, ValueError(explanation)
+        elif record:
+            text = " ".join(record)
+            is_swallowed = "\n" in text and csv_records.is_swallowed(
+                record, table.dialect.delimiter
+            )
+            wrong = _wrong_bytes(text, layout.encoding)
+            yield number, wrong or builder.build(record, is_swallowed)
+
+
+def _read_names(
+    path: StrPath,
+    records: Iterable[tuple[int, list[str] | csv_records.MalformedRecord]],
+    encoding: str | None,
+) -> list[str]:
+    """Returns the cells of the first record that is not empty.
+
+    Raises a ValueError if the record is malformed.
+    """
+    for number, record in records:
+        where = f"{path}, line {number}"
+        if isinstance(record, csv_records.MalformedRecord):
+            raise ValueError(f"{where}: {record.explain('--noquoting')}")
+        if headers.is_empty_row(record):
             continue
-        is_above_names = builder.needs_names and headers.is_empty_row(record)
-        if record and not is_above_names:
-            yield number, record
+        if wrong := _wrong_bytes(" ".join(record), encoding):
+            raise ValueError(f"{where}: {wrong}")
+        return record
+    return []
 
 
 def _wrong_bytes(text: str, encoding: str | None) -> ValueError | None:
     """Returns the error of a text that was wrongly encoded, or None."""
+    if text.isascii():
+        return None
     try:
         encodings.check_text(text, encoding)
     except ValueError as error:
@@ -341,6 +337,7 @@ def _wrong_bytes(text: str, encoding: str | None) -> ValueError | None:
 
 
 def _read_workbook(path: StrPath, layout: Layout) -> Iterator[Row]:
+    """Yields the rows of a sheet of Excel."""
     rows = workbooks.read_sheet(path, layout.sheet)
     first_rows = [*itertools.islice(rows, _NUM_WORKBOOK_ROWS)]
     records = [cells for _, cells in first_rows]
@@ -350,9 +347,10 @@ def _read_workbook(path: StrPath, layout: Layout) -> Iterator[Row]:
         table_checks.check_second_names(str(path), records)
     if has_header is None and records:
         has_header = headers.has_header(str(path), records, layout.columns)
-    builder = _RowBuilder(bool(has_header))
-    for number, cells in itertools.chain(first_rows, rows):
-        if builder.needs_names:
-            builder.set_names(cells)
-        else:
-            yield number, builder.build(cells)
+    all_rows = itertools.chain(first_rows, rows)
+    names: list[str] = []
+    if has_header:
+        _, names = next(all_rows, (0, names))
+    builder = _RowBuilder(names)
+    for number, cells in all_rows:
+        yield number, builder.build(cells)

@@ -107,16 +107,21 @@ def read_table(
         check_columns(where, row, text_columns)
         check_columns(where, row, columns)
         for column in text_columns:
-            if row[column] is None:
-                row[column] = ""
-            if not isinstance(row[column], str):
-                raise ValueError(
-                    f"{where}, column {column!r}: the text must be a string. "
-                    f"Received: {str(row[column])[:80]}"
-                )
+            row[column] = _read_text(row[column], f"{where}, column {column!r}")
         if may_lack:
             columns_of_first = {*text_columns, *columns}
         yield where, row
+
+
+def _read_text(cell: object, where: str) -> str:
+    """Returns the text of a cell, "" if it is empty."""
+    if cell is None:
+        return ""
+    if not isinstance(cell, str):
+        raise ValueError(
+            f"{where}: the text must be a string. Received: {str(cell)[:80]}"
+        )
+    return cell
 
 
 def check_columns(

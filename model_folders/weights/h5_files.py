@@ -7,7 +7,7 @@ can name another file, and nothing in a file can be larger than the file.
 import contextlib
 import math
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import h5py
 import ml_dtypes
@@ -51,16 +51,21 @@ def open_datasets(path: str) -> dict[str, Entry]:
             dataset = file[name]
             if isinstance(dataset, h5py.Dataset):
                 entries[name] = _describe(path, name, dataset)
-        num_bytes = sum(
-            math.prod(entry.shape) * np.dtype(entry.dtype).itemsize
-            for entry in entries.values()
-        )
-        if num_bytes > os.path.getsize(path):
-            raise ValueError(
-                f"{path} states {num_bytes} bytes of values, but is smaller. "
-                "Save or download it again"
-            )
+        _check_size(path, entries.values())
     return entries
+
+
+def _check_size(path: str, entries: Iterable[Entry]) -> None:
+    """Raises a ValueError if a file is smaller than the values in it."""
+    num_bytes = sum(
+        math.prod(entry.shape) * np.dtype(entry.dtype).itemsize
+        for entry in entries
+    )
+    if num_bytes > os.path.getsize(path):
+        raise ValueError(
+            f"{path} states {num_bytes} bytes of values, but is smaller. "
+            "Save or download it again"
+        )
 
 
 @contextlib.contextmanager
