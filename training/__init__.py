@@ -14,12 +14,12 @@ The two flows, from their first to their last step:
 
     task.py: `Task`, what a fine-tuning task is
     fine_tuning.py: trains, evaluates, predicts and exports a task
-    fine_tuning_plan.py: plans it before the model exists
+    fine_tuning_plan.py: plans a fine-tuning before its model exists
     fine_tuning_evaluation.py: evaluates and predicts the sets of a task
     fine_tuning_end.py: what fine-tuning writes and logs at its end
     pretraining.py: trains and evaluates on records
     pretraining_records.py: finds the records, and checks them
-    pretraining_plan.py: plans it before the model exists
+    pretraining_plan.py: plans a pretraining before its model exists
     pretraining_evaluation.py: computes the metrics of pretraining
     pretraining_end.py: what pretraining writes and logs at its end
     flow.py: the steps that both share

@@ -100,14 +100,14 @@ def export_task(
         scores = export_scores.evaluate_export(task, kind, folder, scored)
         if scores:
             trainer.run_folder.write_export_results(scores)
-            if card:
-                _write_scored_card(
-                    folder, card, scores, trainer.weights.is_best_step
-                )
         else:
             logging.info(
                 "The export is not checked, because this command does not "
                 "evaluate, or no engine can evaluate the export."
+            )
+        if scores and card:
+            _write_scored_card(
+                folder, card, scores, trainer.weights.is_best_step
             )
         export_scores.check_export_scores(task, scored, results, scores)
     logging.info("Wrote the export to %s", export_dir)

@@ -1,6 +1,7 @@
 """Flags of a script, in groups that the command line does not show."""
 
 import dataclasses
+import sys
 from typing import Literal
 
 import pytest
@@ -137,10 +138,13 @@ def test_what_the_user_set_is_no_part_of_the_flags(monkeypatch):
             module_name=parsing.script_name(),
         )
     values(["script", "--folder=x", "--steps=5"])
+    monkeypatch.setattr(sys, "argv", ["/folder/script.py", "--folder=x"])
     parsed = parsing.parse_flags(Config)
     assert parsed.config == config_values.create_config(Config, folder="x")
     assert parsed.given == {"folder", "steps"}
     assert parsed.command == {"folder": "x", "steps": 5}
+    # model.json, which others may read, names no folder.
+    assert parsed.script == "script.py"
 
 
 @pytest.mark.parametrize(

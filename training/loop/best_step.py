@@ -86,12 +86,7 @@ class BestStep(Callback):
         rate = logs.get("learning_rate")
         trainer.run_folder.history.add("eval", step, results, rate)
         scores = {"training loss": logs["loss"], **overall_scores(results)}
-        logging.info(
-            "Evaluation after step %d: %s%s",
-            step,
-            ", ".join(f"{name} {value:.4g}" for name, value in scores.items()),
-            " (the best so far)" if is_best else "",
-        )
+        _log_scores(step, scores, is_best)
         if is_best:
             self._best = results
             trainer.run_folder.history.best_step = step
@@ -124,3 +119,12 @@ class BestStep(Callback):
             f"{best[self._metric]}, from step {best['global_step']}, after "
             f"{waited} more evaluations."
         )
+
+
+def _log_scores(step: int, scores: Mapping[str, float], is_best: bool) -> None:
+    logging.info(
+        "Evaluation after step %d: %s%s",
+        step,
+        ", ".join(f"{name} {value:.4g}" for name, value in scores.items()),
+        " (the best so far)" if is_best else "",
+    )

@@ -22,26 +22,41 @@ def connect_devices(flags: DeviceFlags) -> tf.distribute.Strategy:
     """
     if not flags.is_tpu:
         return create_strategy(flags.distribution_strategy)
-    address = flags.tpu_name or flags.master
-    return create_strategy("tpu", address, flags.tpu_zone, flags.gcp_project)
+    return create_strategy(
+        "tpu",
+        tpu=flags.tpu_name or flags.master,
+        zone=flags.tpu_zone,
+        project=flags.gcp_project,
+    )
 
 
 # Cached, so that all runs in a process use one connection to the workers.
 @functools.cache
 def create_strategy(
-    name: str | None, *tpu: str | None
+    name: str | None,
+    *,
+    tpu: str | None = None,
+    zone: str | None = None,
+    project: str | None = None,
 ) -> tf.distribute.Strategy:
     """Returns a tf.distribute strategy.
 
     If `name` is None, the strategy uses the workers in TF_CONFIG if it is set,
-    else all GPUs if there are several, else one device. `tpu` are the address,
-    the zone and the project of a TPU.
+    else all GPUs if there are several, else one device.
+
+    Args:
+        name: a value of --distribution_strategy, or "tpu".
+        tpu: name or address of a TPU.
+        zone: zone of the TPU.
+        project: project of the TPU.
 
     Raises:
         ValueError: `name` is "multi_worker", and TF_CONFIG is not set.
     """
     if name == "tpu":
-        resolver = tf.distribute.cluster_resolver.TPUClusterResolver(*tpu)
+        resolver = tf.distribute.cluster_resolver.TPUClusterResolver(
+            tpu, zone, project
+        )
         tf.config.experimental_connect_to_cluster(resolver)
         tf.tpu.experimental.initialize_tpu_system(resolver)
         return tf.distribute.TPUStrategy(resolver)

@@ -27,7 +27,6 @@ class RunWeights:
         global_step: number of steps that trained the current weights,
             including steps that were skipped.
         is_best_step: whether the current weights come from the best step.
-        checkpointer: saves the run's checkpoints.
     """
 
     def __init__(
@@ -51,7 +50,7 @@ class RunWeights:
                 for variable in train_step.model.trainable_variables
                 if variable.path.startswith("distillation/")
             }
-        self.checkpointer = Checkpointer(
+        self._checkpointer = Checkpointer(
             run_folder.path,
             variables,
             train_step.optimizer if train_step else None,
@@ -95,7 +94,7 @@ class RunWeights:
         may_use_best = not self._config.training.do_train
         if may_use_best and prefers_best and self.restore_best():
             return
-        step = self.checkpointer.restore()
+        step = self._checkpointer.restore()
         if step is None:
             if may_use_best and self.restore_best():
                 return
@@ -135,7 +134,7 @@ class RunWeights:
         Raises:
             ValueError: it contains no state of the optimizer.
         """
-        if self.checkpointer.has_optimizer:
+        if self._checkpointer.has_optimizer:
             return
         folder = self._config.training.output_dir
         raise ValueError(
@@ -163,7 +162,7 @@ class RunWeights:
             ValueError: a weight is not finite.
             OSError: the checkpoint could not be written.
         """
-        self.checkpointer.save(self.global_step, keeps_optimizer)
+        self._checkpointer.save(self.global_step, keeps_optimizer)
         logging.info("Saved the checkpoint of step %d", self.global_step)
 
     def save_best(self) -> None:

@@ -180,11 +180,8 @@ class History:
         if former or self._started is None:
             # A killed run may have left half a line at the end of the file.
             self._write_all()
-            return
-        with open(self._path, "a", encoding="utf-8") as file:
-            file.write(_line_of(line))
-        if kind == "checkpoint":
-            atomic.sync_to_disk(self._path)
+        else:
+            self._append(line)
 
     def _create_line(
         self,
@@ -247,6 +244,13 @@ class History:
                 if value is not None:
                     tf.summary.scalar(prefix + name, value, step=step)
         self._writer.flush()
+
+    def _append(self, line: HistoryLine) -> None:
+        """Writes a line at the end of the file."""
+        with open(self._path, "a", encoding="utf-8") as file:
+            file.write(_line_of(line))
+        if line["kind"] == "checkpoint":
+            atomic.sync_to_disk(self._path)
 
     def _write_all(self) -> None:
         atomic.write_text(

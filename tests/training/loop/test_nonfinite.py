@@ -90,7 +90,8 @@ def test_weights_that_are_not_finite_are_never_saved(at_once, tmp_path):
         fit(trainer, batches([1]), 9)
     assert checkpoint_steps(tmp_path) == [1, 2, 3]
     trainer = create_trainer(**flags)
-    assert trainer.weights.checkpointer.restore() == 3
+    trainer.weights.restore_or_load()
+    assert trainer.weights.global_step == 3
     assert [
         float(variable) for variable in trainer.model.trainable_variables
     ] == before
@@ -105,16 +106,12 @@ def test_no_checkpoint_is_dropped_while_steps_are_skipped(tmp_path):
     )
     with pytest.raises(ValueError, match="4 steps in a row"):
         fit(trainer, batches([1, 1, 1] + [np.nan] * 9), 20)
-    assert checkpoint_steps(trainer.weights.checkpointer.output_dir) == [2, 3]
+    assert checkpoint_steps(trainer.run_folder.path) == [2, 3]
     # One that fell due meanwhile is made as soon as a step is not skipped.
     flags = {"save_checkpoints_steps": 2}
     trainer = create_trainer(output_dir=tmp_path / "goes_on", **flags)
     fit(trainer, batches([1, np.nan, np.nan, 1]), 7)
-    assert checkpoint_steps(trainer.weights.checkpointer.output_dir) == [
-        4,
-        6,
-        7,
-    ]
+    assert checkpoint_steps(trainer.run_folder.path) == [4, 6, 7]
     trainer = create_trainer(output_dir=tmp_path / "at_the_end", **flags)
     fit(trainer, batches([1, 1, np.nan]), 3)
-    assert checkpoint_steps(trainer.weights.checkpointer.output_dir) == [2, 3]
+    assert checkpoint_steps(trainer.run_folder.path) == [2, 3]

@@ -94,6 +94,8 @@ LINE = {
         ({"learning_rate": "0.1"}, "learning_rate"),
         ({"metrics": [0.5]}, "metrics"),
         ({"metrics": {"loss": "0.5"}}, "metrics"),
+        ({"metrics": {"loss": True}}, "metrics"),
+        ({"dev_set": "1"}, "dev_set"),
         ({"best_step": "1"}, "best_step"),
     ],
 )
