@@ -192,8 +192,7 @@ class BertModel(FeaturesModel):
 
     def draw_seed(self) -> Tensor:
         """Returns a new seed, int [2], for the dropout of a call."""
-        seed: Tensor = self.seed_generator.next()
-        return seed
+        return self.seed_generator.next()
 
     def call(
         self,
@@ -296,8 +295,7 @@ class BertModel(FeaturesModel):
         else:
             last = last_positions(attended_positions(input_mask))
             vector = gather_vectors(sequence_output, last)
-        pooled: Tensor = self.pooler(vector)
-        return pooled
+        return self.pooler(vector)
 
     def exported_model(self) -> keras.Model:
         """Returns a model whose outputs contain no list."""

@@ -111,8 +111,7 @@ class Embeddings(BertLayer):
                 f"A row of {seq_length} ids, but {num_positions} positions in "
                 f"the model. Shorten each row to {num_positions} ids or fewer"
             )
-        table: Tensor = self.position_embeddings
-        return table[:seq_length]
+        return self.position_embeddings[:seq_length]
 
     def _multiply_one_hot(self, ids: Tensor, table: Tensor) -> Tensor:
         one_hot = keras.ops.one_hot(ids, table.shape[0], dtype=table.dtype)

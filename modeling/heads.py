@@ -53,8 +53,7 @@ class OutputHead(keras.layers.Layer):
     def call(self, inputs: Tensor) -> Tensor:
         """Returns the logits of `inputs`, float [..., num_outputs]."""
         kernel = keras.ops.transpose(self.output_weights)
-        bias: Tensor = self.output_bias
-        return keras.ops.matmul(inputs, kernel) + bias
+        return keras.ops.matmul(inputs, kernel) + self.output_bias
 
     def compute_output_shape(self, input_shape: Shape) -> Shape:
         """Returns the shape of the logits, [..., number of outputs]."""

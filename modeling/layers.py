@@ -25,8 +25,7 @@ def all_layers(layer: keras.layers.Layer) -> list[keras.layers.Layer]:
     Uses a private method, because Keras's public list contains only the
     outermost layers of a model.
     """
-    layers: list[keras.layers.Layer] = layer._flatten_layers()
-    return layers
+    return layer._flatten_layers()
 
 
 @keras.saving.register_keras_serializable(package="bert")
@@ -114,7 +113,7 @@ class Dense(keras.layers.Dense):
 
     def __call__(self, inputs: Tensor, training: bool = False) -> Tensor:
         """Computes the dense layer and its activation, float [..., units]."""
-        outputs: Tensor = super().__call__(inputs, training=training)
+        outputs = super().__call__(inputs, training=training)
         # Apply the activation outside the layer's name scope. TensorFlow's
         # graph optimizer sorts the terms of sums by name, so other names would
         # change the last bits of the trained weights.

@@ -171,8 +171,7 @@ def layer_norm(
     training: bool,
 ) -> Tensor:
     """Applies a normalization layer to the last axis of `inputs` [..., W]."""
-    outputs: Tensor = layer(inputs)
-    return outputs
+    return layer(inputs)
 
 
 @Overridable
@@ -311,8 +310,7 @@ def dropout_add_norm(
 ) -> Tensor:
     """Returns `layer_norm` of `dropout(inputs) + residual`, float [..., W]."""
     dropped = dropout.plain(inputs, dropout_prob, seed=seed)
-    outputs: Tensor = layer(dropped + residual)
-    return outputs
+    return layer(dropped + residual)
 
 
 @Overridable

@@ -98,7 +98,7 @@ def _parse(serialized: tf.Tensor, spec: Spec) -> dict[str, tf.Tensor]:
         name: tf.io.FixedLenFeature(feature.shape, tf.as_dtype(feature.dtype))
         for name, feature in spec.items()
     }
-    values: dict[str, tf.Tensor] = tf.io.parse_example(serialized, features)
+    values = tf.io.parse_example(serialized, features)
     return values
 
 

@@ -271,15 +271,14 @@ def _to_tensor(texts: TextsLike) -> tf.Tensor:
             text.encode("utf-8", "ignore") for text in text_lists.to_list(texts)
         ]
         return tf.constant(rows, tf.string, [len(rows)])
-    tensor: tf.Tensor = texts
-    shape = tensor.shape
+    shape = texts.shape
     is_column = shape.rank == 2 and shape[1] == 1
-    if tensor.dtype != tf.string or not (
+    if texts.dtype != tf.string or not (
         shape.rank in (0, 1, None) or is_column
     ):
         raise TypeError(
             f"texts must be a tensor of strings, [N]; received "
-            f"{tensor.dtype.name}, {shape}. Pass a pair as a tuple (first "
+            f"{texts.dtype.name}, {shape}. Pass a pair as a tuple (first "
             "texts, second texts)"
         )
-    return tensor[:, 0] if is_column else tensor
+    return texts[:, 0] if is_column else texts

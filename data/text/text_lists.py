@@ -1,10 +1,7 @@
 """Converts lists, arrays and tensors of texts to lists of str."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
-
-if TYPE_CHECKING:
-    import tensorflow as tf
+from typing import Any, Protocol, TypeAlias
 
 
 class Column(Protocol):
@@ -14,10 +11,15 @@ class Column(Protocol):
         """Returns the values as Python's."""
 
 
+class Tensor(Protocol):
+    """A tensor of TensorFlow, which has a value outside of graphs."""
+
+    def numpy(self) -> Any:  # noqa: ANN401  an array, or the bytes of a scalar
+        """Returns the value."""
+
+
 # A text or several: str or UTF-8 as bytes, in a list, an array or a tensor.
-TextsLike: TypeAlias = (
-    "str | bytes | Sequence[str | bytes] | Column | tf.Tensor"
-)
+TextsLike: TypeAlias = str | bytes | Sequence[str | bytes] | Column | Tensor
 
 
 def to_list(texts: TextsLike) -> list[str]:

@@ -160,10 +160,7 @@ class TokenizerLayer(keras.layers.Layer):
             the next WordPiece begins. `chars` is a Characters.
         """
         # Flatten other shapes, such as [N, 1] of `keras.Input((1,))`.
-        tokenized: tuple[tf.RaggedTensor, tf.Tensor, Characters] = self._graph(
-            tf.reshape(texts, [-1])
-        )
-        return tokenized
+        return self._graph(tf.reshape(texts, [-1]))
 
     def _tokenize(
         self, texts: tf.Tensor
@@ -213,12 +210,11 @@ class TokenizerLayer(keras.layers.Layer):
         )
         if not self.do_lower_case:
             return chars
-        normalized: _Normalized = tf.cond(
+        return tf.cond(
             tf.reduce_any((flags & unicode_tables.ODD) > 0),
             lambda: self._reorder(self._expand(_lower_sigmas(chars)), flags),
             lambda: chars,
         )
-        return normalized
 
     def _expand(self, chars: _Normalized) -> _Normalized:
         """Replaces indices of rows of `UnicodeTables.several` by the rows."""

@@ -159,8 +159,7 @@ def layer_norm(
     """
     inputs = keras.ops.cast(inputs, layer.compute_dtype)
     if layer.compute_dtype == "float16":
-        outputs: Tensor = layer(inputs)
-        return outputs
+        return layer(inputs)
     gamma, beta = layer.gamma.value, layer.beta.value
     return tf.cond(
         tf.size(inputs) < _FEW_ELEMENTS,

@@ -1,9 +1,11 @@
-"""Types of `keras.layers.Layer`. Those that are not here are Any."""
+"""Types of the layers that this project builds on. Others are Any."""
 
 from typing import Any, Self
 
 from keras import Variable
 from keras.initializers import Initializer
+
+from modeling.tensors import Tensor
 
 class Layer:
     built: bool
@@ -50,6 +52,7 @@ class Dense(Layer):
         kernel_initializer: Initializer | str = "glorot_uniform",
         **options: Any,
     ) -> None: ...
+    def __call__(self, *args: Any, **kwargs: Any) -> Tensor: ...
     def quantize(
         self, mode: str, type_check: bool = True, config: Any = None
     ) -> None: ...
@@ -64,5 +67,6 @@ class LayerNormalization(Layer):
         epsilon: float = 1e-3,
         **options: Any,
     ) -> None: ...
+    def __call__(self, *args: Any, **kwargs: Any) -> Tensor: ...
 
 def __getattr__(name: str) -> Any: ...

@@ -11,5 +11,14 @@ _P = ParamSpec("_P", default=...)
 class PolymorphicFunction(Generic[_P, _T]):
     python_function: Callable[_P, _T]
     def __call__(self, *args: _P.args, **kwargs: _P.kwargs) -> _T: ...
-    # Takes tensors, or their types, or Python's values. It has a graph.
-    def get_concrete_function(self, *args: Any, **kwargs: Any) -> Any: ...
+    # The arguments are tensors, or their types, or Python's values.
+    def get_concrete_function(
+        self, *args: Any, **kwargs: Any
+    ) -> ConcreteFunction: ...
+
+# The graph of one signature, which takes its tensors.
+class ConcreteFunction:
+    graph: Any
+    structured_input_signature: Any
+    structured_outputs: Any
+    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
