@@ -1,7 +1,7 @@
 """Answers that the logits of small passages give.
 
 data/squad/final_text.py finds their text in the passage.
-tests/data/squad/test_golden.py compares answers with those that the original
+tests/data/squad/test_answer_decoding_golden.py compares answers with those that the original
 recorded.
 """
 

@@ -1,6 +1,6 @@
 """Questions and answers that are read from files in SQuAD's layout.
 
-tests/data/squad/test_tables.py reads tables as other tools write them.
+tests/data/squad/test_cells.py reads tables as other tools write them.
 """
 
 import json
