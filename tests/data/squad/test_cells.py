@@ -1,39 +1,13 @@
-"""Questions in tables, with the columns and notations that tools write.
-
-data/squad/cells.py reads their answers.
-"""
-
-import csv
-import io
-import json
+"""Answers in the cells of tables, in the notations that tools write."""
 
 import pytest
 
-from data.squad.squad_examples import read_squad_examples
+from data.squad import cells
 from data.squad.squad_questions import read_squad_file
-from data.tables.layout_options import LayoutOptions
+from tests.support.squad_files import read_answers, write_questions
 
 CONTEXT = "Anna's inn has nine rooms. The fair lasts two days."
 QUESTION = "How many rooms has the inn?"
-
-
-def write_table(path, row, *more):
-    """Writes rows, {column: cell}, as CSV; returns the path."""
-    file = io.StringIO()
-    writer = csv.DictWriter(file, row.keys())
-    writer.writeheader()
-    writer.writerows([row, *more])
-    path.write_text(file.getvalue())
-    return path
-
-
-def read(path, **options):
-    """Returns (text, first character) of the answers that a table trains."""
-    file = read_squad_file(path)
-    examples = read_squad_examples(file, True, **options)
-    return [
-        (example.orig_answer_text, example.answer_start) for example in examples
-    ]
 
 
 NOTATIONS = [
@@ -69,8 +43,8 @@ NOTATIONS = [
 @pytest.mark.parametrize("is_v2", [False, True])
 def test_answers_in_every_notation(tmp_path, columns, is_v2):
     row = {"question": QUESTION, "context": CONTEXT, **columns}
-    path = write_table(tmp_path / "squad.csv", row)
-    assert read(path, version_2_with_negative=is_v2) == [("nine", 15)]
+    path = write_questions(tmp_path / "squad.csv", row)
+    assert read_answers(path, version_2_with_negative=is_v2) == [("nine", 15)]
 
 
 @pytest.mark.parametrize(
@@ -85,37 +59,31 @@ def test_answers_in_every_notation(tmp_path, columns, is_v2):
 def test_several_answers_stay_several(tmp_path, answers):
     row = {"question": QUESTION, "context": CONTEXT, "answers": answers}
     ((_, qa, _),) = read_squad_file(
-        write_table(tmp_path / "squad.csv", row)
+        write_questions(tmp_path / "squad.csv", row)
     ).questions
     assert [answer["text"] for answer in qa["answers"]] == ["nine", "two days"]
 
 
 @pytest.mark.parametrize(
-    "answers",
+    ("answers", "shown"),
     [
-        "{'text': array(['nine', ...], dtype=object)}",
-        "{'text': ['nine'",
-        "{'text': ['nine'], 'answer_start': [15, 16]}",
-        "{'text': __import__('os')}",
-        "{'answer_start': [15]}",
-        "[9]",
+        ("{'text': array(['nine', ...], dtype=object)}", "nine"),
+        ("{'text': ['nine'", "nine"),
+        ("{'text': ['nine'], 'answer_start': [15, 16]}", "nine"),
+        ("{'text': __import__('os')}", "__import__"),
+        ("{'answer_start': [15]}", "answer_start"),
+        ("[9]", "9"),
     ],
 )
-def test_a_cell_that_cannot_be_read_is_shown(tmp_path, answers):
+def test_a_cell_that_cannot_be_read_is_shown(tmp_path, answers, shown):
     row = {"question": QUESTION, "context": CONTEXT, "answers": answers}
-    path = write_table(tmp_path / "squad.csv", row)
+    path = write_questions(tmp_path / "squad.csv", row)
     with pytest.raises(ValueError, match=r"squad\.csv, line 2: ") as error:
-        read(path)
-    message = str(error.value)
-    assert (
-        "nine" in message
-        or "9" in message
-        or "answer_start" in message
-        or ("__import__" in message)
-    )
+        read_answers(path)
+    assert shown in str(error.value)
 
 
-@pytest.mark.parametrize(
+UNANSWERED = pytest.mark.parametrize(
     "columns",
     [
         {"answer": "", "answer_start": ""},
@@ -129,105 +97,58 @@ def test_a_cell_that_cannot_be_read_is_shown(tmp_path, answers):
         {"answers": "[]"},
     ],
 )
-def test_questions_without_an_answer_need_the_flag_of_v2(tmp_path, columns):
+
+
+@UNANSWERED
+def test_questions_without_an_answer_are_read_with_the_flag_of_v2(
+    tmp_path, columns
+):
     row = {"question": QUESTION, "context": CONTEXT, **columns}
-    path = write_table(tmp_path / "squad.csv", row)
-    assert read(path, version_2_with_negative=True) == [("", -1)]
-    # Without the flag, as for SQuAD's own files.
+    path = write_questions(tmp_path / "squad.csv", row)
+    assert read_answers(path, version_2_with_negative=True) == [("", -1)]
+
+
+@UNANSWERED
+def test_questions_without_an_answer_need_the_flag_of_v2(tmp_path, columns):
+    """As in SQuAD's own files."""
+    row = {"question": QUESTION, "context": CONTEXT, **columns}
+    path = write_questions(tmp_path / "squad.csv", row)
     with pytest.raises(ValueError, match="set --version_2_with_negative"):
-        read(path)
-
-
-@pytest.mark.parametrize("start", [15.0, "15", "15.0"])
-def test_positions_that_are_floats_in_json_are_read(tmp_path, start):
-    answers = [{"text": "nine", "answer_start": start}]
-    qa = {"id": "a", "question": QUESTION, "answers": answers}
-    content = {"data": [{"paragraphs": [{"context": CONTEXT, "qas": [qa]}]}]}
-    path = tmp_path / "squad.json"
-    path.write_text(json.dumps(content))
-    assert read(path) == [("nine", 15)]
-
-
-@pytest.mark.parametrize("start", [15.5, "15th", True, [15]])
-def test_a_position_that_is_no_whole_number_is_an_error(tmp_path, start):
-    answers = [{"text": "nine", "answer_start": start}]
-    qa = {"id": "a", "question": QUESTION, "answers": answers}
-    path = tmp_path / "squad.json"
-    path.write_text(json.dumps([{"context": CONTEXT, "qas": [qa]}]))
-    with pytest.raises(ValueError, match=r"'answer_start' of type int"):
-        read(path)
+        read_answers(path)
 
 
 def test_an_answer_with_brackets_of_the_passage_is_a_text(tmp_path):
     context = "The [MASK] token hides a word."
     row = {"question": "q", "context": context, "answer": "[MASK] token"}
-    path = write_table(tmp_path / "squad.csv", row)
-    assert read(path) == [("[MASK] token", 4)]
+    path = write_questions(tmp_path / "squad.csv", row)
+    assert read_answers(path) == [("[MASK] token", 4)]
 
 
-@pytest.mark.parametrize("column", ["answer", "answer_text", "text"])
-@pytest.mark.parametrize("start", [15, 15.0, "15.0", None])
-def test_json_lines_may_have_the_columns_of_tables(tmp_path, column, start):
-    row = {"question": QUESTION, "context": CONTEXT, "answer_start": start}
-    path = tmp_path / "squad.jsonl"
-    path.write_text(json.dumps({**row, column: "nine"}) + "\n")
-    assert read(path) == [("nine", 15)]
-    path.write_text(json.dumps({**row, column: ""}) + "\n")
-    assert read(path, version_2_with_negative=True) == [("", -1)]
+def test_a_cell_that_is_a_part_of_the_passage_is_a_text():
+    context = "The year [1895] was cold."
+    assert cells.read_cell("[1895]", context) == "[1895]"
 
 
-def test_parquet_has_the_columns_of_the_hub(tmp_path):
-    pyarrow = pytest.importorskip("pyarrow")
-    parquet = pytest.importorskip("pyarrow.parquet")
-    row = {
-        "id": "a",
-        "question": QUESTION,
-        "context": CONTEXT,
-        "answers": {"text": ["nine"], "answer_start": [15]},
-    }
-    path = tmp_path / "squad.parquet"
-    parquet.write_table(pyarrow.Table.from_pylist([row]), path)
-    assert read(path) == [("nine", 15)]
+@pytest.mark.parametrize(
+    ("value", "number"),
+    [
+        (48.0, 48),
+        ("48", 48),
+        ("48.0", 48),
+        ("", None),
+        ("NaN", None),
+        (float("nan"), None),
+    ],
+)
+def test_a_whole_number_may_be_written_as_pandas_does(value, number):
+    assert cells.whole_number(value) == number
 
 
-def test_a_table_without_answers_can_only_be_answered(tmp_path):
-    row = {"question": QUESTION, "context": CONTEXT, "document_id": "7"}
-    path = write_table(tmp_path / "squad.csv", row)
-    (example,) = read_squad_examples(read_squad_file(path), False)
-    assert (example.qas_id, example.question_text) == ("2", QUESTION)
-    with pytest.raises(ValueError, match="columns question, context, answer"):
-        read(path)
+@pytest.mark.parametrize("value", [15.5, "15th", [15]])
+def test_what_is_no_whole_number_stays_as_it_is(value):
+    assert cells.whole_number(value) == value
 
 
-def test_quotes_after_a_backslash_are_read(tmp_path):
-    """Spark writes them so."""
-    path = tmp_path / "squad.csv"
-    path.write_text(
-        "question,context,answer\n"
-        'How many?,"They say \\"Anna has nine rooms, and eels.\\"",nine\n'
-        "Where?,The inn is in Oslo.,Oslo\n"
-    )
-    questions = read_squad_file(path).questions
-    assert questions[0][0] == 'They say "Anna has nine rooms, and eels."'
-    assert read(path) == [("nine", 19), ("Oslo", 14)]
-
-
-@pytest.mark.parametrize("indent", [None, 1])
-def test_a_json_file_may_be_a_list_or_one_entry_a_line(tmp_path, indent):
-    entry = {"question": QUESTION, "context": CONTEXT, "answer": "nine"}
-    path = tmp_path / "squad.json"
-    path.write_text(json.dumps([entry | {"id": "7"}], indent=indent))
-    assert read(path) == [("nine", 15)]
-    path.write_text(f"{json.dumps(entry)}\n{json.dumps(entry)}\n")
-    assert read(path) == [("nine", 15)] * 2
-
-
-def test_the_flags_of_tables_are_read(tmp_path):
-    path = tmp_path / "squad.csv"
-    text = "question|context|answer\nWo?|Das Caf\xe9 ist hier.|Caf\xe9\n"
-    path.write_bytes(text.encode("cp1252"))
-    with pytest.raises(ValueError, match="--encoding=cp1252"):
-        read_squad_file(path)
-    layout = LayoutOptions(encoding="cp1252").layout()
-    ((context, _, _),) = read_squad_file(path, layout).questions
-    assert context == "Das Caf\xe9 ist hier."
+def test_a_row_without_a_column_of_answers_has_none():
+    row = {"question": QUESTION, "context": CONTEXT}
+    assert cells.answers_of_row(row) == {}
