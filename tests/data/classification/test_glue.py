@@ -1,8 +1,4 @@
-"""GLUE's tasks, on its files where they are, and on small ones of our own.
-
-data/classification/glue_layouts.py finds the columns in the files of each
-mirror.
-"""
+"""GLUE's tasks, on its files where they are, and on small ones of our own."""
 
 import csv
 
@@ -66,11 +62,7 @@ def test_broken_lines_of_qqp_are_left_out(tmp_path, caplog):
     header = "id\tqid1\tqid2\tquestion1\tquestion2\tis_duplicate"
     lines = [header, "7\t1\t2\ta\tb\t1", "8\t1\t2\tbroken", "9\t1\t2\tc\td\t0"]
     write(tmp_path, "train.tsv", *lines)
-    # An empty line at the end is no row.
-    rows = ("0\te", "1\te\tf", "")
-    write(tmp_path, "test.tsv", "id\tquestion1\tquestion2", *rows)
-    processor = create_processor("qqp", tmp_path)
-    examples = processor.read("train")
+    examples = create_processor("qqp", tmp_path).read("train")
     assert [
         (example.guid, example.text_a, example.text_b, example.label)
         for example in examples
@@ -79,25 +71,37 @@ def test_broken_lines_of_qqp_are_left_out(tmp_path, caplog):
         ("train-3", "c", "d", "0"),
     ]
     assert "train.tsv: skipped 1 lines" in caplog.text
-    # GLUE numbers the lines of a test set: each needs its prediction.
-    short, example = processor.read("predict")
+
+
+def test_broken_lines_of_a_test_set_of_qqp_get_an_empty_text(tmp_path, caplog):
+    """GLUE numbers the lines of a test set: each needs its prediction."""
+    # An empty line at the end is no row.
+    rows = ("0\te", "1\te\tf", "")
+    write(tmp_path, "test.tsv", "id\tquestion1\tquestion2", *rows)
+    short, example = create_processor("qqp", tmp_path).read("predict")
     assert (short.text_a, short.text_b) == ("e", "")
     assert (example.text_a, example.text_b) == ("e", "f")
     assert "test.tsv: added empty texts to 1 lines" in caplog.text
 
 
-def test_mnli_also_has_its_mismatched_and_diagnostic_sets(tmp_path):
+def test_mnli_has_a_mismatched_set(tmp_path):
     row = "5\tp\tq\tg\tx\tx\tx\tx\ta\tb\tneutral"
     write(tmp_path, "dev_mismatched.tsv", "header", row)
-    write(tmp_path, "diagnostic.tsv", "index\tsentence1\tsentence2", "0\ta\tb")
     (example,) = create_processor("mnli-mm", tmp_path).read("eval")
     assert (example.guid, example.label) == ("dev_mismatched-5", "neutral")
+
+
+def test_the_diagnostic_set_has_the_labels_of_mnli(tmp_path):
+    write(tmp_path, "diagnostic.tsv", "index\tsentence1\tsentence2", "0\ta\tb")
     ax = create_processor("ax", tmp_path)
     (example,) = ax.read("predict")
     assert (example.text_a, example.text_b) == ("a", "b")
     assert ax.labels() == create_processor("mnli", tmp_path).labels()
+
+
+def test_the_diagnostic_set_is_not_for_training(tmp_path):
     with pytest.raises(OSError, match="train set"):
-        ax.read("train")
+        create_processor("ax", tmp_path).read("train")
 
 
 def test_xnli_is_read_in_one_language(tmp_path):
@@ -140,3 +144,18 @@ def test_scores_of_a_submission_are_between_0_and_5(tmp_path):
     glue.write_submission(tmp_path, "sts-b", [2.25, -0.1, 5.4])
     lines = (tmp_path / "STS-B.tsv").read_text().splitlines()
     assert lines[1:] == ["0\t2.250", "1\t0.000", "2\t5.000"]
+
+
+def test_quotes_and_odd_bytes_are_read_as_the_original_reads_them(tmp_path):
+    text = (
+        'a\t1\t\t"He said\na\t0\t\t"x" y"\t"\r\nb\t1\t*\t it\'s \u2028 one \n'
+        "\ufeffc\t0\t\tlast, no line end"
+    )
+    path = tmp_path / "train.tsv"
+    path.write_bytes(text.encode())
+    with open(path, encoding="utf-8", newline="\n") as reader:
+        expected = list(csv.reader(reader, delimiter="\t", quotechar=None))
+    examples = create_processor("cola", tmp_path).read("train")
+    assert [example.text_a for example in examples] == [
+        row[3] for row in expected
+    ]

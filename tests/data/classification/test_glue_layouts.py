@@ -1,4 +1,4 @@
-"""TODO."""
+"""Columns in the files of GLUE's mirrors, which are found by their names."""
 
 import json
 
@@ -105,8 +105,9 @@ def test_labels_that_are_numbers_are_explained(tmp_path, caplog):
         create_processor("mnli", tmp_path).read("train")
     (record,) = caplog.records
     assert "0 as entailment, 1 as neutral, 2 as contradiction" in record.message
-    # GLUE's own are words.
-    caplog.clear()
+
+
+def test_labels_that_are_words_need_no_explanation(tmp_path, caplog):
     header = "index\tsentence1\tsentence2\tlabel"
     write(tmp_path, "train.tsv", header, "0\ta\tb\tentailment")
     with caplog.at_level("INFO"):
@@ -118,6 +119,9 @@ def test_test_sets_of_mirrors_have_no_labels(tmp_path):
     write(tmp_path, "test.tsv", "sentence\tlabel\tidx", "a\t-1\t0")
     (example,) = create_processor("cola", tmp_path).read("predict")
     assert (example.guid, example.text_a) == ("test-1", "a")
+
+
+def test_the_matched_test_set_of_a_mirror_has_no_labels(tmp_path):
     header = "premise\thypothesis\tlabel\tidx"
     write(tmp_path, "test_matched.tsv", header, "a\tb\t-1\t0")
     (example,) = create_processor("mnli", tmp_path).read("predict")
@@ -153,6 +157,9 @@ def test_a_tsv_file_comes_before_other_tables(tmp_path):
     write(tmp_path, "dev.tsv", "sentence\tlabel", "tsv\t1")
     (example,) = create_processor("sst-2", tmp_path).read("eval")
     assert example.text_a == "tsv"
+
+
+def test_csv_of_a_mirror_may_be_quoted(tmp_path):
     write(tmp_path, "train.csv", "sentence,label", '"csv, quoted",1')
     (example,) = create_processor("sst-2", tmp_path).read("train")
     assert example.text_a == "csv, quoted"

@@ -75,10 +75,9 @@ def test_decoding_of_any_sequence_takes_the_best_tags(scheme, length):
 def test_all_sequences_of_schemes_without_beginnings_are_legal(scheme, length):
     labels = SCHEMES[scheme]
     scores = random_scores(labels, length)
-    ids = legal_tags.decode_tags(scores, labels, True)
-    assert (
-        ids.tolist() == legal_tags.decode_tags(scores, labels, False).tolist()
-    )
+    legal = legal_tags.decode_tags(scores, labels, True)
+    free = legal_tags.decode_tags(scores, labels, False)
+    assert legal.tolist() == free.tolist()
 
 
 def test_a_long_text_is_not_rounded_away():

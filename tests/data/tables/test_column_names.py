@@ -20,6 +20,17 @@ def test_the_text_and_the_label_have_usual_names():
     }
 
 
+@pytest.mark.parametrize(
+    ("columns", "text"),
+    [(["Text", "text", "label"], "Text"), (["A", "a", "label"], None)],
+)
+def test_names_that_differ_only_in_case_are_two_columns(columns, text):
+    assert column_names.guess_columns(columns) == {
+        "text_column": text,
+        "label_column": "label",
+    }
+
+
 def test_the_only_other_column_is_the_label():
     columns = column_names.guess_columns(["Text", "queue"])
     assert columns["label_column"] == "queue"
