@@ -1,4 +1,7 @@
-"""Columns in the files of GLUE's mirrors, which are found by their names."""
+"""Columns in the files of GLUE's mirrors, which are found by their names.
+
+data/classification/glue_layouts.py finds them.
+"""
 
 import json
 

@@ -1,4 +1,7 @@
-"""The labels of a task, from --labels or from rows, and their warnings."""
+"""The labels of a task, from --labels or from rows, and their warnings.
+
+data/classification/label_cells.py reads them from the cells of rows.
+"""
 
 import pytest
 

@@ -1,4 +1,7 @@
-"""A user's own tables: formats, labels, and what is said of bad lines."""
+"""A user's own tables: formats, labels, and what is said of bad lines.
+
+data/classification/table_processor.py reads them.
+"""
 
 import json
 

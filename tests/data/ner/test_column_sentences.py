@@ -1,4 +1,7 @@
-"""Where sentences of words and tags in columns begin and end."""
+"""Where sentences of words and tags in columns begin and end.
+
+data/ner/column_sentences.py finds them.
+"""
 
 import pytest
 

@@ -1,4 +1,7 @@
-"""Words and tags in the columns of files and of sheets."""
+"""Words and tags in the columns of files and of sheets.
+
+data/ner/columns.py reads them.
+"""
 
 import pytest
 

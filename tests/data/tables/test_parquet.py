@@ -1,4 +1,7 @@
-"""The rows of Parquet files, their types, and damaged files."""
+"""The rows of Parquet files, their types, and damaged files.
+
+data/tables/parquet.py reads them.
+"""
 
 import numpy as np
 import pytest
