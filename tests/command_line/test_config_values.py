@@ -1,4 +1,4 @@
-"""TODO."""
+"""Values of flags, whatever group they are in."""
 
 import dataclasses
 
@@ -34,12 +34,20 @@ class Config(flags.Config):
 def test_two_groups_share_the_value_of_a_flag():
     config = config_values.create_config(Config, folder="x", length=9)
     assert config.loop.length == config.windows.length == 9
+
+
+def test_a_changed_value_is_that_of_all_groups():
+    config = config_values.create_config(Config, folder="x", length=9)
     changed = config_values.replace(config, length=8, steps=7)
     assert changed.loop.length == changed.windows.length == 8
     assert (changed.loop.steps, changed.windows.stride) == (7, 64)
-    assert config_values.values_of(changed) == {
+
+
+def test_the_values_of_all_groups_are_those_of_flags():
+    config = config_values.create_config(Config, folder="x", length=9, steps=7)
+    assert config_values.values_of(config) == {
         "folder": "x",
-        "length": 8,
+        "length": 9,
         "name": None,
         "steps": 7,
     }
@@ -51,6 +59,11 @@ def test_only_what_is_unset_is_filled():
     filled = config_values.fill(config, frozenset(), stated, "x")
     assert (filled.loop.steps, filled.loop.length) == (3, 9)
     assert filled.windows.stride == 64
+
+
+def test_what_the_user_set_stays():
+    config = config_values.create_config(Config, folder="x")
+    stated = {"steps": 3}
     kept = config_values.fill(config, frozenset({"steps"}), stated, "x")
     assert kept.loop.steps == 5
 
@@ -87,3 +100,10 @@ def test_a_value_of_a_file_is_checked_as_the_flag_would_be(name, value):
     )
     with pytest.raises(ValueError, match=rf"model\.json.*{name}"):
         config_values.fill(config, frozenset(), {name: value}, "model.json")
+
+
+def test_a_function_converts_the_flags_that_are_set():
+    config = config_values.create_config(Config, folder="x")
+    converted = config_values.convert(config, str.upper, "folder", "name")
+    values = config_values.values_of(converted)
+    assert (values["folder"], values["name"]) == ("X", None)

@@ -1,4 +1,4 @@
-"""TODO."""
+"""Flags that a user typed, apart from their values."""
 
 import dataclasses
 

@@ -1,7 +1,4 @@
-"""The statements of a folder of weights, whoever wrote it.
-
-model_folders/pooling_files.py reads those of sentence-transformers.
-"""
+"""The statements of a folder of weights, whoever wrote it."""
 
 import json
 
