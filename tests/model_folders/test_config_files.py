@@ -46,7 +46,8 @@ def test_an_activation_has_another_name_in_config_json(write, theirs, ours):
     ],
 )
 def test_another_network_than_bert_is_refused(write, entry, value):
-    path = write(**{entry: value})
+    changes = {entry: value}
+    path = write(**changes)
     with pytest.raises(ValueError, match=f"^{path}: `{entry}`"):
         config_files.load_config(path)
 

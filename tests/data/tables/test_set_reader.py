@@ -80,3 +80,32 @@ def test_labels_come_from_both_sets_and_missing_ones_are_named(
     assert "the dev set has none of only trained" in warning
     assert "the train set has none of only scored" in warning
     assert "--data_dir" in warning
+
+
+@pytest.fixture
+def reader(tmp_path):
+    """The reader of a folder with a train set and a dev set."""
+    (tmp_path / "train.csv").write_text("text,label\na,x\nb,y\n")
+    (tmp_path / "dev.csv").write_text("text,label\nc,y\n")
+    return TABLE_USES["csv"].create_processor(
+        str(tmp_path), DataFileOptions(), TableOptions(), frozenset()
+    )
+
+
+def test_examples_of_a_train_set_keep_no_row(reader):
+    assert [example.row for example in reader.read("train")] == [None, None]
+
+
+def test_examples_of_a_dev_set_keep_their_rows(reader):
+    (example,) = reader.read("eval")
+    assert example.row == {"text": "c", "label": "y"}
+
+
+def test_a_set_is_read_once(reader):
+    assert reader.read("eval") is reader.read("eval")
+
+
+def test_equal_texts_have_equal_keys(reader):
+    first, second = reader.read("train")
+    keys = reader.keys_of([first, second, first])
+    assert keys[0] == keys[2] != keys[1]
