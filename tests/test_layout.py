@@ -297,6 +297,34 @@ def test_only_one_table_names_the_classes_of_models():
         assert not strings & KIND_NAMES, path
 
 
+# Folders of tests that mirror a package, but whose files have other names yet.
+NOT_DONE = ("modeling", "training", "serving")
+
+
+def mirrored_tests():
+    """Returns {file of tests: the folder whose modules it tests}."""
+    return {
+        path: ROOT / path.parent.relative_to(ROOT / "tests")
+        for package in {*PACKAGES, "tools"} - {*NOT_DONE}
+        for path in (ROOT / "tests" / package).rglob("test_*.py")
+    }
+
+
+def test_a_file_of_tests_has_the_name_of_a_module():
+    """test_MODULE.py or test_MODULE_ASPECT.py lies where MODULE.py does.
+
+    So who edits data/tables/headers.py finds tests/data/tables/test_headers.py.
+    """
+    strange = []
+    for path, folder in mirrored_tests().items():
+        modules = {module.stem for module in folder.glob("*.py")}
+        words = path.stem.removeprefix("test_").split("_")
+        names = {"_".join(words[:end]) for end in range(1, len(words) + 1)}
+        if not names & modules:
+            strange.append(str(path.relative_to(ROOT)))
+    assert strange == []
+
+
 def test_what_tests_share_is_in_support():
     """A test file is imported by no other file, so it can change freely."""
     elsewhere = {"support", "testdata", "recordings"}

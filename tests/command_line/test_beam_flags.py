@@ -76,19 +76,35 @@ def test_every_flag_of_beam_is_accepted(beam):
     assert count > 150
 
 
-@pytest.mark.parametrize("runner", [DASK, "DaskRunner", "dask", "daskrunner"])
+DASK_NAMES = pytest.mark.parametrize(
+    "runner", [DASK, "DaskRunner", "dask", "daskrunner"]
+)
+
+
+@DASK_NAMES
 def test_flags_of_dask_reach_its_runner(runner):
     pytest.importorskip("distributed")
     address = "--dask_client_address=tcp://127.0.0.1:1"
     got = values_of("--runner", runner, address)
     assert got["runner"] == DASK
     assert got["address"] == "tcp://127.0.0.1:1"
-    # One task in a partition, so that every worker works.
-    assert got["partition_size"] == 1
-    got = values_of(f"--runner={runner}", "--dask_npartitions", "4")
-    assert got["npartitions"] == 4 and "partition_size" not in got
-    got = values_of(f"--runner={runner}", "--dask_partition_size=7")
-    assert got["partition_size"] == 7
+
+
+@DASK_NAMES
+@pytest.mark.parametrize(
+    ("flags", "expected"),
+    [
+        # One task in a partition, so that every worker works.
+        ([], {"partition_size": 1}),
+        (["--dask_npartitions", "4"], {"npartitions": 4}),
+        (["--dask_partition_size=7"], {"partition_size": 7}),
+    ],
+)
+def test_dask_has_one_size_or_number_of_partitions(runner, flags, expected):
+    pytest.importorskip("distributed")
+    got = values_of(f"--runner={runner}", *flags)
+    names = {"npartitions", "partition_size"}
+    assert {name: got[name] for name in names & got.keys()} == expected
 
 
 @pytest.mark.parametrize(
@@ -133,13 +149,22 @@ def test_the_runner_sets_the_number_of_workers():
 
 
 @pytest.mark.parametrize("script", ["predict.py", "create_pretraining_data.py"])
-def test_flags_of_beam_without_beam_name_the_pipeline(script, tmp_path):
-    for flag in ("--runner=DirectRunner", "--dask_client_address=tcp://a:1"):
-        error = script_runner.run(script, tmp_path, flag).error
-        assert (
-            "--pipeline=beam" in error and flag.partition("=")[0][2:] in error
-        )
-    # Scripts without Beam.
+@pytest.mark.parametrize(
+    ("flag", "name"),
+    [
+        ("--runner=DirectRunner", "runner"),
+        ("--dask_client_address=tcp://a:1", "dask_client_address"),
+    ],
+)
+def test_flags_of_beam_without_beam_name_the_pipeline(
+    script, flag, name, tmp_path
+):
+    error = script_runner.run(script, tmp_path, flag).error
+    assert "--pipeline=beam" in error
+    assert name in error
+
+
+def test_a_script_without_beam_names_no_pipeline(tmp_path):
     error = script_runner.run("run_squad.py", tmp_path, "--runner=a").error
     assert "--pipeline" not in error
 

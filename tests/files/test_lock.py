@@ -34,13 +34,21 @@ def assert_locked(path):
         pytest.fail("the lock was given twice")
 
 
+def test_a_lock_is_held_once_within_a_process(tmp_path):
+    path = tmp_path / ".lock"
+    with lock.hold_lock(path, "x"):
+        assert_locked(path)
+
+
 def test_a_released_lock_leaves_no_file(tmp_path):
     path = tmp_path / "new" / "run" / ".lock"
     with lock.hold_lock(path, "x"):
         assert os.listdir(path.parent) == [".lock"]
-        # The same holds within a process.
-        assert_locked(path)
     assert os.listdir(tmp_path) == []
+
+
+def test_an_interrupt_releases_the_lock_and_keeps_other_files(tmp_path):
+    path = tmp_path / "run" / ".lock"
 
     def interrupt():
         with lock.hold_lock(path, "x"):

@@ -10,15 +10,31 @@ import pytest
 import modeling
 import serving
 
+PACKAGES = pytest.mark.parametrize("package", [modeling, serving])
+NAMES = pytest.mark.parametrize(
+    ("package", "name"),
+    [
+        (package, name)
+        for package in (modeling, serving)
+        for name in package.__all__
+    ],
+)
 
-@pytest.mark.parametrize("package", [modeling, serving])
-def test_a_package_imports_a_name_once_and_reports_unknown_names(package):
-    assert package.__all__
-    for name in package.__all__:
-        value = getattr(package, name)
-        assert vars(package)[name] is value
-        module = importlib.import_module(package._MODULES[name])
-        assert value is getattr(module, name)
+
+@NAMES
+def test_a_package_has_the_names_of_its_modules(package, name):
+    module = importlib.import_module(package._MODULES[name])
+    assert getattr(package, name) is getattr(module, name)
+
+
+@NAMES
+def test_a_package_imports_a_name_once(package, name):
+    value = getattr(package, name)
+    assert vars(package)[name] is value
+
+
+@PACKAGES
+def test_an_unknown_name_is_an_error(package):
     message = f"module '{package.__name__}' has no attribute 'Unknown'"
     with pytest.raises(AttributeError, match=message):
         package.Unknown  # noqa: B018  the attribute is looked up

@@ -173,17 +173,26 @@ def read(folder):
     return {str(path.relative_to(folder)): path.read_bytes() for path in paths}
 
 
-def test_only_what_is_needed_is_downloaded_once(hub, download, tmp_path):
-    path = "hf://some/bert"
-    folder, source = download(path).split()
+def test_only_what_is_needed_is_downloaded(hub, download, tmp_path):
+    folder, source = download("hf://some/bert").split()
     assert source == f"hf://some/bert@{COMMIT}"
     assert read(tmp_path / folder) == BERT
     assert sorted(hub.sent) == sorted(BERT)
+
+
+def test_a_model_is_downloaded_once(hub, download):
+    first = download("hf://some/bert")
     hub.sent.clear()
-    assert download(f"{path}@v1") == f"{folder} {source}"
+    assert download("hf://some/bert@v1") == first
     assert not hub.sent
-    # Without a network, the cache is enough.
-    assert download(path, HF_HUB_OFFLINE="1") == f"{folder} {source}"
+
+
+def test_without_a_network_the_cache_is_enough(hub, download):
+    first = download("hf://some/bert")
+    assert download("hf://some/bert", HF_HUB_OFFLINE="1") == first
+
+
+def test_a_model_that_the_cache_lacks_needs_a_network(download):
     assert "by hand" in download("hf://some/gpt", HF_HUB_OFFLINE="1")
 
 

@@ -37,39 +37,68 @@ def test_text_that_is_cut_in_other_ways_is_refused(tmp_path, settings, culprit):
         read(tmp_path, tokenizer_config=settings)
 
 
-def test_another_tokenizer_is_refused(tmp_path, caplog):
-    file = tmp_path / "special_tokens_map.json"
+def test_other_special_words_are_refused(tmp_path):
     with pytest.raises(ValueError, match=r"map\.json: `sep_token"):
         read(tmp_path, special_tokens_map={"sep_token": "</s>"})
-    file.unlink()
-    # As transformers 4 and 5 write them for BERT.
-    for kind in ("BertTokenizerFast", "TokenizersBackend"):
-        texts = {
-            "tokenizer_class": kind,
-            "cls_token": {"content": "[CLS]"},
-            "sep_token": "[SEP]",
-            "unk_token": None,
-        }
-        assert read(tmp_path, tokenizer_config=texts) is None
-    assert not caplog.text
-    # It may return the same tokens.
-    for kind in ("RoFormerTokenizer", "ClinicTokenizer"):
-        read(tmp_path, tokenizer_config={"tokenizer_class": kind})
-        assert kind in caplog.text
 
 
-def test_a_tokenizer_json_says_what_its_neighbor_does_not(tmp_path, caplog):
-    tokenizer = {"normalizer": {"type": "BertNormalizer", "lowercase": False}}
-    # transformers reads tokenizer_config.json first.
-    assert read(tmp_path, tokenizer=tokenizer) is False
-    assert read(tmp_path, tokenizer_config={}) is False
+@pytest.mark.parametrize("kind", ["BertTokenizerFast", "TokenizersBackend"])
+def test_tokenizers_as_transformers_writes_them_are_read(
+    tmp_path, caplog, kind
+):
+    """As transformers 4 and 5 write them for BERT."""
+    texts = {
+        "tokenizer_class": kind,
+        "cls_token": {"content": "[CLS]"},
+        "sep_token": "[SEP]",
+        "unk_token": None,
+    }
+    assert read(tmp_path, tokenizer_config=texts) is None
     assert not caplog.text
-    assert read(tmp_path, tokenizer_config={"do_lower_case": True}) is True
-    # One line names both files.
-    for name in ("tokenizer_config.json", "tokenizer.json"):
-        assert str(tmp_path / name) in caplog.text
+
+
+@pytest.mark.parametrize("kind", ["RoFormerTokenizer", "ClinicTokenizer"])
+def test_a_tokenizer_of_another_class_is_warned_of(tmp_path, caplog, kind):
+    """It may return the same tokens."""
+    read(tmp_path, tokenizer_config={"tokenizer_class": kind})
+    assert kind in caplog.text
+
+
+CASED = {"normalizer": {"type": "BertNormalizer", "lowercase": False}}
+
+
+@pytest.mark.parametrize("others", [{}, {"tokenizer_config": {}}])
+def test_a_tokenizer_json_says_what_its_neighbor_does_not(
+    tmp_path, caplog, others
+):
+    assert read(tmp_path, tokenizer=CASED, **others) is False
+    assert not caplog.text
+
+
+@pytest.fixture
+def contradicting(tmp_path):
+    """What is read of a folder in which two files contradict each other."""
+    config = {"do_lower_case": True}
+    return read(tmp_path, tokenizer=CASED, tokenizer_config=config)
+
+
+def test_tokenizer_config_json_is_read_first(contradicting, tmp_path):
+    """As transformers does."""
+    assert contradicting is True
     assert read_tokenizer(tmp_path)["file"].endswith("tokenizer_config.json")
-    (tmp_path / "tokenizer_config.json").unlink()
+
+
+@pytest.mark.parametrize("name", ["tokenizer_config.json", "tokenizer.json"])
+def test_a_warning_names_files_that_contradict_each_other(
+    tmp_path, caplog, name
+):
+    config = {"do_lower_case": True}
+    read(tmp_path, tokenizer=CASED, tokenizer_config=config)
+    (message,) = caplog.messages
+    assert str(tmp_path / name) in message
+
+
+def test_a_tokenizer_json_without_a_normalizer_states_no_casing(tmp_path):
     assert read(tmp_path, tokenizer={"normalizer": None}) is None
 
 

@@ -1,11 +1,16 @@
-"""Small files in SQuAD's layout.
+"""Small files in SQuAD's layout, and tables of questions.
 
 For example:
 
     write_squad(path, [[(4, "boat")], []], "The boat is red.")
 """
 
+import csv
+import io
 import json
+
+from data.squad.squad_examples import read_squad_examples
+from data.squad.squad_questions import read_squad_file
 
 
 def write_squad(path, questions, context=""):
@@ -24,3 +29,22 @@ def write_squad(path, questions, context=""):
     content = {"data": [{"paragraphs": [{"context": context, "qas": qas}]}]}
     path.write_text(json.dumps(content))
     return path
+
+
+def write_questions(path, row, *more):
+    """Writes the rows of a table, {column: cell} each, as CSV. Returns path."""
+    file = io.StringIO()
+    writer = csv.DictWriter(file, row.keys())
+    writer.writeheader()
+    writer.writerows([row, *more])
+    path.write_text(file.getvalue())
+    return path
+
+
+def read_answers(path, **options):
+    """Returns (text, first character) of the answers that a table trains."""
+    file = read_squad_file(path)
+    examples = read_squad_examples(file, True, **options)
+    return [
+        (example.orig_answer_text, example.answer_start) for example in examples
+    ]

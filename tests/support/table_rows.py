@@ -1,9 +1,11 @@
-"""Reads a table that a test writes.
+"""Writes and reads the table of a test.
 
 For example:
 
     rows = read_table(tmp_path, "a.csv", "text,label\\na,x\\n")
 """
+
+import gzip
 
 from data.tables.table_formats import Layout, read_rows
 
@@ -14,11 +16,22 @@ def read_table(folder, name, data, **layout):
     `layout` replaces fields of the Layout. By default nothing is known of the
     table. Raises a ValueError at the first row that is wrong.
     """
-    path = folder / name
-    path.write_bytes(data.encode() if isinstance(data, str) else data)
+    path = write_table(folder / name, data)
     rows = []
     for number, row in read_rows(path, Layout(**{"has_header": None} | layout)):
         if isinstance(row, ValueError):
             raise ValueError(f"{path}, line {number}: {row}")
         rows.append((number, row))
     return rows
+
+
+def read_only_rows(folder, name, data, **layout):
+    """Returns the rows that `read_table` does, without their numbers."""
+    return [row for _, row in read_table(folder, name, data, **layout)]
+
+
+def write_table(path, data):
+    """Writes a text or bytes to a file, packed if it is a .gz. Returns path."""
+    data = data.encode() if isinstance(data, str) else data
+    path.write_bytes(gzip.compress(data) if path.suffix == ".gz" else data)
+    return path

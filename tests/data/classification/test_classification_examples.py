@@ -1,6 +1,5 @@
 """Features of texts: those of the original, of windows, and labels."""
 
-import csv
 import json
 
 import numpy as np
@@ -180,18 +179,3 @@ def test_a_record_contains_the_id_of_the_label(
     assert getattr(values["label_ids"], kind).value == label_ids
     assert values["input_ids"].int64_list.value == features.input_ids
     assert values["is_real_example"].int64_list.value == [1]
-
-
-def test_quotes_and_odd_bytes_are_read_as_the_original_reads_them(tmp_path):
-    text = (
-        'a\t1\t\t"He said\na\t0\t\t"x" y"\t"\r\nb\t1\t*\t it\'s \u2028 one \n'
-        "\ufeffc\t0\t\tlast, no line end"
-    )
-    path = tmp_path / "train.tsv"
-    path.write_bytes(text.encode())
-    with open(path, encoding="utf-8", newline="\n") as reader:
-        expected = list(csv.reader(reader, delimiter="\t", quotechar=None))
-    examples = create_processor("cola", tmp_path).read("train")
-    assert [example.text_a for example in examples] == [
-        row[3] for row in expected
-    ]

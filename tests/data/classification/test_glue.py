@@ -1,11 +1,6 @@
-"""GLUE's tasks, on its files where they are, and on small ones of our own.
-
-data/classification/glue_layouts.py finds the columns in the files of each
-mirror.
-"""
+"""GLUE's tasks, on its files where they are, and on small ones of our own."""
 
 import csv
-import json
 
 import pytest
 
@@ -67,11 +62,7 @@ def test_broken_lines_of_qqp_are_left_out(tmp_path, caplog):
     header = "id\tqid1\tqid2\tquestion1\tquestion2\tis_duplicate"
     lines = [header, "7\t1\t2\ta\tb\t1", "8\t1\t2\tbroken", "9\t1\t2\tc\td\t0"]
     write(tmp_path, "train.tsv", *lines)
-    # An empty line at the end is no row.
-    rows = ("0\te", "1\te\tf", "")
-    write(tmp_path, "test.tsv", "id\tquestion1\tquestion2", *rows)
-    processor = create_processor("qqp", tmp_path)
-    examples = processor.read("train")
+    examples = create_processor("qqp", tmp_path).read("train")
     assert [
         (example.guid, example.text_a, example.text_b, example.label)
         for example in examples
@@ -80,25 +71,37 @@ def test_broken_lines_of_qqp_are_left_out(tmp_path, caplog):
         ("train-3", "c", "d", "0"),
     ]
     assert "train.tsv: skipped 1 lines" in caplog.text
-    # GLUE numbers the lines of a test set: each needs its prediction.
-    short, example = processor.read("predict")
+
+
+def test_broken_lines_of_a_test_set_of_qqp_get_an_empty_text(tmp_path, caplog):
+    """GLUE numbers the lines of a test set: each needs its prediction."""
+    # An empty line at the end is no row.
+    rows = ("0\te", "1\te\tf", "")
+    write(tmp_path, "test.tsv", "id\tquestion1\tquestion2", *rows)
+    short, example = create_processor("qqp", tmp_path).read("predict")
     assert (short.text_a, short.text_b) == ("e", "")
     assert (example.text_a, example.text_b) == ("e", "f")
     assert "test.tsv: added empty texts to 1 lines" in caplog.text
 
 
-def test_mnli_also_has_its_mismatched_and_diagnostic_sets(tmp_path):
+def test_mnli_has_a_mismatched_set(tmp_path):
     row = "5\tp\tq\tg\tx\tx\tx\tx\ta\tb\tneutral"
     write(tmp_path, "dev_mismatched.tsv", "header", row)
-    write(tmp_path, "diagnostic.tsv", "index\tsentence1\tsentence2", "0\ta\tb")
     (example,) = create_processor("mnli-mm", tmp_path).read("eval")
     assert (example.guid, example.label) == ("dev_mismatched-5", "neutral")
+
+
+def test_the_diagnostic_set_has_the_labels_of_mnli(tmp_path):
+    write(tmp_path, "diagnostic.tsv", "index\tsentence1\tsentence2", "0\ta\tb")
     ax = create_processor("ax", tmp_path)
     (example,) = ax.read("predict")
     assert (example.text_a, example.text_b) == ("a", "b")
     assert ax.labels() == create_processor("mnli", tmp_path).labels()
+
+
+def test_the_diagnostic_set_is_not_for_training(tmp_path):
     with pytest.raises(OSError, match="train set"):
-        ax.read("train")
+        create_processor("ax", tmp_path).read("train")
 
 
 def test_xnli_is_read_in_one_language(tmp_path):
@@ -143,141 +146,16 @@ def test_scores_of_a_submission_are_between_0_and_5(tmp_path):
     assert lines[1:] == ["0\t2.250", "1\t0.000", "2\t5.000"]
 
 
-def rows_of(examples):
-    """Returns (first text, second text, label) of examples."""
-    return [
-        (example.text_a, example.text_b, example.label) for example in examples
-    ]
-
-
-PAIR = ("a", "b")
-# Task, header, row, and label that is read.
-MIRRORS = [
-    ("mrpc", "sentence1 sentence2 label idx", "a b 1 0", (*PAIR, "1")),
-    ("mrpc", "sentence1 sentence2 label idx", "a b 1.0 0", (*PAIR, "1")),
-    ("mrpc", "idx Sentence1 Sentence2 Label x", "9 a b 0 0", (*PAIR, "0")),
-    ("mrpc", "text1 text2 label idx", "a b 1 0", (*PAIR, "1")),
-    ("mrpc", "text1 text2 label", "a b not_equivalent", (*PAIR, "0")),
-    ("cola", "sentence label idx", "a 1 0", ("a", None, "1")),
-    ("cola", "idx sentence label", "7 a unacceptable", ("a", None, "0")),
-    ("cola", "label text", "0 a", ("a", None, "0")),
-    ("sst-2", "idx sentence label", "0 a 1", ("a", None, "1")),
-    ("sst-2", "text label", "a negative", ("a", None, "0")),
-    ("sts-b", "sentence1 sentence2 label idx", "a b 3.5 0", (*PAIR, 3.5)),
-    ("qqp", "question1 question2 label idx", "a b 0 0", (*PAIR, "0")),
-    ("mnli", "premise hypothesis label idx", "a b 0 0", (*PAIR, "entailment")),
-    ("mnli", "premise hypothesis label", "a b 1", (*PAIR, "neutral")),
-    (
-        "mnli",
-        "idx label hypothesis premise",
-        "0 2 b a",
-        (*PAIR, "contradiction"),
-    ),
-    (
-        "mnli",
-        "gold_label sentence1 sentence2",
-        "neutral a b",
-        (*PAIR, "neutral"),
-    ),
-    ("qnli", "question sentence label idx", "a b 0 0", (*PAIR, "entailment")),
-    (
-        "qnli",
-        "idx sentence question label",
-        "0 b a 1",
-        (*PAIR, "not_entailment"),
-    ),
-    (
-        "rte",
-        "sentence1 sentence2 label idx",
-        "a b 1.0 0",
-        (*PAIR, "not_entailment"),
-    ),
-    ("rte", "premise hypothesis idx label", "a b 0 0", (*PAIR, "entailment")),
-    ("wnli", "sentence1 sentence2 label idx", "a b 1 0", (*PAIR, "1")),
-    ("wnli", "sentence1 sentence2 label", "a b entailment", (*PAIR, "1")),
-]
-
-
-@pytest.mark.parametrize("ending", [".tsv", ".csv", ".jsonl", ".parquet"])
-@pytest.mark.parametrize("task, header, row, expected", MIRRORS)
-def test_columns_of_mirrors_are_found_by_name(
-    tmp_path, task, header, row, expected, ending
-):
-    names, cells = header.split(), row.split()
-    stem = "dev_matched" if task == "mnli" else "dev"
-    if ending == ".parquet":
-        pyarrow = pytest.importorskip("pyarrow")
-        parquet = pytest.importorskip("pyarrow.parquet")
-        table = pyarrow.Table.from_pylist(
-            [dict(zip(names, cells, strict=True))]
-        )
-        parquet.write_table(table, tmp_path / f"{stem}.parquet")
-    elif ending == ".jsonl":
-        numbers = [float(cell) if cell[0].isdigit() else cell for cell in cells]
-        line = json.dumps(dict(zip(names, numbers, strict=True)))
-        write(tmp_path, f"{stem}.jsonl", line)
-    else:
-        mark = {".csv": ",", ".tsv": "\t"}[ending]
-        write(tmp_path, stem + ending, mark.join(names), mark.join(cells))
-    examples = create_processor(task, tmp_path).read("eval")
-    assert rows_of(examples) == [expected]
-
-
-def test_labels_that_are_numbers_are_explained(tmp_path, caplog):
-    header = "premise\thypothesis\tlabel\tidx"
-    write(tmp_path, "train.tsv", header, "a\tb\t0\t0", "c\td\t2\t1")
-    with caplog.at_level("INFO"):
-        create_processor("mnli", tmp_path).read("train")
-    (record,) = caplog.records
-    assert "0 as entailment, 1 as neutral, 2 as contradiction" in record.message
-    # GLUE's own are words.
-    caplog.clear()
-    header = "index\tsentence1\tsentence2\tlabel"
-    write(tmp_path, "train.tsv", header, "0\ta\tb\tentailment")
-    with caplog.at_level("INFO"):
-        create_processor("rte", tmp_path).read("train")
-    assert not caplog.records
-
-
-def test_test_sets_of_mirrors_have_no_labels(tmp_path):
-    write(tmp_path, "test.tsv", "sentence\tlabel\tidx", "a\t-1\t0")
-    (example,) = create_processor("cola", tmp_path).read("predict")
-    assert (example.guid, example.text_a) == ("test-1", "a")
-    header = "premise\thypothesis\tlabel\tidx"
-    write(tmp_path, "test_matched.tsv", header, "a\tb\t-1\t0")
-    (example,) = create_processor("mnli", tmp_path).read("predict")
-    assert (example.guid, example.text_a, example.text_b) == (
-        "test-1",
-        *PAIR,
+def test_quotes_and_odd_bytes_are_read_as_the_original_reads_them(tmp_path):
+    text = (
+        'a\t1\t\t"He said\na\t0\t\t"x" y"\t"\r\nb\t1\t*\t it\'s \u2028 one \n'
+        "\ufeffc\t0\t\tlast, no line end"
     )
-
-
-@pytest.mark.parametrize(
-    "task, header, row, name",
-    [
-        ("sts-b", "sentence1 sentence2 similarity", "a b 1", "'score'"),
-        ("mrpc", "sentence1 sentence2 same idx", "a b 1 0", "'label'"),
-        ("mrpc", "first second label", "a b 1", "few columns .3."),
-        ("mnli", "first second label", "a b 1", "few columns .3."),
-        ("qnli", "question answer label", "a b 1", "'sentence'"),
-        ("qnli", "sentence1 sentence2 label", "a b 1", "'question'"),
-        ("qqp", "sentence1 sentence2 x", "a b 1", "'is_duplicate'"),
-        ("rte", "first second label", "a b 1", "'sentence1'"),
-    ],
-)
-def test_a_missing_column_is_named(tmp_path, task, header, row, name):
-    stem = "dev_matched" if task == "mnli" else "dev"
-    lines = ["\t".join(line.split()) for line in (header, row)]
-    write(tmp_path, f"{stem}.tsv", *lines)
-    with pytest.raises(ValueError, match=f"{name}.*--task_name=csv"):
-        create_processor(task, tmp_path).read("eval")
-
-
-def test_a_tsv_file_comes_before_other_tables(tmp_path):
-    write(tmp_path, "dev.csv", "sentence,label", "csv,1")
-    write(tmp_path, "dev.tsv", "sentence\tlabel", "tsv\t1")
-    (example,) = create_processor("sst-2", tmp_path).read("eval")
-    assert example.text_a == "tsv"
-    write(tmp_path, "train.csv", "sentence,label", '"csv, quoted",1')
-    (example,) = create_processor("sst-2", tmp_path).read("train")
-    assert example.text_a == "csv, quoted"
+    path = tmp_path / "train.tsv"
+    path.write_bytes(text.encode())
+    with open(path, encoding="utf-8", newline="\n") as reader:
+        expected = list(csv.reader(reader, delimiter="\t", quotechar=None))
+    examples = create_processor("cola", tmp_path).read("train")
+    assert [example.text_a for example in examples] == [
+        row[3] for row in expected
+    ]

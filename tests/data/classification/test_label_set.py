@@ -27,11 +27,17 @@ def test_rows_name_the_labels(caplog):
     assert "2 labels have fewer than 5 rows to train on: x, n" in caplog.text
 
 
-def test_too_few_labels_are_an_error():
+def test_a_train_set_of_one_label_is_an_error():
     with pytest.raises(ValueError, match=r"train.csv must name 2 .*'x'"):
         label_set().infer("train.csv", examples("x", "x"))
+
+
+def test_a_flag_that_names_one_label_is_an_error():
     with pytest.raises(ValueError, match="--labels must name 2"):
         label_set(labels=["x"])
+
+
+def test_one_label_may_be_on_or_off():
     one = label_set("multilabel")
     assert one.infer("train.csv", examples(["x"], [])) == ["x"]
 
@@ -53,20 +59,39 @@ def test_an_unknown_label_is_an_error(mode, known, labels, unknown):
         reader.label_of_cells([unknown], where, ["x", "y"])
 
 
-def test_several_columns_are_the_labels():
-    columns = ["toxic", "insult"]
-    labels = label_set("multilabel", columns, label_column="toxic,insult")
-    assert labels.named_by_flags == columns
-    assert labels.label_of_cells(["0", "true"], "line 2", columns) == ["insult"]
-    assert labels.label_of_cells(["0", ""], "line 2", columns) is None
+COLUMNS = ["toxic", "insult"]
+
+
+@pytest.fixture
+def of_columns():
+    """The labels of a task with a column of each label."""
+    return label_set("multilabel", COLUMNS, label_column="toxic,insult")
+
+
+def test_several_columns_are_the_labels(of_columns):
+    assert of_columns.named_by_flags == COLUMNS
+
+
+@pytest.mark.parametrize(
+    ("cells", "expected"), [(["0", "true"], ["insult"]), (["0", ""], None)]
+)
+def test_the_columns_of_a_row_tell_its_labels(of_columns, cells, expected):
+    assert of_columns.label_of_cells(cells, "line 2", COLUMNS) == expected
+
+
+def test_a_cell_of_a_label_is_0_or_1(of_columns):
     with pytest.raises(ValueError, match="line 2: each of these columns"):
-        labels.label_of_cells(["0", "2"], "line 2", columns)
+        of_columns.label_of_cells(["0", "2"], "line 2", COLUMNS)
 
 
 def test_a_column_of_texts_is_an_error():
     texts = examples(*(f"text {i}" for i in range(30)))
     with pytest.raises(ValueError, match="contains 30 labels in 30 rows"):
         label_set().check_column("train.csv", texts)
+
+
+def test_a_regression_may_have_any_values():
+    texts = examples(*(f"text {i}" for i in range(30)))
     label_set("regression").check_column("train.csv", texts)
 
 

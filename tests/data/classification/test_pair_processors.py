@@ -79,41 +79,65 @@ def test_equal_scores_and_unknown_labels_do_not_improve_a_rank(tmp_path):
     assert np.isnan(rank(tmp_path, [0], [1.0], ["q"])["mrr_10"])
 
 
-def test_columns_of_pairs_are_found_by_their_names(tmp_path):
+def test_queries_and_passages_are_found_by_their_names(tmp_path):
     text = "query,passage,relevance\na,b,1\nc,d,0\n"
     actual = read_set(tmp_path, "dev", text, "ranking")
     assert actual == [("a", "b", 1.0), ("c", "d", 0.0)]
-    args = "passage,q,relevance\nb,a,\n", "ranking"
-    actual = read_set(tmp_path, "test", *args, text_column="q")
+
+
+def test_a_flag_names_the_column_of_the_queries(tmp_path):
+    text = "passage,q,relevance\nb,a,\n"
+    actual = read_set(tmp_path, "test", text, "ranking", text_column="q")
     assert actual == [("a", "b", None)]
-    # A name that is a default elsewhere counts if the user has set it.
-    args = "query,text,label\na,b,1\na,c,0\n", "ranking"
+
+
+def test_a_name_that_is_a_default_elsewhere_counts_if_it_is_set(tmp_path):
+    text = "query,text,label\na,b,1\na,c,0\n"
     flags = {"text_b_column": "text", "label_column": "label"}
-    assert read_set(tmp_path, "dev", *args, **flags)[0] == ("a", "b", 1.0)
+    actual = read_set(tmp_path, "dev", text, "ranking", **flags)
+    assert actual[0] == ("a", "b", 1.0)
+
+
+def test_a_column_of_scores_that_is_not_there_is_named(tmp_path):
     args = "dev", "text,text_b,label\na,b,1\nc,d,2\n", "embedding"
     with pytest.raises(ValueError, match="scroe"):
         read_set(tmp_path, *args, label_column="scroe")
 
 
-def test_scores_may_be_missing(tmp_path):
-    for text, labels in (
+@pytest.mark.parametrize(
+    ("text", "labels"),
+    [
         ("text,text_b\na,b\nc,d\n", [None, None]),
         ("text,text_b,score\na,b,2\nc,d,5\n", [2.0, 5.0]),
-    ):
-        actual = read_set(tmp_path, "train", text, "embedding")
-        assert [label for _, _, label in actual] == labels
+    ],
+)
+def test_scores_may_be_missing(tmp_path, text, labels):
+    actual = read_set(tmp_path, "train", text, "embedding")
+    assert [label for _, _, label in actual] == labels
+
+
+SCORED = "text,text_b,score\na,b,2\nc,d,\ne,f,4\n"
 
 
 def test_pairs_with_a_missing_score_are_left_out(tmp_path, caplog):
-    text = "text,text_b,score\na,b,2\nc,d,\ne,f,4\n"
-    actual = read_set(tmp_path, "train", text, "embedding")
+    actual = read_set(tmp_path, "train", SCORED, "embedding")
     assert actual == [("a", "b", 2.0), ("e", "f", 4.0)]
     assert "1 rows without a label left out" in caplog.text
-    assert len(read_set(tmp_path, "test", text, "embedding")) == 3
+
+
+def test_pairs_of_a_test_set_are_all_kept(tmp_path):
+    assert len(read_set(tmp_path, "test", SCORED, "embedding")) == 3
+
+
+def test_passages_with_a_missing_relevance_are_left_out(tmp_path):
     text = "query,passage,relevance\na,b,1\nc,d,\n"
     assert read_set(tmp_path, "dev", text, "ranking") == [("a", "b", 1.0)]
+
+
+def test_a_relevance_that_is_no_number_is_an_error(tmp_path):
+    text = "query,passage,relevance\na,b,1\nc,d,high\n"
     with pytest.raises(ValueError, match=r"line 3.*'high'"):
-        read_set(tmp_path, "dev", text.replace("d,", "d,high"), "ranking")
+        read_set(tmp_path, "dev", text, "ranking")
 
 
 @pytest.mark.parametrize("name", ["is_duplicate", "label", "Score"])
@@ -168,17 +192,36 @@ def test_all_sets_have_their_scores_on_the_scale_of_the_first():
         pair_processors.check_scale("eval", many, unit)
 
 
-def test_recall_counts_the_texts_whose_partner_is_found():
-    vectors = np.random.default_rng(0).normal(size=(1500, 2, 8))
-    vectors /= np.linalg.norm(vectors, axis=-1, keepdims=True)
-    vectors[:900, 1] = vectors[:900, 0]
+TEXTS = [*map(str, range(1500))]
+
+
+@pytest.fixture(scope="module")
+def vectors():
+    """Vectors of pairs, of which 900 have the same vector twice."""
+    pairs = np.random.default_rng(0).normal(size=(1500, 2, 8))
+    pairs /= np.linalg.norm(pairs, axis=-1, keepdims=True)
+    pairs[:900, 1] = pairs[:900, 0]
+    return pairs
+
+
+@pytest.fixture(scope="module")
+def recall(vectors):
+    """The share of the texts whose partner is the nearest text."""
     nearest = (vectors[:, 0] @ vectors[:, 1].T).argmax(-1)
-    expected = np.mean(nearest == np.arange(1500))
-    assert 0.6 <= expected < 0.7
-    texts = [*map(str, range(1500))]
-    assert pair_processors.recall_1(vectors, texts) == expected
-    # A model whose vectors are all the same finds nothing.
-    assert pair_processors.recall_1(np.ones_like(vectors) / 8**0.5, texts) == 0
-    # Either of two equal texts is the partner.
+    share = np.mean(nearest == np.arange(1500))
+    assert 0.6 <= share < 0.7
+    return share
+
+
+def test_recall_counts_the_texts_whose_partner_is_found(vectors, recall):
+    assert pair_processors.recall_1(vectors, TEXTS) == recall
+
+
+def test_vectors_that_are_all_the_same_find_nothing(vectors):
+    same = np.ones_like(vectors) / 8**0.5
+    assert pair_processors.recall_1(same, TEXTS) == 0
+
+
+def test_either_of_two_equal_texts_is_the_partner(vectors, recall):
     twice = np.concatenate([vectors, vectors])
-    assert pair_processors.recall_1(twice, 2 * texts) == expected
+    assert pair_processors.recall_1(twice, 2 * TEXTS) == recall

@@ -4,41 +4,10 @@ import json
 
 import pytest
 
-import run_classifier
-from command_line import config_values
 from data.classification import table_columns as cf
 from data.classification.classification_reader import TABLE_USES
-from data.tables.column_names import guess_columns
 from data.tables.data_file_options import DataFileOptions
 from data.tables.tables import Table
-
-
-def test_names_that_differ_only_in_case_are_two_columns():
-    for names, text in (["Text", "text"], "Text"), (["A", "a"], None):
-        columns_found = guess_columns([*names, "label"])
-        assert columns_found == {"text_column": text, "label_column": "label"}
-
-
-@pytest.mark.parametrize(
-    "values, name",
-    [
-        ({"glue_submission": True}, "--glue_submission"),
-        ({"report": True}, "--report"),
-        ({"bilstm": True, "task_name": "embedding"}, "--bilstm"),
-    ],
-)
-def test_flags_that_contradict_each_other_are_named(values, name):
-    with pytest.raises(ValueError, match=name):
-        create_config(values).check(frozenset(values))
-
-
-def create_config(values):
-    names = ("vocab_file", "bert_config_file", "data_dir", "output_dir")
-    all_flags = dict.fromkeys(names, "x")
-    all_flags |= {"task_name": "csv", "do_train": True, "max_seq_length": 16}
-    return config_values.create_config(
-        run_classifier.Config, **all_flags | values
-    )
 
 
 def find_with_flags(path, columns, **given):
@@ -50,7 +19,7 @@ def find_with_flags(path, columns, **given):
     return cf.find_unset_columns(options, frozenset(given), table)
 
 
-@pytest.mark.parametrize(
+PAIRS = pytest.mark.parametrize(
     "columns",
     [
         ["idx", "question", "passage", "label"],
@@ -67,19 +36,26 @@ def find_with_flags(path, columns, **given):
         ["title", "selftext", "label"],
     ],
 )
+
+
+@PAIRS
 def test_a_second_column_of_texts_is_asked_for(tmp_path, columns):
     path = tmp_path / "a.jsonl"
     with pytest.raises(ValueError, match="--text_b_column") as error:
         find_with_flags(path, columns)
     assert f"--data_file={path}" in str(error.value)
     assert "only --text_column" in str(error.value)
+
+
+@PAIRS
+def test_a_column_that_a_flag_names_is_the_only_text(tmp_path, columns):
     others = [
         column
         for column in columns
         if column.casefold() not in ("label", "class")
     ]
     given = {"text_column": others[-1], "label_column": columns[0]}
-    assert find_with_flags(path, columns, **given) == {}
+    assert find_with_flags(tmp_path / "a.jsonl", columns, **given) == {}
 
 
 @pytest.mark.parametrize(
@@ -97,29 +73,49 @@ def test_one_column_of_texts_is_found(tmp_path, columns):
     assert actual["label_column"] == "label"
 
 
-def test_a_name_with_commas_is_one_column(tmp_path):
+@pytest.fixture
+def commas_file(tmp_path):
+    """A train set whose names of columns contain commas."""
     rows = "".join(f't{i},"{i % 2}",1\n' for i in range(40))
     path = tmp_path / "train.csv"
     path.write_text(f'text,"Category, main","x, y, z"\n{rows}')
-    for data_dir, data_file in ((tmp_path, None), (None, str(path))):
-        options = cf.TableOptions(label_column="Category, main")
-        table = None
-        if data_file:
-            table = Table(path, cf.layout_of(options))
-            given = frozenset(["label_column"])
-            actual = cf.find_unset_columns(options, given, table)
-            assert actual == {"text_column": "text"}
-        data = DataFileOptions(data_file=data_file)
-        processor = TABLE_USES["csv"].create_processor(
-            data_dir, data, options, frozenset(), table
-        )
-        assert processor.labels() == ["0", "1"]
-        assert processor.output_mode == "classification"
-    text = {"text_column": "x, y, z", "label_column": "text"}
-    table = Table(path)
-    assert not cf.find_unset_columns(
-        cf.TableOptions(**text), frozenset(text), table
+    return path
+
+
+OF_COMMAS = cf.TableOptions(label_column="Category, main")
+
+
+def check_commas(data_dir, data_file, table):
+    """Checks the labels of the column whose name contains a comma."""
+    data = DataFileOptions(data_file=data_file)
+    processor = TABLE_USES["csv"].create_processor(
+        data_dir, data, OF_COMMAS, frozenset(), table
     )
+    assert processor.labels() == ["0", "1"]
+    assert processor.output_mode == "classification"
+
+
+def test_a_name_with_commas_is_one_column_of_a_folder(commas_file):
+    check_commas(commas_file.parent, None, None)
+
+
+def test_a_name_with_commas_is_one_column_of_a_data_file(commas_file):
+    table = Table(commas_file, cf.layout_of(OF_COMMAS))
+    check_commas(None, str(commas_file), table)
+
+
+def test_the_text_beside_a_label_with_commas_is_found(commas_file):
+    table = Table(commas_file, cf.layout_of(OF_COMMAS))
+    given = frozenset(["label_column"])
+    actual = cf.find_unset_columns(OF_COMMAS, given, table)
+    assert actual == {"text_column": "text"}
+
+
+def test_a_text_with_commas_in_its_name_is_found_by_its_flag(commas_file):
+    flags = {"text_column": "x, y, z", "label_column": "text"}
+    options = cf.TableOptions(**flags)
+    table = Table(commas_file)
+    assert not cf.find_unset_columns(options, frozenset(flags), table)
 
 
 def test_a_malformed_table_does_not_pass_for_a_missing_one(tmp_path):

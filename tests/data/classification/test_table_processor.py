@@ -26,7 +26,6 @@ def test_a_csv_may_have_quotes_a_byte_order_mark_and_dos_line_ends(tmp_path):
         ("train-2", "c\nd", None, "yes"),
         ("train-3", "café", None, "no"),
     ]
-    assert create_processor(tmp_path).labels() == ["no", "yes"]
 
 
 @pytest.mark.parametrize("mode", ["classification", "multilabel"])
@@ -43,14 +42,15 @@ def test_a_label_may_be_only_in_the_dev_set_of_one_file(tmp_path, mode):
     assert "odd" in str([example.label for example in task.read("eval")])
 
 
-def test_the_train_set_is_read_before_the_others(tmp_path):
+@pytest.mark.parametrize("name", ["dev", "test"])
+def test_the_train_set_is_read_before_the_others(tmp_path, name):
     (tmp_path / "train.csv").write_text("text,label\na,x\nb,y\n")
-    for name in ("dev", "test"):
-        (tmp_path / f"{name}.csv").write_text("text,label\na,x\nb,z\n")
-        with pytest.raises(ValueError, match=r"unknown label 'z'.*are x, y"):
-            create_processor(tmp_path).read(PURPOSES[name])
-    # Nothing is to be known of a test set without labels.
-    (tmp_path / "train.csv").unlink()
+    (tmp_path / f"{name}.csv").write_text("text,label\na,x\nb,z\n")
+    with pytest.raises(ValueError, match=r"unknown label 'z'.*are x, y"):
+        create_processor(tmp_path).read(PURPOSES[name])
+
+
+def test_a_test_set_without_labels_needs_no_train_set(tmp_path):
     assert labels_of(tmp_path, "test.csv", "text\na\n") == [None]
 
 
@@ -66,14 +66,16 @@ def test_labels_of_a_test_set_are_kept(tmp_path):
         ("test-1", "a", None, "w"),
         ("test-2", "b", None, None),
     ]
-    (tmp_path / "test.csv").unlink()
+
+
+def test_several_labels_of_a_test_set_are_kept(tmp_path):
     rows = [
         {"text": "a", "label": ["x"]},
         {"text": "b", "label": []},
         {"text": "c", "label": None},
         {"text": "d"},
     ]
-    options["output_mode"] = "multilabel"
+    options = {"labels": ["w", "x"], "output_mode": "multilabel"}
     assert read_examples(tmp_path, "test.jsonl", rows, **options) == [
         ("test-1", "a", None, ["x"]),
         ("test-2", "b", None, []),
@@ -169,35 +171,44 @@ def test_labels_with_another_separator_are_warned_of(tmp_path, caplog):
     assert "'x|y'" in caplog.text and "--label_separator" in caplog.text
 
 
-def test_rows_without_text_or_label_are_left_out(tmp_path, caplog):
-    rows = [
-        {"text": text, "label": label}
-        for text, label in zip("abcdef", "xyxyxy", strict=True)
-    ]
-    rows_without_text = [
-        {"text": None, "label": "x"},
-        {"text": " ", "label": "x"},
-        {"text": "\u200b\ufeff", "label": "x"},
-        {"label": "x"},
-        {"text": "g", "label": None},
-        {"text": "h", "label": ""},
-        {"text": "i", "label": []},
-        {"text": "j", "label": float("nan")},
-        {"text": "k"},
-    ]
-    all_rows = [rows[0], *rows_without_text, *rows[1:]]
-    for name in ("train.jsonl", "dev.jsonl"):
-        options = {"labels": ["x", "y"]} if name == "dev.jsonl" else {}
-        assert labels_of(tmp_path, name, all_rows, **options) == [*"xyxyxy"]
-        (line,) = [message for message in caplog.messages if name in message]
-        assert "4 rows without text left out" in line
-        assert "5 rows without a label left out" in line
-        assert line.count("left out") == 2
-    actual = labels_of(tmp_path, "test.jsonl", all_rows, labels=["x", "y"])
-    assert actual == [*"xxxxx", *[None] * 5, *"yxyxy"]
+LABELED_ROWS = [
+    {"text": text, "label": label}
+    for text, label in zip("abcdef", "xyxyxy", strict=True)
+]
+INCOMPLETE_ROWS = [
+    {"text": None, "label": "x"},
+    {"text": " ", "label": "x"},
+    {"text": "\u200b\ufeff", "label": "x"},
+    {"label": "x"},
+    {"text": "g", "label": None},
+    {"text": "h", "label": ""},
+    {"text": "i", "label": []},
+    {"text": "j", "label": float("nan")},
+    {"text": "k"},
+]
+ALL_ROWS = [LABELED_ROWS[0], *INCOMPLETE_ROWS, *LABELED_ROWS[1:]]
 
 
 @pytest.mark.parametrize(
+    ("name", "labels"), [("train.jsonl", None), ("dev.jsonl", ["x", "y"])]
+)
+def test_rows_without_text_or_label_are_left_out(
+    tmp_path, caplog, name, labels
+):
+    actual = labels_of(tmp_path, name, ALL_ROWS, labels=labels)
+    assert actual == [*"xyxyxy"]
+    (line,) = [message for message in caplog.messages if name in message]
+    assert "4 rows without text left out" in line
+    assert "5 rows without a label left out" in line
+    assert line.count("left out") == 2
+
+
+def test_rows_of_a_test_set_are_all_kept(tmp_path):
+    actual = labels_of(tmp_path, "test.jsonl", ALL_ROWS, labels=["x", "y"])
+    assert actual == [*"xxxxx", *[None] * 5, *"yxyxy"]
+
+
+SPELLINGS = pytest.mark.parametrize(
     "spellings",
     [
         ["Café", "Cafe\u0301"],
@@ -205,30 +216,35 @@ def test_rows_without_text_or_label_are_left_out(tmp_path, caplog):
         ["old boats", "old\u00a0boats", "old  boats", "old\u3000boats"],
     ],
 )
+
+
+def table_of_labels(labels):
+    """Returns a table of texts with these labels."""
+    rows = (f"t{number},{label}\n" for number, label in enumerate(labels))
+    return "text,label\n" + "".join(rows)
+
+
+@SPELLINGS
 def test_spellings_that_look_the_same_are_one_label(tmp_path, spellings):
-    text = "".join(
-        f"t{number},{label}\n"
-        for number, label in enumerate([*spellings, "inns"])
-    )
-    text = f"text,label\n{text}"
+    text = table_of_labels([*spellings, "inns"])
     expected = sorted([spellings[0], "inns"])
     assert labels_of_train(tmp_path, text) == expected
-    for mode in ("classification", "multilabel"):
-        options = {"labels": ["inns", spellings[-1]], "output_mode": mode}
-        read_examples(tmp_path, "dev.csv", text, **options)
-        assert create_processor(None, **options).labels() == [
-            "inns",
-            spellings[0],
-        ]
+
+
+@SPELLINGS
+@pytest.mark.parametrize("mode", ["classification", "multilabel"])
+def test_a_label_of_a_flag_may_have_another_spelling(tmp_path, spellings, mode):
+    text = table_of_labels([*spellings, "inns"])
+    options = {"labels": ["inns", spellings[-1]], "output_mode": mode}
+    read_examples(tmp_path, "dev.csv", text, **options)
+    labels = create_processor(None, **options).labels()
+    assert labels == ["inns", spellings[0]]
 
 
 def test_labels_that_may_be_misspelled_are_named(tmp_path, caplog):
     rare = ["biling", "bxlling", "refund 2", "cats", "Delivery"]
     labels = [*["billing", "delivery", "refund 1", "cars"] * 20, *rare]
-    rows = "".join(
-        f"t{number},{label}\n" for number, label in enumerate(labels)
-    )
-    assert len(labels_of_train(tmp_path, f"text,label\n{rows}")) == 9
+    assert len(labels_of_train(tmp_path, table_of_labels(labels))) == 9
     (line,) = [
         message for message in caplog.messages if "misspelled" in message
     ]
@@ -237,39 +253,63 @@ def test_labels_that_may_be_misspelled_are_named(tmp_path, caplog):
     assert line.count("like") == 2
 
 
+PRODIGY_ROWS = [
+    {"text": f"t{i}", "label": "xy"[i % 2], "answer": answer}
+    for i, answer in enumerate(["accept", "reject", "accept", "ignore"])
+]
+
+
 def test_only_accepted_rows_of_prodigy_are_read(tmp_path, caplog):
-    rows = [
-        {"text": f"t{i}", "label": "xy"[i % 2], "answer": answer}
-        for i, answer in enumerate(["accept", "reject", "accept", "ignore"])
-    ]
-    assert labels_of(tmp_path, "train.jsonl", rows) == ["x", "x"]
+    assert labels_of(tmp_path, "train.jsonl", PRODIGY_ROWS) == ["x", "x"]
     assert "2 rows left out" in caplog.text
-    actual = labels_of(tmp_path, "train.jsonl", rows, label_column="answer")
-    assert len(actual) == 4
+
+
+def test_the_answers_of_prodigy_may_be_the_labels(tmp_path):
+    options = {"label_column": "answer"}
+    actual = labels_of(tmp_path, "train.jsonl", PRODIGY_ROWS, **options)
+    assert actual == ["accept", "reject", "accept", "ignore"]
+
+
+COLUMN_OF_EACH_LABEL = "text,toxic,insult,threat\na,0,1,0\nb,1,1,0\nc,0,0,0\n"
+THREE_COLUMNS = {"label_column": "toxic,insult,threat"}
 
 
 def test_each_label_may_have_a_column(tmp_path):
-    text = "text,toxic,insult,threat\na,0,1,0\nb,1,1,0\nc,0,0,0\n"
-    options = {"label_column": "toxic,insult,threat"}
-    actual = labels_of(tmp_path, "train.csv", text, **options)
+    text = COLUMN_OF_EACH_LABEL
+    actual = labels_of(tmp_path, "train.csv", text, **THREE_COLUMNS)
     assert actual == [["insult"], ["toxic", "insult"], []]
-    task = create_processor(tmp_path, **options)
+
+
+def test_columns_of_labels_name_the_labels_in_order(tmp_path):
+    (tmp_path / "train.csv").write_text(COLUMN_OF_EACH_LABEL)
+    task = create_processor(tmp_path, **THREE_COLUMNS)
     assert task.labels() == ["toxic", "insult", "threat"]
     assert task.output_mode == "multilabel"
-    assert labels_of(tmp_path, "test.csv", "text\na\n", **options) == [None]
+
+
+def test_a_test_set_may_lack_the_columns_of_labels(tmp_path):
+    actual = labels_of(tmp_path, "test.csv", "text\na\n", **THREE_COLUMNS)
+    assert actual == [None]
+
+
+def test_a_number_in_a_column_of_a_label_is_0_or_1(tmp_path):
+    text = COLUMN_OF_EACH_LABEL.replace("0,1,0", "0,-1,0")
     with pytest.raises(ValueError, match="line 2, column 'toxic"):
-        read_examples(
-            tmp_path, "dev.csv", text.replace("0,1,0", "0,-1,0"), **options
-        )
+        read_examples(tmp_path, "dev.csv", text, **THREE_COLUMNS)
+
+
+def test_without_a_folder_and_a_flag_no_labels_are_known():
+    """As in an export of a model whose outputs have no names."""
+    with pytest.raises(ValueError, match="--labels"):
+        create_processor(None).labels()
 
 
 def test_a_train_set_that_tells_no_labels_is_named(tmp_path):
-    # As in an export of a model whose outputs have no names.
-    with pytest.raises(ValueError, match="--labels"):
-        create_processor(None).labels()
-    for name, message in (
-        ("train.csv", r"\['x'\]"),
-        ("train.tsv", "train.csv and .*train.tsv"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            labels_of_train(tmp_path, "text,label\na,x\n", name)
+    with pytest.raises(ValueError, match=r"\['x'\]"):
+        labels_of_train(tmp_path, "text,label\na,x\n")
+
+
+def test_two_train_sets_are_an_error(tmp_path):
+    (tmp_path / "train.csv").write_text("text,label\na,x\nb,y\n")
+    with pytest.raises(ValueError, match=r"train\.csv and .*train\.tsv"):
+        labels_of_train(tmp_path, "text\tlabel\na\tx\n", "train.tsv")

@@ -1,48 +1,47 @@
 """TFRecords, against TensorFlow's own, and damage in them."""
 
-import gzip
 import os
 
 import pytest
 import tensorflow as tf
 
-from data.io import records, text_files, tf_examples
+from data.io import records
 from tests.support.shards import create_header
 
-
-def test_examples_are_those_of_protocol_buffers():
-    features = {
-        "ids": [0, 1, 127, 128, 16383, 16384, 30521, 119546, 1 << 40],
-        "mask": [1, 1, 0],
-        "weights": [1.0, 0.0, 0.5],
-        "label": [0],
-        "nothing": [],
-    }
-    parsed = tf.train.Example.FromString(tf_examples.encode_example(features))
-    parsed_features = parsed.features.feature
-    assert set(parsed_features) == set(features)
-    for name in ("ids", "mask", "label", "nothing"):
-        assert list(parsed_features[name].int64_list.value) == features[name]
-    assert (
-        list(parsed_features["weights"].float_list.value) == features["weights"]
-    )
+RECORDS = [bytes([number]) * (number * 50) for number in range(8)]
 
 
-def test_tensorflow_reads_what_is_written_in_turn(tmp_path):
-    paths = [str(tmp_path / "deep" / f"{name}.tfrecord") for name in "abc"]
-    data = [bytes([number]) * (number * 50) for number in range(8)]
-    with records.RecordWriter(paths) as writer:
-        for record in data:
+@pytest.fixture
+def paths(tmp_path):
+    """The files in which eight records were written in turn."""
+    written = [str(tmp_path / "deep" / f"{name}.tfrecord") for name in "abc"]
+    with records.RecordWriter(written) as writer:
+        for record in RECORDS:
             writer.write(record)
-        assert not any(map(os.path.exists, paths))
-    assert writer.num_records == 8
-    for index, path in enumerate(paths):
-        records_read = list(tf.data.TFRecordDataset(path).as_numpy_iterator())
-        assert (
-            records_read == data[index::3] == list(records.read_records(path))
-        )
+    return written
+
+
+def test_no_file_appears_before_all_records_are_written(tmp_path):
+    path = tmp_path / "deep" / "a.tfrecord"
+    with records.RecordWriter([str(path)]) as writer:
+        writer.write(b"0123456789")
+        assert not path.exists()
+    assert os.listdir(path.parent) == [path.name]
+
+
+@pytest.mark.parametrize("index", [0, 1, 2])
+def test_tensorflow_reads_what_is_written_in_turn(paths, index):
+    read = tf.data.TFRecordDataset(paths[index]).as_numpy_iterator()
+    assert [*read] == RECORDS[index::3]
+
+
+@pytest.mark.parametrize("index", [0, 1, 2])
+def test_python_reads_what_is_written_in_turn(paths, index):
+    assert [*records.read_records(paths[index])] == RECORDS[index::3]
+
+
+def test_the_records_of_all_files_are_counted(paths):
     assert records.count_records(paths) == 8
-    assert len(os.listdir(tmp_path / "deep")) == 3
 
 
 def damaged(tmp_path, change):
@@ -103,66 +102,3 @@ def test_a_changed_byte_is_found_when_reading(tmp_path):
     assert records.count_records([path, path], 4) == 4
     with pytest.raises(ValueError, match="byte 26"):
         list(records.read_records(path))
-
-
-def test_patterns_expand_in_order(tmp_path):
-    for name in ("b.txt", "a.txt", "c.dat"):
-        (tmp_path / name).write_text("")
-    assert text_files.expand_patterns(
-        f"{tmp_path}/c.dat, {tmp_path}/*.txt", "input_file"
-    ) == [f"{tmp_path}/{name}" for name in ("c.dat", "a.txt", "b.txt")]
-
-
-@pytest.mark.parametrize("patterns", ["{folder}/a.txt,{folder}/x*", "", None])
-def test_patterns_without_a_file_are_an_error(tmp_path, patterns):
-    (tmp_path / "a.txt").touch()
-    if patterns:
-        patterns = patterns.format(folder=tmp_path)
-    with pytest.raises(FileNotFoundError, match="--input_file"):
-        text_files.expand_patterns(patterns, "input_file")
-
-
-def test_gzip_is_unpacked_and_damage_named(tmp_path):
-    path = tmp_path / "a.txt.gz"
-    # As in the original, carriage returns and zeros are within lines.
-    path.write_bytes(gzip.compress("a\rb\0c\r\nd\u2028\n\n".encode() * 999))
-    lines = list(text_files.read_corpus_lines(path))
-    assert lines[:3] == ["a\rb\0c\r", "d\u2028", ""]
-    path.write_bytes(path.read_bytes()[:40])
-    with pytest.raises(OSError, match=r"a\.txt\.gz"):
-        list(text_files.read_corpus_lines(path))
-
-
-OURS = tf_examples.encode_example({"a": [1, 300], "b": [0.5], "c": b"\x01"})
-
-
-def test_lengths_of_features_are_those_of_tensorflow():
-    tf = pytest.importorskip("tensorflow")
-    lists = {
-        "ints": tf.train.Feature(
-            int64_list=tf.train.Int64List(value=[0, 127, 128, 1 << 40, -1])
-        ),
-        "floats": tf.train.Feature(
-            float_list=tf.train.FloatList(value=[0.5, 1.0, 0.0])
-        ),
-        "texts": tf.train.Feature(
-            bytes_list=tf.train.BytesList(value=[b"a", b"bc"])
-        ),
-        "none": tf.train.Feature(),
-    }
-    example = tf.train.Example(features=tf.train.Features(feature=lists))
-    assert tf_examples.feature_lengths(example.SerializeToString()) == {
-        "ints": 5,
-        "floats": 3,
-        "texts": 2,
-        "none": 0,
-    }
-    assert tf_examples.feature_lengths(OURS) == {"a": 2, "b": 1, "c": 1}
-
-
-@pytest.mark.parametrize(
-    "wrong", [b"some text, long enough", OURS[:-2], b"\xff\xff"]
-)
-def test_a_record_that_is_no_example_has_no_lengths(wrong):
-    with pytest.raises(ValueError, match=r"tf\.train\.Example"):
-        tf_examples.feature_lengths(wrong)

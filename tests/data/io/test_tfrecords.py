@@ -102,13 +102,14 @@ def test_trim_padding_cuts_to_the_longest_sequence(choices):
     expected = {"input_ids": ids[..., :32], "input_mask": mask[..., :32]}
     for name, values in (expected | {"label_ids": [1, 2, 3]}).items():
         np.testing.assert_array_equal(trimmed[name], values)
-    # It leaves something, and never adds.
-    for value, length in ((0, 1), (1, 21)):
-        features = dict.fromkeys(
-            [*expected, "segment_ids"], tf.fill([2, 21], value)
-        )
-        trimmed = tfrecords.trim_padding(features)
-        assert trimmed["input_ids"].shape == (2, length)
+
+
+@pytest.mark.parametrize(("value", "length"), [(0, 1), (1, 21)])
+def test_trim_padding_leaves_something_and_never_adds(value, length):
+    names = ["input_ids", "input_mask", "segment_ids"]
+    features = dict.fromkeys(names, tf.fill([2, 21], value))
+    trimmed = tfrecords.trim_padding(features)
+    assert trimmed["input_ids"].shape == (2, length)
 
 
 def read_all(files, spec, message=None):
@@ -168,11 +169,19 @@ def test_a_wrong_value_in_any_record_is_named(tmp_path, spec, name, value):
     read_all(files, spec, f"a.tfrecord, record 19: .*{name}")
 
 
-def test_padding_examples_and_labels_of_any_size_are_read(tmp_path):
-    names = "is_real_example", "input_ids", "input_mask", "segment_ids"
-    for spec, changed in (
-        (CLASSIFIER, dict.fromkeys(names, 0)),
+PADDING = ("is_real_example", "input_ids", "input_mask", "segment_ids")
+
+
+@pytest.mark.parametrize(
+    ("spec", "changed"),
+    [
+        (CLASSIFIER, dict.fromkeys(PADDING, 0)),
         (REGRESSION, {"label_ids": -1e9}),
         (SQUAD, {"unique_ids": 2**31 - 1}),
-    ):
-        read_all(one_wrong(tmp_path / "a.tfrecord", spec, **changed), spec)
+    ],
+    ids=["padding", "a large label", "a large id"],
+)
+def test_padding_examples_and_labels_of_any_size_are_read(
+    tmp_path, spec, changed
+):
+    read_all(one_wrong(tmp_path / "a.tfrecord", spec, **changed), spec)

@@ -1,12 +1,11 @@
-"""The best legal sequence of tags, in Python and in a graph."""
+"""The best legal sequence of tags."""
 
 import itertools
 
 import numpy as np
 import pytest
-import tensorflow as tf
 
-from data.ner import graph_tagging, legal_tags
+from data.ner import legal_tags
 
 SCHEMES = {
     "IOB2": ["O", "B-A", "I-A", "B-B", "I-B"],
@@ -39,56 +38,46 @@ def is_legal(tags, scheme):
     return True
 
 
+def random_scores(labels, length):
+    """Returns scores of the tags of a text, float [length, tags]."""
+    rng = np.random.default_rng(length)
+    return legal_tags.to_scores(rng.dirichlet(np.ones(len(labels)), length))
+
+
+LENGTHS = pytest.mark.parametrize("length", [0, 1, 2, 3, 4, 5])
+
+
+@LENGTHS
 @pytest.mark.parametrize("scheme", SCHEMES)
-def test_decoding_finds_the_best_legal_sequence(scheme):
+def test_decoding_finds_the_best_legal_sequence(scheme, length):
     labels = SCHEMES[scheme]
-    rng = np.random.default_rng(1)
-    rows = []
-    decoded = []
-    free = []
-    for length in (1, 3, 0, 5, 2, 4):
-        rows.append(rng.dirichlet(np.ones(len(labels)), length))
-        scores = legal_tags.to_scores(rows[-1])
-        decoded.append(legal_tags.decode_tags(scores, labels, True).tolist())
-        free.append(legal_tags.decode_tags(scores, labels, False).tolist())
-        assert free[-1] == rows[-1].argmax(-1).tolist()
-        legal = [
-            ids
-            for ids in itertools.product(range(len(labels)), repeat=length)
-            if is_legal([labels[i] for i in ids], scheme)
-        ]
-        best = max(legal, key=lambda ids: sum(scores[range(len(ids)), ids]))
-        assert decoded[-1] == [*best]
-    assert (decoded == free) == (scheme in ("IOB1", "IOE2"))
-    probabilities = tf.RaggedTensor.from_row_lengths(
-        np.concatenate(rows).astype(np.float32), [*map(len, rows)]
-    )
-    ids = graph_tagging.decode_legal(probabilities, labels)
-    assert ids.numpy().tolist() == [*itertools.chain(*decoded)]
-    # These are legal without a search.
-    legal = probabilities.with_flat_values(tf.one_hot(ids, len(labels)))
-    np.testing.assert_array_equal(
-        graph_tagging.decode_legal(legal, labels), ids
-    )
+    scores = random_scores(labels, length)
+    legal = [
+        ids
+        for ids in itertools.product(range(len(labels)), repeat=length)
+        if is_legal([labels[i] for i in ids], scheme)
+    ]
+    best = max(legal, key=lambda ids: sum(scores[range(len(ids)), ids]))
+    assert legal_tags.decode_tags(scores, labels, True).tolist() == [*best]
 
 
-def test_the_graph_decodes_texts_of_many_words_as_python_does():
-    labels = SCHEMES["IOB2"]
-    rng = np.random.default_rng(2)
-    decode = tf.function(lambda rows: graph_tagging.decode_legal(rows, labels))
-    for longest in (511, 512, 513, 1024):
-        lengths = [3, longest, 0]
-        rows = [rng.dirichlet(np.ones(len(labels)), n) for n in lengths]
-        decoded = decode(
-            tf.RaggedTensor.from_row_lengths(
-                np.concatenate(rows).astype(np.float32), lengths
-            )
-        )
-        expected = [
-            legal_tags.decode_tags(legal_tags.to_scores(row), labels, True)
-            for row in rows
-        ]
-        assert decoded.numpy().tolist() == [*itertools.chain(*expected)]
+@LENGTHS
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_decoding_of_any_sequence_takes_the_best_tags(scheme, length):
+    labels = SCHEMES[scheme]
+    scores = random_scores(labels, length)
+    best = scores.argmax(-1)
+    assert legal_tags.decode_tags(scores, labels, False).tolist() == [*best]
+
+
+@LENGTHS
+@pytest.mark.parametrize("scheme", ["IOB1", "IOE2"])
+def test_all_sequences_of_schemes_without_beginnings_are_legal(scheme, length):
+    labels = SCHEMES[scheme]
+    scores = random_scores(labels, length)
+    legal = legal_tags.decode_tags(scores, labels, True)
+    free = legal_tags.decode_tags(scores, labels, False)
+    assert legal.tolist() == free.tolist()
 
 
 def test_a_long_text_is_not_rounded_away():

@@ -3,35 +3,46 @@
 import itertools
 import random
 
+import pytest
+
 from data.io import text_files
 from data.pretraining import corpus_parts
 
 
-def test_parts_give_each_document_once(tmp_path, monkeypatch):
+@pytest.fixture
+def paths(tmp_path):
+    """Two files of random documents, and an empty one between them."""
     rng = random.Random(0)
-    paths = []
-    for name in "abc":
-        paths.append(str(tmp_path / name))
+    for name in "ac":
         lines = rng.choices(["ab\n", "c\n", "\n", " \n"], k=200)
         (tmp_path / name).write_text("".join([*lines, "the end"]))
     (tmp_path / "b").write_text("")
+    return [str(tmp_path / name) for name in "abc"]
 
-    def read(blocks):
-        text = ""
-        for block in blocks:
-            lines = text_files.read_lossy_lines(
-                block.path, block.start, block.end
-            )
-            text += "\n".join(line.strip() for line, _ in lines) + "\n\n"
-        return [
-            document.strip()
-            for document in text.split("\n\n")
-            if document.strip()
-        ]
 
-    whole = read([corpus_parts.Block(path) for path in paths])
-    for size in (1, 2, 3, 7, 64, 10000):
-        monkeypatch.setattr(corpus_parts, "_PART_BYTES", size)
-        parts = corpus_parts.split_to_parts(paths)
-        assert (len(parts) > 1) == (size < 10000)
-        assert [*itertools.chain(*map(read, parts))] == whole
+def read_documents(blocks):
+    """Returns the documents of the blocks of a part."""
+    text = ""
+    for block in blocks:
+        lines = text_files.read_lossy_lines(block.path, block.start, block.end)
+        text += "\n".join(line.strip() for line, _ in lines) + "\n\n"
+    documents = map(str.strip, text.split("\n\n"))
+    return [*filter(None, documents)]
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 7, 64, 10000])
+def test_parts_give_each_document_once(paths, monkeypatch, size):
+    whole = read_documents([corpus_parts.Block(path) for path in paths])
+    monkeypatch.setattr(corpus_parts, "_PART_BYTES", size)
+    parts = corpus_parts.split_to_parts(paths)
+    assert [*itertools.chain(*map(read_documents, parts))] == whole
+
+
+def test_a_small_corpus_is_one_part(paths, monkeypatch):
+    monkeypatch.setattr(corpus_parts, "_PART_BYTES", 10000)
+    assert len(corpus_parts.split_to_parts(paths)) == 1
+
+
+def test_a_large_corpus_has_several_parts(paths, monkeypatch):
+    monkeypatch.setattr(corpus_parts, "_PART_BYTES", 64)
+    assert len(corpus_parts.split_to_parts(paths)) > 1

@@ -70,26 +70,44 @@ def original_ids(features):
     return ids, chosen
 
 
-def test_features_are_those_of_masked_records(read):
+def test_features_have_the_shapes_of_masked_records(read):
     features = read()
     spec = feature_specs.pretraining_features(LENGTH, 10)
-    assert set(features) == set(spec)
-    for name, feature in spec.items():
-        assert list(features[name].shape) == [2 * N, *feature.shape]
-        is_float = feature.dtype == "float32"
-        assert features[name].dtype == (np.float32 if is_float else np.int32)
-    ids, chosen = original_ids(features)
-    unmasked = read(is_training=False, count=N)
-    everything = {row.tobytes() for row in original_ids(unmasked)[0]}
-    assert {row.tobytes() for row in ids} == everything
-    assert not chosen[:, [0, 21, 34]].any() and not chosen[:, 35:].any()
-    weights = features["masked_lm_weights"]
-    assert (np.diff(weights) <= 0).all()
-    for row in range(0, N, 50):
-        count = int(weights[row].sum())
-        assert (np.diff(features["masked_lm_positions"][row, :count]) > 0).all()
-        assert not features["masked_lm_positions"][row, count:].any()
-        assert not features["masked_lm_ids"][row, count:].any()
+    assert {name: list(values.shape) for name, values in features.items()} == {
+        name: [2 * N, *feature.shape] for name, feature in spec.items()
+    }
+
+
+def test_features_have_the_types_of_masked_records(read):
+    spec = feature_specs.pretraining_features(LENGTH, 10)
+    is_float = {
+        name: feature.dtype == "float32" for name, feature in spec.items()
+    }
+    assert {name: values.dtype for name, values in read().items()} == {
+        name: np.float32 if is_float[name] else np.int32 for name in spec
+    }
+
+
+def test_the_originals_are_the_words_of_the_records(read):
+    ids, _ = original_ids(read())
+    unmasked, _ = original_ids(read(is_training=False, count=N))
+    assert {row.tobytes() for row in ids} == {row.tobytes() for row in unmasked}
+
+
+def test_special_tokens_and_padding_are_never_chosen(read):
+    _, chosen = original_ids(read())
+    assert not chosen[:, [0, 21, 34]].any()
+    assert not chosen[:, 35:].any()
+
+
+def test_the_chosen_places_come_first_and_in_order(read):
+    features = read()
+    weights = features["masked_lm_weights"] > 0
+    positions = features["masked_lm_positions"]
+    assert (weights[:, :-1] >= weights[:, 1:]).all()
+    assert (np.diff(positions)[weights[:, 1:]] > 0).all()
+    assert not positions[~weights].any()
+    assert not features["masked_lm_ids"][~weights].any()
 
 
 def test_random_words_are_drawn_as_often_as_googles(read, tmp_path):

@@ -24,19 +24,27 @@ from tests.support.shards import (
 )
 
 
-def test_any_number_of_processes_writes_the_same_bytes(tmp_path, small_parts):
-    manifests = [
-        create_shards(tmp_path / str(number), num_processes=number)
-        for number in (1, 2, 3)
-    ]
-    for manifest in manifests[1:]:
-        assert read_checksums(manifests[0]) == read_checksums(manifest)
-        assert manifests[0]["corpus"] == manifest["corpus"]
-    assert not os.path.exists(tmp_path / "1" / "out.work")
+@pytest.mark.parametrize("num_processes", [2, 3])
+def test_any_number_of_processes_writes_the_same_bytes(
+    tmp_path, small_parts, num_processes
+):
+    one = create_shards(tmp_path / "one", num_processes=1)
+    several = create_shards(tmp_path / "more", num_processes=num_processes)
+    assert read_checksums(one) == read_checksums(several)
+    assert one["corpus"] == several["corpus"]
+
+
+def test_another_seed_writes_other_bytes(tmp_path, small_parts):
+    one = create_shards(tmp_path / "one")
     other = create_shards(tmp_path / "other", random_seed=7)
-    assert read_checksums(manifests[0]) != read_checksums(other)
-    manifest = (tmp_path / "1" / "out.manifest.json").read_text()
-    assert json.loads(manifest) == manifests[0]
+    assert read_checksums(one) != read_checksums(other)
+
+
+def test_a_finished_job_leaves_its_manifest_alone(tmp_path, small_parts):
+    manifest = create_shards(tmp_path)
+    assert not (tmp_path / "out.work").exists()
+    text = (tmp_path / "out.manifest.json").read_text()
+    assert json.loads(text) == manifest
 
 
 def test_counts_are_those_of_the_records(tmp_path):

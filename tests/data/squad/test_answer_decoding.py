@@ -1,7 +1,7 @@
 """Answers that the logits of small passages give.
 
 data/squad/final_text.py finds their text in the passage.
-tests/data/squad/test_golden.py compares answers with those that the original
+test_answer_decoding_golden.py compares answers with those that the original
 recorded.
 """
 
@@ -34,15 +34,17 @@ def decode(examples, features, best, tokenizer=TOKENIZER, **kwargs):
     )
 
 
-def test_null_score_diff_threshold_decides_on_no_answer(tmp_path, tokenizer):
+@pytest.mark.parametrize(("threshold", "answer"), [(0.5, ""), (1.5, "b")])
+def test_null_score_diff_threshold_decides_on_no_answer(
+    tmp_path, tokenizer, threshold, answer
+):
     examples, features = create_windows(tmp_path, tokenizer, "a b")
     best = [("b", 2), ("[CLS]", 3)]
     options = {"n_best_size": 12, "version_2_with_negative": True}
-    for threshold, answer in [(0.5, ""), (1.5, "b")]:
-        options["null_score_diff_threshold"] = threshold
-        answers, _, odds = decode(examples, features, best, **options)
-        assert answers == {"q0": answer}
-        assert odds == {"q0": 1.0}
+    options["null_score_diff_threshold"] = threshold
+    answers, _, odds = decode(examples, features, best, **options)
+    assert answers == {"q0": answer}
+    assert odds == {"q0": 1.0}
 
 
 @pytest.mark.parametrize("context", ["", " \t", "\x01 \u200d"])

@@ -1,6 +1,7 @@
 """The windows of small passages, and their characters.
 
-test_golden.py compares windows with those that the original recorded.
+test_passage_windows_golden.py compares windows with those that the original
+recorded.
 """
 
 from tests.support.squad_passages import create_windows

@@ -1,7 +1,6 @@
 """Splits of one table into a train set and a dev set: no row ever moves.
 
-data/tables/dev_set.py chooses the rows, and data/tables/set_reader.py reads the
-sets.
+data/tables/dev_set.py chooses the rows.
 """
 
 import itertools
@@ -23,6 +22,8 @@ from tests.support.golden import GOLDEN_DIR
 from tests.support.script_runner import SAMPLES
 
 TOPICS = SAMPLES / "topics"
+
+
 LABELS = ("boats", "farms", "inns")
 
 
@@ -81,14 +82,23 @@ def check_share(train, dev, fraction):
     assert abs(len(keys[1]) - num * fraction) <= 3 * deviation
 
 
-@pytest.mark.parametrize("fraction", [0.05, 0.1, 0.2, 0.3, 0.5, 0.8])
-def test_shares_are_those_of_a_fair_choice(tmp_path, sentences, fraction):
-    for name in ("train", "dev", "test"):
-        check_share(*split(tmp_path, topics(name), fraction), fraction)
+FRACTIONS = pytest.mark.parametrize("fraction", [0.05, 0.1, 0.2, 0.3, 0.5, 0.8])
+
+
+@FRACTIONS
+@pytest.mark.parametrize("name", ["train", "dev", "test"])
+def test_shares_are_those_of_a_fair_choice(tmp_path, name, fraction):
+    check_share(*split(tmp_path, topics(name), fraction), fraction)
+
+
+@FRACTIONS
+def test_shares_of_sentences_are_those_of_a_fair_choice(
+    tmp_path, sentences, fraction
+):
     check_share(*split_sentences(tmp_path, sentences, fraction), fraction)
 
 
-@pytest.mark.parametrize("fraction", [0.05, 0.1, 0.2, 0.3, 0.5, 0.8])
+@FRACTIONS
 def test_shares_of_support_tickets_are_those_of_a_fair_choice(
     tmp_path, fraction
 ):
@@ -99,51 +109,84 @@ def test_shares_of_support_tickets_are_those_of_a_fair_choice(
     check_share(*split(tmp_path, rows, fraction), fraction)
 
 
-def changes(rows):
-    """Yields the rows with 100 of them appended, deleted, sorted, changed."""
-    more = [(f"A new text of number {i}.", "boats") for i in range(100)]
-    kept = random.Random(1).sample(rows, len(rows) - 100)
-    others = [(text, random.Random(text).choice(LABELS)) for text, _ in rows]
-    yield from ([*rows, *more], [*more, *rows], kept, sorted(rows), others)
-    yield [(text.upper().replace(" ", "\u00a0"), label) for text, label in rows]
+def more_rows():
+    """Returns 100 new rows."""
+    return [(f"A new text of number {i}.", "boats") for i in range(100)]
 
 
-def test_no_row_moves_when_others_do(tmp_path):
+def with_other_labels(rows):
+    """Returns the rows with random labels."""
+    return [(text, random.Random(text).choice(LABELS)) for text, _ in rows]
+
+
+def with_other_spellings(rows):
+    """Returns the rows in capitals, with other spaces."""
+    return [
+        (text.upper().replace(" ", "\u00a0"), label) for text, label in rows
+    ]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda rows: [*rows, *more_rows()],
+        lambda rows: [*more_rows(), *rows],
+        lambda rows: random.Random(1).sample(rows, len(rows) - 100),
+        sorted,
+        with_other_labels,
+        with_other_spellings,
+    ],
+    ids=["appended", "put before", "deleted", "sorted", "labels", "spellings"],
+)
+def test_no_row_moves_when_others_do(tmp_path, change):
     rows = topics()
     train, dev = map(set, split(tmp_path, rows))
+    changed = change(rows)
+    again = split(tmp_path, changed)
+    assert not train & {*again[1]}
+    assert not dev & {*again[0]}
+    old = {key_of([text]) for text, _ in rows}
+    keys_in_both = {key_of(texts) for texts in again[1]} & old
     keys = {key_of(texts) for texts in dev}
-    for changed in changes(rows):
-        again = split(tmp_path, changed)
-        assert not train & {*again[1]} and not dev & {*again[0]}
-        old = {key_of([text]) for text, _ in rows}
-        keys_in_both = {key_of(texts) for texts in again[1]} & old
-        assert keys_in_both == keys & {key_of([text]) for text, _ in changed}
+    assert keys_in_both == keys & {key_of([text]) for text, _ in changed}
 
 
-def test_no_sentence_moves_when_others_do(tmp_path, sentences):
-    train, dev = map(set, split_sentences(tmp_path, sentences))
-    more = [f"Ann B-PER\nhas O\n{i} O" for i in range(100)]
-    untagged = [
+def untagged(sentences):
+    """Returns sentences whose words all have another tag, but the first's."""
+    others = [
         "\n".join(f"{line.split()[0]} B-X" for line in sentence.split("\n"))
         for sentence in sentences
     ]
-    for changed in (
-        [*more, *sentences],
-        sentences[100:],
-        sorted(sentences),
-        [sentences[0], *untagged],
-    ):
-        again = split_sentences(tmp_path, changed)
-        assert not train & {*again[1]} and not dev & {*again[0]}
+    return [sentences[0], *others]
 
 
-def test_larger_fractions_contain_smaller_ones(tmp_path):
-    sets = [
-        {*split(tmp_path, topics(), fraction)[1]}
-        for fraction in (0.1, 0.2, 0.21, 0.5, 0.9)
-    ]
-    for smaller, larger in itertools.pairwise(sets):
-        assert smaller < larger or smaller == larger
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda sentences: [
+            *(f"Ann B-PER\nhas O\n{i} O" for i in range(100)),
+            *sentences,
+        ],
+        lambda sentences: sentences[100:],
+        sorted,
+        untagged,
+    ],
+    ids=["put before", "deleted", "sorted", "tags"],
+)
+def test_no_sentence_moves_when_others_do(tmp_path, sentences, change):
+    train, dev = map(set, split_sentences(tmp_path, sentences))
+    again = split_sentences(tmp_path, change(sentences))
+    assert not train & {*again[1]}
+    assert not dev & {*again[0]}
+
+
+@pytest.mark.parametrize(
+    ("smaller", "larger"), [(0.1, 0.2), (0.2, 0.21), (0.21, 0.5), (0.5, 0.9)]
+)
+def test_larger_fractions_contain_smaller_ones(tmp_path, smaller, larger):
+    _, dev = split(tmp_path, topics(), smaller)
+    _, larger_dev = split(tmp_path, topics(), larger)
+    assert {*dev} <= {*larger_dev}
 
 
 @pytest.mark.parametrize(
@@ -174,24 +217,6 @@ def test_copies_that_look_alike_share_a_set(tmp_path, change):
     check_share(train, dev, 0.2)
 
 
-@pytest.mark.parametrize("order", [("train", "eval"), ("eval", "train")])
-def test_copies_in_two_files_are_counted(tmp_path, caplog, order):
-    rows = topics()
-    for name, change in (("train", str), ("dev", str.upper)):
-        changed = [(f"{change(text)} ", label) for text, label in rows[:99]]
-        write_csv(tmp_path / f"{name}.csv", ("text", "label"), changed)
-    reader = TABLE_USES["csv"].create_processor(
-        str(tmp_path),
-        DataFileOptions(),
-        TableOptions(labels=sorted({label for _, label in rows})),
-        frozenset(),
-    )
-    for purpose in order:
-        reader.read(purpose)
-    num = len({text for text, _ in rows[:99]})
-    assert f"dev.csv: {num} texts are in the train set too" in caplog.text
-
-
 def test_a_pair_and_its_reverse_share_a_set(tmp_path):
     names = ("text", "other", "label")
     texts = [text for text, _ in topics()]
@@ -216,54 +241,37 @@ def test_a_query_is_in_one_set(tmp_path):
     check_share(*queries, 0.2)
 
 
-def test_a_document_is_in_one_set(tmp_path, sentences):
-    documents = [
+@pytest.fixture
+def documents(sentences):
+    """Documents of three sentences, as lines."""
+    return [
         ["-DOCSTART- O", *sentences[i : i + 3]]
         for i in range(0, len(sentences), 3)
     ]
 
-    def read_documents(documents):
-        lines = [line for document in documents for line in document]
-        splits = split_sentences(tmp_path, lines, document_context=True)
-        return [{*document} for document in splits]
 
-    train, dev = read_documents(documents)
-    for document in documents:
-        words = {
+def split_documents(folder, documents):
+    """Returns the words of the sentences in the (train, dev) sets."""
+    lines = [line for document in documents for line in document]
+    splits = split_sentences(folder, lines, document_context=True)
+    return [{*words} for words in splits]
+
+
+def test_a_document_is_in_one_set(tmp_path, documents):
+    train, dev = split_documents(tmp_path, documents)
+    words_of_documents = [
+        {
             tuple(line.split()[0] for line in sentence.split("\n"))
             for sentence in document[1:]
         }
-        assert words <= train or words <= dev
-    # Its number does not matter.
-    train, dev = read_documents(documents[:200])
-    again = read_documents(documents[:200][::-1])
-    assert [train, dev] == again
-
-
-def test_labels_come_from_both_sets_and_missing_ones_are_named(
-    tmp_path, caplog
-):
-    rows = topics()
-    train, dev = split(tmp_path, rows)
-    added = [(*train[0], "only trained")] * 5 + [(*dev[0], "only scored")]
-    path = tmp_path / "table.csv"
-    write_csv(path, ("text", "label"), rows + added)
-    caplog.clear()
-    reader = TABLE_USES["csv"].create_processor(
-        None,
-        DataFileOptions(data_file=str(path)),
-        TableOptions(),
-        frozenset(),
-    )
-    assert {"only trained", "only scored"} <= {*reader.labels()}
-    (warning,) = [
-        record.message
-        for record in caplog.records
-        if record.levelname == "WARNING"
+        for document in documents
     ]
-    assert "the dev set has none of only trained" in warning
-    assert "the train set has none of only scored" in warning
-    assert "--data_dir" in warning
+    assert all(words <= train or words <= dev for words in words_of_documents)
+
+
+def test_the_number_of_a_document_does_not_matter(tmp_path, documents):
+    one = split_documents(tmp_path, documents[:200])
+    assert split_documents(tmp_path, documents[:200][::-1]) == one
 
 
 def test_tags_come_from_both_sets(tmp_path, caplog, sentences):

@@ -1,5 +1,7 @@
 """JSON that is no object in each line: wrapped lists, and columns of pandas."""
 
+import json
+
 import pytest
 
 from data.tables import json_tables
@@ -83,3 +85,33 @@ def test_a_row_is_read_before_the_next_one_is_there():
     first, kind = json_tables.find_text_kind(numbered, None)
     assert kind == "jsonl"
     assert [*json_tables.read_json_lines(first)] == [(1, {"text": "a"})]
+
+
+INDENTED = pytest.mark.parametrize("indent", [None, 1])
+ENDINGS = pytest.mark.parametrize("name", ["a.json", "a.jsonl", "a"])
+CELLS = [{"id": 7, "text": "a; b,\tc", "label": "x"}, {"id": 8, "text": "d"}]
+
+
+@INDENTED
+@ENDINGS
+@pytest.mark.parametrize(
+    "value",
+    [CELLS, {"data": CELLS}, {"version": "1", "data": CELLS}],
+    ids=["list", "object", "object of more"],
+)
+def test_the_rows_of_a_list_in_json_are_read(tmp_path, value, indent, name):
+    data = json.dumps(value, indent=indent)
+    assert read(tmp_path, data, name) == [(1, CELLS[0]), (2, CELLS[1])]
+
+
+@INDENTED
+@ENDINGS
+def test_a_list_of_texts_in_json_is_an_error(tmp_path, indent, name):
+    """Each line would be answered as a text."""
+    ((_, row),) = read(tmp_path, json.dumps(["a"], indent=indent), name)
+    assert isinstance(row, ValueError)
+
+
+@pytest.mark.parametrize("text", ["[MASK] is blue.", "[ a"])
+def test_a_text_may_begin_with_a_bracket(tmp_path, text):
+    assert read(tmp_path, text, "a") == [(1, {"text": text})]

@@ -67,8 +67,11 @@ def test_turkish_capitals_have_the_form_of_their_small_letters():
     assert normal_form(small) == normal_form(capital) == "ilikveiyi"
 
 
-def test_the_rule_is_version_1():
-    for key, fraction in FRACTIONS.items():
-        assert split_fraction_of(key) == fraction
-    # A lone surrogate, which JSON may contain, is no character.
+@pytest.mark.parametrize(("key", "fraction"), FRACTIONS.items())
+def test_the_rule_is_version_1(key, fraction):
+    assert split_fraction_of(key) == fraction
+
+
+def test_a_lone_surrogate_is_no_character():
+    """JSON may contain it."""
     assert key_of(["\ud800a"]) == "a"

@@ -134,27 +134,61 @@ def test_a_waterfall_cuts_the_second_text_first(length, tokenizer):
         BertTextClassifierPreprocessor(tokenizer, truncate="first")
 
 
-def test_a_dataset_maps_the_preprocessor(preprocessor, tokenizer):
-    labels = np.arange(3)
-    rows = expected(tokenizer, TEXTS)
-    pairs = expected(tokenizer, TEXTS, SECONDS)
-    dataset = tf.data.Dataset.from_tensor_slices((TEXTS, labels))
-    # Before and after batch().
-    batches = dataset.map(preprocessor).batch(3)
+def dataset_of(*columns):
+    """Returns a dataset of texts, or of texts and labels."""
+    return tf.data.Dataset.from_tensor_slices(
+        columns if len(columns) > 1 else columns[0]
+    )
+
+
+LABELS = np.arange(3)
+
+
+def test_a_dataset_knows_the_shape_of_its_features(preprocessor):
+    batches = dataset_of(TEXTS, LABELS).map(preprocessor).batch(3)
     assert batches.element_spec[0]["input_ids"].shape == (None, LENGTH)
-    for batched in (batches, dataset.batch(3).map(preprocessor)):
-        features, batch_labels = next(iter(batched))
-        assert_same(features, rows)
-        assert batch_labels.numpy().tolist() == [0, 1, 2]
-    dataset = tf.data.Dataset.from_tensor_slices(((TEXTS, SECONDS), labels))
+
+
+@pytest.mark.parametrize("is_batched", [False, True])
+def test_a_dataset_maps_texts_before_and_after_it_is_batched(
+    preprocessor, tokenizer, is_batched
+):
+    dataset = dataset_of(TEXTS, LABELS)
+    if is_batched:
+        batches = dataset.batch(3).map(preprocessor)
+    else:
+        batches = dataset.map(preprocessor).batch(3)
+    features, batch_labels = next(iter(batches))
+    assert_same(features, expected(tokenizer, TEXTS))
+    assert batch_labels.numpy().tolist() == [0, 1, 2]
+
+
+def test_a_dataset_maps_pairs(preprocessor, tokenizer):
+    dataset = dataset_of((TEXTS, SECONDS), LABELS)
     features, _ = next(iter(dataset.batch(3).map(preprocessor)))
-    assert_same(features, pairs)
-    batched = dataset.map(
-        lambda texts, label: (preprocessor(texts), label, 1.0)
-    ).batch(3)
-    assert_same(next(iter(batched))[0], pairs)
-    dataset = tf.data.Dataset.from_tensor_slices(TEXTS).batch(3)
-    assert_same(next(iter(dataset.map(preprocessor))), rows)
+    assert_same(features, expected(tokenizer, TEXTS, SECONDS))
+
+
+def test_a_function_of_a_dataset_calls_the_preprocessor(
+    preprocessor, tokenizer
+):
+    batches = (
+        dataset_of((TEXTS, SECONDS), LABELS)
+        .map(lambda texts, label: (preprocessor(texts), label, 1.0))
+        .batch(3)
+    )
+    features, _, _ = next(iter(batches))
+    assert_same(features, expected(tokenizer, TEXTS, SECONDS))
+
+
+def test_a_dataset_without_labels_maps_the_preprocessor(
+    preprocessor, tokenizer
+):
+    batches = dataset_of(TEXTS).batch(3).map(preprocessor)
+    assert_same(next(iter(batches)), expected(tokenizer, TEXTS))
+
+
+def test_second_texts_in_the_place_of_labels_are_refused(preprocessor):
     # Without the tuple, the second texts would be the labels.
     dataset = tf.data.Dataset.from_tensor_slices((TEXTS, SECONDS))
     with pytest.raises(ValueError, match="Pass a pair of texts as a tuple"):
@@ -220,26 +254,54 @@ def test_many_texts_are_tokenized_in_parts(
     assert_same(preprocessor((texts, texts[::-1])), whole)
 
 
-def test_from_preset_reads_vocabulary_casing_and_length(tmp_path, classifier):
+@pytest.fixture
+def folder(tmp_path, classifier):
+    """A folder with weights and a vocabulary."""
     classifier.build()
     modeling.save_huggingface(classifier, tmp_path)
     (tmp_path / "vocab.txt").write_bytes((SAMPLES / "vocab.txt").read_bytes())
-    path = tmp_path / "tokenizer_config.json"
-    path.write_text(json.dumps({"do_lower_case": False}))
-    preprocessor = BertTextClassifierPreprocessor.from_preset(tmp_path)
-    assert preprocessor.sequence_length == 32
-    assert not preprocessor.tokenizer.do_lower_case
-    path.write_text(json.dumps({"do_lower_case": True, "model_max_length": 20}))
+    return tmp_path
+
+
+def state(folder, **settings):
+    """Writes what a folder states about its tokenizer."""
+    (folder / "tokenizer_config.json").write_text(json.dumps(settings))
+
+
+@pytest.mark.parametrize("do_lower_case", [False, True])
+def test_from_preset_reads_the_casing(folder, do_lower_case):
+    state(folder, do_lower_case=do_lower_case)
+    preprocessor = BertTextClassifierPreprocessor.from_preset(folder)
+    assert preprocessor.tokenizer.do_lower_case == do_lower_case
+
+
+@pytest.mark.parametrize(
+    ("settings", "length"), [({}, 32), ({"model_max_length": 20}, 20)]
+)
+def test_from_preset_reads_the_length(folder, settings, length):
+    """The network's, if the folder states none."""
+    state(folder, do_lower_case=True, **settings)
+    preprocessor = BertTextClassifierPreprocessor.from_preset(folder)
+    assert preprocessor.sequence_length == length
+
+
+def test_from_preset_takes_options(folder):
+    state(folder, do_lower_case=True)
     preprocessor = BertTextClassifierPreprocessor.from_preset(
-        tmp_path, special_tokens_in_strings=True, name="text"
+        folder, special_tokens_in_strings=True, name="text"
     )
-    assert preprocessor.sequence_length == 20
-    assert preprocessor.tokenizer.do_lower_case and preprocessor.name == "text"
+    assert preprocessor.name == "text"
     ids = preprocessor("[MASK]")["input_ids"][0].numpy()
     assert ids[1] == preprocessor.tokenizer.id_of("[MASK]")
-    again = BertTextClassifierPreprocessor.from_config(
-        json.loads(json.dumps(preprocessor.get_config()))
+
+
+def test_a_preprocessor_comes_back_from_its_config(folder):
+    state(folder, do_lower_case=True, model_max_length=20)
+    preprocessor = BertTextClassifierPreprocessor.from_preset(
+        folder, special_tokens_in_strings=True, name="text"
     )
+    config = json.loads(json.dumps(preprocessor.get_config()))
+    again = BertTextClassifierPreprocessor.from_config(config)
     assert again.get_config() == preprocessor.get_config()
     assert_same(again(["a [MASK]"]), preprocessor(["a [MASK]"]))
 

@@ -99,21 +99,27 @@ def test_an_export_with_special_tokens_is_refused(keeping):
         ExportOptions(tokenizer=keeping)
 
 
-# Texts in a call of the tokenizer.
-def test_tensors_and_arrays_of_texts_are_texts(keeping):
+CALLED_TEXTS = ["The boat", "É[MASK]"]
 
-    texts = ["The boat", "É[MASK]"]
-    expected = keeping(texts)
-    for given in (
-        np.array(texts),
-        np.array(texts, object),
-        tf.constant(texts),
-        tf.constant([[text] for text in texts])[:, 0],
-        tuple(texts),
-        [text.encode() for text in texts],
-    ):
-        for name, values in keeping(given).items():
-            assert (values == expected[name]).all()
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        np.array(CALLED_TEXTS),
+        np.array(CALLED_TEXTS, object),
+        tf.constant(CALLED_TEXTS),
+        tuple(CALLED_TEXTS),
+        [text.encode() for text in CALLED_TEXTS],
+    ],
+    ids=["array", "array of objects", "tensor", "tuple", "bytes"],
+)
+def test_tensors_and_arrays_of_texts_are_texts(keeping, given):
+    features, expected = keeping(given), keeping(CALLED_TEXTS)
+    assert features.keys() == expected.keys()
+    assert all((features[name] == expected[name]).all() for name in expected)
+
+
+def test_a_tensor_of_one_text_is_a_text(keeping):
     one = keeping(tf.constant("The boat"))
     assert (one["input_ids"] == keeping("The boat")["input_ids"]).all()
 
@@ -135,14 +141,18 @@ def test_what_is_no_string_is_refused(keeping, given):
         keeping(given)
 
 
-def test_the_layer_follows_later_settings(create_tokenizer):
+@pytest.mark.parametrize(
+    ("lower_case", "is_kept"), [(False, False), (False, True), (True, True)]
+)
+def test_the_layer_follows_later_settings(
+    create_tokenizer, lower_case, is_kept
+):
     words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "the", "The"]
     tokenizer = FullTokenizer(create_tokenizer(words).vocab_file)
     texts = tf.constant(["The [MASK]"])
     tokenizer.layer(texts)
-    for lower_case, is_kept in [(False, False), (False, True), (True, True)]:
-        tokenizer.set_casing(lower_case)
-        tokenizer.keep_special_tokens(is_kept)
-        tokens = tokenizer.tokenize("The [MASK]")
-        ids = tokenizer.convert_tokens_to_ids(tokens)
-        assert tokenizer.layer(texts).to_list()[0] == ids
+    tokenizer.set_casing(lower_case)
+    tokenizer.keep_special_tokens(is_kept)
+    tokens = tokenizer.tokenize("The [MASK]")
+    ids = tokenizer.convert_tokens_to_ids(tokens)
+    assert tokenizer.layer(texts).to_list()[0] == ids

@@ -9,7 +9,7 @@ import re
 
 import pytest
 
-from model_folders.cards import cards, markdown
+from model_folders.cards import cards
 
 NASTY = [
     "<script>alert(1)</script>",
@@ -145,9 +145,3 @@ def test_the_code_names_any_folder(folder):
         if isinstance(node, ast.Constant)
     ]
     assert folder in strings
-
-
-def test_ordinary_names_have_no_escapes():
-    for name in ("eval_loss", "dev-2.csv", "B-LOC", "hf://a/b_c@1", "3.5, (x)"):
-        assert markdown.format_text(name) == name
-        assert markdown.format_code(name) == f"`{name}`"

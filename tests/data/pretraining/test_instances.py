@@ -64,4 +64,30 @@ def test_shares_of_the_papers_table_8(as_mask, same):
 def test_shares_above_one_are_refused():
     with pytest.raises(ValueError, match="more than 1"):
         MaskingOptions(mask_token_prob=0.8, same_token_prob=0.3).check_shares()
+
+
+def test_shares_may_add_up_to_one():
     MaskingOptions(mask_token_prob=0.9, same_token_prob=0.1).check_shares()
+
+
+def test_a_pair_is_cut_at_its_longer_sentence():
+    first = collections.deque([1, 2, 3, 4, 5, 6])
+    second = collections.deque([7, 8])
+    instances.truncate_seq_pair(first, second, 4, random.Random(0))
+    assert len(first) == 2
+    assert [*second] == [7, 8]
+
+
+def test_a_pair_is_cut_at_either_end():
+    first = collections.deque(range(1, 101))
+    second = collections.deque()
+    instances.truncate_seq_pair(first, second, 50, random.Random(0))
+    assert [*first] == [*range(first[0], first[0] + 50)]
+    assert 1 < first[0] < 51
+
+
+def test_a_shuffle_keeps_the_items():
+    items = [*range(50)]
+    instances.shuffle(items, random.Random(0))
+    assert items != [*range(50)]
+    assert sorted(items) == [*range(50)]

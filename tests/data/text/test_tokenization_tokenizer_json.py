@@ -8,23 +8,34 @@ from data.text import tokenization
 from tests.support.tokenizer_json import SAVED, TOKENS, write_tokenizer_json
 
 
-def test_a_tokenizer_json_has_the_words_of_its_vocab_txt(tmp_path):
+@pytest.fixture(params=["tokenizer.json", "x.json.gz"])
+def tokenizer(request, tmp_path):
+    """The tokenizer of a tokenizer.json, packed or not."""
     path = write_tokenizer_json(tmp_path / "tokenizer.json")
-    (tmp_path / "x.json.gz").write_bytes(gzip.compress(path.read_bytes()))
-    for name in ("tokenizer.json", "x.json.gz"):
-        tokenizer = tokenization.FullTokenizer(tmp_path / name, None)
-        assert tokenizer.tokens == TOKENS
-        assert tokenizer.do_lower_case
-        expected = "".join(f"{token}\n" for token in TOKENS)
-        assert tokenizer.vocab_bytes.decode() == expected
+    if request.param.endswith(".gz"):
+        packed = gzip.compress(path.read_bytes())
+        path = tmp_path / request.param
+        path.write_bytes(packed)
+    return tokenization.FullTokenizer(path, None)
+
+
+def test_a_tokenizer_json_has_the_words_of_its_vocab_txt(tokenizer):
+    assert tokenizer.tokens == TOKENS
+    expected = "".join(f"{token}\n" for token in TOKENS)
+    assert tokenizer.vocab_bytes.decode() == expected
+
+
+def test_a_tokenizer_json_cuts_text_as_it_states(tokenizer):
+    assert tokenizer.do_lower_case
     assert tokenizer.tokenize("Unable É") == ["un", "##able", "[UNK]"]
-    # In any order, and of an older version.
+
+
+def test_the_words_of_an_older_file_may_be_in_any_order(tmp_path):
     shuffled = dict(sorted(SAVED["model"]["vocab"].items()))
     changes = ("model", "vocab", shuffled), ("model", "type", None)
-    changed = tokenization.FullTokenizer(
-        write_tokenizer_json(path, changes), None
-    )
-    assert changed.vocab == dict(zip(TOKENS, range(8), strict=True))
+    path = write_tokenizer_json(tmp_path / "tokenizer.json", changes)
+    tokenizer = tokenization.FullTokenizer(path, None)
+    assert tokenizer.vocab == dict(zip(TOKENS, range(8), strict=True))
 
 
 def test_the_casing_is_that_of_the_file(tmp_path):

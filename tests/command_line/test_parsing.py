@@ -1,0 +1,59 @@
+"""Flags that a user typed, apart from their values."""
+
+import dataclasses
+import sys
+
+from absl import flags as absl_flags
+
+from command_line import config_values, flags, parsing
+from command_line.declared_flags import flags_of
+from command_line.flags import group, like
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Loop:
+    steps: int = flags.training(10, "Number of steps.", at_least=1)
+    length: int = flags.head(128, "Length.")
+    folder: str = flags.neutral(..., "Folder.")
+    patience: int = 3
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Windows:
+    length: int = flags.head(384, "Length of a window.")
+    stride: int = flags.head(64, "Stride.")
+    patience: int = 0
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Config(flags.Config):
+    loop: Loop = group(Loop, steps=like(default=5), shared=("length",))
+    windows: Windows = group(Windows, without=("stride",))
+    name: str | None = flags.flag(None, "Name.")
+
+
+def test_what_the_user_set_is_no_part_of_the_flags(monkeypatch):
+    values = absl_flags.FlagValues()
+    monkeypatch.setattr(absl_flags, "FLAGS", values)
+    for flag in flags_of(Config):
+        define = absl_flags.DEFINE_string
+        default = flag.default
+        if flag.type is int:
+            define = absl_flags.DEFINE_integer
+        if default is dataclasses.MISSING:
+            default = None
+        define(
+            flag.name,
+            default,
+            "help",
+            flag_values=values,
+            module_name=parsing.script_name(),
+        )
+    values(["script", "--folder=x", "--steps=5"])
+    monkeypatch.setattr(sys, "argv", ["/folder/script.py", "--folder=x"])
+    parsed = parsing.parse_flags(Config)
+    assert parsed.config == config_values.create_config(Config, folder="x")
+    assert parsed.given == {"folder", "steps"}
+    assert parsed.command == {"folder": "x", "steps": 5}
+    # model.json, which others may read, names no folder.
+    assert parsed.script == "script.py"

@@ -1,0 +1,43 @@
+"""Errors of the user, and their words."""
+
+import pytest
+
+from command_line.path_flags import PathFlag, PathKind
+from command_line.user_errors import describe_error, is_user_error
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        ValueError("a"),
+        OSError("a"),
+        MemoryError(),
+        ModuleNotFoundError("a"),
+    ],
+)
+def test_an_error_in_what_the_user_gave_is_the_users(error):
+    assert is_user_error(error)
+
+
+@pytest.mark.parametrize("error", [TypeError("a"), KeyError("a")])
+def test_any_other_error_is_a_bug(error):
+    assert not is_user_error(error)
+
+
+def test_an_error_of_a_file_names_its_flag():
+    error = FileNotFoundError(2, "No such file or directory", "in.txt")
+    flag = PathFlag("input_file", "in.txt", PathKind.INPUT_FILE)
+    assert describe_error(error, [flag]) == (
+        "--input_file=in.txt: No such file or directory"
+    )
+
+
+def test_a_missing_package_names_the_command_that_installs_it():
+    error = ModuleNotFoundError("No module named 'pyarrow'", name="pyarrow")
+    message = describe_error(error, [])
+    assert message.startswith("No module named 'pyarrow': pip install")
+
+
+def test_a_lack_of_memory_says_what_to_do():
+    message = describe_error(MemoryError("7 GiB"), [])
+    assert message.startswith("7 GiB. There is not enough memory.")

@@ -1,0 +1,54 @@
+"""Lines of text files, and the files that patterns and folders name."""
+
+import gzip
+
+import pytest
+
+from data.io import text_files
+
+
+def test_patterns_expand_in_order(tmp_path):
+    for name in ("b.txt", "a.txt", "c.dat"):
+        (tmp_path / name).write_text("")
+    assert text_files.expand_patterns(
+        f"{tmp_path}/c.dat, {tmp_path}/*.txt", "input_file"
+    ) == [f"{tmp_path}/{name}" for name in ("c.dat", "a.txt", "b.txt")]
+
+
+@pytest.mark.parametrize("patterns", ["{folder}/a.txt,{folder}/x*", "", None])
+def test_patterns_without_a_file_are_an_error(tmp_path, patterns):
+    (tmp_path / "a.txt").touch()
+    if patterns:
+        patterns = patterns.format(folder=tmp_path)
+    with pytest.raises(FileNotFoundError, match="--input_file"):
+        text_files.expand_patterns(patterns, "input_file")
+
+
+def test_lines_of_a_gzip_file_are_those_of_the_original(tmp_path):
+    path = tmp_path / "a.txt.gz"
+    # As in the original, carriage returns and zeros are within lines.
+    path.write_bytes(gzip.compress("a\rb\0c\r\nd\u2028\n\n".encode() * 999))
+    lines = list(text_files.read_corpus_lines(path))
+    assert lines[:3] == ["a\rb\0c\r", "d\u2028", ""]
+
+
+def test_a_damaged_gzip_file_is_named(tmp_path):
+    path = tmp_path / "a.txt.gz"
+    path.write_bytes(gzip.compress(b"a\nb\n" * 999)[:40])
+    with pytest.raises(OSError, match=r"a\.txt\.gz"):
+        list(text_files.read_corpus_lines(path))
+
+
+@pytest.mark.parametrize("name", ["train.CSV", "Dev.csv.bz2", "test.csv.ZST"])
+def test_sets_are_found_in_any_case_and_packing(tmp_path, name):
+    (tmp_path / name).touch()
+    stem = name.partition(".")[0].lower()
+    path = text_files.find_set_file(tmp_path, stem, [f"{stem}.csv"])
+    assert path == str(tmp_path / name)
+
+
+def test_two_files_of_a_set_are_an_error(tmp_path):
+    for name in ("Dev.csv.bz2", "dev.csv.xz"):
+        (tmp_path / name).touch()
+    with pytest.raises(ValueError, match="keep only one"):
+        text_files.find_set_file(tmp_path, "dev", ["dev.csv"])

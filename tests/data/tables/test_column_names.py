@@ -1,0 +1,53 @@
+"""Columns that are found by their usual names."""
+
+import pytest
+
+from data.tables import column_names
+
+
+def test_a_name_is_compared_without_case_blanks_and_marks():
+    assert column_names.simplify("Sentence_ID #1") == "sentenceid1"
+
+
+def test_the_letters_of_a_name_leave_out_its_digits():
+    assert column_names.letters_of("Sentence_ID #1") == "sentenceid"
+
+
+def test_the_text_and_the_label_have_usual_names():
+    assert column_names.guess_columns(["id", "Label", "Text"]) == {
+        "text_column": "Text",
+        "label_column": "Label",
+    }
+
+
+@pytest.mark.parametrize(
+    ("columns", "text"),
+    [(["Text", "text", "label"], "Text"), (["A", "a", "label"], None)],
+)
+def test_names_that_differ_only_in_case_are_two_columns(columns, text):
+    assert column_names.guess_columns(columns) == {
+        "text_column": text,
+        "label_column": "label",
+    }
+
+
+def test_the_only_other_column_is_the_label():
+    columns = column_names.guess_columns(["Text", "queue"])
+    assert columns["label_column"] == "queue"
+
+
+def test_one_of_several_other_columns_is_not_guessed():
+    columns = column_names.guess_columns(["id", "Text", "queue"])
+    assert columns["label_column"] is None
+
+
+@pytest.mark.parametrize(
+    ("columns", "pair"),
+    [
+        (["id", "Sentence 1", "Sentence 2"], ("Sentence 1", "Sentence 2")),
+        (["hypothesis", "premise"], ("premise", "hypothesis")),
+        (["premise", "label"], None),
+    ],
+)
+def test_a_pair_has_two_names_that_belong_together(columns, pair):
+    assert column_names.find_pair(columns) == pair

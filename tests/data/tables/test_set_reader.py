@@ -1,0 +1,111 @@
+"""Sets of a folder or of one file, and what is said of both of them.
+
+data/tables/set_reader.py reads them.
+"""
+
+import pytest
+
+from data.classification.classification_options import TableOptions
+from data.classification.classification_reader import TABLE_USES
+from data.tables.data_file_options import DataFileOptions
+from tests.support.csv_files import read_csv, write_csv
+from tests.support.script_runner import SAMPLES
+
+TOPICS = SAMPLES / "topics"
+
+
+def topics(name="train"):
+    """Returns the texts and labels of a table."""
+    rows = read_csv(TOPICS / f"{name}.csv")
+    return [(row["text"], row["label"]) for row in rows]
+
+
+def split(
+    folder, rows, fraction=0.2, task="csv", names=("text", "label"), **flags
+):
+    """Returns the texts of the examples in the (train, dev) sets of rows."""
+    path = folder / "table.csv"
+    write_csv(path, names, rows)
+    reader = TABLE_USES[task].create_processor(
+        None,
+        DataFileOptions(data_file=str(path), dev_fraction=fraction),
+        TableOptions(**flags),
+        frozenset(flags),
+    )
+    return tuple(
+        [tuple(reader.texts_of(example)) for example in reader.read(name)]
+        for name in ("train", "eval")
+    )
+
+
+@pytest.mark.parametrize("order", [("train", "eval"), ("eval", "train")])
+def test_copies_in_two_files_are_counted(tmp_path, caplog, order):
+    rows = topics()
+    for name, change in (("train", str), ("dev", str.upper)):
+        changed = [(f"{change(text)} ", label) for text, label in rows[:99]]
+        write_csv(tmp_path / f"{name}.csv", ("text", "label"), changed)
+    reader = TABLE_USES["csv"].create_processor(
+        str(tmp_path),
+        DataFileOptions(),
+        TableOptions(labels=sorted({label for _, label in rows})),
+        frozenset(),
+    )
+    for purpose in order:
+        reader.read(purpose)
+    num = len({text for text, _ in rows[:99]})
+    assert f"dev.csv: {num} texts are in the train set too" in caplog.text
+
+
+def test_labels_come_from_both_sets_and_missing_ones_are_named(
+    tmp_path, caplog
+):
+    rows = topics()
+    train, dev = split(tmp_path, rows)
+    added = [(*train[0], "only trained")] * 5 + [(*dev[0], "only scored")]
+    path = tmp_path / "table.csv"
+    write_csv(path, ("text", "label"), rows + added)
+    caplog.clear()
+    reader = TABLE_USES["csv"].create_processor(
+        None,
+        DataFileOptions(data_file=str(path)),
+        TableOptions(),
+        frozenset(),
+    )
+    assert {"only trained", "only scored"} <= {*reader.labels()}
+    (warning,) = [
+        record.message
+        for record in caplog.records
+        if record.levelname == "WARNING"
+    ]
+    assert "the dev set has none of only trained" in warning
+    assert "the train set has none of only scored" in warning
+    assert "--data_dir" in warning
+
+
+@pytest.fixture
+def reader(tmp_path):
+    """The reader of a folder with a train set and a dev set."""
+    (tmp_path / "train.csv").write_text("text,label\na,x\nb,y\n")
+    (tmp_path / "dev.csv").write_text("text,label\nc,y\n")
+    return TABLE_USES["csv"].create_processor(
+        str(tmp_path), DataFileOptions(), TableOptions(), frozenset()
+    )
+
+
+def test_examples_of_a_train_set_keep_no_row(reader):
+    assert [example.row for example in reader.read("train")] == [None, None]
+
+
+def test_examples_of_a_dev_set_keep_their_rows(reader):
+    (example,) = reader.read("eval")
+    assert example.row == {"text": "c", "label": "y"}
+
+
+def test_a_set_is_read_once(reader):
+    assert reader.read("eval") is reader.read("eval")
+
+
+def test_equal_texts_have_equal_keys(reader):
+    first, second = reader.read("train")
+    keys = reader.keys_of([first, second, first])
+    assert keys[0] == keys[2] != keys[1]

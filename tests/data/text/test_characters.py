@@ -1,0 +1,41 @@
+"""Characters, as Google's tokenizer takes them."""
+
+import pytest
+
+from data.text import characters
+
+
+@pytest.mark.parametrize("char", ["!", "$", "~", "^", "`", "\u2014", "。"])
+def test_ascii_marks_are_punctuation_too(char):
+    assert characters.is_punctuation(char)
+
+
+@pytest.mark.parametrize("char", ["a", "1", " ", "\x00", "€", "中"])
+def test_letters_digits_and_signs_are_no_punctuation(char):
+    assert not characters.is_punctuation(char)
+
+
+@pytest.mark.parametrize(
+    ("char", "cleaned"),
+    [
+        ("\t", " "),
+        ("\u00a0", " "),
+        ("\x00", ""),
+        ("\ufffd", ""),
+        ("\u200b", ""),
+        ("中", " 中 "),
+        ("é", "é"),
+    ],
+)
+def test_a_character_is_dropped_or_set_apart(char, cleaned):
+    assert characters.clean_character(char) == cleaned
+    assert characters.clean_text(f"a{char}") == f"a{cleaned}"
+
+
+def test_accents_are_stripped_and_letters_stay():
+    assert characters.strip_accents("Corrén Ångström ø") == "Corren Angstrom ø"
+
+
+def test_a_word_is_cut_at_each_mark():
+    words = characters.split_on_punctuation("it's...")
+    assert words == ["it", "'", "s", ".", ".", "."]

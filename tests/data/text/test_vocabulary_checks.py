@@ -1,0 +1,37 @@
+"""Vocabularies that do not fit a model."""
+
+import pytest
+
+from data.text import vocabulary_checks
+
+SPECIAL = ["[UNK]", "[CLS]"]
+
+
+def test_empty_lines_at_the_end_do_not_count():
+    assert vocabulary_checks.count_tokens(["a", "", "b", "", ""]) == 3
+
+
+def test_the_lines_of_a_model_count_if_they_are_empty():
+    assert vocabulary_checks.count_tokens(["a", "", ""], at_least=2) == 2
+
+
+def test_a_missing_special_token_is_named():
+    with pytest.raises(ValueError, match=r"v\.txt: \[CLS\] not found in 2"):
+        vocabulary_checks.check_tokens("v.txt", ["[UNK]", "a"], SPECIAL)
+
+
+@pytest.mark.parametrize("mark", ["\u2581", "\u0120"])
+def test_pieces_of_another_tokenizer_are_refused(mark):
+    tokens = [*SPECIAL, *(f"{mark}word{i}" for i in range(9))]
+    with pytest.raises(ValueError, match="SentencePiece or GPT-2"):
+        vocabulary_checks.check_tokens("v.txt", tokens, SPECIAL)
+
+
+def test_more_lines_than_the_model_has_are_refused():
+    with pytest.raises(ValueError, match="3 WordPieces, but vocab_size is 2"):
+        vocabulary_checks.check_tokens("v.txt", [*SPECIAL, "a"], SPECIAL, 2)
+
+
+def test_fewer_lines_than_the_model_has_are_warned_of(caplog):
+    vocabulary_checks.check_tokens("v.txt", SPECIAL, SPECIAL, 5)
+    assert "the model's last 3 embeddings stay unused" in caplog.text

@@ -1,0 +1,35 @@
+"""The kinds of models, and what depends on them."""
+
+import pytest
+
+from model_folders import kinds
+
+
+@pytest.mark.parametrize(
+    ("transformers_class", "kind"),
+    [
+        ("BertForSequenceClassification", kinds.CLASSIFIER),
+        ("BertForPreTraining", kinds.PRETRAINER),
+        ("BertForMaskedLM", kinds.PRETRAINER),
+        ("BertForNextSentencePrediction", kinds.PRETRAINER),
+    ],
+)
+def test_a_class_of_transformers_has_a_kind(transformers_class, kind):
+    assert kinds.ARCHITECTURES[transformers_class] == kind
+
+
+@pytest.mark.parametrize("head", [kinds.CLASSIFIER, "ModelOfAUser"])
+def test_the_head_of_a_task_is_of_this_task_alone(head):
+    assert kinds.is_task_specific(head)
+
+
+@pytest.mark.parametrize("head", [kinds.PRETRAINER, kinds.ENCODER, None])
+def test_other_heads_are_for_any_task(head):
+    assert not kinds.is_task_specific(head)
+
+
+def test_the_kind_of_a_model_is_the_name_of_its_class():
+    class BertClassifier:
+        pass
+
+    assert kinds.kind_of(BertClassifier()) == kinds.CLASSIFIER

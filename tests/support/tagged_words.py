@@ -1,0 +1,34 @@
+r"""Files of words and tags in columns, as tests write and read them.
+
+For example:
+
+    (example,) = read_columns(tmp_path, "a O\nb B-X\n", "dev.txt", "eval")
+"""
+
+from data.ner.ner_options import NerOptions
+from data.ner.ner_processor import NerProcessor
+from data.tables.data_file_options import DataFileOptions
+
+# Two sentences, which tests write in many layouts.
+WORDS = [["Anna", "left", "Oslo", "."], ["It", ",", '"', "rains"]]
+TAGS = [["B-PER", "O", "B-LOC", "O"], ["O", "O", "O", "O"]]
+
+
+def read_columns(
+    folder, text, name="train.csv", purpose="train", labels=None, **columns
+):
+    """Writes the file of a set, and returns its examples."""
+    (folder / name).write_bytes(text.encode())
+    options = NerOptions(labels=labels, **columns)
+    reader = NerProcessor(folder, DataFileOptions(), options)
+    return reader.read(purpose)
+
+
+def words_of(examples):
+    """Returns the words of each example."""
+    return [example.words for example in examples]
+
+
+def tags_of(examples):
+    """Returns the tags of each example's words."""
+    return [example.labels for example in examples]
