@@ -1,7 +1,7 @@
 """Every faster version of an operation against its plain definition in ops.py.
 
 The plain definitions themselves are compared with Google's code: as parts of
-the whole network, in tests/modeling/test_golden.py.
+the whole network, in tests/modeling/test_task_models_golden.py.
 """
 
 import concurrent.futures

@@ -38,8 +38,8 @@ def overflow_on_all_devices():
 
 
 def test_devices_overflow_together(tmp_path):
-    code = "from tests.training.loop import test_nonfinite\n"
-    code += "test_nonfinite.overflow_on_all_devices()"
+    code = "from tests.training.loop import test_train_step_nonfinite\n"
+    code += "test_train_step_nonfinite.overflow_on_all_devices()"
     script = script_runner.write_on_devices(tmp_path / "script.py", code)
     script_runner.run(script, tmp_path).check()
 
