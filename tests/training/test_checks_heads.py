@@ -1,20 +1,17 @@
-"""The head that a folder states, and outputs put in the labels' order."""
+"""The head that a folder states, and the labels that it names."""
 
 import importlib
 import itertools
 import json
 from types import SimpleNamespace
 
-import numpy as np
 import pytest
 
 import modeling
 from command_line.config_values import create_config
 from command_line.flags import Parsed
-from data.classification import glue
 from model_folders import kinds, presets
 from tests.support.huggingface_files import (
-    CONFIG,
     HEAD,
     change_weights,
     write_huggingface_files,
@@ -24,56 +21,6 @@ from training import checks
 from training.start import StartingPoint, read_start
 
 MNLI = ["contradiction", "entailment", "neutral"]
-
-
-@pytest.mark.parametrize(
-    ("saved", "labels", "order"),
-    [
-        (MNLI, [MNLI], [0, 1, 2]),
-        (["entailment", "neutral", "contradiction"], [MNLI], [2, 0, 1]),
-        (["CONTRADICTION", "Neutral", "ENTAILMENT"], [MNLI], [0, 2, 1]),
-        (["a", "A"], [["A", "a"]], [1, 0]),
-        # Names that differ in case only have no other form.
-        (["a", "A"], [["A", "b"]], None),
-        (["not equivalent", "equivalent"], [["0", "1"]], None),
-        (["+", "-"], [["-", "+"]], [1, 0]),
-        (["-1", "0", "2"], [["1", "0", "2"]], None),
-        ([], [MNLI], None),
-    ],
-)
-def test_labels_are_found_by_their_names(saved, labels, order):
-    assert modeling.find_order(saved, labels) == order
-
-
-@pytest.mark.parametrize("task", glue.LABEL_WORDS)
-def test_words_of_glue_stand_for_its_numbers(task):
-    words = glue.LABEL_WORDS[task]
-    names = [["0", "1"], words]
-    assert modeling.find_order([w.upper() for w in words], names) == [0, 1]
-    assert modeling.find_order(words[::-1], names) == [1, 0]
-
-
-@pytest.mark.parametrize("save", ["save_huggingface", "save_release"])
-@pytest.mark.parametrize(
-    "kind", [modeling.BertClassifier, modeling.BertTokenClassifier]
-)
-def test_outputs_are_put_in_the_labels_order(tmp_path, save, kind):
-    bert_config = modeling.BertConfig.from_dict(CONFIG)
-    model = built(kind(bert_config, 3, seed=1))
-    copy = kind(bert_config, 3, seed=2)
-    modeling.named_variables(model)["output_bias"].assign([1.0, 2.0, 3.0])
-    saved_labels = ["entailment", "neutral", "contradiction"]
-    getattr(modeling, save)(model, tmp_path, labels=saved_labels)
-    features = {"input_ids": np.arange(8)[None]}
-    expected = np.asarray(model(features))
-    report = modeling.load_checkpoint(copy, tmp_path, labels=[MNLI])
-    assert not report.missing
-    actual = np.asarray(copy(features))
-    np.testing.assert_allclose(actual, expected[..., [2, 0, 1]], atol=1e-6)
-    # Other names, and none, leave them as they are.
-    for labels in ([["a", "b", "c"]], ()):
-        modeling.load_checkpoint(copy, tmp_path, labels=labels)
-        np.testing.assert_allclose(copy(features), expected, atol=1e-6)
 
 
 def check_task(folder, head, labels=(), is_own_run=False, **settings):
