@@ -29,11 +29,19 @@ def test_lengths_beyond_the_positions_are_refused(too_long):
         check_lengths(config, "config.json", **lengths)
 
 
+INT8 = {"export_dir": "x", "quantize": "int8"}
+
+
 def test_int8_is_litert_by_default():
-    options = {"export_dir": "x", "quantize": "int8"}
-    assert ExportFlags(**options).export_formats == ("litert",)
+    assert ExportFlags(**INT8).export_formats == ("litert",)
+
+
+def test_int8_is_no_saved_model():
     with pytest.raises(ValueError, match="--export_format"):
-        ExportFlags(**options, export_format="saved_model").check()
+        ExportFlags(**INT8, export_format="saved_model").check()
+
+
+def test_int8_without_an_export_is_refused():
     with pytest.raises(ValueError, match="--quantize"):
         ExportFlags(quantize="int8").check()
 
@@ -77,12 +85,18 @@ def test_a_network_flag_that_is_not_given_is_that_of_the_weights(
     assert config.training.left_to_right
 
 
-def test_weights_of_another_network_are_not_evaluated(left_to_right, tmp_path):
+def test_a_run_of_another_network_is_not_evaluated(left_to_right):
     with pytest.raises(ValueError, match="left_to_right=True"):
         check_network(left_to_right, do_eval=True)
+
+
+def test_weights_of_another_network_are_not_evaluated(left_to_right, tmp_path):
     start = str(left_to_right)
     with pytest.raises(ValueError, match="left_to_right=True"):
         check_network(tmp_path / "new", do_eval=True, init_checkpoint=start)
+
+
+def test_weights_without_a_bilstm_are_not_evaluated_with_one(left_to_right):
     both = {"left_to_right": True, "bilstm": True}
     with pytest.raises(ValueError, match="bilstm=False"):
         check_network(left_to_right, do_eval=True, **both)

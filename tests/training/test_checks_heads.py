@@ -94,24 +94,27 @@ def test_an_output_mode_that_the_folder_contradicts_is_refused(
 @pytest.mark.parametrize(
     "runner", ["run_classifier", "run_ner", "run_squad", "run_swag"]
 )
-def test_the_head_is_named_before_its_flags(tmp_path, runner):
+@pytest.mark.parametrize(
+    "flags",
+    [
+        {"output_dir": "new", "init_checkpoint": "best", "do_predict": True},
+        {"output_dir": "run", "do_predict": True},
+        {"output_dir": "run", "do_train": True},
+    ],
+)
+def test_the_head_is_named_before_its_flags(
+    tmp_path, monkeypatch, runner, flags
+):
     """Lengths of another task's head, and labels, are no news of this one."""
-    config = importlib.import_module(runner).Config
+    monkeypatch.chdir(tmp_path)
     head = {"max_seq_length": 8, "output_mode": "multilabel"}
     for folder in ("run", "best"):
         described(tmp_path / folder, name="BertOther", **head)
     (tmp_path / "run/model.ckpt-3.index").touch()
-    best = str(tmp_path / "best")
-    run = str(tmp_path / "run")
-    new = str(tmp_path / "new")
-    for flags in (
-        {"output_dir": new, "init_checkpoint": best, "do_predict": True},
-        {"output_dir": run, "do_predict": True},
-        {"output_dir": run, "do_train": True},
-    ):
-        parsed = Parsed(create_config(config, **flags), flags)
-        with pytest.raises(ValueError, match="contains a BertOther"):
-            read_start(parsed)
+    config = importlib.import_module(runner).Config
+    parsed = Parsed(create_config(config, **flags), flags)
+    with pytest.raises(ValueError, match="contains a BertOther"):
+        read_start(parsed)
 
 
 @pytest.fixture
@@ -139,24 +142,36 @@ def load(folder):
 def test_outputs_without_names_are_warned_of(tagger, caplog):
     check_task(tagger, "BertTokenClassifier", ["O", "A", "B", "C"])
     assert "does not name its outputs" in caplog.text
+
+
+def test_weights_that_all_are_loaded_are_no_news(tagger, caplog):
     load(tagger)
     assert "also contains" not in caplog.text
+
+
+def test_weights_that_are_left_over_are_warned_of(tagger, caplog):
     change_weights(tagger, {"dense.weight": (16, 16)})
     load(tagger)
     assert "also contains dense.weight" in caplog.text
 
 
-def test_weights_that_would_not_be_used_are_refused(tagger, caplog):
+def test_a_head_under_another_name_is_refused(tagger):
     """Other programs' heads do not become random outputs."""
     change_weights(tagger, {"model.score.weight": (4, 16)}, removed=HEAD)
     with pytest.raises(ValueError, match=r"model\.score\.weight"):
         load(tagger)
+
+
+def test_blocks_beyond_the_configuration_are_warned_of(tagger, caplog):
     block = "bert.encoder.layer.9.output.dense.weight"
-    change_weights(tagger, {block: (16, 16)})
+    change_weights(tagger, {block: (16, 16)}, removed=HEAD)
     modeling.load_checkpoint(modeling.BertModel(tiny_config()), tagger)
     assert "more blocks than num_hidden_layers" in caplog.text
+
+
+def test_an_adapter_within_the_weights_is_refused(tagger):
     adapter = "bert.encoder.layer.0.attention.self.query.lora_A.weight"
-    change_weights(tagger, {adapter: (8, 16)}, removed=[block])
+    change_weights(tagger, {adapter: (8, 16)}, removed=HEAD)
     with pytest.raises(ValueError, match=r"lora_A\.weight"):
         modeling.load_checkpoint(modeling.BertModel(tiny_config()), tagger)
 

@@ -111,9 +111,8 @@ def test_the_head_of_a_masked_lm_is_loaded(masked_lm):
         assert (named[f"cls/predictions/{name}"] == value).all()
 
 
-def test_a_preset_states_the_network_the_vocabulary_and_the_head(classifier):
-    preset = presets.read_preset(classifier)
-    assert preset.load_config() == modeling.BertConfig(
+def test_a_preset_states_the_network(classifier):
+    assert presets.read_preset(classifier).load_config() == modeling.BertConfig(
         vocab_size=1600,
         hidden_size=32,
         num_hidden_layers=3,
@@ -124,13 +123,25 @@ def test_a_preset_states_the_network_the_vocabulary_and_the_head(classifier):
         type_vocab_size=2,
         layer_norm_eps=1e-12,
     )
-    assert (preset.head, preset.do_lower_case) == (kinds.CLASSIFIER, True)
+
+
+def test_a_preset_states_the_head(classifier):
+    assert presets.read_preset(classifier).head == kinds.CLASSIFIER
+
+
+def test_a_preset_states_the_vocabulary(classifier):
     vocab_file = classifier / "assets/tokenizer/vocabulary.txt"
-    assert preset.vocab_file == str(vocab_file)
+    assert presets.read_preset(classifier).vocab_file == str(vocab_file)
     tokenizer = FullTokenizer.from_preset(classifier)
     assert tokenizer.vocab_bytes == vocab_file.read_bytes()
-    edit(classifier / "tokenizer.json", lowercase=False)
-    assert not FullTokenizer.from_preset(classifier).do_lower_case
+
+
+@pytest.mark.parametrize("lowercase", [True, False])
+def test_a_preset_states_the_casing(classifier, lowercase):
+    edit(classifier / "tokenizer.json", lowercase=lowercase)
+    assert presets.read_preset(classifier).do_lower_case is lowercase
+    tokenizer = FullTokenizer.from_preset(classifier)
+    assert tokenizer.do_lower_case is lowercase
 
 
 def test_weights_in_several_files_are_loaded(classifier):
@@ -184,26 +195,35 @@ def test_a_file_that_lacks_what_the_index_lists_is_named(classifier):
 
 
 def test_a_preset_states_the_length_of_the_inputs(classifier):
-    file = classifier / "preprocessor.json"
-    assert presets.read_preset(classifier).head_settings == {
-        "max_seq_length": 16
-    }
-    edit(file, sequence_length=7)
+    settings = presets.read_preset(classifier).head_settings
+    assert settings == {"max_seq_length": 16}
+
+
+def test_another_length_of_the_inputs_is_the_limit(classifier):
+    edit(classifier / "preprocessor.json", sequence_length=7)
     preset = presets.read_preset(classifier)
     assert preset.head_settings == {"max_seq_length": 7}
     assert preset.max_length(kinds.CLASSIFIER, 48) == 7
-    # KerasHub's default is longer than this network allows.
-    edit(file, sequence_length=512)
-    assert presets.read_preset(classifier).head_settings == {
-        "max_seq_length": 48
-    }
+
+
+def test_the_length_of_the_inputs_is_at_most_that_of_the_network(classifier):
+    # KerasHub's default.
+    edit(classifier / "preprocessor.json", sequence_length=512)
+    settings = presets.read_preset(classifier).head_settings
+    assert settings == {"max_seq_length": 48}
+
+
+def test_inputs_without_a_length_have_that_of_the_network(classifier):
+    file = classifier / "preprocessor.json"
     values = json.loads(file.read_text())
     del values["config"]["sequence_length"]
     file.write_text(json.dumps(values))
-    assert presets.read_preset(classifier).head_settings == {
-        "max_seq_length": 48
-    }
-    file.unlink()
+    settings = presets.read_preset(classifier).head_settings
+    assert settings == {"max_seq_length": 48}
+
+
+def test_a_preset_without_a_preprocessor_states_no_length(classifier):
+    (classifier / "preprocessor.json").unlink()
     assert not presets.read_preset(classifier).head_settings
 
 

@@ -68,14 +68,25 @@ def test_columns_may_be_named_like_other_fields(tmp_path, names, kind):
     assert item.request == PAIR
 
 
-def test_a_second_column_is_not_for_a_model_of_single_texts(tmp_path):
-    (tmp_path / "a.csv").write_text("text,text_b\na,\na,b\n")
+@pytest.fixture
+def single_texts(tmp_path):
+    """(a task of single texts, the file of a text, and of a pair)."""
+    path = tmp_path / "a.csv"
+    path.write_text("text,text_b\na,\na,b\n")
     task = tasks_of("BertClassifier", {"num_texts": 1})["classify"]
-    paths = [str(tmp_path / "a.csv")]
+    return task, [str(path)]
+
+
+def test_a_second_text_is_not_for_a_model_of_single_texts(single_texts):
+    task, paths = single_texts
     first, second = request_files.read_requests(task, paths)
     task.texts(first.request)
     with pytest.raises(ValueError, match="'text_b'"):
         task.texts(second.request)
+
+
+def test_a_second_column_is_not_for_a_model_of_single_texts(single_texts):
+    task, paths = single_texts
     with pytest.raises(ValueError, match="--text_b_column=more"):
         next(request_files.read_requests(task, paths, columns=["text", "more"]))
 
