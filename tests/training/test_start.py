@@ -1,49 +1,71 @@
-"""Checks of a command, on the files that it names."""
+"""What a command starts from: lengths, flags and the network of its weights.
+
+model_folders/identity.py compares the network with that of the flags.
+"""
 
 import json
 
 import pytest
 
-from command_line.groups import ExportFlags
-from data.text.tokenization import FullTokenizer
 from model_folders import identity, model_json, presets
 from tests.support.models import tiny_config
-from tests.support.script_runner import SAMPLES
-from tests.support.toy_task import (
-    create_config,
-    create_start,
-    resolve_config,
+from tests.support.toy_task import create_config, parse_flags, resolve_config
+from training.start import (
+    check_lengths,
+    check_required,
+    command_to_record,
+    read_initial_preset,
 )
-from training.start import check_lengths, read_initial_preset
-from training.teacher import load_teacher
 
 
-@pytest.mark.parametrize("too_long", ["max_seq_length", "export_seq_length"])
-def test_lengths_beyond_the_positions_are_refused(too_long):
-    config = tiny_config()
-    assert config.max_position_embeddings == 64
-    names = ("max_seq_length", "export_seq_length")
-    check_lengths(config, "config.json", **dict.fromkeys(names, 64))
-    lengths = dict.fromkeys(names, 8) | {too_long: 65}
-    with pytest.raises(ValueError, match=f"--{too_long}=65"):
-        check_lengths(config, "config.json", **lengths)
+@pytest.mark.parametrize("name", ["max_seq_length", "export_seq_length"])
+def test_a_length_beyond_the_positions_is_refused(name):
+    lengths = {"max_seq_length": 8, "export_seq_length": 8, name: 65}
+    says = f"--{name}=65 is more than the model's 64 positions .*config.json"
+    with pytest.raises(ValueError, match=says):
+        check_lengths(tiny_config(), "config.json", **lengths)
 
 
-INT8 = {"export_dir": "x", "quantize": "int8"}
+@pytest.mark.parametrize("length", [None, 8, 64])
+def test_a_length_within_the_positions_is_accepted(length):
+    check_lengths(tiny_config(), "config.json", max_seq_length=length)
 
 
-def test_int8_is_litert_by_default():
-    assert ExportFlags(**INT8).export_formats == ("litert",)
+def test_without_weights_the_files_of_random_weights_are_asked_for():
+    config = create_config("run", bert_config_file=None, vocab_file=None)
+    says = (
+        r"^missing required flags: --init_checkpoint \(or --bert_config_file "
+        r"and --vocab_file, for random weights\)$"
+    )
+    with pytest.raises(ValueError, match=says):
+        check_required(config, config.required, None)
 
 
-def test_int8_is_no_saved_model():
-    with pytest.raises(ValueError, match="--export_format"):
-        ExportFlags(**INT8, export_format="saved_model").check()
+def test_flags_that_are_set_are_not_missing():
+    config = create_config("run")
+    check_required(config, ("bert_config_file", "vocab_file"), None)
 
 
-def test_int8_without_an_export_is_refused():
-    with pytest.raises(ValueError, match="--quantize"):
-        ExportFlags(quantize="int8").check()
+def record(**command):
+    """Returns what model.json records of a command."""
+    return command_to_record(parse_flags(command | {"output_dir": "run"}))
+
+
+def test_a_recorded_command_names_no_folders():
+    command = record(vocab_file="/home/anna/bert/vocab.txt")
+    assert command["vocab_file"] == "vocab.txt"
+
+
+def test_a_recorded_command_names_the_last_folder_of_a_path():
+    assert record(data_dir="/home/anna/glue/")["data_dir"] == "glue"
+
+
+def test_a_recorded_command_keeps_its_numbers():
+    assert record(learning_rate=1e-4)["learning_rate"] == 1e-4
+
+
+def test_a_recorded_command_names_no_machines():
+    assert "tpu_name" not in record(tpu_name="annas-tpu")
 
 
 @pytest.fixture
@@ -102,58 +124,12 @@ def test_weights_without_a_bilstm_are_not_evaluated_with_one(left_to_right):
         check_network(left_to_right, do_eval=True, **both)
 
 
-def test_a_training_keeps_the_network_and_may_add_a_bilstm(
-    left_to_right, tmp_path
-):
+def test_a_training_keeps_the_network(left_to_right, tmp_path):
     flags = {"do_train": True, "init_checkpoint": str(left_to_right)}
     with pytest.raises(ValueError, match="left_to_right=True"):
         check_network(tmp_path / "new", **flags)
-    flags |= {"left_to_right": True, "bilstm": True}
-    check_network(tmp_path / "new", **flags)
 
 
-def test_litert_has_no_lstm_of_any_length(tmp_path):
-    command = create_config(
-        tmp_path / "run",
-        do_train=True,
-        bilstm=True,
-        export_dir=str(tmp_path / "x"),
-        export_format="saved_model,litert",
-    )
-    with pytest.raises(ValueError, match="--export_format"):
-        command.check(frozenset())
-
-
-@pytest.mark.parametrize(
-    ("changed", "name"),
-    [
-        ("vocab.txt", "--vocab_file"),
-        ("tokenizer_config.json", "do_lower_case=False"),
-        ("model.json", "output_mode=multilabel"),
-    ],
-)
-def test_a_teacher_of_other_texts_or_outputs_is_refused(
-    tmp_path, changed, name
-):
-    bert_config = tiny_config()
-    teacher = tmp_path / "teacher"
-    teacher.mkdir()
-    text = (SAMPLES / "vocab.txt").read_text()
-    (teacher / "bert_config.json").write_text(bert_config.to_json_string())
-    (teacher / "vocab.txt").write_text(text)
-    config = create_config(
-        tmp_path / "new", teacher=str(teacher), do_train=True
-    )
-    tokenizer = FullTokenizer(SAMPLES / "vocab.txt")
-    start = create_start(config, bert_config, tokenizer)
-    origin = {"settings": {"output_mode": "multilabel"}}
-    other = {
-        "vocab.txt": text.replace("\nthe\n", "\nelse\n"),
-        "tokenizer_config.json": '{"do_lower_case": false}',
-        "model.json": json.dumps({"version": 1, "origin": origin}),
-    }
-    (teacher / changed).write_text(other[changed])
-    with pytest.raises(
-        ValueError, match=f"{name}.*--teacher|--teacher.*{name}"
-    ):
-        load_teacher(start, None, (), "regression")
+def test_a_training_may_add_a_bilstm(left_to_right, tmp_path):
+    flags = {"do_train": True, "init_checkpoint": str(left_to_right)}
+    check_network(tmp_path / "new", **flags, left_to_right=True, bilstm=True)
