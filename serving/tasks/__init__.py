@@ -2,7 +2,7 @@
 
 SavedModels answer most tasks too: exporting/signatures/classify_graph.py is the
 twin of classify.py, and so on. A change to one needs the same change to the
-other. tests/serving/test_twins.py compares them.
+other. tests/serving/tasks/test_text_task_twins.py compares them.
 
     text_task.py: `TextTask`, which begins at `ask`
     request_fields.py: the fields of requests, and the texts in them

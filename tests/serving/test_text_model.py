@@ -111,21 +111,32 @@ def test_a_folder_without_a_model_is_named(tmp_path):
         serving.load(tmp_path)
 
 
-def test_a_model_over_ids_says_that_it_accepts_no_text(load):
+def test_a_model_over_ids_has_no_tasks(load):
     model = load("multiple_choice")
-    assert model.tasks == [] and model.engine.inputs["input_ids"]
-    for ask in (
-        lambda: model.classify("A boat"),
-        lambda: model.tokenizer,
-        lambda: model.max_seq_length,
-        model.warm_up,
-        model.task,
-    ):
-        with pytest.raises(ValueError, match="accepts no text"):
-            ask()
+    assert model.tasks == []
+    assert "input_ids" in model.engine.inputs
 
 
-def test_a_model_of_single_texts_accepts_no_second(export_folder, tmp_path):
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda model: model.classify("A boat"),
+        lambda model: model.tokenizer,
+        lambda model: model.max_seq_length,
+        lambda model: model.warm_up(),
+        lambda model: model.task(),
+    ],
+    ids=["classify", "tokenizer", "max_seq_length", "warm_up", "task"],
+)
+def test_a_model_over_ids_says_that_it_accepts_no_text(load, ask):
+    model = load("multiple_choice")
+    with pytest.raises(ValueError, match="accepts no text"):
+        ask(model)
+
+
+@pytest.fixture
+def single_texts(export_folder, tmp_path):
+    """A classifier of single texts."""
     path = tmp_path / "model"
     shutil.copytree(export_folder / "classifier", path)
     (described,) = path.rglob("model.json")
@@ -134,15 +145,23 @@ def test_a_model_of_single_texts_accepts_no_second(export_folder, tmp_path):
     # labels.txt names them too.
     content["task"]["labels"] = None
     described.write_text(json.dumps(content))
-    bert = serving.load(path)
-    assert bert.task().fields == bert.task("tokenize").fields
-    assert bert.task().field_names == ["text"]
-    assert bert.classify("A boat") == bert.classify("A boat", "")
-    assert bert.tokenize("A boat")["tokens"] == ["[CLS]", "a", "boat", "[SEP]"]
+    return serving.load(path)
+
+
+def test_a_model_of_single_texts_has_one_field(single_texts):
+    assert single_texts.task("classify").field_names == ["text"]
+    assert single_texts.task("tokenize").field_names == ["text"]
+
+
+def test_a_model_of_single_texts_accepts_an_empty_second(single_texts):
+    expected = single_texts.classify("A boat")
+    assert single_texts.classify("A boat", "") == expected
+
+
+@pytest.mark.parametrize("method", ["classify", "tokenize"])
+def test_a_model_of_single_texts_accepts_no_second(single_texts, method):
     with pytest.raises(ValueError, match="text_b"):
-        bert.classify("A boat", "The sea")
-    with pytest.raises(ValueError, match="text_b"):
-        bert.tokenize("A boat", "The sea")
+        getattr(single_texts, method)("A boat", "The sea")
 
 
 # {method: the kind of export that has it, its fields}

@@ -1,11 +1,16 @@
-"""Models with random weights, and their presets for KerasHub.
+"""Presets of KerasHub: models of ours with random weights, and a recorded one.
+
+KerasHub 0.32 wrote the classifier in tests/testdata/weights/kerashub, with
+random weights, and computed out.npz (its backbone) and out_c.npz of in.npz.
 
 For example:
 
     write_preset(write_release(folder, model), tmp_path / "preset")
+    edit(copy_recorded(tmp_path / "preset") / "task.json", num_classes=3)
 """
 
 import json
+import shutil
 
 import numpy as np
 
@@ -13,11 +18,44 @@ import modeling
 from data.text.tokenization import FullTokenizer
 from model_folders import kinds, model_json
 from tests.support.conversions import convert
+from tests.support.golden import ROOT
 from tests.support.models import built, tiny_config
 from tests.support.script_runner import SAMPLES
 
 LABELS = ["no", "yes", "maybe"]
 CONFIG = tiny_config(vocab_size=1600, num_attention_heads=4, type_vocab_size=3)
+
+RECORDED = ROOT / "tests/testdata/weights/kerashub"
+_INPUTS = np.load(RECORDED / "in.npz")
+FEATURES = {
+    "input_ids": _INPUTS["ids"],
+    "input_mask": _INPUTS["mask"],
+    "segment_ids": _INPUTS["seg"],
+}
+# A weight of the first block, in the files of a preset.
+QUERY = "layers/transformer_encoder/_self_attention_layer/query_dense/vars/0"
+
+
+def copy_recorded(folder):
+    """Returns a copy of the recorded preset of a classifier."""
+    return shutil.copytree(RECORDED / "classifier", folder)
+
+
+def copy_backbone(folder):
+    """Returns a copy of the recorded preset that has only the backbone."""
+    copy_recorded(folder)
+    for name in ("task.json", "task.weights.h5", "preprocessor.json"):
+        (folder / name).unlink()
+    return folder
+
+
+def edit(path, **entries):
+    """Changes entries of a JSON file, or of its `config`."""
+    values = json.loads(path.read_text())
+    for name, value in entries.items():
+        place = values if name in values else values["config"]
+        place[name] = value
+    path.write_text(json.dumps(values))
 
 
 def write_preset(init_checkpoint, output_dir, **options):

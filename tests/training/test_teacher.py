@@ -1,6 +1,7 @@
 """--teacher: its checks, and an exact resume."""
 
 import dataclasses
+import json
 import shutil
 
 import numpy as np
@@ -9,10 +10,11 @@ import pytest
 import modeling
 import run_classifier
 from command_line.config_values import create_config
+from data.text.tokenization import FullTokenizer
 from model_folders import model_json, presets
 from tests.support import script_runner, toy_task
 from tests.support.checkpoints import assert_same_bits, values
-from tests.support.models import built, write_config
+from tests.support.models import built, tiny_config, write_config
 from tests.support.script_runner import parse_flags
 from training.teacher import load_teacher
 
@@ -195,3 +197,38 @@ def test_pretraining_learns_from_a_teacher(pretraining_flags, tmp_path):
     assert "masked_lm_accuracy" in done.stderr
     settings = presets.read_preset(tmp_path / "student").recorded_settings
     assert settings["teacher"][0][0].startswith("bert_model.ckpt")
+
+
+@pytest.mark.parametrize(
+    ("changed", "name"),
+    [
+        ("vocab.txt", "--vocab_file"),
+        ("tokenizer_config.json", "do_lower_case=False"),
+        ("model.json", "output_mode=multilabel"),
+    ],
+)
+def test_a_teacher_of_other_texts_or_outputs_is_refused(
+    tmp_path, changed, name
+):
+    bert_config = tiny_config()
+    teacher = tmp_path / "teacher"
+    teacher.mkdir()
+    text = (script_runner.SAMPLES / "vocab.txt").read_text()
+    (teacher / "bert_config.json").write_text(bert_config.to_json_string())
+    (teacher / "vocab.txt").write_text(text)
+    config = toy_task.create_config(
+        tmp_path / "new", teacher=str(teacher), do_train=True
+    )
+    tokenizer = FullTokenizer(script_runner.SAMPLES / "vocab.txt")
+    start = toy_task.create_start(config, bert_config, tokenizer)
+    origin = {"settings": {"output_mode": "multilabel"}}
+    other = {
+        "vocab.txt": text.replace("\nthe\n", "\nelse\n"),
+        "tokenizer_config.json": '{"do_lower_case": false}',
+        "model.json": json.dumps({"version": 1, "origin": origin}),
+    }
+    (teacher / changed).write_text(other[changed])
+    with pytest.raises(
+        ValueError, match=f"{name}.*--teacher|--teacher.*{name}"
+    ):
+        load_teacher(start, None, (), "regression")

@@ -2,7 +2,8 @@
 
 Each file defines `create_head`, which returns the Head of one kind of model.
 classify_graph.py is the twin of tasks/classify.py, and so on: a change to one
-needs the same change to the other. tests/serving/test_twins.py compares them.
+needs the same change to the other, and
+tests/serving/tasks/test_text_task_twins.py compares them.
 
     export_head.py: what all signatures use
     batches.py: splits large requests inside a SavedModel

@@ -233,15 +233,20 @@ def test_a_masked_lm_head_of_its_own_is_refused(tmp_path, name):
 
 def test_a_missing_pooler_is_reported(tmp_path, caplog):
     tensors = create_tensors()
-    for name in ("pooler.dense.weight", "pooler.dense.bias"):
-        del tensors[name]
+    del tensors["pooler.dense.weight"]
+    del tensors["pooler.dense.bias"]
     write_huggingface_files(tmp_path, tensors)
     model = BertSpanLabeler(load_config(tmp_path))
     report = load_checkpoint(model, tmp_path)
     assert "bert/pooler/dense/kernel" in report.missing
     assert "WARNING" in caplog.text and "pooler" in caplog.text
+
+
+def test_a_missing_weight_of_a_block_is_an_error(tmp_path):
+    tensors = create_tensors()
     del tensors["encoder.layer.0.attention.self.query.weight"]
     write_huggingface_files(tmp_path, tensors)
+    model = BertSpanLabeler(load_config(tmp_path))
     with pytest.raises(
         ValueError, match=r"lacks .*layer_0/attention/self/query"
     ):

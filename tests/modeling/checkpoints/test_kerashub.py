@@ -1,7 +1,7 @@
 """Presets for KerasHub, by save_kerashub and tools.convert_checkpoint.
 
 modeling/checkpoints/kerashub.py writes them. test_kerashub_reading.py reads
-recorded presets, and test_against_kerashub.py compares with KerasHub itself.
+recorded presets, and test_kerashub_outputs.py compares with KerasHub itself.
 """
 
 import dataclasses
@@ -260,16 +260,21 @@ def refuse(tmp_path):
     return refuse
 
 
-def test_networks_that_kerashub_lacks_are_refused(refuse):
-    refuse(
-        "--bilstm", create_perturbed(modeling.BertClassifier, 2, bilstm=True)
-    )
-    for model_class, sizes in (
-        (modeling.BertModel, []),
-        (modeling.BertClassifier, [2]),
-    ):
-        model = create_perturbed(model_class, *sizes, left_to_right=True)
-        refuse("--left_to_right", model)
+def test_a_bilstm_is_refused(refuse):
+    model = create_perturbed(modeling.BertClassifier, 2, bilstm=True)
+    refuse("--bilstm", model)
+
+
+@pytest.mark.parametrize(
+    ("model_class", "sizes"),
+    [(modeling.BertModel, []), (modeling.BertClassifier, [2])],
+)
+def test_a_left_to_right_network_is_refused(refuse, model_class, sizes):
+    model = create_perturbed(model_class, *sizes, left_to_right=True)
+    refuse("--left_to_right", model)
+
+
+def test_an_embedder_is_refused(refuse):
     refuse("BertEmbedder", create_perturbed(modeling.BertEmbedder))
 
 

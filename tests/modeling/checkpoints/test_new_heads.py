@@ -104,11 +104,14 @@ def test_a_subclass_keeps_the_head_of_its_class(folder, caplog):
     assert WARNING not in caplog.text
 
 
-def test_other_contradictions_are_errors(folder):
+def test_a_checkpoint_of_another_number_of_labels_is_not_loaded(folder):
     """Only what somebody asked for begins anew."""
     model = modeling.BertClassifier(tiny_config(), 3)
     with pytest.raises(ValueError, match="output_weights has shape"):
         modeling.load_checkpoint(model, folder)
+
+
+def test_an_encoder_of_another_size_does_not_begin_anew(folder):
     config = tiny_config(hidden_size=8, intermediate_size=16)
     with pytest.raises(ValueError, match="has shape"):
         load(folder, num_labels=3, config=config)

@@ -172,42 +172,72 @@ def test_a_users_model_around_bert_loads_what_it_shares(source):
     np.testing.assert_array_equal(bert.pooler.kernel, expected)
 
 
-def test_a_directory_means_its_checkpoint(tmp_path):
-    model = built(BertModel(SMALL))
+@pytest.fixture
+def small():
+    """A small encoder."""
+    return built(BertModel(SMALL))
 
-    def check_missing(message):
-        with pytest.raises(FileNotFoundError, match=message):
-            load_checkpoint(model, tmp_path)
 
-    check_missing("must contain exactly one")
-    save_checkpoint(model, tmp_path / "a.ckpt")
+def test_a_directory_without_a_checkpoint_is_named(small, tmp_path):
+    with pytest.raises(FileNotFoundError, match="must contain exactly one"):
+        load_checkpoint(small, tmp_path)
+
+
+def test_a_directory_means_its_checkpoint(small, tmp_path):
+    save_checkpoint(small, tmp_path / "a.ckpt")
     # As macOS adds it, which is no checkpoint.
     (tmp_path / "._a.ckpt.index").write_bytes(b"\0\5\x16\7")
     (tmp_path / "saved_model.pb").touch()
-    assert load_checkpoint(model, tmp_path).path == str(tmp_path / "a.ckpt")
-    save_checkpoint(model, tmp_path / "b.ckpt")
-    check_missing("a.ckpt, .*b.ckpt")
-    # What says nothing does not hide them.
-    for state in (b"", b"\xff\xfem", b"hello"):
-        (tmp_path / "checkpoint").write_bytes(state)
-        check_missing("b.ckpt")
-    (tmp_path / "checkpoint").write_text('model_checkpoint_path: "a.ckpt"\n')
-    assert load_checkpoint(model, tmp_path).path == str(tmp_path / "a.ckpt")
+    assert load_checkpoint(small, tmp_path).path == str(tmp_path / "a.ckpt")
 
 
-def test_a_folder_that_was_moved_means_its_own_checkpoint(tmp_path):
+@pytest.fixture
+def two_checkpoints(small, tmp_path):
+    """A folder of two checkpoints, without a file that chooses."""
+    save_checkpoint(small, tmp_path / "a.ckpt")
+    save_checkpoint(small, tmp_path / "b.ckpt")
+    (tmp_path / "checkpoint").unlink(missing_ok=True)
+    return tmp_path
+
+
+def test_two_checkpoints_of_a_directory_are_named(small, two_checkpoints):
+    with pytest.raises(FileNotFoundError, match=r"a\.ckpt, .*b\.ckpt"):
+        load_checkpoint(small, two_checkpoints)
+
+
+@pytest.mark.parametrize("state", [b"", b"\xff\xfem", b"hello"])
+def test_a_state_that_chooses_no_checkpoint_hides_none(
+    small, two_checkpoints, state
+):
+    (two_checkpoints / "checkpoint").write_bytes(state)
+    with pytest.raises(FileNotFoundError, match=r"a\.ckpt, .*b\.ckpt"):
+        load_checkpoint(small, two_checkpoints)
+
+
+def test_the_state_of_a_directory_chooses_its_checkpoint(
+    small, two_checkpoints
+):
+    state = 'model_checkpoint_path: "a.ckpt"\n'
+    (two_checkpoints / "checkpoint").write_text(state)
+    path = load_checkpoint(small, two_checkpoints).path
+    assert path == str(two_checkpoints / "a.ckpt")
+
+
+@pytest.mark.parametrize(
+    "former", ["/home/someone/run/", "gone/", "C:\\\\runs\\\\", "{elsewhere}/"]
+)
+def test_a_folder_that_was_moved_means_its_own_checkpoint(tmp_path, former):
     elsewhere = tmp_path / "elsewhere"
     model = built(BertModel(SMALL))
     for folder in (tmp_path / "run", elsewhere):
-        for step in (5, 20):
-            save_checkpoint(model, folder / f"model.ckpt-{step}")
-    for former in ("/home/someone/run", "gone", "C:\\\\runs", elsewhere):
-        separator = "\\\\" if "\\" in str(former) else "/"
-        (tmp_path / "run/checkpoint").write_text(
-            f'model_checkpoint_path: "{former}{separator}model.ckpt-20"\n'
-        )
-        path = find_checkpoint(tmp_path / "run")
-        assert path == str(tmp_path / "run/model.ckpt-20")
+        save_checkpoint(model, folder / "model.ckpt-5")
+        save_checkpoint(model, folder / "model.ckpt-20")
+    former = former.format(elsewhere=elsewhere)
+    (tmp_path / "run/checkpoint").write_text(
+        f'model_checkpoint_path: "{former}model.ckpt-20"\n'
+    )
+    path = find_checkpoint(tmp_path / "run")
+    assert path == str(tmp_path / "run/model.ckpt-20")
 
 
 def test_names_behind_one_prefix_are_read(tmp_path):
@@ -226,36 +256,52 @@ def test_names_behind_one_prefix_are_read(tmp_path):
     assert read_shapes(path).keys() == names.keys()
 
 
-@pytest.mark.parametrize(
-    "damage",
-    ["no data", "short data", "other data", "short index", "cut index"],
-)
-def test_a_damaged_checkpoint_is_named(source, tmp_path, damage):
-    path, config = source
+@pytest.fixture
+def damage(source, tmp_path):
+    """(kind of damage) -> the path of a checkpoint with this damage."""
+    path, _ = source
     copy = tmp_path / "bert_model.ckpt"
     index, data = (
         tmp_path / f"{copy.name}{ending}"
         for ending in (".index", ".data-00000-of-00001")
     )
-    for file in (index, data):
-        shutil.copy(path + file.name.removeprefix(copy.name), file)
-    if damage == "no data":
-        data.unlink()
-    elif damage == "short data":
-        data.write_bytes(data.read_bytes()[:5000])
-    elif damage == "other data":
-        data.write_bytes(bytes(data.stat().st_size))
-    elif damage == "cut index":
-        # The footer is whole, and what it points to is beyond the end.
-        index.write_bytes(index.read_bytes()[-60:])
-    else:
-        index.write_bytes(b"short")
-    with pytest.raises(OSError, match=f"{copy} cannot be read"):
-        load_checkpoint(BertModel(config), copy)
-    if damage != "other data":
-        # Sizes tell, before any work is done for it.
-        with pytest.raises(OSError, match=f"{copy} cannot be read"):
-            find_checkpoint(copy)
+
+    def damage(kind):
+        for file in (index, data):
+            shutil.copy(path + file.name.removeprefix(copy.name), file)
+        if kind == "no data":
+            data.unlink()
+        elif kind == "short data":
+            data.write_bytes(data.read_bytes()[:5000])
+        elif kind == "other data":
+            data.write_bytes(bytes(data.stat().st_size))
+        elif kind == "cut index":
+            # The footer is whole, and what it points to is beyond the end.
+            index.write_bytes(index.read_bytes()[-60:])
+        else:
+            index.write_bytes(b"short")
+        return copy
+
+    return damage
+
+
+# Their sizes tell, before any work is done for them.
+SHORT = ["no data", "short data", "short index", "cut index"]
+
+
+@pytest.mark.parametrize("kind", [*SHORT, "other data"])
+def test_a_damaged_checkpoint_is_not_loaded(source, damage, kind):
+    _, config = source
+    path = damage(kind)
+    with pytest.raises(OSError, match=f"{path} cannot be read"):
+        load_checkpoint(BertModel(config), path)
+
+
+@pytest.mark.parametrize("kind", SHORT)
+def test_a_checkpoint_that_is_cut_is_not_found(damage, kind):
+    path = damage(kind)
+    with pytest.raises(OSError, match=f"{path} cannot be read"):
+        find_checkpoint(path)
 
 
 def test_another_size_is_named_and_nothing_is_assigned(source):

@@ -104,19 +104,22 @@ def test_bias_correction_makes_it_adam(corrects):
     assert not OptimizerFlags().bias_correction
 
 
-def test_flags_reach_the_optimizer_and_its_schedule():
+def test_flags_reach_the_optimizer():
     config = OptimizerFlags(adam_beta_1=0.5, adam_beta_2=0.8, weight_decay=3.0)
     created = optimization.create_optimizer(config, 4, 0)
-    assert (created.beta_1, created.beta_2, created.weight_decay_rate) == (
-        0.5,
-        0.8,
-        3,
-    )
-    for schedule, rate in (("original", 0.3), ("continuous", 0.4)):
-        config = OptimizerFlags(learning_rate=0.6, lr_schedule=schedule)
-        optimizer = optimization.create_optimizer(config, 4, 1)
-        optimizer.iterations.assign(2)
-        assert float(optimizer.learning_rate) == pytest.approx(rate)
+    assert created.beta_1 == 0.5
+    assert created.beta_2 == 0.8
+    assert created.weight_decay_rate == 3
+
+
+@pytest.mark.parametrize(
+    ("schedule", "rate"), [("original", 0.3), ("continuous", 0.4)]
+)
+def test_the_flag_of_the_schedule_sets_the_rate(schedule, rate):
+    config = OptimizerFlags(learning_rate=0.6, lr_schedule=schedule)
+    optimizer = optimization.create_optimizer(config, 4, 1)
+    optimizer.iterations.assign(2)
+    assert float(optimizer.learning_rate) == pytest.approx(rate)
 
 
 def test_lamb_takes_a_zero_variable_at_ratio_one(form):

@@ -106,8 +106,13 @@ def test_train_examples_are_freed_before_the_next_split_is_written(tmp_path):
     assert task.in_memory == {"train": 6, "eval": 3}
 
 
-def test_a_dev_set_is_identified_by_all_that_its_figures_come_from(tmp_path):
-    def describe(folder="a", **changes):
+@pytest.fixture
+def checksum(tmp_path):
+    """(folder="a", **changes of the task) -> checksum of its dev set."""
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+
+    def checksum(folder="a", **changes):
         config = create_config(tmp_path / folder, do_eval=True)
         start = create_start(config, BERT_CONFIG, load_tokenizer())
         task = ToyTask(start)
@@ -116,21 +121,50 @@ def test_a_dev_set_is_identified_by_all_that_its_figures_come_from(tmp_path):
         splits = write_splits(task, tmp_path / folder / "state")
         return dev_set_checksum(task, splits)
 
-    (tmp_path / "a").mkdir()
-    (tmp_path / "b").mkdir()
-    answers = tmp_path / "dev.json"
-    answers.write_text("{}")
-    description = describe(eval_files=[str(answers)])
-    assert describe("b", eval_files=[str(answers)]) == description
-    # Such as SQuAD's, where padding is left out.
-    backwards = {"read_examples": lambda split_name: range(12)[::-1]}
-    assert describe(eval_files=[str(answers)], **backwards) == description
-    for changes in (
-        {"eval_files": [str(answers)], "label": lambda number: number < 6},
-        {"eval_files": [str(answers)], "labels": ["1", "0"]},
-        {},
-    ):
-        assert describe(**changes) != description, changes
+    return checksum
+
+
+@pytest.fixture
+def answers(tmp_path):
+    """A file that the figures of the dev set come from."""
+    path = tmp_path / "dev.json"
+    path.write_text("{}")
+    return path
+
+
+def test_a_dev_set_is_the_same_in_another_run(checksum, answers):
+    files = [str(answers)]
+    expected = checksum("a", eval_files=files)
+    assert checksum("b", eval_files=files) == expected
+
+
+def test_a_dev_set_is_the_same_in_another_order(checksum, answers):
+    """Such as SQuAD's, where padding is left out."""
+    files = [str(answers)]
+    expected = checksum(eval_files=files)
+    backwards = checksum(
+        eval_files=files, read_examples=lambda split_name: range(12)[::-1]
+    )
+    assert backwards == expected
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"label": lambda number: number < 6}, {"labels": ["1", "0"]}],
+    ids=["labels of examples", "order of labels"],
+)
+def test_a_dev_set_of_other_labels_is_another(checksum, answers, changes):
+    files = [str(answers)]
+    expected = checksum(eval_files=files)
+    assert checksum(eval_files=files, **changes) != expected
+
+
+def test_a_dev_set_without_its_answers_is_another(checksum, answers):
+    assert checksum() != checksum(eval_files=[str(answers)])
+
+
+def test_a_dev_set_of_changed_answers_is_another(checksum, answers):
+    files = [str(answers)]
+    before = checksum(eval_files=files)
     answers.write_text("[]")
-    other = describe(eval_files=[str(answers)])
-    assert other != description
+    assert checksum(eval_files=files) != before

@@ -124,12 +124,16 @@ def test_files_of_a_run_with_a_checkpoint_stay(tmp_path):
         write(tmp_path, num_attention_heads=1)
 
 
-def test_a_users_own_files_stay(tmp_path):
-    models.write_config(tmp_path / "bert_config.json")
+def test_a_users_own_labels_stay(tmp_path):
     (tmp_path / "labels.txt").write_text("no\nyes\n")
     write(tmp_path, ["no", "yes"])
     with pytest.raises(ValueError, match=r"labels\.txt"):
         write(tmp_path, ["yes", "no"])
+
+
+def test_a_users_own_configuration_stays(tmp_path):
+    models.write_config(tmp_path / "bert_config.json")
+    write(tmp_path)
     with pytest.raises(ValueError, match=r"bert_config\.json"):
         write(tmp_path, num_attention_heads=1)
 

@@ -32,6 +32,13 @@ def load_teacher(folder):
 SIZES = {"vocab_size": CONFIG["vocab_size"]}
 
 
+OPENERS = [
+    modeling.find_checkpoint,
+    modeling.BertModel.from_preset,
+    load_teacher,
+]
+
+
 @pytest.mark.parametrize(
     "name, says",
     [
@@ -45,22 +52,31 @@ SIZES = {"vocab_size": CONFIG["vocab_size"]}
     ],
 )
 @pytest.mark.parametrize("has_config", [False, True])
-def test_weights_of_another_library_are_named(tmp_path, name, says, has_config):
+@pytest.mark.parametrize("names_the_file", [False, True])
+@pytest.mark.parametrize("open_weights", OPENERS)
+def test_weights_of_another_library_are_named(
+    tmp_path, name, says, has_config, names_the_file, open_weights
+):
     file = tmp_path / name
     file.parent.mkdir(exist_ok=True)
     file.touch()
     if has_config:
         (tmp_path / "config.json").write_text(json.dumps(CONFIG))
-    for path in (tmp_path, file.parent, file):
-        for open_weights in (
-            modeling.find_checkpoint,
-            modeling.BertModel.from_preset,
-            load_teacher,
-        ):
-            with pytest.raises(ValueError, match=says) as caught:
-                open_weights(path)
-            assert "\n" not in str(caught.value)
-            assert str(tmp_path) in str(caught.value)
+    with pytest.raises(ValueError, match=says) as caught:
+        open_weights(file if names_the_file else tmp_path)
+    assert "\n" not in str(caught.value)
+    assert str(tmp_path) in str(caught.value)
+
+
+@pytest.mark.parametrize("open_weights", OPENERS)
+def test_weights_of_another_library_are_named_by_the_folder_of_a_step(
+    tmp_path, open_weights
+):
+    folder = tmp_path / "global_step500"
+    folder.mkdir()
+    (folder / "mp_rank_00_model_states.pt").touch()
+    with pytest.raises(ValueError, match=f"{folder}.* of DeepSpeed"):
+        open_weights(folder)
 
 
 def test_readable_weights_beside_others_are_read(tmp_path):
@@ -70,20 +86,29 @@ def test_readable_weights_beside_others_are_read(tmp_path):
     assert modeling.BertModel.from_preset(folder).built
 
 
-def test_another_architecture_is_refused_by_every_function(tmp_path):
+def convert_beside(folder):
+    """Converts the model of a folder into another one."""
+    convert(folder, folder.parent / "new")
+
+
+@pytest.mark.parametrize(
+    "load",
+    [
+        modeling.BertModel.from_preset,
+        convert_beside,
+        load_teacher,
+        *weights_fuzz.LOADERS,
+    ],
+)
+def test_another_architecture_is_refused_by_every_function(tmp_path, load):
     folder = shutil.copytree(RECORDED, tmp_path / "model")
     config = folder / "config.json"
     config.write_text(json.dumps(CONFIG | {"model_type": "roberta"}))
-    says = r"config.json: `model_type` is 'roberta', .* another network"
-    with pytest.raises(ValueError, match=says):
-        modeling.BertModel.from_preset(folder)
-    with pytest.raises(ValueError, match=says):
-        convert(folder, tmp_path / "new")
     words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a"]
     (folder / "vocab.txt").write_text("\n".join(words))
-    for load in (load_teacher, *weights_fuzz.LOADERS):
-        with pytest.raises(ValueError, match=says):
-            load(folder)
+    says = r"config.json: `model_type` is 'roberta', .* another network"
+    with pytest.raises(ValueError, match=says):
+        load(folder)
 
 
 def test_an_export_says_whose_weights_they_are(tmp_path):
@@ -109,15 +134,15 @@ def test_a_head_under_other_names_is_named(tmp_path, head, load):
         load(folder)
 
 
-@pytest.mark.parametrize(
-    "place",
-    [
-        "huggingface/BertModel",
-        "weights/transformers4/cls",
-        "weights/modelgarden/v1_items",
-        "weights/kerashub/classifier",
-    ],
-)
+PLACES = [
+    "huggingface/BertModel",
+    "weights/transformers4/cls",
+    "weights/modelgarden/v1_items",
+    "weights/kerashub/classifier",
+]
+
+
+@pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize(
     "entry, value",
     [("num_hidden_layers", 1_000_000), ("vocab_size", 2_000_000_000)],
@@ -126,13 +151,21 @@ def test_sizes_are_compared_before_a_model_is_created(place, entry, value):
     folder = ROOT / "tests/testdata" / place
     config = modeling.load_config(folder)
     changed = modeling.BertConfig.from_dict(config.to_dict() | {entry: value})
-    preset = presets.read_preset(folder)
     says = rf"{folder}/.*{entry}={value}"
     with pytest.raises(ValueError, match=says) as caught:
         modeling.BertModel.from_preset(folder, config=changed)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_a_preset_is_found_only_for_its_own_sizes(place):
+    folder = ROOT / "tests/testdata" / place
+    config = modeling.load_config(folder)
+    preset = presets.read_preset(folder)
     assert modeling.find_checkpoint(preset, config=config)
-    with pytest.raises(ValueError, match=says):
+    sizes = config.to_dict() | {"vocab_size": 2_000_000_000}
+    changed = modeling.BertConfig.from_dict(sizes)
+    with pytest.raises(ValueError, match="vocab_size=2000000000"):
         modeling.find_checkpoint(preset, config=changed)
 
 

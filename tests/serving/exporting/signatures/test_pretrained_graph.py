@@ -1,73 +1,18 @@
-"""Text asked of SavedModels, against the Python that the scripts run."""
+"""Guesses from SavedModels, against the Python that the scripts run."""
 
 import numpy as np
-import pytest
 import tensorflow as tf
 from scipy import special
 
-import extract_features
 import serving
-from data.classification.classification_examples import InputExample
 from data.text.tokenization import FullTokenizer
 from tests.support.exports import (
-    LABELS,
     LENGTH,
     TOKENIZER,
     create_options,
     export_model,
 )
-
-
-def pack(served, text_a, text_b=None):
-    """Returns run_classifier.py's inputs of texts, int32 [N, LENGTH]."""
-    pairs = zip(text_a, text_b or [None] * len(text_a), strict=True)
-    examples = [InputExample(i, *each, "0") for i, each in enumerate(pairs)]
-    (features,) = extract_features.create_batches(
-        examples, served.tokenizer, LENGTH, len(examples), trim=False
-    )
-    return features
-
-
-def test_classify_returns_probabilities_and_labels(exports):
-    served = exports["classifier"]
-    for (_, inputs), outputs in zip(
-        served.requests[:2], served.outputs, strict=False
-    ):
-        logits = served.model(pack(served, *inputs.values()))
-        expected = special.softmax(logits, -1)
-        assert len({*expected.argmax(-1)}) > 1
-        result = outputs["probabilities"]
-        np.testing.assert_allclose(result, expected, atol=1e-5)
-        labels = [LABELS[index] for index in expected.argmax(-1)]
-        assert outputs["label"].tolist() == labels
-        assert outputs["labels"].tolist() == [LABELS] * len(labels)
-
-
-def test_embed_returns_the_vectors_of_the_model(exports):
-    served = exports["features"]
-    (outputs,) = served.outputs
-    features = pack(served, served.requests[0][1]["text"])
-    expected = served.model(features)
-    lengths = features["input_mask"].numpy().sum(1)
-    assert outputs["lengths"].tolist() == lengths.tolist()
-    # All outputs end with the longest text.
-    ids, mask = (
-        features[name].numpy()[:, : lengths.max()]
-        for name in ("input_ids", "input_mask")
-    )
-    tokens = np.where(mask, np.array(served.tokenizer.tokens)[ids], "")
-    assert outputs["tokens"].tolist() == tokens.tolist()
-    sequence = expected["sequence_output"][:, : lengths.max()].numpy()
-    sequence = sequence * mask[:, :, None]
-    mean = sequence.sum(1) / lengths[:, None]
-    for name, values in (
-        ("pooled_output", expected["pooled_output"]),
-        ("sequence_output", sequence),
-        ("mean_output", mean),
-        ("mean_normalized", mean / np.linalg.norm(mean, axis=1)[:, None]),
-    ):
-        np.testing.assert_allclose(outputs[name], values, atol=1e-5)
-    assert not outputs["sequence_output"][mask == 0].any()
+from tests.support.packed_texts import pack
 
 
 def test_next_sentence_returns_the_probability(exports):
@@ -159,21 +104,3 @@ def test_a_mask_may_have_the_id_of_padding(tmp_path):
         for reply in (alone, result):
             ((*guesses,),) = reply["masks"]
             assert [guess["token"] for guess in guesses] == row
-
-
-@pytest.mark.parametrize(
-    "text, words",
-    [
-        ("York\u2014often", "York \u2014 often"),
-        ("York--often", "York -- often"),
-        ("York\u2026Anna...Bob", "York \u2026 Anna ... Bob"),
-        # Words of CoNLL's files.
-        ("O'Brien Franco-German 1990\u20131995", None),
-    ],
-)
-def test_dashes_between_words_are_tagged_as_words(text, words, load):
-    result = load("ner").tag(text)
-    assert result["words"] == (words or text).split()
-    assert [text[start:end] for start, end in result["spans"]] == result[
-        "words"
-    ]

@@ -61,15 +61,26 @@ def change(model, name):
         path.write_text(json.dumps({**described, "num_texts": 1}))
 
 
-@pytest.mark.parametrize("name", ["model.json", "vocab.txt"])
-def test_a_changed_folder_is_an_error(name, model):
+@pytest.fixture(params=["model.json", "vocab.txt"])
+def changed(request, model):
+    """A pickled model, of which a file changed afterwards."""
     pickled = pickle.dumps(model)
-    change(model, name)
-    loaded = pickle.loads(pickled)
+    change(model, request.param)
+    return pickle.loads(pickled)
+
+
+def test_a_model_whose_folder_changed_does_not_answer(changed):
     with pytest.raises(ValueError, match="another model"):
-        loaded.classify(TEXTS)
+        changed.classify(TEXTS)
+
+
+def test_a_model_whose_folder_changed_states_no_settings(changed):
     with pytest.raises(ValueError, match="another model"):
-        _ = loaded.settings
+        _ = changed.settings
+
+
+def test_a_model_whose_folder_is_gone_is_an_error(model):
+    pickled = pickle.dumps(model)
     shutil.rmtree(model.path)
     loaded = pickle.loads(pickled)
     with pytest.raises(FileNotFoundError, match="export does not exist"):

@@ -13,6 +13,8 @@ or decoding.
 serving/tasks/pairs.py is a part of those that read two texts.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -67,10 +69,8 @@ DROPPED = (
 )
 
 
-QUESTION, PASSAGE = (
-    "Who keeps the light?",
-    "a storm took the boat, and it came by at night.",
-)
+QUESTION = "Who keeps the light?"
+PASSAGE = "a storm took the boat, and it came by at night."
 CONTEXTS = [
     text for text in NASTY if text != REPEATING and not {*text} & {*DROPPED}
 ]
@@ -192,34 +192,85 @@ def as_outputs(signature, reply):
     return outputs
 
 
-@pytest.mark.parametrize("signature", ASKED)
-def test_python_answers_as_the_graph(signature, export_folder):
-    """On each nasty text, to the digits that Python rounds to."""
-    name, inputs = ASKED[signature]
+class Twins(NamedTuple):
+    """What both answer to the texts of a request, in their order.
+
+    Attributes:
+        texts: {field: text} of each request.
+        python: {output: value} of each, {} for an empty text.
+        graph: {output: padded value} of each.
+    """
+
+    texts: list
+    python: list
+    graph: list
+
+    def answered(self):
+        """Yields the texts, and both answers, of those that are not empty."""
+        for texts, result, expected in zip(*self, strict=True):
+            if result:
+                yield texts, result, expected
+
+
+@pytest.fixture(scope="module", params=ASKED)
+def twins(request, export_folder):
+    """The answers to all nasty texts."""
+    name, inputs = ASKED[request.param]
     path = export_folder / name
-    graph = ask_graph(path, signature, inputs)
-    python = ask_python(serving.load(path), signature, inputs)
-    num_compared = 0
-    for row, (result, expected) in enumerate(zip(python, graph, strict=True)):
-        texts = {key: values[row] for key, values in inputs.items()}
-        if not result:
-            # In Python, an empty text has an empty answer.
-            assert not any(text.strip() for text in texts.values())
-            continue
-        num_compared += 1
-        assert result.keys() == expected.keys()
-        for output, value in result.items():
-            its = np.asarray(expected[output])
-            is_text = its.dtype.kind in "OU"
-            if isinstance(value, list):
-                # The rest is padding.
-                blanks = [""] if is_text else [0, -1]
-                assert np.isin(its[len(value) :], blanks).all()
-                its = its[: len(value)]
-            if is_text:
-                assert value == its.tolist(), (texts, output)
-            else:
-                np.testing.assert_allclose(
-                    value, its, 1e-4, 1e-4, err_msg=f"{texts} {output}"
-                )
-    assert num_compared >= len(NASTY) - 7
+    return Twins(
+        [
+            dict(zip(inputs, texts, strict=True))
+            for texts in zip(*inputs.values(), strict=True)
+        ],
+        ask_python(serving.load(path), request.param, inputs),
+        ask_graph(path, request.param, inputs),
+    )
+
+
+def is_text(array):
+    """Returns whether an output of a graph contains texts."""
+    return array.dtype.kind in "OU"
+
+
+def outputs_of(twins):
+    """Yields (place, value in Python, array of the graph) of all outputs."""
+    for texts, result, expected in twins.answered():
+        for name, value in result.items():
+            yield f"{name} of {texts}", value, np.asarray(expected[name])
+
+
+def test_only_in_python_a_blank_text_has_no_answer(twins):
+    blank = [
+        texts
+        for texts, result in zip(twins.texts, twins.python, strict=True)
+        if not result
+    ]
+    assert len(blank) <= 7
+    assert not any("".join(texts.values()).strip() for texts in blank)
+
+
+def test_answers_have_the_outputs_of_the_graph(twins):
+    for texts, result, expected in twins.answered():
+        assert result.keys() == expected.keys(), texts
+
+
+def test_texts_of_answers_are_those_of_the_graph(twins):
+    for place, value, array in outputs_of(twins):
+        if is_text(array):
+            its = array[: len(value)] if isinstance(value, list) else array
+            assert value == its.tolist(), place
+
+
+def test_numbers_of_answers_are_those_of_the_graph(twins):
+    """To the digits that Python rounds to."""
+    for place, value, array in outputs_of(twins):
+        if not is_text(array):
+            its = array[: len(value)] if isinstance(value, list) else array
+            np.testing.assert_allclose(value, its, 1e-4, 1e-4, err_msg=place)
+
+
+def test_the_graph_pads_answers_with_blanks(twins):
+    for place, value, array in outputs_of(twins):
+        if isinstance(value, list):
+            blanks = [""] if is_text(array) else [0, -1]
+            assert np.isin(array[len(value) :], blanks).all(), place

@@ -1,20 +1,17 @@
-"""The head that a folder states, and outputs put in the labels' order."""
+"""The head that a folder states, and the labels that it names."""
 
 import importlib
 import itertools
 import json
 from types import SimpleNamespace
 
-import numpy as np
 import pytest
 
 import modeling
 from command_line.config_values import create_config
 from command_line.flags import Parsed
-from data.classification import glue
 from model_folders import kinds, presets
 from tests.support.huggingface_files import (
-    CONFIG,
     HEAD,
     change_weights,
     write_huggingface_files,
@@ -24,56 +21,6 @@ from training import checks
 from training.start import StartingPoint, read_start
 
 MNLI = ["contradiction", "entailment", "neutral"]
-
-
-@pytest.mark.parametrize(
-    ("saved", "labels", "order"),
-    [
-        (MNLI, [MNLI], [0, 1, 2]),
-        (["entailment", "neutral", "contradiction"], [MNLI], [2, 0, 1]),
-        (["CONTRADICTION", "Neutral", "ENTAILMENT"], [MNLI], [0, 2, 1]),
-        (["a", "A"], [["A", "a"]], [1, 0]),
-        # Names that differ in case only have no other form.
-        (["a", "A"], [["A", "b"]], None),
-        (["not equivalent", "equivalent"], [["0", "1"]], None),
-        (["+", "-"], [["-", "+"]], [1, 0]),
-        (["-1", "0", "2"], [["1", "0", "2"]], None),
-        ([], [MNLI], None),
-    ],
-)
-def test_labels_are_found_by_their_names(saved, labels, order):
-    assert modeling.find_order(saved, labels) == order
-
-
-@pytest.mark.parametrize("task", glue.LABEL_WORDS)
-def test_words_of_glue_stand_for_its_numbers(task):
-    words = glue.LABEL_WORDS[task]
-    names = [["0", "1"], words]
-    assert modeling.find_order([w.upper() for w in words], names) == [0, 1]
-    assert modeling.find_order(words[::-1], names) == [1, 0]
-
-
-@pytest.mark.parametrize("save", ["save_huggingface", "save_release"])
-@pytest.mark.parametrize(
-    "kind", [modeling.BertClassifier, modeling.BertTokenClassifier]
-)
-def test_outputs_are_put_in_the_labels_order(tmp_path, save, kind):
-    bert_config = modeling.BertConfig.from_dict(CONFIG)
-    model = built(kind(bert_config, 3, seed=1))
-    copy = kind(bert_config, 3, seed=2)
-    modeling.named_variables(model)["output_bias"].assign([1.0, 2.0, 3.0])
-    saved_labels = ["entailment", "neutral", "contradiction"]
-    getattr(modeling, save)(model, tmp_path, labels=saved_labels)
-    features = {"input_ids": np.arange(8)[None]}
-    expected = np.asarray(model(features))
-    report = modeling.load_checkpoint(copy, tmp_path, labels=[MNLI])
-    assert not report.missing
-    actual = np.asarray(copy(features))
-    np.testing.assert_allclose(actual, expected[..., [2, 0, 1]], atol=1e-6)
-    # Other names, and none, leave them as they are.
-    for labels in ([["a", "b", "c"]], ()):
-        modeling.load_checkpoint(copy, tmp_path, labels=labels)
-        np.testing.assert_allclose(copy(features), expected, atol=1e-6)
 
 
 def check_task(folder, head, labels=(), is_own_run=False, **settings):
@@ -147,24 +94,27 @@ def test_an_output_mode_that_the_folder_contradicts_is_refused(
 @pytest.mark.parametrize(
     "runner", ["run_classifier", "run_ner", "run_squad", "run_swag"]
 )
-def test_the_head_is_named_before_its_flags(tmp_path, runner):
+@pytest.mark.parametrize(
+    "flags",
+    [
+        {"output_dir": "new", "init_checkpoint": "best", "do_predict": True},
+        {"output_dir": "run", "do_predict": True},
+        {"output_dir": "run", "do_train": True},
+    ],
+)
+def test_the_head_is_named_before_its_flags(
+    tmp_path, monkeypatch, runner, flags
+):
     """Lengths of another task's head, and labels, are no news of this one."""
-    config = importlib.import_module(runner).Config
+    monkeypatch.chdir(tmp_path)
     head = {"max_seq_length": 8, "output_mode": "multilabel"}
     for folder in ("run", "best"):
         described(tmp_path / folder, name="BertOther", **head)
     (tmp_path / "run/model.ckpt-3.index").touch()
-    best = str(tmp_path / "best")
-    run = str(tmp_path / "run")
-    new = str(tmp_path / "new")
-    for flags in (
-        {"output_dir": new, "init_checkpoint": best, "do_predict": True},
-        {"output_dir": run, "do_predict": True},
-        {"output_dir": run, "do_train": True},
-    ):
-        parsed = Parsed(create_config(config, **flags), flags)
-        with pytest.raises(ValueError, match="contains a BertOther"):
-            read_start(parsed)
+    config = importlib.import_module(runner).Config
+    parsed = Parsed(create_config(config, **flags), flags)
+    with pytest.raises(ValueError, match="contains a BertOther"):
+        read_start(parsed)
 
 
 @pytest.fixture
@@ -192,24 +142,36 @@ def load(folder):
 def test_outputs_without_names_are_warned_of(tagger, caplog):
     check_task(tagger, "BertTokenClassifier", ["O", "A", "B", "C"])
     assert "does not name its outputs" in caplog.text
+
+
+def test_weights_that_all_are_loaded_are_no_news(tagger, caplog):
     load(tagger)
     assert "also contains" not in caplog.text
+
+
+def test_weights_that_are_left_over_are_warned_of(tagger, caplog):
     change_weights(tagger, {"dense.weight": (16, 16)})
     load(tagger)
     assert "also contains dense.weight" in caplog.text
 
 
-def test_weights_that_would_not_be_used_are_refused(tagger, caplog):
+def test_a_head_under_another_name_is_refused(tagger):
     """Other programs' heads do not become random outputs."""
     change_weights(tagger, {"model.score.weight": (4, 16)}, removed=HEAD)
     with pytest.raises(ValueError, match=r"model\.score\.weight"):
         load(tagger)
+
+
+def test_blocks_beyond_the_configuration_are_warned_of(tagger, caplog):
     block = "bert.encoder.layer.9.output.dense.weight"
-    change_weights(tagger, {block: (16, 16)})
+    change_weights(tagger, {block: (16, 16)}, removed=HEAD)
     modeling.load_checkpoint(modeling.BertModel(tiny_config()), tagger)
     assert "more blocks than num_hidden_layers" in caplog.text
+
+
+def test_an_adapter_within_the_weights_is_refused(tagger):
     adapter = "bert.encoder.layer.0.attention.self.query.lora_A.weight"
-    change_weights(tagger, {adapter: (8, 16)}, removed=[block])
+    change_weights(tagger, {adapter: (8, 16)}, removed=HEAD)
     with pytest.raises(ValueError, match=r"lora_A\.weight"):
         modeling.load_checkpoint(modeling.BertModel(tiny_config()), tagger)
 

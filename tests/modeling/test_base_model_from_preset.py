@@ -63,19 +63,29 @@ class OwnEmbedder(modeling.BertEmbedder):
     """A user's subclass."""
 
 
-def test_another_pooling_is_warned_of_for_models_that_make_vectors(
-    tmp_path, caplog
-):
+@pytest.fixture
+def pools_otherwise(tmp_path):
+    """The folder of an encoder whose first vector is its embedding."""
     folder = shutil.copytree(RECORDED, tmp_path / "model")
     (folder / "1_Pooling").mkdir()
     config = '{"pooling_mode_cls_token": true}'
     (folder / "1_Pooling/config.json").write_text(config)
-    modeling.BertClassifier.from_preset(folder, num_labels=2)
+    return folder
+
+
+@pytest.mark.parametrize(
+    "kind", [modeling.BertModel, modeling.BertEmbedder, OwnEmbedder]
+)
+def test_another_pooling_is_warned_of_for_models_that_make_vectors(
+    pools_otherwise, kind, caplog
+):
+    kind.from_preset(pools_otherwise)
+    assert "pooling_mode_cls_token" in caplog.text
+
+
+def test_another_pooling_is_no_news_of_a_classifier(pools_otherwise, caplog):
+    modeling.BertClassifier.from_preset(pools_otherwise, num_labels=2)
     assert "pooling_mode" not in caplog.text
-    for kind in (modeling.BertModel, modeling.BertEmbedder, OwnEmbedder):
-        caplog.clear()
-        kind.from_preset(folder)
-        assert "pooling_mode_cls_token" in caplog.text
 
 
 @pytest.mark.parametrize("kind", [modeling.BertModel, FullTokenizer])
@@ -84,8 +94,9 @@ def test_a_folder_without_a_model_is_named(tmp_path, kind):
         kind.from_preset(tmp_path)
 
 
-def test_the_configuration_belongs_to_the_weights_that_are_read(tmp_path):
-    """In config.json, "gelu" is another function than in bert_config.json."""
+@pytest.fixture
+def both_formats(tmp_path):
+    """A folder of two models: in config.json, "gelu" is another function."""
     exact = dataclasses.replace(tiny_config(), hidden_act="gelu_erf")
     saved = built(modeling.BertClassifier(exact, 2))
     modeling.save_huggingface(saved, tmp_path / "model")
@@ -94,18 +105,32 @@ def test_the_configuration_belongs_to_the_weights_that_are_read(tmp_path):
     )
     for file in (tmp_path / "google").iterdir():
         shutil.copy(file, tmp_path / "model")
-    for name, activation in (
+    return tmp_path / "model"
+
+
+@pytest.mark.parametrize(
+    ("name", "activation"),
+    [
         ("", "gelu_erf"),
         ("model.safetensors", "gelu_erf"),
         ("bert_model.ckpt", "gelu"),
-    ):
-        path = tmp_path / "model" / name
-        model = modeling.BertClassifier.from_preset(path)
-        assert model.config.hidden_act == activation, name
-    assert modeling.load_config(tmp_path / "model") == exact
-    # Without the file that describes them, the other one counts.
-    (tmp_path / "model/config.json").unlink()
-    model = modeling.BertClassifier.from_preset(tmp_path / "model")
+    ],
+)
+def test_the_configuration_belongs_to_the_weights_that_are_read(
+    both_formats, name, activation
+):
+    model = modeling.BertClassifier.from_preset(both_formats / name)
+    assert model.config.hidden_act == activation
+
+
+def test_the_configuration_of_a_folder_is_that_of_its_weights(both_formats):
+    exact = dataclasses.replace(tiny_config(), hidden_act="gelu_erf")
+    assert modeling.load_config(both_formats) == exact
+
+
+def test_weights_without_their_configuration_are_not_read(both_formats):
+    (both_formats / "config.json").unlink()
+    model = modeling.BertClassifier.from_preset(both_formats)
     assert model.config.hidden_act == "gelu"
 
 

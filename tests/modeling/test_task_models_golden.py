@@ -172,7 +172,7 @@ def test_the_network_without_its_faster_forms_has_the_same_outputs(tmp_path):
         "plain or classifier or squad",
         "-p",
         "no:cacheprovider",
-        "tests/modeling/test_golden.py",
+        "tests/modeling/test_task_models_golden.py",
         cwd=tmp_path,
         PYTHONPATH="",
         # Of the recordings, those in tests/ are enough.

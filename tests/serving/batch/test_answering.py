@@ -1,25 +1,19 @@
-"""Rows of files: batches of similar length, memory, and signals."""
+"""Rows of files: batches of similar length, errors, memory, and signals."""
 
 import contextlib
-import io
 import json
 import signal
-import subprocess
-import sys
 from types import SimpleNamespace
 
-import numpy as np
 import pytest
 
 from serving.batch import answering
-from serving.batch.answers import answer_writer
-from serving.batch.answers.answer_rows import AnswerRow
 from serving.batch.request_files import Item
 from serving.serving_flags import DEFAULT_TASK_FLAGS
 from serving.tasks.request_fields import Field
 from serving.tasks.text_task import Encoded, TextTask
-from tests.support import fresh_process, script_runner
-from tests.support.golden import ROOT
+from tests.support import script_runner
+from tests.support.score_task import SCORE, create_model
 
 
 class Asked:
@@ -87,54 +81,43 @@ def test_long_texts_do_not_fill_the_memory(monkeypatch):
     assert [len(rows) for rows in result] == [2, 2, 1]
 
 
-_WRITE_ARRAY = """
-import sys
-from serving.batch.answers import answer_rows, answer_writer, npy
+def test_an_answer_that_is_not_finite_is_an_error_of_its_line():
+    batch = [
+        Item(number, {"text": text}, row={"id": number, "line": "a"})
+        for number, text in enumerate(["1.5", "nan", "-inf", "2"], start=1)
+    ]
 
-def read(key):
-    for line in open("/proc/self/status"):
-        if line.startswith(key):
-            return int(line.split()[1]) // 1024
+    def run_all(inputs, *_):
+        if len(inputs) > 1:
+            raise ValueError("out of memory")
+        return [{key: [] for key in inputs}]
 
-before = read("VmRSS")
-row = answer_rows.AnswerRow({"mean": [0.5] * 1024})
-with answer_writer._open_output(sys.argv[1]) as file:
-    npy.write_npy(([row] for _ in range(50_000)), file)
-print(read("VmHWM") - before)
-"""
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="memory is in /proc")
-@pytest.mark.parametrize("name", ["out.npy", "out.npy.gz"])
-def test_an_array_needs_no_memory_for_its_rows(tmp_path, name):
-    done = fresh_process.run("-c", _WRITE_ARRAY, tmp_path / name).check()
-    # The array has 195 MiB.
-    assert int(done.stdout) < 60
-    if name == "out.npy":
-        array = np.load(tmp_path / name, mmap_mode="r")
-        assert array.shape == (50_000, 1024) and array[-1, -1] == 0.5
-
-
-@pytest.mark.parametrize("mode", ["wb", "ab"])
-def test_an_array_goes_to_standard_output(tmp_path, mode):
-    """Also behind what a shell's >> keeps."""
-    code = (
-        "from serving.batch.answers import answer_rows, answer_writer;"
-        "answers = [{'value': 1.5}, {}, {'value': 2}];"
-        "batch = [answer_rows.AnswerRow(answer) for answer in answers];"
-        "answer_writer.write_answers(None, 'npy', [batch])"
+    model = create_model(run_all)
+    (rows,) = answering.answer_items(
+        model, SCORE, DEFAULT_TASK_FLAGS, iter(batch)
     )
-    path = tmp_path / "out.npy"
-    path.write_bytes(b"kept")
-    with path.open(mode) as file:
-        subprocess.run(
-            [sys.executable, "-c", code], stdout=file, check=True, cwd=ROOT
-        )
-    kept = b"kept" if mode == "ab" else b""
-    result = path.read_bytes().removeprefix(b"kept")
-    assert path.read_bytes() == kept + result
-    array = np.load(io.BytesIO(result))
-    np.testing.assert_equal(array, np.array([1.5, np.nan, 2], np.float32))
+    written = [row.cells for row in rows]
+    assert [answer.get("score") for answer in written] == [1.5, None, None, 2]
+    for number in (2, 3):
+        answer = written[number - 1]
+        assert answer["id"] == answer["predicted_line"] == number
+        assert answer["line"] == "a" and "finite" in answer["error"]
+
+
+def test_a_column_that_is_nested_too_deeply_is_an_error_of_its_row():
+    deep: list = []
+    for _ in range(10_000):
+        deep = [deep]
+    rows = [{"text": "a"}, {"text": "b", "x": deep}]
+    items = (
+        Item(number, {"text": "1.5"}, None, "", row)
+        for number, row in enumerate(rows, start=1)
+    )
+    model = create_model(lambda inputs, *_: [{number: [] for number in inputs}])
+    (rows,) = answering.answer_items(model, SCORE, DEFAULT_TASK_FLAGS, items)
+    first, second = (row.cells for row in rows)
+    assert first["text"] == "a" and "error" not in first
+    assert second["line"] == 2 and "nested" in second["error"]
 
 
 @pytest.fixture
@@ -178,16 +161,3 @@ def test_a_signal_leaves_no_partial_file(number, name, tmp_path, started):
     assert end == "; nothing was written"
     assert "Traceback" not in done.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["in.jsonl"]
-
-
-def test_a_signal_is_too_late_for_a_complete_file(tmp_path):
-    """predict.py ignores signals while the file gets its name."""
-    path = tmp_path / "out.jsonl"
-    existed = []
-    answer_writer.write_answers(
-        str(path),
-        "jsonl",
-        [[AnswerRow({"value": 1})]],
-        lambda: existed.append(path.exists()),
-    )
-    assert existed == [False] and path.exists()

@@ -1,7 +1,7 @@
 """Every faster version of an operation against its plain definition in ops.py.
 
 The plain definitions themselves are compared with Google's code: as parts of
-the whole network, in tests/modeling/test_golden.py.
+the whole network, in tests/modeling/test_task_models_golden.py.
 """
 
 import concurrent.futures
@@ -209,16 +209,21 @@ def test_plain_switches_only_its_own_thread():
         assert not ops.is_plain()
 
 
+def mode_by_position(inputs, training):
+    return inputs
+
+
+def mode_in_two_names(inputs, *, training, seed):
+    return inputs
+
+
+@pytest.mark.parametrize("function", [mode_by_position, mode_in_two_names])
+def test_an_operation_has_one_keyword_for_the_mode(function):
+    with pytest.raises(TypeError, match=f"{function.__name__} must have"):
+        ops.Overridable(function)
+
+
 def test_the_mode_of_a_call_is_a_keyword():
-    def by_position(inputs, training):
-        return inputs
-
-    def by_both(inputs, *, training, seed):
-        return inputs
-
-    for function in (by_position, by_both):
-        with pytest.raises(TypeError, match=f"{function.__name__} must have"):
-            ops.Overridable(function)
     with pytest.raises(TypeError, match="positional argument"):
         ops.swap_heads(tf.zeros((1, 2, 3, 4)), True)
 

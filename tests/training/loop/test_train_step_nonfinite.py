@@ -38,8 +38,8 @@ def overflow_on_all_devices():
 
 
 def test_devices_overflow_together(tmp_path):
-    code = "from tests.training.loop import test_nonfinite\n"
-    code += "test_nonfinite.overflow_on_all_devices()"
+    code = "from tests.training.loop import test_train_step_nonfinite\n"
+    code += "test_train_step_nonfinite.overflow_on_all_devices()"
     script = script_runner.write_on_devices(tmp_path / "script.py", code)
     script_runner.run(script, tmp_path).check()
 
@@ -99,19 +99,23 @@ def test_weights_that_are_not_finite_are_never_saved(at_once, tmp_path):
 
 def test_no_checkpoint_is_dropped_while_steps_are_skipped(tmp_path):
     trainer = create_trainer(
-        output_dir=tmp_path / "ends",
+        output_dir=tmp_path,
         keep_checkpoint_max=2,
         save_checkpoints_steps=1,
         max_nonfinite_steps=4,
     )
     with pytest.raises(ValueError, match="4 steps in a row"):
         fit(trainer, batches([1, 1, 1] + [np.nan] * 9), 20)
-    assert checkpoint_steps(trainer.run_folder.path) == [2, 3]
-    # One that fell due meanwhile is made as soon as a step is not skipped.
-    flags = {"save_checkpoints_steps": 2}
-    trainer = create_trainer(output_dir=tmp_path / "goes_on", **flags)
+    assert checkpoint_steps(tmp_path) == [2, 3]
+
+
+def test_a_checkpoint_falls_due_until_a_step_is_not_skipped(tmp_path):
+    trainer = create_trainer(output_dir=tmp_path, save_checkpoints_steps=2)
     fit(trainer, batches([1, np.nan, np.nan, 1]), 7)
-    assert checkpoint_steps(trainer.run_folder.path) == [4, 6, 7]
-    trainer = create_trainer(output_dir=tmp_path / "at_the_end", **flags)
+    assert checkpoint_steps(tmp_path) == [4, 6, 7]
+
+
+def test_the_last_checkpoint_is_written_after_a_step_that_is_skipped(tmp_path):
+    trainer = create_trainer(output_dir=tmp_path, save_checkpoints_steps=2)
     fit(trainer, batches([1, 1, np.nan]), 3)
-    assert checkpoint_steps(trainer.run_folder.path) == [2, 3]
+    assert checkpoint_steps(tmp_path) == [2, 3]

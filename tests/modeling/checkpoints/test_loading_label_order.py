@@ -1,0 +1,55 @@
+"""Outputs are put in the order of the labels that a caller asks for."""
+
+import numpy as np
+import pytest
+
+import modeling
+from tests.support.huggingface_files import CONFIG
+from tests.support.models import built
+
+FEATURES = {"input_ids": np.arange(8)[None]}
+
+
+@pytest.fixture(params=[modeling.BertClassifier, modeling.BertTokenClassifier])
+def kind(request):
+    """A class of models whose outputs have labels."""
+    return request.param
+
+
+@pytest.fixture(params=["save_huggingface", "save_release"])
+def saved(request, kind, tmp_path):
+    """(folder of a model of three labels, its outputs)."""
+    bert_config = modeling.BertConfig.from_dict(CONFIG)
+    model = built(kind(bert_config, 3, seed=1))
+    modeling.named_variables(model)["output_bias"].assign([1.0, 2.0, 3.0])
+    labels = ["entailment", "neutral", "contradiction"]
+    getattr(modeling, request.param)(model, tmp_path, labels=labels)
+    return tmp_path, np.asarray(model(FEATURES))
+
+
+@pytest.fixture
+def copy(kind):
+    """A model of other weights."""
+    return kind(modeling.BertConfig.from_dict(CONFIG), 3, seed=2)
+
+
+def test_outputs_are_put_in_the_labels_order(saved, copy):
+    folder, outputs = saved
+    labels = ["contradiction", "entailment", "neutral"]
+    modeling.load_checkpoint(copy, folder, labels=[labels])
+    expected = outputs[..., [2, 0, 1]]
+    np.testing.assert_allclose(copy(FEATURES), expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("labels", [[["a", "b", "c"]], ()])
+def test_outputs_without_the_labels_names_keep_their_order(saved, copy, labels):
+    folder, outputs = saved
+    modeling.load_checkpoint(copy, folder, labels=labels)
+    np.testing.assert_allclose(copy(FEATURES), outputs, atol=1e-6)
+
+
+def test_outputs_in_another_order_are_not_new(saved, copy):
+    folder, _ = saved
+    labels = ["contradiction", "entailment", "neutral"]
+    report = modeling.load_checkpoint(copy, folder, labels=[labels])
+    assert not report.missing

@@ -1,0 +1,75 @@
+"""Scripts and tools that start from a preset of KerasHub."""
+
+import numpy as np
+import pytest
+
+import modeling
+from data.text.tokenization import FullTokenizer
+from tests.support.conversions import convert
+from tests.support.kerashub_presets import (
+    FEATURES,
+    RECORDED,
+    copy_recorded,
+    edit,
+)
+from tests.support.kinds import assert_close
+from tests.support.script_runner import run
+
+
+@pytest.fixture
+def classifier(tmp_path):
+    """A copy of the recorded preset of a classifier."""
+    return copy_recorded(tmp_path / "preset")
+
+
+@pytest.fixture
+def train(classifier, tmp_path):
+    """Runs run_classifier.py on a small table, from the preset."""
+    rows = [
+        f"word {number % 7} boat,{'abc'[number % 3]}\n" for number in range(40)
+    ]
+    (tmp_path / "t.csv").write_text("text,label\n" + "".join(rows))
+
+    def train(**flags):
+        return run(
+            "run_classifier",
+            tmp_path,
+            data_file="t.csv",
+            init_checkpoint=classifier,
+            output_dir="run",
+            num_train_epochs=1,
+            train_batch_size=8,
+            **flags,
+        )
+
+    return train
+
+
+def test_training_starts_from_a_preset(train):
+    train().check()
+
+
+def test_a_preset_may_be_the_teacher(train, classifier):
+    train(teacher=classifier).check()
+
+
+def test_a_teacher_without_the_blocks_that_it_states_is_refused(
+    train, tmp_path
+):
+    large = copy_recorded(tmp_path / "large")
+    edit(large / "config.json", num_layers=1_000_000)
+    assert "contains 3 blocks" in train(teacher=large).error
+
+
+def test_a_preset_is_exported(classifier, tmp_path):
+    run("tools.export", tmp_path, model=classifier, export_dir="export").check()
+
+
+@pytest.mark.parametrize("output_format", ["tf1", "huggingface", "kerashub"])
+def test_a_preset_is_converted(output_format, classifier, tmp_path):
+    convert(classifier, tmp_path / "out", output_format=output_format)
+    model = modeling.BertClassifier.from_preset(tmp_path / "out")
+    recorded = np.load(RECORDED / "out_c.npz")["logits"]
+    assert_close(model(FEATURES), recorded, tolerance=1e-5)
+    tokenizer = FullTokenizer.from_preset(tmp_path / "out")
+    assert tokenizer.do_lower_case and len(tokenizer.tokens) == 1600

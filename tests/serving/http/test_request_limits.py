@@ -1,0 +1,71 @@
+"""Requests that are too large are refused, with what to send instead."""
+
+import asyncio
+import types
+
+import pytest
+
+pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
+
+from serving.http.errors import HttpError
+from serving.http.request_limits import RequestLimits
+from serving.http.server_queue import QueuedCall
+from serving.serving_flags import LimitFlags
+from tests.support.score_task import SCORE
+
+
+def read_body(*parts, **limits):
+    """Reads a body that comes in parts."""
+
+    async def stream():
+        for part in parts:
+            await asyncio.sleep(0)
+            yield part
+        if limits.get("timeout_s"):
+            # The rest does not come.
+            await asyncio.Event().wait()
+
+    request = types.SimpleNamespace(stream=stream)
+    return asyncio.run(RequestLimits(LimitFlags(**limits)).read_body(request))
+
+
+def test_a_body_is_read_from_its_parts():
+    assert read_body(b"ab", b"c", max_body_bytes=3) == b"abc"
+
+
+def test_a_body_beyond_the_limit_is_refused():
+    with pytest.raises(HttpError, match="longer than 2 bytes") as caught:
+        read_body(b"ab", b"c", max_body_bytes=2)
+    assert caught.value.status == 413
+
+
+def test_a_body_that_does_not_come_is_refused():
+    with pytest.raises(HttpError, match=r"within 0\.01 s") as caught:
+        read_body(b"a", timeout_s=0.01)
+    assert caught.value.status == 408
+
+
+def check_call(*texts, **limits):
+    """Checks a call whose requests have one text each."""
+
+    async def check():
+        call = QueuedCall(SCORE, [{"text": text} for text in texts])
+        await RequestLimits(LimitFlags(**limits)).check_call(None, call)
+
+    asyncio.run(check())
+
+
+def test_as_many_texts_as_the_limit_are_accepted():
+    check_call("1", "2", max_texts=2)
+
+
+def test_more_texts_than_the_limit_are_refused():
+    with pytest.raises(HttpError, match="3 texts are more than 2") as caught:
+        check_call("1", "2", "3", max_texts=2)
+    assert caught.value.status == 413
+
+
+def test_a_wrong_text_is_named_by_its_place():
+    with pytest.raises(HttpError, match=r"^text 2: ") as caught:
+        check_call("1", 2)
+    assert caught.value.status == 400

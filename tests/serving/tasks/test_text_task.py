@@ -1,0 +1,43 @@
+"""What a task does if a batch of texts fails."""
+
+import pytest
+
+from serving.tasks import text_task
+from serving.tasks.request_fields import Field
+from tests.support.score_task import SCORE, create_model
+
+
+def test_texts_of_a_batch_that_failed_are_encoded_only_once(caplog):
+    encoded = []
+    sizes = []
+
+    def encode(model, request):
+        encoded.append(request["text"])
+        return text_task.Encoded([], request["text"])
+
+    def run_all(inputs, *_):
+        sizes.append(len(inputs))
+        if len(inputs) > 1 or 1 in inputs:
+            raise ValueError("out of memory")
+        yield {key: [] for key in inputs}
+
+    model = create_model(run_all)
+    task = text_task.TextTask("score", encode, SCORE.decode, [Field("text")])
+    replies = task.ask(model, [{"text": text} for text in "123"])
+    assert encoded == [*"123"] and sizes == [3, 1, 1, 1]
+    assert [replies[0], replies[2]] == [{"score": 1}, {"score": 3}]
+    assert isinstance(replies[1].error, ValueError)
+    assert caplog.text.count("out of memory") == 1
+
+
+def test_an_error_of_the_code_is_not_hidden_by_a_second_run():
+    runs = []
+
+    def run_all(inputs, *_):
+        runs.append(len(inputs))
+        raise KeyError("masked_lm_probabilities")
+
+    model = create_model(run_all)
+    with pytest.raises(KeyError, match="masked_lm_probabilities"):
+        SCORE.ask(model, [{"text": "1"}, {"text": "2"}])
+    assert runs == [2]

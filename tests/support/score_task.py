@@ -1,0 +1,26 @@
+"""Defines a task whose answers need no network, and the model that it asks.
+
+For example:
+
+    model = create_model(lambda inputs, *_: [{key: [] for key in inputs}])
+    SCORE.ask(model, [{"text": "1.5"}])
+"""
+
+from types import SimpleNamespace
+
+from serving.tasks import text_task
+from serving.tasks.request_fields import Field
+
+# Returns the number in a text.
+SCORE = text_task.TextTask(
+    "score",
+    lambda model, request: text_task.Encoded([], request["text"]),
+    lambda model, text, *_: {"score": float(text)},
+    [Field("text")],
+)
+
+
+def create_model(run_all):
+    """Returns a model for SCORE, whose engine computes with a function."""
+    engine = SimpleNamespace(run_all=run_all)
+    return SimpleNamespace(engine=engine, max_seq_length=8, pads=False)

@@ -1,0 +1,62 @@
+"""Skipped steps are counted, and stop a run that cannot go on."""
+
+import logging
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from training.loop import stopping
+from training.loop.train_step import MADE, NOT_FINITE, OVERFLOWED
+from training.training_config import TrainingFlags
+
+
+def create_counter():
+    """Returns a counter that allows two skipped steps in a row."""
+    flags = TrainingFlags(output_dir="run", max_nonfinite_steps=3)
+    return stopping.SkippedSteps(flags)
+
+
+def test_skipped_steps_in_a_row_are_counted():
+    skipped = create_counter()
+    skipped.count(4, np.array([MADE, NOT_FINITE, NOT_FINITE]))
+    assert skipped.num_in_a_row == 2
+
+
+def test_a_step_that_is_made_begins_a_new_count():
+    skipped = create_counter()
+    skipped.count(2, np.array([NOT_FINITE, NOT_FINITE]))
+    skipped.count(4, np.array([MADE, NOT_FINITE]))
+    assert skipped.num_in_a_row == 1
+
+
+def test_an_overflow_of_the_loss_scale_neither_counts_nor_begins_anew():
+    skipped = create_counter()
+    skipped.count(3, np.array([NOT_FINITE, OVERFLOWED, NOT_FINITE]))
+    assert skipped.num_in_a_row == 2
+
+
+def test_the_log_names_each_skipped_step(caplog):
+    with caplog.at_level(logging.WARNING, logger="absl"):
+        create_counter().count(9, np.array([MADE, NOT_FINITE, MADE]))
+    assert "Step 8 was skipped (1 in a row)" in caplog.text
+
+
+def test_too_many_skipped_steps_end_the_run():
+    skipped = create_counter()
+    skipped.count(2, np.array([NOT_FINITE, NOT_FINITE]))
+    with pytest.raises(ValueError, match=r"of 3 steps in a row .* to step 3"):
+        skipped.count(4, np.array([NOT_FINITE, MADE]))
+
+
+@pytest.mark.parametrize("is_due", [False, True])
+def test_a_process_alone_follows_its_wishes_at_once(is_due):
+    strategy = tf.distribute.get_strategy()
+    wishes = [True, False]
+    assert stopping.agree_on_wishes(strategy, wishes, is_due) == wishes
+
+
+def test_a_run_that_a_signal_stopped_asks_to_be_tried_again():
+    with pytest.raises(SystemExit) as caught:
+        stopping.exit_after_signal(7)
+    assert caught.value.code == 75

@@ -1,0 +1,66 @@
+"""Flags of all training scripts that contradict each other."""
+
+import pytest
+
+from tests.support.toy_task import create_config
+
+
+def check(*given, **flags):
+    """Checks the flags of a training."""
+    create_config("run", do_train=True, **flags).check(frozenset(given))
+
+
+def test_a_command_that_asks_for_nothing_is_refused():
+    with pytest.raises(ValueError, match="nothing to do: set --do_train or"):
+        create_config("run").check(frozenset())
+
+
+def test_litert_has_no_lstm_of_any_length():
+    with pytest.raises(ValueError, match="--export_format"):
+        check(
+            bilstm=True,
+            export_dir="export",
+            export_format="saved_model,litert",
+        )
+
+
+@pytest.mark.parametrize(
+    "name", ["distill_temperature", "distill_alpha", "distill_hidden"]
+)
+def test_flags_of_a_distillation_need_its_teacher(name):
+    with pytest.raises(ValueError, match=f"--{name} needs --teacher"):
+        check(name)
+
+
+def test_blocks_are_copied_only_from_weights():
+    with pytest.raises(ValueError, match="--init_layers needs --init_check"):
+        check(init_layers=[0, 2])
+
+
+def test_blocks_are_copied_from_the_teacher_without_other_weights():
+    config = create_config("run", teacher="large", init_layers=[0, 2])
+    assert config.initial_checkpoint == "large"
+
+
+def test_a_teacher_alone_is_no_start():
+    assert create_config("run", teacher="large").initial_checkpoint is None
+
+
+def test_accumulated_batches_are_one_update():
+    config = create_config(
+        "run", train_batch_size=8, gradient_accumulation_steps=4
+    )
+    assert config.batch_size == 32
+
+
+@pytest.mark.parametrize(
+    ("flags", "expected"),
+    [
+        ({"trim_padding": True}, True),
+        ({"trim_padding": False}, False),
+        ({"trim_padding": True, "jit_compile": True}, False),
+        ({"trim_padding": True, "use_tpu": True}, False),
+    ],
+)
+def test_padding_is_left_out_only_where_shapes_may_vary(flags, expected):
+    assert create_config("run", **flags).unpads is expected
