@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from absl import logging
 
 import modeling
-from modeling.task_models import TaskModel
+from modeling.base_task_model import TaskModel
 from training import checks
 from training.loop.checkpointing import Checkpointer
 from training.loop.train_step import TrainStep

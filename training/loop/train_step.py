@@ -352,7 +352,7 @@ class TrainStep:
 
 
 def _find_outcome(
-    loss: tf.Tensor, norm: tf.Tensor, scale: tf.Tensor
+    loss: Tensor, norm: tf.Tensor, scale: tf.Tensor
 ) -> tf.Tensor:
     """Returns the outcome of a step, by the loss and the gradient's norm."""
     # If the loss is finite and the loss scale is above 1, the scale may be the
