@@ -7,15 +7,14 @@ from data import report
 from data.classification.classification_examples import InputExample
 from data.classification.label_decoding import LabelDecoder
 from data.classification.label_report import write_label_report
-from data.ner.entity_report import write_entity_report
-from data.ner.ner_example import NerExample
-from data.squad.answer_report import write_answer_report
-from data.squad.squad_questions import read_squad_file
 from tests.support.report_page import ReportPage
-from tests.support.squad_files import write_squad
 
 HEADING = report.create_heading("<b>NER</b>", "topics.csv", {"f1": 0.9})
+
+
 TITLE = HEADING.title
+
+
 HOSTILE = "</b></style><script>x</script>&{{ 1 + 1 }}\"'"
 
 
@@ -81,70 +80,6 @@ def test_several_labels_of_a_text_are_counted_one_by_one(tmp_path, tokenizer):
     ]
 
 
-def test_answers_are_marked_in_their_passage(tmp_path):
-    context = f"Cats {HOSTILE} dogs ran. Cats too."
-    dogs = context.index("dogs")
-    questions = [
-        [(dogs, "dogs"), (dogs, "dogs ran")],
-        [(0, "Cats")],
-        [(None, "Cats"), (10**30, "Cats")],
-        [],
-    ]
-    path = write_squad(tmp_path / "dev.json", questions, context)
-    predictions = {"q0": "ran. Cats", "q1": "Cats", "q2": "", "q3": ""}
-    output = tmp_path / "report.html"
-    write_answer_report(
-        output, HEADING, read_squad_file(path), predictions, True
-    )
-    page = read(output)
-    assert page.rows == [
-        ["", "support", "missed", "right", "wrong"],
-        ["answers", "4", "1", "2", "1"],
-    ]
-    (missed, _), (verdict, text) = page.wrong
-    assert "Right: Cats. Predicted: none." in missed
-    assert "Right: dogs | dogs ran. Predicted: ran. Cats." in verdict
-    assert text == [
-        ("", f"Cats {HOSTILE} "),
-        ("right", "dogs"),
-        ("right", " "),
-        ("right predicted", "ran"),
-        ("predicted", ". Cats"),
-        ("", " too."),
-    ]
-    assert page.right[0][1][0] == ("right predicted", "Cats")
-
-
-def test_entities_are_right_wrong_or_missed(tmp_path):
-    words = ["Anna", HOSTILE, "of", "New", "York", "&", "Rome"]
-    right = ["B-PER", "O", "O", "B-LOC", "I-LOC", "O", "B-LOC"]
-    predicted = ["B-PER", "O", "O", "B-LOC", "O", "O", "O"]
-    examples = [
-        NerExample("1", words, right, 0),
-        NerExample("2", ["ok"], ["O"], 0),
-    ]
-    path = tmp_path / "report.html"
-    write_entity_report(path, HEADING, examples, [predicted, ["O"]])
-    page = read(path)
-    assert page.rows == [
-        ["", "support", "missed", "right", "wrong"],
-        ["LOC", "2", "2", "0", "1"],
-        ["PER", "1", "0", "1", "0"],
-    ]
-    ((verdict, text),) = page.wrong
-    assert (
-        verdict
-        == "wrong: New (LOC); missed: New York (LOC); missed: Rome (LOC)"
-    )
-    assert [mark for mark in text if mark[0]] == [
-        ("right predicted", "Anna"),
-        ("right predicted", "New"),
-        ("right", " York"),
-        ("right", "Rome"),
-    ]
-    assert [verdict for verdict, _ in page.right] == ["right"]
-
-
 @pytest.mark.parametrize(
     "num_right, num_examples, expected",
     [
@@ -179,23 +114,3 @@ def test_numbers_are_beside_their_mean(tmp_path, tokenizer):
     page = write_labels(tmp_path, tokenizer, *args)
     assert "Mean error: 1. Always 3, the mean: 2." in page.text
     assert "Right:" not in page.text.split("Largest errors")[0]
-
-
-def test_answers_and_entities_have_baselines(tmp_path):
-    path = write_squad(tmp_path / "dev.json", [[(0, "Cats")], []], "Cats ran.")
-    output = tmp_path / "report.html"
-    file = read_squad_file(path)
-    predictions = {"q0": "Cats", "q1": "ran"}
-    write_answer_report(output, HEADING, file, predictions, True)
-    assert "Always no answer: 0.50." in read(output).text
-    write_answer_report(output, HEADING, file, predictions)
-    assert "Always" not in read(output).text
-    examples = [
-        NerExample("1", ["ok"], ["O"], 0),
-        NerExample("2", ["Rome"], ["B-LOC"], 0),
-    ]
-    write_entity_report(output, HEADING, examples, [["O"], ["O"]])
-    text = read(output).text
-    assert "Right: 1 of 2" in text and "Always no entity: 0.50." in text
-    write_entity_report(output, HEADING, [], [])
-    assert "Always" not in read(output).text

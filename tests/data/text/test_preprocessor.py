@@ -19,14 +19,17 @@ import modeling
 from data import text as data_text
 from data.text import BertTextClassifierPreprocessor, FullTokenizer
 from serving.tasks.tokenize import TOKENIZE
-from tests.support import fresh_process, golden
+from tests.support import fresh_process
+from tests.support.preprocessor_cases import (
+    LENGTH,
+    NAMES,
+    SAMPLES,
+    SECONDS,
+    TEXTS,
+    assert_same,
+    expected,
+)
 from tests.support.tokenizer_cases import random_strings
-
-SAMPLES = golden.ROOT / "examples/samples"
-TEXTS = ["The boat left at noon.", "Nobody saw the light, did they?", ""]
-SECONDS = ["It rains.", "", "Caf\u00e9s \u4e2d are closed on a day of rain."]
-LENGTH = 12
-NAMES = ["input_ids", "input_mask", "segment_ids"]
 
 
 @pytest.fixture(scope="module")
@@ -55,23 +58,6 @@ def classifier():
         attention_probs_dropout_prob=0.0,
     )
     return modeling.BertClassifier(config, num_labels=3, seed=1)
-
-
-def expected(tokenizer, texts, seconds=None, length=LENGTH):
-    """The features that the scripts create, padded to a fixed length."""
-    features = tokenizer(texts, seconds, max_length=length)
-    width = length - features["input_ids"].shape[1]
-    return {
-        name: np.pad(values, [(0, 0), (0, width)])
-        for name, values in features.items()
-    }
-
-
-def assert_same(actual, features):
-    assert sorted(actual) == NAMES
-    for name, values in features.items():
-        assert actual[name].dtype == tf.int32
-        np.testing.assert_array_equal(actual[name], values)
 
 
 GIVEN = {
@@ -132,67 +118,6 @@ def test_a_waterfall_cuts_the_second_text_first(length, tokenizer):
     assert words[: len(tokens)] == tokens
     with pytest.raises(ValueError, match="'round_robin' or 'waterfall'"):
         BertTextClassifierPreprocessor(tokenizer, truncate="first")
-
-
-def dataset_of(*columns):
-    """Returns a dataset of texts, or of texts and labels."""
-    return tf.data.Dataset.from_tensor_slices(
-        columns if len(columns) > 1 else columns[0]
-    )
-
-
-LABELS = np.arange(3)
-
-
-def test_a_dataset_knows_the_shape_of_its_features(preprocessor):
-    batches = dataset_of(TEXTS, LABELS).map(preprocessor).batch(3)
-    assert batches.element_spec[0]["input_ids"].shape == (None, LENGTH)
-
-
-@pytest.mark.parametrize("is_batched", [False, True])
-def test_a_dataset_maps_texts_before_and_after_it_is_batched(
-    preprocessor, tokenizer, is_batched
-):
-    dataset = dataset_of(TEXTS, LABELS)
-    if is_batched:
-        batches = dataset.batch(3).map(preprocessor)
-    else:
-        batches = dataset.map(preprocessor).batch(3)
-    features, batch_labels = next(iter(batches))
-    assert_same(features, expected(tokenizer, TEXTS))
-    assert batch_labels.numpy().tolist() == [0, 1, 2]
-
-
-def test_a_dataset_maps_pairs(preprocessor, tokenizer):
-    dataset = dataset_of((TEXTS, SECONDS), LABELS)
-    features, _ = next(iter(dataset.batch(3).map(preprocessor)))
-    assert_same(features, expected(tokenizer, TEXTS, SECONDS))
-
-
-def test_a_function_of_a_dataset_calls_the_preprocessor(
-    preprocessor, tokenizer
-):
-    batches = (
-        dataset_of((TEXTS, SECONDS), LABELS)
-        .map(lambda texts, label: (preprocessor(texts), label, 1.0))
-        .batch(3)
-    )
-    features, _, _ = next(iter(batches))
-    assert_same(features, expected(tokenizer, TEXTS, SECONDS))
-
-
-def test_a_dataset_without_labels_maps_the_preprocessor(
-    preprocessor, tokenizer
-):
-    batches = dataset_of(TEXTS).batch(3).map(preprocessor)
-    assert_same(next(iter(batches)), expected(tokenizer, TEXTS))
-
-
-def test_second_texts_in_the_place_of_labels_are_refused(preprocessor):
-    # Without the tuple, the second texts would be the labels.
-    dataset = tf.data.Dataset.from_tensor_slices((TEXTS, SECONDS))
-    with pytest.raises(ValueError, match="Pass a pair of texts as a tuple"):
-        dataset.map(preprocessor)
 
 
 @pytest.mark.parametrize(
