@@ -1,4 +1,7 @@
-"""What the JSON files of a preset of KerasHub state."""
+"""What the JSON files of a preset of KerasHub state.
+
+model_folders/kerashub_files.py reads them.
+"""
 
 import json
 

@@ -41,9 +41,9 @@ class OtherExamplesTask(LabeledTask):
         return 0
 
 
-def read_task(folder, task_class=LabeledTask, **flags):
+def read_task(folder, task_class=LabeledTask, do_train=True, **flags):
     """Returns a task whose run is in FOLDER/run, and its splits."""
-    options = create_run(folder, **{"do_train": True, **flags})
+    options = create_run(folder, do_train=do_train, **flags)
     task = task_class(read_start(parse_flags(options)))
     (folder / "records").mkdir(exist_ok=True)
     return task, write_splits(task, folder / "records")
