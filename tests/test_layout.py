@@ -297,15 +297,11 @@ def test_only_one_table_names_the_classes_of_models():
         assert not strings & KIND_NAMES, path
 
 
-# Folders of tests that mirror a package, but whose files have other names yet.
-NOT_DONE = ("modeling", "training", "serving")
-
-
 def mirrored_tests():
     """Returns {file of tests: the folder whose modules it tests}."""
     return {
         path: ROOT / path.parent.relative_to(ROOT / "tests")
-        for package in {*PACKAGES, "tools"} - {*NOT_DONE}
+        for package in {*PACKAGES, "tools"}
         for path in (ROOT / "tests" / package).rglob("test_*.py")
     }
 

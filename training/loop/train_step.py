@@ -351,9 +351,7 @@ class TrainStep:
         return self.optimizer.dynamic_scale.value if self._scales_loss else 1.0
 
 
-def _find_outcome(
-    loss: Tensor, norm: tf.Tensor, scale: tf.Tensor
-) -> tf.Tensor:
+def _find_outcome(loss: Tensor, norm: tf.Tensor, scale: tf.Tensor) -> tf.Tensor:
     """Returns the outcome of a step, by the loss and the gradient's norm."""
     # If the loss is finite and the loss scale is above 1, the scale may be the
     # only reason why the gradient is not finite.
