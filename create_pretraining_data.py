@@ -29,7 +29,7 @@ from data.io import records, text_files
 from data.jobs.sharded_job import choose_runner
 from data.pretraining import instances
 from data.pretraining.documents import DocumentReader, TextEncoder
-from data.pretraining.pretraining_job import create_shards
+from data.pretraining.pretraining_job import write_all_shards
 from data.pretraining.pretraining_options import InstanceOptions
 from data.text import tokenization
 from files.paths import absolute_path, is_remote
@@ -116,7 +116,7 @@ def create_at_scale(
             instance_options,
             vocab_file=absolute_path(instance_options.vocab_file),
         )
-    manifest, is_new = create_shards(
+    manifest, is_new = write_all_shards(
         instance_options,
         input_files,
         output_file,
@@ -166,7 +166,7 @@ def with_casing(parsed: flags.Parsed[Config]) -> Config:
         options.do_lower_case,
         is_given="do_lower_case" in parsed.given,
     )
-    return config_values.replace(
+    return config_values.replace_values(
         parsed.config, do_lower_case=tokenizer.do_lower_case
     )
 

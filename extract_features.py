@@ -78,7 +78,9 @@ class Config(flags.Config):
 
     def download(self) -> Self:
         """Returns the flags with a local folder for a model of the hub."""
-        return config_values.convert(self, hub.local_folder, "init_checkpoint")
+        return config_values.convert_paths(
+            self, hub.local_folder, "init_checkpoint"
+        )
 
 
 def read_examples(input_file: str) -> Iterator[InputExample]:
@@ -124,7 +126,7 @@ def create_batches(
         convert_single_example(index, example, None, max_seq_length, tokenizer)
         for index, example in enumerate(examples)
     )
-    counted = token_windows.count_cut(
+    counted = token_windows.log_num_cut(
         converted,
         lambda features: features.is_cut,
         f"texts were cut at --max_seq_length={max_seq_length}",
@@ -275,7 +277,9 @@ def main(parsed: flags.Parsed[Config]) -> None:
     checkpoint = str(parsed.config.model.init_checkpoint)
     preset = presets.read_preset(checkpoint, "--init_checkpoint")
     stated = preset.identity_flags()
-    config = config_values.fill(parsed.config, parsed.given, stated, checkpoint)
+    config = config_values.fill_unset(
+        parsed.config, parsed.given, stated, checkpoint
+    )
     bert_config, tokenizer = read_model_files(config, parsed.given, preset)
     identity.check_identity(preset, bert_config, tokenizer)
     preset.warn_of_pooling()

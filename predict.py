@@ -49,7 +49,7 @@ from serving.batch.answers.answer_writer import AnswerFormat
 from serving.batch.bulk.answer_settings import AnswerSettings
 from serving.batch.bulk.job import answer_files
 from serving.serving_flags import EngineFlags, TaskFlags
-from serving.tasks import TASKS
+from serving.tasks import TASKS_OF_CLASS
 from serving.tasks.text_task import AnyTextTask
 from serving.tasks.tokenize import TOKENIZE
 from serving.text_model import TextModel, load_once
@@ -57,7 +57,9 @@ from serving.text_model import TextModel, load_once
 if TYPE_CHECKING:
     from apache_beam.options.pipeline_options import PipelineOptions
 
-_TASKS = dict.fromkeys(task.name for tasks in TASKS.values() for task in tasks)
+_TASKS = dict.fromkeys(
+    task.name for tasks in TASKS_OF_CLASS.values() for task in tasks
+)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -118,7 +120,7 @@ class Config(flags.Config):
         "Format of the answers. By default, the ending of --output_file "
         "determines the format. For other endings, the default is jsonl. npy "
         "can store only a single numeric field.",
-        choices=answer_writer.FORMATS,
+        choices=answer_writer.ANSWER_FORMATS,
     )
     output_fields: Sequence[str] | None = flag(
         None,
@@ -251,7 +253,7 @@ def answer_in_process(
 
     Raises:
         OSError, ValueError: the model cannot be loaded, or as `read_items` and
-            `answering.write_rows` raise them.
+            `answering.write_answer_rows` raise them.
         signals.Stopped: a signal ended the script.
     """
     engine = config.engine
@@ -274,7 +276,9 @@ def answer_in_process(
         row_options,
     )
     path = config.output_file
-    counts = answering.write_rows(answer, path, answer_format, items.number)
+    counts = answering.write_answer_rows(
+        answer, path, answer_format, items.number
+    )
     counts.log(f"wrote {path}" if path else "")
     return counts.num_failed
 

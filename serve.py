@@ -182,7 +182,7 @@ def serve_models(config: Config, models: Mapping[str, str], token: str) -> None:
         config.limits,
         config.allow_origin,
     )
-    server_process.serve(app, config.host, config.port)
+    server_process.serve_until_signal(app, config.host, config.port)
 
 
 def _end_at_signals() -> None:

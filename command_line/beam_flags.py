@@ -109,8 +109,12 @@ def parse_options(
                 "--beam_option=NAME=VALUE, such as NAME=true"
             )
     beam = _import_beam()
-    kind: type[PipelineOptions] = beam.options.pipeline_options.PipelineOptions
-    runner = _parse(_create_parser(kind), arguments)[0].runner or ""
+    options_class: type[PipelineOptions] = (
+        beam.options.pipeline_options.PipelineOptions
+    )
+    runner = (
+        _parse_known(_create_parser(options_class), arguments)[0].runner or ""
+    )
     short = runner.lower().removesuffix("runner") + "runner"
     if name := _RUNNERS.get(short):
         runner = name
@@ -118,8 +122,8 @@ def parse_options(
     if runner:
         # The flags of some runners exist once their module is imported.
         _import_runner(runner, beam.runners.runner.create_runner)
-    parser = _create_parser(kind)
-    values, unknown = _parse(parser, arguments)
+    parser = _create_parser(options_class)
+    values, unknown = _parse_known(parser, arguments)
     names = {
         name for action in parser._actions for name in action.option_strings
     }
@@ -137,7 +141,7 @@ def parse_options(
         # By default, Beam puts 128 tasks into one partition, which one worker
         # computes.
         added.append("--dask_partition_size=1")
-    return kind([*arguments, *added])
+    return options_class([*arguments, *added])
 
 
 def _import_beam() -> types.ModuleType:
@@ -195,18 +199,18 @@ def _describe_unknown(
 
 
 def _create_parser(
-    kind: type["PipelineOptions"],
+    options_class: type["PipelineOptions"],
 ) -> argparse.ArgumentParser:
     """Returns a parser of all flags of Beam that exist now."""
     parsers: list[argparse.ArgumentParser] = []
-    kind([]).get_all_options(add_extra_args_fn=parsers.append)
+    options_class([]).get_all_options(add_extra_args_fn=parsers.append)
     (parser,) = parsers
     # Raise errors, instead of printing 100 lines and ending the process.
     parser.exit_on_error = False
     return parser
 
 
-def _parse(
+def _parse_known(
     parser: argparse.ArgumentParser, arguments: Sequence[str]
 ) -> tuple[argparse.Namespace, list[str]]:
     try:

@@ -28,8 +28,8 @@ from command_line.path_flags import PathFlag, check_paths
 from files import lock
 
 # Exit statuses that shells use for Ctrl-C and for a broken pipe.
-_INTERRUPTED = 130
-_BROKEN_PIPE = 141
+_INTERRUPTED_STATUS = 130
+_BROKEN_PIPE_STATUS = 141
 
 # Ctrl-C signals that this process has received.
 _interrupts: list[int] = []
@@ -97,7 +97,7 @@ def run(
         rest = argv[1:]
         _choose_what_to_log()
         if rest and not (is_on_beam or takes_arguments):
-            return _fail(
+            return _print_error(
                 f"every argument must be a flag, --name=value. Received: {rest}"
             )
         return _guarded(main, config, rest)
@@ -110,13 +110,13 @@ def run(
             ),
         )
     except KeyboardInterrupt as error:
-        status = getattr(error, "status", _INTERRUPTED)
-        sys.exit(_fail(str(error) or "interrupted", status))
+        status = getattr(error, "status", _INTERRUPTED_STATUS)
+        sys.exit(_print_error(str(error) or "interrupted", status))
     except BrokenPipeError:
         # The reader closed the pipe, as in --help | head. Exit like a process
         # that SIGPIPE ends. Python would fail to flush stdout at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(_BROKEN_PIPE)
+        sys.exit(_BROKEN_PIPE_STATUS)
 
 
 def _install_handlers() -> None:
@@ -178,9 +178,9 @@ def _parse_flags(
         rest = absl_flags.FLAGS(argv, known_only=known_only)
     except absl_flags.UnrecognizedFlagError as error:
         hint = _similar_flags(error.flagname)
-        sys.exit(_fail(f"{error}{hint} (--help lists the flags)"))
+        sys.exit(_print_error(f"{error}{hint} (--help lists the flags)"))
     except (absl_flags.Error, ValueError) as error:
-        sys.exit(_fail(f"{error} (--help lists the flags)"))
+        sys.exit(_print_error(f"{error} (--help lists the flags)"))
     _check_values(required, rest[1:])
     return rest
 
@@ -208,11 +208,13 @@ def _check_values(required: Sequence[str], rest: Sequence[str]) -> None:
     if missing:
         names = ", ".join(missing)
         hint = f"; perhaps {missing[0]}={rest[0]}" if rest else ""
-        sys.exit(_fail(f"missing required flags: {names}{hint} (see --help)"))
+        sys.exit(
+            _print_error(f"missing required flags: {names}{hint} (see --help)")
+        )
     for name, value in values.items():
         # absl accepts NaN, because NaN is not below any bound.
         if isinstance(value, float) and not math.isfinite(value):
-            sys.exit(_fail(f"--{name}={value} is not a finite number"))
+            sys.exit(_print_error(f"--{name}={value} is not a finite number"))
 
 
 def _guarded(
@@ -242,7 +244,7 @@ def _guarded(
             raise KeyboardInterrupt from error
         if absl_flags.FLAGS.debug or not user_errors.is_user_error(error):
             raise
-        return _fail(user_errors.describe_error(error, path_flags))
+        return _print_error(user_errors.describe_error(error, path_flags))
 
 
 @contextlib.contextmanager
@@ -255,6 +257,6 @@ def _locked(path_flags: Iterable[PathFlag]) -> Iterator[None]:
         yield
 
 
-def _fail(error: object, status: int = 1) -> int:
+def _print_error(error: object, status: int = 1) -> int:
     print(f"error: {' '.join(str(error).split())}", file=sys.stderr)
     return status

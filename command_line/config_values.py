@@ -75,7 +75,7 @@ def values_of(config: Config) -> dict[str, Any]:
     return values
 
 
-def replace(config: ConfigT, **values: object) -> ConfigT:
+def replace_values(config: ConfigT, **values: object) -> ConfigT:
     """Returns a copy of a Config with other values of some flags.
 
     Args:
@@ -101,7 +101,7 @@ def replace(config: ConfigT, **values: object) -> ConfigT:
     return dataclasses.replace(config, **changes)
 
 
-def convert(
+def convert_paths(
     config: ConfigT, function: Callable[[str], str], *names: str
 ) -> ConfigT:
     """Returns a copy of a Config in which a function has converted paths.
@@ -113,10 +113,10 @@ def convert(
     """
     values = values_of(config)
     converted = {name: function(values[name]) for name in names if values[name]}
-    return replace(config, **converted)
+    return replace_values(config, **converted)
 
 
-def fill(
+def fill_unset(
     config: ConfigT,
     given: frozenset[str],
     stated: Mapping[str, object],
@@ -146,7 +146,7 @@ def fill(
             )
         if flag.name in names:
             changes[flag.name] = value
-    return replace(config, **changes)
+    return replace_values(config, **changes)
 
 
 def unset_names(config: Config, given: frozenset[str]) -> set[str]:

@@ -40,7 +40,7 @@ HELP_SECTIONS = {
     "output": ("output_dir", "export_dir", "export_format"),
 }
 # Scripts with at most this number of flags show all of them.
-_FEW = 30
+_MAX_SHOWN_FLAGS = 30
 
 
 def section_of(name: str) -> str:
@@ -61,7 +61,7 @@ def print_help(purpose: str, is_full: bool) -> None:
     print(installation.as_typed(purpose))
     script_name = parsing.script_name()
     own = absl_flags.FLAGS.get_key_flags_for_module(script_name)
-    if is_full or len(own) <= _FEW:
+    if is_full or len(own) <= _MAX_SHOWN_FLAGS:
         page = absl_flags.FLAGS.module_help(script_name)
         print(installation.as_typed(page))
         return

@@ -13,7 +13,7 @@ from command_line.flags import Config, ConfigT, Parsed
 from command_line.path_flags import expand_home
 from imports import installation
 
-_DEFINE: dict[type, Callable[..., object]] = {
+_DEFINE_BY_TYPE: dict[type, Callable[..., object]] = {
     str: absl_flags.DEFINE_string,
     bool: absl_flags.DEFINE_boolean,
     int: absl_flags.DEFINE_integer,
@@ -52,7 +52,7 @@ def define_flags(config: type[Config], module: str) -> list[str]:
             default = None
             mark = "(required) "
             required.append(flag.name)
-        create: Callable[..., object] = _DEFINE.get(
+        create: Callable[..., object] = _DEFINE_BY_TYPE.get(
             flag.type, absl_flags.DEFINE_list
         )
         options: dict[str, object] = {"help": mark + flag.help}

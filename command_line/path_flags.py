@@ -20,7 +20,12 @@ from files.paths import find_matches, is_remote
 # Folder of a run's lock, records and events, which only the run itself reads.
 STATE = "state"
 # Endings of a run's files, which a table or an image of runs must not replace.
-_OF_RUNS = ("eval_results.txt", "history.jsonl", "model.json", ".index")
+_ENDINGS_OF_RUN_FILES = (
+    "eval_results.txt",
+    "history.jsonl",
+    "model.json",
+    ".index",
+)
 
 
 class PathKind(enum.Enum):
@@ -46,9 +51,13 @@ class PathKind(enum.Enum):
     NEW_FOLDER = "folder of a model"
 
 
-_OUTPUT_FOLDERS = (PathKind.RUN_FOLDER, PathKind.NEW_FOLDER)
-_LISTS = (PathKind.INPUT_FILES, PathKind.OUTPUT_FILES, PathKind.RUNS)
-OUTPUTS = (PathKind.OUTPUT_FILE, PathKind.OUTPUT_FILES, *_OUTPUT_FOLDERS)
+_KINDS_OF_OUTPUT_FOLDERS = (PathKind.RUN_FOLDER, PathKind.NEW_FOLDER)
+_KINDS_OF_LISTS = (PathKind.INPUT_FILES, PathKind.OUTPUT_FILES, PathKind.RUNS)
+OUTPUT_KINDS = (
+    PathKind.OUTPUT_FILE,
+    PathKind.OUTPUT_FILES,
+    *_KINDS_OF_OUTPUT_FOLDERS,
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -95,7 +104,7 @@ def expand_home(value: str, kind: PathKind) -> str:
         value: value of the flag.
         kind: kind of the flag. Commas separate the paths of some kinds.
     """
-    if kind not in _LISTS:
+    if kind not in _KINDS_OF_LISTS:
         return os.path.expanduser(value)
     beginning = r"^\s*|,\s*|=" if kind is PathKind.RUNS else r"^\s*|,\s*"
     return re.sub(
@@ -145,7 +154,7 @@ def check_paths(flags: Sequence[PathFlag]) -> None:
                 _FoundPath(flag, found_path, _lineage(found_path))
                 for found_path in _find_paths(flag, local_path)
             ]
-    outputs = [path for path in found_paths if path.flag.kind in OUTPUTS]
+    outputs = [path for path in found_paths if path.flag.kind in OUTPUT_KINDS]
     for output, other in itertools.product(outputs, found_paths):
         if _may_harm(output, other):
             raise ValueError(
@@ -192,16 +201,16 @@ def _may_harm(output: _FoundPath, other: _FoundPath) -> bool:
     if is_inside and other_flag.kind is PathKind.DATA_FOLDER:
         return False
     if is_inside and other_flag.kind is PathKind.RUNS:
-        return output.path.endswith(_OF_RUNS)
+        return output.path.endswith(_ENDINGS_OF_RUN_FILES)
     return True
 
 
 def _check_output(flag: PathFlag, path: str) -> None:
     """Raises an error for an output that would fail after the work is done."""
-    is_folder = flag.kind in _OUTPUT_FOLDERS
+    is_folder = flag.kind in _KINDS_OF_OUTPUT_FOLDERS
     if is_folder and is_remote(path):
         raise ValueError(f"{flag} must be a local folder; copy it afterward")
-    if is_folder or flag.kind not in OUTPUTS or is_remote(path):
+    if is_folder or flag.kind not in OUTPUT_KINDS or is_remote(path):
         return
     if os.path.isdir(path) or path.endswith(os.sep):
         raise IsADirectoryError(f"{flag}: {path} is a folder, not a file")

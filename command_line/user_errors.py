@@ -36,7 +36,7 @@ def describe_error(error: Exception, path_flags: Sequence[PathFlag]) -> str:
     """
     if isinstance(error, ModuleNotFoundError):
         return f"{error}: {installation.install_command(error.name)}"
-    if _lost_worker(error):
+    if _is_lost_worker(error):
         return (
             "another worker was lost: start all of them again. They resume "
             "from the last checkpoint"
@@ -55,7 +55,7 @@ def describe_error(error: Exception, path_flags: Sequence[PathFlag]) -> str:
     return str(error)
 
 
-def _lost_worker(error: Exception) -> bool:
+def _is_lost_worker(error: Exception) -> bool:
     """Returns whether TensorFlow could not reach another worker."""
     # The message of such an error is a stack of calls.
     return type(error).__name__ in (

@@ -16,10 +16,13 @@ from files.paths import StrPath, named_errors
 # checks its type, because the file may be of a user or of another program.
 JsonObject: TypeAlias = dict[str, Any]
 EntryT = TypeVar("EntryT")
-KindT = TypeVar("KindT")
+ValueT = TypeVar("ValueT")
 # {type in Python: JSON's name, without and with its article}.
-_NAMES: dict[type, str] = {dict: "object", list: "list"}
-_NAMES_WITH_ARTICLE: dict[type, str] = {dict: "an object", list: "a list"}
+_NAME_OF_TYPE: dict[type, str] = {dict: "object", list: "list"}
+_NAME_WITH_ARTICLE_OF_TYPE: dict[type, str] = {
+    dict: "an object",
+    list: "a list",
+}
 
 
 def read_json(path: StrPath) -> Any:  # noqa: ANN401  a stated TypedDict
@@ -42,26 +45,26 @@ def parse_json(
 def parse_json(
     text: str | bytes,
     where: str,
-    kind: type[KindT],
+    value_type: type[ValueT],
     may_be_infinite: bool = False,
-) -> KindT: ...
+) -> ValueT: ...
 def parse_json(
     text: str | bytes,
     where: str,
-    kind: type = dict,
+    value_type: type = dict,
     may_be_infinite: bool = False,
 ) -> object:
     """Parses JSON text.
 
     Bytes must be UTF-8, with or without a byte order mark. Error messages begin
-    with `where`, such as "data.jsonl, line 3". `kind` is the type of the value
-    that the text must contain: dict, list, or object for any type. If
-    `may_be_infinite`, the text may contain numbers that are not finite, as
-    Python and pandas write them.
+    with `where`, such as "data.jsonl, line 3". The text must contain a value of
+    `value_type`: dict, list, or object for any type. If `may_be_infinite`, the
+    text may contain numbers that are not finite, as Python and pandas write
+    them.
 
     Raises:
-        ValueError: the text is not JSON, its value is not a `kind`, is nested
-            too deeply, or contains a number that is not finite.
+        ValueError: the text is not JSON, its value is of another type, is
+            nested too deeply, or contains a number that is not finite.
     """
 
     def parse_object(pairs: list[tuple[str, Any]]) -> JsonObject:
@@ -90,8 +93,8 @@ def parse_json(
         )
     except (ValueError, RecursionError) as error:
         raise ValueError(f"{where} is not valid JSON: {error}") from error
-    if not isinstance(value, kind):
-        name = _NAMES.get(kind, kind.__name__)
+    if not isinstance(value, value_type):
+        name = _NAME_OF_TYPE.get(value_type, value_type.__name__)
         raise ValueError(
             f"{where} must contain a JSON {name}. Received: {repr(value)[:80]}"
         )
@@ -99,14 +102,17 @@ def parse_json(
 
 
 def read_entry(
-    values: Mapping[str, object], name: str, kind: type[EntryT], where: str
+    values: Mapping[str, object],
+    name: str,
+    value_type: type[EntryT],
+    where: str,
 ) -> EntryT:
-    """Returns an entry of a JSON object, an empty `kind` if there is none.
+    """Returns an entry of a JSON object, an empty one if there is none.
 
     Args:
         values: the object.
         name: name of the entry. A missing entry and null are the same.
-        kind: type that the entry must have, dict or list.
+        value_type: type that the entry must have, dict or list.
         where: path of the file, for messages.
 
     Raises:
@@ -114,10 +120,11 @@ def read_entry(
     """
     value = values.get(name)
     if value is None:
-        return kind()
-    if not isinstance(value, kind):
+        return value_type()
+    if not isinstance(value, value_type):
         raise ValueError(
-            f"{where}: `{name}` must be {_NAMES_WITH_ARTICLE[kind]}. "
+            f"{where}: `{name}` must be "
+            f"{_NAME_WITH_ARTICLE_OF_TYPE[value_type]}. "
             f"Received: {value!r:.80}"
         )
     return value

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 StrPath = str | os.PathLike[str]
 
 # Characters that are special in patterns.
-_SPECIAL = re.compile(r"[*?\[\\]")
+_PATTERN_CHARACTER = re.compile(r"[*?\[\\]")
 
 
 def is_remote(path: StrPath) -> bool:
@@ -51,7 +51,7 @@ def literal_name(path: StrPath) -> Iterator[str]:
         path: path of a folder, or prefix of a checkpoint.
     """
     path, name = os.fspath(path), ""
-    if not _SPECIAL.search(path):
+    if not _PATTERN_CHARACTER.search(path):
         yield path
         return
     # Do not use `abspath`, because it changes `link/..` to the folder that

@@ -15,7 +15,7 @@ DISTRIBUTION = "bert-for-keras"
 ROOT = Path(__file__).resolve().parents[1]
 # {optional package: the part that installs it}. A part is a file in
 # requirements/, and an extra of the distribution.
-PARTS = {
+PART_OF_PACKAGE = {
     "ai_edge_litert": "predict",
     "apache_beam": "beam",
     "dask": "beam",
@@ -43,7 +43,7 @@ def install_command(package: str | None) -> str:
         package: name of the package, as it is imported. For a package without a
             part of its own, the command installs all that the scripts need.
     """
-    part = PARTS.get((package or "").partition(".")[0])
+    part = PART_OF_PACKAGE.get((package or "").partition(".")[0])
     file = f"requirements/{part}.txt" if part else "requirements.txt"
     if (ROOT / file).is_file():
         return f"pip install -r {file}"

@@ -28,23 +28,26 @@ def register(package: str, names: Mapping[str, str], sibling: str) -> None:
         name: _Placeholder(module, name) for name, module in names.items()
     }
     if "keras" in sys.modules:
-        _add(package, placeholders, sibling)
+        _add_placeholders(package, placeholders, sibling)
     else:
         surround_import(
-            "keras", functools.partial(_adding, package, placeholders, sibling)
+            "keras",
+            functools.partial(
+                _placeholders_added, package, placeholders, sibling
+            ),
         )
 
 
 @contextlib.contextmanager
-def _adding(
+def _placeholders_added(
     package: str, placeholders: Mapping[str, "_Placeholder"], sibling: str
 ) -> Iterator[None]:
     """Adds the classes once Keras is imported."""
     yield
-    _add(package, placeholders, sibling)
+    _add_placeholders(package, placeholders, sibling)
 
 
-def _add(
+def _add_placeholders(
     package: str, placeholders: Mapping[str, "_Placeholder"], sibling: str
 ) -> None:
     """Adds placeholders to the classes that Keras knows."""

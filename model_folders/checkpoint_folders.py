@@ -11,12 +11,12 @@ from model_folders import model_json
 from model_folders.model_entries import ModelJson
 
 # Folder in the folder of a run that contains the weights of the best step.
-BEST = "best"
+BEST_FOLDER = "best"
 # The name of a run's checkpoint is this prefix, a hyphen and the step.
-PREFIX = "model.ckpt"
+CHECKPOINT_PREFIX = "model.ckpt"
 # {what it is, and what to do: pattern of the names of its files and folders} of
 # weights that are not read.
-_OTHERS = {
+_PATTERN_OF_UNREAD_WEIGHTS = {
     "weights of Flax. Convert them with transformers 4 (from_flax=True) to "
     "model.safetensors": r"flax_model.*\.msgpack(\.index\.json)?",
     "a part of a checkpoint of DeepSpeed. Merge its parts into "
@@ -32,7 +32,7 @@ _OTHERS = {
 def checkpoint_steps(folder: StrPath) -> list[int]:
     """Returns the steps of complete checkpoints in a folder, oldest first."""
     names = os.listdir(folder) if os.path.isdir(folder) else []
-    pattern = re.compile(rf"{PREFIX}-(0|[1-9][0-9]*)\.index")
+    pattern = re.compile(rf"{CHECKPOINT_PREFIX}-(0|[1-9][0-9]*)\.index")
     matches = map(pattern.fullmatch, names)
     return sorted(int(match[1]) for match in matches if match)
 
@@ -94,8 +94,8 @@ def find_best(folder: StrPath, contents: ModelJson | None = None) -> str | None:
     steps = checkpoint_steps(folder)
     if step is None or (steps and steps[-1] < step):
         return None
-    for place in (os.path.join(folder, BEST), str(folder)):
-        prefix = os.path.join(place, f"{PREFIX}-{step}")
+    for place in (os.path.join(folder, BEST_FOLDER), str(folder)):
+        prefix = os.path.join(place, f"{CHECKPOINT_PREFIX}-{step}")
         if os.path.isfile(f"{prefix}.index"):
             return prefix
     logging.warning(
@@ -133,7 +133,7 @@ def _find_newest(path: str) -> str:
 
 def _check_other_libraries(folder: str, *names: str) -> None:
     """Raises a ValueError if a name is one of another library's weights."""
-    for explanation, pattern in _OTHERS.items():
+    for explanation, pattern in _PATTERN_OF_UNREAD_WEIGHTS.items():
         for name in names:
             if re.fullmatch(pattern, name):
                 path = os.path.join(folder, name)

@@ -17,7 +17,7 @@ from model_folders.bert_config import ACTIVATIONS, BertConfig
 from model_folders.kinds import (
     ARCHITECTURES,
     KINDS,
-    PROBLEM_TYPES,
+    PROBLEM_TYPE_OF_MODE,
     TOKEN_CLASSIFIER,
     TRANSFORMERS_MASKED_LM,
     TRANSFORMERS_NEXT_SENTENCE,
@@ -61,7 +61,7 @@ _ACTIVATIONS = {
     **{name: name for name in ACTIVATIONS if "gelu" not in name},
 }
 # Default values in transformers.
-_DEFAULTS = {
+_DEFAULT_ENTRIES = {
     "hidden_act": "gelu",
     "is_decoder": False,
     "model_type": "bert",
@@ -70,7 +70,7 @@ _DEFAULTS = {
     "vocab_size": 30522,
 }
 # {entry: values that this project can compute}.
-_ALLOWED: dict[str, list[object]] = {
+_ALLOWED_VALUES_OF_ENTRY: dict[str, list[object]] = {
     "hidden_act": [*_ACTIVATIONS],
     "is_decoder": [False],
     "position_embedding_type": ["absolute"],
@@ -115,7 +115,7 @@ def _output_settings(problem_type: str | None, num_labels: int) -> HeadSettings:
             return {}
         return {"output_mode": "regression", "problem_type": None}
     settings: HeadSettings = {"problem_type": problem_type}
-    for output_mode, name in PROBLEM_TYPES.items():
+    for output_mode, name in PROBLEM_TYPE_OF_MODE.items():
         if name == problem_type:
             settings["output_mode"] = output_mode
     return settings
@@ -208,7 +208,7 @@ def _is_huggingface(values: JsonObject, path: str) -> bool:
 
 def _huggingface_entries(values: JsonObject, path: str) -> JsonObject:
     """Returns the entries of a bert_config.json for those of a config.json."""
-    values = {**_DEFAULTS, **values}
+    values = {**_DEFAULT_ENTRIES, **values}
     if values["hidden_act"] in (None, ""):
         values["hidden_act"] = "linear"
     if values["model_type"] != "bert":
@@ -217,7 +217,7 @@ def _huggingface_entries(values: JsonObject, path: str) -> JsonObject:
             "weights of another network than BERT, which this project does not "
             "read. Choose a model whose `model_type` is bert"
         )
-    for key, allowed in _ALLOWED.items():
+    for key, allowed in _ALLOWED_VALUES_OF_ENTRY.items():
         if values[key] not in allowed:
             raise ValueError(
                 f"{path}: `{key}` must be one of {allowed}. "

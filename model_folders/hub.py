@@ -19,9 +19,9 @@ from model_folders.labels import LABELS_FILE
 SCHEME = "hf://"
 # The folder of a download in the cache.
 _SNAPSHOT = re.compile(r"models--(.+)--(.+)[/\\]snapshots[/\\]([0-9a-f]{40})$")
-_SPEC = re.compile(r"hf://([^/@\s]+/[^/@\s]+?)/?(?:@(\S+))?")
+_HUB_PATH = re.compile(r"hf://([^/@\s]+/[^/@\s]+?)/?(?:@(\S+))?")
 # What describes a model: network, head, vocabulary, tokenizer and pooling.
-_DESCRIPTIONS = (
+_SMALL_FILES = (
     "config.json",
     "bert_config.json",
     "model.json",
@@ -38,23 +38,23 @@ _DESCRIPTIONS = (
     kerashub_files.PREPROCESSOR_FILE,
     kerashub_files.VOCAB_FILE,
 )
-_SAFETENSORS = (
+_SAFETENSORS_FILES = (
     "model.safetensors",
     "model.safetensors.index.json",
     "model-*-of-*.safetensors",
 )
-_KERASHUB = (
+_KERASHUB_FILES = (
     kerashub_files.WEIGHTS_FILE,
     kerashub_files.INDEX_FILE,
     kerashub_files.SHARDS,
     kerashub_files.TASK_WEIGHTS_FILE,
 )
-_PICKLES = (
+_TORCH_FILES = (
     "pytorch_model.bin",
     "pytorch_model.bin.index.json",
     "pytorch_model-*-of-*.bin",
 )
-_TENSORFLOW = (
+_TENSORFLOW_FILES = (
     "tf_model.h5",
     "tf_model.h5.index.json",
     "tf_model-*-of-*.h5",
@@ -91,7 +91,7 @@ def download(path: str) -> str:
             there is no BERT that this installation can read.
         OSError: the files cannot be downloaded.
     """
-    match = _SPEC.fullmatch(path)
+    match = _HUB_PATH.fullmatch(path)
     if not match:
         raise ValueError(f"{path} must be hf://OWNER/NAME, or end in @REVISION")
     if not importlib.util.find_spec("huggingface_hub"):
@@ -100,17 +100,17 @@ def download(path: str) -> str:
             f"{install_command('huggingface_hub')}"
         )
     name, revision = match.groups()
-    small_files = _fetch(path, name, revision)
+    small_files = _download_files(path, name, revision)
     # Check the small files before the large ones are downloaded.
     commit = small_files.name
     if kerashub_files.has_preset(small_files):
         # Other networks and tasks are errors.
         kerashub_files.read_settings(small_files)
-        return str(_fetch(path, name, commit, _KERASHUB))
+        return str(_download_files(path, name, commit, _KERASHUB_FILES))
     _check_is_bert(path, small_files / "config.json")
-    folder = _fetch(path, name, commit, _SAFETENSORS)
+    folder = _download_files(path, name, commit, _SAFETENSORS_FILES)
     if not any(folder.glob("*.safetensors")):
-        folder = _fetch_older(path, name, commit)
+        folder = _download_older_files(path, name, commit)
     return str(folder)
 
 
@@ -128,14 +128,16 @@ def _check_is_bert(path: str, config: Path) -> None:
         )
 
 
-def _fetch_older(path: str, name: str, commit: str) -> Path:
+def _download_older_files(path: str, name: str, commit: str) -> Path:
     """Downloads the first kind of older weights that a repository contains.
 
     Returns their folder.
     """
     has_torch = importlib.util.find_spec("torch")
-    for weights in (_PICKLES, _TENSORFLOW) if has_torch else (_TENSORFLOW,):
-        folder = _fetch(path, name, commit, weights)
+    for weights in (
+        (_TORCH_FILES, _TENSORFLOW_FILES) if has_torch else (_TENSORFLOW_FILES,)
+    ):
+        folder = _download_files(path, name, commit, weights)
         if any(file for pattern in weights for file in folder.glob(pattern)):
             return folder
     if not has_torch:
@@ -149,7 +151,7 @@ def _fetch_older(path: str, name: str, commit: str) -> Path:
     )
 
 
-def _fetch(
+def _download_files(
     path: str, name: str, revision: str | None, weights: Sequence[str] = ()
 ) -> Path:
     """Downloads the small files of a model, and weights that match a pattern.
@@ -164,7 +166,7 @@ def _fetch(
 
     try:
         folder = snapshot_download(
-            name, revision=revision, allow_patterns=[*_DESCRIPTIONS, *weights]
+            name, revision=revision, allow_patterns=[*_SMALL_FILES, *weights]
         )
     except (OSError, errors.HTTPError) as error:
         # Says whether the name is wrong, or the model private or gated.

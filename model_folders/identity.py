@@ -10,18 +10,18 @@ from typing import Any
 
 from model_folders import model_json
 from model_folders.bert_config import BertConfig
-from model_folders.presets import NETWORK, Preset
+from model_folders.presets import NETWORK_OPTIONS, Preset
 from model_folders.tokenizer_files import Tokenizer
 
 # Entries of bert_config.json that inference does not use.
-_NOT_IDENTITY = {
+_ENTRIES_UNUSED_IN_INFERENCE = {
     "attention_probs_dropout_prob",
     "hidden_dropout_prob",
     "initializer_range",
     "unused",
 }
 # Entries of bert_config.json that the shapes of the weights do not determine.
-NOT_IN_SHAPES = ("hidden_act", "layer_norm_eps", "num_attention_heads")
+ENTRIES_NOT_IN_SHAPES = ("hidden_act", "layer_norm_eps", "num_attention_heads")
 
 
 def check_identity(
@@ -59,7 +59,7 @@ def check_identity(
                 saved["bert_config"], trains
             )
         except ValueError as error:
-            file = os.path.join(preset.path, model_json.FILE)
+            file = os.path.join(preset.path, model_json.MODEL_JSON_FILE)
             raise ValueError(f"{file}: `bert_config`: {error}") from error
     if tokenizer and preset.vocab_file:
         tokenizer.check_same_words(preset.vocab_file, preset.source)
@@ -80,7 +80,9 @@ def _stated_settings(preset: Preset, trains: bool) -> dict[str, Any]:
     if trains:
         # --bilstm belongs to the head, which starts with new weights.
         # Without a record, any network may be trained.
-        for name in NETWORK if not preset.recorded_settings else ("bilstm",):
+        for name in (
+            NETWORK_OPTIONS if not preset.recorded_settings else ("bilstm",)
+        ):
             del saved[name]
     if preset.do_lower_case is not None:
         saved["tokenizer"] = {
@@ -97,7 +99,11 @@ def _compared_entries(
 ) -> dict[str, object]:
     """Returns the entries of a bert_config.json that must not differ."""
     values = dataclasses.asdict(BertConfig.from_dict(bert_config))
-    names = NOT_IN_SHAPES if trains else values.keys() - _NOT_IDENTITY
+    names = (
+        ENTRIES_NOT_IN_SHAPES
+        if trains
+        else values.keys() - _ENTRIES_UNUSED_IN_INFERENCE
+    )
     return {name: values[name] for name in names}
 
 

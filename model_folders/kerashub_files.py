@@ -29,7 +29,7 @@ TOKENIZER_FILE = "tokenizer.json"
 VOCAB_FILE = "assets/tokenizer/vocabulary.txt"
 
 # {entry of BertConfig: entry of a BertBackbone}.
-_SIZES = {
+_KERASHUB_NAME_OF_SIZE = {
     "vocab_size": "vocabulary_size",
     "hidden_size": "hidden_dim",
     "num_hidden_layers": "num_layers",
@@ -37,22 +37,22 @@ _SIZES = {
     "intermediate_size": "intermediate_dim",
 }
 # Entries of a BertBackbone that may be missing, with KerasHub's defaults.
-_DEFAULTS: JsonObject = {
+_DEFAULT_ENTRIES: JsonObject = {
     "dropout": 0.1,
     "max_sequence_length": 512,
     "num_segments": 2,
 }
 # KerasHub's default length of inputs.
-_SEQUENCE_LENGTH = 512
+_DEFAULT_SEQUENCE_LENGTH = 512
 # {class: its module} of the objects that are written.
-_MODULES = {
+_MODULE_OF_CLASS = {
     "BertBackbone": "bert_backbone",
     "BertTextClassifier": "bert_text_classifier",
     "BertTextClassifierPreprocessor": "bert_text_classifier_preprocessor",
     "BertTokenizer": "bert_tokenizer",
 }
 # Values of a BertTokenizer that result in the tokens of Google's tokenizer.
-_TOKENIZER = {
+_ALLOWED_TOKENIZER_VALUES = {
     "lowercase": (True, False),
     "split": (True,),
     "split_on_cjk": (True,),
@@ -112,11 +112,17 @@ def network_entries(values: JsonObject, path: str) -> JsonObject:
     Raises:
         ValueError: it is another network, or lacks an entry.
     """
-    entries = _DEFAULTS | config_of(values, path, "BertBackbone")
-    missing = [entry for entry in _SIZES.values() if entry not in entries]
+    entries = _DEFAULT_ENTRIES | config_of(values, path, "BertBackbone")
+    missing = [
+        entry
+        for entry in _KERASHUB_NAME_OF_SIZE.values()
+        if entry not in entries
+    ]
     if missing:
         raise ValueError(f"{path} lacks `config.{missing[0]}`")
-    sizes = {name: entries[entry] for name, entry in _SIZES.items()}
+    sizes = {
+        name: entries[entry] for name, entry in _KERASHUB_NAME_OF_SIZE.items()
+    }
     return {
         **sizes,
         "hidden_act": "gelu",
@@ -165,7 +171,7 @@ def read_settings(folder: StrPath) -> tuple[str, HeadSettings]:
     head, entries = read_task(folder)
     settings: HeadSettings = {}
     if head == CLASSIFIER:
-        settings |= _read_length(folder, _DEFAULTS | network)
+        settings |= _read_length(folder, _DEFAULT_ENTRIES | network)
     if head == CLASSIFIER and entries.get("activation") == "sigmoid":
         settings["output_mode"] = "multilabel"
         settings["problem_type"] = "multi_label_classification"
@@ -185,7 +191,7 @@ def _read_length(folder: StrPath, network: JsonObject) -> HeadSettings:
     entries = values.get("config") if is_kerashub(values) else None
     if not isinstance(entries, dict):
         raise ValueError(f"{path} must contain `class_name` and `config`")
-    length = entries.get("sequence_length", _SEQUENCE_LENGTH)
+    length = entries.get("sequence_length", _DEFAULT_SEQUENCE_LENGTH)
     if type(length) is not int or length < 3:
         raise ValueError(
             f"{path}: `sequence_length` must be a whole number above 2. "
@@ -197,7 +203,7 @@ def _read_length(folder: StrPath, network: JsonObject) -> HeadSettings:
     return {"max_seq_length": length}
 
 
-def read_pooling(folder: StrPath) -> str | None:
+def read_embedder_pooling(folder: StrPath) -> str | None:
     """Returns how a BertTextEmbedder pools, None if it only averages."""
     if not has_preset(folder):
         return None
@@ -221,7 +227,7 @@ def parse_casing(values: JsonObject, path: str) -> StatedCasing:
     entries = config_of(values, path, "BertTokenizer")
     # A cased tokenizer that strips accents is none of Google's.
     lower_case = entries.get("lowercase", False)
-    allowed = _TOKENIZER | {"strip_accents": (False, lower_case)}
+    allowed = _ALLOWED_TOKENIZER_VALUES | {"strip_accents": (False, lower_case)}
     for name, expected in allowed.items():
         value = entries.get(name, expected[0])
         if json.dumps(value) not in map(json.dumps, expected):
@@ -231,7 +237,7 @@ def parse_casing(values: JsonObject, path: str) -> StatedCasing:
                 "model"
             )
     if lower_case and not entries.get("strip_accents"):
-        _warn(
+        _warn_once(
             f"{path}: KerasHub keeps the accents of this model's texts, but "
             "this program strips them, as Google's BERT does"
         )
@@ -239,7 +245,7 @@ def parse_casing(values: JsonObject, path: str) -> StatedCasing:
 
 
 @functools.cache
-def _warn(message: str) -> None:
+def _warn_once(message: str) -> None:
     """Logs a warning once, even if a command reads a folder several times."""
     logging.warning("%s", message)
 
@@ -269,8 +275,11 @@ def check_backbone(config: BertConfig) -> None:
 
 def format_network(config: BertConfig) -> JsonObject:
     """Returns the contents of the config.json of a BertBackbone."""
-    entries = {entry: getattr(config, name) for name, entry in _SIZES.items()}
-    return _object(
+    entries = {
+        entry: getattr(config, name)
+        for name, entry in _KERASHUB_NAME_OF_SIZE.items()
+    }
+    return _create_object(
         "BertBackbone",
         **entries,
         dropout=config.hidden_dropout_prob,
@@ -285,7 +294,7 @@ def format_tokenizer(do_lower_case: bool) -> JsonObject:
     Google's BERT strips the accents of lower-cased text, which KerasHub does
     not do by default.
     """
-    return _object(
+    return _create_object(
         "BertTokenizer",
         dtype="int32",
         config_file=TOKENIZER_FILE,
@@ -318,32 +327,32 @@ def format_classifier(
         num_labels: number of outputs.
         activation: name of Keras's function of the outputs.
     """
-    preprocessor = _object(
+    preprocessor = _create_object(
         "BertTextClassifierPreprocessor",
         tokenizer=tokenizer,
         config_file=PREPROCESSOR_FILE,
         sequence_length=max_length,
         truncate="round_robin",
     )
-    task = _object(
+    task = _create_object(
         "BertTextClassifier",
         backbone=network,
         preprocessor=preprocessor,
         num_classes=num_labels,
         activation=activation,
         # The rate before the last layer, which Google's code fixes too.
-        dropout=_DEFAULTS["dropout"],
+        dropout=_DEFAULT_ENTRIES["dropout"],
     )
     # A task takes its type from its backbone.
     del task["config"]["dtype"], task["config"]["trainable"]
     return {TASK_FILE: task, PREPROCESSOR_FILE: preprocessor}
 
 
-def _object(
+def _create_object(
     class_name: str, dtype: str = "float32", **entries: Any
 ) -> JsonObject:
     """Returns a serialized object of KerasHub, as Keras writes it."""
-    module = _MODULES[class_name]
+    module = _MODULE_OF_CLASS[class_name]
     policy = {
         "module": "keras",
         "class_name": "DTypePolicy",

@@ -23,7 +23,7 @@ TRANSFORMERS_MASKED_LM = "BertForMaskedLM"
 TRANSFORMERS_NEXT_SENTENCE = "BertForNextSentencePrediction"
 
 # {value of --output_mode: value of `problem_type` in transformers}.
-PROBLEM_TYPES: dict[OutputMode, str] = {
+PROBLEM_TYPE_OF_MODE: dict[OutputMode, str] = {
     "classification": "single_label_classification",
     "multilabel": "multi_label_classification",
     "regression": "regression",
@@ -110,7 +110,7 @@ KERASHUB_TASKS = {
 }
 
 
-def kind_of(model: object) -> str:
+def model_class_of(model: object) -> str:
     """Returns the name of a model's kind, which is the name of its class."""
     return type(model).__name__
 

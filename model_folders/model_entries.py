@@ -46,7 +46,7 @@ class HeadSettings(TypedDict, total=False):
     # Value of --task_name, such as "cola".
     task_name: str | None
     output_mode: OutputMode | None
-    # The same in transformers, a value of `kinds.PROBLEM_TYPES`.
+    # The same in transformers, a value of `kinds.PROBLEM_TYPE_OF_MODE`.
     problem_type: str | None
     # Names of the outputs, in order. None if they have no names.
     labels: Sequence[str] | None

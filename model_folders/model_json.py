@@ -14,19 +14,19 @@ from model_folders import kinds
 from model_folders.model_entries import ModelJson
 from model_folders.recorded_sets import DEV_SET_RULE, RECORDED_SETS
 
-FILE = "model.json"
+MODEL_JSON_FILE = "model.json"
 # Entry with the checksums of an export's networks.
 CHECKSUMS: Final = "checksums"
 # Version of the format of model.json.
 VERSION = 1
 # Entries of model.json that are whole numbers above 0.
-_COUNTS = (
+_COUNT_ENTRIES = (
     "max_answer_length",
     "max_query_length",
     "n_best_size",
 )
 # Entries of model.json that are true or false.
-_SWITCHES = (
+_BOOL_ENTRIES = (
     "bilstm",
     "do_lower_case",
     "left_to_right",
@@ -37,9 +37,15 @@ _SWITCHES = (
     "version_2_with_negative",
 )
 # Entries of model.json whose entries are checked too.
-_CHECKED_GROUPS = ("origin", "settings", DEV_SET_RULE, "task", "tokenizer")
+_CHECKED_OBJECT_ENTRIES = (
+    "origin",
+    "settings",
+    DEV_SET_RULE,
+    "task",
+    "tokenizer",
+)
 # Entries of model.json that contain other entries.
-_GROUPS = (
+_OBJECT_ENTRIES = (
     CHECKSUMS,
     "bert_config",
     "command",
@@ -54,8 +60,8 @@ _GROUPS = (
 _Allowed: TypeAlias = type | types.UnionType | range | tuple[object, ...]
 # {entry of model.json: its type, or its valid values}. Serving and this package
 # trust these entries: a negative stride would loop for ever, and "no" be true.
-# `config_values.fill` checks every entry that becomes a flag.
-_ENTRIES: dict[str, _Allowed] = {
+# `config_values.fill_unset` checks every entry that becomes a flag.
+_ALLOWED_VALUES_OF_ENTRY: dict[str, _Allowed] = {
     "best_step": int | None,
     "clean_fraction": int | float,
     RECORDED_SETS: list,
@@ -67,11 +73,11 @@ _ENTRIES: dict[str, _Allowed] = {
     "max_seq_length": range(3, 2**31),
     "null_score_diff_threshold": int | float,
     "num_texts": (None, 1, 2),
-    "output_mode": (None, *kinds.PROBLEM_TYPES),
+    "output_mode": (None, *kinds.PROBLEM_TYPE_OF_MODE),
     "rule": range(2**31),
-    **dict.fromkeys(_COUNTS, range(1, 2**31)),
-    **dict.fromkeys(_SWITCHES, bool),
-    **dict.fromkeys(_GROUPS, dict),
+    **dict.fromkeys(_COUNT_ENTRIES, range(1, 2**31)),
+    **dict.fromkeys(_BOOL_ENTRIES, bool),
+    **dict.fromkeys(_OBJECT_ENTRIES, dict),
     **dict.fromkeys(("name", "problem_type", "task_name"), str | None),
 }
 
@@ -82,7 +88,7 @@ def read_model_json(folder: StrPath) -> ModelJson:
     Raises:
         ValueError: an entry is not valid, or the version is another.
     """
-    file = os.path.join(folder, FILE)
+    file = os.path.join(folder, MODEL_JSON_FILE)
     if not os.path.isfile(file):
         return {}
     values: ModelJson = read_json(file)
@@ -109,13 +115,13 @@ def check_entries(entries: Mapping[str, object], file: str) -> None:
     for name, value in entries.items():
         if not _is_valid_entry(name, value):
             raise ValueError(f"{file}: `{name}` must not be {value!r:.80}")
-        if name in _CHECKED_GROUPS and isinstance(value, dict):
+        if name in _CHECKED_OBJECT_ENTRIES and isinstance(value, dict):
             check_entries(value, file)
 
 
 def _is_valid_entry(name: str, value: object) -> bool:
     """Returns whether an entry has its type, or one of its valid values."""
-    allowed = _ENTRIES.get(name, object)
+    allowed = _ALLOWED_VALUES_OF_ENTRY.get(name, object)
     if isinstance(allowed, range):
         return type(value) is int and value in allowed
     if isinstance(allowed, tuple):

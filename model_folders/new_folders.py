@@ -26,9 +26,12 @@ from model_folders import model_json
 
 # Where the file may lie that lists the files of its folder. An export of only a
 # SavedModel has it beside the vocabulary.
-_LISTS = (model_json.FILE, f"assets.extra/{model_json.FILE}")
+_LISTING_FILES = (
+    model_json.MODEL_JSON_FILE,
+    f"assets.extra/{model_json.MODEL_JSON_FILE}",
+)
 # Marks a folder that was moved to PATH.old, to tell it from a user's copy.
-_MOVED = ".moved"
+_MOVED_MARK = ".moved"
 
 
 def check_folder(path: StrPath, flag: str = "") -> None:
@@ -47,15 +50,15 @@ def check_folder(path: StrPath, flag: str = "") -> None:
     if not path.is_dir() or path.is_mount():
         raise ValueError(f"{where} is not a folder, or a disk; use a folder")
     unlisted = _unlisted_files(path)
-    old = _old(path)
+    old = _old_folder_of(path)
     if os.path.lexists(old) and not _is_left(old):
         # The folder moves there while it is replaced.
         unlisted.append(str(old))
     if unlisted:
         raise ValueError(
             f"{where} is not replaced, because {unlisted[0]} is not listed in "
-            f"{_LISTS[0]} as written by this project. Move it away, or use a "
-            "new folder"
+            f"{_LISTING_FILES[0]} as written by this project. Move it away, or "
+            "use a new folder"
         )
 
 
@@ -90,7 +93,7 @@ def new_folder(
             _write_files(work, files or {})
             yield work
         _write_list(work)
-        _replace(path, work)
+        _replace_folder(path, work)
     finally:
         os.close(descriptor)
         shutil.rmtree(work, ignore_errors=True)
@@ -104,15 +107,15 @@ def _write_files(folder: Path, files: Mapping[str, str | bytes]) -> None:
         write_bytes(folder / name, content)
 
 
-def _replace(path: Path, work: Path) -> None:
+def _replace_folder(path: Path, work: Path) -> None:
     """Renames the finished folder `work` to `path`, after it is on the disk."""
     for file in (*work.rglob("*"), work):
         sync_to_disk(file)
     # Check again, because somebody may have added files to the folder.
     check_folder(path)
     if path.exists():
-        (path / _MOVED).touch()
-        path.rename(_old(path))
+        (path / _MOVED_MARK).touch()
+        path.rename(_old_folder_of(path))
     work.rename(path)
     sync_to_disk(path.parent)
 
@@ -120,10 +123,10 @@ def _replace(path: Path, work: Path) -> None:
 def _clean_up(path: Path) -> None:
     """Finishes or undoes the work of a killed process."""
     remove_partial(path)
-    old = _old(path)
-    if (old / _MOVED).is_file() and not path.exists():
+    old = _old_folder_of(path)
+    if (old / _MOVED_MARK).is_file() and not path.exists():
         old.rename(path)
-    (path / _MOVED).unlink(missing_ok=True)
+    (path / _MOVED_MARK).unlink(missing_ok=True)
     if _is_left(old):
         # A partial name, so that a kill leaves no half folder at PATH.old.
         shutil.rmtree(old.rename(partial_path(path)), ignore_errors=True)
@@ -132,36 +135,36 @@ def _clean_up(path: Path) -> None:
 def _unlisted_files(folder: Path) -> list[str]:
     """Returns the files in a folder that its list does not contain."""
     file = _find_list(folder)
-    listed = [_MOVED]
+    listed = [_MOVED_MARK]
     if file.is_file():
         names = json_files.read_json(file).get("files")
         listed += names if isinstance(names, list) else []
-    return [name for name in _contents(folder) if name not in listed]
+    return [name for name in _files_in(folder) if name not in listed]
 
 
 def _is_left(old: Path) -> bool:
     """Returns whether a killed process left PATH.old, without a user's file."""
-    return (old / _MOVED).is_file() and not _unlisted_files(old)
+    return (old / _MOVED_MARK).is_file() and not _unlisted_files(old)
 
 
 def _write_list(folder: Path) -> None:
     """Adds the names of all files in a folder to its list."""
     file = _find_list(folder)
     content = json_files.read_json(file) if file.is_file() else {}
-    names = {*_contents(folder), file.relative_to(folder).as_posix()}
+    names = {*_files_in(folder), file.relative_to(folder).as_posix()}
     write_json(
         file, {"version": model_json.VERSION, **content, "files": sorted(names)}
     )
 
 
 def _find_list(folder: Path) -> Path:
-    files = [folder / name for name in _LISTS]
+    files = [folder / name for name in _LISTING_FILES]
     return next(filter(Path.is_file, files), files[0])
 
 
-def _contents(path: Path) -> list[str]:
+def _files_in(path: Path) -> list[str]:
     return sorted(file.relative_to(path).as_posix() for file in path.rglob("*"))
 
 
-def _old(path: Path) -> Path:
+def _old_folder_of(path: Path) -> Path:
     return path.with_name(f"{path.name}.old")

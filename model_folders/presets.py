@@ -48,10 +48,10 @@ from model_folders.recorded_sets import (
     RecordedSet,
     parse_dev_set_rule,
 )
-from model_folders.tokenizer_files import TOKENIZER_FILE, read_tokenizer
+from model_folders.tokenizer_files import TOKENIZER_FILE, read_stated_casing
 
 # Options of the network for which bert_config.json contains no entry.
-NETWORK = ("left_to_right", "bilstm")
+NETWORK_OPTIONS = ("left_to_right", "bilstm")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -70,7 +70,7 @@ class Preset:
             an encoder of TF-Hub, the path of saved_model.pb.
         vocab_file: path of vocab.txt or tokenizer.json, or None if both are
             missing.
-        tokenizer: result of `read_tokenizer`, {} if nothing is stated.
+        stated_casing: result of `read_stated_casing`, {} if nothing is stated.
         head: class of the model, or None if it is unknown.
         labels: names of the outputs, in order, or None if no file names them.
         pooling: how sentence-transformers turns the vectors of tokens into one
@@ -91,7 +91,9 @@ class Preset:
     is_own_run: bool = False
     config_file: str | None = None
     vocab_file: str | None = None
-    tokenizer: StatedCasing = dataclasses.field(default_factory=StatedCasing)
+    stated_casing: StatedCasing = dataclasses.field(
+        default_factory=StatedCasing
+    )
     head: str | None = None
     labels: list[str] | None = None
     pooling: str | None = None
@@ -111,7 +113,7 @@ class Preset:
 
     @property
     def network(self) -> NetworkOptions:
-        """{option in NETWORK: whether the weights were trained with it}."""
+        """{option of the network: whether the weights were trained with it}."""
         return {
             "left_to_right": self.recorded_settings.get("left_to_right", False),
             "bilstm": self.recorded_settings.get("bilstm", False),
@@ -120,7 +122,7 @@ class Preset:
     @property
     def do_lower_case(self) -> bool | None:
         """Whether text is lower-cased, or None if no file states it."""
-        stated = self.tokenizer.get("do_lower_case")
+        stated = self.stated_casing.get("do_lower_case")
         if stated is None:
             recorded = self.recorded_settings.get("tokenizer", {})
             stated = recorded.get("do_lower_case")
@@ -151,7 +153,7 @@ class Preset:
         decisions = {"trim_padding": recorded.get("trim_padding", trim_padding)}
         if decisions["trim_padding"] is not None:
             model_json.check_entries(
-                decisions, os.path.join(self.path, model_json.FILE)
+                decisions, os.path.join(self.path, model_json.MODEL_JSON_FILE)
             )
         return decisions
 
@@ -299,7 +301,7 @@ def _split_task(contents: ModelJson) -> tuple[str | None, HeadSettings]:
     """Returns (class of the model, settings of its head) of a model.json."""
     settings = contents.get("task", HeadSettings()).copy()
     if mode := settings.get("output_mode"):
-        settings.setdefault("problem_type", kinds.PROBLEM_TYPES[mode])
+        settings.setdefault("problem_type", kinds.PROBLEM_TYPE_OF_MODE[mode])
     head = settings.pop("name", None)
     return head, settings
 
@@ -319,15 +321,17 @@ def _read_folder(
         # A model.json may only list the files of the folder.
         head, head_settings = read_head(huggingface_config)
     recorded_settings = contents.get("origin", {}).get("settings", {})
-    tokenizer = read_tokenizer(folder)
+    stated_casing = read_stated_casing(folder)
     configs = [*config_names(path)]
     vocabularies = ["vocab.txt", kerashub_files.VOCAB_FILE, TOKENIZER_FILE]
     if saved_models.is_encoder(folder):
         # TF-Hub's encoders state these in other places.
         configs.append(saved_models.SAVED_MODEL_FILE)
         vocabularies.append(saved_models.VOCAB_FILE)
-        tokenizer = tokenizer or saved_models.read_casing(folder)
-    _check_casing(folder, tokenizer, recorded_settings)
+        stated_casing = stated_casing or saved_models.read_saved_model_casing(
+            folder
+        )
+    _check_casing(folder, stated_casing, recorded_settings)
     return Preset(
         path=str(folder),
         weights=path,
@@ -335,16 +339,18 @@ def _read_folder(
         is_own_run=is_own_run,
         config_file=_first_file(folder, configs),
         vocab_file=_first_file(folder, vocabularies),
-        tokenizer=tokenizer,
+        stated_casing=stated_casing,
         head=head,
         labels=_read_labels(
             folder, huggingface_config, head_settings, recorded_settings
         ),
         pooling=pooling_files.read_pooling(folder)
-        or kerashub_files.read_pooling(folder),
+        or kerashub_files.read_embedder_pooling(folder),
         head_settings=head_settings,
         recorded_settings=recorded_settings,
-        dev_set_rule=parse_dev_set_rule(contents, folder / model_json.FILE),
+        dev_set_rule=parse_dev_set_rule(
+            contents, folder / model_json.MODEL_JSON_FILE
+        ),
         model_json=contents,
     )
 
@@ -372,23 +378,25 @@ def _read_labels(
     if huggingface_config:
         config_labels = read_config_labels(huggingface_config)
         stated.append((Path(huggingface_config), config_labels))
-    file = folder / model_json.FILE
+    file = folder / model_json.MODEL_JSON_FILE
     stated.append((file, head_settings.get("labels")))
     stated.append((file, recorded_settings.get("labels")))
     return read_labels(folder, stated)
 
 
 def _check_casing(
-    folder: Path, tokenizer: StatedCasing, recorded_settings: TrainingSettings
+    folder: Path,
+    stated_casing: StatedCasing,
+    recorded_settings: TrainingSettings,
 ) -> None:
     """Raises a ValueError if model.json records another casing than a file."""
     recorded = recorded_settings.get("tokenizer", {}).get("do_lower_case")
-    stated = tokenizer.get("do_lower_case")
+    stated = stated_casing.get("do_lower_case")
     if None not in (recorded, stated) and recorded != stated:
         raise ValueError(
-            f"{tokenizer['file']} sets lower-casing to {stated}, but "
-            f"{folder / model_json.FILE} to {recorded}. Correct or remove the "
-            "wrong file"
+            f"{stated_casing['file']} sets lower-casing to {stated}, but "
+            f"{folder / model_json.MODEL_JSON_FILE} to {recorded}. Correct or "
+            "remove the wrong file"
         )
 
 

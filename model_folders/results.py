@@ -7,9 +7,9 @@ from typing import Final, TypeVar
 # Files of a run with the scores of its model, and of the model's export.
 DEV_RESULTS: Final = "eval_results.txt"
 EXPORT_RESULTS: Final = "export_eval_results.txt"
-RATES = ("precision", "recall", "f1", "support")
+LABEL_SCORES = ("precision", "recall", "f1", "support")
 # Matches the name of a label's score, with or without a split's suffix.
-_OF_LABEL = re.compile(rf"(.+)_({'|'.join(RATES)})((?:_\w+)?)")
+_LABEL_SCORE_NAME = re.compile(rf"(.+)_({'|'.join(LABEL_SCORES)})((?:_\w+)?)")
 # A score, or None in a history, where JSON has no NaN.
 ScoreT = TypeVar("ScoreT")
 
@@ -23,7 +23,7 @@ def split_by_label(
         results: {name: score}. LABEL_precision, LABEL_recall, LABEL_f1
             and LABEL_support are the scores of one label.
     """
-    matches = {name: _OF_LABEL.fullmatch(name) for name in results}
+    matches = {name: _LABEL_SCORE_NAME.fullmatch(name) for name in results}
     by_label: dict[str, dict[str, ScoreT]] = {}
     for name, match in matches.items():
         if match:
@@ -34,7 +34,7 @@ def split_by_label(
     by_label = {
         label: scores
         for label, scores in by_label.items()
-        if len(scores) == len(RATES)
+        if len(scores) == len(LABEL_SCORES)
     }
     overall = {
         name: results[name]
@@ -65,16 +65,21 @@ def format_results(results: Mapping[str, float]) -> str:
     overall, by_label = split_by_label(results)
     width = max(map(len, [*overall, *by_label, "label"]))
     lines = [
-        f"  {name:<{width}}  {_right(value)}" for name, value in overall.items()
+        f"  {name:<{width}}  {_align_right(value)}"
+        for name, value in overall.items()
     ]
     if by_label:
-        lines.append("  ".join([f"  {'label':<{width}}", *map(_right, RATES)]))
+        lines.append(
+            "  ".join(
+                [f"  {'label':<{width}}", *map(_align_right, LABEL_SCORES)]
+            )
+        )
     for label, scores in by_label.items():
-        cells = [f"{scores[name]:>9.4f}" for name in RATES[:-1]]
+        cells = [f"{scores[name]:>9.4f}" for name in LABEL_SCORES[:-1]]
         cells.append(f"{scores['support']:>9.0f}")
         lines.append("  ".join([f"  {label:<{width}}", *cells]))
     return "\n".join(lines)
 
 
-def _right(cell: str | float) -> str:
+def _align_right(cell: str | float) -> str:
     return f"{cell:>9.4f}" if isinstance(cell, float) else f"{cell:>9}"

@@ -17,11 +17,11 @@ from model_folders.model_entries import StatedCasing
 SAVED_MODEL_FILE = "saved_model.pb"
 VOCAB_FILE = "assets/vocab.txt"
 # Prefix of the checkpoint in the folder.
-VARIABLES = "variables/variables"
+VARIABLES_PREFIX = "variables/variables"
 # Exports of this project contain this file.
 MODEL_JSON_FILE = "model.json"
 _OWN_FILES = (MODEL_JSON_FILE, f"assets.extra/{MODEL_JSON_FILE}")
-_BLOCK = "bert/encoder/layer_0"
+_FIRST_BLOCK = "bert/encoder/layer_0"
 
 
 def is_encoder(folder: StrPath) -> bool:
@@ -36,7 +36,7 @@ def is_encoder(folder: StrPath) -> bool:
 
     return (
         has(SAVED_MODEL_FILE)
-        and has(f"{VARIABLES}.index")
+        and has(f"{VARIABLES_PREFIX}.index")
         and not any(map(has, _OWN_FILES))
     )
 
@@ -55,7 +55,7 @@ def read_config(folder: StrPath) -> JsonObject:
     def shape_of(name: str) -> list[int]:
         return [*entries[f"bert/embeddings/{name}"].shape]
 
-    num_heads = entries[f"{_BLOCK}/attention/self/query/kernel"].num_heads
+    num_heads = entries[f"{_FIRST_BLOCK}/attention/self/query/kernel"].num_heads
     blocks = map(re.compile(r"bert/encoder/(layer_\d+)/").match, entries)
     return {
         "vocab_size": shape_of("word_embeddings")[0],
@@ -63,14 +63,14 @@ def read_config(folder: StrPath) -> JsonObject:
         "num_hidden_layers": len({block[1] for block in blocks if block}),
         "num_attention_heads": num_heads,
         "intermediate_size": entries[
-            f"{_BLOCK}/intermediate/dense/kernel"
+            f"{_FIRST_BLOCK}/intermediate/dense/kernel"
         ].shape[-1],
         "max_position_embeddings": shape_of("position_embeddings")[0],
         "type_vocab_size": shape_of("token_type_embeddings")[0],
     }
 
 
-def read_casing(folder: StrPath) -> StatedCasing:
+def read_saved_model_casing(folder: StrPath) -> StatedCasing:
     """Returns what a SavedModel states about its tokenizer.
 
     Raises:
@@ -92,4 +92,4 @@ def _import_entries() -> ModuleType:
 
 
 def _variables_prefix(folder: StrPath) -> str:
-    return os.path.join(folder, VARIABLES)
+    return os.path.join(folder, VARIABLES_PREFIX)

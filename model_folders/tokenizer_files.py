@@ -33,7 +33,7 @@ SPECIAL_TOKENS = {
 }
 # For each option of transformers' tokenizers, the values that result in the
 # same tokens as Google's tokenizer. Other values are not supported.
-_OPTIONS: dict[str, tuple[object, ...]] = {
+_ALLOWED_VALUES_OF_OPTION: dict[str, tuple[object, ...]] = {
     "do_lower_case": (None, True, False),
     "tokenize_chinese_chars": (None, True),
     "do_basic_tokenize": (None, True),
@@ -45,7 +45,7 @@ _OPTIONS: dict[str, tuple[object, ...]] = {
     "unk_token": (None, "[UNK]"),
 }
 # Tokenizer classes of transformers that split text into BERT's WordPieces.
-_CLASSES = re.compile(
+_TOKENIZER_CLASS = re.compile(
     "(?:Bert|BertJapanese|DistilBert|Electra|PreTrained)Tokenizer(?:Fast)?"
     "|TokenizersBackend"
 )
@@ -105,7 +105,7 @@ class _JsonFile(NamedTuple):
     values: JsonObject
 
 
-def read_tokenizer(folder: StrPath) -> StatedCasing:
+def read_stated_casing(folder: StrPath) -> StatedCasing:
     """Reads what transformers' files in a folder state about its tokenizer.
 
     Logs a warning if the tokenizer keeps other words whole than BERT's five
@@ -170,7 +170,7 @@ def _choose_casing(
     if not (config_casing and tokenizer_casing):
         return config_casing or tokenizer_casing
     if config_casing["do_lower_case"] != tokenizer_casing["do_lower_case"]:
-        _warn(
+        _warn_once(
             f"{config_casing['file']} sets lower-casing to "
             f"{config_casing['do_lower_case']}, but "
             f"{tokenizer_casing['file']} to "
@@ -183,7 +183,7 @@ def _choose_casing(
 def _warn_of_special_words(folder: StrPath, words: set[str]) -> None:
     more_words = words - {*SPECIAL_TOKENS.values()}
     if more_words:
-        _warn(
+        _warn_once(
             f"{folder}: transformers does not split the special words "
             f"{', '.join(sorted(more_words))} of this model, but this program "
             "splits them like other text"
@@ -197,7 +197,9 @@ def _check_options(file: _JsonFile) -> None:
     """
     is_lower_case = file.values.get("do_lower_case") is not False
     # By default, transformers strips accents if it lower-cases.
-    allowed = _OPTIONS | {"strip_accents": (None, is_lower_case)}
+    allowed = _ALLOWED_VALUES_OF_OPTION | {
+        "strip_accents": (None, is_lower_case)
+    }
     for name, valid_values in allowed.items():
         value = file.values.get(name)
         if name in SPECIAL_TOKENS and isinstance(value, dict):
@@ -210,8 +212,8 @@ def _check_options(file: _JsonFile) -> None:
                 "model"
             )
     tokenizer_class = file.values.get("tokenizer_class")
-    if tokenizer_class and not _CLASSES.fullmatch(str(tokenizer_class)):
-        _warn(
+    if tokenizer_class and not _TOKENIZER_CLASS.fullmatch(str(tokenizer_class)):
+        _warn_once(
             f"{file.path}: `tokenizer_class` is {json.dumps(tokenizer_class)}. "
             "If it differs from BertTokenizer, the model's answers will be "
             "wrong"
@@ -244,7 +246,7 @@ def _special_words(file: _JsonFile) -> set[str]:
 
 
 @functools.cache
-def _warn(message: str) -> None:
+def _warn_once(message: str) -> None:
     """Logs a warning once, even if a command reads a folder several times."""
     logging.warning("%s", message)
 

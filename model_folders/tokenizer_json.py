@@ -10,7 +10,7 @@ from model_folders import kerashub_files
 # so one large id in a small file would fill the memory.
 _MOST_ROWS = 2**22
 # The values of a tokenizer.json of BERT.
-_EXPECTED = {
+_EXPECTED_VALUES = {
     "model.continuing_subword_prefix": "##",
     "model.unk_token": "[UNK]",
     "pre_tokenizer.type": "BertPreTokenizer",
@@ -77,7 +77,7 @@ def _check_tokenizer(values: JsonObject, lower_case: object, path: str) -> None:
     """
     checks = {
         name: (_find_entry(values, name), expected)
-        for name, expected in _EXPECTED.items()
+        for name, expected in _EXPECTED_VALUES.items()
     }
     # Older files contain no type.
     model_type = _find_entry(values, "model.type", "WordPiece")

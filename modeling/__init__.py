@@ -140,16 +140,20 @@ if TYPE_CHECKING:
     from modeling.task_models import BertTokenClassifier as BertTokenClassifier
 
 # {name: its module}
-_MODULES = lazy.read_imports(__file__)
+_MODULE_OF_NAME = lazy.read_imports(__file__)
 
-__all__ = [*_MODULES]
-_import_name = lazy.create_importer(__name__, _MODULES)
+__all__ = [*_MODULE_OF_NAME]
+_import_name = lazy.create_importer(__name__, _MODULE_OF_NAME)
 
 # Whose objects a `.keras` file names.
-_SAVED = ("modeling.bert", "modeling.losses", "modeling.task_models")
+_SAVED_MODULES = ("modeling.bert", "modeling.losses", "modeling.task_models")
 registration.register(
     "bert",
-    {name: module for name, module in _MODULES.items() if module in _SAVED},
+    {
+        name: module
+        for name, module in _MODULE_OF_NAME.items()
+        if module in _SAVED_MODULES
+    },
     sibling="data.text",
 )
 

@@ -221,7 +221,7 @@ class FeaturesModel(FittedModel):
             self.build()
         if input_signature is None:
             input_signature = keras_export.create_signature(self.feature_ranks)
-            kwargs = keras_export.create_options(self, format) | kwargs
+            kwargs = keras_export.create_shape_options(self, format) | kwargs
         keras.Model.export(
             self.exported_model(),
             filepath,

@@ -176,7 +176,7 @@ class DistillationLoss(BatchLoss[Distilled]):
         """Returns {name of a loss term: divisor of its sum}, scalars."""
         divisors = self._of_each_part(self.loss.weights(features))
         if self.hidden:
-            divisors["hidden_loss"] = keras.ops.sum(_mask(features))
+            divisors["hidden_loss"] = keras.ops.sum(_mask_of(features))
         return divisors
 
     def sums(self, outputs: Distilled, features: Features) -> Features:
@@ -202,11 +202,11 @@ class DistillationLoss(BatchLoss[Distilled]):
                 outputs.hidden_states
             ) - at_least_float32(outputs.teacher_hidden_states)
             squares = keras.ops.mean(keras.ops.square(difference), axis=-1)
-            totals["hidden_loss"] = weighted_sum(squares, _mask(features))
+            totals["hidden_loss"] = weighted_sum(squares, _mask_of(features))
         return totals
 
 
-def _mask(features: Features) -> Tensor:
+def _mask_of(features: Features) -> Tensor:
     """Returns float [B, T], 1 = a WordPiece, 0 = padding.
 
     For features [B, C, T], C texts per example, [B * C, T].

@@ -10,7 +10,7 @@ from modeling.tensors import Features, Tensor
 
 # All features that records may contain. A model accepts even the features that
 # it does not read, so that you can pass a complete training batch.
-_NAMES = (
+_FEATURE_NAMES = (
     "input_ids",
     "input_mask",
     "segment_ids",
@@ -27,7 +27,7 @@ _NAMES = (
     "end_positions",
 )
 # The features that a caller may omit.
-_OPTIONAL = {"input_mask", "segment_ids"}
+_OPTIONAL_FEATURES = {"input_mask", "segment_ids"}
 
 
 def select_features(model: object, features: Features) -> dict[str, Tensor]:
@@ -60,12 +60,12 @@ def check_names(
             f"{model_class} reads a dict of {names}; received "
             f"{type(features).__name__}"
         )
-    if unknown := features.keys() - {*names, *_NAMES}:
+    if unknown := features.keys() - {*names, *_FEATURE_NAMES}:
         raise ValueError(
             f"{sorted(unknown)} are no inputs of {model_class}. Its inputs "
             f"are {names}"
         )
-    if missing := {*names} - _OPTIONAL - features.keys():
+    if missing := {*names} - _OPTIONAL_FEATURES - features.keys():
         raise ValueError(f"{model_class} lacks the inputs {sorted(missing)}")
 
 

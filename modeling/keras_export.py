@@ -8,12 +8,12 @@ from modeling.fitted_model import FittedModel
 from modeling.tensors import Tensor
 
 # The axes of a feature, by its rank. Axes of one name have one size.
-_AXES = {2: ("batch", "length"), 3: ("batch", "choices", "length")}
+_AXES_OF_RANK = {2: ("batch", "length"), 3: ("batch", "choices", "length")}
 # Of masked_lm_positions.
-_POSITIONS = ("batch", "positions")
+_AXES_OF_POSITIONS = ("batch", "positions")
 # {backend of Keras: formats of its exports}. What tf2onnx writes of the network
 # does not run, and what OpenVINO reads of it loses the names of inputs.
-_FORMATS = {
+_FORMATS_OF_BACKEND = {
     "tensorflow": ("tf_saved_model", "litert"),
     "jax": ("tf_saved_model",),
     "torch": ("torch",),
@@ -36,7 +36,7 @@ def create_signature(
     ]
 
 
-def create_options(model: FittedModel, format: str) -> dict[str, object]:
+def create_shape_options(model: FittedModel, format: str) -> dict[str, object]:
     """Returns the options with which a format keeps all sizes variable.
 
     Args:
@@ -47,7 +47,7 @@ def create_options(model: FittedModel, format: str) -> dict[str, object]:
         ValueError: the format does not work on Keras's backend.
     """
     backend = keras.backend.backend()
-    formats = _FORMATS[backend]
+    formats = _FORMATS_OF_BACKEND[backend]
     if format not in formats:
         raise ValueError(
             f"Keras on {backend} exports this model as {' or '.join(formats)}. "
@@ -82,7 +82,11 @@ def create_options(model: FittedModel, format: str) -> dict[str, object]:
 
 
 def _axes(name: str, rank: int) -> tuple[str, ...]:
-    return _POSITIONS if name == "masked_lm_positions" else _AXES[rank]
+    return (
+        _AXES_OF_POSITIONS
+        if name == "masked_lm_positions"
+        else _AXES_OF_RANK[rank]
+    )
 
 
 def flat_model(model: FittedModel) -> keras.Model:

@@ -133,11 +133,11 @@ def _find_training_parameter(function: Callable[..., object]) -> str | None:
 
 @functools.cache
 def _find_chooser() -> _Chooser:
-    """Returns `accelerated.choose`, if there are faster versions."""
+    """Returns `accelerated.choose_version`, if there are faster versions."""
     package = "modeling.accelerated"
     if keras.backend.backend() != "tensorflow" or not find_spec(package):
         return lambda name, inputs, training: None
-    choose: _Chooser = importlib.import_module(package).choose
+    choose: _Chooser = importlib.import_module(package).choose_version
     return choose
 
 
@@ -209,10 +209,10 @@ def gelu_erf(inputs: Tensor) -> Tensor:
     return 0.5 * inputs * (1.0 + keras.ops.erf(inputs * math.sqrt(0.5)))
 
 
-_OWN = {"gelu": gelu, "gelu_erf": gelu_erf}
+_OWN_ACTIVATIONS = {"gelu": gelu, "gelu_erf": gelu_erf}
 # {value of `hidden_act` in a configuration: activation}.
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
-    name: _OWN.get(name) or getattr(keras.activations, name)
+    name: _OWN_ACTIVATIONS.get(name) or getattr(keras.activations, name)
     for name in bert_config.ACTIVATIONS
 }
 

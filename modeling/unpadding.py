@@ -16,10 +16,10 @@ import keras
 from modeling.ops import is_plain, reshape_like
 from modeling.tensors import Tensor
 
-# Round the number of rows up to a multiple of _MULTIPLE, or in large batches of
-# (number of positions / _MAX_SHAPES). This limits the number of different
-# shapes, because XLA compiles a step again for each shape.
-_MULTIPLE = 64
+# Round the number of rows up to a multiple of _ROWS_MULTIPLE, or in large
+# batches of (number of positions / _MAX_SHAPES). This limits the number of
+# different shapes, because XLA compiles a step again for each shape.
+_ROWS_MULTIPLE = 64
 _MAX_SHAPES = 64
 
 
@@ -78,7 +78,7 @@ class _KeptRows:
         """Returns the rows [R, W] at WordPieces of [B, T, W] or [S, T, W]."""
         # The gradient of a gather would add up rows one by one, which is slow.
         # Instead, copy each row to its only position, and zeros to padding.
-        return _linear(self._gather, self._scatter_with_zeros)(padded)
+        return _with_gradient(self._gather, self._scatter_with_zeros)(padded)
 
     def pad(self, rows: Tensor) -> Tensor:
         """Returns the tensor [B, T, W] or [S, T, W] that contains `rows`.
@@ -87,7 +87,7 @@ class _KeptRows:
         """
         # Fill padding with a copy of an existing row. Appending a row of zeros
         # would copy all rows.
-        return _linear(self._scatter_with_spare, self._gather)(rows)
+        return _with_gradient(self._scatter_with_spare, self._gather)(rows)
 
     def _gather(self, padded: Tensor) -> Tensor:
         flat = keras.ops.reshape(padded, (-1, padded.shape[-1]))
@@ -129,7 +129,9 @@ class UnpaddedRows(_KeptRows):
         num_wordpieces = keras.ops.sum(self._lengths)
         is_padding = 1 - keras.ops.reshape(input_mask, (-1,))
         # Round the number of rows up, so that there are few different shapes.
-        multiple = keras.ops.maximum(_MULTIPLE, num_positions // _MAX_SHAPES)
+        multiple = keras.ops.maximum(
+            _ROWS_MULTIPLE, num_positions // _MAX_SHAPES
+        )
         # Always keep at least one row, even if the batch is all padding,
         # because `pad` fills the padding with a copy of a row.
         num_multiples = -(-keras.ops.maximum(num_wordpieces, 1) // multiple)
@@ -223,7 +225,7 @@ class PackedRows(_KeptRows):
 Rows = PaddedRows | UnpaddedRows | PackedRows
 
 
-def _linear(
+def _with_gradient(
     function: Callable[[Tensor], Tensor], transposed: Callable[[Tensor], Tensor]
 ) -> Callable[[Tensor], Tensor]:
     """Returns the linear `function`, with `transposed` as its gradient."""

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from serving.text_model import load as load
 
 # {name: its module}
-_MODULES = lazy.read_imports(__file__)
+_MODULE_OF_NAME = lazy.read_imports(__file__)
 
-__all__ = [*_MODULES]
-__getattr__ = lazy.create_importer(__name__, _MODULES)
+__all__ = [*_MODULE_OF_NAME]
+__getattr__ = lazy.create_importer(__name__, _MODULE_OF_NAME)

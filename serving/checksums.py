@@ -19,7 +19,9 @@ from model_folders.model_entries import ModelJson
 from serving import engines
 
 
-def of_networks(folder: Path, formats: Iterable[str]) -> dict[str, str]:
+def checksums_of_networks(
+    folder: Path, formats: Iterable[str]
+) -> dict[str, str]:
     """Returns {file: checksum} of an export's networks.
 
     Args:
@@ -52,13 +54,13 @@ def measure_export(folder: Path, name: str) -> list[InputEntry]:
     ]
 
 
-def of_export(folder: Path, name: str) -> str:
+def checksum_of_export(folder: Path, name: str) -> str:
     """Returns one checksum of the files that `measure_export` measures."""
     described = json.dumps(measure_export(folder, name), sort_keys=True)
     return f"{zlib.crc32(described.encode()):08x}"
 
 
-def check_network(folder: Path, name: str, described: ModelJson) -> None:
+def check_network_files(folder: Path, name: str, described: ModelJson) -> None:
     """Checks that a network is the one that its export wrote.
 
     Args:
@@ -73,13 +75,14 @@ def check_network(folder: Path, name: str, described: ModelJson) -> None:
     recorded = described.get(model_json.CHECKSUMS)
     if not recorded:
         return
-    for file, checksum in of_networks(folder, [name]).items():
+    for file, checksum in checksums_of_networks(folder, [name]).items():
         if recorded.get(file) != checksum:
             raise OSError(
                 f"{folder / file} is not the file that was exported to this "
                 "folder, so its answers may be wrong. Export or copy the whole "
                 f"folder again, or remove `{model_json.CHECKSUMS}` from "
-                f"{model_json.FILE} if you changed the file on purpose"
+                f"{model_json.MODEL_JSON_FILE} if you changed the file on "
+                "purpose"
             )
 
 

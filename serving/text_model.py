@@ -22,7 +22,7 @@ from serving.model_cache import ModelCache, NotLoaded
 from serving.prepared_model import PreparedModel, prepare_model, read_tokenizer
 from serving.serving_flags import DEFAULT_TASK_FLAGS, TaskFlags
 from serving.task_methods import Answers, TaskMethods
-from serving.tasks import TASKS, check_settings, tasks_of
+from serving.tasks import TASKS_OF_CLASS, check_settings, tasks_of
 from serving.tasks.request_fields import Request, Texts
 from serving.tasks.request_lists import describe_place, expand_lists
 from serving.tasks.text_task import (
@@ -90,12 +90,15 @@ class TextModel(TaskMethods):
         self.engine = engines.open_engine(folder, engine, num_threads)
         self._num_threads = num_threads
         logging.info("%s: engine %s", path, self.engine.name)
-        self.checksum = checksums.of_export(folder, self.engine.name)
+        self.checksum = checksums.checksum_of_export(folder, self.engine.name)
         extra = folder / "assets.extra"
-        if extra.is_dir() and not (folder / model_json.FILE).is_file():
+        if (
+            extra.is_dir()
+            and not (folder / model_json.MODEL_JSON_FILE).is_file()
+        ):
             folder = extra
         preset = presets.read_preset(folder)
-        checksums.check_network(
+        checksums.check_network_files(
             Path(self.path), self.engine.name, preset.model_json
         )
         self.settings: HeadSettings = {
@@ -105,14 +108,14 @@ class TextModel(TaskMethods):
         self.columns: Sequence[str | None] = ()
         self._tasks: dict[str, AnyTextTask] = {}
         self._prepared: PreparedModel | None = None
-        if preset.head in TASKS:
+        if preset.head in TASKS_OF_CLASS:
             self._prepare(folder, preset.head, preset)
 
     def __reduce__(self) -> tuple[Callable[..., object], tuple[object, ...]]:
         """Returns what pickle writes: how to load the model again."""
         path = os.path.abspath(self.path)
         arguments = path, self._num_threads, self.engine.name, self.checksum
-        return _unpickle, arguments
+        return _unpickle_model, arguments
 
     def _prepare(
         self, folder: Path, model_class: str, preset: presets.Preset
@@ -121,11 +124,13 @@ class TextModel(TaskMethods):
 
         Args:
             folder: folder of model.json and the vocabulary.
-            model_class: class of the model, a key of TASKS.
+            model_class: class of the model, a key of TASKS_OF_CLASS.
             preset: what the export states about itself.
         """
         tokenizer = read_tokenizer(folder, preset)
-        check_settings(model_class, self.settings, folder / model_json.FILE)
+        check_settings(
+            model_class, self.settings, folder / model_json.MODEL_JSON_FILE
+        )
         recorded = preset.recorded_settings
         # A run knows better than the command that exported it.
         stated = self.settings.get("num_texts")
@@ -253,7 +258,7 @@ def load_once(
     return _cache.load(path, num_threads, engine, checksum)
 
 
-def _unpickle(
+def _unpickle_model(
     path: str, num_threads: int | None, engine: str, checksum: str
 ) -> TextModel | NotLoaded:
     """Returns what `TextModel.__reduce__` pickled."""

@@ -161,7 +161,7 @@ def drivers():
 
 def test_training_names_no_task_but_pretraining():
     # Tasks name the models, losses and heads. Pretraining is BERT's own.
-    modules = modeling._MODULES.items()
+    modules = modeling._MODULE_OF_NAME.items()
     names = {name for name, module in modules if module in TASKS}
     assert {"BertClassifier", "ClassifierLoss"} <= names
     for path in drivers():

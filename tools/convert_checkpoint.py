@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from modeling.base_model import FeaturesModel
 
 # {value of --model: name of the model's class in this project}.
-MODELS = {
+CLASS_OF_KEY = {
     "bert": kinds.ENCODER,
     "pretraining": kinds.PRETRAINER,
     "classifier": kinds.CLASSIFIER,
@@ -39,7 +39,7 @@ MODELS = {
     "multiple_choice": kinds.MULTIPLE_CHOICE,
 }
 # Files that define how sentence-transformers computes one vector for a text.
-_POOLING = (
+_POOLING_FILES = (
     "1_Pooling/config.json",
     "config_sentence_transformers.json",
     "modules.json",
@@ -97,12 +97,14 @@ class Config(flags.Config):
         None,
         "Task of the checkpoint's head. By default, config.json or the names "
         "of the weights determine it.",
-        choices=list(MODELS),
+        choices=list(CLASS_OF_KEY),
     )
 
     def download(self) -> Self:
         """Returns the flags with a local folder for a model of the hub."""
-        return config_values.convert(self, hub.local_folder, "init_checkpoint")
+        return config_values.convert_paths(
+            self, hub.local_folder, "init_checkpoint"
+        )
 
 
 def _load_bert_config(
@@ -116,12 +118,12 @@ def _load_bert_config(
     return modeling.load_config(config.bert_config_file or preset.path)
 
 
-def _find_model(checkpoint: str, preset: presets.Preset) -> str:
-    """Returns the key in MODELS of the model in a checkpoint.
+def _find_model_key(checkpoint: str, preset: presets.Preset) -> str:
+    """Returns the key in CLASS_OF_KEY of the model in a checkpoint.
 
     Its folder determines it, or the names of its weights.
     """
-    model_keys = {head: model_key for model_key, head in MODELS.items()}
+    model_keys = {head: model_key for model_key, head in CLASS_OF_KEY.items()}
     if model_key := model_keys.get(preset.head or ""):
         return model_key
     names = modeling.read_shapes(checkpoint)
@@ -152,7 +154,7 @@ def _choose_format(config: Config, checkpoint: str) -> str:
     return "huggingface" if becomes_theirs else "tf1"
 
 
-def _check_network(
+def _check_format(
     output_format: str, checkpoint: str, head: str, preset: presets.Preset
 ) -> None:
     """Raises a ValueError if transformers' BERT lacks a part of the network."""
@@ -207,11 +209,11 @@ def _extend_tokenizer(
 def _load_model(
     preset: presets.Preset, bert_config: "modeling.BertConfig", model_key: str
 ) -> tuple["FeaturesModel", list[str]]:
-    """Creates the model with this key in MODELS, and loads its weights.
+    """Creates the model with a key of CLASS_OF_KEY. Loads its weights.
 
     Returns the model, and the names of the weights that the checkpoint lacks.
     """
-    head = MODELS[model_key]
+    head = CLASS_OF_KEY[model_key]
     model_class = getattr(modeling, head)
     model, report = model_class.load_preset(preset, config=bert_config)
     if head != kinds.ENCODER and all(
@@ -238,7 +240,7 @@ def _write_copy(
 
     The copy does not contain the weights `missing`, which the checkpoint lacks.
     """
-    head = kinds.kind_of(model)
+    head = kinds.model_class_of(model)
     length = preset.max_length(head, model.config.max_position_embeddings)
     labels = preset.labels if kinds.KINDS[head].has_labels else None
     changed: Sequence[str] = ()
@@ -269,8 +271,8 @@ def _write_copy(
 
 
 def _read_pooling_files(preset: presets.Preset) -> dict[str, str]:
-    """Returns {name: text} of the files in _POOLING that a folder contains."""
-    paths = {name: Path(preset.path, name) for name in _POOLING}
+    """Returns {name: text} of the _POOLING_FILES that a folder contains."""
+    paths = {name: Path(preset.path, name) for name in _POOLING_FILES}
     return {
         name: path.read_text("utf-8")
         for name, path in paths.items()
@@ -323,10 +325,10 @@ def main(parsed: flags.Parsed[Config]) -> None:
     preset = presets.read_preset(config.init_checkpoint, "--init_checkpoint")
     checkpoint = modeling.find_checkpoint(preset)
     bert_config = _load_bert_config(config, preset)
-    model_key = config.model or _find_model(checkpoint, preset)
-    preset.check_head(MODELS[model_key])
+    model_key = config.model or _find_model_key(checkpoint, preset)
+    preset.check_head(CLASS_OF_KEY[model_key])
     output_format = _choose_format(config, checkpoint)
-    _check_network(output_format, checkpoint, MODELS[model_key], preset)
+    _check_format(output_format, checkpoint, CLASS_OF_KEY[model_key], preset)
     tokenizer, rows = _extend_tokenizer(
         _load_tokenizer(config, bert_config, preset), config.extended_vocab_file
     )

@@ -86,7 +86,7 @@ def _find_casing_file(config: Config) -> str | None:
     None if a file beside --output_file states it already.
     """
     folder = os.path.dirname(config.output_file)
-    stated = tokenizer_files.read_tokenizer(folder)
+    stated = tokenizer_files.read_stated_casing(folder)
     if stated.get("do_lower_case") == (not config.do_lower_case):
         raise ValueError(
             f"{stated['file']} states another casing than --do_lower_case="

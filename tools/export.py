@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from modeling.base_model import FeaturesModel
 
 # {value of --task: model class to export for it}.
-_MODELS = {"embed": kinds.ENCODER, "fill-mask": kinds.PRETRAINER}
+_CLASS_OF_TASK = {"embed": kinds.ENCODER, "fill-mask": kinds.PRETRAINER}
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -47,7 +47,7 @@ class Config(flags.Config):
         "embed exports the encoder of any model. fill-mask exports the heads "
         "of pretraining of a folder that does not name its task, such as one "
         "of Google's. By default, the folder names the task.",
-        choices=list(_MODELS),
+        choices=list(_CLASS_OF_TASK),
     )
     max_seq_length: int | None = flag(
         None,
@@ -70,14 +70,14 @@ def find_model_class(config: Config, preset: presets.Preset) -> str:
             head was trained for another task, or the weights are not of a BERT.
         OSError: the folder contains no weights.
     """
-    model_class = _MODELS.get(config.task or "", preset.head)
+    model_class = _CLASS_OF_TASK.get(config.task or "", preset.head)
     if model_class is None:
         # The weights may be of another network, or of another library.
         preset.load_config()
         modeling.find_checkpoint(preset)
         raise ValueError(
             f"no file in --model={config.model} names the task of the model; "
-            f"set --task to one of {', '.join(_MODELS)}"
+            f"set --task to one of {', '.join(_CLASS_OF_TASK)}"
         )
     if model_class == kinds.EMBEDDER:
         model_class = kinds.ENCODER
@@ -118,7 +118,7 @@ def create_options(
         ValueError: a file beside the weights that states their maximum length
             is malformed.
     """
-    model_class = kinds.kind_of(model)
+    model_class = kinds.model_class_of(model)
     longest = model.config.max_position_embeddings
     return serving.ExportOptions(
         tokenizer=tokenizer,

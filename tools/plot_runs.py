@@ -72,7 +72,7 @@ def read_runs(config: Config) -> list[tuple[str, Curves]]:
     runs = []
     start = 0.0
     for name, folder in named_folders(config.runs):
-        lines = history.read_history(Path(folder) / history.FILE)
+        lines = history.read_history(Path(folder) / history.HISTORY_FILE)
         x_values = [start + line[AXES[config.axis]] for line in lines]
         runs.append((name or folder, create_curves(lines, x_values)))
         if config.consecutive:

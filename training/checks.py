@@ -18,7 +18,7 @@ from training.training_config import TrainingConfig
 
 # Matches the names of weights and slots that another model of this project
 # ignores, and of single values, such as global_step.
-_OURS = re.compile(
+_KNOWN_NAME = re.compile(
     r"(^|[./])(bert|embeddings|encoder|pooler|cls|bilstm|distillation|"
     r"classifier|output_\w+|qa_outputs|seed_\w+)[./]|^\w+$"
 )
@@ -150,7 +150,9 @@ def check_loaded(report: LoadReport, needs_head: bool = True) -> None:
         ValueError: the checkpoint lacks the head.
     """
     others = ", ".join(
-        printable(name) for name in report.unused if not _OURS.search(name)
+        printable(name)
+        for name in report.unused
+        if not _KNOWN_NAME.search(name)
     )
     optional = ("bert/pooler/", "cls/seq_relationship/")
     lost = [name for name in report.missing if not name.startswith(optional)]

@@ -25,7 +25,7 @@ from training.task import (
 
 def evaluate_export(
     task: Task[ExampleT, OriginT, OutputsT],
-    kind: str,
+    model_class: str,
     folder: Path,
     splits: Sequence[Split[ExampleT, OriginT]],
 ) -> dict[str, float]:
@@ -33,7 +33,7 @@ def evaluate_export(
 
     Args:
         task: task that computes the scores.
-        kind: class of the exported model, a key of kinds.KINDS.
+        model_class: class of the exported model, a key of kinds.KINDS.
         folder: folder of the export.
         splits: splits to evaluate.
 
@@ -60,15 +60,17 @@ def evaluate_export(
             )
             continue
         for split in splits:
-            batches = task.pool(split, _predict(task, kind, engine, split))
+            batches = task.pool(
+                split, _predict_batches(task, model_class, engine, split)
+            )
             for key, score in task.evaluate(split, batches).items():
                 scores[f"{format_name}_{key}{suffix_of(split.name)}"] = score
     return scores
 
 
-def _predict(
+def _predict_batches(
     task: Task[ExampleT, OriginT, OutputsT],
-    kind: str,
+    model_class: str,
     engine: engines.Engine,
     split: Split[ExampleT, OriginT],
 ) -> Iterator[Batch[Any]]:
@@ -79,10 +81,10 @@ def _predict(
     max_length = task.config.fine_tuning.max_seq_length
     settings = task.head_settings
     # Pad the inputs as serve.py does, so that serving reaches the same scores.
-    needs_padding = kind == kinds.SPAN_LABELER and not task.config.unpads
+    needs_padding = model_class == kinds.SPAN_LABELER and not task.config.unpads
     lengths = engine.lengths(max_length, needs_padding)
     num_pieces = math.prod(split.records.spec["input_ids"].shape)
-    batch_size = max(engines.BUDGET // num_pieces, 1)
+    batch_size = max(engines.MAX_WORDPIECES // num_pieces, 1)
     if engine.needs_single_rows:
         batch_size = 1
     for batch in split.create_dataset(batch_size, trim=False):
@@ -90,18 +92,22 @@ def _predict(
         longest = features["input_mask"].sum(-1).max()
         length = min(size for size in lengths if size >= longest)
         outputs = engine.run(
-            {name: _resize(features[name], length) for name in engines.INPUTS}
+            {
+                name: _resize_last_axis(features[name], length)
+                for name in engines.ONNX_NAME_OF_INPUT
+            }
         )
-        logits = head_outputs.to_logits(kind, settings, outputs)
+        logits = head_outputs.to_logits(model_class, settings, outputs)
         if isinstance(logits, dict):
             # Logits of positions are as long as the records.
             logits = {
-                name: _resize(logits[name], max_length) for name in logits
+                name: _resize_last_axis(logits[name], max_length)
+                for name in logits
             }
         yield features, logits
 
 
-def _resize(values: np.ndarray, size: int) -> np.ndarray:
+def _resize_last_axis(values: np.ndarray, size: int) -> np.ndarray:
     """Cuts the last axis to `size`, or pads it with 0."""
     padding = [(0, 0)] * (values.ndim - 1) + [(0, size)]
     return np.pad(values, padding)[..., :size]

@@ -49,12 +49,12 @@ def check_model(config: TrainingConfig, model: TaskModel) -> None:
     Raises:
         ValueError: the model is of a class that `serving.export` does not know.
     """
-    kind = kinds.kind_of(model)
+    model_class = kinds.model_class_of(model)
     export_dir = config.export.export_dir
-    if export_dir and kind not in kinds.KINDS:
+    if export_dir and model_class not in kinds.KINDS:
         raise ValueError(
             f"--export_dir={export_dir}: no signatures are defined for "
-            f"a {kind}. Add the class to model_folders/kinds.py and "
+            f"a {model_class}. Add the class to model_folders/kinds.py and "
             "serving/exporting/export.py, or train without --export_dir"
         )
 
@@ -81,10 +81,10 @@ def export_task(
             An earlier export does not change.
     """
     config = task.config
-    kind = kinds.kind_of(trainer.model)
+    model_class = kinds.model_class_of(trainer.model)
     scored = []
     # The export of an embedder computes vectors, and not their cosines.
-    if task.metrics[0] in results and kind != kinds.EMBEDDER:
+    if task.metrics[0] in results and model_class != kinds.EMBEDDER:
         scored = splits_of(task, splits, "eval")
     logging.info("Exporting %s", trainer.weights.describe())
     options = _options_of(
@@ -97,7 +97,9 @@ def export_task(
         card = serving.export(
             folder, trainer.model, task.head_settings, options
         )
-        scores = export_scores.evaluate_export(task, kind, folder, scored)
+        scores = export_scores.evaluate_export(
+            task, model_class, folder, scored
+        )
         if scores:
             trainer.run_folder.write_export_results(scores)
         else:
@@ -142,4 +144,4 @@ def _write_scored_card(
         export_scores=export_scores.group_scores(scores),
         is_best_step=is_best_step,
     )
-    atomic.write_text(folder / cards.FILE, scored_card.text())
+    atomic.write_text(folder / cards.CARD_FILE, scored_card.text())

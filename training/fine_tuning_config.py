@@ -161,7 +161,7 @@ class FineTuningConfig(TrainingConfig):
 
     @property
     def network(self) -> NetworkOptions:
-        """{flag: value} of the flags in `presets.NETWORK`."""
+        """{flag: value} of the flags in `presets.NETWORK_OPTIONS`."""
         return super().network | {"bilstm": self.fine_tuning.bilstm}
 
     def batch_size_of(self, purpose: Purpose) -> int:
@@ -245,7 +245,7 @@ class DataFileConfig(FineTuningConfig):
         changes = {
             name: value for name, value in defaults.items() if name not in given
         }
-        completed = config_values.replace(self, **changes)
+        completed = config_values.replace_values(self, **changes)
         completed.export.check()
         return completed
 

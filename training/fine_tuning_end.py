@@ -173,7 +173,7 @@ def _list_score_lines(task: AnyTask, results: Scores) -> list[str]:
 def _list_commands(task: AnyTask) -> Sequence[str]:
     """Returns commands that ask the exported model, [] without an export."""
     config = task.config
-    return example_calls.list_commands(
+    return example_calls.list_example_commands(
         {**task.settings, "name": config.head},
         config.export.export_dir,
         config.data_file,

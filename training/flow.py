@@ -144,7 +144,7 @@ def create_trainer(
         )
         model.build()
         if num_steps:
-            _freeze(model, config.training.freeze_layers)
+            _freeze_blocks(model, config.training.freeze_layers)
             optimizer = _create_optimizer(start, num_steps)
             trained, batch_loss = _with_teacher(start, model, loss, teacher)
             train_step = TrainStep(
@@ -158,7 +158,7 @@ def create_trainer(
     return Trainer(model, config, run_folder, train_step)
 
 
-def _freeze(model: "TaskModel", num_blocks: int) -> None:
+def _freeze_blocks(model: "TaskModel", num_blocks: int) -> None:
     """Freezes the embeddings and the first blocks, or nothing for 0 blocks."""
     if num_blocks:
         bert = model.bert
@@ -286,7 +286,7 @@ def _export_weights(trainer: Trainer, path: str) -> None:
     tokenizer = run_folder.tokenizer
     description = descriptions.create_model_json_of_copy(
         run_folder.current_preset,
-        kinds.kind_of(trainer.model),
+        kinds.model_class_of(trainer.model),
         step=trainer.weights.global_step or None,
     )
     card = cards.Card(

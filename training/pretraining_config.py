@@ -124,7 +124,7 @@ def adapt_to_records(
                     f"--{name}={value}, but the records of --{flag} "
                     f"({files[0]}) have {length}; set --{name}={length}"
                 )
-    config = config_values.replace(parsed.config, **values)
+    config = config_values.replace_values(parsed.config, **values)
     return dataclasses.replace(
         parsed, config=config, command={**values, **command}
     )

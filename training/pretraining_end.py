@@ -110,5 +110,5 @@ def _list_commands(start: StartingPoint[PretrainingConfig]) -> list[str]:
         )
     elif has_tokenizer:
         settings: HeadSettings = {"name": kinds.PRETRAINER}
-        lines += example_calls.list_commands(settings, export)
+        lines += example_calls.list_example_commands(settings, export)
     return lines

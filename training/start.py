@@ -31,9 +31,9 @@ TrainingConfigT_co = TypeVar(
     "TrainingConfigT_co", bound=TrainingConfig, covariant=True
 )
 # Flags that name machines or accounts, which model.json must not contain.
-_ADDRESSES = frozenset({"gcp_project", "master", "tpu_name", "tpu_zone"})
+_ADDRESS_FLAGS = frozenset({"gcp_project", "master", "tpu_name", "tpu_zone"})
 # Flags that --init_checkpoint makes unnecessary.
-_STATED_BY_FOLDER = ("bert_config_file", "vocab_file")
+_FLAGS_STATED_BY_FOLDER = ("bert_config_file", "vocab_file")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -84,7 +84,7 @@ class StartingPoint(Generic[TrainingConfigT_co]):
 
     def with_flags(self, **values: Any) -> Self:
         """Returns this start with other values of some flags."""
-        config = config_values.replace(self.config, **values)
+        config = config_values.replace_values(self.config, **values)
         return dataclasses.replace(self, config=config)
 
     def with_dev_set_rule(self, dev_set_rule: DevSetRule) -> Self:
@@ -185,8 +185,8 @@ def complete_flags(
         preset.check_head(config.head)
     if preset:
         stated = _stated_flags(parsed, preset)
-        source = os.path.join(preset.path, model_json.FILE)
-        config = config_values.fill(config, parsed.given, stated, source)
+        source = os.path.join(preset.path, model_json.MODEL_JSON_FILE)
+        config = config_values.fill_unset(config, parsed.given, stated, source)
     check_required(config, config.required, preset)
     config.check(parsed.given)
     if not (preset or trains):
@@ -249,7 +249,9 @@ def check_required(
             "--init_checkpoint (or --bert_config_file and --vocab_file, for "
             "random weights)"
         )
-        missing = [name for name in missing if name not in _STATED_BY_FOLDER]
+        missing = [
+            name for name in missing if name not in _FLAGS_STATED_BY_FOLDER
+        ]
     descriptions += [
         config.describe_missing(name, run_settings) for name in missing
     ]
@@ -287,7 +289,7 @@ def command_to_record(parsed: flags.Parsed[flags.ConfigT]) -> dict[str, object]:
     command = {
         name: value
         for name, value in parsed.command.items()
-        if name not in _ADDRESSES
+        if name not in _ADDRESS_FLAGS
     }
     values = config_values.values_of(parsed.config)
     for flag in flags_of(parsed.config, *Role):

@@ -242,7 +242,7 @@ class TrainingConfig(flags.Config):
 
     def download(self) -> Self:
         """Returns the flags with local folders for models of the hub."""
-        return config_values.convert(
+        return config_values.convert_paths(
             self, hub.local_folder, "init_checkpoint", "teacher"
         )
 
@@ -296,7 +296,7 @@ class TrainingConfig(flags.Config):
 
     @property
     def network(self) -> NetworkOptions:
-        """{flag: value} of the flags in `presets.NETWORK`.
+        """{flag: value} of the flags in `presets.NETWORK_OPTIONS`.
 
         These flags are also arguments of the model's constructor.
         """

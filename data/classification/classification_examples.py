@@ -185,7 +185,7 @@ def create_joined_features(
         yield joined
 
 
-def create_windows(
+def create_window_features(
     examples: Iterable[InputExample],
     label_list: Sequence[str] | None,
     max_seq_length: int,
@@ -221,7 +221,7 @@ def create_windows(
             for part in parts
         ]
 
-    return token_windows.count_cut(
+    return token_windows.log_num_cut(
         map(windows_of, examples),
         lambda windows: len(windows) > 1,
         f"texts were longer than --max_seq_length={max_seq_length} and were "
@@ -246,7 +246,7 @@ def encode_features(
     features: Iterable[ClassificationFeatures], max_seq_length: int
 ) -> Iterator[bytes]:
     """Yields serialized features, then logs how many texts were truncated."""
-    counted = token_windows.count_cut(
+    counted = token_windows.log_num_cut(
         features,
         lambda text_features: text_features.is_cut,
         f"texts were longer than --max_seq_length={max_seq_length} and were "

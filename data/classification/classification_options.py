@@ -58,7 +58,7 @@ class TableOptions(LayoutOptions):
         "classification",
         "Kind of label: classification = one label for each text, multilabel "
         "= any number of labels, regression = a number.",
-        choices=tuple(metrics.OF_MODE),
+        choices=tuple(metrics.METRICS_OF_MODE),
     )
     label_separator: str = flags.head(
         ",",

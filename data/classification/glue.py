@@ -13,7 +13,7 @@ from data.classification.classification_examples import (
     regression_label,
 )
 from data.classification.processor import ClassificationProcessor
-from data.io.split_names import SETS, Purpose, SetName
+from data.io.split_names import SET_OF_PURPOSE, Purpose, SetName
 from data.tables.table_formats import DEFAULT_LAYOUT, Layout
 from files.atomic import atomic_open
 from files.paths import StrPath
@@ -86,7 +86,7 @@ class GlueProcessor(ClassificationProcessor):
             ValueError: a line is malformed, or there is no example. The message
                 names the file.
         """
-        set_name = SETS[purpose]
+        set_name = SET_OF_PURPOSE[purpose]
         is_train = set_name == "train"
         file = (
             self.train_file if is_train else self.other_files.format(set_name)
@@ -217,7 +217,7 @@ class GlueProcessor(ClassificationProcessor):
         if labels is None:
             return regression_label(label, where)
         label = glue_layouts.translate_label(
-            label, labels, self.hub_labels, _MEANINGS
+            label, labels, self.hub_labels, _LABEL_OF_WORD
         )
         if label not in labels:
             raise ValueError(
@@ -243,7 +243,7 @@ class XnliProcessor(GlueProcessor):
     ) -> None:
         super().__init__(
             data_dir=data_dir,
-            label_names=_NLI,
+            label_names=_NLI_LABELS,
             train_file=f"multinli/multinli.train.{language}.tsv",
             other_files="xnli.{}.tsv",
         )
@@ -272,12 +272,12 @@ class XnliProcessor(GlueProcessor):
         return super()._parse_label(line, column)
 
 
-_NLI = ("contradiction", "entailment", "neutral")
-_ENTAILMENT = ("entailment", "not_entailment")
+_NLI_LABELS = ("contradiction", "entailment", "neutral")
+_ENTAILMENT_LABELS = ("entailment", "not_entailment")
 # MultiNLI, matched: does the first text entail the second? The dev and test
 # texts are of the same genres as the train set.
 _MNLI = GlueProcessor(
-    label_names=_NLI,
+    label_names=_NLI_LABELS,
     other_files="{}_matched.tsv",
     dev_guid="dev_matched",
     text_columns=(8, 9),
@@ -289,7 +289,9 @@ _MNLI = GlueProcessor(
 PROCESSORS: dict[str, GlueProcessor] = {
     # GLUE's diagnostic set, a test set for models trained on MultiNLI.
     "ax": GlueProcessor(
-        label_names=_NLI, other_files="diagnostic.tsv", metrics=("matthews",)
+        label_names=_NLI_LABELS,
+        other_files="diagnostic.tsv",
+        metrics=("matthews",),
     ),
     # Is the sentence grammatical?
     "cola": GlueProcessor(
@@ -309,9 +311,9 @@ PROCESSORS: dict[str, GlueProcessor] = {
     ),
     # Does the sentence contain the answer to the question?
     "qnli": GlueProcessor(
-        label_names=_ENTAILMENT,
+        label_names=_ENTAILMENT_LABELS,
         text_columns=("question", "sentence"),
-        hub_labels=_ENTAILMENT,
+        hub_labels=_ENTAILMENT_LABELS,
     ),
     # Do two questions have the same meaning? A few rows of GLUE's train.tsv
     # contain a line break, so they are read as two lines that are too short.
@@ -322,7 +324,9 @@ PROCESSORS: dict[str, GlueProcessor] = {
         drops_short_lines=True,
     ),
     # Does the first text entail the second?
-    "rte": GlueProcessor(label_names=_ENTAILMENT, hub_labels=_ENTAILMENT),
+    "rte": GlueProcessor(
+        label_names=_ENTAILMENT_LABELS, hub_labels=_ENTAILMENT_LABELS
+    ),
     # Is a sentence of a film review positive?
     "sst-2": GlueProcessor(text_columns=("sentence",)),
     # How similar are two sentences, on a scale from 0 to 5?
@@ -336,7 +340,7 @@ PROCESSORS: dict[str, GlueProcessor] = {
     "xnli": XnliProcessor(),
 }
 # {task: name of its file for GLUE's site}, if it is not the task's in capitals.
-_SUBMISSIONS = {"cola": "CoLA", "mnli": "MNLI-m", "mnli-mm": "MNLI-mm"}
+_SUBMISSION_OF_TASK = {"cola": "CoLA", "mnli": "MNLI-m", "mnli-mm": "MNLI-mm"}
 
 # {task: names of its labels in Hugging Face's GLUE data set}. Models from
 # Hugging Face's hub use these names instead of GLUE's own "0" and "1".
@@ -348,7 +352,7 @@ LABEL_WORDS: dict[str, Sequence[str]] = {
     "wnli": ("not_entailment", "entailment"),
 }
 # {word: GLUE's label}. Mirrors use these words too.
-_MEANINGS = {
+_LABEL_OF_WORD = {
     word: str(label)
     for words in LABEL_WORDS.values()
     for label, word in enumerate(words)
@@ -386,7 +390,7 @@ def submission_file(task_name: str) -> str:
     """
     if task_name == "xnli" or task_name not in PROCESSORS:
         raise ValueError(f"--glue_submission is not for {task_name}")
-    return f"{_SUBMISSIONS.get(task_name, task_name.upper())}.tsv"
+    return f"{_SUBMISSION_OF_TASK.get(task_name, task_name.upper())}.tsv"
 
 
 def write_submission(

@@ -131,12 +131,14 @@ def find_indices(
             for column in text_columns
             if str(column).lower() not in names
         )
-        raise _missing_column(missing, header)
+        raise _missing_column_error(missing, header)
     if label_column is None:
         return ColumnIndices(texts, is_official=False)
     if label is None:
         is_name = isinstance(label_column, str)
-        raise _missing_column(label_column if is_name else "label", header)
+        raise _missing_column_error(
+            label_column if is_name else "label", header
+        )
     return ColumnIndices([*texts, label], is_official=label_column in header)
 
 
@@ -174,7 +176,9 @@ def _find_label_column(
     return None
 
 
-def _missing_column(column: str | int, header: Sequence[str]) -> ValueError:
+def _missing_column_error(
+    column: str | int, header: Sequence[str]
+) -> ValueError:
     return ValueError(
         f"there is no column {column!r}; the columns are "
         f"{', '.join(map(repr, header))[:200]}. {_ADVICE}"

@@ -24,7 +24,7 @@ from data.text import tokenization
 from files.paths import StrPath
 
 # {name that TensorFlow 2 lacks: what to do}. tf.compat.v1 has the other names.
-_REPLACED = {
+_ADVICE_OF_NAME = {
     "app": "copy the class into a file of its own",
     "flags": "copy the class into a file of its own",
     "gfile": "write tf.io.gfile, and tf.io.gfile.GFile for tf.gfile.Open",
@@ -131,7 +131,7 @@ class UserCode:
             where = self.file_name
             if lines:
                 where += f", line {lines[-1]}"
-            raise ValueError(f"{where}: {_describe(error)}") from error
+            raise ValueError(f"{where}: {_describe_error(error)}") from error
 
 
 class _LateTensorFlow:
@@ -187,13 +187,13 @@ def _google_modules(folder: str) -> Iterator[None]:
         sys.modules.update(former)
 
 
-def _describe(error: Exception) -> str:
+def _describe_error(error: Exception) -> str:
     name = _missing_in_tensorflow(error)
     if name is None:
         return f"{type(error).__name__}: {error}"
     # The error is TensorFlow's, so TensorFlow is loaded.
     former = sys.modules["tensorflow"].compat.v1
-    instead = _REPLACED.get(name)
+    instead = _ADVICE_OF_NAME.get(name)
     if instead is None and name.startswith("io.gfile."):
         instead = "write tf.io.gfile.GFile, or the name in lower case"
     if instead is None and hasattr(former, name):

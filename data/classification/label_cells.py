@@ -17,8 +17,8 @@ _ITEM_PATTERN = r"""
     | [-+]? (?: \d+ (?:\.\d*)? | \.\d+ ) (?: [eE] [-+]? \d+ )?
     | [Tt]rue | [Ff]alse )
 """
-_FLAGS = re.VERBOSE | re.DOTALL
-_ITEM = re.compile(_ITEM_PATTERN, _FLAGS)
+_RE_FLAGS = re.VERBOSE | re.DOTALL
+_ITEM = re.compile(_ITEM_PATTERN, _RE_FLAGS)
 # Matches what is between the brackets of a list of such items.
 _ITEMS = re.compile(
     rf"""
@@ -26,7 +26,7 @@ _ITEMS = re.compile(
         (?: {_ITEM_PATTERN} (?: (?:\s*,\s*|\s+) {_ITEM_PATTERN} )*
             \s* ,? \s* )?
     """,
-    _FLAGS,
+    _RE_FLAGS,
 )
 # Matches array(['a', 'b'], dtype=object) and set().
 _CALL = re.compile(
@@ -39,7 +39,7 @@ _SCALAR = re.compile(r"\b(?:np|numpy)\.\w+\(([^()]*)\)")
 # Matches a 0 or 1 for each label, without brackets.
 _VECTOR = re.compile(r"[01](?:\s+[01])+")
 # {opening bracket: its closing one}.
-_CLOSING = {"[": "]", "(": ")", "{": "}"}
+_CLOSING_BRACKET_OF = {"[": "]", "(": ")", "{": "}"}
 
 
 def is_empty(cell: object) -> bool:
@@ -197,7 +197,7 @@ def _has_halves(text: str, parts: Sequence[str]) -> bool:
 def _is_unread_list(text: str) -> bool:
     """Returns whether a text is a list that `parse_list` cannot read."""
     # A dict too is in brackets.
-    is_list = text[0] in "[{" and text[-1] == _CLOSING[text[0]]
+    is_list = text[0] in "[{" and text[-1] == _CLOSING_BRACKET_OF[text[0]]
     return is_list and _is_balanced(text[1:-1])
 
 
@@ -206,9 +206,9 @@ def _is_balanced(text: str) -> bool:
     # The brackets that have to close, the last one first.
     expected: list[str] = []
     for character in text:
-        if character in _CLOSING:
-            expected.append(_CLOSING[character])
-        elif character in _CLOSING.values() and (
+        if character in _CLOSING_BRACKET_OF:
+            expected.append(_CLOSING_BRACKET_OF[character])
+        elif character in _CLOSING_BRACKET_OF.values() and (
             not expected or expected.pop() != character
         ):
             return False
@@ -233,7 +233,7 @@ def parse_list(text: str, separator: str = ",") -> list[str] | None:
     """
     text = _unwrap_call(text)
     opening, inner, closing = text[:1], text[1:-1], text[-1:]
-    if _CLOSING.get(opening) != closing:
+    if _CLOSING_BRACKET_OF.get(opening) != closing:
         return None
     if _ITEMS.fullmatch(inner):
         return _parse_items(opening, inner)

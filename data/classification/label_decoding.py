@@ -94,12 +94,12 @@ class LabelDecoder:
         return [self.label_list[index] for index in outputs.argmax(-1)]
 
 
-def concatenate(batches: Iterable[LogitsBatch]) -> np.ndarray:
+def concatenate_outputs(batches: Iterable[LogitsBatch]) -> np.ndarray:
     """Returns the outputs of all batches, [number of rows, ...]."""
     return np.concatenate([outputs for _, outputs in batches])
 
 
-def pool(logits: np.ndarray, starts: Sequence[int]) -> np.ndarray:
+def pool_logits(logits: np.ndarray, starts: Sequence[int]) -> np.ndarray:
     """Averages the logits of a text's windows into one vector for each text.
 
     Args:
@@ -120,7 +120,7 @@ def pool_batches(
 ) -> Iterator[LogitsBatch]:
     """Yields a single batch, which contains the pooled logits of all texts.
 
-    `starts` is as in `pool`.
+    `starts` is as in `pool_logits`.
     """
     features, logits = zip(*batches, strict=True)
     names = {"label_ids", "is_real_example"} & features[0].keys()
@@ -131,7 +131,7 @@ def pool_batches(
             )[starts]
             for name in names
         },
-        pool(np.concatenate(logits), starts).astype(np.float32),
+        pool_logits(np.concatenate(logits), starts).astype(np.float32),
     )
 
 
@@ -167,7 +167,7 @@ def create_prediction_rows(
 def create_example_entries(
     examples: Iterable[InputExample],
 ) -> Iterator[JsonObject]:
-    """Yields the fields of examples for `write_predictions`."""
+    """Yields the fields of examples for `write_label_predictions`."""
     for example in examples:
         entry: JsonObject = {
             "guid": example.guid,
@@ -180,7 +180,7 @@ def create_example_entries(
         yield entry
 
 
-def write_predictions(
+def write_label_predictions(
     output_dir: StrPath,
     entries: Iterable[JsonObject],
     outputs: np.ndarray,

@@ -163,7 +163,10 @@ class LabelSet:
                 "--labels, or for numbers --output_mode=regression"
             )
         for name in _count_labels(examples[:1]):
-            if counts[name] == 1 and name.casefold() in column_names.LABELS:
+            if (
+                counts[name] == 1
+                and name.casefold() in column_names.LABEL_NAMES
+            ):
                 raise ValueError(
                     f"{where}: line 1 contains the label {name!r}. If the "
                     "line names the columns, set --text_column and "
@@ -259,7 +262,7 @@ def _count_labels(
     return collections.Counter(itertools.chain.from_iterable(names))
 
 
-def balance_classes(
+def compute_class_weights(
     labels: Sequence[str], examples: Iterable[InputExample]
 ) -> dict[str, float]:
     """Returns {label: weight of its class in the training loss}.

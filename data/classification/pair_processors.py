@@ -22,7 +22,7 @@ from data.text.tokenization import FullTokenizer
 from files.paths import StrPath
 
 # MRR@10 and nDCG@10 consider only the 10 best-ranked passages of a query.
-_DEPTH = 10
+_RANKING_DEPTH = 10
 # The largest score of STS-B's scale from 0 to 5.
 _LARGEST_SCORE = 5.0
 # Number of pairs that `recall_1` compares with all others in one product.
@@ -88,9 +88,9 @@ def _score_query(
 
     `gains` are at least 0, one of them above 0. Both arrays are [passages].
     """
-    order = np.lexsort((gains, -predictions))[:_DEPTH]
+    order = np.lexsort((gains, -predictions))[:_RANKING_DEPTH]
     relevant = np.flatnonzero(gains[order])
-    ideal = np.sort(gains)[::-1][:_DEPTH]
+    ideal = np.sort(gains)[::-1][:_RANKING_DEPTH]
     discounts = 1 / np.log2(np.arange(len(ideal)) + 2)
     reciprocal_rank = 1 / (relevant[0] + 1) if len(relevant) else 0
     ndcg = gains[order] @ discounts / (ideal @ discounts)
@@ -151,7 +151,7 @@ def find_score_unit(examples: Iterable[InputExample]) -> float:
 
     If any score is above 1, the scale ends at 5, as in STS-B.
     """
-    return _LARGEST_SCORE if max(_scores(examples), default=0) > 1 else 1.0
+    return _LARGEST_SCORE if max(_gold_scores(examples), default=0) > 1 else 1.0
 
 
 def check_scale(
@@ -167,7 +167,7 @@ def check_scale(
     Raises:
         ValueError: a score is not on the scale.
     """
-    scores = _scores(examples)
+    scores = _gold_scores(examples)
     least, largest = min(scores, default=0.0), max(scores, default=0.0)
     if least < -1 or largest > score_unit:
         raise ValueError(
@@ -177,7 +177,7 @@ def check_scale(
         )
 
 
-def _scores(examples: Iterable[InputExample]) -> list[float]:
+def _gold_scores(examples: Iterable[InputExample]) -> list[float]:
     labels = [example.label for example in examples]
     return [number_of(label) for label in labels if label is not None]
 

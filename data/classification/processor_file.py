@@ -9,13 +9,13 @@ from command_line.path_flags import split_code
 from data.classification import classification_examples
 from data.classification.google_code import UserCode, convert_to_unicode
 from data.classification.processor import ClassificationProcessor
-from data.io.split_names import SETS, Purpose
+from data.io.split_names import SET_OF_PURPOSE, Purpose
 from files.paths import StrPath
 from model_folders.labels import check_labels, first_labels
 from model_folders.presets import Preset
 
 # Entry of model.json: the name of the class that read the sets.
-ENTRY: Final = "processor"
+PROCESSOR_ENTRY: Final = "processor"
 
 
 class UserProcessor(ClassificationProcessor):
@@ -44,7 +44,7 @@ class UserProcessor(ClassificationProcessor):
         super().__init__()
         self.name = name
         self.text_columns = ()
-        self.settings = {ENTRY: self.name}
+        self.settings = {PROCESSOR_ENTRY: self.name}
         self._code = code
         self._user = user
         self._labels = labels
@@ -93,7 +93,7 @@ class UserProcessor(ClassificationProcessor):
                 code fails. The message names the line or the method.
             OSError: the user's code cannot read a file.
         """
-        name = f"get_{SETS[purpose]}_examples"
+        name = f"get_{SET_OF_PURPOSE[purpose]}_examples"
         with self._code.explain_errors():
             user_examples = [*getattr(self._user, name)(self._data_dir)]
         if not user_examples:
@@ -123,7 +123,7 @@ class UserProcessor(ClassificationProcessor):
         `number` is its place in the set, for an example without a guid.
         """
         guid = getattr(example, "guid", number)
-        name = self._method(f"get_{SETS[purpose]}_examples")
+        name = self._method(f"get_{SET_OF_PURPOSE[purpose]}_examples")
         where = f"{name}, example {guid}"
         try:
             text_a = convert_to_unicode(getattr(example, "text_a", None))
@@ -167,7 +167,7 @@ class RecordedProcessor(ClassificationProcessor):
         self, purpose: Purpose
     ) -> dict[Purpose, list[classification_examples.InputExample]]:
         """Raises a ValueError, because the user's class is unknown."""
-        name = self._preset.recorded_settings[ENTRY]
+        name = self._preset.recorded_settings[PROCESSOR_ENTRY]
         raise ValueError(
             f"{self._preset.source} was trained on examples of {name}; set "
             f"--processor=FILE.py:{name} to read examples of this class, or "
@@ -192,7 +192,7 @@ def find_processor(
     """
     if value:
         return UserProcessor.from_flag(value, data_dir)
-    if preset and ENTRY in preset.recorded_settings:
+    if preset and PROCESSOR_ENTRY in preset.recorded_settings:
         return RecordedProcessor(preset)
     return None
 

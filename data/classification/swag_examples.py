@@ -89,7 +89,7 @@ def read_set(
     return examples
 
 
-def create_features(
+def create_swag_features(
     examples: Iterable[SwagExample],
     max_seq_length: int,
     tokenizer: FullTokenizer,

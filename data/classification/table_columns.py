@@ -8,7 +8,7 @@ from typing import Any
 from absl import logging
 
 from data.classification.classification_options import TableOptions
-from data.io.split_names import SETS, SetName
+from data.io.split_names import SET_OF_PURPOSE, SetName
 from data.io.text_files import find_set_file
 from data.tables.column_names import USUAL_NAMES, find_pair, guess_columns
 from data.tables.table_formats import Layout, format_of
@@ -18,7 +18,8 @@ from files.paths import StrPath
 _ENDINGS = (".csv", ".tsv", ".jsonl", ".json", ".parquet", ".xlsx")
 # {set: names that its table may have in --data_dir}.
 SET_FILES: Mapping[SetName, Sequence[str]] = {
-    name: [f"{name}{ending}" for ending in _ENDINGS] for name in SETS.values()
+    name: [f"{name}{ending}" for ending in _ENDINGS]
+    for name in SET_OF_PURPOSE.values()
 }
 
 

@@ -133,7 +133,9 @@ class TableProcessor(
         self._label_columns = label_columns
         if len(self._label_columns) > 1:
             self.output_mode = "multilabel"
-        self.metrics = self.own_metrics or metrics.OF_MODE[self.output_mode]
+        self.metrics = (
+            self.own_metrics or metrics.METRICS_OF_MODE[self.output_mode]
+        )
         texts = [options.text_column, options.text_b_column]
         self.text_columns = [*filter(None, texts)]
         if options.label_column in self.text_columns:

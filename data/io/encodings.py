@@ -7,7 +7,7 @@ import unicodedata
 from files.paths import StrPath
 
 # {first bytes of a file: encoding}. UTF-32's mark begins with UTF-16's.
-_MARKS = {
+_ENCODING_OF_MARK = {
     codecs.BOM_UTF8: "utf-8-sig",
     codecs.BOM_UTF32_LE: "utf-32",
     codecs.BOM_UTF32_BE: "utf-32",
@@ -15,7 +15,7 @@ _MARKS = {
     codecs.BOM_UTF16_BE: "utf-16",
 }
 # {encodings of texts that are not UTF-8: their names in iconv}, by frequency.
-_LIKELY = {
+_ICONV_NAME_OF = {
     "cp1252": "CP1252",
     "cp1251": "CP1251",
     "gb18030": "GB18030",
@@ -30,13 +30,15 @@ _LIKELY = {
     "cp850": "CP850",
 }
 # Signs that texts contain, besides letters.
-_SIGNS = frozenset("–—‘’“”„…•«»€£°§¿¡、。，！？「」《》（）：")  # noqa: RUF001  they are meant
+_USUAL_SIGNS = frozenset("–—‘’“”„…•«»€£°§¿¡、。，！？「」《》（）：")  # noqa: RUF001  they are meant
 
 
 def marked_encoding(first_bytes: bytes) -> str | None:
     """Returns the encoding that a mark at the beginning shows, or None."""
     names = (
-        name for mark, name in _MARKS.items() if first_bytes.startswith(mark)
+        name
+        for mark, name in _ENCODING_OF_MARK.items()
+        if first_bytes.startswith(mark)
     )
     return next(names, None)
 
@@ -72,29 +74,34 @@ def check_text(text: str, encoding: str | None = None) -> None:
         if encoding:
             raise ValueError(f"the text is not {encoding}") from None
         data = text.encode("utf-8", "surrogateescape")
-        raise ValueError(f"the text is not UTF-8. {_advice(data)}") from None
+        raise ValueError(
+            f"the text is not UTF-8. {_describe_first_word(data)}"
+        ) from None
 
 
-def _advice(data: bytes) -> str:
+def _describe_first_word(data: bytes) -> str:
     """Shows the first word that is not ASCII in the two likeliest encodings."""
     words = re.findall(rb"[^\s,;|\"]*[\x80-\xff][^\s,;|\"]*", data)
-    scores = {name: _score(b" ".join(words), name) for name in _LIKELY}
+    scores = {
+        name: _score_encoding(b" ".join(words), name) for name in _ICONV_NAME_OF
+    }
     # A word with other letters is easy to recognize.
     mixed_words = (word for word in words if re.search(rb"[A-Za-z]", word))
     word = next(mixed_words, words[0])
     encoding_of: dict[str, str] = {}
-    for name in sorted(_LIKELY, key=scores.__getitem__, reverse=True):
+    for name in sorted(_ICONV_NAME_OF, key=scores.__getitem__, reverse=True):
         # Other encodings of the same word tell the reader nothing.
         encoding_of.setdefault(word.decode(name, "replace"), name)
     (first, best), (second, other), *_ = encoding_of.items()
     return (
         f"The first such word is {first[:40]!r} in {best} and {second[:40]!r} "
         f"in {other}. Set --encoding={best}, or convert the file with iconv -f "
-        f"{_LIKELY[best]} -t UTF-8, or in the other case -f {_LIKELY[other]}"
+        f"{_ICONV_NAME_OF[best]} -t UTF-8, or in the other case -f "
+        f"{_ICONV_NAME_OF[other]}"
     )
 
 
-def _score(data: bytes, encoding: str) -> float:
+def _score_encoding(data: bytes, encoding: str) -> float:
     """Rates how much decoded text looks like words of one script."""
     text = data.decode(encoding, "replace")
     total = 0.0
@@ -116,16 +123,16 @@ def _score_letter(letter: str, before: str) -> float:
     category = unicodedata.category(letter)
     if category in ("Cc", "Cn", "Co", "So") or letter == "\ufffd":
         return -4
-    if letter in _SIGNS:
+    if letter in _USUAL_SIGNS:
         return 2
     if category not in ("Ll", "Lu", "Lo"):
         return -1
     if category == "Lo":
         # Everyday Chinese comes first in GB 2312 and Big5.
         return 1.5 if _is_frequent(letter) else -1
-    if before.isalpha() and _script(before) != _script(letter):
+    if before.isalpha() and _script_of(before) != _script_of(letter):
         return -2
-    if not before.isascii() and _script(letter) == "LATIN":
+    if not before.isascii() and _script_of(letter) == "LATIN":
         # Languages with Latin letters rarely put a mark on two in a row.
         return 0
     if category == "Lu":
@@ -134,7 +141,7 @@ def _score_letter(letter: str, before: str) -> float:
 
 
 def _is_frequent(letter: str) -> bool:
-    script = _script(letter)
+    script = _script_of(letter)
     if script != "CJK":
         return script != "HALFWIDTH"
     simple, traditional = (
@@ -143,5 +150,5 @@ def _is_frequent(letter: str) -> bool:
     return b"" < simple < b"\xd8" or b"" < traditional < b"\xc7"
 
 
-def _script(letter: str) -> str:
+def _script_of(letter: str) -> str:
     return unicodedata.name(letter, "").partition(" ")[0]

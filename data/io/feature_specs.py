@@ -21,7 +21,7 @@ class Feature(NamedTuple):
 Spec = dict[str, Feature]
 # Largest valid absolute value of a regression label, about the largest float32.
 # The comparison with this limit also rejects NaN and infinity.
-_LARGEST = 3.4e38
+_LARGEST_LABEL = 3.4e38
 
 
 def _inputs(*shape: int) -> Spec:
@@ -87,7 +87,7 @@ def classifier_features(
     label_ids = {
         "classification": Feature((), at_least=0),
         "multilabel": _flags(num_labels or 0),
-        "regression": Feature((), "float32", -_LARGEST, _LARGEST),
+        "regression": Feature((), "float32", -_LARGEST_LABEL, _LARGEST_LABEL),
     }
     return {
         **_inputs(max_seq_length),
@@ -115,7 +115,9 @@ def pair_features(max_seq_length: int, has_scores: bool) -> Spec:
     """
     spec = _inputs(2, max_seq_length) | {"is_real_example": _flags()}
     if has_scores:
-        spec["label_ids"] = Feature((), "float32", -_LARGEST, _LARGEST)
+        spec["label_ids"] = Feature(
+            (), "float32", -_LARGEST_LABEL, _LARGEST_LABEL
+        )
     return spec
 
 

@@ -23,16 +23,16 @@ def measure_file(path: StrPath) -> FileSize:
     The bytes of a packed file are unpacked first.
     """
     with text_files.open_binary(path) as file:
-        return _measure(file)
+        return _measure_open_file(file)
 
 
 def measure_shard(path: StrPath) -> FileSize:
     """Measures the bytes of a local file as they are, packed or not."""
     with open(path, "rb") as file:
-        return _measure(file)
+        return _measure_open_file(file)
 
 
-def _measure(file: io.BufferedReader) -> FileSize:
+def _measure_open_file(file: io.BufferedReader) -> FileSize:
     checksum = google_crc32c.Checksum()
     size = sum(len(chunk) for chunk in checksum.consume(file, 1 << 20))
     return {"bytes": size, "crc32c": checksum.hexdigest().decode()}

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
 # Endings of the names of packed files, which stand after those of formats.
-ENDINGS = (".gz", ".bz2", ".xz", ".zst")
-_NUM_BYTES = 512
+PACKED_ENDINGS = (".gz", ".bz2", ".xz", ".zst")
+_NUM_FIRST_BYTES = 512
 # {kind of packing: the first bytes}.
-_PACKINGS = {
+_FIRST_BYTES_OF_PACKING = {
     "gzip": re.compile(rb"\x1f\x8b\x08"),
     "bzip2": re.compile(rb"BZh[1-9](1AY&SY|\x17rE8P\x90)"),
     "xz": re.compile(rb"\xfd7zXZ\0"),
@@ -27,7 +27,7 @@ _PACKINGS = {
 # First bytes of .xls, and of .xlsx with a password.
 OLD_WORKBOOK = rb"\xd0\xcf\x11\xe0"
 # {first bytes: what cannot be read}.
-_UNREADABLE = {
+_ADVICE_OF_FIRST_BYTES = {
     rb"PK\x03\x04": "a zip archive or an Excel workbook. Unpack the archive. "
     "Save the sheet as CSV UTF-8, or under a name in .xlsx",
     OLD_WORKBOOK: "an old or encrypted Excel workbook. Save it as .xlsx "
@@ -45,18 +45,18 @@ _UNREADABLE = {
 def name_without_packing(path: StrPath) -> str:
     """Returns the name of a file in lower case, without .gz, .bz2 and so on."""
     name = str(path).lower()
-    packing = next(filter(name.endswith, ENDINGS), "")
+    packing = next(filter(name.endswith, PACKED_ENDINGS), "")
     return name.removesuffix(packing)
 
 
 def packing_of(file: io.BufferedReader) -> str | None:
     """Returns how a file is packed, None if it is not. Reads nothing of it."""
-    first_bytes = file.peek(_NUM_BYTES)[:_NUM_BYTES]
+    first_bytes = file.peek(_NUM_FIRST_BYTES)[:_NUM_FIRST_BYTES]
     return next(
         (
             packing
-            for packing in _PACKINGS
-            if _PACKINGS[packing].match(first_bytes)
+            for packing in _FIRST_BYTES_OF_PACKING
+            if _FIRST_BYTES_OF_PACKING[packing].match(first_bytes)
         ),
         None,
     )
@@ -64,7 +64,7 @@ def packing_of(file: io.BufferedReader) -> str | None:
 
 def check_is_text(first_bytes: bytes, path: StrPath) -> None:
     """Raises a ValueError if the first bytes are those of something else."""
-    for pattern, name in _UNREADABLE.items():
+    for pattern, name in _ADVICE_OF_FIRST_BYTES.items():
         if re.match(pattern, first_bytes):
             raise ValueError(f"{path} is {name}")
 

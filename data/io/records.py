@@ -113,9 +113,9 @@ def read_records(path: StrPath) -> Iterator[bytes]:
             record = body[:length]
             footer = body[length:]
             if len(footer) < _FOOTER_SIZE:
-                raise _damaged(path, position, "truncated")
+                raise _damage_error(path, position, "truncated")
             if struct.unpack("<I", footer)[0] != _masked_crc(record):
-                raise _damaged(path, position, "corrupt (wrong checksum)")
+                raise _damage_error(path, position, "corrupt (wrong checksum)")
             yield record
             position += _HEADER_SIZE + length + _FOOTER_SIZE
 
@@ -141,7 +141,7 @@ def _find_ends(path: StrPath) -> Iterator[int]:
             end = position + _HEADER_SIZE + length + _FOOTER_SIZE
             file.seek(end - _FOOTER_SIZE)
             if len(file.read(_FOOTER_SIZE)) < _FOOTER_SIZE:
-                raise _damaged(path, position, "truncated")
+                raise _damage_error(path, position, "truncated")
             yield end
             position = end
 
@@ -149,7 +149,7 @@ def _find_ends(path: StrPath) -> Iterator[int]:
 def _record_length(path: StrPath, position: int, header: bytes) -> int:
     """Returns the length in a record's header, whose checksum it checks."""
     if len(header) < _HEADER_SIZE:
-        raise _damaged(path, position, "truncated")
+        raise _damage_error(path, position, "truncated")
     values: tuple[int, int] = struct.unpack("<QI", header)
     length, crc = values
     if crc != _masked_crc(header[:8]):
@@ -160,13 +160,13 @@ def _record_length(path: StrPath, position: int, header: bytes) -> int:
                 "with create_pretraining_data.py"
             )
         damage = "corrupt (wrong checksum of the length)"
-        raise _damaged(path, position, damage)
+        raise _damage_error(path, position, damage)
     if length >= _MAX_LENGTH:
-        raise _damaged(path, position, f"corrupt ({length} bytes long)")
+        raise _damage_error(path, position, f"corrupt ({length} bytes long)")
     return length
 
 
-def _damaged(path: StrPath, position: int, how: str) -> ValueError:
+def _damage_error(path: StrPath, position: int, how: str) -> ValueError:
     return ValueError(
         f"{path}: the record at byte {position} is {how}; create the file again"
     )

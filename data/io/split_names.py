@@ -13,7 +13,7 @@ from typing import Final, Literal, TypeAlias, TypeGuard
 Purpose: TypeAlias = Literal["train", "eval", "predict"]
 # What a set is called in a data folder, and in Google's code.
 SetName: TypeAlias = Literal["train", "dev", "test"]
-SETS: Final[Mapping[Purpose, SetName]] = {
+SET_OF_PURPOSE: Final[Mapping[Purpose, SetName]] = {
     "train": "train",
     "eval": "dev",
     "predict": "test",
@@ -22,7 +22,7 @@ SETS: Final[Mapping[Purpose, SetName]] = {
 
 def is_purpose(split_name: str) -> TypeGuard[Purpose]:
     """Returns whether the name of a split is its purpose, without a suffix."""
-    return split_name in SETS
+    return split_name in SET_OF_PURPOSE
 
 
 def purpose_of(split_name: str) -> Purpose:

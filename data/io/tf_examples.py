@@ -14,8 +14,8 @@ from typing import Protocol, cast
 import numpy as np
 
 # Field numbers in tf.train.Feature.
-_FLOATS = 2
-_INTS = 3
+_FLOATS_FIELD = 2
+_INTS_FIELD = 3
 
 # The values of a feature.
 Values = Sequence[int] | Sequence[float] | np.ndarray
@@ -36,19 +36,19 @@ def encode_example(features: Mapping[str, Values]) -> bytes:
     entries: list[bytes] = []
     for name, values in features.items():
         kind, packed = _pack_values(name, values)
-        entries += [_entry(name, kind, len(packed)), packed]
-    return _field(1, b"".join(entries))
+        entries += [_encode_entry_start(name, kind, len(packed)), packed]
+    return _encode_field(1, b"".join(entries))
 
 
 def _pack_values(name: str, values: Values) -> tuple[int, bytes]:
     """Returns the kind of a feature, and its values as packed bytes."""
     if isinstance(values, bytes):
-        return _INTS, values
+        return _INTS_FIELD, values
     if isinstance(values, np.ndarray):
-        return _FLOATS, values.astype(np.float32).tobytes()
+        return _FLOATS_FIELD, values.astype(np.float32).tobytes()
     if values and isinstance(values[0], float):
-        return _FLOATS, struct.pack(f"<{len(values)}f", *values)
-    return _INTS, _pack_integers(name, cast("Sequence[int]", values))
+        return _FLOATS_FIELD, struct.pack(f"<{len(values)}f", *values)
+    return _INTS_FIELD, _pack_integers(name, cast("Sequence[int]", values))
 
 
 class ModelInput(Protocol):
@@ -75,13 +75,13 @@ def encode_inputs(
 
 
 @functools.lru_cache(maxsize=1 << 16)
-def _entry(name: str, kind: int, length: int) -> bytes:
+def _encode_entry_start(name: str, kind: int, length: int) -> bytes:
     """Returns the bytes that precede the packed values of a feature.
 
     The values are `length` bytes.
     """
     # A message begins with its length, so build the innermost message first.
-    key = _field(1, name.encode())
+    key = _encode_field(1, name.encode())
     packed = b"\n" + encode_varint(length)
     feature = (
         b"%c" % (kind << 3 | 2) + encode_varint(len(packed) + length) + packed
@@ -123,7 +123,7 @@ def _pack_integers(name: str, values: Sequence[int]) -> bytes:
     return b"".join(map(encode, values))
 
 
-def _field(number: int, payload: bytes) -> bytes:
+def _encode_field(number: int, payload: bytes) -> bytes:
     return b"%c%b%b" % (number << 3 | 2, encode_varint(len(payload)), payload)
 
 
@@ -159,10 +159,10 @@ def _feature_length(feature: bytes) -> int:
 
 
 def _count_values(kind: int, packed: bytes) -> int:
-    if kind == _FLOATS:
+    if kind == _FLOATS_FIELD:
         return len(packed) // 4
     # The top bit is 0 in the last byte of an integer. Texts are not packed.
-    return sum(byte < 128 for byte in packed) if kind == _INTS else 1
+    return sum(byte < 128 for byte in packed) if kind == _INTS_FIELD else 1
 
 
 def _read_fields(message: bytes) -> Iterator[tuple[int, bytes]]:

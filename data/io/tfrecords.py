@@ -19,9 +19,9 @@ from data.io.records import count_records, read_records
 _OUT_OF_RANGE = "a record has a value out of its range"
 # TensorFlow's errors about a wrong record contain one of these texts: the
 # message of `decode_batch`, or the name of the operation that parses records.
-_WRONG_RECORD = (_OUT_OF_RANGE, "ParseExample")
+_WRONG_RECORD_MESSAGES = (_OUT_OF_RANGE, "ParseExample")
 # Number of records to check at the start of each file.
-_NUM_CHECKED = 16
+_NUM_CHECKED_RECORDS = 16
 # In training: number of records in the shuffle buffer.
 SHUFFLE_BUFFER_SIZE = 10000
 # In training: number of files that are read at the same time.
@@ -272,7 +272,7 @@ def _training_records(
 
 
 def check_records(
-    files: Sequence[str], spec: Spec, limit: int | None = _NUM_CHECKED
+    files: Sequence[str], spec: Spec, limit: int | None = _NUM_CHECKED_RECORDS
 ) -> None:
     """Checks the first records of each file, or all if `limit` is None.
 
@@ -349,7 +349,9 @@ def naming_wrong_records(
         is_corrupt = isinstance(error, tf.errors.DataLossError)
         # Search for the record only if the error is about a record, because
         # the search reads all files and is slow.
-        if is_corrupt or any(text in error.message for text in _WRONG_RECORD):
+        if is_corrupt or any(
+            text in error.message for text in _WRONG_RECORD_MESSAGES
+        ):
             logging.info("Searching all files for the record that is wrong")
             for files, spec, _ in records_read:
                 check_records(files, spec, None)

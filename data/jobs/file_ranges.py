@@ -28,7 +28,7 @@ _MIN_SHARE_BYTES = 256 << 10
 # The shares of a very large input are larger, because a folder should not
 # contain more files.
 _MAX_SHARES = 10_000
-_CHUNK = 1 << 20
+_CHUNK_BYTES = 1 << 20
 
 
 # What a range of a file contains.
@@ -187,7 +187,7 @@ def _find_line_end(file: IO[bytes], position: int, size: int) -> int:
     if position >= size:
         return size
     file.seek(position)
-    while chunk := file.readline(_CHUNK):
+    while chunk := file.readline(_CHUNK_BYTES):
         position += len(chunk)
         if chunk.endswith(b"\n"):
             break
@@ -201,7 +201,7 @@ def _count_lines(file: IO[bytes], start: int, end: int) -> int:
     """
     file.seek(start)
     count = 0
-    while start < end and (chunk := file.read(min(_CHUNK, end - start))):
+    while start < end and (chunk := file.read(min(_CHUNK_BYTES, end - start))):
         start += len(chunk)
         while chunk.endswith(b"\r") and start < end:
             chunk += file.read(1)
@@ -275,7 +275,7 @@ def _open_lines(file_range: FileRange) -> Iterator[IO[str]]:
         part = _Part(file, file_range.end - file_range.start)
         encoding = "utf-8" if file_range.start else "utf-8-sig"
         yield io.TextIOWrapper(
-            io.BufferedReader(part, _CHUNK),
+            io.BufferedReader(part, _CHUNK_BYTES),
             encoding,
             errors="surrogateescape",
             newline="",

@@ -50,7 +50,7 @@ def run_in_processes(
     processes: dict[connection.Connection, BaseProcess] = {}
     try:
         for _ in calls[:num_processes]:
-            pipe, process = _start(function, reader)
+            pipe, process = _start_process(function, reader)
             processes[pipe] = process
         yield from _distribute(calls, processes)
     finally:
@@ -92,7 +92,7 @@ def _distribute(
             yield result
 
 
-def _start(
+def _start_process(
     function: Callable[..., object], parent_pipe: connection.Connection
 ) -> tuple[connection.Connection, BaseProcess]:
     """Starts a worker process, and returns the pipe to it.
@@ -110,7 +110,8 @@ def _start(
         pipe, pipe_of_worker = context.Pipe()
         with pipe_of_worker:
             process = context.Process(
-                target=_work, args=(function, pipe_of_worker, parent_pipe)
+                target=_answer_calls,
+                args=(function, pipe_of_worker, parent_pipe),
             )
             process.start()
     finally:
@@ -128,7 +129,7 @@ def _raise_death(process: BaseProcess) -> NoReturn:
     ) from None
 
 
-def _work(
+def _answer_calls(
     function: Callable[..., object],
     pipe: connection.Connection,
     parent_pipe: connection.Connection,
@@ -137,7 +138,7 @@ def _work(
 
     Answers (error, result).
     """
-    signal.signal(signal.SIGTERM, _end)
+    signal.signal(signal.SIGTERM, _end_process)
     threading.Thread(
         target=_end_with_parent, args=(parent_pipe,), daemon=True
     ).start()
@@ -153,7 +154,7 @@ def _work(
             pipe.send(answer)
 
 
-def _end(*unused_args: object) -> NoReturn:
+def _end_process(*unused_args: object) -> NoReturn:
     """Handles SIGTERM: ends this worker after it removes its partial output.
 
     Ignore later signals, which Ctrl-C or a batch system may send. A second

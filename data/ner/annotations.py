@@ -10,12 +10,12 @@ from data.ner.entity_scoring import find_entities, to_scheme
 from data.ner.tag_names import is_tag
 from data.ner.word_splitting import find_words
 from data.tables import prodigy
-from data.tables.column_names import SPANS, TAG_LISTS, WORD_LISTS
+from data.tables.column_names import SPAN_NAMES, TAG_LIST_NAMES, WORD_LIST_NAMES
 from files.json_files import JsonObject
 from model_folders.labels import is_label
 
 # Keys that run_ner.py's dev_predictions.jsonl adds to a row.
-_ANSWERS = (
+_KEYS_OF_ANSWERS = (
     "guid",
     "predicted_labels",
     "predicted_entities",
@@ -50,7 +50,7 @@ def without_answers(row: JsonObject) -> JsonObject:
     """Returns a row without what a model answered for it."""
     if "predicted_entities" not in row:
         return row
-    return {name: row[name] for name in row if name not in _ANSWERS}
+    return {name: row[name] for name in row if name not in _KEYS_OF_ANSWERS}
 
 
 def find_sentence(
@@ -79,7 +79,7 @@ def find_sentence(
     if word_key is None:
         return None
     words: list[str] = row[word_key]
-    has_any_span = any(has_spans(row.get(key)) for key in SPANS)
+    has_any_span = any(has_spans(row.get(key)) for key in SPAN_NAMES)
     tag_keys = _find_tag_keys(row, words, has_any_span)
     if not tag_keys:
         if needs_tags or text:
@@ -101,7 +101,7 @@ def find_sentence(
 
 def _find_word_key(row: JsonObject, text: str | None) -> str | None:
     """Returns the key of a row's words, None if it has none."""
-    for key in WORD_LISTS:
+    for key in WORD_LIST_NAMES:
         # spaCy writes `tokens`: [] beside a text.
         if _is_list_of(row.get(key), str) and (row[key] or text is None):
             return key
@@ -115,7 +115,9 @@ def _find_tag_keys(
 
     Lists with as many tags as there are words come first.
     """
-    keys = [key for key in TAG_LISTS if _is_list_of(row.get(key), str, int)]
+    keys = [
+        key for key in TAG_LIST_NAMES if _is_list_of(row.get(key), str, int)
+    ]
     # An empty list is spans. Beside spans, a list may be a text's classes.
     keys = [key for key in keys if row[key] or not words]
     if has_any_span:
@@ -138,7 +140,7 @@ def _check_other_tags(
     for key in others:
         if len(row[key]) == len(words) and row[key] != row[first]:
             tags = [str(tag) for tag in row[first]]
-            raise _contradiction(where, first, tags, key, row[key])
+            raise _contradiction_error(where, first, tags, key, row[key])
 
 
 def _is_list_of(values: object, *types: type) -> bool:
@@ -163,7 +165,9 @@ def _check_text_and_spans(
     try:
         word_spans = find_words(text, words)
     except ValueError:
-        raise _contradiction(where, "words", words, "text", text) from None
+        raise _contradiction_error(
+            where, "words", words, "text", text
+        ) from None
     if any(tag.isdigit() for tag in tags):
         return
     # The tags of adjacent entities can be read in two ways.
@@ -178,10 +182,10 @@ def _check_text_and_spans(
         if key == tag_key or not _is_list_of_spans(row.get(key)):
             continue
         if {parse_span(value) for value in row[key]} not in readings:
-            raise _contradiction(where, tag_key, tags, key, row[key])
+            raise _contradiction_error(where, tag_key, tags, key, row[key])
 
 
-def _contradiction(
+def _contradiction_error(
     where: str, key: str, value: object, other_key: str, other_value: object
 ) -> ValueError:
     return ValueError(
@@ -226,8 +230,9 @@ def find_text_and_spans(
         raise ValueError(
             f"{where}: found the keys {', '.join(row) or 'of no object'}. An "
             f"entry is Label Studio's, or has `text` and spans as "
-            f"{', '.join(SPANS)}, or words as {', '.join(WORD_LISTS)} and tags "
-            f"as {', '.join(TAG_LISTS)}"
+            f"{', '.join(SPAN_NAMES)}, or words as "
+            f"{', '.join(WORD_LIST_NAMES)} and tags as "
+            f"{', '.join(TAG_LIST_NAMES)}"
         )
     if prodigy.is_left_out(row):
         values = None
@@ -235,13 +240,13 @@ def find_text_and_spans(
 
 
 def _find_span_keys(row: JsonObject, where: str) -> list[str]:
-    """Returns the keys of `SPANS` in a row, a key that contains spans first.
+    """Returns the keys of spans in a row, a key that contains spans first.
 
     Tools may write values of other kinds under the other keys. For example,
     `entities` is first in {"label": "news", "entities": [[0, 3, "PER"]]}.
     Raises a ValueError if two keys contain spans that differ.
     """
-    keys = [key for key in SPANS if key in row]
+    keys = [key for key in SPAN_NAMES if key in row]
     keys.sort(key=lambda key: not has_spans(row[key]))
     if not keys or not has_spans(row[keys[0]]):
         return keys
@@ -252,7 +257,7 @@ def _find_span_keys(row: JsonObject, where: str) -> list[str]:
         if is_empty or not _is_list_of_spans(row[key]):
             continue
         if {*map(parse_span, row[key])} != {*map(parse_span, first)}:
-            raise _contradiction(where, keys[0], first, key, row[key])
+            raise _contradiction_error(where, keys[0], first, key, row[key])
     return keys
 
 
@@ -282,7 +287,7 @@ def _from_label_studio(task: JsonObject, where: str) -> JsonObject:
     row = {"text": texts[0]} if len(texts) == 1 else {}
     # A task's data may contain the answers of a model, which the annotation
     # corrects.
-    row |= {key: data[key] for key in data if key not in SPANS}
+    row |= {key: data[key] for key in data if key not in SPAN_NAMES}
     if "text" in task:
         row.setdefault("text", task["text"])
     return row | {"entities": spans[0] if spans else None}

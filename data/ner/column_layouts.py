@@ -13,7 +13,7 @@ from collections.abc import Collection, Sequence
 from data.tables import column_names, dialects, table_formats
 
 # A line that begins with this begins a document.
-DOCUMENT = "-DOCSTART-"
+DOCUMENT_MARK = "-DOCSTART-"
 _BLANKS = " \t"
 # The characters that may separate the cells of a table, the most usual first.
 _SEPARATORS = ",;\t|"
@@ -82,7 +82,7 @@ def _first_line(lines: Sequence[tuple[int, str]]) -> str:
     word_lines = (
         line
         for _, line in lines
-        if line.strip(_BLANKS) and not line.startswith(DOCUMENT)
+        if line.strip(_BLANKS) and not line.startswith(DOCUMENT_MARK)
     )
     return min(word_lines, key=lambda line: line[0] == "#", default="")
 
@@ -99,8 +99,8 @@ def _layout_of_names(
     if sentence_at is not None:
         # The column contains no words, even if its name is "sentence".
         letters[sentence_at] = ""
-    words_at = _find_first(column_names.WORDS, letters)
-    tags_at = _find_first(column_names.TAGS, letters)
+    words_at = _find_first(column_names.WORD_NAMES, letters)
+    tags_at = _find_first(column_names.TAG_NAMES, letters)
     # A test set may lack tags. Then a single usual name could be a word, unless
     # the file's ending says that the file is a table.
     has_tags = tags_at is not None
@@ -122,7 +122,7 @@ def _find_sentence_numbers(letters: Sequence[str]) -> int | None:
     # A column named sentence contains the words if no other column does.
     if sentence_at is not None and letters[sentence_at] == "sentence":
         other_names = {*letters[:sentence_at], *letters[sentence_at + 1 :]}
-        if not other_names.intersection(column_names.WORDS):
+        if not other_names.intersection(column_names.WORD_NAMES):
             return None
     return sentence_at
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from data.ner.column_layouts import (
-    DOCUMENT,
+    DOCUMENT_MARK,
     ColumnLayout,
     cut_line,
     strip_cells,
@@ -83,7 +83,7 @@ def _read_sentences(
     sentence: list[ColumnsLine] = []
     for number, text, cells in _cut_lines(path, lines, layout):
         # Check all columns, because the first one need not contain the words.
-        is_document = any(cell.startswith(DOCUMENT) for cell in cells)
+        is_document = any(cell.startswith(DOCUMENT_MARK) for cell in cells)
         if is_document or not cells:
             if sentence:
                 yield SentenceLines(document, sentence)

@@ -33,7 +33,7 @@ def write_columns(
     logging.info("Wrote %s", path)
 
 
-def write_predictions(
+def write_entities(
     path: StrPath,
     examples: Sequence[NerExample],
     tags: Sequence[list[str]],
@@ -88,7 +88,7 @@ def _create_answer(
     probabilities: np.ndarray,
     prefix: str,
 ) -> JsonObject:
-    """Returns the fields of a prediction, as `write_predictions` says."""
+    """Returns the fields of a prediction, as `write_entities` says."""
     word_spans = find_words(text, words)
     entities = find_entities(labels)
     spans = [

@@ -20,10 +20,10 @@ from data.text.tokenizer_layer import TokenizerLayer, drop_invalid
 # Regular expression (RE2) of the white space at which `str.split` splits.
 _WHITE_SPACE = r"[\x09-\x0d\x1c-\x20\x{85}\pZ]"
 # Maximum number of words in a block of `decode_legal`.
-_BLOCK = 512
+_BLOCK_WORDS = 512
 
 
-def split_words(texts: tf.Tensor) -> tf.Tensor:
+def separate_words(texts: tf.Tensor) -> tf.Tensor:
     """Puts spaces between the words that `word_splitting.split_words` finds.
 
         He's "in" (St. Ives). -> He's " in " ( St . Ives ).
@@ -125,7 +125,7 @@ def _search_legal(
     num_texts = tf.size(lengths)
     num_tags = len(end)
     longest = tf.reduce_max(lengths)
-    num_blocks = longest // _BLOCK + 1
+    num_blocks = longest // _BLOCK_WORDS + 1
     size = longest // num_blocks + 1
     scores = probabilities.with_flat_values(
         tf.math.log(tf.maximum(probabilities.flat_values, 1e-37))

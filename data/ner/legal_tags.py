@@ -18,9 +18,9 @@ import numpy as np
 # that decoding also works if all sequences are illegal.
 PENALTY = -1e4
 # Tag prefixes of the schemes in entity_scoring.py.
-_CONTINUES = {*"IMEL"}  # any word of an entity except the first
-_MAY_CONTINUE = {*"BIM"}  # any word after which the entity may continue
-_ENDS = {*"EL"}  # the last word of an entity of several words
+_CONTINUING_PREFIXES = {*"IMEL"}  # any word of an entity except the first
+_CONTINUED_PREFIXES = {*"BIM"}  # any word after which the entity may continue
+_ENDING_PREFIXES = {*"EL"}  # the last word of an entity of several words
 
 
 class Penalties(NamedTuple):
@@ -58,7 +58,9 @@ def find_penalties(labels: tuple[str, ...]) -> Penalties:
     prefixes, types = zip(
         *(label.partition("-")[::2] for label in labels), strict=True
     )
-    continues = np.array([prefix in _CONTINUES for prefix in prefixes])
+    continues = np.array(
+        [prefix in _CONTINUING_PREFIXES for prefix in prefixes]
+    )
     types_with_begin = {
         entity_type
         for entity_type, prefix in zip(types, prefixes, strict=True)
@@ -66,22 +68,24 @@ def find_penalties(labels: tuple[str, ...]) -> Penalties:
     }
     if not types_with_begin.issuperset(np.array(types)[continues]):
         continues[:] = False
-    may_continue = np.array([prefix in _MAY_CONTINUE for prefix in prefixes])
+    may_continue = np.array(
+        [prefix in _CONTINUED_PREFIXES for prefix in prefixes]
+    )
     # If the scheme marks last words, no entity may end at B, I or M.
-    marks_ends = any(prefix in _ENDS for prefix in prefixes)
+    marks_ends = any(prefix in _ENDING_PREFIXES for prefix in prefixes)
     is_open = may_continue & continues.any() & marks_ends
     is_same_type = np.equal.outer(types, types)
     after = np.where(
         continues, may_continue[:, None] & is_same_type, ~is_open[:, None]
     )
     return Penalties(
-        start=_penalize(~continues),
-        between=_penalize(after),
-        end=_penalize(~is_open),
+        start=_penalize_illegal(~continues),
+        between=_penalize_illegal(after),
+        end=_penalize_illegal(~is_open),
     )
 
 
-def _penalize(is_legal: np.ndarray) -> np.ndarray:
+def _penalize_illegal(is_legal: np.ndarray) -> np.ndarray:
     penalties: np.ndarray = np.where(
         is_legal, np.float32(0), np.float32(PENALTY)
     )

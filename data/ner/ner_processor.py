@@ -187,7 +187,7 @@ class NerProcessor(SetReader[NerExample, NerOptions]):
             if example.text is None
             for label in example.labels
         )
-        tag_names.check_outside(path, counts)
+        tag_names.warn_of_rare_outside(path, counts)
         if not self._labels:
             tag_names.check_types(
                 path, [example.labels for example in examples]

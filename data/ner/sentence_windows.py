@@ -65,7 +65,7 @@ class NerFeatures:
     words: list[WordPlace]
 
 
-def create_features(
+def create_ner_features(
     examples: Sequence[NerExample],
     label_list: Sequence[str],
     max_seq_length: int,

@@ -31,7 +31,7 @@ from data.ner.ner_example import NerExample
 from data.ner.tag_names import name_tags
 from data.ner.word_splitting import find_words, split_words
 from data.tables import prodigy
-from data.tables.column_names import SPANS, TAG_LISTS
+from data.tables.column_names import SPAN_NAMES, TAG_LIST_NAMES
 from files.json_files import parse_json
 from files.paths import StrPath
 
@@ -131,7 +131,7 @@ def _read_row(
     row = without_answers(row) if isinstance(row, dict) else {}
     output_row = row
     if is_test:
-        annotations = {*SPANS, *TAG_LISTS, "annotations"}
+        annotations = {*SPAN_NAMES, *TAG_LIST_NAMES, "annotations"}
         output_row = {key: row[key] for key in row if key not in annotations}
     is_unknown = prodigy.is_left_out(row)
     spans: Sequence[_Span] = []

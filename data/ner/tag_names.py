@@ -21,7 +21,7 @@ _LOWER_TAG = re.compile("[bieslum]-.+")
 # Tags of a scheme, and column names. Neither are types of entities.
 _NO_TYPE = re.compile("[BIESLUM](-.+)?|(?i:(ner_?)?(tag|label)s?|ner)")
 # Matches the B of B_PER and PER-B, which are not in the notation of a scheme.
-_OTHER_B = re.compile("^B(?=[_.:/])|(?<=[-_.:/])B$")
+_BEGIN_MARK = re.compile("^B(?=[_.:/])|(?<=[-_.:/])B$")
 # What stands for O in files of other projects.
 _OUTSIDE = ("0", "o")
 # Numbers of types that only a wrong column has, see `check_types`.
@@ -91,7 +91,7 @@ def name_tags(
 
 def _has_inside(tag: str, tags: Collection[str]) -> bool:
     """Returns whether `tags` contain the I_PER that may follow a B_PER."""
-    inside = _OTHER_B.sub("I", tag)
+    inside = _BEGIN_MARK.sub("I", tag)
     return inside != tag and inside in tags
 
 
@@ -127,7 +127,7 @@ def _name_numbers(
     return {tag: labels[int(tag)] for tag in counts}
 
 
-def check_outside(path: StrPath, tags: Counter[str]) -> None:
+def warn_of_rare_outside(path: StrPath, tags: Counter[str]) -> None:
     """Warns if O is not the most frequent tag of a train set's words."""
     ((most_frequent, count),) = tags.most_common(1) or [("O", 0)]
     if 0 < tags["O"] < count:

@@ -7,7 +7,7 @@ from absl import logging
 
 # {name of a count: (pattern of lines that are no sentences, what they are and
 # what to do)}. Tools such as WikiExtractor write these lines around texts.
-_MARKUP = {
+_PATTERN_AND_ADVICE_OF_COUNT = {
     "num_doc_tags": (
         re.compile(r"</?doc(\s.*)?>$"),
         "<doc> tags, as WikiExtractor writes them, and would become sentences. "
@@ -21,7 +21,7 @@ _MARKUP = {
 }
 # The input or a flag is usually wrong if more than this fraction of the
 # WordPieces are [UNK], or if documents have fewer sentences on average.
-_MANY_UNKNOWN = 0.02
+_MANY_UNKNOWN_SHARE = 0.02
 _FEW_SENTENCES = 1.5
 
 
@@ -32,7 +32,7 @@ def find_markup(line: str) -> str | None:
     """
     if not line.startswith(("<", "{")):
         return None
-    for name, (pattern, _) in _MARKUP.items():
+    for name, (pattern, _) in _PATTERN_AND_ADVICE_OF_COUNT.items():
         if pattern.match(line):
             return name
     return None
@@ -43,12 +43,14 @@ def warn_of_markup(counts: Mapping[str, int]) -> None:
 
     `counts` is {name of a count: number of lines}.
     """
-    for name, (_, advice) in _MARKUP.items():
+    for name, (_, advice) in _PATTERN_AND_ADVICE_OF_COUNT.items():
         if number := counts.get(name):
             logging.warning("%d lines of the input are %s", number, advice)
 
 
-def log_counts(corpus: Mapping[str, int], input_files: Sequence[str]) -> None:
+def check_and_log_counts(
+    corpus: Mapping[str, int], input_files: Sequence[str]
+) -> None:
     """Logs counts of a corpus, and warns of likely mistakes.
 
     `corpus` is {name: count}, as a `DocumentReader` counts.
@@ -83,7 +85,7 @@ def log_counts(corpus: Mapping[str, int], input_files: Sequence[str]) -> None:
             "sentences have no next sentence. Put blank lines only between "
             "documents, not between sentences"
         )
-    if unknown > _MANY_UNKNOWN:
+    if unknown > _MANY_UNKNOWN_SHARE:
         logging.warning(
             f"{unknown:.1%} of the WordPieces are [UNK]. Check that the "
             "vocabulary is for the language of the input, and that "

@@ -19,7 +19,7 @@ from absl import logging
 
 from command_line import progress
 from data.io import tf_examples
-from data.pretraining.corpus_checks import log_counts
+from data.pretraining.corpus_checks import check_and_log_counts
 from data.pretraining.corpus_parts import Block
 from data.pretraining.documents import Document, DocumentReader
 from data.pretraining.encoded_vocabulary import Continuation, EncodedVocabulary
@@ -123,7 +123,7 @@ def create_training_instances(
         for number, path in enumerate(input_files)
     ]
     documents = list(reader.read(blocks))
-    log_counts(reader.counts, input_files)
+    check_and_log_counts(reader.counts, input_files)
     rng = random.Random(options.random_seed)
     shuffle(documents, rng)
 

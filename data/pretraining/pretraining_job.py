@@ -68,7 +68,7 @@ class InstanceUnit:
     is_evaluation: bool = False
 
 
-def create_shards(
+def write_all_shards(
     options: InstanceOptions,
     input_files: Sequence[str],
     output_file: str,
@@ -112,7 +112,7 @@ def create_shards(
         output.begin()
         try:
             results = run_units(units, write_shards, run, "shard")
-            combined = _combine(units, results, options, input_files)
+            combined = _combine_results(units, results, options, input_files)
         except ValueError:
             # The shards will not be reused, because the user must change the
             # input or a flag.
@@ -182,7 +182,9 @@ def _create_units(
     # There are as many units as parts or shards, whichever are fewer.
     num_units = min(len(numbered), num_shards)
     shares = zip(
-        _share(numbered, num_units), _share(shards, num_units), strict=True
+        _split_evenly(numbered, num_units),
+        _split_evenly(shards, num_units),
+        strict=True,
     )
     eval_shares = []
     if options.eval_fraction:
@@ -199,7 +201,7 @@ def _create_units(
     ]
 
 
-def _share(items: list[T], number: int) -> list[list[T]]:
+def _split_evenly(items: list[T], number: int) -> list[list[T]]:
     """Distributes items evenly over lists."""
     borders = [len(items) * index // number for index in range(number + 1)]
     return [items[first:end] for first, end in itertools.pairwise(borders)]
@@ -320,7 +322,7 @@ def _create_records(
     yield from batch
 
 
-def _combine(
+def _combine_results(
     units: Sequence[InstanceUnit],
     results: Sequence[UnitResult],
     options: InstanceOptions,
@@ -338,7 +340,7 @@ def _combine(
         counts.update(result["counts"])
         entries = eval_shards if unit.is_evaluation else shards
         entries += result["shards"]
-    corpus_checks.log_counts(counts, input_files)
+    corpus_checks.check_and_log_counts(counts, input_files)
     combined: JobResults = {"corpus": dict(counts), "shards": shards}
     if not eval_shards:
         return combined

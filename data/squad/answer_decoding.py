@@ -167,7 +167,7 @@ def decode_question(
     spans, null, null_score = _find_spans(features, result_of, options)
     if options.version_2_with_negative:
         spans.append(null)
-    spans.sort(key=_score, reverse=True)
+    spans.sort(key=_score_of, reverse=True)
     nbest = _create_nbest(spans, example, options, tokenizer)
     has_null = any(not candidate.text for candidate in nbest)
     if options.version_2_with_negative and not has_null:
@@ -256,9 +256,9 @@ def _find_spans(
         cls = TokenSpan(
             feature, 0, 0, float(start_logits[0]), float(end_logits[0])
         )
-        if _score(cls) < null_score:
+        if _score_of(cls) < null_score:
             null = cls
-            null_score = _score(cls)
+            null_score = _score_of(cls)
     return spans, null, null_score
 
 
@@ -294,7 +294,7 @@ def _combine(
                 yield TokenSpan(feature, start, end, start_logit, end_logit)
 
 
-def _score(answer: TokenSpan | Candidate) -> float:
+def _score_of(answer: TokenSpan | Candidate) -> float:
     return answer.start_logit + answer.end_logit
 
 
@@ -303,7 +303,7 @@ def with_probabilities(nbest: list[Candidate]) -> list[NbestEntry]:
 
     The probabilities are the softmax of the scores in the list.
     """
-    scores = [*map(_score, nbest)]
+    scores = [*map(_score_of, nbest)]
     exponentials = [math.exp(score - max(scores)) for score in scores]
     total = sum(exponentials)
     return [

@@ -8,16 +8,22 @@ import tokenize
 from collections.abc import Mapping
 from typing import Any
 
-from data.tables.column_names import ANSWERS
+from data.tables.column_names import ANSWER_NAMES
 from files.json_files import JsonObject, parse_json
 
 # Names of values and of functions that a cell may contain.
-_NAMES = {"nan": None, "NaN": None, "null": None, "true": True, "false": False}
-_CALLS = re.compile(r"((np|numpy)\.)?(array|str_|(int|float)(32|64))")
+_VALUE_OF_NAME = {
+    "nan": None,
+    "NaN": None,
+    "null": None,
+    "true": True,
+    "false": False,
+}
+_ARRAY_FUNCTION = re.compile(r"((np|numpy)\.)?(array|str_|(int|float)(32|64))")
 # Tokens that Python joins, or rejects, if no comma is between them.
-_LITERALS = (tokenize.STRING, tokenize.NUMBER)
+_LITERAL_TOKENS = (tokenize.STRING, tokenize.NUMBER)
 # Errors of parsing and evaluating a cell.
-_UNREADABLE = (
+_CELL_ERRORS = (
     RecursionError,
     SyntaxError,
     TypeError,
@@ -25,7 +31,7 @@ _UNREADABLE = (
     tokenize.TokenError,
 )
 # Matches a whole number.
-_WHOLE = re.compile(r"[+-]?[0-9]{1,15}(\.0*)?")
+_WHOLE_NUMBER = re.compile(r"[+-]?[0-9]{1,15}(\.0*)?")
 _TRUE_CELLS = ("true", "1", "1.0", "yes")
 
 
@@ -73,7 +79,7 @@ def answers_of_row(row: Mapping[str, object]) -> JsonObject:
 
 def text_column(row: Mapping[str, object]) -> str | None:
     """Returns the name of the column with the only answer, None without it."""
-    return next((name for name in ANSWERS if name in row), None)
+    return next((name for name in ANSWER_NAMES if name in row), None)
 
 
 def list_answers(answers: object, start: object = None) -> list[JsonObject]:
@@ -131,7 +137,7 @@ def whole_number(value: object) -> object:
     values are returned unchanged.
     """
     if isinstance(value, str):
-        if not _WHOLE.fullmatch(value.strip()):
+        if not _WHOLE_NUMBER.fullmatch(value.strip()):
             return None if value.strip().lower() in ("", "nan") else value
         value = float(value)
     if isinstance(value, float):
@@ -164,15 +170,15 @@ def read_cell(value: object, context: str = "") -> object:
     with contextlib.suppress(ValueError):
         return parse_json(text, "the answer", object)
     try:
-        return _value_of(ast.parse(_separate(text), mode="eval").body)
-    except _UNREADABLE:
+        return _value_of(ast.parse(_insert_commas(text), mode="eval").body)
+    except _CELL_ERRORS:
         raise ValueError(
             f"the answer {value[:80]!r} cannot be read; write it as JSON, such "
             'as {"text": ["nine"], "answer_start": [27]}'
         ) from None
 
 
-def _separate(text: str) -> str:
+def _insert_commas(text: str) -> str:
     """Returns a text in numpy's notation with commas between the elements.
 
     numpy's str() separates the elements of an array only by blanks, and Python
@@ -181,9 +187,9 @@ def _separate(text: str) -> str:
     parts: list[str] = []
     is_after_literal = False
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
-        if is_after_literal and token.type in _LITERALS:
+        if is_after_literal and token.type in _LITERAL_TOKENS:
             parts.append(",")
-        is_after_literal = token.type in _LITERALS
+        is_after_literal = token.type in _LITERAL_TOKENS
         parts.append(token.string.strip())
     return " ".join(parts)
 
@@ -199,8 +205,8 @@ def _value_of(node: ast.expr) -> Any:  # noqa: ANN401  a value of any type
             return value
         case ast.UnaryOp(op=ast.USub(), operand=number):
             return -_value_of(number)
-        case ast.Name(id=name) if name in _NAMES:
-            return _NAMES[name]
+        case ast.Name(id=name) if name in _VALUE_OF_NAME:
+            return _VALUE_OF_NAME[name]
         case ast.Call(func=name, args=[inner, *_]) if _is_array_call(name):
             return _value_of(inner)
         case ast.List(elts=elements) | ast.Tuple(elts=elements):
@@ -212,4 +218,4 @@ def _value_of(node: ast.expr) -> Any:  # noqa: ANN401  a value of any type
 
 
 def _is_array_call(function: ast.expr) -> bool:
-    return bool(_CALLS.fullmatch(ast.unparse(function)))
+    return bool(_ARRAY_FUNCTION.fullmatch(ast.unparse(function)))

@@ -26,14 +26,14 @@ from data.squad.windows_layer import Passages
 from data.text.packing_layer import Windows
 
 # {output for the predicted answer: output for all answers of the n-best list}.
-_OF_CHOSEN = {
+_NBEST_NAME_OF_OUTPUT = {
     "answer": "nbest_texts",
     "probability": "nbest_probabilities",
     "start_byte": "nbest_start_bytes",
     "end_byte": "nbest_end_bytes",
 }
 # {column of the n-best list: (type, padding)}.
-_COLUMNS: dict[str, tuple[tf.DType, str | int]] = {
+_TYPE_AND_PADDING_OF_COLUMN: dict[str, tuple[tf.DType, str | int]] = {
     "texts": (tf.string, ""),
     "probabilities": (tf.float64, 0),
     "start_logits": (tf.float64, 0),
@@ -127,7 +127,7 @@ class SquadDecoder:
             "null_odds": tf.TensorSpec([], tf.float64),
             "nbest_sizes": tf.TensorSpec([], tf.int32),
         }
-        for name, (dtype, _) in _COLUMNS.items():
+        for name, (dtype, _) in _TYPE_AND_PADDING_OF_COLUMN.items():
             specs[f"nbest_{name}"] = tf.TensorSpec([size], dtype)
         # Answer one question at a time, to limit memory.
         outputs: dict[str, tf.Tensor] = tf.map_fn(
@@ -136,7 +136,7 @@ class SquadDecoder:
         chosen = outputs.pop("chosen")
         return outputs | {
             name: tf.gather(outputs[column], chosen, batch_dims=1)
-            for name, column in _OF_CHOSEN.items()
+            for name, column in _NBEST_NAME_OF_OUTPUT.items()
         }
 
     def _find_nbest(
@@ -238,7 +238,7 @@ class SquadDecoder:
         }
         columns = {
             f"nbest_{name}": tf.pad(values[name], padding, constant_values=fill)
-            for name, (_, fill) in _COLUMNS.items()
+            for name, (_, fill) in _TYPE_AND_PADDING_OF_COLUMN.items()
         }
         return columns | {
             "chosen": chosen,

@@ -70,7 +70,7 @@ def read_words(
         )
         for index in range(start, start + len(word) + 1)
     ]
-    return PassageWords(text, _tokenize(text, tokenizer), sources)
+    return PassageWords(text, _tokenize_text(text, tokenizer), sources)
 
 
 def find_final_text(
@@ -96,7 +96,7 @@ def find_final_text(
     Returns:
         (start, end) in `orig_text`, in characters.
     """
-    tokenized = _tokenize(orig_text, tokenizer)
+    tokenized = _tokenize_text(orig_text, tokenizer)
     return find_in_tokenized(pred_text, orig_text, tokenized, verbose_logging)
 
 
@@ -134,7 +134,7 @@ def find_in_tokenized(
     return 0, len(orig_text)
 
 
-def _tokenize(orig_text: str, tokenizer: BasicTokenizer) -> TokenizedText:
+def _tokenize_text(orig_text: str, tokenizer: BasicTokenizer) -> TokenizedText:
     tok_text = " ".join(tokenizer.tokenize(orig_text))
     sources = [index for index, char in enumerate(orig_text) if char != " "]
     is_same_length = len(tok_text) - tok_text.count(" ") == len(sources)

@@ -86,7 +86,7 @@ class _Passage:
     char_spans: list[tuple[int, int]] | None
 
 
-def create_features(
+def create_squad_features(
     examples: Iterable[SquadExample],
     tokenizer: FullTokenizer,
     options: WindowOptions,

@@ -139,7 +139,7 @@ def _entry_of_row(
     row: Mapping[str, object], where: str, line_number: str
 ) -> JsonObject:
     """Converts a table's row to a question with its passage and answers."""
-    with _naming(where):
+    with _named_errors(where):
         answers = cells.answers_of_row(row)
     has_id = row.get("id") not in (None, "")
     return {
@@ -151,7 +151,7 @@ def _entry_of_row(
 
 
 @contextlib.contextmanager
-def _naming(where: str) -> Iterator[None]:
+def _named_errors(where: str) -> Iterator[None]:
     """Adds the place to a ValueError."""
     try:
         yield
@@ -183,13 +183,13 @@ def _in_squad_layout(qa: object, where: str) -> JsonObject:
     if "answers" not in qa and column:
         answer = qa.pop(column)
         start = qa.pop("answer_start", None)
-        with _naming(where):
+        with _named_errors(where):
             qa["answers"] = cells.list_answers(answer, start)
         qa.setdefault("is_impossible", not qa["answers"])
     elif isinstance(qa.get("answers"), dict | list):
         # In transformers' files, answers are {"text": [...], "answer_start":
         # [...]}.
-        with _naming(where):
+        with _named_errors(where):
             answers = cells.list_answers(qa["answers"])
         if isinstance(qa["answers"], dict):
             qa.setdefault("is_impossible", not answers)

@@ -34,7 +34,7 @@ WHITE_SPACE_RUN = "[ \\t\\r\\n\\x{202F}]+"
 
 
 @functools.cache
-def _accents() -> np.ndarray:
+def _list_accents() -> np.ndarray:
     """Returns the combining marks that lower-casing drops, ascending.
 
     They are code points. The last number is greater than all code points, so
@@ -143,8 +143,8 @@ def create_windows(
 
 def _find_ends(chars: Characters) -> tf.Tensor:
     """Returns `Passages.ends`: code points before no dropped accent."""
-    index = tf.searchsorted(_accents(), chars.decoded)
-    is_accent = tf.gather(_accents(), index) == chars.decoded
+    index = tf.searchsorted(_list_accents(), chars.decoded)
+    is_accent = tf.gather(_list_accents(), index) == chars.decoded
     # Lower-casing drops an accent if no normalized character comes from it.
     is_dropped = tf.tensor_scatter_nd_update(
         is_accent,

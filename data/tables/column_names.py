@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 # A text to classify.
-TEXTS = (
+TEXT_NAMES = (
     "text",
     "sentence",
     "message",
@@ -22,12 +22,12 @@ TEXTS = (
     "title",
 )
 # The label of a text.
-LABELS = ("label", "labels", "class", "category", "target", "sentiment")
+LABEL_NAMES = ("label", "labels", "class", "category", "target", "sentiment")
 # {flag: names that tables often use for its column}.
-USUAL_NAMES = {"text_column": TEXTS, "label_column": LABELS}
+USUAL_NAMES = {"text_column": TEXT_NAMES, "label_column": LABEL_NAMES}
 
-_TITLES = ("title", "subject", "headline", "summary")
-_LONG_TEXTS = (
+_TITLE_NAMES = ("title", "subject", "headline", "summary")
+_LONG_TEXT_NAMES = (
     "text",
     "selftext",
     "body",
@@ -36,7 +36,7 @@ _LONG_TEXTS = (
     "message",
     "review",
 )
-_PASSAGES = ("passage", "sentence", "context", "document", "paragraph")
+_PASSAGE_NAMES = ("passage", "sentence", "context", "document", "paragraph")
 # Columns of pairs such as text1 and text2, or question and question_pair.
 _PAIR_STEMS = ("text", "sentence", "question", "string", "sent", "q", "s")
 _PAIR_ENDINGS = (("1", "2"), ("a", "b"), ("", "2"), ("", "b"), ("", "pair"))
@@ -45,19 +45,19 @@ _NUMBERED_PAIRS = tuple(
     for stem in _PAIR_STEMS
     for first, second in _PAIR_ENDINGS
 )
-# (names of the first texts of pairs, names of the second texts), as `simplify`
-# returns them.
-PAIRS = (
-    (("question", "query"), (*_PASSAGES, "answer", "text")),
+# (names of the first texts of pairs, names of the second texts), as
+# `simplify_name` returns them.
+PAIR_NAMES = (
+    (("question", "query"), (*_PASSAGE_NAMES, "answer", "text")),
     (("premise", "claim"), ("hypothesis", "evidence")),
     (("context", "prompt"), ("response", "reply")),
-    (_TITLES, (*_LONG_TEXTS, "abstract", "article", "comment")),
+    (_TITLE_NAMES, (*_LONG_TEXT_NAMES, "abstract", "article", "comment")),
     *_NUMBERED_PAIRS,
 )
 
 # Columns of one word, and of its tag, as `letters_of` returns them.
-WORDS = ("word", "words", "token", "tokens", "form", "text", "sentence")
-TAGS = (
+WORD_NAMES = ("word", "words", "token", "tokens", "form", "text", "sentence")
+TAG_NAMES = (
     "nertag",
     "nertags",
     "ner",
@@ -74,19 +74,19 @@ TAGS = (
 SENTENCE_NUMBER = re.compile("sent(ence)?(id|no|num|number|idx|index)?")
 
 # Keys of the list of a sentence's words, and of the list of their tags.
-WORD_LISTS = ("tokens", "words")
-TAG_LISTS = ("ner_tags", "tags", "labels", "label")
+WORD_LIST_NAMES = ("tokens", "words")
+TAG_LIST_NAMES = ("ner_tags", "tags", "labels", "label")
 # Keys of a text's spans. Only one of them may contain spans, unless all contain
 # the same. doccano and Label Studio's shorter export write `label`, or `labels`
 # in older versions.
-SPANS = ("entities", "spans", "ents", "label", "labels")
+SPAN_NAMES = ("entities", "spans", "ents", "label", "labels")
 
 # The text of the only answer to a question.
-ANSWERS = ("answer", "answer_text", "text")
+ANSWER_NAMES = ("answer", "answer_text", "text")
 
-# Names that show that a first line names columns, as `simplify` returns them.
-# Names such as `form`, which may well be a cell, are not here.
-_HEADER = """
+# Names that show that a first line names columns, as `simplify_name` returns
+# them. Names such as `form`, which may well be a cell, are not here.
+_HEADER_NAMES = """
 answer answers author body category class comment content context date
 description document entity feedback gold headline hypothesis id idx index
 iob key label labels language message messages name ner nertags paragraph
@@ -97,10 +97,10 @@ topic tweet type user utterance value word words text1 text2 texta textb
 sentence1 sentence2 sentencea sentenceb question1 question2 commenttext
 goldlabel isduplicate
 """
-HEADER = frozenset(_HEADER.split())
+HEADER_NAMES = frozenset(_HEADER_NAMES.split())
 
 
-def simplify(name: str) -> str:
+def simplify_name(name: str) -> str:
     """Returns a name in lower case, without blanks and other marks."""
     return re.sub(r"[\W_]", "", name).casefold()
 
@@ -155,8 +155,8 @@ def find_pair(columns: Iterable[str]) -> tuple[str, str] | None:
         >>> find_pair(["id", "Sentence 1", "Sentence 2"])
         ('Sentence 1', 'Sentence 2')
     """
-    column_of = {simplify(column): column for column in columns}
-    for firsts, seconds in PAIRS:
+    column_of = {simplify_name(column): column for column in columns}
+    for firsts, seconds in PAIR_NAMES:
         first = next(filter(column_of.get, firsts), None)
         second = next(filter(column_of.get, seconds), None)
         if first and second:

@@ -31,9 +31,9 @@ DELIMITER_CHARACTERS: dict[Delimiter, str] = {
 }
 DELIMITERS = tuple(DELIMITER_CHARACTERS)
 # A cell that a program quoted. The program wrote each quote in it twice.
-_DOUBLED = re.compile(r'"(?=.*"").*"', re.DOTALL)
+_CELL_OF_DOUBLED_QUOTES = re.compile(r'"(?=.*"").*"', re.DOTALL)
 # Excel takes the delimiter from a line such as sep=; above the names.
-_HINT = re.compile(r'"?sep=(.)"?\s*', re.IGNORECASE)
+_DELIMITER_HINT = re.compile(r'"?sep=(.)"?\s*', re.IGNORECASE)
 _MAX_RECORDS = 200
 _MAX_CHARACTERS = 1 << 20
 
@@ -99,7 +99,7 @@ class _Sample:
         if dialect.quoting:
             return records, has_one_width
         cells = itertools.chain.from_iterable(records)
-        has_doubled_quotes = any(map(_DOUBLED.fullmatch, cells))
+        has_doubled_quotes = any(map(_CELL_OF_DOUBLED_QUOTES.fullmatch, cells))
         return records, has_one_width and not has_doubled_quotes
 
     def take_hint(self) -> str | None:
@@ -107,7 +107,7 @@ class _Sample:
 
         Empties this line, which is no record.
         """
-        match = _HINT.fullmatch(next(iter(self), ""))
+        match = _DELIMITER_HINT.fullmatch(next(iter(self), ""))
         if not match or match[1] not in DELIMITER_CHARACTERS.values():
             return None
         self.lines_read[0] = "\n"
@@ -302,7 +302,7 @@ def _choose_dialect(
         return _dialect_of_malformed(path, sample, delimiters, chosen)
     strictest = _strictest(fits.values())
     if is_tsv or len(strictest) > 1:
-        raise _unknown_delimiter(path, sample)
+        raise _unknown_delimiter_error(path, sample)
     return strictest[0]
 
 
@@ -345,13 +345,13 @@ def _dialect_of_malformed(
     if len(name_delimiters) == 1:
         return _usual_dialect(name_delimiters[0], chosen)
     if name_delimiters:
-        raise _unknown_delimiter(path, sample)
+        raise _unknown_delimiter_error(path, sample)
     for records in records_by_delimiter.values():
         titles.check_title(path, records, chosen.columns)
     return Dialect(NO_DELIMITER, chosen.quoting is not False)
 
 
-def _unknown_delimiter(path: str, sample: _Sample) -> ValueError:
+def _unknown_delimiter_error(path: str, sample: _Sample) -> ValueError:
     first_lines = itertools.islice(sample, _MAX_RECORDS)
     head = next(filter(str.strip, first_lines), "")
     return ValueError(

@@ -35,7 +35,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
-from data.tables.column_names import HEADER, simplify
+from data.tables.column_names import HEADER_NAMES, simplify_name
 
 # Cells without a value.
 _MISSING = frozenset(("-", "?", "n/a", "na", "nan", "none", "null"))
@@ -77,7 +77,7 @@ class _Sign(enum.Enum):
 
 def is_usual_name(name: str, columns: Collection[str] = ()) -> bool:
     """Returns whether a cell is a usual name of a column, or of `columns`."""
-    return name in columns or simplify(name) in HEADER
+    return name in columns or simplify_name(name) in HEADER_NAMES
 
 
 def has_header(
@@ -190,7 +190,7 @@ def _sign_of(
     if _is_above_labels(column) and not has_text:
         return _Sign.NAME
     # `spam` above ham and spam may be a label, as they are.
-    if _recurs(column):
+    if _has_first_below(column):
         return _Sign.RECURS
     # `title` above any other cells is a name.
     if column.first not in column.below and is_usual_name(column.first, names):
@@ -240,7 +240,7 @@ def _numbers_may_be_names(table: Sequence[_Column]) -> bool:
     ]
     has_other_name = any(
         not column.first.strip()
-        or not (is_number(column.first) or _recurs(column))
+        or not (is_number(column.first) or _has_first_below(column))
         for column in table
     )
     has_index = not table[0].first.strip()
@@ -295,7 +295,7 @@ def _is_missing(cell: str) -> bool:
     return not cell.strip() or cell.strip().casefold() in _MISSING
 
 
-def _recurs(column: _Column) -> bool:
+def _has_first_below(column: _Column) -> bool:
     return column.first in column.below and not _is_missing(column.first)
 
 

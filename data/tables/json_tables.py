@@ -18,7 +18,7 @@ from files.paths import StrPath
 _MAX_WORDS_OF_FIELD = 4
 # Matches the first line of JSON lines, and of a file that is one JSON list.
 # Does not match a text that begins with [MASK].
-_JSON = re.compile(r"\s*(\{|\[\s*([\"{]|$))")
+_JSON_BEGINNING = re.compile(r"\s*(\{|\[\s*([\"{]|$))")
 # What a text contains. A "list" must be read as a whole.
 TextKind = Literal["text", "jsonl", "list"]
 # A row: (number, {column: cell}, or a ValueError if the row is malformed).
@@ -45,7 +45,7 @@ def find_text_kind(
     """
     lines_read = [*_until_filled(lines)]
     head = lines_read[-1][1] if lines_read else ""
-    if file_format is None and not _JSON.match(head):
+    if file_format is None and not _JSON_BEGINNING.match(head):
         return lines_read, "text"
     kind = _kind_of_first_line(head, columns)
     if kind is None:

@@ -12,7 +12,7 @@ from absl import logging
 
 from files.paths import StrPath
 
-_COLUMN = "answer"
+_DECISION_COLUMN = "answer"
 _DECISIONS_OR_EMPTY = ("accept", "reject", "ignore", "", None)
 
 # A tuple whose last element is a row, {column: cell}.
@@ -21,7 +21,7 @@ PlacedRow = TypeVar("PlacedRow", bound=tuple[Any, ...])
 
 def is_left_out(row: Mapping[str, object]) -> bool:
     """Returns whether the annotator rejected or ignored a row."""
-    return row.get(_COLUMN) in ("reject", "ignore")
+    return row.get(_DECISION_COLUMN) in ("reject", "ignore")
 
 
 def accepted_rows(
@@ -44,15 +44,15 @@ def accepted_rows(
     """
     rows = iter(rows)
     first_rows = [*itertools.islice(rows, 1)]
-    has_decisions = all(_COLUMN in placed[-1] for placed in first_rows)
-    if _COLUMN in columns_of_flags or not has_decisions:
+    has_decisions = all(_DECISION_COLUMN in placed[-1] for placed in first_rows)
+    if _DECISION_COLUMN in columns_of_flags or not has_decisions:
         yield from first_rows
         yield from rows
         return
     undecided_rows: list[PlacedRow] = []
     for placed in itertools.chain(first_rows, rows):
         undecided_rows.append(placed)
-        if placed[-1].get(_COLUMN) not in _DECISIONS_OR_EMPTY:
+        if placed[-1].get(_DECISION_COLUMN) not in _DECISIONS_OR_EMPTY:
             # Prodigy did not write this table.
             yield from undecided_rows
             yield from rows

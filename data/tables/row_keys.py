@@ -12,11 +12,11 @@ from collections.abc import Iterable
 
 # Version of the rule, which model.json records. Any change of this module that
 # moves a row needs another one.
-RULE = 1
+RULE_VERSION = 1
 # Letters of Hangul and a cell of Braille that show nothing.
 _BLANK_LETTERS = "\u115f\u1160\u2800"
 # Separates texts in a key. No normal form contains a blank.
-_MARK = "\n"
+_TEXT_SEPARATOR = "\n"
 
 
 def normal_form(text: str) -> str:
@@ -72,7 +72,7 @@ def key_of(texts: Iterable[str]) -> str:
         >>> key_of(["a boat", "", "who LEFT?"])
         'aboat\nwholeft?'
     """
-    return _MARK.join(sorted(filter(None, map(normal_form, texts))))
+    return _TEXT_SEPARATOR.join(sorted(filter(None, map(normal_form, texts))))
 
 
 def split_fraction_of(key: str) -> float:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import ClassVar, Generic, Protocol, TypeVar
 
 from data.io.set_cache import CachingReader
-from data.io.split_names import SETS, Purpose, SetName
+from data.io.split_names import SET_OF_PURPOSE, Purpose, SetName
 from data.io.text_files import find_set_file
 from data.tables import dev_set
 from data.tables.data_file_options import DataFileOptions
@@ -72,7 +72,7 @@ class SetReader(CachingReader[ExampleT], Generic[ExampleT, OptionsT]):
             train, dev = self._split_file(self._data.data_file)
             sets: dict[Purpose, list[ExampleT]] = {"train": train, "eval": dev}
         else:
-            name = SETS[purpose]
+            name = SET_OF_PURPOSE[purpose]
             path = find_set_file(self._source, name, self.file_names[name])
             sets = {purpose: self.read_file(path, name)}
         _drop_rows(sets.get("train", ()))

@@ -22,20 +22,20 @@ _RULER = re.compile(r"[\s|+:=-]*[-=]{3}[\s|+:=-]*")
 # A cell of the second line of names in exports of surveys.
 _SECOND_NAME = re.compile(r'\{"ImportId":.*|Open-Ended Response', re.DOTALL)
 # Kinds of columns, as tools write them below the names.
-_KIND_NAMES = """
+_COLUMN_KIND_NAMES = """
 bigint bool boolean category categorical char character continuous date
 datetime datetime64[ns] decimal discrete double factor float float32 float64
 int int32 int64 integer long nominal numeric object ordinal smallint str string
 text time timestamp varchar
 """
-_KINDS = frozenset(_KIND_NAMES.split())
-_SHORT_KINDS = frozenset("cdst")
+_COLUMN_KINDS = frozenset(_COLUMN_KIND_NAMES.split())
+_SHORT_COLUMN_KINDS = frozenset("cdst")
 # Roles of columns in Orange, which stand below their kinds.
-_ROLE = re.compile(r"(class|meta|ignore|weight|[cim])?( ?\w+=\S+)*")
+_ORANGE_ROLE = re.compile(r"(class|meta|ignore|weight|[cim])?( ?\w+=\S+)*")
 # Marks that separate no cells here, and that a text seldom contains.
 _OTHER_MARKS = ("[\x01-\x08\x1c-\x1f]", r"\^", "~", "::", r"(?<=\S) {2,}(?=\S)")
 # So many cells of a column show that apostrophes stand for quotes.
-_MIN_CELLS = 3
+_MIN_CELLS_IN_APOSTROPHES = 3
 _BLANK_AND_QUOTED = re.compile(r'\s+".*"\s*', re.DOTALL)
 _IN_APOSTROPHES = re.compile(r"\s*'.*'\s*", re.DOTALL)
 
@@ -105,16 +105,18 @@ def _are_kinds(
     """
     cells = [cell.strip().casefold() for cell in second]
     kinds = [cell for cell in cells if cell]
-    are_kinds = len(kinds) > 1 and {*kinds} <= _KINDS | _SHORT_KINDS
-    if are_kinds and not _KINDS.isdisjoint(kinds):
+    are_kinds = (
+        len(kinds) > 1 and {*kinds} <= _COLUMN_KINDS | _SHORT_COLUMN_KINDS
+    )
+    if are_kinds and not _COLUMN_KINDS.isdisjoint(kinds):
         return True
     if are_kinds and (has_gap or (third and not any(third))):
         return True
     # Single letters may be answers, but hardly beside an empty cell.
     roles = [cell.strip() for cell in third]
     are_letters = all(len(cell) == 1 for cell in roles)
-    are_roles = all(map(_ROLE.fullmatch, roles)) and any(roles)
-    has_kind = not (_KINDS | _SHORT_KINDS).isdisjoint(kinds)
+    are_roles = all(map(_ORANGE_ROLE.fullmatch, roles)) and any(roles)
+    has_kind = not (_COLUMN_KINDS | _SHORT_COLUMN_KINDS).isdisjoint(kinds)
     return has_kind and are_roles and not are_letters
 
 
@@ -155,7 +157,9 @@ def check_apostrophes(path: str, records: Sequence[Sequence[str]]) -> None:
     first, *rest = records or [[]]
     names = [*filter(None, first)]
     columns = _filled_columns(rest)
-    lists = [cells for cells in columns if len(cells) >= _MIN_CELLS]
+    lists = [
+        cells for cells in columns if len(cells) >= _MIN_CELLS_IN_APOSTROPHES
+    ]
     if len(names) > 1:
         lists.insert(0, names)
     for cells in lists:

@@ -20,7 +20,7 @@ from files.json_files import JsonObject
 from files.paths import StrPath
 
 # {ending of a file's name: format of the table}.
-ENDINGS = {
+FORMAT_OF_ENDING = {
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
     ".json": "jsonl",
@@ -31,7 +31,7 @@ ENDINGS = {
     ".xlsx": "xlsx",
     ".txt": "text",
 }
-FORMATS = tuple(dict.fromkeys(ENDINGS.values()))
+FORMATS = tuple(dict.fromkeys(FORMAT_OF_ENDING.values()))
 
 # A row: (number of its first line, {column: cell}). If the row is malformed, a
 # ValueError replaces the dict.
@@ -84,7 +84,14 @@ def format_of(path: StrPath) -> str | None:
     Upper case does not matter. An ending such as .gz is skipped.
     """
     name = packed_files.name_without_packing(path)
-    return next((ENDINGS[end] for end in ENDINGS if name.endswith(end)), None)
+    return next(
+        (
+            FORMAT_OF_ENDING[end]
+            for end in FORMAT_OF_ENDING
+            if name.endswith(end)
+        ),
+        None,
+    )
 
 
 def read_rows(path: StrPath, layout: Layout = DEFAULT_LAYOUT) -> Iterator[Row]:

@@ -19,8 +19,10 @@ if TYPE_CHECKING:
 
 # A cell with a formula. Its value is in <v>, unless no program computed it, or
 # the value is an empty text, whose type is told.
-_CELL = re.compile(rb"<c\b([^>]*)(?<!/)>(?:(?!</c>).)*?<f\b.*?</c>", re.DOTALL)
-_VALUE = re.compile(rb"<v[^>/]*>[^<]")
+_FORMULA_CELL = re.compile(
+    rb"<c\b([^>]*)(?<!/)>(?:(?!</c>).)*?<f\b.*?</c>", re.DOTALL
+)
+_COMPUTED_VALUE = re.compile(rb"<v[^>/]*>[^<]")
 
 
 def read_sheet(
@@ -183,8 +185,8 @@ def _check_formulas(
     data = _read_sheet_xml(file, index)
     if b"<f" not in data:
         return
-    for cell in _CELL.finditer(data):
-        if b't="str"' not in cell[1] and not _VALUE.search(cell[0]):
+    for cell in _FORMULA_CELL.finditer(data):
+        if b't="str"' not in cell[1] and not _COMPUTED_VALUE.search(cell[0]):
             place = re.search(rb'\br="(\w+)"', cell[1])
             raise ValueError(
                 f"{path}: the formula in the cell "
@@ -202,7 +204,7 @@ def _read_sheet_xml(file: IO[bytes], index: int) -> bytes:
             archive.read("xl/_rels/workbook.xml.rels")
         )
         sheets = [
-            element for element in book.iter() if _tag(element) == "sheet"
+            element for element in book.iter() if _tag_of(element) == "sheet"
         ]
         link_id = next(
             value
@@ -218,5 +220,5 @@ def _read_sheet_xml(file: IO[bytes], index: int) -> bytes:
         return archive.read(target[1:] if is_absolute else f"xl/{target}")
 
 
-def _tag(element: ElementTree.Element) -> str:
+def _tag_of(element: ElementTree.Element) -> str:
     return element.tag.rpartition("}")[2]

@@ -45,11 +45,13 @@ if TYPE_CHECKING:
     from data.text.tokenization import FullTokenizer as FullTokenizer
 
 # {name: its module}
-_MODULES = lazy.read_imports(__file__)
+_MODULE_OF_NAME = lazy.read_imports(__file__)
 
 # A `.keras` file of a model that reads strings names this class.
-_LAYER = "BertTextClassifierPreprocessor"
-register("bert", {_LAYER: _MODULES[_LAYER]}, sibling="modeling")
+_SAVED_CLASS = "BertTextClassifierPreprocessor"
+register(
+    "bert", {_SAVED_CLASS: _MODULE_OF_NAME[_SAVED_CLASS]}, sibling="modeling"
+)
 
-__all__ = [*_MODULES]
-__getattr__ = lazy.create_importer(__name__, _MODULES)
+__all__ = [*_MODULE_OF_NAME]
+__getattr__ = lazy.create_importer(__name__, _MODULE_OF_NAME)

@@ -13,15 +13,15 @@ from data.text.characters import strip_accents
 from files.paths import StrPath
 from model_folders.model_entries import StatedCasing
 from model_folders.presets import Preset
-from model_folders.tokenizer_files import read_tokenizer
+from model_folders.tokenizer_files import read_stated_casing
 
 # Matches the folder names of Google's releases.
-_RELEASE = re.compile(
+_RELEASE_FOLDER = re.compile(
     r"((wwm_|multi_)?(un)?cased|multilingual|chinese)_L-\d+_H-\d+_A-\d+"
 )
 # Matches special tokens such as [CLS], [unused5] and the Chinese vocabulary's
 # <S>.
-_SPECIAL = re.compile(r"\[.*\]|<.*>")
+_SPECIAL_TOKEN = re.compile(r"\[.*\]|<.*>")
 # If lower-casing would change more of a vocabulary's words, it looks cased.
 _CHANGED_SHARE = 0.01
 
@@ -79,13 +79,13 @@ def _find_statements(
     # The Preset states what the files in its own folder say.
     folders = [folder, preset.path] if preset else [folder]
     if len({*map(os.path.realpath, folders)}) == len(folders):
-        statements.append(read_tokenizer(folder))
+        statements.append(read_stated_casing(folder))
     if preset:
-        statements.append(preset.tokenizer)
+        statements.append(preset.stated_casing)
         # The path of a release is NAME/bert_model.ckpt or the folder NAME.
         release = re.sub(r"/*(/bert_model\.ckpt.*)?$", "", preset.weights)
         release = os.path.basename(release)
-        if _RELEASE.fullmatch(release):
+        if _RELEASE_FOLDER.fullmatch(release):
             is_cased = re.search("(?<!un)cased", release)
             statements.append(
                 {"do_lower_case": not is_cased, "file": preset.weights}
@@ -99,7 +99,8 @@ def _check_looks_uncased(tokenizer: CasedVocabulary) -> None:
     changed = [
         token
         for token in tokens
-        if strip_accents(token.lower()) != token and not _SPECIAL.match(token)
+        if strip_accents(token.lower()) != token
+        and not _SPECIAL_TOKEN.match(token)
     ]
     if len(changed) > _CHANGED_SHARE * len(tokens):
         raise ValueError(

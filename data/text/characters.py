@@ -58,9 +58,11 @@ class _Table(dict[int, str]):
         return self[code_point]
 
 
-_CLEAN = _Table(clean_character)
-_MARKS = _Table(lambda char: "" if unicodedata.category(char) == "Mn" else char)
-_PUNCTUATION = _Table(
+_CLEAN_TABLE = _Table(clean_character)
+_ACCENT_TABLE = _Table(
+    lambda char: "" if unicodedata.category(char) == "Mn" else char
+)
+_PUNCTUATION_TABLE = _Table(
     lambda char: f"\n{char}\n" if is_punctuation(char) else char
 )
 
@@ -70,18 +72,18 @@ def clean_text(text: str) -> str:
     # Printable ASCII is already clean.
     if text.isascii() and text.isprintable():
         return text
-    return text.translate(_CLEAN)
+    return text.translate(_CLEAN_TABLE)
 
 
 def strip_accents(text: str) -> str:
     """Decomposes a text (Unicode's NFD), and drops its combining marks."""
     if text.isascii():
         return text
-    return unicodedata.normalize("NFD", text).translate(_MARKS)
+    return unicodedata.normalize("NFD", text).translate(_ACCENT_TABLE)
 
 
 def split_on_punctuation(text: str) -> list[str]:
     """Splits a word at punctuation. Each punctuation mark is a token."""
     if text.isalnum():
         return [text]
-    return text.translate(_PUNCTUATION).split()
+    return text.translate(_PUNCTUATION_TABLE).split()

@@ -104,7 +104,7 @@ class PackingLayer(keras.layers.Layer):
     ) -> dict[str, tf.Tensor]:
         """Packs the WordPiece ids that `tokenize` returned as model inputs."""
         ids, lengths_a = self.join(tokens_a, tokens_b)
-        return _pad(ids, lengths_a + 2, self.max_seq_length)
+        return _pad_ids(ids, lengths_a + 2, self.max_seq_length)
 
     def join(
         self, tokens_a: tf.RaggedTensor, tokens_b: tf.RaggedTensor | None = None
@@ -133,10 +133,12 @@ class PackingLayer(keras.layers.Layer):
         if self.truncate == "waterfall":
             least_b = tf.zeros_like(lengths_b)
         lengths_a = tf.minimum(lengths_a, room - least_b)
-        parts = [_cut(tokens_a, tokens_a.row_starts(), lengths_a)]
+        parts = [_cut_ranges(tokens_a, tokens_a.row_starts(), lengths_a)]
         if tokens_b is not None:
             lengths_b = tf.minimum(lengths_b, room - lengths_a)
-            parts.append(_cut(tokens_b, tokens_b.row_starts(), lengths_b))
+            parts.append(
+                _cut_ranges(tokens_b, tokens_b.row_starts(), lengths_b)
+            )
         return _join_parts(self.tokenizer, parts, is_pair), lengths_a
 
 
@@ -170,7 +172,7 @@ def _join_parts(
     )
 
 
-def _cut(
+def _cut_ranges(
     tokens: tf.RaggedTensor, starts: tf.Tensor, lengths: tf.Tensor
 ) -> tf.RaggedTensor:
     """Cuts ranges of WordPiece ids out of texts, ragged int32 [W, None].
@@ -183,7 +185,7 @@ def _cut(
     )
 
 
-def _pad(
+def _pad_ids(
     ids: tf.RaggedTensor, first_lengths: tf.Tensor, max_seq_length: int
 ) -> dict[str, tf.Tensor]:
     """Pads packed ids, and creates the mask and the segment ids.
@@ -243,13 +245,13 @@ class Windows(NamedTuple):
         `tokenizer` contains the ids of [CLS] and [SEP]. `max_seq_length` is the
         length of an input in WordPieces.
         """
-        window = _cut(self.tokens, self.starts, self.lengths)
+        window = _cut_ranges(self.tokens, self.starts, self.lengths)
         if self.query is None:
             ids = _join_parts(tokenizer, [window])
-            return _pad(ids, ids.row_lengths(), max_seq_length)
+            return _pad_ids(ids, ids.row_lengths(), max_seq_length)
         query = tf.gather(self.query, self.rows)
         ids = _join_parts(tokenizer, [query, window])
-        return _pad(ids, self.first_places, max_seq_length)
+        return _pad_ids(ids, self.first_places, max_seq_length)
 
     def most_context(self, tokens: tf.Tensor) -> tf.Tensor:
         """Finds the window that contains the most context around each token.

@@ -19,8 +19,8 @@ from files.paths import StrPath
 from model_folders.presets import read_preset
 
 # Number of texts that a call outside a graph tokenizes at a time.
-_NUM_ROWS = 4096
-_NAMES = ("input_ids", "input_mask", "segment_ids")
+_MAX_ROWS_AT_ONCE = 4096
+_INPUT_NAMES = ("input_ids", "input_mask", "segment_ids")
 
 
 @keras.saving.register_keras_serializable(package="bert")
@@ -190,15 +190,17 @@ class BertTextClassifierPreprocessor(keras.layers.Layer):
 
     def _pack(self, texts: list[tf.Tensor]) -> dict[str, tf.Tensor]:
         """Packs texts, string [N] each."""
-        if not tf.executing_eagerly() or len(texts[0]) <= _NUM_ROWS:
+        if not tf.executing_eagerly() or len(texts[0]) <= _MAX_ROWS_AT_ONCE:
             return self.packing.call(*texts)
         parts = [
-            self.packing.call(*(text[row : row + _NUM_ROWS] for text in texts))
-            for row in range(0, len(texts[0]), _NUM_ROWS)
+            self.packing.call(
+                *(text[row : row + _MAX_ROWS_AT_ONCE] for text in texts)
+            )
+            for row in range(0, len(texts[0]), _MAX_ROWS_AT_ONCE)
         ]
         return {
             name: tf.concat([part[name] for part in parts], 0)
-            for name in _NAMES
+            for name in _INPUT_NAMES
         }
 
     def compute_output_spec(
@@ -211,7 +213,7 @@ class BertTextClassifierPreprocessor(keras.layers.Layer):
         shape = _segments(x)[0].shape[:1]
         return {
             name: keras.KerasTensor((*shape, self.sequence_length), "int32")
-            for name in _NAMES
+            for name in _INPUT_NAMES
         }
 
     def get_config(self) -> JsonObject:

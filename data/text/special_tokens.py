@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Collection
 
 # The special tokens that a text may contain.
-WORDS = ("[PAD]", "[CLS]", "[SEP]", "[MASK]", "[UNK]")
+TOKENS = ("[PAD]", "[CLS]", "[SEP]", "[MASK]", "[UNK]")
 
 
 def pattern_of(words: Collection[str]) -> str:

@@ -40,7 +40,7 @@ def to_list(texts: TextsLike) -> list[str]:
         texts = [texts]
     # A tensor in a graph is no Sequence.
     if not isinstance(texts, Sequence):
-        raise TypeError(_describe(texts))
+        raise TypeError(_describe_wrong_texts(texts))
     return [_to_str(text) for text in texts]
 
 
@@ -48,11 +48,11 @@ def _to_str(text: object) -> str:
     if isinstance(text, bytes):
         return text.decode("utf-8", "ignore")
     if not isinstance(text, str):
-        raise TypeError(_describe(text))
+        raise TypeError(_describe_wrong_texts(text))
     return text
 
 
-def _describe(value: object) -> str:
+def _describe_wrong_texts(value: object) -> str:
     type_name = type(value).__name__
     advice = ""
     if isinstance(value, Sequence):

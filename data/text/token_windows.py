@@ -9,7 +9,7 @@ from absl import logging
 T = TypeVar("T")
 
 
-def count_cut(
+def log_num_cut(
     items: Iterable[T], is_cut: Callable[[T], bool], what: str
 ) -> Iterator[T]:
     """Yields the items, then logs how many were truncated or cut into windows.

@@ -150,7 +150,7 @@ class FullTokenizer:
 
     def keep_special_tokens(self, is_kept: bool) -> None:
         """Sets whether special tokens such as [MASK] stay whole in a text."""
-        words = special_tokens.WORDS if is_kept else ()
+        words = special_tokens.TOKENS if is_kept else ()
         self.special_words = [word for word in words if word in self.vocab]
         self._layer = None
 

@@ -85,7 +85,7 @@ def create_tables(do_lower_case: bool) -> UnicodeTables:
             is_ideograph and not unicodedata.decomposition(char)
         ):
             continue
-        flags, result = _normalize(char, do_lower_case)
+        flags, result = _normalize_character(char, do_lower_case)
         value = ord(result) - code_point if len(result) == 1 else 0
         if len(result) > 1:
             flags |= SEVERAL | ODD
@@ -111,7 +111,7 @@ def create_tables(do_lower_case: bool) -> UnicodeTables:
     )
 
 
-def _normalize(char: str, do_lower_case: bool) -> tuple[int, str]:
+def _normalize_character(char: str, do_lower_case: bool) -> tuple[int, str]:
     """Returns (flags of a character, characters that replace it)."""
     cleaned = characters.clean_character(char)
     if not cleaned:

@@ -23,7 +23,7 @@ _MAX_WORDS = 5_000_000
 # cover this fraction of the text.
 _CHARACTER_COVERAGE = 0.99995
 _MAX_WORD_LENGTH = 50
-_UNUSED = re.compile(r"\[unused\d+\]")
+_UNUSED_TOKEN = re.compile(r"\[unused\d+\]")
 # Number of [unusedN] entries before [UNK] in Google's released vocabularies.
 _UNUSED_IN_FRONT = 99
 
@@ -230,7 +230,9 @@ def extend_vocabulary(
             None and the vocabulary contains no [unusedN] entries.
     """
     unused = [
-        number for number, token in enumerate(vocab) if _UNUSED.fullmatch(token)
+        number
+        for number, token in enumerate(vocab)
+        if _UNUSED_TOKEN.fullmatch(token)
     ]
     if num_new_words is None:
         num_new_words = len(unused)
@@ -277,7 +279,7 @@ def extension_rows(
     rows = []
     pairs = itertools.zip_longest(vocab, extended)
     for number, (before, token) in enumerate(pairs):
-        may_change = before is None or _UNUSED.fullmatch(before)
+        may_change = before is None or _UNUSED_TOKEN.fullmatch(before)
         if token == before:
             rows.append([number])
         elif may_change and token is not None:

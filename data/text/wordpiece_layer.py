@@ -13,7 +13,7 @@ import tensorflow as tf
 from data.text import ragged
 
 # Maximum number of words that each step of the loop in `_read` begins to read.
-_NUM_WORDS = 1 << 14
+_MAX_WORDS_AT_ONCE = 1 << 14
 _MAX_LENGTH = 200  # maximum length of a word. A longer word becomes [UNK].
 
 # This number is added to the first code point of a word, so that a code point
@@ -107,7 +107,9 @@ class WordpieceTable:
         is_too_long = bounds[1:] - bounds[:-1] > _MAX_LENGTH
         too_long = tf.gather(bounds, ragged.true_indices(is_too_long))
         marked = tf.where(begins, codes + _BEGIN, codes)
-        tokens, ends = self._read(_put(marked, too_long, _NO_CHARACTER), starts)
+        tokens, ends = self._read(
+            _replace_at(marked, too_long, _NO_CHARACTER), starts
+        )
         pieces = tf.math.unsorted_segment_sum(tokens, ends, tf.size(codes))
         # A word that cannot be split to its end becomes one [UNK]. Drop the
         # WordPieces that were found at the word's beginning.
@@ -115,8 +117,8 @@ class WordpieceTable:
         word = tf.searchsorted(bounds, inside_unknown, "right")
         word_ends = tf.gather(bounds, word)
         inside = tf.ragged.range(tf.gather(bounds, word - 1) + 1, word_ends)
-        pieces = _put(pieces, inside.flat_values, 0)
-        pieces = _put(pieces, word_ends, self._unknown + 1)
+        pieces = _replace_at(pieces, inside.flat_values, 0)
+        pieces = _replace_at(pieces, word_ends, self._unknown + 1)
         ends = ragged.true_indices(pieces > 0)
         return tf.gather(pieces, ends) - 1, ends
 
@@ -167,7 +169,10 @@ class WordpieceTable:
         rest = tf.boolean_mask(
             end, (token > 0) & (tf.gather(codes, end) < _BEGIN)
         )
-        more, starts = state.starts[:_NUM_WORDS], state.starts[_NUM_WORDS:]
+        more, starts = (
+            state.starts[:_MAX_WORDS_AT_ONCE],
+            state.starts[_MAX_WORDS_AT_ONCE:],
+        )
         return _LoopState(
             positions=tf.concat([read_positions + 1, rest, more], 0),
             nodes=tf.concat(
@@ -196,7 +201,7 @@ def _create_array(shape: tf.TensorShape) -> tf.TensorArray:
     )
 
 
-def _put(values: tf.Tensor, indexes: tf.Tensor, value: int) -> tf.Tensor:
+def _replace_at(values: tf.Tensor, indexes: tf.Tensor, value: int) -> tf.Tensor:
     """Returns a copy of int32 `values` that contains `value` at `indexes`."""
     return tf.tensor_scatter_nd_update(
         values, indexes[:, None], tf.fill(tf.shape(indexes), value)

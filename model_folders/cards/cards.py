@@ -18,7 +18,7 @@ from model_folders.cards import markdown
 from model_folders.cards.example_calls import (
     ExampleCall,
     find_example,
-    list_commands,
+    list_example_commands,
 )
 from model_folders.labels import LABELS_FILE
 from model_folders.model_entries import ModelJson, TrainingSettings
@@ -31,7 +31,7 @@ from model_folders.results import (
 )
 
 # File name of a model card.
-FILE = "README.md"
+CARD_FILE = "README.md"
 # Kinds of folders for which a model card is written.
 CardKind: TypeAlias = Literal["export", "weights", "huggingface", "run"]
 EXPORT: Final = "export"
@@ -39,9 +39,11 @@ WEIGHTS: Final = "weights"
 HUGGINGFACE: Final = "huggingface"
 RUN: Final = "run"
 # First line of the card of a run, by which a later command recognizes it.
-_MARK = "<!-- Written by this run. Remove this line to keep your changes. -->"
+_CARD_MARK = (
+    "<!-- Written by this run. Remove this line to keep your changes. -->"
+)
 # {pattern of files in the folder of a run or an export: what they contain}
-_FILES = {
+_PURPOSE_OF_FILES = {
     DEV_RESULTS: "the scores of the dev set",
     "test_eval_results*.txt": "the scores of the test set",
     "report*.html": "the examples that the model got wrong, the worst first",
@@ -140,7 +142,7 @@ class Card:
     @property
     def commands(self) -> Sequence[str]:
         """Commands that ask the exported model."""
-        return list_commands(self.settings, self.folder, self.table)
+        return list_example_commands(self.settings, self.folder, self.table)
 
     @property
     def scores(self) -> Mapping[str, Mapping[str, float]]:
@@ -179,7 +181,7 @@ class Card:
 
     def file_rows(self) -> Iterator[tuple[Sequence[str], str, float]]:
         """Yields names of files, what they contain, and their MB."""
-        for pattern, purpose in _FILES.items():
+        for pattern, purpose in _PURPOSE_OF_FILES.items():
             if names := fnmatch.filter(self.files, pattern):
                 num_mb = sum(self.files[name] for name in names) / 1e6
                 short = dict.fromkeys(map(_name_checkpoint, names))
@@ -209,7 +211,7 @@ class Card:
         return template.render(
             card=self,
             kinds=kinds.KINDS,
-            mark=markdown.Markdown(_MARK),
+            mark=markdown.Markdown(_CARD_MARK),
             never_found=never_found,
             overall_scores=overall_scores,
             split_by_label=split_by_label,
@@ -241,4 +243,4 @@ def file_sizes(folder: os.PathLike[str]) -> dict[str, int]:
 def is_own_card(path: os.PathLike[str]) -> bool:
     """Returns whether a run wrote a README.md, and may replace it."""
     with open(path, encoding="utf-8", errors="replace") as file:
-        return file.readline().strip() == _MARK
+        return file.readline().strip() == _CARD_MARK

@@ -25,14 +25,14 @@ def create_copy_files(card: cards.Card) -> dict[str, str]:
     The description of the `card` is the result of `create_model_json_of_copy`.
     """
     return {
-        model_json.FILE: format_json(card.description),
-        cards.FILE: card.text(),
+        model_json.MODEL_JSON_FILE: format_json(card.description),
+        cards.CARD_FILE: card.text(),
     }
 
 
 def create_model_json_of_copy(
     preset: presets.Preset | None,
-    kind: str,
+    model_class: str,
     settings: HeadSettings | None = None,
     *,
     step: int | None = None,
@@ -43,7 +43,7 @@ def create_model_json_of_copy(
     Args:
         preset: Preset of the folder that the weights come from. None if the
             weights are random.
-        kind: class of the model that is copied or exported.
+        model_class: class of the model that is copied or exported.
         settings: settings of the head to add to the ones of `preset`.
         step: training step at which the weights were saved, None if unknown.
         changed: names of settings in `preset` that no longer apply to the
@@ -52,7 +52,11 @@ def create_model_json_of_copy(
     preset = preset or presets.Preset("")
     values = copy.deepcopy(preset.model_json)
     values = values or {"version": model_json.VERSION}
-    values["task"] = {**preset.head_settings, "name": kind, **(settings or {})}
+    values["task"] = {
+        **preset.head_settings,
+        "name": model_class,
+        **(settings or {}),
+    }
     provenance = values.setdefault("origin", Provenance())
     kept = {
         name: value

@@ -44,7 +44,7 @@ class ExampleCall:
 
 
 # {class of the model: its example}
-_EXAMPLES = {
+_EXAMPLE_OF_CLASS = {
     kinds.CLASSIFIER: ExampleCall("classify", ("A text.",)),
     kinds.EMBEDDER: ExampleCall("embed", ("A text.",)),
     kinds.ENCODER: ExampleCall("embed", ("A text.",)),
@@ -69,10 +69,10 @@ def find_example(settings: HeadSettings) -> ExampleCall | None:
     is_pair = settings.get("num_texts") == 2
     if is_pair and settings["name"] == kinds.CLASSIFIER:
         return _PAIR_EXAMPLE
-    return _EXAMPLES.get(settings["name"] or "")
+    return _EXAMPLE_OF_CLASS.get(settings["name"] or "")
 
 
-def list_commands(
+def list_example_commands(
     settings: HeadSettings, export: str | None, table: str | None = None
 ) -> Sequence[str]:
     """Returns commands that ask an exported model, [] if there is none.

@@ -12,7 +12,7 @@ import tensorflow as tf
 from google.protobuf.message import DecodeError
 from tensorflow.core.protobuf import tensor_bundle_pb2
 
-_FOOTER = 48
+_FOOTER_SIZE = 48
 _MAGIC = bytes.fromhex("57fb808b247547db")
 
 
@@ -27,10 +27,10 @@ def check_index(path: str) -> None:
         ValueError: it is no index, or an entry is malformed.
     """
     data = Path(path).read_bytes()
-    if len(data) < _FOOTER or not data.endswith(_MAGIC):
+    if len(data) < _FOOTER_SIZE or not data.endswith(_MAGIC):
         raise ValueError("it is no index of a checkpoint")
     try:
-        for key, value in _entries_of_all_blocks(data):
+        for key, value in _read_all_entries(data):
             # The entry without a name is a header.
             if key and not _is_tensor(value):
                 raise ValueError(f"the entry {key!r:.200} is malformed")
@@ -49,17 +49,17 @@ def _is_tensor(value: bytes) -> bool:
     return is_known and len(sizes) < 255 and math.prod(sizes) < 2**63
 
 
-def _entries_of_all_blocks(data: bytes) -> Iterator[tuple[bytes, bytes]]:
+def _read_all_entries(data: bytes) -> Iterator[tuple[bytes, bytes]]:
     """Yields (key, value) of the entries of an index."""
     # The footer contains the places of two blocks: of metadata, and of the list
     # of all other blocks.
-    _, _, offset, size = _numbers(data[-_FOOTER:], 0, 4)[0]
-    for _, handle in _entries(data, offset, size):
-        block_offset, block_size = _numbers(handle, 0, 2)[0]
-        yield from _entries(data, block_offset, block_size)
+    _, _, offset, size = _read_numbers(data[-_FOOTER_SIZE:], 0, 4)[0]
+    for _, handle in _read_entries(data, offset, size):
+        block_offset, block_size = _read_numbers(handle, 0, 2)[0]
+        yield from _read_entries(data, block_offset, block_size)
 
 
-def _entries(
+def _read_entries(
     data: bytes, offset: int, size: int
 ) -> Iterator[tuple[bytes, bytes]]:
     """Yields (key, value) of the entries of a block."""
@@ -72,7 +72,7 @@ def _entries(
     place = 0
     key = b""
     while place < end:
-        (shared, rest, length), place = _numbers(block, place, 3)
+        (shared, rest, length), place = _read_numbers(block, place, 3)
         key = key[:shared] + block[place : place + rest]
         place += rest + length
         if place > end:
@@ -80,7 +80,7 @@ def _entries(
         yield key, block[place - length : place]
 
 
-def _numbers(data: bytes, place: int, count: int) -> tuple[list[int], int]:
+def _read_numbers(data: bytes, place: int, count: int) -> tuple[list[int], int]:
     """Returns (`count` numbers of variable length, the position after them)."""
     numbers = []
     for _ in range(count):

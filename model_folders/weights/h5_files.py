@@ -17,7 +17,7 @@ from model_folders.weights.entries import Entry
 from model_folders.weights.entry_names import printable
 
 # Damaged files raise errors of many types, which do not name the file.
-_ERRORS = (
+_FILE_ERRORS = (
     LookupError,
     OSError,
     RuntimeError,
@@ -50,7 +50,7 @@ def open_datasets(path: str) -> dict[str, Entry]:
                 )
             dataset = file[name]
             if isinstance(dataset, h5py.Dataset):
-                entries[name] = _describe(path, name, dataset)
+                entries[name] = _create_entry(path, name, dataset)
         _check_size(path, entries.values())
     return entries
 
@@ -72,7 +72,7 @@ def _check_size(path: str, entries: Iterable[Entry]) -> None:
 def _named_errors(path: str) -> Iterator[None]:
     try:
         yield
-    except _ERRORS as error:
+    except _FILE_ERRORS as error:
         # The cause of a SystemError is the error of a callback.
         reason = " ".join(str(error.__cause__ or error).split())
         if reason.startswith(path):
@@ -82,7 +82,7 @@ def _named_errors(path: str) -> Iterator[None]:
         ) from error
 
 
-def _describe(path: str, name: str, dataset: h5py.Dataset) -> Entry:
+def _create_entry(path: str, name: str, dataset: h5py.Dataset) -> Entry:
     """Returns the Entry of a dataset whose values the file itself contains.
 
     Raises:
@@ -103,14 +103,14 @@ def _describe(path: str, name: str, dataset: h5py.Dataset) -> Entry:
         return Entry(
             shape=dataset.shape,
             dtype=str(dtype),
-            read=lambda: _read(path, name, dtype),
+            read=lambda: _read_dataset(path, name, dtype),
         )
     raise ValueError(
         f"{path}: {printable(name)} {problem}. Save the model again"
     )
 
 
-def _read(path: str, name: str, dtype: np.dtype) -> np.ndarray:
+def _read_dataset(path: str, name: str, dtype: np.dtype) -> np.ndarray:
     with _named_errors(path), h5py.File(path, "r") as file:
         values: np.ndarray = file[name][()]
         return values.view(dtype)

@@ -7,7 +7,7 @@ import re
 
 # {Google's name: Hugging Face's name} of the weights that no general rule of
 # `huggingface_name` converts.
-_HEADS = {
+_HUGGINGFACE_NAME_OF_HEAD = {
     "cls/predictions/output_bias": "cls.predictions.bias",
     "cls/seq_relationship/output_weights": "cls.seq_relationship.weight",
     "cls/seq_relationship/output_bias": "cls.seq_relationship.bias",
@@ -16,13 +16,15 @@ _HEADS = {
     "output_weights": "classifier.weight",
     "output_bias": "classifier.bias",
 }
-_GOOGLE_HEADS = {stored: name for name, stored in _HEADS.items()}
+_GOOGLE_NAME_OF_HEAD = {
+    stored: name for name, stored in _HUGGINGFACE_NAME_OF_HEAD.items()
+}
 
 
 def huggingface_name(name: str) -> str:
     """Returns the name in Hugging Face's files of a weight with this name."""
-    if name in _HEADS:
-        return _HEADS[name]
+    if name in _HUGGINGFACE_NAME_OF_HEAD:
+        return _HUGGINGFACE_NAME_OF_HEAD[name]
     name = re.sub(r"/layer_(\d+)/", r"/layer/\1/", name)
     name = re.sub(r"/(?:kernel|gamma)$", "/weight", name)
     name = re.sub(r"/beta$", "/bias", name)
@@ -32,8 +34,8 @@ def huggingface_name(name: str) -> str:
 
 def google_name(name: str) -> str:
     """Inverts `huggingface_name`. Returns unknown names unchanged."""
-    if name in _GOOGLE_HEADS:
-        return _GOOGLE_HEADS[name]
+    if name in _GOOGLE_NAME_OF_HEAD:
+        return _GOOGLE_NAME_OF_HEAD[name]
     if not name.startswith(("bert.", "cls.")):
         return name
     google = name.replace(".", "/").replace("/layer/", "/layer_")

@@ -35,7 +35,7 @@ def network_targets(config: BertConfig) -> dict[str, Target]:
     targets = {}
     for layer, (name, rows) in tables.items():
         target = f"bert/embeddings/{name}_embeddings"
-        targets[f"{layer}/vars/0"] = _same(target, rows, width)
+        targets[f"{layer}/vars/0"] = _unchanged_target(target, rows, width)
     targets |= _norm_targets("layer_normalization", "bert/embeddings", width)
     targets |= _dense_targets("dense", "bert/pooler/dense", width, width)
     for index in range(config.num_hidden_layers):
@@ -65,7 +65,7 @@ def _block_targets(config: BertConfig, index: int) -> dict[str, Target]:
     targets[f"{group}/0"] = Target(
         f"{name}/dense/kernel", (*heads, width), (width, width)
     )
-    targets[f"{group}/1"] = _same(f"{name}/dense/bias", width)
+    targets[f"{group}/1"] = _unchanged_target(f"{name}/dense/bias", width)
     targets |= _norm_targets(f"{attention}_norm", name, width)
     feedforward = f"{layer}/_feedforward"
     targets |= _dense_targets(
@@ -95,7 +95,7 @@ def classifier_targets(
             (num_labels, width),
             is_transposed=True,
         ),
-        "dense/vars/1": _same("output_bias", num_labels),
+        "dense/vars/1": _unchanged_target("output_bias", num_labels),
     }
 
 
@@ -110,11 +110,13 @@ def masked_lm_targets(config: BertConfig) -> dict[str, Target]:
             f"{head}/_intermediate_dense", f"{transform}/dense", width, width
         ),
         **_norm_targets(f"{head}/_intermediate_layer_norm", transform, width),
-        f"{head}/vars/0": _same(f"{name}/output_bias", config.vocab_size),
+        f"{head}/vars/0": _unchanged_target(
+            f"{name}/output_bias", config.vocab_size
+        ),
     }
 
 
-def _same(name: str, *shape: int) -> Target:
+def _unchanged_target(name: str, *shape: int) -> Target:
     """Returns the target of a dataset in the shape of its variable."""
     return Target(name, shape, shape)
 
@@ -123,13 +125,13 @@ def _dense_targets(
     layer: str, name: str, inputs: int, outputs: int
 ) -> dict[str, Target]:
     return {
-        f"{layer}/vars/0": _same(f"{name}/kernel", inputs, outputs),
-        f"{layer}/vars/1": _same(f"{name}/bias", outputs),
+        f"{layer}/vars/0": _unchanged_target(f"{name}/kernel", inputs, outputs),
+        f"{layer}/vars/1": _unchanged_target(f"{name}/bias", outputs),
     }
 
 
 def _norm_targets(layer: str, scope: str, width: int) -> dict[str, Target]:
     return {
-        f"{layer}/vars/0": _same(f"{scope}/LayerNorm/gamma", width),
-        f"{layer}/vars/1": _same(f"{scope}/LayerNorm/beta", width),
+        f"{layer}/vars/0": _unchanged_target(f"{scope}/LayerNorm/gamma", width),
+        f"{layer}/vars/1": _unchanged_target(f"{scope}/LayerNorm/beta", width),
     }

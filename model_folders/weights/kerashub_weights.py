@@ -39,7 +39,7 @@ from model_folders.weights.shards import (
 # The scope of all layers. Keras 2 named it differently.
 _SCOPE = re.compile(r"(?:layers|_layer_checkpoint_dependencies)/")
 # Matches the state of a training, and of dropout.
-_STATE = re.compile(r"optimizer/|(?:.*/)?seed_generator(?:_\d+)?/")
+_TRAINING_STATE = re.compile(r"optimizer/|(?:.*/)?seed_generator(?:_\d+)?/")
 _BLOCK = re.compile(r"transformer_encoder(?:_\d+)?/")
 
 
@@ -129,7 +129,7 @@ def _open_weights(path: str) -> dict[str, Entry]:
     return {
         _SCOPE.sub("", name, count=1): entry
         for name, entry in datasets.items()
-        if not _STATE.match(name)
+        if not _TRAINING_STATE.match(name)
     }
 
 

@@ -29,7 +29,7 @@ _DENSE = "(kernel|bias)"
 _NORMALIZED = "(gamma|beta)"
 # {pattern of a name: Google's name}. Any scope may precede a name. The names
 # with `embedding_postprocessor` are of the releases of 2019.
-_NAMES = {
+_GOOGLE_NAME_OF_PATTERN = {
     "word_embeddings/embeddings": "bert/embeddings/word_embeddings",
     "position_embedding/embeddings"
     "|embedding_postprocessor/position_embeddings": (
@@ -71,7 +71,7 @@ _TRANSFORMERS_NAME = re.compile(r"(?:^|/)bert/embeddings/word_embeddings/\w+$")
 _LAYER = r"(?:_transformer_layers/|layer_with_weights-)(\d{1,6})/"
 # {pattern of a key: the variable's name}, for checkpoints without names. Any
 # scope may precede a key. `layer_with_weights-4` is the first block.
-_KEYS = {
+_NAME_OF_KEY_PATTERN = {
     "masked_lm/embedding_table|_embedding_layer/embeddings"
     "|layer_with_weights-0/embeddings": "word_embeddings/embeddings",
     "_position_embedding_layer/embeddings|layer_with_weights-1/embeddings": (
@@ -117,13 +117,13 @@ _OTHER_HEAD = re.compile(
     r"|(?<!cls/)predictions/transform/logits)/"
 )
 # Matches the keys and the names of an optimizer's variables.
-_STATE_KEY = re.compile(r"(?:^|/)(?:\.OPTIMIZER_SLOT|_?optimizer)(?:/|$)")
-_STATE_NAME = re.compile(
+_OPTIMIZER_KEY = re.compile(r"(?:^|/)(?:\.OPTIMIZER_SLOT|_?optimizer)(?:/|$)")
+_OPTIMIZER_NAME = re.compile(
     r"(?:^|/)(?:m|v|average|momentum|velocity)/"
     r"|/(?:m|v|average|momentum|velocity)$"
 )
 # Names of which a checkpoint contains all or none.
-_TOGETHER = (
+_NAMES_STORED_TOGETHER = (
     ("bert/pooler/dense/kernel", "bert/pooler/dense/bias"),
     ("output_weights", "output_bias"),
     ("cls/squad/output_weights", "cls/squad/output_bias"),
@@ -195,7 +195,9 @@ def open_entries(path: str) -> Mapping[str, Entry]:
     heads: dict[str, _Variable] = {}
     unknown = []
     variables = _read_variables(path)
-    convert: Callable[[str], str | None] = functools.partial(_replace, _NAMES)
+    convert: Callable[[str], str | None] = functools.partial(
+        _replace_match, _GOOGLE_NAME_OF_PATTERN
+    )
     if any(_TRANSFORMERS_NAME.search(variable.name) for variable in variables):
         convert = google_name
     for variable in variables:
@@ -234,11 +236,12 @@ def read_casing(path: str) -> bool | None:
         return bool(reader.get_tensor(key))
 
 
-def _replace(patterns: Mapping[str, str], text: str) -> str | None:
+def _replace_match(patterns: Mapping[str, str], text: str) -> str | None:
     """Returns the replacement of the pattern that matches a text, else None.
 
-    For example, `_NAMES` replaces transformer/layer_3/intermediate/kernel, in
-    any scope, by bert/encoder/layer_3/intermediate/dense/kernel.
+    For example, `_GOOGLE_NAME_OF_PATTERN` replaces
+    transformer/layer_3/intermediate/kernel, in any scope, by
+    bert/encoder/layer_3/intermediate/dense/kernel.
     """
     for pattern, replacement in patterns.items():
         if match := re.fullmatch(rf"(?s:.*/)?(?:{pattern})", text):
@@ -253,20 +256,20 @@ def _read_variables(path: str) -> list[_Variable]:
         shapes = reader.get_variable_to_shape_map()
         dtypes = reader.get_variable_to_dtype_map()
         if shapes.get(_GRAPH, [0]) or dtypes[_GRAPH].name != "string":
-            raise _malformed(path, f"{_GRAPH} is no string")
+            raise _malformed_error(path, f"{_GRAPH} is no string")
         graph = reader.get_tensor(_GRAPH)
     variables = []
     for name, key in _parse_graph(path, graph):
         if key not in shapes:
-            raise _malformed(path, f"{key!r:.200} is missing")
+            raise _malformed_error(path, f"{key!r:.200} is missing")
         variable = _Variable(name, key, shapes[key], dtypes[key].name)
         is_weight = variable.shape and "float" in variable.dtype
-        if is_weight and not _STATE_KEY.search(key):
+        if is_weight and not _OPTIMIZER_KEY.search(key):
             variables.append(variable)
     return [
         variable
         for variable in variables
-        if not _STATE_NAME.search(variable.name)
+        if not _OPTIMIZER_NAME.search(variable.name)
     ]
 
 
@@ -280,7 +283,7 @@ def _parse_graph(path: str, graph: bytes) -> Iterator[tuple[str, str]]:
             graph
         ).nodes
     except DecodeError as error:
-        raise _malformed(path, f"{_GRAPH} is malformed") from error
+        raise _malformed_error(path, f"{_GRAPH} is malformed") from error
     values = [
         (value.full_name, value.checkpoint_key)
         for node in nodes
@@ -298,7 +301,7 @@ def _name_of_key(key: str) -> str:
     weight of the first block, shows transformer/layer_0/intermediate/kernel.
     """
     key = key.removesuffix(_ENDING)
-    name = _replace(_KEYS, key) or key
+    name = _replace_match(_NAME_OF_KEY_PATTERN, key) or key
     if "layer_with_weights-" in key:
         # The first layers are the embeddings, and their normalization.
         return re.sub(
@@ -307,7 +310,7 @@ def _name_of_key(key: str) -> str:
     return name
 
 
-def _malformed(path: str, reason: str) -> OSError:
+def _malformed_error(path: str, reason: str) -> OSError:
     return OSError(
         f"The checkpoint {path} cannot be read: {reason}; download it again"
     )
@@ -318,7 +321,7 @@ def _check_names(
 ) -> None:
     """Raises a ValueError if a BERT has more variables, or fewer."""
     expected = [name for name, _ in encoder_sizes(_count_blocks(weights))]
-    for names in _TOGETHER:
+    for names in _NAMES_STORED_TOGETHER:
         if weights.keys() & {*names}:
             expected += names
     missing = [name for name in expected if name not in weights]
@@ -359,12 +362,14 @@ def _create_entry(path: str, name: str, variable: _Variable) -> Entry:
     return Entry(
         shape=shape[::-1] if is_transposed else shape,
         dtype=variable.dtype,
-        read=functools.partial(_read, path, variable.key, shape, is_transposed),
+        read=functools.partial(
+            _read_variable, path, variable.key, shape, is_transposed
+        ),
         num_heads=num_heads,
     )
 
 
-def _read(
+def _read_variable(
     path: str, key: str, shape: list[int], is_transposed: bool
 ) -> np.ndarray:
     with open_tf1_checkpoint(path) as (reader, _):

@@ -38,7 +38,7 @@ def _find_prefix(path: str) -> str | None:
     if not os.path.isdir(path):
         return path if os.path.isfile(f"{path}.index") else None
     if saved_models.is_encoder(path):
-        return os.path.join(path, saved_models.VARIABLES)
+        return os.path.join(path, saved_models.VARIABLES_PREFIX)
     if os.path.isfile(os.path.join(path, saved_models.MODEL_JSON_FILE)):
         # This project writes TF1 checkpoints only.
         return None

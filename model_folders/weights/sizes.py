@@ -11,13 +11,15 @@ from files.paths import StrPath
 from model_folders.bert_config import BertConfig
 from model_folders.weights.entry_names import printable, source_name
 
-_NORMALIZED = {
+_NORM_WEIGHTS = {
     "LayerNorm/gamma": ("hidden_size",),
     "LayerNorm/beta": ("hidden_size",),
 }
 
 
-def _dense(name: str, inputs: str, outputs: str) -> dict[str, tuple[str, ...]]:
+def _dense_weights(
+    name: str, inputs: str, outputs: str
+) -> dict[str, tuple[str, ...]]:
     return {f"{name}/kernel": (inputs, outputs), f"{name}/bias": (outputs,)}
 
 
@@ -27,17 +29,19 @@ EMBEDDING_WEIGHTS: Mapping[str, tuple[str, ...]] = {
     "word_embeddings": ("vocab_size", "hidden_size"),
     "position_embeddings": ("max_position_embeddings", "hidden_size"),
     "token_type_embeddings": ("type_vocab_size", "hidden_size"),
-    **_NORMALIZED,
+    **_NORM_WEIGHTS,
 }
 BLOCK_WEIGHTS: Mapping[str, tuple[str, ...]] = {
-    **_dense("attention/self/query", "hidden_size", "hidden_size"),
-    **_dense("attention/self/key", "hidden_size", "hidden_size"),
-    **_dense("attention/self/value", "hidden_size", "hidden_size"),
-    **_dense("attention/output/dense", "hidden_size", "hidden_size"),
-    **_dense("intermediate/dense", "hidden_size", "intermediate_size"),
-    **_dense("output/dense", "intermediate_size", "hidden_size"),
-    **{f"attention/output/{name}": size for name, size in _NORMALIZED.items()},
-    **{f"output/{name}": size for name, size in _NORMALIZED.items()},
+    **_dense_weights("attention/self/query", "hidden_size", "hidden_size"),
+    **_dense_weights("attention/self/key", "hidden_size", "hidden_size"),
+    **_dense_weights("attention/self/value", "hidden_size", "hidden_size"),
+    **_dense_weights("attention/output/dense", "hidden_size", "hidden_size"),
+    **_dense_weights("intermediate/dense", "hidden_size", "intermediate_size"),
+    **_dense_weights("output/dense", "intermediate_size", "hidden_size"),
+    **{
+        f"attention/output/{name}": size for name, size in _NORM_WEIGHTS.items()
+    },
+    **{f"output/{name}": size for name, size in _NORM_WEIGHTS.items()},
 }
 
 

@@ -17,7 +17,7 @@ from model_folders.weights.shards import lacks_entry, read_shard_paths
 from model_folders.weights.transformers_names import google_name
 
 WEIGHTS_FILE = "tf_model.h5"
-_FILES = (WEIGHTS_FILE, f"{WEIGHTS_FILE}.index.json")
+_WEIGHTS_AND_INDEX = (WEIGHTS_FILE, f"{WEIGHTS_FILE}.index.json")
 
 
 def find_weights(path: StrPath) -> str | None:
@@ -25,9 +25,9 @@ def find_weights(path: StrPath) -> str | None:
 
     The file is tf_model.h5, or the index of a model in several files.
     """
-    if os.path.basename(path) in _FILES:
+    if os.path.basename(path) in _WEIGHTS_AND_INDEX:
         return str(path)
-    files = [os.path.join(path, name) for name in _FILES]
+    files = [os.path.join(path, name) for name in _WEIGHTS_AND_INDEX]
     return next(filter(os.path.isfile, files), None)
 
 
@@ -55,7 +55,7 @@ def open_entries(path: str) -> Mapping[str, Entry]:
             entry = transposed(entry)
         if name in entries:
             # Each layer lists the weights that it shares with another layer.
-            entry = _same(path, stored, entries[name], entry)
+            entry = _merge_equal(path, stored, entries[name], entry)
         entries[name] = entry
     return entries
 
@@ -80,7 +80,7 @@ def _open_stored(path: str) -> dict[str, Entry]:
     return entries
 
 
-def _same(path: str, stored: str, first: Entry, second: Entry) -> Entry:
+def _merge_equal(path: str, stored: str, first: Entry, second: Entry) -> Entry:
     """Returns the entry of a weight that a file contains twice.
 
     Its values must be equal, because the model uses one of them for both.

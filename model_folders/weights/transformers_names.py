@@ -11,7 +11,7 @@ _SCOPES = re.compile(
     r"(?=(?:bert|cls|mlm___cls|nsp___cls|classifier|qa_outputs)/)"
 )
 # Patterns of names, and their replacements by Google's names.
-_RENAMED = (
+_REPLACEMENTS = (
     (r":0$", ""),
     (r"^(?:mlm|nsp)___cls/", "cls/"),
     (r"^qa_outputs/", "cls/squad/"),
@@ -26,7 +26,7 @@ _RENAMED = (
 # Matches Google's names of the weights of a BERT and of the heads.
 _DENSE = "(?:kernel|bias)"
 _NORMALIZED = "LayerNorm/(?:gamma|beta)"
-_KNOWN = re.compile(
+_KNOWN_NAME = re.compile(
     r"bert/embeddings/(?:word_embeddings|position_embeddings"
     rf"|token_type_embeddings|{_NORMALIZED})"
     r"|bert/encoder/layer_\d{1,6}/(?:"
@@ -48,6 +48,6 @@ def google_name(stored: str) -> str | None:
             `bert/tf_bert_model/bert/encoder/layer_._0/output/dense/kernel:0`.
     """
     name = _SCOPES.sub("", stored)
-    for pattern, replacement in _RENAMED:
+    for pattern, replacement in _REPLACEMENTS:
         name = re.sub(pattern, replacement, name)
-    return name if _KNOWN.fullmatch(name) else None
+    return name if _KNOWN_NAME.fullmatch(name) else None

@@ -9,15 +9,16 @@ slower, and its results differ only by rounding.
     tracing.py: for training, traces one graph for all blocks
     inference.py: calls a trained model for prediction
 
-For each call, `choose` selects the plain version or a faster one. Each dict in
-this file maps names of functions to faster versions. `choose` uses the first
-rule in this list that matches the call and whose dict contains the function:
+For each call, `choose_version` selects the plain version or a faster one. Each
+dict in this file maps names of functions to faster versions. `choose_version`
+uses the first rule in this list that matches the call and whose dict contains
+the function:
 
 1. If Keras runs on a backend other than TensorFlow, modeling/ops.py uses the
    plain version and does not call this module.
 2. In all graphs and in eager calls: `ALWAYS`.
 3. In graphs, for at least `LEAST_CLASSES` classes, as in the masked LM:
-   `VOCABULARY`.
+   `MANY_CLASSES`.
 4. In training, if the last axis of the input has at least `LEAST_WIDTH`
    elements, or an unknown number: `COMPILED`. For a shorter axis, compiling
    costs more time than it saves, so the plain version is used.
@@ -53,7 +54,7 @@ ALWAYS: Versions = {
     "keep_mask": kernels.keep_mask,
     "trace_once": tracing.trace_once,
 }
-VOCABULARY: Versions = {"cross_entropy": kernels.cross_entropy}
+MANY_CLASSES: Versions = {"cross_entropy": kernels.cross_entropy}
 COMPILED: Versions = {
     "activation": kernels.activation,
     "attention_probs": kernels.attention_probs,
@@ -71,7 +72,7 @@ INFERENCE: Versions = {
 }
 
 
-def choose(
+def choose_version(
     name: str, inputs: tf.Tensor, training: bool
 ) -> Callable[..., Any] | None:
     """Returns the faster version of a function for one call.
@@ -88,10 +89,10 @@ def choose(
     """
     if name in ALWAYS:
         return ALWAYS[name]
-    if name in VOCABULARY:
+    if name in MANY_CLASSES:
         has_many = (inputs.shape[-1] or 0) >= LEAST_CLASSES
         is_eager = tf.executing_eagerly()
-        return VOCABULARY[name] if has_many and not is_eager else None
+        return MANY_CLASSES[name] if has_many and not is_eager else None
     if training:
         is_wide = (inputs.shape[-1] or LEAST_WIDTH) >= LEAST_WIDTH
         return COMPILED.get(name) if is_wide else None

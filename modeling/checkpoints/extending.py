@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 ModelT = TypeVar("ModelT", bound="FittedModel")
 
 # Variables with one row for each WordPiece of the vocabulary.
-_PER_WORDPIECE = (
+_NAMES_WITH_ROW_PER_WORDPIECE = (
     "bert/embeddings/word_embeddings",
     "cls/predictions/output_bias",
 )
@@ -42,7 +42,7 @@ def extend_model(model: ModelT, rows: Sequence[Sequence[int]]) -> ModelT:
     for variable in extended.weights:
         name = original_name(variable)
         value = keras.ops.convert_to_numpy(values[name])
-        if name in _PER_WORDPIECE:
+        if name in _NAMES_WITH_ROW_PER_WORDPIECE:
             value = np.stack([value[list(row)].mean(axis=0) for row in rows])
         variable.assign(value)
     return extended

@@ -21,7 +21,7 @@ from model_folders.config_files import (
     HUGGINGFACE_WEIGHTS,
     config_entries,
 )
-from model_folders.kinds import ENCODER, kind_of
+from model_folders.kinds import ENCODER, model_class_of
 from model_folders.new_folders import new_folder
 from model_folders.tokenizer_files import Tokenizer, create_tokenizer_files
 from model_folders.weights.entries import Entry, transposed
@@ -59,7 +59,7 @@ _WORD_EMBEDDINGS = re.compile(
 # Matches weights that the packages peft and adapters insert into the encoder.
 _ADAPTER = re.compile(r"\.(?:lora_\w+|ia3_l|adapters?|adapter_\w+)(?:\.|$)")
 # {entry of the masked LM's output layer: the entry that it copies}.
-_DECODER = {
+_SOURCE_OF_COPY = {
     "cls.predictions.decoder.weight": "bert.embeddings.word_embeddings.weight",
     "cls.predictions.decoder.bias": "cls.predictions.bias",
 }
@@ -105,7 +105,7 @@ class HuggingFaceCheckpoint(Checkpoint):
         shapes = {
             normalized_name(name): shape for name, shape in self.shapes.items()
         }
-        for copy, shared in _DECODER.items():
+        for copy, shared in _SOURCE_OF_COPY.items():
             if copy in shapes:
                 shapes.setdefault(shared, shapes[copy])
         google = {google_name(name): shape for name, shape in shapes.items()}
@@ -204,7 +204,7 @@ def _tie_decoder(path: str, tensors: Mapping[str, Entry]) -> dict[str, Entry]:
         ValueError: a file contains the matrix twice, with different values.
     """
     tied = dict(tensors)
-    for copy, shared in _DECODER.items():
+    for copy, shared in _SOURCE_OF_COPY.items():
         if copy not in tensors:
             continue
         if shared not in tensors:
@@ -261,7 +261,7 @@ def save_huggingface(
         model.build()
     values = config_entries(
         model.config,
-        model_class=kind_of(model),
+        model_class=model_class_of(model),
         num_labels=getattr(model, "num_labels", None),
         labels=labels,
         tokenizer=tokenizer,
@@ -294,7 +294,7 @@ def _copy_tensors(
             value = np.asarray(weight)
             value = value.T if name.endswith("/kernel") else value
             tensors[huggingface_name(name)] = np.ascontiguousarray(value)
-    if kind_of(model) != ENCODER:
+    if model_class_of(model) != ENCODER:
         return tensors
     return {
         name.removeprefix("bert."): tensor for name, tensor in tensors.items()

@@ -17,7 +17,7 @@ from files.paths import StrPath
 from model_folders import kerashub_files
 from model_folders.config_files import CONFIG_FILE
 from model_folders.kerashub_files import TASK_WEIGHTS_FILE, WEIGHTS_FILE
-from model_folders.kinds import CLASSIFIER, ENCODER, kind_of
+from model_folders.kinds import CLASSIFIER, ENCODER, model_class_of
 from model_folders.labels import LABELS_FILE, check_labels, format_labels
 from model_folders.model_entries import OutputMode
 from model_folders.new_folders import new_folder
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 # The version of KerasHub whose files these are.
 _VERSION = "0.32.0"
 # KerasHub's kinds of tasks that start from a backbone of BERT.
-_TASKS = ("MaskedLM", "TextClassifier", "TextEmbedder")
+_EXPORTED_TASKS = ("MaskedLM", "TextClassifier", "TextEmbedder")
 
 
 def save_kerashub(
@@ -106,7 +106,7 @@ def _format_files(
     contents: dict[str, str | bytes] = {
         kerashub_files.VOCAB_FILE: tokenizer.vocab_bytes
     }
-    if kind_of(model) == CLASSIFIER:
+    if model_class_of(model) == CLASSIFIER:
         is_multilabel = output_mode == "multilabel"
         values |= kerashub_files.format_classifier(
             network,
@@ -123,7 +123,7 @@ def _format_files(
         "keras_version": keras.__version__,
         "keras_hub_version": _VERSION,
         "parameter_count": encoder.count_params(),
-        "tasks": _TASKS,
+        "tasks": _EXPORTED_TASKS,
     }
     for name, entries in values.items():
         contents[name] = json.dumps(entries, indent=4) + "\n"
@@ -133,7 +133,7 @@ def _format_files(
 def _find_targets(model: "FittedModel") -> dict[str, dict[str, Target]]:
     """Returns {name of a file: the targets in it} of a model's weights."""
     targets = {WEIGHTS_FILE: network_targets(model.config)}
-    if kind_of(model) == CLASSIFIER:
+    if model_class_of(model) == CLASSIFIER:
         targets[TASK_WEIGHTS_FILE] = classifier_targets(
             model.config, model.num_labels
         )
@@ -146,8 +146,10 @@ def _check_is_supported(
     """Raises a ValueError if KerasHub has no model that computes the same."""
     encoder: Any = getattr(model, "bert", model)
     headless = "its encoder alone (--model=bert), or another format"
-    if kind_of(model) not in (ENCODER, CLASSIFIER):
-        problem = f"has no model that computes what a {kind_of(model)} does"
+    if model_class_of(model) not in (ENCODER, CLASSIFIER):
+        problem = (
+            f"has no model that computes what a {model_class_of(model)} does"
+        )
         instead = headless
     elif getattr(model, "bilstm", None):
         problem = "has no bidirectional LSTM (--bilstm)"

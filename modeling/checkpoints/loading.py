@@ -40,15 +40,17 @@ ModelT = TypeVar("ModelT", bound="FittedModel")
 
 # Matches Google's and Hugging Face's names of the weights of pretraining, but
 # not Model Garden's names of the heads of tasks.
-_PRETRAINED = re.compile(
+_PRETRAINED_NAME = re.compile(
     r"(?:^|[./])(?:embeddings|encoder|pooler|seq_relationship"
     r"|predictions(?!/transform/logits))[./]"
 )
 # The same of the weights of a block.
-_BLOCK = re.compile(r"bert[/.]encoder[/.]layer[_.]")
+_BLOCK_NAME = re.compile(r"bert[/.]encoder[/.]layer[_.]")
 
 
-def _locate(path: StrPath | Preset, best: bool | None = None) -> Checkpoint:
+def _checkpoint_of(
+    path: StrPath | Preset, best: bool | None = None
+) -> Checkpoint:
     """Returns the checkpoint that a path names or contains."""
     model_json = None
     if isinstance(path, Preset):
@@ -99,7 +101,7 @@ def find_checkpoint(
             `config`.
     """
     preset = path if isinstance(path, Preset) else None
-    checkpoint = _locate(path, best)
+    checkpoint = _checkpoint_of(path, best)
     _check_files(checkpoint, preset, config, layers)
     return checkpoint.file
 
@@ -176,7 +178,7 @@ def load_checkpoint(
         preset = path
     elif labels or replaces_head:
         preset = presets.read_preset(path)
-    checkpoint = _locate(preset or path, best)
+    checkpoint = _checkpoint_of(preset or path, best)
     return _load_weights(
         model, checkpoint, preset, layers, labels, replaces_head
     )
@@ -196,9 +198,15 @@ def _load_weights(
     """
     new_head: Sequence[str] = ()
     if preset and replaces_head:
-        new_head = _find_new_head(model, checkpoint, preset, labels)
+        reason = _find_reason_for_new_head(model, checkpoint, preset, labels)
+        if reason:
+            new_head = head_weights(model)
+            names = ", ".join(new_head)
+            logging.warning(
+                "%s. The head starts at random values: %s.", reason, names
+            )
     report = checkpoint.load(model, layers, new_head)
-    if layers is None and any(map(_BLOCK.match, report.unused)):
+    if layers is None and any(map(_BLOCK_NAME.match, report.unused)):
         logging.warning(
             "%s contains more blocks than num_hidden_layers. Outputs will be "
             "wrong unless the model is trained.",
@@ -241,7 +249,7 @@ def create_model(
     check_config(config)
     # Compare the sizes that the files state before a model of these sizes is
     # created.
-    checkpoint = _locate(preset)
+    checkpoint = _checkpoint_of(preset)
     _check_files(checkpoint, preset, config)
     options = _stated_options(model_class, preset, checkpoint) | options
     if _has_labels(model_class) and "num_labels" not in options:
@@ -305,31 +313,23 @@ def _reorder_outputs(
             variable.assign(keras.ops.take(variable, order, axis=0))
 
 
-def _find_new_head(
+def _find_reason_for_new_head(
     model: "FittedModel",
     checkpoint: Checkpoint,
     preset: Preset,
     labels: Sequence[Sequence[str]],
-) -> Sequence[str]:
-    """Returns the names of the head's weights if the head must be a new one.
+) -> str | None:
+    """Returns why the folder's head is of no use for the model, or None.
 
-    That is, if the folder's head is of no use for the model. Logs why. Returns
-    () otherwise.
+    None also if the model has no head.
     """
     if not model.built:
         model.build()
-    names = head_weights(model)
-    if not names:
-        return ()
+    if not head_weights(model):
+        return None
     # A damaged file is an error before the log says what becomes of its head.
     _check_files(checkpoint, preset, config=None)
-    reason = find_other_outputs(model, preset, checkpoint.shapes, labels)
-    if not reason:
-        return ()
-    logging.warning(
-        "%s. The head starts at random values: %s.", reason, ", ".join(names)
-    )
-    return names
+    return find_other_outputs(model, preset, checkpoint.shapes, labels)
 
 
 def read_shapes(path: StrPath) -> dict[str, Sequence[int]]:
@@ -341,9 +341,11 @@ def read_shapes(path: StrPath) -> dict[str, Sequence[int]]:
     Raises:
         OSError: the checkpoint cannot be read.
     """
-    return _locate(path).read_shapes()
+    return _checkpoint_of(path).read_shapes()
 
 
 def _other_names(checkpoint: Checkpoint) -> Iterator[str]:
     """Yields the names of the entries that no pretraining trained."""
-    return (name for name in checkpoint.shapes if not _PRETRAINED.search(name))
+    return (
+        name for name in checkpoint.shapes if not _PRETRAINED_NAME.search(name)
+    )

@@ -17,7 +17,7 @@ from modeling.checkpoints.names import original_name
 # Matches the names of the weights that are no part of a fine-tuned head.
 _NOT_HEAD = re.compile(r"bert/|cls/(?:predictions|seq_relationship)/")
 # Google's name and Hugging Face's name of a head's bias.
-_BIASES = ("output_bias", "classifier.bias")
+_BIAS_NAMES = ("output_bias", "classifier.bias")
 
 
 def count_outputs(shapes: Mapping[str, Sequence[int]]) -> int | None:
@@ -26,7 +26,7 @@ def count_outputs(shapes: Mapping[str, Sequence[int]]) -> int | None:
     Args:
         shapes: {name in the file: shape} of a checkpoint's entries.
     """
-    biases = [shapes[name] for name in _BIASES if name in shapes]
+    biases = [shapes[name] for name in _BIAS_NAMES if name in shapes]
     return biases[0][0] if biases and len(biases[0]) == 1 else None
 
 
@@ -59,7 +59,7 @@ def find_other_outputs(
             `load_checkpoint`.
     """
     source = preset.source
-    model_class = kinds.kind_of(model)
+    model_class = kinds.model_class_of(model)
     if _is_other_kind(model, preset.head):
         return (
             f"{source} contains a {preset.head}, but the model is a "

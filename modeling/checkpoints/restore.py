@@ -16,9 +16,11 @@ from modeling.tensors import Tensor
 
 # Variables that a checkpoint must contain. The pooler is not required, because
 # masked LM, question answering and token classification models may lack it.
-_REQUIRED = re.compile(r"bert/(?!pooler/)")
+_REQUIRED_NAME = re.compile(r"bert/(?!pooler/)")
 # The other parts of pretrained BERTs, which random values would replace.
-_OPTIONAL = re.compile(r"bert/pooler/|cls/(?:predictions|seq_relationship)/")
+_OPTIONAL_NAME = re.compile(
+    r"bert/pooler/|cls/(?:predictions|seq_relationship)/"
+)
 # Floating-point types by the names of NumPy, or of safetensors, such as BF16.
 _FLOAT_TYPE = re.compile("(?:b?float|B?F)(?:16|32|64)")
 
@@ -98,7 +100,7 @@ def restore_variables(
         path, loaded_variables, sources=sources, shapes=shapes, dtypes=dtypes
     )
     _assign_values(path, loaded_variables, sources, read)
-    _log(path, variables, loaded, missing)
+    _log_loaded(path, variables, loaded, missing)
     used = {sources[name] for name in variables}
     unused = [name for name in shapes if name not in used]
     return LoadReport(
@@ -149,7 +151,7 @@ def _assign_values(
         variable.assign(read(sources[name]))
 
 
-def _log(
+def _log_loaded(
     path: StrPath,
     variables: Mapping[str, keras.Variable],
     loaded: Sequence[str],
@@ -159,7 +161,7 @@ def _log(
     if missing:
         names = ", ".join(missing)
         note = f"; {len(missing)} start at random values: {names}"
-    is_usual = not any(map(_OPTIONAL.match, missing))
+    is_usual = not any(map(_OPTIONAL_NAME.match, missing))
     log = logging.info if is_usual else logging.warning
     log("%s: %d variables loaded%s", path, len(loaded), note)
     for name, variable in variables.items():
@@ -181,7 +183,7 @@ def _check_complete(
     If the model contains no encoder, the file must contain at least one of the
     model's variables.
     """
-    lost = [name for name in missing if _REQUIRED.match(name)]
+    lost = [name for name in missing if _REQUIRED_NAME.match(name)]
     if lost or len(missing) == len(sources):
         first = (lost or missing)[0]
         # Name the entries that do not fit, which may have other names here.

@@ -194,7 +194,7 @@ def write_checkpoint(
                 shape_and_slices=[""] * len(variables),
                 tensors=[*map(tf.convert_to_tensor, variables.values())],
             )
-            _rename(partial, path)
+            _rename_files(partial, path)
     finally:
         # Remove partial files after a failed write. Compare names, because a
         # glob would interpret [ or * in the path. The endings of partial files
@@ -204,7 +204,7 @@ def write_checkpoint(
                 file.unlink()
 
 
-def _rename(partial: str, path: str) -> None:
+def _rename_files(partial: str, path: str) -> None:
     """Renames the files of a checkpoint, the targets of links included.
 
     Removes an older index first, so that a killed process never leaves an index

@@ -112,7 +112,7 @@ def answer_items(
     """
     counter = counter or RowCounter()
     if row_options.keeps_columns:
-        items = map(_checked, items)
+        items = map(_with_column_error, items)
     is_checked = row_options.knows_fields
     for buffer in _buffer(items, row_options):
         replies: dict[int, Reply | Failure] = {}
@@ -157,7 +157,7 @@ def _find_answered(replies: Iterable[Reply | Failure]) -> Reply | None:
     return None
 
 
-def write_rows(
+def write_answer_rows(
     answer: Callable[[RowCounter], Iterator[list[AnswerRow]]],
     path: str | None,
     answer_format: AnswerFormat,
@@ -209,7 +209,7 @@ def _buffer(
     num_characters = 0
     for item in items:
         buffer.append(item)
-        num_characters += _count(item.request.values())
+        num_characters += _count_characters(item.request.values())
         if len(buffer) >= max_rows or num_characters > _BUFFER_CHARACTERS:
             yield buffer
             buffer = []
@@ -234,10 +234,10 @@ def _form_batches(
 
 
 def _length_of(task: AnyTextTask, item: Item) -> int:
-    return _count(item.request.get(name) for name in task.text_names)
+    return _count_characters(item.request.get(name) for name in task.text_names)
 
 
-def _count(values: Iterable[object]) -> int:
+def _count_characters(values: Iterable[object]) -> int:
     """Counts the characters of texts and of lists of texts."""
     total = 0
     for value in values:
@@ -286,7 +286,7 @@ def _create_row(
     return AnswerRow(tables.add_answer(row, kept, row_options.taken_names))
 
 
-def _checked(item: Item) -> Item:
+def _with_column_error(item: Item) -> Item:
     """Returns an item, with an error if its columns cannot be written."""
     nested = [
         cell for cell in item.row.values() if isinstance(cell, list | dict)

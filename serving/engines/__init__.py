@@ -12,7 +12,7 @@ Each runtime has a module:
 """
 
 from serving.engines.engine import (
-    BUDGET,
+    MAX_WORDPIECES,
     Engine,
     EngineError,
     Input,
@@ -23,13 +23,18 @@ from serving.engines.engine import (
     pad_batch,
 )
 from serving.engines.opening import find_export, open_engine
-from serving.engines.runtimes import FILES, INPUTS, RUNTIMES, Runtime
+from serving.engines.runtimes import (
+    ONNX_NAME_OF_INPUT,
+    RUNTIME_FILES,
+    RUNTIMES,
+    Runtime,
+)
 
 __all__ = [
-    "BUDGET",
-    "FILES",
-    "INPUTS",
+    "MAX_WORDPIECES",
+    "ONNX_NAME_OF_INPUT",
     "RUNTIMES",
+    "RUNTIME_FILES",
     "Engine",
     "EngineError",
     "Input",

@@ -14,7 +14,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 # Maximum number of WordPieces in a batch, including padding.
-BUDGET = 1024
+MAX_WORDPIECES = 1024
 # Maximum number of values that the network outputs for a batch.
 MAX_VALUES = 1 << 24
 
@@ -164,7 +164,7 @@ class Engine(abc.ABC):
             for place, network_input in enumerate(inputs)
         ]
         lengths = self.lengths(longest, pads)
-        max_wordpieces = min(BUDGET, MAX_VALUES // values_per_wordpiece)
+        max_wordpieces = min(MAX_WORDPIECES, MAX_VALUES // values_per_wordpiece)
         computed: dict[int, dict[int, OutputArrays]] = {
             key: {} for key in requests
         }

@@ -11,9 +11,9 @@ from imports.installation import as_typed
 from serving import engines
 
 # Name of ONNX Runtime's execution provider for CUDA.
-_GPU = "CUDAExecutionProvider"
+_GPU_PROVIDER = "CUDAExecutionProvider"
 # {Hugging Face's name of an output: name in this project}.
-_OUTPUTS = {
+_OWN_NAME_OF_OUTPUT = {
     "last_hidden_state": "sequence_output",
     "pooler_output": "pooled_output",
 }
@@ -43,7 +43,7 @@ class OnnxRuntime(engines.Engine):
         self, features: Mapping[str, np.ndarray]
     ) -> engines.OutputArrays:
         inputs = {
-            engines.INPUTS[name]: np.asarray(value, np.int64)
+            engines.ONNX_NAME_OF_INPUT[name]: np.asarray(value, np.int64)
             for name, value in features.items()
         }
         outputs = self._session.run([*self._outputs.values()], inputs)
@@ -59,8 +59,8 @@ def _start_session(
     # Log only fatal errors, because all other errors raise an exception.
     options.log_severity_level = 4
     providers = ["CPUExecutionProvider"]
-    if finds_gpu():
-        providers.insert(0, _GPU)
+    if has_gpu():
+        providers.insert(0, _GPU_PROVIDER)
     session = onnxruntime.InferenceSession(str(path), options, providers)
     if len(providers) > len(session.get_providers()):
         logging.warning(
@@ -84,13 +84,15 @@ def _read_inputs(
         )
         for node in session.get_inputs()
     }
-    if missing := engines.INPUTS.values() - theirs.keys():
+    if missing := engines.ONNX_NAME_OF_INPUT.values() - theirs.keys():
         raise OSError(
             f"{path} has no input {min(missing)}, so another program wrote it. "
             "Export the model with serving.export, or its weights with "
             f"{as_typed('python -m tools.export')}"
         )
-    return {ours: theirs[name] for ours, name in engines.INPUTS.items()}
+    return {
+        ours: theirs[name] for ours, name in engines.ONNX_NAME_OF_INPUT.items()
+    }
 
 
 def _read_outputs(session: onnxruntime.InferenceSession) -> dict[str, str]:
@@ -99,9 +101,9 @@ def _read_outputs(session: onnxruntime.InferenceSession) -> dict[str, str]:
     if len(names) > 1 and "logits" in names:
         # Only Hugging Face's clients use this output.
         names.remove("logits")
-    return {_OUTPUTS.get(name, name): name for name in names}
+    return {_OWN_NAME_OF_OUTPUT.get(name, name): name for name in names}
 
 
-def finds_gpu() -> bool:
+def has_gpu() -> bool:
     """Returns whether ONNX Runtime was built for NVIDIA's GPUs."""
-    return _GPU in onnxruntime.get_available_providers()
+    return _GPU_PROVIDER in onnxruntime.get_available_providers()

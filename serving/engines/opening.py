@@ -11,7 +11,7 @@ from absl import logging
 
 from imports.installation import as_typed, install_command
 from serving.engines.engine import Engine
-from serving.engines.runtimes import FILES, RUNTIMES
+from serving.engines.runtimes import RUNTIME_FILES, RUNTIMES
 
 
 def find_export(path: str | os.PathLike[str]) -> Path:
@@ -32,9 +32,10 @@ def find_export(path: str | os.PathLike[str]) -> Path:
     if not os.path.exists(path) and "://" not in str(path):
         raise FileNotFoundError(f"{path} does not exist")
     raise FileNotFoundError(
-        f"{path} is not an exported model: it contains no {', '.join(FILES)} "
-        "or numbered version. Set the folder that --export_dir wrote, or write "
-        f"one: {as_typed('python -m tools.export')} --model={path} "
+        f"{path} is not an exported model: it contains no "
+        f"{', '.join(RUNTIME_FILES)} or numbered version. Set the folder that "
+        "--export_dir wrote, or write one: "
+        f"{as_typed('python -m tools.export')} --model={path} "
         f"--export_dir={exported}"
     )
 
@@ -45,7 +46,7 @@ def _find_newest(folder: Path) -> Path | None:
     numbered = [version for version in inner if version.name.isdecimal()]
     numbered.sort(key=lambda version: int(version.name), reverse=True)
     for export in (folder, *numbered):
-        if any((export / name).is_file() for name in FILES):
+        if any((export / name).is_file() for name in RUNTIME_FILES):
             return export
     return None
 
@@ -78,7 +79,7 @@ def open_engine(
             f"{folder} contains no {RUNTIMES[name].file} for --engine={name}; "
             f"choose one of {', '.join(names)}"
         )
-    name = name or _choose(names)
+    name = name or _choose_format(names)
     runtime = RUNTIMES[name]
     if not importlib.util.find_spec(runtime.package):
         raise ValueError(
@@ -92,7 +93,7 @@ def open_engine(
     return engine
 
 
-def _choose(names: Sequence[str]) -> str:
+def _choose_format(names: Sequence[str]) -> str:
     installed = [
         name
         for name in names
@@ -102,13 +103,13 @@ def _choose(names: Sequence[str]) -> str:
     is_hidden = os.environ.get("CUDA_VISIBLE_DEVICES") in ("", "-1")
     if not is_hidden and glob.glob("/dev/nvidia[0-9]*"):
         for name in ("onnx", "saved_model"):
-            if name in installed and _finds_gpu(name):
+            if name in installed and _has_gpu(name):
                 return name
     return (installed or names)[0]
 
 
-def _finds_gpu(name: str) -> bool:
+def _has_gpu(name: str) -> bool:
     """Returns whether a runtime can use the machine's GPU."""
     module = importlib.import_module(f"serving.engines.{name}")
-    finds_gpu: bool = module.finds_gpu()
-    return finds_gpu
+    has_gpu: bool = module.has_gpu()
+    return has_gpu

@@ -25,10 +25,10 @@ RUNTIMES = {
     "onnx": Runtime("onnx/model.onnx", "onnxruntime", "OnnxRuntime"),
     "saved_model": Runtime("saved_model.pb", "tensorflow", "SavedModel"),
 }
-FILES = tuple(runtime.file for runtime in RUNTIMES.values())
+RUNTIME_FILES = tuple(runtime.file for runtime in RUNTIMES.values())
 
 # {name in this project: name in Hugging Face's models and in ONNX files}.
-INPUTS = {
+ONNX_NAME_OF_INPUT = {
     "input_ids": "input_ids",
     "input_mask": "attention_mask",
     "segment_ids": "token_type_ids",

@@ -60,6 +60,6 @@ def _check_signatures(signatures: Collection[str], folder: Path) -> None:
         )
 
 
-def finds_gpu() -> bool:
+def has_gpu() -> bool:
     """Returns whether TensorFlow can use a GPU of this machine."""
     return bool(tf.config.list_physical_devices("GPU"))

@@ -35,7 +35,9 @@ from serving.exporting.signatures import (
 # {kind of model: function that creates the head of its exports}. The types are
 # Any because each accepts only a model of its kind, and the settings of its
 # head. `export` calls it with these.
-_HEADS: dict[str, Callable[[Any, Any, ExportOptions], export_head.Head]] = {
+_CREATE_HEAD_OF_CLASS: dict[
+    str, Callable[[Any, Any, ExportOptions], export_head.Head]
+] = {
     kinds.CLASSIFIER: classify_graph.create_head,
     kinds.ENCODER: embed_graph.create_head,
     kinds.MULTIPLE_CHOICE: choose_graph.create_head,
@@ -87,18 +89,18 @@ def export(
     """
     if isinstance(model, BertEmbedder):
         model = model.bert
-    kind = kinds.kind_of(model)
-    if kind not in _HEADS:
+    model_class = kinds.model_class_of(model)
+    if model_class not in _CREATE_HEAD_OF_CLASS:
         raise ValueError(
-            f"a {kind} cannot be exported to {folder}; the classes that can "
-            f"are {', '.join(_HEADS)} and {kinds.EMBEDDER}"
+            f"a {model_class} cannot be exported to {folder}; the classes that "
+            f"can are {', '.join(_CREATE_HEAD_OF_CLASS)} and {kinds.EMBEDDER}"
         )
     if not model.built:
         raise ValueError(
             f"{model.name} has no weights yet; call build() or load a "
             f"checkpoint before you export the model to {folder}"
         )
-    head = _HEADS[kind](model, settings, options)
+    head = _CREATE_HEAD_OF_CLASS[model_class](model, settings, options)
     return write_export(folder, model, head, options)
 
 
@@ -127,12 +129,12 @@ def write_export(
         sizes = cards.file_sizes(folder)
         if extra == folder:
             # The card lists model.json too, which is written below.
-            sizes[model_json.FILE] = 0
+            sizes[model_json.MODEL_JSON_FILE] = 0
         description = _describe_export(folder, model, options, settings)
         text = descriptions.format_json(description)
-        atomic.write_text(extra / model_json.FILE, text)
+        atomic.write_text(extra / model_json.MODEL_JSON_FILE, text)
         card = _create_card(description, sizes, head, options)
-        atomic.write_text(folder / cards.FILE, card.text())
+        atomic.write_text(folder / cards.CARD_FILE, card.text())
         return card
 
 
@@ -146,7 +148,7 @@ def _write_networks(
     for name in options.formats:
         path = folder / engines.RUNTIMES[name].file
         path.parent.mkdir(exist_ok=True)
-        _WRITERS[name](path, model, head, options)
+        _WRITER_OF_FORMAT[name](path, model, head, options)
 
 
 def _is_only_saved_model(options: ExportOptions) -> bool:
@@ -164,9 +166,9 @@ def _describe_export(
     if preset is not None and not isinstance(preset, presets.Preset):
         preset = presets.read_preset(preset)
     description = descriptions.create_model_json_of_copy(
-        preset, kinds.kind_of(model), settings
+        preset, kinds.model_class_of(model), settings
     )
-    description[model_json.CHECKSUMS] = checksums.of_networks(
+    description[model_json.CHECKSUMS] = checksums.checksums_of_networks(
         folder, options.formats
     )
     return description
@@ -229,11 +231,11 @@ def _create_config_entries(
     mode = settings.get("output_mode") or head_outputs.CLASSIFICATION
     return config_files.config_entries(
         model.config,
-        model_class=kinds.kind_of(model),
+        model_class=kinds.model_class_of(model),
         num_labels=getattr(model, "num_labels", None),
         labels=labels,
         tokenizer=options.tokenizer,
-        problem_type=kinds.PROBLEM_TYPES[mode] if labels else None,
+        problem_type=kinds.PROBLEM_TYPE_OF_MODE[mode] if labels else None,
     )
 
 
@@ -270,7 +272,7 @@ class _WriteNetwork(Protocol):
 
 # {format: function that writes its file}. Formats other than SavedModels
 # contain only the signature `ids`.
-_WRITERS: dict[str, _WriteNetwork] = {
+_WRITER_OF_FORMAT: dict[str, _WriteNetwork] = {
     "saved_model": saved_model_writer.write_saved_model,
     "litert": litert_writer.write_litert,
     "onnx": _write_onnx,

@@ -1,9 +1,11 @@
 """What openapi.json says about the bodies of requests and about errors."""
 
-from serving.tasks import TASKS
+from serving.tasks import TASKS_OF_CLASS
 from serving.tasks.request_fields import LIST_NAMES
 
-_TASKS = {task.name: task for tasks in TASKS.values() for task in tasks}
+_TASK_OF_NAME = {
+    task.name: task for tasks in TASKS_OF_CLASS.values() for task in tasks
+}
 # The fields of each task. `TextTask.texts` checks requests.
 _TASK_SCHEMAS = [
     {
@@ -13,17 +15,17 @@ _TASK_SCHEMAS = [
             for name in task.text_names
         },
     }
-    for task in _TASKS.values()
+    for task in _TASK_OF_NAME.values()
 ]
 # Of a POST.
-BODY = {
+BODY_SCHEMA = {
     "requestBody": {
         "required": True,
         "content": {"application/json": {"schema": {"anyOf": _TASK_SCHEMAS}}},
     }
 }
 # Replaces FastAPI's status 422, which no request gets.
-ERROR = {
+ERROR_RESPONSE = {
     "description": "An error",
     "content": {
         "application/json": {

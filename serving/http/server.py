@@ -31,8 +31,8 @@ from serving.tasks.text_task import AnyTextTask
 
 T = TypeVar("T")
 
-_PAGE = Path(__file__).parent / "page"
-_PAGE_FILES = [f"/{file.name}" for file in _PAGE.iterdir()]
+_PAGE_FOLDER = Path(__file__).parent / "page"
+_PAGE_FILES = [f"/{file.name}" for file in _PAGE_FOLDER.iterdir()]
 # Paths that need no token. The page asks for it.
 _OPEN_PATHS = frozenset(("/", "/healthz", *_PAGE_FILES))
 _PREDICT_SUFFIX = ":predict"
@@ -99,7 +99,7 @@ class Server:
         self.has_token = bool(token)
         self._token = token.encode()
         self._request_limits = RequestLimits(self.limits)
-        self._files = StaticFiles(directory=_PAGE)
+        self._files = StaticFiles(directory=_PAGE_FOLDER)
         self._routes = [
             _Route("GET", "/", self._send_file),
             _Route("GET", "/healthz", self._health),
@@ -127,7 +127,7 @@ class Server:
             docs_url=None,
             redoc_url=None,
             redirect_slashes=False,
-            responses={"default": openapi.ERROR},
+            responses={"default": openapi.ERROR_RESPONSE},
         )
         app.exception_handler(HttpError)(self._answer_error)
         app.exception_handler(http.HTTPStatus.NOT_FOUND)(self._answer_no_path)
@@ -139,7 +139,9 @@ class Server:
             app.api_route(
                 route.path,
                 methods=[route.method],
-                openapi_extra=openapi.BODY if route.method == "POST" else None,
+                openapi_extra=openapi.BODY_SCHEMA
+                if route.method == "POST"
+                else None,
                 include_in_schema=route.path != "/",
             )(route.answer)
         for path in _PAGE_FILES:

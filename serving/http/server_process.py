@@ -86,7 +86,7 @@ class _TimedServer(UvicornServer):
     """
 
     def __init__(self, server: Server) -> None:
-        super().__init__(_configure(server))
+        super().__init__(_create_uvicorn_config(server))
         self._server = server
         self._stopwatch = _Stopwatch()
 
@@ -176,7 +176,7 @@ class _Loader(threading.Thread):
             self._running.stop()
 
 
-def serve(server: Server, host: str, port: int) -> None:
+def serve_until_signal(server: Server, host: str, port: int) -> None:
     """Loads the models, and answers requests until SIGTERM or Ctrl-C.
 
     Requests that were accepted before the signal are still answered. `port` 0
@@ -188,7 +188,7 @@ def serve(server: Server, host: str, port: int) -> None:
     """
     # Listen before loading the models, so that an error about the address
     # appears at once, and not after minutes of loading.
-    listener = _listen(host, port)
+    listener = _open_listener(host, port)
     url_host = f"[{host}]" if ":" in host else host
     address = f"http://{url_host}:{listener.getsockname()[1]}"
     running = _TimedServer(server)
@@ -208,7 +208,7 @@ def serve(server: Server, host: str, port: int) -> None:
     logging.info("stopped: all accepted requests are answered")
 
 
-def _configure(server: Server) -> uvicorn.Config:
+def _create_uvicorn_config(server: Server) -> uvicorn.Config:
     """Returns the settings of Uvicorn, whose time limits suit the server's."""
     timeout = server.limits.timeout_s
     return uvicorn.Config(
@@ -230,7 +230,7 @@ def _configure(server: Server) -> uvicorn.Config:
     )
 
 
-def _listen(host: str, port: int) -> socket.socket:
+def _open_listener(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         listener = socket.create_server((host, port), family=family)

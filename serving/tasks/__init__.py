@@ -36,7 +36,7 @@ from serving.tasks.tag import TAG
 from serving.tasks.text_task import AnyTextTask
 from serving.tasks.tokenize import TOKENIZE
 
-_BY_NAME = {
+_TASK_OF_NAME = {
     task.name: task
     for task in (
         ANSWER,
@@ -49,8 +49,8 @@ _BY_NAME = {
     )
 }
 # {class of the model: tasks that the model supports, the main task first}.
-TASKS: dict[str, tuple[AnyTextTask, ...]] = {
-    name: tuple(_BY_NAME[task] for task in kind.text_tasks)
+TASKS_OF_CLASS: dict[str, tuple[AnyTextTask, ...]] = {
+    name: tuple(_TASK_OF_NAME[task] for task in kind.text_tasks)
     for name, kind in KINDS.items()
     if kind.text_tasks
 }
@@ -62,11 +62,13 @@ def tasks_of(
     """Returns {name: task} of the tasks of a model, the main task first.
 
     Args:
-        model_class: class of the model, a key of TASKS.
+        model_class: class of the model, a key of TASKS_OF_CLASS.
         settings: settings of the head. `num_texts` is 1 if the model was
             trained on single texts.
     """
-    tasks = {task.name: task for task in (*TASKS[model_class], TOKENIZE)}
+    tasks = {
+        task.name: task for task in (*TASKS_OF_CLASS[model_class], TOKENIZE)
+    }
     # Models that read a text in windows read no pairs either.
     has_windows = settings.get("doc_stride", 0) > 0
     is_single = settings["num_texts"] == 1 or has_windows
@@ -91,7 +93,7 @@ def check_settings(
     """Checks that an export states all that its tasks need.
 
     Args:
-        model_class: class of the model, a key of TASKS.
+        model_class: class of the model, a key of TASKS_OF_CLASS.
         settings: settings of the head, with its labels.
         file: path of model.json, for messages.
 
@@ -99,7 +101,7 @@ def check_settings(
         ValueError: a setting is missing.
     """
     names = ["max_seq_length"]
-    for task in TASKS[model_class]:
+    for task in TASKS_OF_CLASS[model_class]:
         names += task.required_settings
     if settings.get("output_mode") == head_outputs.REGRESSION:
         # The output is a number, which needs no label.

@@ -65,7 +65,7 @@ def _encode(
     )
     window_options = read_options(WindowOptions, model.settings)
     windows = [
-        *passage_windows.create_features(
+        *passage_windows.create_squad_features(
             [example], model.tokenizer, window_options, is_training=False
         )
     ]

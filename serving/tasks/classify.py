@@ -5,7 +5,7 @@ from typing import NotRequired
 
 import numpy as np
 
-from data.classification.label_decoding import pool, to_probabilities
+from data.classification.label_decoding import pool_logits, to_probabilities
 from data.text.token_windows import cut_spans
 from model_folders.model_entries import OutputMode
 from serving import head_outputs
@@ -85,7 +85,7 @@ def _read_outputs(outputs: list[OutputArrays], mode: OutputMode) -> np.ndarray:
     # Models that read a text in windows output logits, which are averaged. A
     # regression model outputs its value.
     windows = np.stack([np.atleast_1d(arrays[name]) for arrays in outputs])
-    pooled = to_probabilities(pool(windows, [0])[0], mode)
+    pooled = to_probabilities(pool_logits(windows, [0])[0], mode)
     return pooled.astype(np.float32)
 
 

@@ -81,7 +81,7 @@ def _encode(
     labels = model.labels
     example = NerExample("", words, labels[:1] * len(words), 0)
     windows = [
-        *sentence_windows.create_features(
+        *sentence_windows.create_ner_features(
             [example], labels, model.max_seq_length, model.tokenizer
         )
     ]

@@ -32,4 +32,4 @@ def test_the_kind_of_a_model_is_the_name_of_its_class():
     class BertClassifier:
         pass
 
-    assert kinds.kind_of(BertClassifier()) == kinds.CLASSIFIER
+    assert kinds.model_class_of(BertClassifier()) == kinds.CLASSIFIER

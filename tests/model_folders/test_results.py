@@ -8,8 +8,8 @@ def test_scores_of_single_labels_are_rows_of_a_table():
         "accuracy": 0.5,
         "global_step": 12,
         "HasAns_f1": 0.25,
-        **{f"not_{rate}_mm": 0.75 for rate in results.RATES},
-        **{f"a b_{rate}": 1.0 for rate in results.RATES},
+        **{f"not_{rate}_mm": 0.75 for rate in results.LABEL_SCORES},
+        **{f"a b_{rate}": 1.0 for rate in results.LABEL_SCORES},
         "not_support_mm": 12.0,
         "a b_support": 12,
     }

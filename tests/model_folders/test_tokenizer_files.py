@@ -5,7 +5,7 @@ import json
 import pytest
 
 from model_folders import presets
-from model_folders.tokenizer_files import read_tokenizer
+from model_folders.tokenizer_files import read_stated_casing
 from model_folders.tokenizer_json import parse_tokenizer
 from tests.support import tokenizer_json
 
@@ -14,7 +14,7 @@ def read(folder, **files):
     """Writes {name without .json: contents}, and reads the folder."""
     for name, contents in files.items():
         (folder / f"{name}.json").write_text(json.dumps(contents))
-    return presets.read_preset(folder).tokenizer.get("do_lower_case")
+    return presets.read_preset(folder).stated_casing.get("do_lower_case")
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,9 @@ def contradicting(tmp_path):
 def test_tokenizer_config_json_is_read_first(contradicting, tmp_path):
     """As transformers does."""
     assert contradicting is True
-    assert read_tokenizer(tmp_path)["file"].endswith("tokenizer_config.json")
+    assert read_stated_casing(tmp_path)["file"].endswith(
+        "tokenizer_config.json"
+    )
 
 
 @pytest.mark.parametrize("name", ["tokenizer_config.json", "tokenizer.json"])

@@ -17,7 +17,7 @@ from modeling import accelerated, ops
 SEED = (5, 6)
 TABLES = {
     "always": accelerated.ALWAYS,
-    "vocabulary": accelerated.VOCABULARY,
+    "vocabulary": accelerated.MANY_CLASSES,
     "compiled": accelerated.COMPILED,
     "fused_on_cpu": accelerated.FUSED_ON_CPU,
     "inference": accelerated.INFERENCE,
@@ -174,7 +174,7 @@ def test_a_compiled_cross_entropy_is_exact_to_float32(dtype):
     labels = tf.constant([[0, 49], [7, -1], [50, 3]], tf.int64)
     # A batch's size and a label's rank may be unknown.
     version = tf.function(
-        accelerated.VOCABULARY["cross_entropy"],
+        accelerated.MANY_CLASSES["cross_entropy"],
         input_signature=[
             tf.TensorSpec([None, None, 50], dtype),
             tf.TensorSpec(None, tf.int64),

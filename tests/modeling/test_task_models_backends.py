@@ -50,7 +50,7 @@ def refuse(name, caller=None, *arguments, **more):
 builtins.__import__ = refuse
 import modeling
 
-for name, module in modeling._MODULES.items():
+for name, module in modeling._MODULE_OF_NAME.items():
     if module != "modeling.checkpoints.tf1":
         getattr(modeling, name)
 source, target = sys.argv[1:]

@@ -87,7 +87,7 @@ def test_every_flag_for_a_path_is_checked(script):
     outputs = {
         name
         for name, kind in kinds_of_paths.items()
-        if kind in path_flags.OUTPUTS
+        if kind in path_flags.OUTPUT_KINDS
     }
     named = {
         name

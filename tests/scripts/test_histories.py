@@ -41,7 +41,10 @@ def is_beyond_a_checkpoint(folder):
     steps = checkpoint_steps(folder)
     if not steps or steps[-1] < 4:
         return False
-    return history.read_history(folder / history.FILE)[-1]["step"] > steps[-1]
+    return (
+        history.read_history(folder / history.HISTORY_FILE)[-1]["step"]
+        > steps[-1]
+    )
 
 
 @pytest.fixture(scope="module")
@@ -53,10 +56,10 @@ def undisturbed(flags, tmp_path_factory):
 
 
 def test_a_history_shows_when_a_value_was_reached(undisturbed):
-    lines = history.read_history(undisturbed / history.FILE)
+    lines = history.read_history(undisturbed / history.HISTORY_FILE)
     steps = {
         kind: [line["step"] for line in lines if line["kind"] == kind]
-        for kind in history.KINDS
+        for kind in history.LINE_KINDS
     }
     assert steps == {
         "train": list(range(1, 9)),
@@ -86,11 +89,11 @@ def test_other_records_are_evaluated_without_a_line(
     undisturbed, flags, tmp_path
 ):
     folder = shutil.copytree(undisturbed, tmp_path / "run")
-    before = (folder / history.FILE).read_bytes()
+    before = (folder / history.HISTORY_FILE).read_bytes()
     script_runner.create_records(tmp_path, tmp_path / "other", random_seed=7)
     more = {"do_train": False, "eval_input_file": tmp_path / "other"}
     pretrain(folder, **flags | more).check()
-    assert (folder / history.FILE).read_bytes() == before
+    assert (folder / history.HISTORY_FILE).read_bytes() == before
     # Nor does a training on other records resume.
     more = {"input_file": tmp_path / "other", "num_train_steps": 9}
     assert "input_file" in pretrain(folder, **flags | more).error
@@ -98,7 +101,7 @@ def test_other_records_are_evaluated_without_a_line(
 
 def test_training_ends_when_its_time_is_over(flags, tmp_path):
     folder = tmp_path / "timed"
-    path = folder / history.FILE
+    path = folder / history.HISTORY_FILE
     short = flags | {
         "do_eval": False,
         "eval_input_file": None,

@@ -12,7 +12,7 @@ from serving.exporting.signatures import export_head
 LOGITS = np.array([[0.0, -3.0, 2.5], [40.0, -40.0, 1e-6]], np.float32)
 
 
-@pytest.mark.parametrize("mode", kinds.PROBLEM_TYPES)
+@pytest.mark.parametrize("mode", kinds.PROBLEM_TYPE_OF_MODE)
 @pytest.mark.parametrize("stride", [0, 3])
 def test_a_classifier_scores_as_before_its_export(mode, stride):
     logits = LOGITS[:, :1] if mode == "regression" else LOGITS

@@ -14,7 +14,7 @@ from training.run import history
 
 def evaluations(run):
     """Returns the lines of the evaluations in a run's history."""
-    lines = history.read_history(run / history.FILE)
+    lines = history.read_history(run / history.HISTORY_FILE)
     return [line for line in lines if line["kind"] == "eval"]
 
 

@@ -66,7 +66,7 @@ def write_preset(init_checkpoint, output_dir, **options):
 
 def write_release(folder, model, labels=None, lower_case=True, **settings):
     """Writes a model like a release of Google's. Returns the folder."""
-    settings = {"name": kinds.kind_of(model), **settings}
+    settings = {"name": kinds.model_class_of(model), **settings}
     described = {"version": model_json.VERSION, "task": settings}
     modeling.save_release(
         model,

@@ -9,11 +9,11 @@ import json
 
 from data.classification.classification_options import TableOptions
 from data.classification.classification_reader import TABLE_USES
-from data.io.split_names import SETS
+from data.io.split_names import SET_OF_PURPOSE
 from data.tables.data_file_options import DataFileOptions
 
 # {name of a set: its purpose}
-PURPOSES = {name: purpose for purpose, name in SETS.items()}
+PURPOSES = {name: purpose for purpose, name in SET_OF_PURPOSE.items()}
 
 
 def create_processor(folder, data_file=None, **kwargs):

@@ -34,7 +34,7 @@ def start_or_resume(folder, settings, **flags):
     """Checks settings against those of a run, if it has any; records them."""
     config = toy_task.create_config(folder, max_seq_length=8, **flags)
     preset = presets.read_preset(folder, "--output_dir", is_own_run=True)
-    if not (folder / model_json.FILE).exists():
+    if not (folder / model_json.MODEL_JSON_FILE).exists():
         # The run begins.
         preset = None
     check_resumed(config, preset, settings)

@@ -50,7 +50,7 @@ def load_case(case, file_key, is_training):
         case["version_2_with_negative"],
     )
     features = list(
-        passage_windows.create_features(
+        passage_windows.create_squad_features(
             examples, tokenizer, window_options(case), is_training
         )
     )

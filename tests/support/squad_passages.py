@@ -28,7 +28,7 @@ def create_windows(
     """Returns the examples and the windows of a passage with one question."""
     examples = read_examples(folder, [[*answers]], context, training)
     options = dataclasses.replace(OPTIONS, **options)
-    windows = passage_windows.create_features(
+    windows = passage_windows.create_squad_features(
         examples, tokenizer, options, training
     )
     return examples, list(windows)

@@ -108,7 +108,7 @@ def check_resume(script, flags, kill_when=None):
 
 def read_history(run):
     """Returns the lines of a history, without what differs from run to run."""
-    lines = history.read_history(run / history.FILE)
+    lines = history.read_history(run / history.HISTORY_FILE)
     for line in lines:
         del line["hours"]
         for name in list(line["metrics"]):

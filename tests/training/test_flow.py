@@ -77,7 +77,7 @@ def test_a_run_that_is_begun_again_has_its_last_step(begin, tmp_path):
 def test_the_history_marks_scores_with_the_dev_set_of_the_plan(begin, tmp_path):
     trainer = begin("run", trains=False)
     flow.evaluate_at_the_end(trainer, lambda trainer: {"accuracy": 0.5})
-    (line,) = history.read_history(tmp_path / "run" / history.FILE)
+    (line,) = history.read_history(tmp_path / "run" / history.HISTORY_FILE)
     assert line["metrics"] == {"accuracy": 0.5}
     assert line["dev_set"] == 7
 

@@ -75,7 +75,7 @@ def left_to_right(tmp_path):
     folder.mkdir()
     origin = {"settings": {"seed": 1, "left_to_right": True}}
     text = json.dumps({"version": 1, "origin": origin})
-    (folder / model_json.FILE).write_text(text)
+    (folder / model_json.MODEL_JSON_FILE).write_text(text)
     (folder / "model.ckpt-3.index").write_text("")
     return folder
 

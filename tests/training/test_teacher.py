@@ -83,7 +83,7 @@ def test_a_resumed_run_ends_with_the_same_bits(
     killed = tmp_path / "killed"
     killed.mkdir()
     for file in run.iterdir():
-        if "ckpt-2." in file.name or file.name == model_json.FILE:
+        if "ckpt-2." in file.name or file.name == model_json.MODEL_JSON_FILE:
             shutil.copy(file, killed)
     resumed = options | {"output_dir": str(killed)}
     toy_task.run_task(ToyTask, resumed)
@@ -103,7 +103,7 @@ def test_a_teacher_keeps_its_network(options, teacher, tmp_path):
     folder = shutil.copytree(teacher / "tf1", tmp_path / "teacher")
     settings = '{"settings": {"left_to_right": true}}'
     text = f'{{"version": 1, "origin": {settings}}}'
-    (folder / model_json.FILE).write_text(text)
+    (folder / model_json.MODEL_JSON_FILE).write_text(text)
     all_options = []
 
     def note(bert_config, **options):

@@ -24,14 +24,14 @@ from absl import logging
 
 from files.atomic import write_text
 from files.paths import StrPath
-from model_folders.checkpoint_folders import PREFIX, checkpoint_steps
+from model_folders.checkpoint_folders import CHECKPOINT_PREFIX, checkpoint_steps
 from model_folders.weights import tf1_files
 from modeling.checkpoints import tf1
 
 # Matches the files that saving a checkpoint writes, but not similar names, such
 # as a user's copies.
-_WRITTEN = re.compile(
-    re.escape(PREFIX)
+_CHECKPOINT_FILE = re.compile(
+    re.escape(CHECKPOINT_PREFIX)
     + r"-(?P<step>0|[1-9][0-9]*)(?P<partial>\.partial(-[0-9]+)?)?"
     + r"\.(index|data-00000-of-00001)(\.tempstate[0-9]+)?"
 )
@@ -99,15 +99,15 @@ class Checkpointer:
                 )
         if not self.is_chief:
             return
-        path = f"{self.output_dir}/{PREFIX}-{step}"
+        path = f"{self.output_dir}/{CHECKPOINT_PREFIX}-{step}"
         listing = self.output_dir / "checkpoint"
         tf1.write_checkpoint(path, variables)
         kept, users = self._find_kept(step, listing)
         self._remove_others({*kept} | users)
         # Write the file that tf.train.latest_checkpoint reads.
-        lines = [f'model_checkpoint_path: "{PREFIX}-{step}"']
+        lines = [f'model_checkpoint_path: "{CHECKPOINT_PREFIX}-{step}"']
         lines += [
-            f'all_model_checkpoint_paths: "{PREFIX}-{kept_step}"'
+            f'all_model_checkpoint_paths: "{CHECKPOINT_PREFIX}-{kept_step}"'
             for kept_step in kept
         ]
         write_text(listing, "\n".join(lines) + "\n")
@@ -124,7 +124,7 @@ class Checkpointer:
         listed = (
             listing.read_text(errors="replace") if listing.is_file() else ""
         )
-        ours = {*map(int, re.findall(rf'"{PREFIX}-(\d+)"', listed))}
+        ours = {*map(int, re.findall(rf'"{CHECKPOINT_PREFIX}-(\d+)"', listed))}
         ours |= {step, self._restored_step}
         steps = checkpoint_steps(self.output_dir)
         kept = [number for number in steps if number <= step and number in ours]
@@ -142,7 +142,7 @@ class Checkpointer:
             self.output_dir.iterdir(),
             key=lambda file: ".index" not in file.name,
         ):
-            match = _WRITTEN.fullmatch(file.name)
+            match = _CHECKPOINT_FILE.fullmatch(file.name)
             if match and (
                 match["partial"] or int(match["step"]) not in staying
             ):
@@ -154,8 +154,8 @@ class Checkpointer:
         The step stays a copy if the other is damaged or cannot be linked. If
         the process is killed, the step may be missing here until the next call.
         """
-        source = f"{folder}/{PREFIX}-{step}"
-        target = f"{self.output_dir}/{PREFIX}-{step}"
+        source = f"{folder}/{CHECKPOINT_PREFIX}-{step}"
+        target = f"{self.output_dir}/{CHECKPOINT_PREFIX}-{step}"
         partial = f"{target}.partial"
         with contextlib.suppress(OSError):
             tf1_files.check_tf1_files(source)
@@ -179,7 +179,7 @@ class Checkpointer:
         steps = checkpoint_steps(self.output_dir)
         for step in reversed(steps):
             try:
-                path = f"{self.output_dir}/{PREFIX}-{step}"
+                path = f"{self.output_dir}/{CHECKPOINT_PREFIX}-{step}"
                 self._restored_step = self.restore_from(path)
                 return step
             except OSError as error:

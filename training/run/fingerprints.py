@@ -71,7 +71,7 @@ def _settings_of_network(preset: Preset) -> dict[str, object]:
     return {
         **{
             name: getattr(bert_config, name, None)
-            for name in identity.NOT_IN_SHAPES
+            for name in identity.ENTRIES_NOT_IN_SHAPES
         },
         **preset.network,
         "labels": preset.labels,

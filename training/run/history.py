@@ -39,10 +39,10 @@ from training.training_config import TrainingConfig
 if TYPE_CHECKING:
     import tensorflow as tf
 
-FILE = "history.jsonl"
+HISTORY_FILE = "history.jsonl"
 # Kind of a line.
 LineKind = Literal["train", "eval", "checkpoint"]
-KINDS: tuple[LineKind, ...] = get_args(LineKind)
+LINE_KINDS: tuple[LineKind, ...] = get_args(LineKind)
 
 
 class HistoryLine(TypedDict):
@@ -203,7 +203,7 @@ class History:
             "learning_rate": learning_rate,
             "metrics": {},
         }
-        for other_kind in KINDS:
+        for other_kind in LINE_KINDS:
             if other_line := self._lines.get((other_kind, step)):
                 line["hours"] = other_line["hours"]
                 line["examples"] = other_line["examples"]
@@ -269,12 +269,12 @@ def read_history(path: str | os.PathLike[str]) -> list[HistoryLine]:
     with open(path, "rb") as file:
         *lines, _ = file.read().split(b"\n")
     return [
-        _parse(line, f"{os.fspath(path)}, line {number}")
+        _parse_line(line, f"{os.fspath(path)}, line {number}")
         for number, line in enumerate(lines, start=1)
     ]
 
 
-def _parse(text: bytes, where: str) -> HistoryLine:
+def _parse_line(text: bytes, where: str) -> HistoryLine:
     """Parses one line. Error messages begin with `where`."""
     line: HistoryLine = json_files.parse_json(text, where)
     for name, hint in get_type_hints(HistoryLine).items():

@@ -13,13 +13,13 @@ from command_line.declared_flags import flags_of
 from command_line.flags import Role
 from model_folders import identity
 from model_folders.model_entries import TrainingSettings
-from model_folders.model_json import FILE
+from model_folders.model_json import MODEL_JSON_FILE
 from model_folders.presets import Preset
 from model_folders.recorded_sets import DEV_SET_RULE, RECORDED_SETS
 from training.training_config import TrainingConfig
 
 # Roles of the flags that must not change when a run is resumed.
-_COMPARED = (Role.IDENTITY, Role.HEAD, Role.TRAINING)
+_COMPARED_ROLES = (Role.IDENTITY, Role.HEAD, Role.TRAINING)
 
 
 def check_resumed(
@@ -52,9 +52,10 @@ def check_resumed(
     folder = config.training.output_dir
     if not preset.recorded_settings:
         raise ValueError(
-            f"--output_dir={folder} contains checkpoints, but no {FILE} with "
-            "the settings of their training. Restore the file, or train on in "
-            f"another --output_dir, with --init_checkpoint={folder}"
+            f"--output_dir={folder} contains checkpoints, but no "
+            f"{MODEL_JSON_FILE} with the settings of their training. Restore "
+            "the file, or train on in another --output_dir, with "
+            f"--init_checkpoint={folder}"
         )
     now = _compared_settings(_with_flags(config, settings))
     saved = _compared_settings(preset.recorded_settings)
@@ -101,7 +102,7 @@ def _with_flags(
     config: TrainingConfig, settings: Mapping[str, object]
 ) -> TrainingSettings:
     """Returns settings as model.json stores them, with lists for tuples."""
-    current = {**settings, "flags": flag_values(config, *_COMPARED)}
+    current = {**settings, "flags": flag_values(config, *_COMPARED_ROLES)}
     stored: TrainingSettings = json.loads(json.dumps(current))
     return stored
 

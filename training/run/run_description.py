@@ -22,7 +22,7 @@ from model_folders.model_entries import (
     ModelJson,
     TrainingSettings,
 )
-from model_folders.model_json import FILE
+from model_folders.model_json import MODEL_JSON_FILE
 from model_folders.tokenizer_files import create_vocab_files
 from training.run.resuming import flag_values
 from training.start import StartingPoint
@@ -50,7 +50,9 @@ def create_model_json(
     head |= {name: chosen[name] for name in head.keys() & chosen.keys()}
     return {
         "version": model_json.VERSION,
-        "task": cast("HeadSettings", {"name": kinds.kind_of(model), **head}),
+        "task": cast(
+            "HeadSettings", {"name": kinds.model_class_of(model), **head}
+        ),
         "origin": {
             "script": start.script,
             "command": start.command,
@@ -85,7 +87,7 @@ def create_listed_files(
     return files
 
 
-def write_files(
+def write_listed_files(
     folder: Path, files: Mapping[str, bytes], description: ModelJson
 ) -> None:
     """Writes files, and the model.json that lists them.
@@ -113,12 +115,12 @@ def write_files(
                 f"{path} does not describe the model that this command would "
                 "train; choose another --output_dir"
             )
-    write_json(folder / FILE, {**description, "files": sorted(ours)})
+    write_json(folder / MODEL_JSON_FILE, {**description, "files": sorted(ours)})
 
 
 def _read_listed_names(folder: Path) -> set[str]:
     """Returns the names in the list of a run's model.json, if it has one."""
-    file = folder / FILE
+    file = folder / MODEL_JSON_FILE
     if not file.is_file():
         return set()
     listed = json_files.read_json(file).get("files")
@@ -126,8 +128,8 @@ def _read_listed_names(folder: Path) -> set[str]:
     weights = re.compile(r".*\.(index|safetensors|tflite|onnx)")
     if listed is None or any(weights.fullmatch(str(name)) for name in listed):
         raise ValueError(
-            f"--output_dir={folder} contains a {FILE} that no run in this "
-            "folder wrote; choose another --output_dir"
+            f"--output_dir={folder} contains a {MODEL_JSON_FILE} that no run "
+            "in this folder wrote; choose another --output_dir"
         )
     return {*map(str, listed)}
 

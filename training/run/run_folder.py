@@ -15,12 +15,12 @@ from files import json_files
 from files.atomic import write_json, write_text
 from model_folders import presets
 from model_folders.cards import cards
-from model_folders.checkpoint_folders import BEST, find_best
+from model_folders.checkpoint_folders import BEST_FOLDER, find_best
 from model_folders.model_entries import (
     ModelJson,
     TrainingSettings,
 )
-from model_folders.model_json import FILE
+from model_folders.model_json import MODEL_JSON_FILE
 from model_folders.results import (
     DEV_RESULTS,
     EXPORT_RESULTS,
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from modeling.base_task_model import TaskModel
 
 # Patterns of the files that contain results of a run's weights.
-_RESULTS = (
+_RESULT_FILES = (
     "*eval_results*.txt",
     "*predictions.*",
     "null_odds.json",
@@ -43,7 +43,7 @@ _RESULTS = (
     "test_results*.tsv",
 )
 # Files that a command names at its end, if the run wrote them.
-_SHOWN = (
+_SHOWN_FILES = (
     "report.html",
     "dev_predictions.csv",
     "dev_predictions.jsonl",
@@ -80,7 +80,7 @@ class RunFolder:
         run_history: History,
     ) -> None:
         self.path = Path(start.config.training.output_dir)
-        self.best = self.path / BEST
+        self.best = self.path / BEST_FOLDER
         self.state = self.path / STATE
         self.labels = labels
         self.tokenizer = start.tokenizer
@@ -106,7 +106,7 @@ class RunFolder:
         """
         path = Path(start.config.training.output_dir)
         run_history = History.read(
-            start.config, path / history.FILE, path / STATE
+            start.config, path / history.HISTORY_FILE, path / STATE
         )
         return cls(start, labels, run_history)
 
@@ -142,9 +142,9 @@ class RunFolder:
         last: ModelJson = (
             {} if step is None else {"files": [], "best_step": step}
         )
-        run_description.write_files(self.path, files, description | last)
+        run_description.write_listed_files(self.path, files, description | last)
         if config.keeps_best:
-            run_description.write_files(self.best, files, description)
+            run_description.write_listed_files(self.best, files, description)
         self.current_preset = presets.preset_of_run(str(self.path), description)
         self.write_card(is_finished=False)
 
@@ -166,7 +166,7 @@ class RunFolder:
 
     def set_best_step(self, step: int) -> None:
         """Names the step of the run's best weights in its model.json."""
-        file = self.path / FILE
+        file = self.path / MODEL_JSON_FILE
         if self._start.config.is_chief and file.is_file():
             write_json(file, {**json_files.read_json(file), "best_step": step})
 
@@ -241,8 +241,8 @@ class RunFolder:
         Raises:
             OSError: the file cannot be written.
         """
-        path = self.path / cards.FILE
-        model = self.path / FILE
+        path = self.path / cards.CARD_FILE
+        model = self.path / MODEL_JSON_FILE
         if not model.is_file():
             return  # The folder contains the results of other weights.
         if path.exists() and not cards.is_own_card(path):
@@ -270,7 +270,7 @@ class RunFolder:
         """
         paths = sorted(
             str(path)
-            for pattern in _RESULTS
+            for pattern in _RESULT_FILES
             for path in self.path.glob(pattern)
             if path.stat().st_mtime < began
         )
@@ -283,5 +283,5 @@ class RunFolder:
 
     def list_shown_files(self) -> list[str]:
         """Returns the paths of the reports and predictions in the folder."""
-        paths = [self.path / name for name in _SHOWN]
+        paths = [self.path / name for name in _SHOWN_FILES]
         return [str(path) for path in paths if path.is_file()]

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from absl import logging
 
-from data.tables.row_keys import RULE
+from data.tables.row_keys import RULE_VERSION
 from data.tables.set_reader import ExampleT, OptionsT, SetReader
 from model_folders.presets import Preset
 from model_folders.recorded_sets import DevSetRule
@@ -56,7 +56,7 @@ def add_dev_set_rule(
         )
     clean_fraction = overlap.clean_fraction if overlap else fraction
     return start.with_dev_set_rule(
-        DevSetRule(RULE, fraction, key, clean_fraction)
+        DevSetRule(RULE_VERSION, fraction, key, clean_fraction)
     )
 
 
@@ -139,7 +139,7 @@ def _chose_in_another_way(preset: Preset, config: DataFileConfig) -> bool:
     that it recorded is then that of a run that it started from.
     """
     recorded = preset.dev_set_rule
-    if recorded is not None and recorded.rule != RULE:
+    if recorded is not None and recorded.rule != RULE_VERSION:
         return True
     has_rule = recorded is not None and has_data_file(preset)
     return _is_trained_on_task(preset, config) and not has_rule

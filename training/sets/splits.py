@@ -12,7 +12,7 @@ from absl import logging
 from command_line.progress import track
 from data.io import feature_specs, tfrecords
 from data.io.records import RecordWriter
-from data.io.split_names import SETS, Purpose, is_purpose
+from data.io.split_names import SET_OF_PURPOSE, Purpose, is_purpose
 from files.paths import StrPath
 from model_folders.recorded_sets import RecordedSet
 from training.fine_tuning_config import FineTuningConfig
@@ -119,7 +119,8 @@ def create_recorded_sets(
         files = config.files_of(split_name)
         if not files and config.fine_tuning.data_dir and is_purpose(split_name):
             pattern = os.path.join(
-                glob.escape(config.fine_tuning.data_dir), SETS[split_name]
+                glob.escape(config.fine_tuning.data_dir),
+                SET_OF_PURPOSE[split_name],
             )
             files = glob.glob(f"{pattern}[.]*")
         data_name = os.path.basename(

@@ -12,7 +12,7 @@ from data.classification import glue, label_decoding, label_report, metrics
 from data.classification.classification_examples import (
     InputExample,
     convert_examples_to_features,
-    create_windows,
+    create_window_features,
     encode_classification_features,
     encode_features,
 )
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 _Split = task.Split[InputExample, int]
 # A length that no text reaches, in WordPieces.
-_UNLIMITED = 2**31
+_UNLIMITED_LENGTH = 2**31
 
 
 class ClassifierTask(task.Task[InputExample, int, np.ndarray]):
@@ -137,7 +137,7 @@ class ClassifierTask(task.Task[InputExample, int, np.ndarray]):
             for index, record in enumerate(encoded):
                 yield record, index
             return
-        windows = create_windows(
+        windows = create_window_features(
             examples,
             self.labels,
             self.max_seq_length,
@@ -188,7 +188,7 @@ class ClassifierTask(task.Task[InputExample, int, np.ndarray]):
         self, split: _Split, batches: task.Batches[np.ndarray]
     ) -> dict[str, float]:
         """Computes the metrics of the task, such as Google's eval_accuracy."""
-        return self._score(split, label_decoding.concatenate(batches))
+        return self._score(split, label_decoding.concatenate_outputs(batches))
 
     def write_report(
         self, split: _Split, batches: task.Batches[np.ndarray], output_dir: str
@@ -196,14 +196,16 @@ class ClassifierTask(task.Task[InputExample, int, np.ndarray]):
         """Writes the predictions of a table's dev set, and report.html."""
         if not self.config.report and split.examples[0].row is None:
             return
-        outputs = label_decoding.concatenate(batches)
+        outputs = label_decoding.concatenate_outputs(batches)
         path = os.path.join(output_dir, "dev_predictions.csv")
-        prediction_files.write_rows(path, split.examples, outputs, self.decoder)
+        prediction_files.write_table_rows(
+            path, split.examples, outputs, self.decoder
+        )
         if not self.config.report:
             return
         scores = self._score(split, outputs)
         # Windows read the whole text.
-        length = _UNLIMITED if self.doc_stride else self.max_seq_length
+        length = _UNLIMITED_LENGTH if self.doc_stride else self.max_seq_length
         data_path = self.config.required_data_source
         suffix = suffix_of(split.name)
         label_report.write_label_report(
@@ -220,8 +222,8 @@ class ClassifierTask(task.Task[InputExample, int, np.ndarray]):
         self, split: _Split, batches: task.Batches[np.ndarray], output_dir: str
     ) -> dict[str, float]:
         """Writes the predictions, and the file of --glue_submission."""
-        outputs = label_decoding.concatenate(batches)
-        labels = prediction_files.write(
+        outputs = label_decoding.concatenate_outputs(batches)
+        labels = prediction_files.write_test_predictions(
             split, outputs, self.decoder, output_dir
         )
         if self.options.glue_submission:

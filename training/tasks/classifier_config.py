@@ -91,7 +91,7 @@ class ClassifierConfig(DataFileConfig):
         """Returns the flags to set where a required flag is not set."""
         if flag != "task_name":
             return super().describe_missing(flag, run_settings)
-        name = run_settings.get(processor_file.ENTRY)
+        name = run_settings.get(processor_file.PROCESSOR_ENTRY)
         if name is not None:
             return f"--processor=FILE.py:{name}"
         return "--data_file (or --task_name and --data_dir)"

@@ -115,16 +115,16 @@ class EmbeddingTask(task.Task[InputExample, None, np.ndarray]):
         self, split: _Split, batches: task.Batches[np.ndarray]
     ) -> dict[str, float]:
         """Computes the recall, or the correlation with known scores."""
-        return self._score(split, label_decoding.concatenate(batches))
+        return self._score(split, label_decoding.concatenate_outputs(batches))
 
     def write_report(
         self, split: _Split, batches: task.Batches[np.ndarray], output_dir: str
     ) -> None:
         """Writes the cosines of the pairs of a table's dev set."""
         if split.examples[0].row is not None:
-            outputs = label_decoding.concatenate(batches)
+            outputs = label_decoding.concatenate_outputs(batches)
             path = os.path.join(output_dir, "dev_predictions.csv")
-            prediction_files.write_rows(
+            prediction_files.write_table_rows(
                 path, split.examples, outputs, self.decoder
             )
 
@@ -132,8 +132,10 @@ class EmbeddingTask(task.Task[InputExample, None, np.ndarray]):
         self, split: _Split, batches: task.Batches[np.ndarray], output_dir: str
     ) -> dict[str, float]:
         """Writes the cosines of the pairs of the test set."""
-        outputs = label_decoding.concatenate(batches)
-        prediction_files.write(split, outputs, self.decoder, output_dir)
+        outputs = label_decoding.concatenate_outputs(batches)
+        prediction_files.write_test_predictions(
+            split, outputs, self.decoder, output_dir
+        )
         return self._score(split, outputs)
 
     def _score(self, split: _Split, vectors: np.ndarray) -> dict[str, float]:

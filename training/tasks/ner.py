@@ -75,7 +75,7 @@ class NerTask(task.Task[NerExample, NerFeatures, np.ndarray]):
         self, split_name: str, examples: Sequence[NerExample]
     ) -> Iterator[tuple[bytes, NerFeatures]]:
         """Yields the windows of a split's sentences, as TFRecords too."""
-        for window in sentence_windows.create_features(
+        for window in sentence_windows.create_ner_features(
             examples,
             self.tags,
             self.max_seq_length,
@@ -115,7 +115,7 @@ class NerTask(task.Task[NerExample, NerFeatures, np.ndarray]):
     ) -> None:
         """Writes the predictions of the dev set, and report.html."""
         tags, probabilities = self._tag(split, batches)
-        entity_files.write_predictions(
+        entity_files.write_entities(
             os.path.join(output_dir, "dev_predictions.jsonl"),
             split.examples,
             tags,
@@ -139,7 +139,7 @@ class NerTask(task.Task[NerExample, NerFeatures, np.ndarray]):
     ) -> dict[str, float]:
         """Writes the predicted tags, and scores them if true tags are known."""
         tags, probabilities = self._tag(split, batches)
-        entity_files.write_predictions(
+        entity_files.write_entities(
             os.path.join(output_dir, "predictions.jsonl"),
             split.examples,
             tags,

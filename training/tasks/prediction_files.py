@@ -12,7 +12,7 @@ from serving.batch.answers.answer_rows import AnswerRow
 from training import task
 
 
-def write_rows(
+def write_table_rows(
     path: str,
     examples: Sequence[InputExample],
     outputs: np.ndarray,
@@ -41,7 +41,7 @@ def write_rows(
         answer_writer.write_answers(path, "csv", [rows])
 
 
-def write(
+def write_test_predictions(
     split: task.Split[InputExample, task.OriginT],
     outputs: np.ndarray,
     decoder: label_decoding.LabelDecoder,
@@ -54,15 +54,15 @@ def write(
         outputs: the model's outputs for them, float [N, ...].
         decoder: converts the outputs to answers.
         output_dir: folder for predictions.csv, if the examples are rows of a
-            table, and for the files of `label_decoding.write_predictions`.
+            table, and for the files of `write_label_predictions`.
 
     Raises:
         OSError: a file cannot be written.
         ValueError: an output is not finite.
     """
     path = os.path.join(output_dir, "predictions.csv")
-    write_rows(path, split.examples, outputs, decoder)
-    return label_decoding.write_predictions(
+    write_table_rows(path, split.examples, outputs, decoder)
+    return label_decoding.write_label_predictions(
         output_dir,
         label_decoding.create_example_entries(split.examples),
         outputs,

@@ -14,7 +14,7 @@ from data.classification import (
     table_columns,
 )
 from data.classification.classification_reader import ClassificationReader
-from data.classification.label_set import balance_classes
+from data.classification.label_set import compute_class_weights
 from data.tables.tables import Table
 from training.start import StartingPoint
 from training.task import AnyTask
@@ -42,7 +42,7 @@ def open_data_file(
     columns = table_columns.find_unset_columns(
         config.table, parsed.given, table
     )
-    config = config_values.replace(config, **columns)
+    config = config_values.replace_values(config, **columns)
     return dataclasses.replace(parsed, config=config), table
 
 
@@ -164,4 +164,4 @@ def _read_class_weights(
         raise ValueError(f"--class_weights is not for {reader.output_mode}")
     if not config.training.do_train:
         return {}
-    return balance_classes(labels or (), reader.read_train_set())
+    return compute_class_weights(labels or (), reader.read_train_set())

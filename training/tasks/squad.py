@@ -98,7 +98,7 @@ class SquadTask(
         If the model skips padding, the longest windows of "eval" come first.
         """
         limit = self.window_options.max_query_length
-        counted = token_windows.count_cut(
+        counted = token_windows.log_num_cut(
             examples,
             lambda example: (
                 len(self.tokenizer.tokenize(example.question_text)) > limit
@@ -107,7 +107,7 @@ class SquadTask(
             "cut",
         )
         windows: Iterable[passage_windows.SquadFeatures] = (
-            passage_windows.create_features(
+            passage_windows.create_squad_features(
                 counted,
                 self.tokenizer,
                 self.window_options,

@@ -9,7 +9,7 @@ import modeling
 from data.classification import label_decoding, metrics, swag_examples
 from data.classification.classification_examples import encode_features
 from data.io import feature_specs
-from data.io.split_names import SETS, purpose_of
+from data.io.split_names import SET_OF_PURPOSE, purpose_of
 from data.tables.table_formats import Layout
 from training import task
 from training.fine_tuning_config import FineTuningConfig
@@ -49,7 +49,7 @@ class SwagTask(task.Task[swag_examples.SwagExample, None, np.ndarray]):
         """Reads the examples of a split from --data_dir."""
         return swag_examples.read_set(
             self.config.fine_tuning.data_dir,
-            SETS[purpose_of(split_name)],
+            SET_OF_PURPOSE[purpose_of(split_name)],
             self.layout,
         )
 
@@ -57,7 +57,7 @@ class SwagTask(task.Task[swag_examples.SwagExample, None, np.ndarray]):
         self, split_name: str, examples: Sequence[swag_examples.SwagExample]
     ) -> Iterator[tuple[bytes, None]]:
         """Yields the examples of a split as TFRecords, without origins."""
-        created = swag_examples.create_features(
+        created = swag_examples.create_swag_features(
             examples, self.max_seq_length, self.tokenizer
         )
         for record in encode_features(created, self.max_seq_length):
@@ -81,7 +81,7 @@ class SwagTask(task.Task[swag_examples.SwagExample, None, np.ndarray]):
         self, split: _Split, batches: task.Batches[np.ndarray]
     ) -> dict[str, float]:
         """Computes the accuracy of the chosen endings."""
-        return self._score(split, label_decoding.concatenate(batches))
+        return self._score(split, label_decoding.concatenate_outputs(batches))
 
     def write_predictions(
         self, split: _Split, batches: task.Batches[np.ndarray], output_dir: str
@@ -91,13 +91,13 @@ class SwagTask(task.Task[swag_examples.SwagExample, None, np.ndarray]):
         Returns the scores of the predictions, or {} if the test set contains no
         labels.
         """
-        outputs = label_decoding.concatenate(batches)
+        outputs = label_decoding.concatenate_outputs(batches)
         entries = (
             {"guid": example.guid}
             | ({"gold_label": example.label} if example.label else {})
             for example in split.examples
         )
-        label_decoding.write_predictions(
+        label_decoding.write_label_predictions(
             output_dir, entries, outputs, self.decoder
         )
         return self._score(split, outputs)

@@ -18,7 +18,7 @@ from serving.batch.answers.npy import write_npy
 
 # Format of answers. It is also the extension of the output file's name.
 AnswerFormat: TypeAlias = Literal["jsonl", "csv", "npy"]
-FORMATS: tuple[AnswerFormat, ...] = get_args(AnswerFormat)
+ANSWER_FORMATS: tuple[AnswerFormat, ...] = get_args(AnswerFormat)
 
 
 class _WriteRows(Protocol):
@@ -34,7 +34,7 @@ class _WriteRows(Protocol):
 
 
 # {format: function that writes rows}.
-_WRITERS: dict[AnswerFormat, _WriteRows] = {
+_WRITER_OF_FORMAT: dict[AnswerFormat, _WriteRows] = {
     "jsonl": write_jsonl,
     "csv": write_csv,
     "npy": write_npy,
@@ -55,10 +55,10 @@ def choose_format(requested: str | None, path: StrPath | None) -> AnswerFormat:
     name = str(path).removesuffix(".gz")
     if not requested and name.endswith(_OTHER_TABLES):
         raise ValueError(
-            f"--output_file={path} must end in .{', .'.join(FORMATS)}. Or set "
-            "--output_format"
+            f"--output_file={path} must end in .{', .'.join(ANSWER_FORMATS)}. "
+            "Or set --output_format"
         )
-    for answer_format in FORMATS:
+    for answer_format in ANSWER_FORMATS:
         has_extension = name.endswith(f".{answer_format}")
         if answer_format == requested or (has_extension and not requested):
             return answer_format
@@ -119,7 +119,7 @@ def write_answers(
             counts.update(row.status for row in rows)
 
     with _open_output(path) as output:
-        _WRITERS[answer_format](count(), output, schema)
+        _WRITER_OF_FORMAT[answer_format](count(), output, schema)
         complete()
     return AnswerCounts(
         counts.total(), counts[Status.FAILED], counts[Status.EMPTY]

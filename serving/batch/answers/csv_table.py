@@ -8,7 +8,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import IO
 
 from files.json_files import parse_json
-from serving.batch.answers.answer_rows import AnswerRow, Schema, Status, flatten
+from serving.batch.answers.answer_rows import (
+    AnswerRow,
+    Schema,
+    Status,
+    flatten_answer,
+)
 from serving.batch.answers.jsonl import to_json, to_json_line, to_text
 
 
@@ -51,7 +56,7 @@ def write_csv(
 
 
 def _to_cells(row: AnswerRow) -> dict[str, str]:
-    cells = flatten(row.cells)
+    cells = flatten_answer(row.cells)
     return {key: _to_cell(value) for key, value in cells.items()}
 
 

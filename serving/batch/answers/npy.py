@@ -15,7 +15,13 @@ from serving.batch.answers.answer_rows import AnswerRow, Schema, Status
 
 # Numeric fields of answers. If answers have several fields, an npy file stores
 # the first of these that the first answer contains.
-_NUMBERS = "mean_normalized", "mean", "probabilities", "value", "probability"
+_NUMERIC_FIELDS = (
+    "mean_normalized",
+    "mean",
+    "probabilities",
+    "value",
+    "probability",
+)
 
 
 def write_npy(
@@ -26,7 +32,7 @@ def write_npy(
     """Writes one field of all answers as float32 [rows, ...].
 
     Without a schema, the field is the only one of the first answer, or the
-    first in _NUMBERS that the first answer contains. The values of a row
+    first in _NUMERIC_FIELDS that the first answer contains. The values of a row
     without an answer are NaN.
 
     The number of rows is known at the end, and stands in front of them. So a
@@ -87,13 +93,13 @@ class _ArrayWriter:
         if number is not None:
             self._file.write(number.tobytes())
         elif self._shape is not None:
-            self._file.write(_unknown(1, self._shape))
+            self._file.write(_encode_missing(1, self._shape))
         self._num_rows += 1
 
     def _set_shape(self, shape: tuple[int, ...]) -> None:
         self._shape = shape
         self._write_header()
-        self._file.write(_unknown(self._num_rows, shape))
+        self._file.write(_encode_missing(self._num_rows, shape))
 
     def _write_header(self) -> None:
         """Writes the header at the position of the file.
@@ -130,7 +136,7 @@ def find_number(row: Mapping[str, object]) -> str:
     Raises:
         ValueError: there are several fields, none of which is the usual one.
     """
-    numeric = [name for name in _NUMBERS if name in row]
+    numeric = [name for name in _NUMERIC_FIELDS if name in row]
     if len(row) != 1 and not numeric:
         raise ValueError(
             "npy stores one numeric field: set --output_fields to one "
@@ -145,6 +151,6 @@ def _is_local(file: IO[bytes]) -> bool:
     return is_plain and file is not sys.stdout.buffer
 
 
-def _unknown(num_rows: int, shape: tuple[int, ...]) -> bytes:
+def _encode_missing(num_rows: int, shape: tuple[int, ...]) -> bytes:
     """Returns rows without an answer."""
     return np.full(shape, np.nan, "<f4").tobytes() * num_rows

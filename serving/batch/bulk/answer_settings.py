@@ -91,7 +91,7 @@ class AnswerSettings:
             OSError: a file of the model cannot be read.
         """
         folder = Path(self.locate(self.model))
-        self._check_model(checksums.of_export(folder, self.engine))
+        self._check_model(checksums.checksum_of_export(folder, self.engine))
 
     def _check_model(self, checksum: str) -> None:
         if checksum != self.checksum:

@@ -110,7 +110,7 @@ def answer_files(
         output.check_units(units)
         output.begin()
         results = run_units(units, write_shard, run, "Predicting")
-        manifest = output.finish(_combine(results))
+        manifest = output.finish(_combine_results(results))
         written = output.pattern(len(units))
         return _result_of(manifest, f"wrote {written}")
 
@@ -217,7 +217,7 @@ def _answer_rows(
     )
 
 
-def _combine(results: Sequence[UnitResult]) -> JobResults:
+def _combine_results(results: Sequence[UnitResult]) -> JobResults:
     """Combines the results of the units for the manifest.
 
     Logs the first errors.

@@ -9,7 +9,7 @@ from data.jobs.file_ranges import FileRange
 from data.tables import parquet, tables
 from serving.batch import answering
 from serving.batch.answers import npy
-from serving.batch.answers.answer_rows import Schema, flatten
+from serving.batch.answers.answer_rows import Schema, flatten_answer
 from serving.batch.bulk.answer_settings import AnswerSettings
 from serving.batch.request_files import Item
 from serving.tasks.request_fields import LIST_NAMES
@@ -35,7 +35,7 @@ class InputColumns:
 
     def add(self, row: Mapping[str, object]) -> None:
         """Adds the columns of a row after those of earlier rows."""
-        flat = flatten(row)
+        flat = flatten_answer(row)
         for key in flat:
             self.names.setdefault(str(key), getattr(key, "name", key))
         self.taken.update(map(str, itertools.chain(row, flat)))
@@ -95,7 +95,7 @@ def create_schema(
     Raises:
         ValueError: a field to write does not exist, or is no number.
     """
-    replies = _probe(settings)
+    replies = _ask_for_examples(settings)
     if settings.output_format == "npy":
         name = npy.find_number(replies[0])
         arrays = [npy.to_numbers(reply[name]) for reply in replies]
@@ -116,10 +116,10 @@ def create_schema(
     error_fields |= {"line": 0, "error": ""}
     added = tables.add_answer({}, kept, columns.taken)
     added |= tables.add_answer({}, error_fields, columns.taken)
-    return Schema(columns.names | {key: key for key in flatten(added)})
+    return Schema(columns.names | {key: key for key in flatten_answer(added)})
 
 
-def _probe(settings: AnswerSettings) -> list[Reply]:
+def _ask_for_examples(settings: AnswerSettings) -> list[Reply]:
     """Asks the model about a short and a long text.
 
     Together, their replies have all fields that a reply may have. Returns the

@@ -59,7 +59,9 @@ def add_head(
     builder: GraphBuilder, model: FeaturesModel, inputs: HeadInputs
 ) -> Outputs:
     """Adds the head of a model, and returns the outputs of the graph."""
-    return _HEADS[kinds.kind_of(model)](builder, model, inputs)
+    return _ADD_HEAD_OF_CLASS[kinds.model_class_of(model)](
+        builder, model, inputs
+    )
 
 
 def _add_no_head(
@@ -138,7 +140,7 @@ def _add_multiple_choice(
 ) -> Outputs:
     """Adds a head of which the choices are the labels."""
     logits = builder.dense(inputs.encoded.pooled, model.head)
-    ids = engines.INPUTS["input_ids"]
+    ids = engines.ONNX_NAME_OF_INPUT["input_ids"]
     choices = builder.add("Shape", ids, start=0, end=2)
     logits = builder.add("Reshape", logits, choices)
     shape = inputs.shape[:2]
@@ -163,7 +165,9 @@ def _add_labels(
 
 # {kind of model: function that adds its head}. The model is Any because each
 # accepts only a model of its kind, with which `add_head` calls it.
-_HEADS: dict[str, Callable[[GraphBuilder, Any, HeadInputs], Outputs]] = {
+_ADD_HEAD_OF_CLASS: dict[
+    str, Callable[[GraphBuilder, Any, HeadInputs], Outputs]
+] = {
     kinds.CLASSIFIER: _add_classifier,
     kinds.ENCODER: _add_no_head,
     kinds.MULTIPLE_CHOICE: _add_multiple_choice,

@@ -94,7 +94,7 @@ def create_graph(
         precision: what the metadata of the file record.
     """
     builder = GraphBuilder(model.config)
-    inputs = [*engines.INPUTS.values()]
+    inputs = [*engines.ONNX_NAME_OF_INPUT.values()]
     sequence_length = length or "sequence_length"
     if isinstance(model, BertMultipleChoice):
         shape: TensorShape = ["batch_size", "num_choices", sequence_length]

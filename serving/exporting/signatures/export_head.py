@@ -99,7 +99,7 @@ def create_ids_endpoint(
 
     inputs = [
         tf.TensorSpec([None] * model.feature_ranks[name], tf.int32, name=name)
-        for name in engines.INPUTS
+        for name in engines.ONNX_NAME_OF_INPUT
     ]
     return Endpoint(serve, inputs)
 

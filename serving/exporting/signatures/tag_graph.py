@@ -8,7 +8,7 @@ import functools
 import tensorflow as tf
 
 from data.io.tfrecords import trim_padding
-from data.ner.graph_tagging import cut_texts, decode_legal, split_words
+from data.ner.graph_tagging import cut_texts, decode_legal, separate_words
 from data.text.packing_layer import Windows
 from model_folders.model_entries import TaggerSettings
 from modeling.task_models import BertTokenClassifier
@@ -84,7 +84,7 @@ class _Tagging:
         self.tag_words = export_head.share_graph(self._tag_words)
 
     def tag(self, text: tf.Tensor) -> Tensors:
-        return self.tag_words(split_words(text))
+        return self.tag_words(separate_words(text))
 
     def _tag_words(self, text: tf.Tensor) -> Tensors:
         """Tags the words of each text, which white space separates."""

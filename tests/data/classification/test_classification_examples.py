@@ -11,11 +11,11 @@ from data.classification.classification_examples import (
     InputExample,
     convert_examples_to_features,
     convert_single_example,
-    create_windows,
+    create_window_features,
     encode_classification_features,
     encode_features,
 )
-from data.io.split_names import SETS
+from data.io.split_names import SET_OF_PURPOSE
 from data.text import tokenization
 from modeling import losses
 from tests.support import golden
@@ -37,7 +37,7 @@ def recorded_sets():
 
 
 # {name of a set: its purpose}
-PURPOSES = {name: purpose for purpose, name in SETS.items()}
+PURPOSES = {name: purpose for purpose, name in SET_OF_PURPOSE.items()}
 
 
 def create_processor(task, folder, language="zh"):
@@ -121,7 +121,7 @@ def test_the_windows_of_a_text_cover_it_and_their_weights_add_up_to_1(
     caplog.set_level("INFO", logger="absl")
     texts = ["a b c a b c a", "", "a b c"]
     examples = [InputExample("g", text, None, "y") for text in texts]
-    windows = [*create_windows(examples, ["x", "y"], 6, tokenizer, 2)]
+    windows = [*create_window_features(examples, ["x", "y"], 6, tokenizer, 2)]
     long, empty, short = windows
     assert [window.input_ids for window in long] == [
         [2, 4, 5, 6, 4, 3],

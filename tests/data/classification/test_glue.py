@@ -5,7 +5,7 @@ import csv
 import pytest
 
 from data.classification import glue
-from data.io.split_names import SETS
+from data.io.split_names import SET_OF_PURPOSE
 from tests.support import golden
 
 # GLUE's folder, and the columns of texts and label (None: no header there).
@@ -22,7 +22,7 @@ FILES = [
 
 
 # {name of a set: its purpose}
-PURPOSES = {name: purpose for purpose, name in SETS.items()}
+PURPOSES = {name: purpose for purpose, name in SET_OF_PURPOSE.items()}
 
 
 def create_processor(task, folder, language="zh"):

@@ -7,7 +7,7 @@ import pytest
 
 from data.classification.classification_examples import InputExample
 from data.classification.classification_options import TableOptions
-from data.classification.label_set import LabelSet, balance_classes
+from data.classification.label_set import LabelSet, compute_class_weights
 
 
 def label_set(mode="classification", columns=("label",), **kwargs):
@@ -97,6 +97,6 @@ def test_a_regression_may_have_any_values():
 
 def test_balanced_weights_let_all_classes_count_the_same():
     rows = examples(*"aaaaaabbb")
-    weights = balance_classes(["a", "b", "c"], rows)
+    weights = compute_class_weights(["a", "b", "c"], rows)
     # A class that no example has gets a finite weight too.
     assert weights == {"a": 9 / (3 * 6), "b": 9 / (3 * 3), "c": 3.0}

@@ -10,7 +10,7 @@ from data.classification.classification_options import TableOptions
 from data.classification.classification_reader import TABLE_USES
 from data.classification.label_decoding import LabelDecoder
 from data.classification.metrics import score_known
-from data.io.split_names import SETS
+from data.io.split_names import SET_OF_PURPOSE
 from data.tables.data_file_options import DataFileOptions
 from data.text.tokenization import FullTokenizer
 from tests.support.script_runner import SAMPLES
@@ -19,7 +19,9 @@ from tests.support.script_runner import SAMPLES
 def read_set(folder, name, text, kind, **flags):
     """Writes the table of a set, and returns its texts and labels."""
     (folder / f"{name}.csv").write_text(text)
-    purpose = next(purpose for purpose in SETS if SETS[purpose] == name)
+    purpose = next(
+        purpose for purpose in SET_OF_PURPOSE if SET_OF_PURPOSE[purpose] == name
+    )
     examples = create_processor(kind, folder, **flags).read(purpose)
     return [
         (example.text_a, example.text_b, example.label) for example in examples

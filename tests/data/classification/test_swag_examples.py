@@ -52,7 +52,7 @@ def test_a_label_that_is_no_ending_is_named(tmp_path):
 def test_each_ending_follows_the_sentence_in_an_input(tokenizer):
     endings = ["b c", "b c d", "b d d d", "b"]
     example = swag_examples.SwagExample("g", "a a", endings, "2")
-    (feature,) = swag_examples.create_features([example], 8, tokenizer)
+    (feature,) = swag_examples.create_swag_features([example], 8, tokenizer)
     ids = [
         [2, 4, 4, 3, 5, 6, 3, 0],
         [2, 4, 4, 3, 5, 6, 9, 3],
@@ -62,7 +62,7 @@ def test_each_ending_follows_the_sentence_in_an_input(tokenizer):
     ]
     assert feature.input_ids == [*itertools.chain(*ids)]
     assert feature.is_cut
-    (other,) = swag_examples.create_features([example], 9, tokenizer)
+    (other,) = swag_examples.create_swag_features([example], 9, tokenizer)
     assert not other.is_cut
     assert feature.input_mask == [
         int(token_id > 0) for token_id in feature.input_ids

@@ -151,14 +151,14 @@ def test_predictions_are_read_again(tmp_path, row, name):
     answers = [["O"] * 4] if name == "dev" else [TAGS]
     prefix = "predicted_" if name == "dev" else ""
     predictions_file = tmp_path / "train.jsonl"
-    entity_files.write_predictions(
+    entity_files.write_entities(
         predictions_file, examples, answers, [np.ones(4)], prefix=prefix
     )
     (example,) = reader.read("train")
     assert (example.words, example.labels) == (WORDS, TAGS)
     # Its own predictions have the names of the first ones.
     (example,) = spans.read_annotated_texts(predictions_file, "dev")
-    entity_files.write_predictions(
+    entity_files.write_entities(
         tmp_path / "again", [example], [TAGS], [np.ones(4)], "predicted_"
     )
     again = json.loads((tmp_path / "again").read_text())

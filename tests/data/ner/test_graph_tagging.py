@@ -17,7 +17,7 @@ def test_running_text_is_cut_as_in_the_graph():
     texts = [
         "".join(rng.choices(chars, k=rng.randint(0, 30))) for _ in range(3000)
     ]
-    parted = graph_tagging.split_words(texts).numpy()
+    parted = graph_tagging.separate_words(texts).numpy()
     words = [expected.decode().split() for expected in parted]
     assert [*map(word_splitting.split_words, texts)] == words
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from data.io.split_names import SETS
+from data.io.split_names import SET_OF_PURPOSE
 from data.ner import entity_scoring
 from data.ner import sentence_windows as windows
 from data.ner.ner_options import NerOptions
@@ -43,7 +43,9 @@ def create(folder, *labels, **options):
 def read(folder, name, text, *labels, **columns):
     """Writes the file of a set, and returns its examples."""
     (folder / f"{name}.txt").write_bytes(text.encode())
-    purpose = next(purpose for purpose in SETS if SETS[purpose] == name)
+    purpose = next(
+        purpose for purpose in SET_OF_PURPOSE if SET_OF_PURPOSE[purpose] == name
+    )
     return create(folder, *labels, **columns).read(purpose)
 
 
@@ -252,7 +254,7 @@ def test_tags_that_training_has_not_seen_count_as_errors(
     """The model cannot predict them."""
     labels = ["O", "B-LOC"]
     args = unseen_examples, labels, 8, tokenizer
-    first, second = windows.create_features(*args)
+    first, second = windows.create_ner_features(*args)
     assert first.label_weights == [0, 1, 0, 0, 0, 0, 0, 0]
     assert second.label_weights == [0] * 8
     features = [first, second]

@@ -16,7 +16,7 @@ EXAMPLES = [
 
 
 def test_first_word_piece_has_the_label(tokenizer):
-    first, _, _ = windows.create_features(EXAMPLES, LABELS, 8, tokenizer)
+    first, _, _ = windows.create_ner_features(EXAMPLES, LABELS, 8, tokenizer)
     assert first.tokens == ["[CLS]", "a", "##d", "b", "c", "[SEP]"]
     assert first.input_ids == [2, 4, 7, 5, 6, 3, 0, 0]
     assert first.input_mask == [1] * 6 + [0] * 2
@@ -26,7 +26,7 @@ def test_first_word_piece_has_the_label(tokenizer):
 
 def test_the_next_sentences_are_the_context(tokenizer):
     args = EXAMPLES, LABELS, 8, tokenizer
-    first, second = windows.create_features(*args, document_context=True)
+    first, second = windows.create_ner_features(*args, document_context=True)
     assert first.tokens == ["[CLS]", "a", "##d", "b", "c", "a", "[SEP]"]
     assert first.words == [(1, 0, 0), (3, 0, 1), (4, 0, 2), (5, 1, 0)]
     assert second.tokens == ["[CLS]", "b", "[SEP]"]
@@ -54,7 +54,7 @@ def examples(max_seq_length):
 def features(request, examples, max_seq_length, tokenizer):
     """The windows of the sentences, without and with their documents."""
     args = examples, LABELS, max_seq_length, tokenizer, request.param
-    return [*windows.create_features(*args)]
+    return [*windows.create_ner_features(*args)]
 
 
 def test_every_word_counts_in_one_window(examples, features):

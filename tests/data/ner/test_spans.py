@@ -164,7 +164,7 @@ def test_each_row_of_a_test_set_gets_an_answer(create, tmp_path):
     read(tmp_path, *rows, name="test.jsonl", needs_spans=False)
     example, empty = create(*BILOU).read("predict")
     assert {*example.labels} == {"O"}
-    entity_files.write_predictions(tmp_path / "made", [empty], [[]], [[]])
+    entity_files.write_entities(tmp_path / "made", [empty], [[]], [[]])
     (line,) = (tmp_path / "made").read_text().splitlines()
     assert json.loads(line)["words"] == []
 

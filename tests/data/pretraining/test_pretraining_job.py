@@ -110,7 +110,7 @@ def interrupt(tmp_path, monkeypatch):
         raise Stop
 
     with monkeypatch.context() as patch:
-        patch.setattr(corpus_checks, "log_counts", stop)
+        patch.setattr(corpus_checks, "check_and_log_counts", stop)
         with pytest.raises(Stop):
             create_shards(tmp_path)
 

@@ -11,7 +11,7 @@ import pytest
 import tensorflow as tf
 
 from data.squad import answer_decoding, decoder_layer, windows_layer
-from data.squad.passage_windows import create_features
+from data.squad.passage_windows import create_squad_features
 from data.squad.squad_examples import WORD, SquadExample
 from data.squad.squad_options import DecodingOptions, WindowOptions
 from data.text import tokenization
@@ -235,7 +235,7 @@ def test_the_graph_answers_about_odd_text_as_python_does(
     tokenizer = tokenization.FullTokenizer(SMALL_VOCAB, do_lower_case)
     windows = WindowOptions(32, 7, 9, use_char_offsets=True)
     features = list(
-        create_features(examples, tokenizer, windows, is_training=False)
+        create_squad_features(examples, tokenizer, windows, is_training=False)
     )
     # Few values, so that many are equal.
     rng = np.random.default_rng(seed)

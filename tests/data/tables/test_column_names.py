@@ -6,7 +6,7 @@ from data.tables import column_names
 
 
 def test_a_name_is_compared_without_case_blanks_and_marks():
-    assert column_names.simplify("Sentence_ID #1") == "sentenceid1"
+    assert column_names.simplify_name("Sentence_ID #1") == "sentenceid1"
 
 
 def test_the_letters_of_a_name_leave_out_its_digits():

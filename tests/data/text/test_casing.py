@@ -10,7 +10,7 @@ import pytest
 
 from data.text import tokenization
 from model_folders.presets import Preset
-from model_folders.tokenizer_files import read_tokenizer
+from model_folders.tokenizer_files import read_stated_casing
 from tests.support import golden
 from tests.support.script_runner import SAMPLES
 
@@ -47,8 +47,8 @@ def load(folder, words=(), files=None, **flags):
     if weights := flags.get("weights"):
         place = folder / "model"
         place.mkdir(exist_ok=True)
-        stated = read_tokenizer(place)
-        preset = Preset(str(place), weights=weights, tokenizer=stated)
+        stated = read_stated_casing(place)
+        preset = Preset(str(place), weights=weights, stated_casing=stated)
     return tokenization.load_tokenizer(
         vocab_file,
         flags.get("do_lower_case", True),

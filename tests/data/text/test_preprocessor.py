@@ -175,7 +175,7 @@ def test_many_texts_are_tokenized_in_parts(
 ):
     texts = random_strings(50, seed=9)
     whole = preprocessor((texts, texts[::-1]))
-    monkeypatch.setattr("data.text.preprocessor._NUM_ROWS", 8)
+    monkeypatch.setattr("data.text.preprocessor._MAX_ROWS_AT_ONCE", 8)
     assert_same(preprocessor((texts, texts[::-1])), whole)
 
 

@@ -95,7 +95,7 @@ def test_a_copy_is_not_the_folder_of_a_run(tmp_path):
 
 def save(folder, model):
     description = descriptions.create_model_json_of_copy(
-        None, kinds.kind_of(model)
+        None, kinds.model_class_of(model)
     )
     card = cards.Card(kind=cards.WEIGHTS, description=description)
     files = descriptions.create_copy_files(card)

@@ -10,7 +10,7 @@ import serving
 from command_line.config_values import create_config
 from command_line.flags import Parsed
 from serving.serving_flags import TaskFlags
-from serving.tasks import TASKS
+from serving.tasks import TASKS_OF_CLASS
 from tests.support.checkpoints import assert_same
 from tests.support.golden import ROOT
 
@@ -104,7 +104,7 @@ def test_a_line_is_answered_as_in_python(task, tmp_path, load, export_folder):
     page = (ROOT / "docs/serving.md").read_text()
     rows = dict(re.findall(r"^\| `([a-z-]+)` \|[^|]*\|(.*)\|$", page, re.M))
     assert rows.keys() >= {
-        task.name for tasks in TASKS.values() for task in tasks
+        task.name for tasks in TASKS_OF_CLASS.values() for task in tasks
     }
     fields -= {"num_wordpieces_cut", "num_masks_cut"}
     assert fields <= {*re.findall(r"`(\w+)`", rows[task])}

@@ -196,7 +196,9 @@ def test_a_damaged_file_is_named(engine, folders, tmp_path):
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_an_engine_refuses_zero_rows(engine, ask):
-    nothing = dict.fromkeys(engines.INPUTS, np.ones([0, 8], np.int32))
+    nothing = dict.fromkeys(
+        engines.ONNX_NAME_OF_INPUT, np.ones([0, 8], np.int32)
+    )
     with pytest.raises(ValueError, match="one row"):
         ask(engine, "classifier").engine.run(nothing)
 

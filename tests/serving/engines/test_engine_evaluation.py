@@ -8,7 +8,7 @@ from tests.support.keeping_task import LENGTH, Keeping
 
 
 def test_records_are_scored_in_batches_of_bounded_size(folders, tmp_path):
-    size = engines.BUDGET // LENGTH
+    size = engines.MAX_WORDPIECES // LENGTH
     task = Keeping(tmp_path, [LENGTH] * (2 * size + 1))
     scores = task.evaluate_export(folders["classifier"])
     assert scores == {f"{form}_count": 3 for form in exports.SMALL}

@@ -272,7 +272,7 @@ def serve_long_replies(port):
     echo.may_run.set()
     model = ServedModel("", EngineFlags(), echo)
     server = Server({"m": model}, limits=LimitFlags(timeout_s=3))
-    server_process.serve(server, "127.0.0.1", port)
+    server_process.serve_until_signal(server, "127.0.0.1", port)
 
 
 def serve_when_allowed(folder, port):
@@ -289,13 +289,13 @@ def serve_when_allowed(folder, port):
         wait_until((folder / "is_allowed").exists)
 
     echo.may_run.wait = wait
-    server_process.serve(Server({"m": model}), "127.0.0.1", port)
+    server_process.serve_until_signal(Server({"m": model}), "127.0.0.1", port)
 
 
 def serve_before_loading(port):
     model = ServedModel("", EngineFlags())
     model.load = threading.Event().wait
-    server_process.serve(Server({"m": model}), "127.0.0.1", port)
+    server_process.serve_until_signal(Server({"m": model}), "127.0.0.1", port)
 
 
 GET = b"GET %s HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"

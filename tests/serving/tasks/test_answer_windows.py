@@ -9,7 +9,7 @@ import tensorflow as tf
 import modeling
 import serving
 from data.squad import answer_decoding
-from data.squad.passage_windows import create_features
+from data.squad.passage_windows import create_squad_features
 from data.squad.squad_examples import WORD, SquadExample
 from data.squad.squad_options import DecodingOptions
 from serving import engines
@@ -33,7 +33,7 @@ def call(model, features):
             name: tf.constant(
                 [getattr(feature, name) for feature in features], tf.int32
             )
-            for name in engines.INPUTS
+            for name in engines.ONNX_NAME_OF_INPUT
         }
     )
 
@@ -54,7 +54,9 @@ def searched(exports):
         for number, (question, context) in enumerate(pairs)
     ]
     features = list(
-        create_features(examples, served.tokenizer, WINDOWS, is_training=False)
+        create_squad_features(
+            examples, served.tokenizer, WINDOWS, is_training=False
+        )
     )
     logits = call(served.model, features)
     ids = [feature.unique_id for feature in features]

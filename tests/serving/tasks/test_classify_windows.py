@@ -8,7 +8,7 @@ import modeling
 import serving
 from data.classification.label_decoding import (
     LabelDecoder,
-    pool,
+    pool_logits,
     to_probabilities,
 )
 from data.text.token_windows import cut_spans
@@ -40,7 +40,9 @@ def pooled_logits(model, texts, length, stride):
         windows = [[cls, *ids[i : i + size], sep] for i, size in spans]
         inputs = [Input(window, len(window)) for window in windows]
         rows.append(
-            pool(model(engines.pad_batch(inputs, length)).numpy(), [0])[0]
+            pool_logits(model(engines.pad_batch(inputs, length)).numpy(), [0])[
+                0
+            ]
         )
     return np.stack(rows)
 

@@ -18,7 +18,9 @@ BEST = 3
 def folder(tmp_path):
     """The folder of a run, in which each weight is the number of its step."""
     # The best step is named in this file.
-    write_json(tmp_path / model_json.FILE, {"version": model_json.VERSION})
+    write_json(
+        tmp_path / model_json.MODEL_JSON_FILE, {"version": model_json.VERSION}
+    )
     trainer = create_trainer(output_dir=tmp_path)
     for step in (BEST, NEWEST):
         trainer.model.one.assign(step)

@@ -24,7 +24,7 @@ def history_of(folder):
         batch_size=8,
         training=types.SimpleNamespace(summary_steps=0),
     )
-    return history.History.read(config, folder / history.FILE, folder)
+    return history.History.read(config, folder / history.HISTORY_FILE, folder)
 
 
 def test_time_resumes_where_a_checkpoint_was_saved(seconds, tmp_path):
@@ -54,7 +54,7 @@ def test_a_resume_drops_half_a_line_and_the_lines_of_later_steps(
             first.add("train", step, {"loss": float("nan")}, step / 10)
             if step == 3:
                 first.add("checkpoint", step, {}, 0.3)
-    path = tmp_path / history.FILE
+    path = tmp_path / history.HISTORY_FILE
     assert history.read_history(path)[0] == {
         "kind": "train",
         "step": 1,
@@ -100,7 +100,7 @@ LINE = {
     ],
 )
 def test_a_line_of_another_program_is_named(change, entry, tmp_path):
-    path = tmp_path / history.FILE
+    path = tmp_path / history.HISTORY_FILE
     lines = [LINE, {} if change is None else LINE | change]
     path.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
     with pytest.raises(ValueError, match=rf"history\.jsonl, line 2: `{entry}`"):

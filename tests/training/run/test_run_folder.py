@@ -62,7 +62,9 @@ def test_results_of_earlier_weights_are_named(tmp_path, caplog):
     ],
 )
 def test_a_file_of_another_form_is_named(folder, change, name):
-    (folder / model_json.FILE).write_text(json.dumps({"version": 1} | change))
+    (folder / model_json.MODEL_JSON_FILE).write_text(
+        json.dumps({"version": 1} | change)
+    )
     with pytest.raises(ValueError, match=rf"model\.json.*{name}"):
         toy_task.resolve_config(folder, do_eval=True)
 
@@ -85,7 +87,7 @@ def test_odd_entries_end_in_errors_of_one_line(folder):
     start_or_resume(folder, settings)
     start = toy_task.create_start(toy_task.create_config(folder), None)
     RunFolder.open(start).set_best_step(1)
-    path = folder / model_json.FILE
+    path = folder / model_json.MODEL_JSON_FILE
     whole = path.read_text()
     for *parents, name in places(json.loads(whole)):
         for odd in (None, [], {}, "x", -1, [[1]], {"a": None}):
@@ -140,10 +142,10 @@ def test_a_users_own_configuration_stays(tmp_path):
 
 def test_a_users_own_description_stays(tmp_path):
     text = '{"version": 1, "mine": 2}'
-    (tmp_path / model_json.FILE).write_text(text)
+    (tmp_path / model_json.MODEL_JSON_FILE).write_text(text)
     with pytest.raises(ValueError, match=r"model\.json"):
         write(tmp_path)
-    assert (tmp_path / model_json.FILE).read_text() == text
+    assert (tmp_path / model_json.MODEL_JSON_FILE).read_text() == text
 
 
 def test_tags_of_another_toolkit_may_be_of_any_scheme():

@@ -9,7 +9,7 @@ import pytest
 
 import run_classifier
 from command_line import config_values
-from data.tables.row_keys import RULE
+from data.tables.row_keys import RULE_VERSION
 from model_folders import kinds
 from model_folders.presets import Preset
 from model_folders.recorded_sets import DevSetRule, RecordedSet
@@ -62,7 +62,7 @@ def on_sets(
     )
 
 
-def on_table(dev_fraction, clean_fraction, rule=RULE, key=KEY):
+def on_table(dev_fraction, clean_fraction, rule=RULE_VERSION, key=KEY):
     """Returns weights of a run that held out a part of its table."""
     dev_set_rule = DevSetRule(rule, dev_fraction, key, clean_fraction)
     return on_sets(dev_set_rule, command={"data_file": "table.csv"})
@@ -79,14 +79,16 @@ def on_table(dev_fraction, clean_fraction, rule=RULE, key=KEY):
         pytest.param(on_table(0.5, 0.5), id="a larger part"),
         pytest.param(on_table(0.5, 0.2), id="the same part, by its start"),
         pytest.param(
-            on_sets(DevSetRule(RULE, 0.3, KEY, 0.3), task_name="MRPC"),
+            on_sets(DevSetRule(RULE_VERSION, 0.3, KEY, 0.3), task_name="MRPC"),
             id="another task, after a larger part",
         ),
     ],
 )
 def test_rows_that_no_weights_were_trained_on_are_not_in_doubt(preset, caplog):
     start = add_dev_set_rule(create_start(preset), Reader())
-    assert start.dev_set_rule == DevSetRule(RULE, FRACTION, KEY, FRACTION)
+    assert start.dev_set_rule == DevSetRule(
+        RULE_VERSION, FRACTION, KEY, FRACTION
+    )
     assert not caplog.text
 
 
@@ -100,19 +102,19 @@ def test_rows_that_no_weights_were_trained_on_are_not_in_doubt(preset, caplog):
             id="sets of the user",
         ),
         pytest.param(
-            on_sets(DevSetRule(RULE, 0.3, KEY, 0.3)),
+            on_sets(DevSetRule(RULE_VERSION, 0.3, KEY, 0.3)),
             0.0,
             "--init_checkpoint=run chose its dev set in another way",
             id="sets of the user, after a larger part",
         ),
         pytest.param(
-            on_sets(DevSetRule(RULE, 0.1, KEY, 0.1)),
+            on_sets(DevSetRule(RULE_VERSION, 0.1, KEY, 0.1)),
             0.0,
             "--init_checkpoint=run chose its dev set in another way",
             id="sets of the user, after a smaller part",
         ),
         pytest.param(
-            on_table(0.2, 0.2, rule=RULE + 1),
+            on_table(0.2, 0.2, rule=RULE_VERSION + 1),
             0.0,
             "--init_checkpoint=run chose its dev set in another way",
             id="another rule",
@@ -150,7 +152,7 @@ def test_rows_that_weights_may_have_been_trained_on_are_in_doubt(
     preset, clean_fraction, reason, caplog
 ):
     start = add_dev_set_rule(create_start(preset), Reader())
-    expected = DevSetRule(RULE, FRACTION, KEY, clean_fraction)
+    expected = DevSetRule(RULE_VERSION, FRACTION, KEY, clean_fraction)
     assert start.dev_set_rule == expected and expected.is_doubtful
     assert "Rows of this dev set may have been trained on" in caplog.text
     assert reason in caplog.text

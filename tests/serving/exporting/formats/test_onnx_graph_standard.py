@@ -63,7 +63,7 @@ def check(path, name):
             for name, values in batch.items()
         }
     inputs = {
-        engines.INPUTS[key]: np.asarray(value, np.int64)
+        engines.ONNX_NAME_OF_INPUT[key]: np.asarray(value, np.int64)
         for key, value in batch.items()
     }
     session = onnxruntime.InferenceSession(path)
