@@ -36,7 +36,7 @@ OF_UVICORN = {
 }
 UVICORN_MODULE = "serving/http/uvicorn_server.py"
 # Private names of the standard library, and public ones that look private.
-OTHERS = {"_actions", "_asdict", "_exit", "_fields"}
+OTHERS = {"_actions", "_asdict", "_exit", "_fields", "_make"}
 PRIVATE = re.compile(
     rf"\b(?:{'|'.join(MODULES)}"
     r"|(?:tensorflow\.python|keras\.src)[\w.]*?\.(\w+) import)\b"
