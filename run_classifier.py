@@ -34,7 +34,7 @@ def main(parsed: flags.Parsed[Config]) -> None:
     classifier_task = create_task(start, reader)
     # Import TensorFlow late, so that --help, wrong flags and wrong tables show
     # quickly.
-    from training import fine_tuning
+    from training.fine_tuning import fine_tuning
 
     fine_tuning.run(classifier_task)
 

@@ -11,7 +11,9 @@ newest checkpoint in --output_dir.
 import functools
 
 from command_line import cli, flags
-from training.pretraining_config import PretrainingConfig as Config
+from training.pretraining_config import (
+    PretrainingConfig as Config,
+)
 from training.pretraining_config import adapt_to_records
 from training.start import read_start
 
@@ -20,7 +22,7 @@ def main(parsed: flags.Parsed[Config]) -> None:
     """Trains, evaluates and exports the model, as the flags request."""
     start = read_start(adapt_to_records(parsed))
     # Import TensorFlow late, so that --help and wrong flags show quickly.
-    from training import pretraining
+    from training.pretraining import pretraining
 
     pretraining.run(start)
 

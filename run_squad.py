@@ -130,7 +130,7 @@ def main(parsed: flags.Parsed[Config]) -> None:
     )
     # Import TensorFlow late, so that --help, wrong flags and wrong files show
     # quickly.
-    from training import fine_tuning
+    from training.fine_tuning import fine_tuning
 
     fine_tuning.run(squad_task)
 

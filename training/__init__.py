@@ -8,25 +8,18 @@ What a command starts from:
     start.py: `StartingPoint`: the flags, the weights' folder, its configuration
         and tokenizer
     checks.py: checks files and weights before slow work
+    teacher.py: loads the teacher
     sets/: which rows are the dev set, and whether to trust its scores
 
 The two flows, from their first to their last step:
 
     task.py: `Task`, what a fine-tuning task is
-    fine_tuning.py: trains, evaluates, predicts and exports a task
-    fine_tuning_plan.py: plans a fine-tuning before its model exists
-    fine_tuning_evaluation.py: evaluates and predicts the sets of a task
-    fine_tuning_end.py: what fine-tuning writes and logs at its end
-    pretraining.py: trains and evaluates on records
-    pretraining_records.py: finds the records, and checks them
-    pretraining_plan.py: plans a pretraining before its model exists
-    pretraining_evaluation.py: computes the metrics of pretraining
-    pretraining_end.py: what pretraining writes and logs at its end
+    fine_tuning/: trains, evaluates, predicts and exports a task
+    pretraining/: trains and evaluates on records
     flow.py: the steps that both share
 
 What the steps call:
 
-    teacher.py: loads the teacher
     loop/: steps, callbacks, evaluations, checkpoints
     optimizers/: AdamW, LAMB, learning rates
     run/: what a run leaves in its folder

@@ -16,7 +16,9 @@ from model_folders.cards import cards
 from modeling.base_task_model import TaskModel
 from training import export_scores
 from training.loop.trainer import Trainer
-from training.pretraining_config import PretrainingConfig
+from training.pretraining_config import (
+    PretrainingConfig,
+)
 from training.sets.splits import splits_of
 from training.start import StartingPoint
 from training.task import (

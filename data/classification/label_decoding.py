@@ -167,7 +167,7 @@ def create_prediction_rows(
 def create_example_entries(
     examples: Iterable[InputExample],
 ) -> Iterator[JsonObject]:
-    """Yields the fields of examples for `write_label_predictions`."""
+    """Yields the fields of examples for `write_labels`."""
     for example in examples:
         entry: JsonObject = {
             "guid": example.guid,
@@ -180,7 +180,7 @@ def create_example_entries(
         yield entry
 
 
-def write_label_predictions(
+def write_labels(
     output_dir: StrPath,
     entries: Iterable[JsonObject],
     outputs: np.ndarray,

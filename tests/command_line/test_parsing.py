@@ -33,6 +33,7 @@ class Config(flags.Config):
 
 
 def test_what_the_user_set_is_no_part_of_the_flags(monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["/folder/script.py", "--folder=x"])
     values = absl_flags.FlagValues()
     monkeypatch.setattr(absl_flags, "FLAGS", values)
     for flag in flags_of(Config):
@@ -50,7 +51,6 @@ def test_what_the_user_set_is_no_part_of_the_flags(monkeypatch):
             module_name=parsing.script_name(),
         )
     values(["script", "--folder=x", "--steps=5"])
-    monkeypatch.setattr(sys, "argv", ["/folder/script.py", "--folder=x"])
     parsed = parsing.parse_flags(Config)
     assert parsed.config == config_values.create_config(Config, folder="x")
     assert parsed.given == {"folder", "steps"}

@@ -23,7 +23,7 @@ NAMES = pytest.mark.parametrize(
 
 @NAMES
 def test_a_package_has_the_names_of_its_modules(package, name):
-    module = importlib.import_module(package._MODULES[name])
+    module = importlib.import_module(package._MODULE_OF_NAME[name])
     assert getattr(package, name) is getattr(module, name)
 
 

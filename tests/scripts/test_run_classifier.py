@@ -2,10 +2,11 @@
 
 training/tasks/classifier_config.py defines its flags, and
 training/fine_tuning_config.py those of every fine-tuning.
-training/fine_tuning.py lists the steps of the run, which
-training/fine_tuning_plan.py, training/fine_tuning_evaluation.py and
-training/fine_tuning_end.py take, and training/tasks/prediction_files.py
-writes its predictions.
+training/fine_tuning/fine_tuning.py lists the steps of the run, which
+training/fine_tuning/fine_tuning_plan.py,
+training/fine_tuning/fine_tuning_evaluation.py and
+training/fine_tuning/fine_tuning_end.py take.
+training/tasks/prediction_files.py writes its predictions.
 """
 
 import os

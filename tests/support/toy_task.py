@@ -15,7 +15,8 @@ from data.text.tokenization import FullTokenizer
 from modeling import losses
 from tests.support import script_runner
 from tests.support.models import write_config
-from training import fine_tuning, task
+from training import task
+from training.fine_tuning import fine_tuning
 from training.fine_tuning_config import FineTuningConfig
 from training.start import (
     StartingPoint,

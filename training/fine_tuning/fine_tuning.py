@@ -6,12 +6,11 @@ This module does not depend on the task. A script passes its `Task` (task.py).
 import time
 
 from data.io import tfrecords
-from training import (
-    checks,
+from training import checks, flow
+from training.fine_tuning import (
     fine_tuning_end,
     fine_tuning_evaluation,
     fine_tuning_plan,
-    flow,
 )
 from training.loop import devices
 from training.loop.trainer import Trainer

@@ -10,8 +10,10 @@ from data.io.split_names import suffix_of
 from model_folders.cards import example_calls
 from model_folders.results import never_found
 from training import exporting, flow
+from training.fine_tuning.fine_tuning_evaluation import (
+    predict_split,
+)
 from training.fine_tuning_config import FineTuningConfig
-from training.fine_tuning_evaluation import predict_split
 from training.flow import Scores
 from training.loop.trainer import Trainer
 from training.run.run_folder import RunFolder

@@ -7,18 +7,19 @@ from absl import logging
 import modeling
 from data.io import tfrecords
 from model_folders import identity
-from training import (
-    checks,
-    flow,
+from training import checks, flow
+from training.flow import Scores
+from training.loop import devices
+from training.loop.trainer import Trainer
+from training.pretraining import (
     pretraining_end,
     pretraining_evaluation,
     pretraining_plan,
     pretraining_records,
 )
-from training.flow import Scores
-from training.loop import devices
-from training.loop.trainer import Trainer
-from training.pretraining_config import PretrainingConfig
+from training.pretraining_config import (
+    PretrainingConfig,
+)
 from training.run.run_folder import RunFolder
 from training.start import StartingPoint
 from training.teacher import load_teacher

@@ -12,7 +12,9 @@ from model_folders.model_entries import HeadSettings
 from training import exporting, flow
 from training.flow import Scores
 from training.loop.trainer import Trainer
-from training.pretraining_config import PretrainingConfig
+from training.pretraining_config import (
+    PretrainingConfig,
+)
 from training.start import StartingPoint
 
 # A run of fewer steps is a trial, of which nobody expects anything.

@@ -13,7 +13,9 @@ from modeling.tensors import Tensor
 from training import flow
 from training.flow import Scores
 from training.loop.trainer import Trainer
-from training.pretraining_config import PretrainingConfig
+from training.pretraining_config import (
+    PretrainingConfig,
+)
 
 
 class MaskedCounts:

@@ -54,7 +54,7 @@ def write_test_predictions(
         outputs: the model's outputs for them, float [N, ...].
         decoder: converts the outputs to answers.
         output_dir: folder for predictions.csv, if the examples are rows of a
-            table, and for the files of `write_label_predictions`.
+            table, and for the files of `write_labels`.
 
     Raises:
         OSError: a file cannot be written.
@@ -62,7 +62,7 @@ def write_test_predictions(
     """
     path = os.path.join(output_dir, "predictions.csv")
     write_table_rows(path, split.examples, outputs, decoder)
-    return label_decoding.write_label_predictions(
+    return label_decoding.write_labels(
         output_dir,
         label_decoding.create_example_entries(split.examples),
         outputs,

@@ -97,9 +97,7 @@ class SwagTask(task.Task[swag_examples.SwagExample, None, np.ndarray]):
             | ({"gold_label": example.label} if example.label else {})
             for example in split.examples
         )
-        label_decoding.write_label_predictions(
-            output_dir, entries, outputs, self.decoder
-        )
+        label_decoding.write_labels(output_dir, entries, outputs, self.decoder)
         return self._score(split, outputs)
 
     def _score(self, split: _Split, outputs: np.ndarray) -> dict[str, float]:

@@ -14,7 +14,7 @@ REGRESSION = LabelDecoder("regression", None)
 
 
 def write(folder, entries, outputs, decoder=CLASSES):
-    return label_decoding.write_label_predictions(
+    return label_decoding.write_labels(
         folder, entries, np.array(outputs, np.float32), decoder
     )
 

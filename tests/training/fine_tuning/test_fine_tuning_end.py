@@ -13,7 +13,10 @@ from tests.support.toy_task import (
     load_tokenizer,
 )
 from training import flow
-from training.fine_tuning_end import finish_without_scores, warn_of_never_found
+from training.fine_tuning.fine_tuning_end import (
+    finish_without_scores,
+    warn_of_never_found,
+)
 from training.run.run_folder import RunFolder
 
 

@@ -7,7 +7,10 @@ from model_folders.recorded_sets import RECORDED_SETS, RecordedSet
 from tests.support.models import TINY
 from tests.support.run_settings import begin_run, touch_checkpoint
 from tests.support.toy_task import ToyTask, create_run, parse_flags
-from training.fine_tuning_plan import create_plan, list_settings
+from training.fine_tuning.fine_tuning_plan import (
+    create_plan,
+    list_settings,
+)
 from training.sets.splits import write_splits
 from training.start import read_start
 from training.training_config import NumSteps

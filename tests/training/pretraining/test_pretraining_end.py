@@ -2,7 +2,7 @@
 
 import pytest
 
-from training import pretraining_end
+from training.pretraining import pretraining_end
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,10 @@ from command_line import config_values
 from data.io import feature_specs, tfrecords
 from tests.support import models, script_runner
 from tests.support.two_weights import create_trainer
-from training import pretraining_evaluation
-from training.pretraining_config import PretrainingConfig
+from training.pretraining import pretraining_evaluation
+from training.pretraining_config import (
+    PretrainingConfig,
+)
 
 
 @pytest.fixture(scope="module")
