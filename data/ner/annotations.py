@@ -94,9 +94,9 @@ def find_sentence(
             f"`{tag_keys[0]}` {len(tags)} tags"
         )
     _check_other_tags(row, where, tag_keys, words)
-    if text is not None:
-        _check_text_and_spans(row, where, tag_keys[0], words, tags, text)
-    return TaggedSentence(words, tags, text)
+    sentence = TaggedSentence(words, tags, text)
+    _check_text_and_spans(row, where, tag_keys[0], sentence)
+    return sentence
 
 
 def _find_word_key(row: JsonObject, text: str | None) -> str | None:
@@ -151,17 +151,16 @@ def _is_list_of(values: object, *types: type) -> bool:
 
 
 def _check_text_and_spans(
-    row: JsonObject,
-    where: str,
-    tag_key: str,
-    words: Sequence[str],
-    tags: Sequence[str],
-    text: str,
+    row: JsonObject, where: str, tag_key: str, sentence: TaggedSentence
 ) -> None:
     """Raises a ValueError if words or tags contradict a row's text or spans.
 
-    `tag_key` is the key of `tags` in the row.
+    `sentence` was read from the row, its tags from the entry `tag_key`. Without
+    a text, there is nothing to check.
     """
+    words, tags, text = sentence
+    if text is None:
+        return
     try:
         word_spans = find_words(text, words)
     except ValueError:
@@ -223,9 +222,11 @@ def find_text_and_spans(
 
     keys = _find_span_keys(row, where)
     values = row[keys[0]] if keys else None
-    text = row.get("text", 0)
-    if text is None or (isinstance(text, str) and not text.strip()):
-        return text or "", None
+    text = row.get("text")
+    if "text" in row and text is None:
+        return "", None
+    if isinstance(text, str) and not text.strip():
+        return text, None
     if not isinstance(text, str) or (needs_spans and not keys):
         raise ValueError(
             f"{where}: found the keys {', '.join(row) or 'of no object'}. An "

@@ -14,6 +14,7 @@ import itertools
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from data.io import text_files
 from data.ner.column_layouts import ColumnLayout, find_layout
@@ -44,26 +45,57 @@ def read_columns(
     lines, delimiter = _read_lines(path, written)
     layout = find_layout(path, lines, is_test, delimiter)
     sentences = find_sentences(path, lines, layout, options.tags_at)
+    plan = _plan_reading(path, sentences, layout, options)
+    for document, sentence_lines in sentences:
+        pairs = [_read_word(path, line, plan) for line in sentence_lines]
+        words = [word for word, _ in pairs]
+        labels = [label for _, label in pairs]
+        row = None if is_test else {"labels": labels}
+        guid = f"line {sentence_lines[0].number}"
+        yield NerExample(guid, words, labels, document, row=row)
+
+
+class _ReadingPlan(NamedTuple):
+    """How to read the word and the tag of each line of a file.
+
+    Attributes:
+        words_at: index of the column of the words.
+        tags_at: index of the column of the tags, None in a test set without
+            tags.
+        language: what is before each word, such as "en:", or "".
+        tag_of_cell: {cell of the column of the tags: its tag}, {"": "O"} for a
+            file without tags.
+    """
+
+    words_at: int
+    tags_at: int | None
+    language: str
+    tag_of_cell: Mapping[str, str]
+
+
+def _plan_reading(
+    path: str,
+    sentences: Sequence[SentenceLines],
+    layout: ColumnLayout,
+    options: ColumnOptions,
+) -> _ReadingPlan:
+    """Finds the columns of the words and the tags, and checks their cells."""
     rows = (line.cells for sentence in sentences for line in sentence.lines)
     columns = [*zip(*rows, strict=True)]
-    words_at, tags_at = _find_columns(path, columns, layout, options)
+    tags_at = _find_tags_at(columns, layout, options)
+    words_at = _find_words_at(tags_at, layout, options)
+    _check_width(path, len(columns), words_at, tags_at)
     if layout.words_at is None and options.words_at is None:
         _check_words(path, sentences, words_at, len(columns))
     if tags_at is not None and options.tags_at is None:
         # Words may look like tags: B-DNA is a form of DNA.
         _check_nested(path, columns, words_at, tags_at)
-    language = _find_language(columns[words_at], len(sentences))
-    tag_of_cell = _find_tags(path, columns, tags_at, options)
-    for document, sentence_lines in sentences:
-        words = []
-        labels = []
-        for line in sentence_lines:
-            word, label = _read_word(path, line, words_at, tags_at, tag_of_cell)
-            words.append(word.removeprefix(language) or word)
-            labels.append(label)
-        row = None if is_test else {"labels": labels}
-        guid = f"line {sentence_lines[0].number}"
-        yield NerExample(guid, words, labels, document, row=row)
+    return _ReadingPlan(
+        words_at=words_at,
+        tags_at=tags_at,
+        language=_find_language(columns[words_at], len(sentences)),
+        tag_of_cell=_find_tags(path, columns, tags_at, options),
+    )
 
 
 def _read_lines(
@@ -91,25 +123,22 @@ def _find_tags(
 
 
 def _read_word(
-    path: str,
-    line: ColumnsLine,
-    words_at: int,
-    tags_at: int | None,
-    tag_of_cell: Mapping[str, str],
+    path: str, line: ColumnsLine, plan: _ReadingPlan
 ) -> tuple[str, str]:
     """Returns the word and the tag of a line.
 
     Raises a ValueError if the line has no word, or its cell is no tag.
     """
-    word = line.cells[words_at]
-    cell = "" if tags_at is None else line.cells[tags_at]
-    if not word or cell not in tag_of_cell:
+    word = line.cells[plan.words_at]
+    cell = "" if plan.tags_at is None else line.cells[plan.tags_at]
+    if not word or cell not in plan.tag_of_cell:
         raise ValueError(
             f"{path}, line {line.number}: the word is {word!r}, and its tag "
             f"is {cell!r}, but a tag is such as O, B-PER or I-PER. Set "
             "--label_column, or remove a line of column names"
         )
-    return word, tag_of_cell[cell]
+    word_alone = word.removeprefix(plan.language) or word
+    return word_alone, plan.tag_of_cell[cell]
 
 
 def _lines_of_sheet(path: str, sheet: str | None) -> Iterator[tuple[int, str]]:
@@ -125,28 +154,47 @@ def _lines_of_sheet(path: str, sheet: str | None) -> Iterator[tuple[int, str]]:
         yield number, "\t".join(re.sub(r"\s", " ", cell) for cell in cells)
 
 
-def _find_columns(
-    path: str,
+def _find_tags_at(
     columns: Sequence[Sequence[str]],
     layout: ColumnLayout,
     options: ColumnOptions,
-) -> tuple[int, int | None]:
-    """Returns the indexes of the columns of the words and of the tags.
+) -> int | None:
+    """Returns the index of the column of the tags.
 
-    The index of the tags is None in a test set without tags. The user's choice
-    counts more than the names of the columns.
+    The index is None in a test set without tags. The user's choice counts more
+    than the names of the columns.
     """
     width = len(columns)
-    tags_at = _first_index(options.tags_at, layout.tags_at)
     is_test = options.set_name == "test"
-    if tags_at is None and not (is_test and layout.names):
+    tags_at = _first_index(options.tags_at, layout.tags_at)
+    if tags_at is None:
+        if is_test and layout.names:
+            return None
         may_be_first = options.words_at is None
-        tags_at = 0 if may_be_first and _are_tags_first(columns) else width - 1
-    if is_test and tags_at is not None and (width == 1 or tags_at >= width):
-        tags_at = None
+        is_first = may_be_first and _are_tags_first(columns)
+        tags_at = 0 if is_first else width - 1
+    has_tags = width > 1 and tags_at < width
+    return None if is_test and not has_tags else tags_at
+
+
+def _find_words_at(
+    tags_at: int | None, layout: ColumnLayout, options: ColumnOptions
+) -> int:
+    """Returns the index of the column of the words.
+
+    It is the first one that does not contain the tags, unless the user or the
+    names of the columns choose another one.
+    """
     words_at = _first_index(options.words_at, layout.words_at)
-    if words_at is None:
-        words_at = 1 if tags_at == 0 else 0
+    if words_at is not None:
+        return words_at
+    return 1 if tags_at == 0 else 0
+
+
+def _check_width(
+    path: str, width: int, words_at: int, tags_at: int | None
+) -> None:
+    """Raises a ValueError if the lines lack a column for words or for tags."""
     is_missing = max(words_at, tags_at or 0) >= width
     if words_at == tags_at or is_missing:
         expected = f"the words are expected in column {words_at + 1}"
@@ -157,7 +205,6 @@ def _find_columns(
             f"tab or spaces. The lines have {width} columns, but {expected}. "
             "Set --text_column and --label_column"
         )
-    return words_at, tags_at
 
 
 def _first_index(*indexes: int | None) -> int | None:
