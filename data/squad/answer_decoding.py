@@ -232,16 +232,26 @@ def _choose_answer(
     return Answer(nbest, chosen, score_diff)
 
 
+class _QuestionSpans(NamedTuple):
+    """The spans that may answer a question.
+
+    Attributes:
+        spans: the possible answers.
+        null: span of "no answer". It contains only [CLS], in the window where
+            [CLS] has the lowest score.
+        null_score: score of no answer, NO_ANSWER_SCORE_DIFF without windows.
+    """
+
+    spans: list[TokenSpan]
+    null: TokenSpan
+    null_score: float
+
+
 def _find_spans(
     features: list[SquadFeatures],
     result_of: Mapping[int, RawResult],
     options: DecodingOptions,
-) -> tuple[list[TokenSpan], TokenSpan, float]:
-    """Returns (possible answers, span of "no answer", its score).
-
-    The span of "no answer" contains only [CLS], in the window where [CLS] has
-    the lowest score.
-    """
+) -> _QuestionSpans:
     spans: list[TokenSpan] = []
     null = TokenSpan(None, 0, 0, 0.0, 0.0)
     null_score = NO_ANSWER_SCORE_DIFF
@@ -259,7 +269,7 @@ def _find_spans(
         if _score_of(cls) < null_score:
             null = cls
             null_score = _score_of(cls)
-    return spans, null, null_score
+    return _QuestionSpans(spans, null, null_score)
 
 
 def _highest(logits: np.ndarray, number: int) -> dict[int, float]:

@@ -8,12 +8,14 @@ N = questions, W = windows, F = length of a window, S = spans, B = answers in
 an n-best list.
 """
 
-from collections.abc import Mapping
+from typing import TypedDict
 
 import tensorflow as tf
 
 from data.squad.answer_decoding import NO_ANSWER_SCORE_DIFF
 from data.squad.spans_layer import (
+    BestLogits,
+    QuestionWindows,
     Spans,
     add_texts,
     find_null,
@@ -25,22 +27,50 @@ from data.squad.squad_options import DecodingOptions
 from data.squad.windows_layer import Passages
 from data.text.packing_layer import Windows
 
-# {output for the predicted answer: output for all answers of the n-best list}.
-_NBEST_NAME_OF_OUTPUT = {
-    "answer": "nbest_texts",
-    "probability": "nbest_probabilities",
-    "start_byte": "nbest_start_bytes",
-    "end_byte": "nbest_end_bytes",
-}
-# {column of the n-best list: (type, padding)}.
-_TYPE_AND_PADDING_OF_COLUMN: dict[str, tuple[tf.DType, str | int]] = {
-    "texts": (tf.string, ""),
-    "probabilities": (tf.float64, 0),
-    "start_logits": (tf.float64, 0),
-    "end_logits": (tf.float64, 0),
-    "start_bytes": (tf.int32, -1),
-    "end_bytes": (tf.int32, -1),
-}
+
+class NbestLists(TypedDict):
+    """The n-best lists of N questions. B = `options.n_best_size` + 1.
+
+    Attributes:
+        null_odds: float64 [N], score of no answer minus the score of the best
+            answer.
+        nbest_sizes: int32 [N], length of each n-best list.
+        nbest_texts: string [N, B], padded with "".
+        nbest_probabilities: float64 [N, B], softmax of the scores in each list,
+            padded with 0.
+        nbest_start_logits: float64 [N, B], padded with 0.
+        nbest_end_logits: float64 [N, B], padded with 0.
+        nbest_start_bytes: int32 [N, B], each answer's first byte in the
+            passage, or -1 for no answer. Padded with -1.
+        nbest_end_bytes: int32 [N, B], the byte after each answer's last byte,
+            or -1 for no answer. Padded with -1.
+    """
+
+    null_odds: tf.Tensor
+    nbest_sizes: tf.Tensor
+    nbest_texts: tf.Tensor
+    nbest_probabilities: tf.Tensor
+    nbest_start_logits: tf.Tensor
+    nbest_end_logits: tf.Tensor
+    nbest_start_bytes: tf.Tensor
+    nbest_end_bytes: tf.Tensor
+
+
+class DecodedAnswers(NbestLists):
+    """The predicted answers to N questions, and their n-best lists.
+
+    Attributes:
+        answer: string [N].
+        probability: float64 [N], the answer's probability in the n-best list.
+        start_byte: int32 [N], the answer's first byte in the passage, or -1 for
+            no answer.
+        end_byte: int32 [N], the byte after its last byte, or -1 for no answer.
+    """
+
+    answer: tf.Tensor
+    probability: tf.Tensor
+    start_byte: tf.Tensor
+    end_byte: tf.Tensor
 
 
 class SquadDecoder:
@@ -61,37 +91,43 @@ class SquadDecoder:
 
     def find_best(
         self, start_logits: tf.Tensor, end_logits: tf.Tensor
-    ) -> dict[str, tf.Tensor]:
+    ) -> BestLogits:
         """Selects the highest logits of each window.
 
-        Both arguments are float [W, F].
-
-        Returns:
-            dict of tensors. `starts`, `ends`: int16 [W, B], positions in the
-            window of the B = `options.n_best_size` highest start logits and end
-            logits, highest first. `start_logits`, `end_logits`: float [W, B],
-            these logits. `null_start_logits`, `null_end_logits`: float [W],
-            logits of [CLS].
+        Both arguments are float [W, F]. B is `options.n_best_size`, or F for
+        shorter windows.
         """
-        best = {}
-        for side, logits in (("start", start_logits), ("end", end_logits)):
-            logits = tf.convert_to_tensor(logits)
-            num_best = tf.minimum(self.options.n_best_size, tf.shape(logits)[1])
-            # Store positions as int16, which need half the memory of int32,
-            # because there may be many windows.
-            best[f"{side}_logits"], best[f"{side}s"] = tf.math.top_k(
-                logits, num_best, index_type=tf.int16
-            )
-            best[f"null_{side}_logits"] = logits[:, 0]
-        return best
+        best_starts, starts, null_starts = self._select(start_logits)
+        best_ends, ends, null_ends = self._select(end_logits)
+        return {
+            "start_logits": best_starts,
+            "starts": starts,
+            "null_start_logits": null_starts,
+            "end_logits": best_ends,
+            "ends": ends,
+            "null_end_logits": null_ends,
+        }
+
+    def _select(
+        self, logits: tf.Tensor
+    ) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
+        """Returns (highest logits, their positions, logits of [CLS])."""
+        logits = tf.convert_to_tensor(logits)
+        num_best = tf.minimum(self.options.n_best_size, tf.shape(logits)[1])
+        # Store positions as int16, which need half the memory of int32, because
+        # there may be many windows.
+        highest, positions = tf.math.top_k(
+            logits, num_best, index_type=tf.int16
+        )
+        return highest, positions, logits[:, 0]
 
     def __call__(
         self,
         windows: Windows,
         passages: Passages,
-        best: Mapping[str, tf.Tensor],
+        best: BestLogits,
         rows: tf.Tensor | None = None,
-    ) -> dict[str, tf.Tensor]:
+    ) -> DecodedAnswers:
         """Returns the answers to N questions.
 
         Args:
@@ -99,67 +135,68 @@ class SquadDecoder:
             passages: Passages, one for each question.
             best: result of `find_best` for all windows.
             rows: int32 [N], indices of the questions to answer. None for all.
-
-        Returns:
-            dict of tensors. B = `options.n_best_size` + 1.
-            `answer`: string [N].
-            `probability`: float64 [N], softmax of the n best answers' scores.
-            `start_byte`, `end_byte`: int32 [N], the answer's first byte in the
-            passage, and the byte after its last byte, or -1 for no answer.
-            `null_odds`: float64 [N], score of no answer minus the score of the
-            best answer.
-            `nbest_sizes`: int32 [N], length of each n-best list.
-            `nbest_texts`: string [N, B], padded with "".
-            `nbest_probabilities`, `nbest_start_logits`, `nbest_end_logits`:
-            float64 [N, B], padded with 0.
-            `nbest_start_bytes`, `nbest_end_bytes`: int32 [N, B], padded with
-            -1.
         """
         if rows is None:
             rows = tf.range(tf.size(passages.contexts))
 
-        def answer(row: tf.Tensor) -> dict[str, tf.Tensor]:
-            return self._answer(*self._find_nbest(windows, passages, best, row))
+        def answer(row: tf.Tensor) -> tuple[tf.Tensor, NbestLists]:
+            bounds = tf.cast([row, row + 1], tf.int64)
+            start, end = tf.unstack(tf.searchsorted(windows.rows, bounds))
+            question = QuestionWindows(start, end, windows, best)
+            nbest, null_score = self._find_nbest(question, passages, row)
+            return self._answer(nbest, null_score)
 
+        # Answer one question at a time, to limit memory.
+        answers: tuple[tf.Tensor, NbestLists] = tf.map_fn(
+            answer,
+            rows,
+            fn_output_signature=(
+                tf.TensorSpec([], tf.int32),
+                self._nbest_specs(),
+            ),
+            parallel_iterations=1,
+        )
+        chosen, lists = answers
+
+        def choose(values: tf.Tensor) -> tf.Tensor:
+            chosen_values: tf.Tensor = tf.gather(values, chosen, batch_dims=1)
+            return chosen_values
+
+        return {
+            **lists,
+            "answer": choose(lists["nbest_texts"]),
+            "probability": choose(lists["nbest_probabilities"]),
+            "start_byte": choose(lists["nbest_start_bytes"]),
+            "end_byte": choose(lists["nbest_end_bytes"]),
+        }
+
+    def _nbest_specs(self) -> dict[str, tf.TensorSpec]:
+        """Returns the specs of `NbestLists` for one question."""
         size = self.options.n_best_size + 1
-        specs = {
-            "chosen": tf.TensorSpec([], tf.int32),
+        return {
             "null_odds": tf.TensorSpec([], tf.float64),
             "nbest_sizes": tf.TensorSpec([], tf.int32),
-        }
-        for name, (dtype, _) in _TYPE_AND_PADDING_OF_COLUMN.items():
-            specs[f"nbest_{name}"] = tf.TensorSpec([size], dtype)
-        # Answer one question at a time, to limit memory.
-        outputs: dict[str, tf.Tensor] = tf.map_fn(
-            answer, rows, fn_output_signature=specs, parallel_iterations=1
-        )
-        chosen = outputs.pop("chosen")
-        return outputs | {
-            name: tf.gather(outputs[column], chosen, batch_dims=1)
-            for name, column in _NBEST_NAME_OF_OUTPUT.items()
+            "nbest_texts": tf.TensorSpec([size], tf.string),
+            "nbest_probabilities": tf.TensorSpec([size], tf.float64),
+            "nbest_start_logits": tf.TensorSpec([size], tf.float64),
+            "nbest_end_logits": tf.TensorSpec([size], tf.float64),
+            "nbest_start_bytes": tf.TensorSpec([size], tf.int32),
+            "nbest_end_bytes": tf.TensorSpec([size], tf.int32),
         }
 
     def _find_nbest(
-        self,
-        windows: Windows,
-        passages: Passages,
-        best: Mapping[str, tf.Tensor],
-        row: tf.Tensor,
+        self, question: QuestionWindows, passages: Passages, row: tf.Tensor
     ) -> tuple[Spans, tf.Tensor]:
         """Returns a question's best spans, and the score of no answer.
 
-        The spans have distinct texts, and the best one is first.
+        The spans have distinct texts, and the best one is first. `row` is the
+        index of the question's passage.
         """
-        bounds = tf.cast([row, row + 1], tf.int64)
-        start, end = tf.unstack(tf.searchsorted(windows.rows, bounds))
         spans = find_spans(
-            start=start,
-            end=end,
-            windows=windows,
-            passages=passages,
-            best=best,
-            max_answer_length=self.options.max_answer_length,
-            use_char_offsets=self.use_char_offsets,
+            question,
+            passages,
+            self.options.max_answer_length,
+            self.use_char_offsets,
         )
         spans = spans.gather(order_by_score(spans))
         num_spans = tf.size(spans.texts)
@@ -178,7 +215,8 @@ class SquadDecoder:
             return following, nbest.gather(firsts)
 
         # Create few texts at a time, until there are enough distinct ones.
-        null, null_score = find_null(best, start, end)
+        null, null_score = find_null(question)
+        any_length = tf.TensorShape([None])
         _, nbest = tf.while_loop(
             lambda num_read, nbest: (
                 (num_read < num_spans) & (tf.size(nbest.texts) < num_best)
@@ -187,7 +225,7 @@ class SquadDecoder:
             (0, null.gather(tf.range(0))),
             shape_invariants=(
                 tf.TensorShape([]),
-                Spans._make([tf.TensorShape([None])] * len(Spans._fields)),
+                tf.nest.map_structure(lambda _: any_length, null),
             ),
         )
         return self._add_null(nbest, null), null_score
@@ -215,10 +253,10 @@ class SquadDecoder:
 
     def _answer(
         self, nbest: Spans, null_score: tf.Tensor
-    ) -> dict[str, tf.Tensor]:
-        """Returns the outputs of `__call__` for one question.
+    ) -> tuple[tf.Tensor, NbestLists]:
+        """Chooses the answer to one question.
 
-        `chosen` is the index of the predicted answer in the n-best list.
+        Returns (index of the predicted answer in the n-best list, the list).
         """
         is_answer = nbest.start_bytes >= 0
         best = _first_true(is_answer)
@@ -233,17 +271,20 @@ class SquadDecoder:
         chosen = tf.where(has_answer, best, _first_true(~is_answer))
         size = tf.size(nbest.texts)
         padding = [[0, self.options.n_best_size + 1 - size]]
-        values = nbest._asdict() | {
-            "probabilities": tf.nn.softmax(nbest.scores)
-        }
-        columns = {
-            f"nbest_{name}": tf.pad(values[name], padding, constant_values=fill)
-            for name, (_, fill) in _TYPE_AND_PADDING_OF_COLUMN.items()
-        }
-        return columns | {
-            "chosen": chosen,
+        probabilities = tf.nn.softmax(nbest.scores)
+
+        def pad(values: tf.Tensor, fill: str | int) -> tf.Tensor:
+            return tf.pad(values, padding, constant_values=fill)
+
+        return chosen, {
             "null_odds": null_odds,
             "nbest_sizes": size,
+            "nbest_texts": pad(nbest.texts, ""),
+            "nbest_probabilities": pad(probabilities, 0),
+            "nbest_start_logits": pad(nbest.start_logits, 0),
+            "nbest_end_logits": pad(nbest.end_logits, 0),
+            "nbest_start_bytes": pad(nbest.start_bytes, -1),
+            "nbest_end_bytes": pad(nbest.end_bytes, -1),
         }
 
 

@@ -10,8 +10,7 @@ N = questions, W = windows, S = spans of WordPieces, B = number of starts, and
 also of ends, that `SquadDecoder.find_best` selects from each window.
 """
 
-from collections.abc import Mapping
-from typing import NamedTuple
+from typing import NamedTuple, TypedDict
 
 import tensorflow as tf
 
@@ -55,45 +54,87 @@ class Spans(NamedTuple):
         return Spans(*(tf.concat(pair, 0) for pair in pairs))
 
 
+class BestLogits(TypedDict):
+    """The highest logits of W windows, as `SquadDecoder.find_best` selects.
+
+    Attributes:
+        starts: int16 [W, B], positions in the input of the highest start
+            logits, highest first.
+        ends: int16 [W, B], positions of the highest end logits.
+        start_logits: float [W, B], the start logits at `starts`.
+        end_logits: float [W, B], the end logits at `ends`.
+        null_start_logits: float [W], start logit of [CLS].
+        null_end_logits: float [W], end logit of [CLS].
+    """
+
+    starts: tf.Tensor
+    ends: tf.Tensor
+    start_logits: tf.Tensor
+    end_logits: tf.Tensor
+    null_start_logits: tf.Tensor
+    null_end_logits: tf.Tensor
+
+
+class QuestionWindows(NamedTuple):
+    """The windows of a question, among those of all questions.
+
+    Attributes:
+        start: int [], index of the question's first window.
+        end: int [], index after its last window.
+        windows: the windows of all questions.
+        best: the highest logits of all windows.
+    """
+
+    start: tf.Tensor
+    end: tf.Tensor
+    windows: Windows
+    best: BestLogits
+
+    def own_windows(self) -> Windows:
+        """Returns the windows of the question."""
+        return self.windows.slice(self.start, self.end)
+
+    def own_best(self) -> BestLogits:
+        """Returns the highest logits of the question's windows."""
+        rows = slice(self.start, self.end)
+        return {
+            "start_logits": self.best["start_logits"][rows],
+            "starts": self.best["starts"][rows],
+            "null_start_logits": self.best["null_start_logits"][rows],
+            "end_logits": self.best["end_logits"][rows],
+            "ends": self.best["ends"][rows],
+            "null_end_logits": self.best["null_end_logits"][rows],
+        }
+
+
 def find_spans(
-    start: tf.Tensor,
-    end: tf.Tensor,
-    windows: Windows,
+    question: QuestionWindows,
     passages: Passages,
-    best: Mapping[str, tf.Tensor],
     max_answer_length: int,
     use_char_offsets: bool,
 ) -> Spans:
     """Combines the best starts and ends of windows into possible answers.
 
-    Reads the windows from `start` to before `end` in `windows` and `best`, the
-    result of `SquadDecoder.find_best` for all windows. Unless
-    `use_char_offsets` is true, a span that contains [UNK] reaches to the ends
-    of its words, as in Google's code.
+    Args:
+        question: the windows of the question.
+        passages: the passages of all questions.
+        max_answer_length: maximum length of an answer in WordPieces.
+        use_char_offsets: False to let a span that contains [UNK] reach to the
+            ends of its words, as in Google's code.
 
     Returns:
         Spans, without texts. They are sorted by window, then from the highest
         to the lowest start logit, then by the end logit.
     """
-    best = {name: values[start:end] for name, values in best.items()}
-    part = windows.slice(start, end)
-    first_tokens = part.starts[:, None]
-    lengths = part.lengths[:, None]
-    shift = part.first_places[:, None]
-    starts = tf.cast(best["starts"], tf.int64) - shift
-    ends = tf.cast(best["ends"], tf.int64) - shift
-    is_start = (starts >= 0) & (starts < lengths)
-    # If several windows contain a token, let answers start at it only in the
-    # window with the most context around it.
-    tokens = first_tokens + tf.where(is_start, starts, 0)
-    numbers = tf.range(tf.cast(start, tf.int64), tf.cast(end, tf.int64))
-    is_start &= windows.most_context(tokens) == numbers[:, None]
-    index = _find_pairs(is_start, starts, ends, lengths, max_answer_length)
-    start_index, end_index = index[:, :2], index[:, ::2]
+    best = question.own_best()
+    places = _find_places(question.own_windows(), best)
+    is_start, start_tokens = _find_valid_starts(question, places)
+    pairs = _find_pairs(is_start, places, max_answer_length)
+    start_index, end_index = pairs[:, :2], pairs[:, ::2]
     first, last = _find_code_points(
         passages,
-        tf.gather_nd(tokens, start_index),
-        tf.gather_nd(first_tokens + ends, end_index),
+        tf.gather_nd(start_tokens, start_index),
+        tf.gather_nd(places.first_tokens + places.ends, end_index),
         use_char_offsets,
     )
     size = tf.cast(tf.gather(passages.sizes, last), tf.int32)
@@ -106,28 +147,77 @@ def find_spans(
         ),
         start_bytes=tf.gather(passages.starts, first),
         end_bytes=tf.gather(passages.starts, last) + size,
-        texts=tf.fill([tf.shape(index)[0]], ""),
+        texts=tf.fill([tf.shape(pairs)[0]], ""),
     )
 
 
-def _find_pairs(
-    is_start: tf.Tensor,
-    starts: tf.Tensor,
-    ends: tf.Tensor,
-    lengths: tf.Tensor,
-    max_answer_length: int,
-) -> tf.Tensor:
-    """Returns (window, start, end) of each possible answer, int64 [N, 3].
+class _Places(NamedTuple):
+    """The best starts and ends of W windows, counted from the windows' begins.
 
-    These are indices into `starts` and `ends`, the best places in each of W
-    windows, [W, K]. `lengths` are the lengths of the windows' passages, [W, 1].
+    Place 0 is the first WordPiece of the passage in a window. In the input,
+    [CLS], the question and [SEP] precede it, and [SEP] and padding follow the
+    last place, so not every start or end is in the window.
+
+    Attributes:
+        starts: int64 [W, B], places of the starts.
+        ends: int64 [W, B], places of the ends.
+        lengths: int64 [W, 1], number of WordPieces of each window.
+        first_tokens: int64 [W, 1], index of the WordPiece at place 0, among
+            those of all passages.
+    """
+
+    starts: tf.Tensor
+    ends: tf.Tensor
+    lengths: tf.Tensor
+    first_tokens: tf.Tensor
+
+
+def _find_places(windows: Windows, best: BestLogits) -> _Places:
+    """Converts positions in the inputs to places in their windows."""
+    first_tokens = windows.starts[:, None]
+    lengths = windows.lengths[:, None]
+    shift = windows.first_places[:, None]
+    return _Places(
+        starts=tf.cast(best["starts"], tf.int64) - shift,
+        ends=tf.cast(best["ends"], tf.int64) - shift,
+        lengths=lengths,
+        first_tokens=first_tokens,
+    )
+
+
+def _find_valid_starts(
+    question: QuestionWindows, places: _Places
+) -> tuple[tf.Tensor, tf.Tensor]:
+    """Finds the starts at which an answer may begin.
+
+    Returns (whether it may begin there, bool [W, B], index of the WordPiece
+    there among those of all passages, int64 [W, B]).
+    """
+    is_inside = (places.starts >= 0) & (places.starts < places.lengths)
+    # If several windows contain a token, let answers start at it only in the
+    # window with the most context around it.
+    tokens = places.first_tokens + tf.where(is_inside, places.starts, 0)
+    numbers = tf.range(
+        tf.cast(question.start, tf.int64), tf.cast(question.end, tf.int64)
+    )
+    is_best = question.windows.most_context(tokens) == numbers[:, None]
+    return is_inside & is_best, tokens
+
+
+def _find_pairs(
+    is_start: tf.Tensor, places: _Places, max_answer_length: int
+) -> tf.Tensor:
+    """Returns (window, start, end) of each possible answer, int64 [S, 3].
+
+    These are indices into `places.starts` and `places.ends`. `is_start` are the
+    starts at which an answer may begin, bool [W, B].
     """
     # For each pair of a start and an end in a window, count the WordPieces
     # after the start, up to the end.
-    num_further = ends[:, None, :] - starts[:, :, None]
+    num_further = places.ends[:, None, :] - places.starts[:, :, None]
     return tf.where(
         is_start[:, :, None]
-        & (ends < lengths)[:, None, :]
+        & (places.ends < places.lengths)[:, None, :]
         & (num_further >= 0)
         & (num_further < max_answer_length)
     )
@@ -186,18 +276,17 @@ def add_texts(spans: Spans, context: tf.Tensor, keeps_space: bool) -> Spans:
     return spans._replace(texts=texts)
 
 
-def find_null(
-    best: Mapping[str, tf.Tensor], start: tf.Tensor, end: tf.Tensor
-) -> tuple[Spans, tf.Tensor]:
-    """Returns the span of "no answer" to one question, and its score.
+def find_null(question: QuestionWindows) -> tuple[Spans, tf.Tensor]:
+    """Returns the span of "no answer" to a question, and its score.
 
     This span contains only [CLS], in the window where [CLS] has the lowest
-    score. The windows of the question are `start` to before `end`. The result
-    is (Spans [1], score, float64).
+    score. The result is (Spans of one span, score, float64 []).
     """
+    best = question.best
+    rows = slice(question.start, question.end)
     # Append the values that are the result for a question without windows.
     start_logits, end_logits = (
-        tf.concat([tf.cast(logits[start:end], tf.float64), [0.0]], 0)
+        tf.concat([tf.cast(logits[rows], tf.float64), [0.0]], 0)
         for logits in (best["null_start_logits"], best["null_end_logits"])
     )
     scores = (start_logits + end_logits)[:-1]

@@ -1,7 +1,7 @@
 """Cuts long texts: to the network's input length, or into windows."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from absl import logging
@@ -30,9 +30,23 @@ def log_num_cut(
         logging.info("%d of %d %s", num_cut, num_items, what)
 
 
+class PackedTokens(NamedTuple):
+    """The tokens of an input.
+
+    Attributes:
+        tokens: WordPieces of one or two texts, with [CLS] and [SEP].
+        first_length: number of tokens in segment 0. The rest are in segment 1.
+        num_cut: number of WordPieces that were cut off.
+    """
+
+    tokens: list[str]
+    first_length: int
+    num_cut: int
+
+
 def pack_tokens(
     tokens_a: Sequence[str], tokens_b: Sequence[str], max_seq_length: int
-) -> tuple[list[str], int, int]:
+) -> PackedTokens:
     """Joins one or two texts to an input of at most `max_seq_length` tokens.
 
         [CLS] who moore ##d the tug ? [SEP] the pilot did . [SEP]
@@ -47,16 +61,15 @@ def pack_tokens(
         tokens_a: WordPieces of the first text.
         tokens_b: WordPieces of the second text, empty for a single text.
         max_seq_length: maximum length of the input, at least 3.
-
-    Returns:
-        (tokens, length of segment 0, number of WordPieces that were cut off).
     """
     room = max_seq_length - (3 if tokens_b else 2)
     num_cut = max(len(tokens_a) + len(tokens_b) - room, 0)
     tokens_a = tokens_a[: room - min(len(tokens_b), room // 2)]
     tokens = ["[CLS]", *tokens_a, "[SEP]"]
     second = [*tokens_b[: room - len(tokens_a)], "[SEP]"] if tokens_b else []
-    return tokens + second, len(tokens), num_cut
+    return PackedTokens(
+        tokens=tokens + second, first_length=len(tokens), num_cut=num_cut
+    )
 
 
 def cut_spans(

@@ -266,10 +266,10 @@ class FullTokenizer:
             pack_tokens(self.tokenize(first), self.tokenize(second), max_length)
             for first, second in zip(firsts, seconds, strict=True)
         ]
-        width = max((len(tokens) for tokens, *_ in rows), default=0)
+        width = max((len(row.tokens) for row in rows), default=0)
         inputs = [
-            self.create_inputs(tokens, first_length, width)
-            for tokens, first_length, _ in rows
+            self.create_inputs(row.tokens, row.first_length, width)
+            for row in rows
         ]
         features = {
             "input_ids": [row["input_ids"] for row in inputs],

@@ -9,7 +9,8 @@ import functools
 import tensorflow as tf
 
 from data.io.tfrecords import trim_padding
-from data.squad.decoder_layer import SquadDecoder
+from data.squad.decoder_layer import DecodedAnswers, SquadDecoder
+from data.squad.spans_layer import BestLogits
 from data.squad.squad_options import (
     DecodingOptions,
     WindowOptions,
@@ -25,13 +26,14 @@ from serving.exporting.export_options import ExportOptions
 from serving.exporting.signatures import batches, export_head
 from serving.exporting.signatures.batches import Tensors
 
-_N_BEST = {
-    "nbest_texts": "answers",
-    "nbest_probabilities": "probabilities",
-    "nbest_start_bytes": "start_bytes",
-    "nbest_end_bytes": "end_bytes",
-    "nbest_sizes": "num_answers",
-}
+# Outputs of `answer_n_best` that `answer` does not return.
+_N_BEST_OUTPUTS = (
+    "answers",
+    "probabilities",
+    "start_bytes",
+    "end_bytes",
+    "num_answers",
+)
 # Number of questions whose answers are decoded together.
 _QUESTIONS_AT_A_TIME = 64
 
@@ -115,7 +117,7 @@ class _Answering:
         return {
             name: value
             for name, value in outputs.items()
-            if name not in _N_BEST.values()
+            if name not in _N_BEST_OUTPUTS
         }
 
     def _answer_n_best(
@@ -145,7 +147,7 @@ class _Answering:
 
     def _find_best(
         self, places: Windows, start: tf.Tensor, end: tf.Tensor
-    ) -> Tensors:
+    ) -> BestLogits:
         """Returns the best starts and ends in windows `start` to `end` - 1."""
         features = places.slice(start, end).pack(
             self._tokenizer, self._window_options.max_seq_length
@@ -160,7 +162,7 @@ class _Answering:
         self,
         places: Windows,
         passages: Passages,
-        best: Tensors,
+        best: BestLogits,
         start: tf.Tensor,
         end: tf.Tensor,
     ) -> Tensors:
@@ -169,16 +171,20 @@ class _Answering:
         return _to_outputs(self._decode(places, passages, best, rows))
 
 
-def _to_outputs(decoded: Tensors) -> Tensors:
+def _to_outputs(decoded: DecodedAnswers) -> Tensors:
     """Returns the decoder's results by the names of the signature's outputs."""
-    outputs = {}
-    for name, value in decoded.items():
-        if name.endswith("_logits"):
-            continue
-        if value.dtype == tf.float64:
-            value = tf.cast(value, tf.float32)
-        outputs[_N_BEST.get(name, name)] = value
-    return outputs
+    return {
+        "null_odds": tf.cast(decoded["null_odds"], tf.float32),
+        "num_answers": decoded["nbest_sizes"],
+        "answers": decoded["nbest_texts"],
+        "probabilities": tf.cast(decoded["nbest_probabilities"], tf.float32),
+        "start_bytes": decoded["nbest_start_bytes"],
+        "end_bytes": decoded["nbest_end_bytes"],
+        "answer": decoded["answer"],
+        "probability": tf.cast(decoded["probability"], tf.float32),
+        "start_byte": decoded["start_byte"],
+        "end_byte": decoded["end_byte"],
+    }
 
 
 def _without_padding(logits: Tensors, is_padding: tf.Tensor) -> Tensors:

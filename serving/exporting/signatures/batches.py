@@ -4,7 +4,8 @@ A row contains the data of one text, or of one window of a text. N = number of
 rows, M = length of the longest row.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar, cast
 
 import tensorflow as tf
 
@@ -16,6 +17,8 @@ from data.text.packing_layer import PackingLayer
 _MAX_PADDING = 1 << 20
 
 Tensors = dict[str, tf.Tensor]
+# A dict of tensors, or a TypedDict of them.
+_OutputsT = TypeVar("_OutputsT", bound=Mapping[str, object])
 
 
 def pack_rows(
@@ -34,10 +37,10 @@ def pack_rows(
 
 
 def call_in_batches(
-    function: Callable[[tf.Tensor, tf.Tensor], Tensors],
+    function: Callable[[tf.Tensor, tf.Tensor], _OutputsT],
     num_rows: tf.Tensor,
     batch_size: int,
-) -> Tensors:
+) -> _OutputsT:
     """Calls a function on a few rows at a time, to save memory.
 
     `function` (start, end) returns the outputs for the rows from `start` to
@@ -76,7 +79,8 @@ def call_in_batches(
         (0, arrays),
         parallel_iterations=1,
     )
-    return {name: array.concat() for name, array in arrays.items()}
+    joined = {name: array.concat() for name, array in arrays.items()}
+    return cast(_OutputsT, joined)
 
 
 def to_padded(rows: dict[str, tf.RaggedTensor], width: int = 1) -> Tensors:
