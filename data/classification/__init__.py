@@ -4,7 +4,8 @@ Reading examples and their labels:
 
     classification_reader.py: the tasks of --task_name, and what reads them
     processor.py: what a reader of a task must be able to do
-    glue.py: GLUE and XNLI
+    glue.py: the tasks of GLUE, and XNLI
+    glue_processor.py: reads their sets
     glue_layouts.py: the columns of GLUE's tasks in the files of any mirror
     swag_examples.py: SWAG
     table_processor.py: users' tables
@@ -20,6 +21,7 @@ From an example to a score:
 
     classification_examples.py: examples to inputs
     label_decoding.py: outputs to labels and files
+    glue_submissions.py: labels to the files of GLUE's site
     metrics.py: labels to scores
     label_report.py: the part of report.html
 """

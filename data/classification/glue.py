@@ -1,283 +1,25 @@
-"""Reads GLUE and XNLI, and writes GLUE's submissions."""
+"""The tasks of GLUE, and XNLI: their files, columns, labels and metrics.
+
+glue_processor.py reads their sets. glue_submissions.py writes the predictions
+for GLUE's site.
+"""
 
 import dataclasses
-import os
-from collections.abc import Iterable, Iterator, Sequence
 
-from absl import logging
-
-from data.classification import glue_layouts
-from data.classification.classification_examples import (
-    InputExample,
-    Label,
-    regression_label,
+from data.classification.glue_processor import (
+    NLI_LABELS,
+    GlueProcessor,
+    XnliProcessor,
 )
 from data.classification.processor import ClassificationProcessor
-from data.io.split_names import SET_OF_PURPOSE, Purpose, SetName
 from data.tables.table_formats import DEFAULT_LAYOUT, Layout
-from files.atomic import atomic_open
 from files.paths import StrPath
-from model_folders.model_entries import OutputMode
 
-
-@dataclasses.dataclass(kw_only=True)
-class GlueProcessor(ClassificationProcessor):
-    """Reads a task of GLUE, whose train, dev and test sets are TSV files.
-
-    Files of mirrors, whose columns have other names and places, are read too.
-
-    Attributes:
-        label_names: names of the labels. Not used in regression.
-        train_file: name of the train set's file.
-        other_files: name of the dev and the test set's file. {} stands for
-            "dev" or "test".
-        dev_guid: first part of the guids of the dev set's examples.
-        text_columns: column of the text, or the two columns of a pair. A column
-            is a name in the file's first line, or a number, counted from 0.
-        label_column: column of the label. A test set may lack this column.
-        has_header: False if only the test set's file begins with a header line,
-            and contains a text in column 1.
-        guid_column: column of the last part of the examples' guids. None = the
-            number of the line, counted from 0.
-        hub_labels: names of the labels in the order in which Hugging Face's
-            GLUE data set numbers them, () if GLUE's own files number them too.
-        drops_short_lines: True to skip lines with too few columns and log a
-            warning, False to raise an error. If True, a test set's short lines
-            are not skipped. Their missing texts become empty texts, because
-            GLUE identifies predictions by line.
-        output_mode, metrics: see ClassificationProcessor.
-        data_dir: folder of the files.
-        layout: how the tables of mirrors are written.
-    """
-
-    label_names: Sequence[str] = ("0", "1")
-    train_file: str = "train.tsv"
-    other_files: str = "{}.tsv"
-    dev_guid: str = "dev"
-    text_columns: Sequence[str | int] = ("sentence1", "sentence2")
-    label_column: str | int = "label"
-    has_header: bool = True
-    guid_column: int | None = None
-    hub_labels: Sequence[str] = ()
-    drops_short_lines: bool = False
-    output_mode: OutputMode = "classification"
-    metrics: tuple[str, ...] = ("eval_accuracy",)
-    data_dir: StrPath | None = ""
-    layout: Layout = DEFAULT_LAYOUT
-
-    def __post_init__(self) -> None:
-        """Begins without a set."""
-        super().__init__()
-
-    def labels(self) -> list[str] | None:
-        """Returns the attribute `label_names`, or None in regression."""
-        if self.output_mode == "regression":
-            return None
-        return [*self.label_names]
-
-    def load(self, purpose: Purpose) -> dict[Purpose, list[InputExample]]:
-        """Reads the set for a purpose from its file.
-
-        Returns:
-            {`purpose`: its examples}.
-
-        Raises:
-            OSError: the file is missing or cannot be read.
-            ValueError: a line is malformed, or there is no example. The message
-                names the file.
-        """
-        set_name = SET_OF_PURPOSE[purpose]
-        is_train = set_name == "train"
-        file = (
-            self.train_file if is_train else self.other_files.format(set_name)
-        )
-        path = glue_layouts.find_table(self.data_dir, set_name, file)
-        lines = [*glue_layouts.read_cells(path, self.layout)]
-        # Empty lines at the end, which editors may add, are no examples.
-        while lines and lines[-1][1] == [""]:
-            lines.pop()
-        if not lines:
-            raise ValueError(f"{path} contains no example")
-        indices = self._find_indices(path, lines[0][1], set_name)
-        examples = [*self._create_examples(path, lines, set_name, indices)]
-        if not examples:
-            raise ValueError(f"{path} contains no example")
-        self._log_lines(path, lines, set_name, indices)
-        return {purpose: examples}
-
-    def _create_examples(
-        self,
-        path: str,
-        lines: Iterable[tuple[int, list[str]]],
-        set_name: SetName,
-        indices: glue_layouts.ColumnIndices,
-    ) -> Iterator[InputExample]:
-        for index, (number, line) in enumerate(lines):
-            if index == 0 and indices.has_header:
-                continue
-            try:
-                example = self._create_example(index, line, set_name, indices)
-            except IndexError:
-                short = glue_layouts.short_line_error(line)
-                raise ValueError(f"{path}, line {number}: {short}") from None
-            except ValueError as error:
-                raise ValueError(f"{path}, line {number}: {error}") from error
-            if example:
-                yield example
-
-    def _log_lines(
-        self,
-        path: str,
-        lines: Sequence[tuple[int, list[str]]],
-        set_name: SetName,
-        indices: glue_layouts.ColumnIndices,
-    ) -> None:
-        """Logs how numbers are read as labels, and what short lines become."""
-        if set_name != "test":
-            column = indices.columns[-1]
-            cells = (line[column] for _, line in lines if len(line) > column)
-            glue_layouts.log_numbers(path, cells, self.hub_labels)
-        longest = max(indices.columns)
-        num_short = sum(len(line) <= longest for _, line in lines)
-        if self.drops_short_lines and num_short:
-            action = "skipped" if set_name != "test" else "added empty texts to"
-            message = "%s: %s %d lines with too few columns"
-            logging.warning(message, path, action, num_short)
-
-    def _find_indices(
-        self, path: str, header: list[str], set_name: SetName
-    ) -> glue_layouts.ColumnIndices:
-        """Returns where the texts and the labels of a set are.
-
-        `header` are the cells of the first line.
-        """
-        columns = self.text_columns
-        if set_name == "test" and not self.has_header:
-            # GLUE's test set has a header line, but other columns.
-            columns = (1,)
-        try:
-            return glue_layouts.find_indices(
-                header,
-                columns,
-                None if set_name == "test" else self.label_column,
-                has_header=self.has_header or set_name == "test",
-            )
-        except ValueError as error:
-            raise ValueError(f"{path}, line 1: {error}") from error
-
-    def _create_example(
-        self,
-        index: int,
-        line: list[str],
-        set_name: SetName,
-        indices: glue_layouts.ColumnIndices,
-    ) -> InputExample | None:
-        """Returns the example of a line, None if the line is skipped.
-
-        Args:
-            index: number of the line, counted from 0.
-            line: cells of the line.
-            set_name: name of the set.
-            indices: where the texts and the label are.
-
-        Raises:
-            IndexError: the line has too few columns.
-            ValueError: the label is unknown.
-        """
-        columns = indices.columns
-        if self.drops_short_lines and len(line) <= max(columns):
-            if set_name != "test":
-                return None
-            line = line + [""] * (max(columns) + 1 - len(line))
-        is_pair = len(self.text_columns) == 2
-        text_a = line[columns[0]]
-        text_b = line[columns[1]] if is_pair else None
-        has_label = set_name != "test" or self.test_set_has_labels
-        label = (
-            self._parse_label(line, columns[-1])
-            if has_label
-            else self._placeholder()
-        )
-        example_id: int | str = index
-        if self.guid_column is not None and indices.is_official:
-            example_id = line[self.guid_column]
-        prefix = self.dev_guid if set_name == "dev" else set_name
-        return InputExample(f"{prefix}-{example_id}", text_a, text_b, label)
-
-    def _placeholder(self) -> str | float:
-        """Returns the label of test examples in Google's code."""
-        labels = self.labels()
-        return labels[0] if labels else 0.0
-
-    def _parse_label(self, line: list[str], column: int) -> str | float:
-        """Returns GLUE's own name of the label in a column, or a number."""
-        labels = self.labels()
-        label = line[column]
-        where = f"column {column % len(line) + 1}"
-        if labels is None:
-            return regression_label(label, where)
-        label = glue_layouts.translate_label(
-            label, labels, self.hub_labels, _LABEL_OF_WORD
-        )
-        if label not in labels:
-            raise ValueError(
-                f"{where}: unknown label {label!r}; the task's labels are "
-                f"{labels}"
-            )
-        return label
-
-
-class XnliProcessor(GlueProcessor):
-    """XNLI: MultiNLI's task in 15 languages.
-
-    Args:
-        language: language of the texts. Google's code uses "zh", and does not
-            read the test set.
-        data_dir: folder of the files.
-    """
-
-    test_set_has_labels = True
-
-    def __init__(
-        self, language: str = "zh", data_dir: StrPath | None = ""
-    ) -> None:
-        super().__init__(
-            data_dir=data_dir,
-            label_names=_NLI_LABELS,
-            train_file=f"multinli/multinli.train.{language}.tsv",
-            other_files="xnli.{}.tsv",
-        )
-        self.language = language
-
-    def _find_indices(
-        self, path: str, header: list[str], set_name: SetName
-    ) -> glue_layouts.ColumnIndices:
-        columns = [0, 1, 2] if set_name == "train" else [6, 7, 1]
-        return glue_layouts.ColumnIndices(columns)
-
-    def _create_example(
-        self,
-        index: int,
-        line: list[str],
-        set_name: SetName,
-        indices: glue_layouts.ColumnIndices,
-    ) -> InputExample | None:
-        if set_name != "train" and line[0] != self.language:
-            return None
-        return super()._create_example(index, line, set_name, indices)
-
-    def _parse_label(self, line: list[str], column: int) -> str | float:
-        if line[column] == "contradictory":
-            return "contradiction"
-        return super()._parse_label(line, column)
-
-
-_NLI_LABELS = ("contradiction", "entailment", "neutral")
 _ENTAILMENT_LABELS = ("entailment", "not_entailment")
 # MultiNLI, matched: does the first text entail the second? The dev and test
 # texts are of the same genres as the train set.
 _MNLI = GlueProcessor(
-    label_names=_NLI_LABELS,
+    label_names=NLI_LABELS,
     other_files="{}_matched.tsv",
     dev_guid="dev_matched",
     text_columns=(8, 9),
@@ -289,7 +31,7 @@ _MNLI = GlueProcessor(
 PROCESSORS: dict[str, GlueProcessor] = {
     # GLUE's diagnostic set, a test set for models trained on MultiNLI.
     "ax": GlueProcessor(
-        label_names=_NLI_LABELS,
+        label_names=NLI_LABELS,
         other_files="diagnostic.tsv",
         metrics=("matthews",),
     ),
@@ -339,24 +81,6 @@ PROCESSORS: dict[str, GlueProcessor] = {
     "wnli": GlueProcessor(),
     "xnli": XnliProcessor(),
 }
-# {task: name of its file for GLUE's site}, if it is not the task's in capitals.
-_SUBMISSION_OF_TASK = {"cola": "CoLA", "mnli": "MNLI-m", "mnli-mm": "MNLI-mm"}
-
-# {task: names of its labels in Hugging Face's GLUE data set}. Models from
-# Hugging Face's hub use these names instead of GLUE's own "0" and "1".
-LABEL_WORDS: dict[str, Sequence[str]] = {
-    "cola": ("unacceptable", "acceptable"),
-    "mrpc": ("not_equivalent", "equivalent"),
-    "qqp": ("not_duplicate", "duplicate"),
-    "sst-2": ("negative", "positive"),
-    "wnli": ("not_entailment", "entailment"),
-}
-# {word: GLUE's label}. Mirrors use these words too.
-_LABEL_OF_WORD = {
-    word: str(label)
-    for words in LABEL_WORDS.values()
-    for label, word in enumerate(words)
-}
 
 
 def create_glue_processors(
@@ -380,32 +104,3 @@ def create_glue_processors(
         )
         for suffix, name in names.items()
     }
-
-
-def submission_file(task_name: str) -> str:
-    """Returns the file name that GLUE's site expects for a task's predictions.
-
-    Raises:
-        ValueError: the task is not part of GLUE.
-    """
-    if task_name == "xnli" or task_name not in PROCESSORS:
-        raise ValueError(f"--glue_submission is not for {task_name}")
-    return f"{_SUBMISSION_OF_TASK.get(task_name, task_name.upper())}.tsv"
-
-
-def write_submission(
-    output_dir: StrPath, task_name: str, predictions: Iterable[Label]
-) -> None:
-    """Writes a test set's predictions in the format of GLUE's site.
-
-    `predictions` contains the label (str) of each line of the test set's file.
-    For STS-B, it contains scores (float), which are clipped to [0, 5].
-    """
-    path = os.path.join(output_dir, submission_file(task_name))
-    with atomic_open(path) as writer:
-        writer.write(b"index\tprediction\n")
-        for index, prediction in enumerate(predictions):
-            if isinstance(prediction, float):
-                prediction = f"{min(max(prediction, 0.0), 5.0):.3f}"
-            writer.write(f"{index}\t{prediction}\n".encode())
-    logging.info("Wrote the predictions for GLUE's site to %s", path)

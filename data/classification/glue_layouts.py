@@ -5,7 +5,7 @@ Mirrors, such as the hub, name the columns in another way, and number labels
 that GLUE writes as words.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from absl import logging
@@ -35,6 +35,22 @@ _OTHER_ENDINGS = (".csv", ".jsonl", ".json", ".parquet", ".xlsx")
 _ADVICE = (
     "Name the columns in the first line, or read the table with --task_name=csv"
 )
+
+# {task: names of its labels in Hugging Face's GLUE data set}. Models from
+# Hugging Face's hub use these names instead of GLUE's own "0" and "1".
+LABEL_WORDS: dict[str, Sequence[str]] = {
+    "cola": ("unacceptable", "acceptable"),
+    "mrpc": ("not_equivalent", "equivalent"),
+    "qqp": ("not_duplicate", "duplicate"),
+    "sst-2": ("negative", "positive"),
+    "wnli": ("not_entailment", "entailment"),
+}
+# {word: GLUE's label}. Mirrors use these words too.
+_LABEL_OF_WORD = {
+    word: str(label)
+    for words in LABEL_WORDS.values()
+    for label, word in enumerate(words)
+}
 
 
 class ColumnIndices(NamedTuple):
@@ -197,7 +213,6 @@ def translate_label(
     label: str,
     labels: Sequence[str],
     hub_labels: Sequence[str],
-    words: Mapping[str, str],
 ) -> str:
     """Returns GLUE's own name of a label, or the label if it is unknown.
 
@@ -205,7 +220,6 @@ def translate_label(
         label: the label in the file.
         labels: GLUE's labels.
         hub_labels: the labels in the order of their numbers on the hub.
-        words: {word of a mirror: GLUE's label}.
     """
     if label in labels:
         return label
@@ -213,7 +227,7 @@ def translate_label(
     number = label.removesuffix(".0")
     if is_hub_number(number) and int(number) < len(hub_labels):
         return hub_labels[int(number)]
-    word = words.get(label.strip().lower().replace(" ", "_"), number)
+    word = _LABEL_OF_WORD.get(label.strip().lower().replace(" ", "_"), number)
     return word if word in labels else label
 
 

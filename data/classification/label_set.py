@@ -24,7 +24,8 @@ from model_folders.model_entries import OutputMode
 
 # A label with fewer rows is hardly learned.
 _MIN_ROWS_OF_LABEL = 5
-# More labels than this, each of fewer than three rows on average, are none.
+# If a column contains more values than this, and each value is in fewer than
+# three rows on average, then the values are no labels.
 _MAX_RARE_LABELS = 10
 # {cell in a column for one label: whether the text has this label}.
 _ONE_HOT = {"0": False, "1": True, "false": False, "true": True}
@@ -173,39 +174,42 @@ class LabelSet:
                     "--label_column to these names"
                 )
 
-    def infer(
+    def infer(self, where: str, examples: Iterable[InputExample]) -> list[str]:
+        """Returns the labels of examples, in alphabetical order.
+
+        Args:
+            where: the train set, for the error.
+            examples: the train set, and the dev set if it is of the same file,
+                because it may have more labels.
+
+        Raises:
+            ValueError: the examples contain too few labels.
+        """
+        labels = sorted(_count_labels(examples))
+        self._check_number(labels, where)
+        return labels
+
+    def warn_of_labels(
         self,
         where: str,
         train: Iterable[InputExample],
         dev: Iterable[InputExample] = (),
-        logs_counts: bool = True,
-    ) -> list[str]:
-        """Returns the labels of examples, in alphabetical order.
-
-        Warns of labels with few examples, and of labels that look misspelled
-        or joined.
+    ) -> None:
+        """Warns of labels with few examples, and of misspelled or joined ones.
 
         Args:
             where: the train set, for messages.
             train: the examples to train on.
             dev: examples of the same file, which may have more labels.
-            logs_counts: log how many examples to train on each label has.
-
-        Raises:
-            ValueError: the examples contain too few labels.
         """
-        counts = _count_labels(train)
-        dev_counts = _count_labels(dev)
-        names = counts | dev_counts
-        labels = sorted(names)
-        self._check_number(labels, where)
-        if logs_counts:
-            descriptions = [f"{name} {counts[name]}" for name in labels]
-            logging.info(
-                "Labels of the train set: %s", first_labels(descriptions)
-            )
-        # A warning of the split names labels without a row.
-        rare = [name for name in names if 0 < counts[name] < _MIN_ROWS_OF_LABEL]
+        train_counts = _count_labels(train)
+        counts = train_counts + _count_labels(dev)
+        # A warning of the split names labels without a row to train on.
+        rare = [
+            name
+            for name, count in train_counts.items()
+            if count < _MIN_ROWS_OF_LABEL
+        ]
         if rare:
             logging.warning(
                 "%d labels have fewer than %d rows to train on: %s",
@@ -213,15 +217,14 @@ class LabelSet:
                 _MIN_ROWS_OF_LABEL,
                 first_labels(rare),
             )
-        if typos := misspelled_labels(counts + dev_counts):
+        if typos := misspelled_labels(counts):
             logging.warning(
                 "These labels may be misspelled: %s. Correct the data if "
                 "they mean the same.",
                 first_labels(typos),
             )
         if self._output_mode == "multilabel":
-            self._warn_of_joined(where, labels)
-        return labels
+            self._warn_of_joined(where, sorted(counts))
 
     def _warn_of_joined(self, where: str, labels: list[str]) -> None:
         """Warns if a label consists of other labels.
@@ -260,6 +263,15 @@ def _count_labels(
     labels = (example.label for example in examples)
     names = (names_of(label) for label in labels if label is not None)
     return collections.Counter(itertools.chain.from_iterable(names))
+
+
+def log_label_counts(
+    labels: Sequence[str], train: Iterable[InputExample]
+) -> None:
+    """Logs how many examples of a train set each label has."""
+    counts = _count_labels(train)
+    descriptions = [f"{name} {counts[name]}" for name in labels]
+    logging.info("Labels of the train set: %s", first_labels(descriptions))
 
 
 def compute_class_weights(

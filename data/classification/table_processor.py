@@ -15,7 +15,7 @@ from data.classification.classification_examples import (
     names_of,
 )
 from data.classification.classification_options import TableOptions
-from data.classification.label_set import LabelSet
+from data.classification.label_set import LabelSet, log_label_counts
 from data.classification.processor import ClassificationProcessor
 from data.classification.table_columns import SET_FILES, layout_of
 from data.io.split_names import SetName
@@ -166,14 +166,16 @@ class TableProcessor(
     @functools.cached_property
     def _labels_of_train_set(self) -> list[str]:
         """The labels that the rows of the train set name."""
+        where = f"the train set in {self._source}"
         is_split = bool(self._data.data_file)
-        return self._label_set.infer(
-            f"the train set in {self._source}",
-            self.read("train"),
-            dev=self.read("eval") if is_split else (),
-            # The split has logged the numbers of both sets.
-            logs_counts=not is_split,
-        )
+        train = self.read("train")
+        dev = self.read("eval") if is_split else []
+        labels = self._label_set.infer(where, [*train, *dev])
+        if not is_split:
+            # A split has logged the numbers of both sets.
+            log_label_counts(labels, train)
+        self._label_set.warn_of_labels(where, train, dev)
+        return labels
 
     def texts_of(self, example: InputExample) -> list[str]:
         """Returns the text, or the two texts of a pair."""

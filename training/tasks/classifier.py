@@ -8,7 +8,13 @@ import numpy as np
 
 import modeling
 from data import report
-from data.classification import glue, label_decoding, label_report, metrics
+from data.classification import (
+    glue_layouts,
+    glue_submissions,
+    label_decoding,
+    label_report,
+    metrics,
+)
 from data.classification.classification_examples import (
     InputExample,
     convert_examples_to_features,
@@ -72,7 +78,7 @@ class ClassifierTask(task.Task[InputExample, int, np.ndarray]):
         self.doc_stride = options.doc_stride
         self.labels = labels
         mode = reader.output_mode
-        self.label_words = glue.LABEL_WORDS.get(task_name, ())
+        self.label_words = glue_layouts.LABEL_WORDS.get(task_name, ())
         self.decoder = label_decoding.LabelDecoder(mode, labels)
         # The first metric is the metric that the paper reports. The best step
         # is the step with its best value.
@@ -229,7 +235,7 @@ class ClassifierTask(task.Task[InputExample, int, np.ndarray]):
         if self.options.glue_submission:
             suffix = suffix_of(split.name)
             name = self.task_name + suffix.replace("_", "-")
-            glue.write_submission(output_dir, name, labels)
+            glue_submissions.write_submission(output_dir, name, labels)
         return self._score(split, outputs)
 
     def _score(self, split: _Split, outputs: np.ndarray) -> dict[str, float]:

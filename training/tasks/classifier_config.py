@@ -6,7 +6,7 @@ from typing import Self
 
 from command_line import config_values, flags
 from command_line.flags import group
-from data.classification import glue, processor_file
+from data.classification import glue_submissions, processor_file
 from data.classification.classification_options import (
     ClassifierOptions,
     TableOptions,
@@ -102,4 +102,4 @@ class ClassifierConfig(DataFileConfig):
         if self.is_embedding and (self.fine_tuning.bilstm or self.report):
             raise ValueError("--bilstm and --report are not for embeddings")
         if self.classifier.glue_submission:
-            glue.submission_file(self.required_task_name)
+            glue_submissions.submission_file(self.required_task_name)

@@ -133,19 +133,6 @@ def test_bad_files_are_named(tmp_path, task, lines, culprit):
         create_processor(task, tmp_path).read("eval")
 
 
-def test_a_submission_names_the_label_of_each_example(tmp_path):
-    labels = ["entailment", "not_entailment"]
-    glue.write_submission(tmp_path, "rte", labels)
-    expected = "index\tprediction\n0\tentailment\n1\tnot_entailment\n"
-    assert (tmp_path / "RTE.tsv").read_text() == expected
-
-
-def test_scores_of_a_submission_are_between_0_and_5(tmp_path):
-    glue.write_submission(tmp_path, "sts-b", [2.25, -0.1, 5.4])
-    lines = (tmp_path / "STS-B.tsv").read_text().splitlines()
-    assert lines[1:] == ["0\t2.250", "1\t0.000", "2\t5.000"]
-
-
 def test_quotes_and_odd_bytes_are_read_as_the_original_reads_them(tmp_path):
     text = (
         'a\t1\t\t"He said\na\t0\t\t"x" y"\t"\r\nb\t1\t*\t it\'s \u2028 one \n'

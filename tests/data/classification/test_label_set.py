@@ -21,8 +21,9 @@ def examples(*labels):
 def test_rows_name_the_labels(caplog):
     labels = label_set()
     assert labels.named_by_flags is None
-    names = labels.infer("train.csv", examples(*"yyyyyxn"), examples("m"))
-    assert names == [*"mnxy"]
+    train, dev = examples(*"yyyyyxn"), examples("m")
+    assert labels.infer("train.csv", [*train, *dev]) == [*"mnxy"]
+    labels.warn_of_labels("train.csv", train, dev)
     # A label that only the dev set has is not one of few rows to train on.
     assert "2 labels have fewer than 5 rows to train on: x, n" in caplog.text
 
