@@ -31,7 +31,7 @@ from data.pretraining import instances
 from data.pretraining.documents import DocumentReader, TextEncoder
 from data.pretraining.pretraining_job import write_all_shards
 from data.pretraining.pretraining_options import InstanceOptions
-from data.text import tokenization
+from data.text import tokenizer_loading
 from files.paths import absolute_path, is_remote
 
 if TYPE_CHECKING:
@@ -161,7 +161,7 @@ def with_casing(parsed: flags.Parsed[Config]) -> Config:
         OSError: the vocabulary cannot be read.
     """
     options = parsed.config.instances
-    tokenizer = tokenization.load_tokenizer(
+    tokenizer = tokenizer_loading.load_tokenizer(
         options.vocab_file,
         options.do_lower_case,
         is_given="do_lower_case" in parsed.given,

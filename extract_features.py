@@ -27,7 +27,7 @@ from data.classification.classification_examples import (
     convert_single_example,
 )
 from data.io import text_files
-from data.text import token_windows, tokenization
+from data.text import token_windows, tokenization, tokenizer_loading
 from files.atomic import atomic_open
 from files.json_files import JsonObject
 from model_folders import hub, identity, presets
@@ -206,7 +206,7 @@ def read_model_files(
     check_lengths(
         bert_config, config_file, max_seq_length=config.max_seq_length
     )
-    tokenizer = tokenization.load_tokenizer(
+    tokenizer = tokenizer_loading.load_tokenizer(
         config.model.required_vocab_file,
         config.model.do_lower_case,
         is_given="do_lower_case" in given,

@@ -196,6 +196,7 @@ def test_training_takes_only_records_from_data():
         "data.pretraining.pretraining_options",
         "data.pretraining.record_files",
         "data.text.tokenization",
+        "data.text.tokenizer_loading",
     )
     for path in drivers():
         for name in imported(path):

@@ -22,7 +22,7 @@ import modeling
 from command_line import cli, config_values, flags
 from command_line.flags import flag
 from command_line.path_flags import PathKind
-from data.text import tokenization, vocabulary
+from data.text import tokenization, tokenizer_loading, vocabulary
 from model_folders import hub, identity, kinds, presets
 from model_folders.cards import cards, descriptions
 
@@ -179,7 +179,7 @@ def _load_tokenizer(
     vocab_file = config.vocab_file or preset.vocab_file
     if not vocab_file:
         raise ValueError(f"no vocab.txt in {preset.path}; set --vocab_file")
-    tokenizer = tokenization.create_tokenizer(
+    tokenizer = tokenizer_loading.create_tokenizer(
         vocab_file,
         config.do_lower_case,
         preset,

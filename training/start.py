@@ -14,7 +14,8 @@ import modeling
 from command_line import config_values, flags
 from command_line.declared_flags import flags_of
 from command_line.flags import Role
-from data.text.tokenization import FullTokenizer, load_tokenizer
+from data.text.tokenization import FullTokenizer
+from data.text.tokenizer_loading import load_tokenizer
 from model_folders import hub, model_json, presets
 from model_folders.bert_config import BertConfig
 from model_folders.checkpoint_folders import checkpoint_steps, find_best

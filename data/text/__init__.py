@@ -9,6 +9,7 @@ What users call:
 In Python:
 
     tokenization.py: `FullTokenizer`, the reference for all others
+    tokenizer_loading.py: the tokenizer that fits a model, or that flags select
     words.py: its two steps, `BasicTokenizer` and `WordpieceTokenizer`
     characters.py: classifies and cleans characters
     special_tokens.py: keeps special tokens such as [MASK] whole

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypedDict
 import numpy as np
 
 from data.io import packed_files, text_files
-from data.text import casing, special_tokens, text_lists, vocabulary_checks
+from data.text import special_tokens, text_lists, vocabulary_checks
 from data.text.characters import clean_text
 from data.text.text_lists import TextsLike
 from data.text.token_windows import pack_tokens
@@ -137,6 +137,9 @@ class FullTokenizer:
             raise FileNotFoundError(
                 f"{preset.path} contains no vocab.txt or tokenizer.json"
             )
+        # That module needs this class.
+        from data.text.tokenizer_loading import create_tokenizer
+
         tokenizer = create_tokenizer(preset.vocab_file, preset=preset)
         tokenizer.keep_special_tokens(special_tokens_in_strings)
         return tokenizer
@@ -342,71 +345,3 @@ class FullTokenizer:
     def convert_ids_to_tokens(self, ids: Iterable[int]) -> list[str]:
         """Returns the WordPieces of ids, which are line numbers from 0 on."""
         return [self.tokens[number] for number in ids]
-
-
-def load_tokenizer(
-    vocab_file: str,
-    do_lower_case: bool,
-    *,
-    is_given: bool,
-    vocab_size: int | None = None,
-    preset: Preset | None = None,
-    config_file: str = "the configuration",
-) -> FullTokenizer:
-    """Loads the tokenizer that the flags of a script select.
-
-    Args:
-        vocab_file: value of --vocab_file.
-        do_lower_case: value of --do_lower_case.
-        is_given: whether the user set --do_lower_case. Otherwise True is only
-            the default, and files may state another casing.
-        vocab_size: size of the model's vocabulary, as in `create_tokenizer`.
-        preset: Preset of the model's weights, as in `create_tokenizer`.
-        config_file: path of the configuration, for messages.
-    """
-    flag = None if do_lower_case and not is_given else do_lower_case
-    return create_tokenizer(vocab_file, flag, preset, vocab_size, config_file)
-
-
-def create_tokenizer(
-    vocab_file: str | os.PathLike[str],
-    do_lower_case: bool | None = None,
-    preset: Preset | None = None,
-    vocab_size: int | None = None,
-    config_file: str = "the configuration",
-) -> FullTokenizer:
-    """Creates a FullTokenizer whose vocabulary and casing fit a model.
-
-    Args:
-        vocab_file: path of the vocabulary.
-        do_lower_case: whether to lower-case text. None = as the files beside
-            the vocabulary or the weights state.
-        preset: Preset of the model's weights. None = only the vocabulary's
-            folder may state the casing.
-        vocab_size: size of the model's vocabulary. None skips this check.
-            Without weights, it must be at most twice the vocabulary.
-        config_file: path of the configuration, for messages.
-
-    Raises:
-        ValueError: the vocabulary does not fit the model, or `find_casing`
-            raises an error.
-        OSError: the vocabulary cannot be read.
-    """
-    tokenizer = FullTokenizer(vocab_file, None)
-    tokenizer.check_vocab()
-    num_tokens = vocabulary_checks.count_tokens(tokenizer.tokens)
-    # Without weights, the vocabulary prescribes the size. One that is a little
-    # smaller may be Google's.
-    is_right = not vocab_size or num_tokens <= vocab_size <= 2 * num_tokens
-    if preset is None and not is_right:
-        raise ValueError(
-            f"{vocab_file} contains {num_tokens} WordPieces, but vocab_size is "
-            f"{vocab_size}; set vocab_size to {num_tokens} in {config_file} or "
-            "a copy of it"
-        )
-    tokenizer.check_vocab(vocab_size)
-    neighbor = os.path.join(os.path.dirname(vocab_file), "tokenizer.json")
-    if os.path.isfile(neighbor):
-        tokenizer.check_same_words(neighbor)
-    tokenizer.set_casing(casing.find_casing(tokenizer, do_lower_case, preset))
-    return tokenizer

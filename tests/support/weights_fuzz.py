@@ -200,7 +200,7 @@ def _from_preset(folder):
 def _export(folder):
     """Prepares an export of the weights in a folder, and writes nothing."""
     from command_line.groups import ExportFlags
-    from data.text.tokenization import create_tokenizer
+    from data.text.tokenizer_loading import create_tokenizer
     from model_folders import identity, presets
     from tools import export
 

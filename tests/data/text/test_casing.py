@@ -8,7 +8,7 @@ import json
 
 import pytest
 
-from data.text import tokenization
+from data.text import tokenizer_loading
 from model_folders.presets import Preset
 from model_folders.tokenizer_files import read_stated_casing
 from tests.support import golden
@@ -28,7 +28,7 @@ def test_the_casing_of_a_released_vocabulary_is_known(name, is_cased):
     assert len(path.read_bytes()) > 100_000
     error = pytest.raises(ValueError, match="--do_lower_case")
     with error if is_cased else contextlib.nullcontext():
-        assert tokenization.create_tokenizer(path).do_lower_case
+        assert tokenizer_loading.create_tokenizer(path).do_lower_case
 
 
 def load(folder, words=(), files=None, **flags):
@@ -49,7 +49,7 @@ def load(folder, words=(), files=None, **flags):
         place.mkdir(exist_ok=True)
         stated = read_stated_casing(place)
         preset = Preset(str(place), weights=weights, stated_casing=stated)
-    return tokenization.load_tokenizer(
+    return tokenizer_loading.load_tokenizer(
         vocab_file,
         flags.get("do_lower_case", True),
         is_given="do_lower_case" in flags,

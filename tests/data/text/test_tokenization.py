@@ -12,7 +12,7 @@ import pytest
 
 from data.classification import classification_examples
 from data.classification.classification_examples import InputExample
-from data.text import tokenization
+from data.text import tokenization, tokenizer_loading
 from model_folders.presets import Preset
 from tests.support import golden, reference_tokenizer
 from tests.support.tokenizer_cases import (
@@ -132,11 +132,11 @@ def test_a_vocabulary_of_the_models_size_fits(create_tokenizer, end):
 
 def test_a_new_model_has_at_most_twice_the_rows():
     num_tokens = len(tokenization.FullTokenizer(VOCAB).tokens)
-    tokenization.create_tokenizer(VOCAB, True, None, 2 * num_tokens)
+    tokenizer_loading.create_tokenizer(VOCAB, True, None, 2 * num_tokens)
     too_many = 2 * num_tokens + 1
     with pytest.raises(ValueError, match="vocab_size"):
-        tokenization.create_tokenizer(VOCAB, True, None, too_many)
-    tokenization.create_tokenizer(VOCAB, True, Preset("."), too_many)
+        tokenizer_loading.create_tokenizer(VOCAB, True, None, too_many)
+    tokenizer_loading.create_tokenizer(VOCAB, True, Preset("."), too_many)
 
 
 def test_repeated_lines_and_rows_without_a_word_are_googles(
