@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypedDict
 import numpy as np
 
 from data.io import packed_files, text_files
-from data.text import special_tokens, text_lists, vocabulary_checks
+from data.text import casing, special_tokens, text_lists, vocabulary_checks
 from data.text.characters import clean_text
 from data.text.text_lists import TextsLike
 from data.text.token_windows import pack_tokens
@@ -137,11 +137,9 @@ class FullTokenizer:
             raise FileNotFoundError(
                 f"{preset.path} contains no vocab.txt or tokenizer.json"
             )
-        # That module needs this class.
-        from data.text.tokenizer_loading import create_tokenizer
-
-        tokenizer = create_tokenizer(preset.vocab_file, preset=preset)
-        tokenizer.keep_special_tokens(special_tokens_in_strings)
+        tokenizer = cls(preset.vocab_file, None, special_tokens_in_strings)
+        tokenizer.check_vocab()
+        tokenizer.use_stated_casing(None, preset)
         return tokenizer
 
     def set_casing(self, do_lower_case: bool) -> None:
@@ -150,6 +148,27 @@ class FullTokenizer:
         self.basic_tokenizer = BasicTokenizer(do_lower_case=do_lower_case)
         self._word_pieces = WordCache(self.tokenize_word)
         self._layer = None
+
+    def use_stated_casing(
+        self, do_lower_case: bool | None, preset: Preset | None
+    ) -> None:
+        """Sets the casing that the user or the files of a model state.
+
+        A tokenizer.json beside the vocabulary must contain the same words.
+
+        Args:
+            do_lower_case: the user's choice. None = as the files state.
+            preset: Preset of the model's weights. None = only the vocabulary's
+                folder may state the casing.
+
+        Raises:
+            ValueError: the words differ, or `find_casing` raises an error.
+        """
+        folder = os.path.dirname(self.vocab_file)
+        neighbor = os.path.join(folder, "tokenizer.json")
+        if os.path.isfile(neighbor):
+            self.check_same_words(neighbor)
+        self.set_casing(casing.find_casing(self, do_lower_case, preset))
 
     def keep_special_tokens(self, is_kept: bool) -> None:
         """Sets whether special tokens such as [MASK] stay whole in a text."""

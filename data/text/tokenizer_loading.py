@@ -2,7 +2,7 @@
 
 import os
 
-from data.text import casing, vocabulary_checks
+from data.text import vocabulary_checks
 from data.text.tokenization import FullTokenizer
 from model_folders.presets import Preset
 
@@ -68,8 +68,5 @@ def create_tokenizer(
             "a copy of it"
         )
     tokenizer.check_vocab(vocab_size)
-    neighbor = os.path.join(os.path.dirname(vocab_file), "tokenizer.json")
-    if os.path.isfile(neighbor):
-        tokenizer.check_same_words(neighbor)
-    tokenizer.set_casing(casing.find_casing(tokenizer, do_lower_case, preset))
+    tokenizer.use_stated_casing(do_lower_case, preset)
     return tokenizer

@@ -1,4 +1,7 @@
-"""GLUE's tasks, on its files where they are, and on small ones of our own."""
+"""GLUE's tasks, on its files where they are, and on small ones of our own.
+
+data/classification/glue_processor.py reads them.
+"""
 
 import csv
 
