@@ -18,6 +18,7 @@ TensorFlow's checkpoints:
     bundle_index.py: checks its index, where TensorFlow ends the process
     object_graph.py: finds checkpoints whose names are in a graph of objects
     object_entries.py: reads these
+    object_names.py: the names in them
 
 HDF5 files:
 

@@ -3,7 +3,8 @@
 model_folders/weights/object_graph.py finds their weights, and
 model_folders/saved_models.py what else they state.
 model_folders/weights/object_entries.py opens them, and
-model_folders/weights/entry_names.py converts the names of their entries.
+model_folders/weights/object_names.py and model_folders/weights/entry_names.py
+convert the names of their entries.
 """
 
 import re
