@@ -86,6 +86,7 @@ What the layers compute with:
 
     tensors.py: types of tensors, and of dicts of tensors
     ops.py: building blocks in plain `keras.ops`, the reference for faster ones
+    overriding.py: chooses a plain version of ops.py or a faster one
     positions.py: masks, and the vectors at some positions
     unpadding.py: leaves padding out
     accelerated/: the functions of ops.py as TensorFlow fuses or compiles them

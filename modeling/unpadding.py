@@ -13,7 +13,8 @@ from collections.abc import Callable
 
 import keras
 
-from modeling.ops import is_plain, reshape_like
+from modeling.ops import reshape_like
+from modeling.overriding import is_plain
 from modeling.tensors import Tensor
 
 # Round the number of rows up to a multiple of _ROWS_MULTIPLE, or in large
