@@ -63,6 +63,7 @@ The network and its heads:
     embeddings.py: words, positions and segments to vectors
     encoder.py: the blocks of the encoder
     attention.py: multi-head attention
+    model_options.py: the arguments that the models share
     layers.py: initial weights, and the base class of the layers
     heads.py: what each task adds to the encoder
     base_task_model.py: `TaskModel`, the base class: an encoder with a head
