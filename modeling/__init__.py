@@ -63,6 +63,7 @@ The network and its heads:
     embeddings.py: words, positions and segments to vectors
     encoder.py: the blocks of the encoder
     attention.py: multi-head attention
+    model_options.py: the arguments that the models share
     layers.py: initial weights, and the base class of the layers
     heads.py: what each task adds to the encoder
     base_task_model.py: `TaskModel`, the base class: an encoder with a head
@@ -86,6 +87,7 @@ What the layers compute with:
 
     tensors.py: types of tensors, and of dicts of tensors
     ops.py: building blocks in plain `keras.ops`, the reference for faster ones
+    overriding.py: chooses a plain version of ops.py or a faster one
     positions.py: masks, and the vectors at some positions
     unpadding.py: leaves padding out
     accelerated/: the functions of ops.py as TensorFlow fuses or compiles them

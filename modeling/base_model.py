@@ -12,7 +12,7 @@ such models, and this file imports modeling/checkpoints.
 
 import functools
 from collections.abc import Sequence
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self, Unpack
 
 import keras
 from absl import logging
@@ -23,10 +23,11 @@ from model_folders import presets
 from model_folders.bert_config import BertConfig
 from model_folders.labels import check_labels
 from modeling import keras_export
-from modeling.checkpoints.loading import create_model
+from modeling.checkpoints.loading import LoadOptions, create_model
 from modeling.checkpoints.restore import LoadReport
 from modeling.fitted_model import FittedModel
 from modeling.layers import all_layers
+from modeling.model_options import ModelOptions
 from modeling.tensors import Outputs
 
 
@@ -55,8 +56,9 @@ class FeaturesModel(FittedModel):
         cls,
         path: StrPath,
         *,
+        config: BertConfig | None = None,
         labels: Sequence[str] | None = None,
-        **options: Any,
+        **options: Unpack[ModelOptions],
     ) -> Self:
         """Creates a model with the configuration and the weights of a folder.
 
@@ -68,11 +70,13 @@ class FeaturesModel(FittedModel):
             path: a folder of a run, of Google's release or of a Hugging Face
                 model, a checkpoint in it, or a model of the Hugging Face hub,
                 hf://OWNER/NAME or hf://OWNER/NAME@REVISION.
+            config: sizes and dropout rates of the network. None = as in the
+                folder.
             labels: names of the outputs, in order. If the folder names the same
                 labels in another order, the head's outputs are reordered. By
                 default, as in the folder.
-            **options: arguments of the class, such as `config` or `num_labels`.
-                By default, as in the folder.
+            **options: other arguments of the class, such as `num_labels`. By
+                default, as in the folder.
 
         Raises:
             OSError: a file is missing, cannot be read or cannot be downloaded.
@@ -87,6 +91,7 @@ class FeaturesModel(FittedModel):
             preset.warn_of_pooling()
         model, report = cls.load_preset(
             preset,
+            config=config,
             labels=() if labels is None else [labels],
             replaces_head=True,
             **options,
@@ -104,17 +109,17 @@ class FeaturesModel(FittedModel):
         cls,
         preset: presets.Preset,
         *,
+        config: BertConfig | None = None,
         labels: Sequence[Sequence[str]] = (),
         replaces_head: bool = False,
-        **options: Any,
+        **options: Unpack[ModelOptions],
     ) -> tuple[Self, LoadReport]:
         """Creates a model like `from_preset`. Returns it, and a LoadReport.
 
         See `load_checkpoint` for `labels` and `replaces_head`.
         """
-        return create_model(
-            cls, preset, labels=labels, replaces_head=replaces_head, **options
-        )
+        load_options = LoadOptions(labels=labels, replaces_head=replaces_head)
+        return create_model(cls, preset, load_options, config, **options)
 
     @classmethod
     def from_config(cls, config: JsonObject) -> Self:

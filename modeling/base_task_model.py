@@ -12,25 +12,19 @@ in Google's code:
 """
 
 import abc
-from typing import Unpack
+from typing import Literal, Unpack
 
 import keras
 
 from files.json_files import JsonObject
 from model_folders.bert_config import BertConfig
 from modeling.base_model import FeaturesModel
-from modeling.bert import BertModel, EncoderOptions
+from modeling.bert import BertModel, EncoderOutputs
 from modeling.heads import BidirectionalLSTM, OutputHead
-from modeling.layers import LayerOptions
+from modeling.model_options import EncoderOptions
 from modeling.ops import dropout_seed
 from modeling.positions import attended_positions
 from modeling.tensors import Features, Outputs, Shape, Tensor
-
-
-class TaskModelOptions(EncoderOptions, LayerOptions, total=False):
-    """Arguments that every task model takes besides its own."""
-
-    bilstm: bool
 
 
 class TaskModel(FeaturesModel, abc.ABC):
@@ -60,7 +54,7 @@ class TaskModel(FeaturesModel, abc.ABC):
     """
 
     head: OutputHead
-    head_input = "pooled_output"
+    head_input: Literal["pooled_output", "sequence_output"] = "pooled_output"
 
     def __init__(
         self,
@@ -126,7 +120,7 @@ class TaskModel(FeaturesModel, abc.ABC):
 
     @abc.abstractmethod
     def apply_head(
-        self, encoded: Features, features: Features, seed: Tensor | None
+        self, encoded: EncoderOutputs, features: Features, seed: Tensor | None
     ) -> Outputs:
         """Returns the head's outputs.
 
@@ -138,11 +132,11 @@ class TaskModel(FeaturesModel, abc.ABC):
 
     def encode(
         self, features: Features, training: bool, seed: Tensor | None
-    ) -> tuple[Features, Tensor | None]:
+    ) -> tuple[EncoderOutputs, Tensor | None]:
         """Returns the outputs of `BertModel`, and the head's dropout seed.
 
-        The outputs are `sequence_output` [B, T, W], `pooled_output` [B, W] and
-        the others of `BertModel`. The seed is int [2], or None.
+        With `bilstm`, `sequence_output` [B, T, W] and `pooled_output` [B, W]
+        are those of the LSTM. The seed is int [2], or None.
         """
         if not training:
             seed = None
@@ -151,7 +145,7 @@ class TaskModel(FeaturesModel, abc.ABC):
         input_ids = features["input_ids"]
         mask = features.get("input_mask")
         segment_ids = features.get("segment_ids")
-        outputs = self.bert(
+        outputs: EncoderOutputs = self.bert(
             input_ids, mask, segment_ids, training=training, seed=seed
         )
         if self.bilstm:

@@ -32,16 +32,6 @@ from modeling.tensors import Shape, Tensor
 from modeling.unpadding import PackedRows, UnpaddedRows
 
 
-class EncoderOptions(TypedDict, total=False):
-    """Arguments of `BertModel` that a task model passes on to its encoder."""
-
-    use_one_hot_embeddings: bool
-    gradient_checkpointing: bool
-    left_to_right: bool
-    unpad: bool
-    seed: int | None
-
-
 class EncoderOutputs(TypedDict):
     """What `BertModel` returns, see the class."""
 

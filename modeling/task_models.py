@@ -13,9 +13,11 @@ import keras
 
 from files.json_files import JsonObject
 from model_folders.bert_config import BertConfig
-from modeling.base_task_model import TaskModel, TaskModelOptions
+from modeling.base_task_model import TaskModel
+from modeling.bert import EncoderOutputs
 from modeling.features import checked_ids
 from modeling.heads import MaskedLanguageModelHead
+from modeling.model_options import TaskModelOptions
 from modeling.ops import at_least_float32, dropout
 from modeling.positions import gather_indexes
 from modeling.tensors import Features, Outputs, Shape, Tensor
@@ -56,7 +58,7 @@ class BertPretrainer(TaskModel):
             self.next_sentence.build(encoded["pooled_output"])
 
     def apply_head(
-        self, encoded: Features, features: Features, seed: Tensor | None
+        self, encoded: EncoderOutputs, features: Features, seed: Tensor | None
     ) -> Features:
         """Computes the masked LM logits [B, P, V] and next sentence logits."""
         positions = checked_ids(
@@ -98,7 +100,7 @@ class BertClassifier(TaskModel):
         self.head = self.create_output_head(num_labels, "classifier")
 
     def apply_head(
-        self, encoded: Features, features: Features, seed: Tensor | None
+        self, encoded: EncoderOutputs, features: Features, seed: Tensor | None
     ) -> Tensor:
         """Returns the logits of BERT's output `head_input`, see the class."""
         inputs = dropout(encoded[self.head_input], HEAD_DROPOUT_PROB, seed=seed)
@@ -152,7 +154,7 @@ class BertSpanLabeler(TaskModel):
             super().build_head(encoded)
 
     def apply_head(
-        self, encoded: Features, features: Features, seed: Tensor | None
+        self, encoded: EncoderOutputs, features: Features, seed: Tensor | None
     ) -> Features:
         """Returns the start and end logits of each position, float [B, T]."""
         logits = self.head(encoded[self.head_input])
@@ -171,7 +173,7 @@ class SeveralTextsModel(TaskModel):
 
     def encode(
         self, features: Features, training: bool, seed: Tensor | None
-    ) -> tuple[Features, Tensor | None]:
+    ) -> tuple[EncoderOutputs, Tensor | None]:
         """Encodes each text as a separate sequence, [B * C, T] in all."""
         return super().encode(self.flatten(features), training, seed)
 
@@ -209,7 +211,7 @@ class BertMultipleChoice(SeveralTextsModel):
         self.head = self.create_output_head(1, "multiple_choice")
 
     def apply_head(
-        self, encoded: Features, features: Features, seed: Tensor | None
+        self, encoded: EncoderOutputs, features: Features, seed: Tensor | None
     ) -> Tensor:
         """Returns the logit of each choice, float [B, C]."""
         logits = self.head(
@@ -256,7 +258,7 @@ class BertEmbedder(SeveralTextsModel):
         """Creates no weights, because this model needs no head."""
 
     def apply_head(
-        self, encoded: Features, features: Features, seed: Tensor | None
+        self, encoded: EncoderOutputs, features: Features, seed: Tensor | None
     ) -> Tensor:
         """Computes the embedding vectors, float [B, W] or [B, C, W]."""
         sequence = at_least_float32(encoded["sequence_output"])

@@ -10,10 +10,12 @@ In shapes, B = batch, T = length in WordPieces, W = width, R = number of rows
 """
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import keras
 
-from modeling.ops import is_plain, reshape_like
+from modeling.ops import reshape_like
+from modeling.overriding import is_plain
 from modeling.tensors import Tensor
 
 # Round the number of rows up to a multiple of _ROWS_MULTIPLE, or in large
@@ -49,12 +51,12 @@ class PaddedRows:
         )
 
 
-class _KeptRows:
-    """Base of classes that keep only the rows of a tensor at WordPieces.
+class RowMap(NamedTuple):
+    """Where the kept rows lie in a tensor, and the row of each position.
 
     The tensor is the batch [B, T, W], or its packed sequences [S, T, W].
 
-    Args:
+    Attributes:
         shape: first two axes of the tensor, (B, T) or (S, T).
         positions: int [R], index of each row in the two axes, flattened.
         row_numbers: int [B * T] or [S * T], number of each position's row,
@@ -62,17 +64,21 @@ class _KeptRows:
         spare: index of the row that is copied to padding.
     """
 
-    def __init__(
-        self,
-        shape: tuple[Tensor | int, Tensor | int],
-        positions: Tensor,
-        row_numbers: Tensor,
-        spare: Tensor | int = 0,
-    ) -> None:
-        self._shape = shape
-        self._positions = positions
-        self._row_numbers = row_numbers
-        self._spare = spare
+    shape: tuple[Tensor | int, Tensor | int]
+    positions: Tensor
+    row_numbers: Tensor
+    spare: Tensor | int = 0
+
+
+class _KeptRows:
+    """Base of classes that keep only the rows of a tensor at WordPieces.
+
+    Args:
+        row_map: where the rows lie in the tensor.
+    """
+
+    def __init__(self, row_map: RowMap) -> None:
+        self._map = row_map
 
     def unpad(self, padded: Tensor) -> Tensor:
         """Returns the rows [R, W] at WordPieces of [B, T, W] or [S, T, W]."""
@@ -90,23 +96,27 @@ class _KeptRows:
         return _with_gradient(self._scatter_with_spare, self._gather)(rows)
 
     def _gather(self, padded: Tensor) -> Tensor:
+        # [B, T, W] or [S, T, W] -> [R, W]
         flat = keras.ops.reshape(padded, (-1, padded.shape[-1]))
-        return keras.ops.take(flat, self._positions, axis=0)
+        return keras.ops.take(flat, self._map.positions, axis=0)
 
     def _scatter_with_zeros(self, rows: Tensor) -> Tensor:
+        # [R, W] -> [B, T, W] or [S, T, W]
         zero = keras.ops.zeros((1, rows.shape[-1]), rows.dtype)
         rows = keras.ops.concatenate([zero, rows], axis=0)
-        return self._scatter(rows, self._row_numbers)
+        return self._scatter(rows, self._map.row_numbers)
 
     def _scatter_with_spare(self, rows: Tensor) -> Tensor:
-        numbers = self._row_numbers
-        indexes = keras.ops.where(numbers > 0, numbers - 1, self._spare)
+        # [R, W] -> [B, T, W] or [S, T, W]
+        numbers = self._map.row_numbers
+        indexes = keras.ops.where(numbers > 0, numbers - 1, self._map.spare)
         return self._scatter(rows, indexes)
 
     def _scatter(self, rows: Tensor, indexes: Tensor) -> Tensor:
+        # Rows [R, W], or [1 + R, W] with zeros, at indexes [B * T] or [S * T].
         return keras.ops.reshape(
             keras.ops.take(rows, indexes, axis=0),
-            (*self._shape, rows.shape[-1]),
+            (*self._map.shape, rows.shape[-1]),
         )
 
 
@@ -120,36 +130,45 @@ class UnpaddedRows(_KeptRows):
     """
 
     def __init__(self, input_mask: Tensor) -> None:
-        input_mask = keras.ops.cast(
+        is_wordpiece = keras.ops.cast(
             keras.ops.cast(input_mask, "int32") != 0, "int32"
         )
-        shape = keras.ops.shape(input_mask)
-        num_positions = shape[0] * shape[1]
-        self._lengths = keras.ops.sum(input_mask, axis=1)
-        num_wordpieces = keras.ops.sum(self._lengths)
-        is_padding = 1 - keras.ops.reshape(input_mask, (-1,))
-        # Round the number of rows up, so that there are few different shapes.
-        multiple = keras.ops.maximum(
-            _ROWS_MULTIPLE, num_positions // _MAX_SHAPES
-        )
-        # Always keep at least one row, even if the batch is all padding,
-        # because `pad` fills the padding with a copy of a row.
-        num_multiples = -(-keras.ops.maximum(num_wordpieces, 1) // multiple)
-        num_rows = keras.ops.minimum(num_multiples * multiple, num_positions)
-        # Order all positions [B * T]: first the WordPieces, then padding.
-        positions = keras.ops.arange(num_positions, dtype="int32")
-        order = keras.ops.argsort(is_padding * num_positions + positions)
-        numbers = keras.ops.cast(keras.ops.argsort(order), "int32") + 1
-        super().__init__(
-            shape,
-            positions=keras.ops.cast(order, "int32")[:num_rows],
-            row_numbers=keras.ops.where(numbers <= num_rows, numbers, 0),
-            spare=num_rows - 1,
-        )
+        self._lengths = keras.ops.sum(is_wordpiece, axis=1)
+        super().__init__(plan_unpadding(is_wordpiece, self._lengths))
 
     def packed(self) -> "PackedRows":
         """Returns an object that packs these rows into a few long sequences."""
-        return PackedRows(self._positions, self._lengths, self._shape[1])
+        capacity = self._map.shape[1]
+        return PackedRows(self._map.positions, self._lengths, capacity)
+
+
+def plan_unpadding(is_wordpiece: Tensor, lengths: Tensor) -> RowMap:
+    """Returns where the rows of WordPieces lie in a batch.
+
+    Args:
+        is_wordpiece: int [B, T], 1 = a WordPiece, 0 = padding.
+        lengths: int [B], number of WordPieces in each sequence.
+    """
+    shape = keras.ops.shape(is_wordpiece)
+    num_positions = shape[0] * shape[1]
+    num_wordpieces = keras.ops.sum(lengths)
+    is_padding = 1 - keras.ops.reshape(is_wordpiece, (-1,))
+    # Round the number of rows up, so that there are few different shapes.
+    multiple = keras.ops.maximum(_ROWS_MULTIPLE, num_positions // _MAX_SHAPES)
+    # Always keep at least one row, even if the batch is all padding, because
+    # `pad` fills the padding with a copy of a row.
+    num_multiples = -(-keras.ops.maximum(num_wordpieces, 1) // multiple)
+    num_rows = keras.ops.minimum(num_multiples * multiple, num_positions)
+    # Order all positions [B * T]: first the WordPieces, then padding.
+    positions = keras.ops.arange(num_positions, dtype="int32")
+    order = keras.ops.argsort(is_padding * num_positions + positions)
+    numbers = keras.ops.cast(keras.ops.argsort(order), "int32") + 1
+    return RowMap(
+        shape,
+        positions=keras.ops.cast(order, "int32")[:num_rows],
+        row_numbers=keras.ops.where(numbers <= num_rows, numbers, 0),
+        spare=num_rows - 1,
+    )
 
 
 class PackedRows(_KeptRows):
@@ -169,96 +188,122 @@ class PackedRows(_KeptRows):
             the same sequence, or both are unused.
     """
 
-    # Two sequences, "a b c" and "d e", in a batch of length T = 6, with one
-    # row of padding so that R = 6:
-    #
-    #     batch            a b c . . .   d e . . . .    lengths [3, 2]
-    #     rows             a b c d e .                  positions [0 1 2 6 7 3]
-    #     packed, S = 1    a b c d e .
-    #     sequence         0 0 0 1 1 0                  of each row
-    #     packed_positions 0 1 2 3 4 0                  of each row, 0 = padding
-    #     row_numbers      1 2 3 4 5 0                  from 1, 0 = unused
-    #     sequences        1 1 1 2 2 0                  from 1, 0 = unused
-    #
-    # "d e" begins at 3, after "a b c". In the attention mask a, b and c see
-    # each other, d and e see each other, and the unused position sees itself.
-
     def __init__(
         self, positions: Tensor, lengths: Tensor, capacity: int | Tensor
     ) -> None:
-        packed, offsets, num_packed = _first_fit(lengths, capacity)
-        # Number of each row's sequence, and the row's offset in the sequence.
-        row = keras.ops.arange(keras.ops.shape(positions)[0], dtype="int32")
-        sequence = positions // capacity
-        first_row = keras.ops.cumsum(lengths) - lengths
-        offset = row - keras.ops.take(first_row, sequence)
-        starts = packed * capacity + offsets
-        is_padding = row >= keras.ops.sum(lengths)
-        self._is_padding = is_padding[:, None]
-        packed_positions = keras.ops.where(
-            is_padding, 0, keras.ops.take(starts, sequence) + offset
-        )
-        # For each packed position, the number of its row and the number of its
-        # sequence, both counted from 1. 0 = an unused position.
-        row_numbers, sequences = (
-            keras.ops.scatter(
-                packed_positions[:, None],
-                keras.ops.where(is_padding, 0, values + 1),
-                (num_packed * capacity,),
-            )
-            for values in (row, sequence)
-        )
-        shape = (num_packed, capacity)
-        super().__init__(shape, packed_positions, row_numbers)
-        sequences = keras.ops.reshape(sequences, shape)
+        plan = plan_packing(positions, lengths, capacity)
+        super().__init__(plan.row_map)
+        self._is_padding = plan.is_padding[:, None]
         self.attention_mask = keras.ops.cast(
-            sequences[:, :, None] == sequences[:, None, :], "int32"
+            plan.sequences[:, :, None] == plan.sequences[:, None, :], "int32"
         )
 
     def _gather(self, padded: Tensor) -> Tensor:
-        """Returns the rows, zeros for a row of padding."""
-        # The entry of such a row in `_positions` is 0, which is the position of
-        # another row.
+        # [S, T, W] -> [R, W], zeros for a row of padding: its entry in
+        # `positions` is 0, which is the position of another row.
         return keras.ops.where(self._is_padding, 0.0, super()._gather(padded))
 
 
-Rows = PaddedRows | UnpaddedRows | PackedRows
+class PackingPlan(NamedTuple):
+    """Where each row of a batch lies in the packed sequences.
+
+    Attributes:
+        row_map: where the rows lie. A row of padding lies nowhere, and its
+            entry in `positions` is 0.
+        is_padding: bool [R], whether a row is padding.
+        sequences: int [S, T], number of the sequence at each packed position,
+            counted from 1. 0 = an unused position.
+    """
+
+    row_map: RowMap
+    is_padding: Tensor
+    sequences: Tensor
 
 
-def _with_gradient(
-    function: Callable[[Tensor], Tensor], transposed: Callable[[Tensor], Tensor]
-) -> Callable[[Tensor], Tensor]:
-    """Returns the linear `function`, with `transposed` as its gradient."""
+def plan_packing(
+    positions: Tensor, lengths: Tensor, capacity: int | Tensor
+) -> PackingPlan:
+    """Returns where the rows of a batch lie in a few long sequences.
 
-    @keras.ops.custom_gradient
-    def apply(inputs: Tensor) -> tuple[Tensor, Callable[..., Tensor]]:
-        # On torch, Keras also passes the inputs, and passes the gradient by
-        # keyword.
-        def gradient(*args: Tensor, upstream: Tensor | None = None) -> Tensor:
-            return transposed(args[0] if upstream is None else upstream)
+    For example, two sequences, "a b c" and "d e", in a batch of length T = 6,
+    with one row of padding so that R = 6:
 
-        return function(inputs), gradient
+        batch            a b c . . .   d e . . . .    lengths [3, 2]
+        rows             a b c d e .                  positions [0 1 2 6 7 3]
+        packed, S = 1    a b c d e .
+        sequence         0 0 0 1 1 0                  of each row
+        packed_positions 0 1 2 3 4 0                  of each row, 0 = padding
+        row_numbers      1 2 3 4 5 0                  from 1, 0 = unused
+        sequences        1 1 1 2 2 0                  from 1, 0 = unused
 
-    return apply
+    "d e" begins at 3, after "a b c". In the attention mask a, b and c see each
+    other, d and e see each other, and the unused position sees itself.
+
+    Args:
+        positions: int [R], index of each row among the batch's B * T positions.
+        lengths: int [B], length of each sequence in WordPieces.
+        capacity: T, the length of a packed sequence.
+    """
+    packed, offsets, num_packed = first_fit(lengths, capacity)
+    # Number of each row's sequence, and the row's offset in the sequence.
+    row = keras.ops.arange(keras.ops.shape(positions)[0], dtype="int32")
+    sequence = positions // capacity
+    first_row = keras.ops.cumsum(lengths) - lengths
+    offset = row - keras.ops.take(first_row, sequence)
+    starts = packed * capacity + offsets
+    is_padding = row >= keras.ops.sum(lengths)
+    packed_positions = keras.ops.where(
+        is_padding, 0, keras.ops.take(starts, sequence) + offset
+    )
+    # For each packed position, the number of its row and the number of its
+    # sequence, both counted from 1. 0 = an unused position.
+    row_numbers, sequences = (
+        keras.ops.scatter(
+            packed_positions[:, None],
+            keras.ops.where(is_padding, 0, values + 1),
+            (num_packed * capacity,),
+        )
+        for values in (row, sequence)
+    )
+    shape = (num_packed, capacity)
+    return PackingPlan(
+        RowMap(shape, packed_positions, row_numbers),
+        is_padding,
+        keras.ops.reshape(sequences, shape),
+    )
 
 
-def _first_fit(
-    lengths: Tensor, capacity: int | Tensor
-) -> tuple[Tensor, Tensor, Tensor]:
+class FirstFit(NamedTuple):
+    """Where each sequence begins in the packed sequences.
+
+    Attributes:
+        packed: int [B], index of the packed sequence that contains it.
+        offsets: int [B], the position at which it begins there.
+        num_packed: number of packed sequences, at least 1.
+    """
+
+    packed: Tensor
+    offsets: Tensor
+    num_packed: Tensor
+
+
+def first_fit(lengths: Tensor, capacity: int | Tensor) -> FirstFit:
     """Packs sequences by first fit, the longest first.
-
-    Returns, for each sequence, the index of the packed sequence that contains
-    it and the position at which it begins there, int [B], and the number of
-    packed sequences, at least 1.
 
     For example, sequences of 3, 2, 6 and 1 WordPieces are packed into two of
     capacity 6. The third fills packed sequence 0. The others follow each other
     in packed sequence 1. Returns [1, 1, 0, 1], [0, 3, 0, 5] and 2.
+
+    Args:
+        lengths: int [B].
+        capacity: length of a packed sequence, at least that of the longest.
     """
     batch_size = keras.ops.shape(lengths)[0]
     order = keras.ops.cast(keras.ops.argsort(-lengths), "int32")
     numbers = keras.ops.arange(batch_size, dtype="int32")
 
+    # The state: `used` [B], the WordPieces in each packed sequence so far, and
+    # `packed` and `offsets` of the result.
     def pack(
         index: Tensor, state: tuple[Tensor, ...]
     ) -> tuple[Tensor, Tensor, Tensor]:
@@ -280,4 +325,24 @@ def _first_fit(
         0, batch_size, pack, (zeros, zeros, zeros)
     )
     num_packed = keras.ops.sum(keras.ops.cast(used > 0, "int32"))
-    return packed, offsets, keras.ops.maximum(num_packed, 1)
+    return FirstFit(packed, offsets, keras.ops.maximum(num_packed, 1))
+
+
+Rows = PaddedRows | UnpaddedRows | PackedRows
+
+
+def _with_gradient(
+    function: Callable[[Tensor], Tensor], transposed: Callable[[Tensor], Tensor]
+) -> Callable[[Tensor], Tensor]:
+    """Returns the linear `function`, with `transposed` as its gradient."""
+
+    @keras.ops.custom_gradient
+    def apply(inputs: Tensor) -> tuple[Tensor, Callable[..., Tensor]]:
+        # On torch, Keras also passes the inputs, and passes the gradient by
+        # keyword.
+        def gradient(*args: Tensor, upstream: Tensor | None = None) -> Tensor:
+            return transposed(args[0] if upstream is None else upstream)
+
+        return function(inputs), gradient
+
+    return apply

@@ -33,7 +33,8 @@ if TYPE_CHECKING:
     from data.io import feature_specs, tfrecords
     from data.io.split_names import Purpose
     from modeling.base_loss import Loss
-    from modeling.base_task_model import TaskModel, TaskModelOptions
+    from modeling.base_task_model import TaskModel
+    from modeling.model_options import TaskModelOptions
 
 # An example, and what `Task.encode` yields beside a record.
 ExampleT = TypeVar("ExampleT")

@@ -21,36 +21,31 @@ from modeling.ops import at_least_float32
 from modeling.tensors import Features, Tensor
 
 
-def compiled(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
-    """Compiles an elementwise function and its gradient with XLA.
+class Compiled:
+    """An elementwise function that XLA compiles, and its gradient.
 
     To save memory, the forward pass stores only the inputs. The backward pass
-    computes the function again. In `compiled(ops.activation.plain)(inputs,
+    computes the function again. In `Compiled(ops.activation.plain)(inputs,
     "gelu")`, for example, `inputs` is a tensor of the graph, and "gelu" a
     constant, so that XLA compiles another graph for "relu".
 
     Args:
         function: pure function, (tensors and constants) -> tensor.
     """
-    signature = inspect.signature(function)
-    forward = tf.function(function, jit_compile=True, autograph=False)
 
-    @functools.partial(tf.function, jit_compile=True, autograph=False)
-    def backward(
-        inputs: Features, upstream: Tensor, **constants: object
-    ) -> list[Tensor]:
-        floats = [
-            tensor for tensor in inputs.values() if tensor.dtype.is_floating
-        ]
-        with tf.GradientTape() as tape:
-            tape.watch(floats)
-            outputs = function(**inputs, **constants)
-        gradients: list[Tensor] = tape.gradient(outputs, floats, upstream)
-        return gradients
+    def __init__(self, function: Callable[..., Tensor]) -> None:
+        functools.update_wrapper(self, function)
+        self._function = function
+        self._signature = inspect.signature(function)
+        compile_function = functools.partial(
+            tf.function, jit_compile=True, autograph=False
+        )
+        self._forward = compile_function(function)
+        self._backward = compile_function(self._compute_gradients)
 
-    @functools.wraps(function)
-    def call(*args: object, **kwargs: object) -> Tensor:
-        arguments = signature.bind(*args, **kwargs).arguments
+    def __call__(self, *args: object, **kwargs: object) -> Tensor:
+        """Calls the function, with the gradient for a tape."""
+        arguments = self._signature.bind(*args, **kwargs).arguments
         names = [name for name in arguments if tf.is_tensor(arguments[name])]
         constants = {
             name: value
@@ -65,17 +60,28 @@ def compiled(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
             inputs = dict(zip(names, tensors, strict=True))
 
             def gradient(upstream: Tensor) -> list[Tensor | None]:
-                grads = iter(backward(inputs, upstream, **constants))
+                grads = iter(self._backward(inputs, upstream, **constants))
                 return [
                     next(grads) if tensor.dtype.is_floating else None
                     for tensor in tensors
                 ]
 
-            return forward(**inputs, **constants), gradient
+            return self._forward(**inputs, **constants), gradient
 
         return apply(*[arguments[name] for name in names])
 
-    return call
+    def _compute_gradients(
+        self, inputs: Features, upstream: Tensor, **constants: object
+    ) -> list[Tensor]:
+        # The gradients of the floating-point inputs, in their order.
+        floats = [
+            tensor for tensor in inputs.values() if tensor.dtype.is_floating
+        ]
+        with tf.GradientTape() as tape:
+            tape.watch(floats)
+            outputs = self._function(**inputs, **constants)
+        gradients: list[Tensor] = tape.gradient(outputs, floats, upstream)
+        return gradients
 
 
 def random_bits(shape: Sequence[int | Tensor], seed: Tensor) -> Tensor:
@@ -130,12 +136,12 @@ def keep_mask(
     return random_bits(shape, seed) >= _uint32(int(dropout_prob * 2**32))
 
 
-activation = compiled(ops.activation.plain)
-attention_probs = compiled(ops.attention_probs.plain)
-dropout = compiled(ops.dropout.plain)
+activation = Compiled(ops.activation.plain)
+attention_probs = Compiled(ops.attention_probs.plain)
+dropout = Compiled(ops.dropout.plain)
 
 
-@compiled
+@Compiled
 def _dropout_add_norm(
     inputs: Tensor,
     residual: Tensor,

@@ -3,7 +3,7 @@
 import inspect
 import re
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeVar, Unpack
 
 import keras
 from absl import logging
@@ -35,6 +35,10 @@ from modeling.checkpoints.restore import LoadReport
 
 if TYPE_CHECKING:
     from modeling.fitted_model import FittedModel
+    from modeling.model_options import ModelOptions
+
+# A checkpoint, the folder that contains it, or what the folder's files state.
+Source: TypeAlias = StrPath | Preset
 
 ModelT = TypeVar("ModelT", bound="FittedModel")
 
@@ -48,9 +52,15 @@ _PRETRAINED_NAME = re.compile(
 _BLOCK_NAME = re.compile(r"bert[/.]encoder[/.]layer[_.]")
 
 
-def _checkpoint_of(
-    path: StrPath | Preset, best: bool | None = None
-) -> Checkpoint:
+class LoadOptions(NamedTuple):
+    """How to load a checkpoint. `load_checkpoint` describes the fields."""
+
+    layers: Sequence[int] | None = None
+    labels: Sequence[Sequence[str]] = ()
+    replaces_head: bool = False
+
+
+def _checkpoint_of(path: Source, best: bool | None = None) -> Checkpoint:
     """Returns the checkpoint that a path names or contains."""
     model_json = None
     if isinstance(path, Preset):
@@ -76,7 +86,7 @@ def _checkpoint_of(
 
 
 def find_checkpoint(
-    path: StrPath | Preset,
+    path: Source,
     best: bool | None = None,
     config: BertConfig | None = None,
     layers: Sequence[int] | None = None,
@@ -125,7 +135,7 @@ def _check_files(
 
 def load_checkpoint(
     model: "FittedModel",
-    path: StrPath | Preset,
+    path: Source,
     layers: Sequence[int] | None = None,
     labels: Sequence[Sequence[str]] = (),
     best: bool | None = None,
@@ -179,32 +189,24 @@ def load_checkpoint(
     elif labels or replaces_head:
         preset = presets.read_preset(path)
     checkpoint = _checkpoint_of(preset or path, best)
-    return _load_weights(
-        model, checkpoint, preset, layers, labels, replaces_head
-    )
+    options = LoadOptions(layers, labels, replaces_head)
+    return _load_weights(model, checkpoint, preset, options)
 
 
 def _load_weights(
     model: "FittedModel",
     checkpoint: Checkpoint,
     preset: Preset | None,
-    layers: Sequence[int] | None,
-    labels: Sequence[Sequence[str]],
-    replaces_head: bool,
+    options: LoadOptions,
 ) -> LoadReport:
     """Loads a checkpoint, as `load_checkpoint` does.
 
     `preset` is what its folder states, None if that is not needed.
     """
+    layers, labels, replaces_head = options
     new_head: Sequence[str] = ()
     if preset and replaces_head:
-        reason = _find_reason_for_new_head(model, checkpoint, preset, labels)
-        if reason:
-            new_head = head_weights(model)
-            names = ", ".join(new_head)
-            logging.warning(
-                "%s. The head starts at random values: %s.", reason, names
-            )
+        new_head = _find_new_head(model, checkpoint, preset, labels)
     report = checkpoint.load(model, layers, new_head)
     if layers is None and any(map(_BLOCK_NAME.match, report.unused)):
         logging.warning(
@@ -212,7 +214,7 @@ def _load_weights(
             "wrong unless the model is trained.",
             report.path,
         )
-    if preset:
+    if preset and labels:
         _reorder_outputs(model, preset, labels, report)
     return report
 
@@ -220,26 +222,25 @@ def _load_weights(
 def create_model(
     model_class: type[ModelT],
     preset: Preset,
-    *,
-    labels: Sequence[Sequence[str]] = (),
-    replaces_head: bool = False,
-    **options: Any,
+    load_options: LoadOptions,
+    config: BertConfig | None = None,
+    **options: Unpack["ModelOptions"],
 ) -> tuple[ModelT, LoadReport]:
     """Creates a model with the configuration and the weights of a folder.
 
     Args:
         model_class: class of the model, one of this package.
         preset: what the files in the folder state.
-        labels: names of the model's outputs, as in `load_checkpoint`.
-        replaces_head: what becomes of another head, as in `load_checkpoint`.
-        **options: arguments of the class. By default, as in the folder.
+        load_options: how to load the weights.
+        config: sizes and dropout rates of the network. None = as in the folder.
+        **options: other arguments of the class. By default, as in the folder.
 
     Raises:
         OSError: a file is missing or cannot be read.
         ValueError: the folder contains no BERT, or weights of other shapes. Or
             `num_labels` is neither set nor stated.
     """
-    config = options.pop("config", None) or preset.load_config()
+    config = config or preset.load_config()
     if config is None:
         # Says which other library's weights the folder contains.
         find_checkpoint(preset)
@@ -251,23 +252,16 @@ def create_model(
     # created.
     checkpoint = _checkpoint_of(preset)
     _check_files(checkpoint, preset, config)
-    options = _stated_options(model_class, preset, checkpoint) | options
-    if _has_labels(model_class) and "num_labels" not in options:
+    arguments = {**_stated_options(model_class, preset, checkpoint), **options}
+    if _has_labels(model_class) and "num_labels" not in arguments:
         raise ValueError(
             f"{checkpoint.file} contains no head of a {model_class.__name__} "
             "under the names of Google or of transformers, so it does not "
             f"state num_labels. {describe_entries(_other_names(checkpoint))}. "
             "Pass num_labels=N for a new head of N outputs, or rename the head"
         )
-    model = model_class(config, **options)
-    report = _load_weights(
-        model,
-        checkpoint,
-        preset,
-        layers=None,
-        labels=labels,
-        replaces_head=replaces_head,
-    )
+    model = model_class(config, **arguments)
+    report = _load_weights(model, checkpoint, preset, load_options)
     return model, report
 
 
@@ -292,6 +286,33 @@ def _stated_options(
     return stated
 
 
+def _find_new_head(
+    model: "FittedModel",
+    checkpoint: Checkpoint,
+    preset: Preset,
+    labels: Sequence[Sequence[str]],
+) -> list[str]:
+    """Returns the names of the head's weights that keep their random values.
+
+    They are none if the folder's head is of use for the model, or if the model
+    has no head. Otherwise the log says why.
+    """
+    if not model.built:
+        model.build()
+    names = head_weights(model)
+    if not names:
+        return []
+    # A damaged file is an error before the log says what becomes of its head.
+    _check_files(checkpoint, preset, config=None)
+    reason = find_other_outputs(model, preset, checkpoint.shapes, labels)
+    if not reason:
+        return []
+    logging.warning(
+        "%s. The head starts at random values: %s.", reason, ", ".join(names)
+    )
+    return names
+
+
 def _reorder_outputs(
     model: "FittedModel",
     preset: Preset,
@@ -311,25 +332,6 @@ def _reorder_outputs(
         name = original_name(variable)
         if name in {"output_weights", "output_bias"} & {*report.loaded}:
             variable.assign(keras.ops.take(variable, order, axis=0))
-
-
-def _find_reason_for_new_head(
-    model: "FittedModel",
-    checkpoint: Checkpoint,
-    preset: Preset,
-    labels: Sequence[Sequence[str]],
-) -> str | None:
-    """Returns why the folder's head is of no use for the model, or None.
-
-    None also if the model has no head.
-    """
-    if not model.built:
-        model.build()
-    if not head_weights(model):
-        return None
-    # A damaged file is an error before the log says what becomes of its head.
-    _check_files(checkpoint, preset, config=None)
-    return find_other_outputs(model, preset, checkpoint.shapes, labels)
 
 
 def read_shapes(path: StrPath) -> dict[str, Sequence[int]]:

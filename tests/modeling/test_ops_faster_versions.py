@@ -4,7 +4,6 @@ The plain definitions themselves are compared with Google's code: as parts of
 the whole network, in tests/modeling/test_task_models_golden.py.
 """
 
-import concurrent.futures
 import itertools
 
 import keras
@@ -186,46 +185,6 @@ def test_a_compiled_cross_entropy_is_exact_to_float32(dtype):
     exact = ops.cross_entropy.plain(tf.cast(logits, "float64"), labels)
     np.testing.assert_allclose(losses, exact, rtol=1e-6, atol=1e-6)
     assert np.count_nonzero(losses) == 4
-
-
-def test_plain_switches_all_forms_off():
-    inputs = tf.cast(draw(4, 256), "float32")
-    arguments = dict(dropout_prob=0.5, seed=tf.constant(SEED))
-    faster = ops.dropout(inputs, **arguments)
-    with ops.plain():
-        plain = ops.dropout(inputs, **arguments)
-        again = ops.dropout(inputs, **arguments)
-    # Another generator draws what is dropped.
-    assert not np.array_equal(plain, faster)
-    np.testing.assert_array_equal(plain, again)
-    np.testing.assert_array_equal(ops.dropout(inputs, **arguments), faster)
-
-
-def test_plain_switches_only_its_own_thread():
-    with concurrent.futures.ThreadPoolExecutor(1) as pool:
-        with ops.plain():
-            assert ops.is_plain()
-            assert not pool.submit(ops.is_plain).result()
-        assert not ops.is_plain()
-
-
-def mode_by_position(inputs, training):
-    return inputs
-
-
-def mode_in_two_names(inputs, *, training, seed):
-    return inputs
-
-
-@pytest.mark.parametrize("function", [mode_by_position, mode_in_two_names])
-def test_an_operation_has_one_keyword_for_the_mode(function):
-    with pytest.raises(TypeError, match=f"{function.__name__} must have"):
-        ops.Overridable(function)
-
-
-def test_the_mode_of_a_call_is_a_keyword():
-    with pytest.raises(TypeError, match="positional argument"):
-        ops.swap_heads(tf.zeros((1, 2, 3, 4)), True)
 
 
 def test_versions_that_depend_on_training_are_of_functions_that_show_it():

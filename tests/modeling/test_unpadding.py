@@ -9,6 +9,7 @@ import pytest
 import tensorflow as tf
 
 import modeling
+from modeling import unpadding
 from tests.support import models
 from tests.support.kinds import outputs_and_gradients
 
@@ -18,6 +19,76 @@ CONFIG = models.tiny_config(**models.NO_DROPOUT)
 def features(lengths, length):
     batch = models.create_batch(lengths, length)
     return {name: tf.constant(value) for name, value in batch.items()}
+
+
+def integers(values):
+    return keras.ops.convert_to_tensor(values, dtype="int32")
+
+
+def as_lists(plan):
+    """Returns the arrays of nested named tuples as lists."""
+    return keras.tree.map_structure(
+        lambda value: np.asarray(keras.ops.convert_to_numpy(value)).tolist(),
+        plan,
+    )
+
+
+@pytest.mark.backends
+def test_the_rows_of_words_are_kept_in_their_order():
+    is_wordpiece = integers([[1, 1, 1, 0, 0, 0], [1, 1, 0, 0, 0, 0]])
+    row_map = unpadding.plan_unpadding(is_wordpiece, integers([3, 2]))
+    # So few positions are all kept, those of padding last.
+    assert as_lists(row_map) == unpadding.RowMap(
+        shape=(2, 6),
+        positions=[0, 1, 2, 6, 7, 3, 4, 5, 8, 9, 10, 11],
+        row_numbers=[1, 2, 3, 6, 7, 8, 4, 5, 9, 10, 11, 12],
+        spare=11,
+    )
+
+
+@pytest.mark.backends
+def test_the_number_of_rows_is_rounded_up():
+    is_wordpiece = integers(np.arange(200)[None] < 65)
+    row_map = unpadding.plan_unpadding(is_wordpiece, integers([65]))
+    assert len(row_map.positions) == 128
+    numbers = keras.ops.convert_to_numpy(row_map.row_numbers)
+    np.testing.assert_array_equal(numbers[:128], np.arange(1, 129))
+    assert not numbers[128:].any()
+
+
+@pytest.mark.backends
+def test_short_sequences_are_packed_into_a_long_one():
+    # "a b c" and "d e", and a row of padding.
+    plan = unpadding.plan_packing(
+        integers([0, 1, 2, 6, 7, 3]), integers([3, 2]), capacity=6
+    )
+    assert as_lists(plan) == unpadding.PackingPlan(
+        unpadding.RowMap(
+            shape=(1, 6),
+            positions=[0, 1, 2, 3, 4, 0],
+            row_numbers=[1, 2, 3, 4, 5, 0],
+            spare=0,
+        ),
+        is_padding=[False] * 5 + [True],
+        sequences=[[1, 1, 1, 2, 2, 0]],
+    )
+
+
+@pytest.mark.backends
+@pytest.mark.parametrize(
+    ("lengths", "packed", "offsets", "num_packed"),
+    [
+        ([3, 2, 6, 1], [1, 1, 0, 1], [0, 3, 0, 5], 2),
+        ([6, 6], [0, 1], [0, 0], 2),
+        # A batch of padding alone has one packed sequence, too.
+        ([0, 0], [0, 0], [0, 0], 1),
+    ],
+)
+def test_each_sequence_goes_where_it_fits_first(
+    lengths, packed, offsets, num_packed
+):
+    fit = unpadding.first_fit(integers(lengths), capacity=6)
+    assert as_lists(fit) == unpadding.FirstFit(packed, offsets, num_packed)
 
 
 @pytest.fixture(

@@ -34,7 +34,7 @@ from training.tasks import prediction_files
 
 if TYPE_CHECKING:
     from modeling.base_loss import Loss
-    from modeling.base_task_model import TaskModelOptions
+    from modeling.model_options import TaskModelOptions
 
 _Split = task.Split[InputExample, int]
 # A length that no text reaches, in WordPieces.

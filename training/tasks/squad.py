@@ -32,7 +32,7 @@ from training.fine_tuning_config import FineTuningConfig
 from training.start import StartingPoint
 
 if TYPE_CHECKING:
-    from modeling.base_task_model import TaskModelOptions
+    from modeling.model_options import TaskModelOptions
 
 _Split = task.Split[SquadExample, passage_windows.SquadFeatures]
 # The logits of the start and the end.

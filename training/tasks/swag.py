@@ -16,7 +16,7 @@ from training.fine_tuning_config import FineTuningConfig
 from training.start import StartingPoint
 
 if TYPE_CHECKING:
-    from modeling.base_task_model import TaskModelOptions
+    from modeling.model_options import TaskModelOptions
 
 _Split = task.Split[swag_examples.SwagExample, None]
 

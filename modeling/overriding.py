@@ -1,0 +1,134 @@
+"""Chooses for each call a function's plain version or a faster one.
+
+modeling/ops.py contains the plain versions, in `keras.ops`. A function there
+that is marked `Overridable` may have a faster version in modeling/accelerated/,
+whose results differ only by rounding. The choice depends on the first argument,
+and for some functions on whether the call is part of a training step. Such a
+function has a keyword-only parameter that shows this: `training`, or `seed` if
+the function drops elements, because only training drops elements.
+
+To remove the faster versions, delete modeling/accelerated/ with its tests. Then
+`_find_chooser` finds nothing, and each call runs the plain version. Call the
+model instead of `inference.Predictor` in training/loop/prediction.py, and
+export without `kernels_to_cast` in saved_model_writer.py of serving/exporting/.
+Last, remove the decorator `Overridable`, which then does nothing. Results
+change only by rounding, but training and prediction become slower.
+"""
+
+import contextlib
+import contextvars
+import functools
+import importlib
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from importlib.util import find_spec
+from typing import Any, Concatenate, Generic, ParamSpec, TypeAlias, TypeVar
+
+import keras
+
+FirstT = TypeVar("FirstT")
+P = ParamSpec("P")
+R = TypeVar("R")
+
+# (name of a function, its first argument, whether the call is part of a
+# training step) -> faster version, None for the plain one.
+_Chooser: TypeAlias = Callable[[str, Any, bool], Callable[..., Any] | None]
+
+# A variable of the context, so that a thread does not switch the versions of
+# another thread.
+_is_plain = contextvars.ContextVar("is_plain", default=False)
+
+
+@contextlib.contextmanager
+def plain() -> Iterator[None]:
+    """Switches off all faster versions inside a `with` block.
+
+    This applies to eager calls, and to graphs that are traced in the block, by
+    the thread of the block.
+    """
+    token = _is_plain.set(True)
+    try:
+        yield
+    finally:
+        _is_plain.reset(token)
+
+
+def is_plain() -> bool:
+    """Returns whether `plain` has switched off all faster versions."""
+    return _is_plain.get()
+
+
+class Overridable(Generic[FirstT, P, R]):
+    """A function that calls its plain version or a faster version.
+
+    Examples:
+        ```python
+        outputs = dense(inputs, kernel, bias)  # the fastest version
+        outputs = dense.plain(inputs, kernel, bias)  # the function below
+        ```
+
+    Attributes:
+        plain: the plain version, for callers that must not use a faster one.
+        training_parameter: the parameter that shows whether a call is part of a
+            training step, "training" or "seed". None = no version depends on
+            this.
+
+    Raises:
+        TypeError: this parameter is not keyword-only, or the function has both.
+    """
+
+    def __init__(self, plain: Callable[Concatenate[FirstT, P], R]) -> None:
+        functools.update_wrapper(self, plain)
+        self.plain = plain
+        self.training_parameter = _find_training_parameter(plain)
+
+    def __call__(
+        self, inputs: FirstT, /, *args: P.args, **kwargs: P.kwargs
+    ) -> R:
+        """Calls the plain version or a faster one, depending on the arguments.
+
+        Pass the first argument by position, because the choice depends on it.
+        """
+        function: Callable[Concatenate[FirstT, P], R] | None = None
+        if not is_plain():
+            function = _find_chooser()(
+                self.plain.__name__, inputs, self._is_training(kwargs)
+            )
+        return (function or self.plain)(inputs, *args, **kwargs)
+
+    def _is_training(self, kwargs: Mapping[str, object]) -> bool:
+        if self.training_parameter == "seed":
+            return kwargs.get("seed") is not None
+        return bool(kwargs.get("training"))
+
+
+def _find_training_parameter(function: Callable[..., object]) -> str | None:
+    """Returns the parameter of a function that shows whether a call trains.
+
+    Returns None if the function has no such parameter.
+
+    Raises:
+        TypeError: the parameter can be passed by position, where `Overridable`
+            would not see it, or the function has two of them.
+    """
+    parameters = inspect.signature(function).parameters
+    names = [name for name in ("training", "seed") if name in parameters]
+    if not names:
+        return None
+    name, *others = names
+    if others or parameters[name].kind is not inspect.Parameter.KEYWORD_ONLY:
+        raise TypeError(
+            f"{function.__name__} must have either `training` or `seed`, as a "
+            f"keyword-only parameter. Received: {inspect.signature(function)}"
+        )
+    return name
+
+
+@functools.cache
+def _find_chooser() -> _Chooser:
+    """Returns `accelerated.choose_version`, if there are faster versions."""
+    package = "modeling.accelerated"
+    if keras.backend.backend() != "tensorflow" or not find_spec(package):
+        return lambda name, inputs, training: None
+    choose: _Chooser = importlib.import_module(package).choose_version
+    return choose

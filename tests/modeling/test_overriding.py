@@ -1,0 +1,52 @@
+"""Which version of an operation a call runs, in a `with` block and outside.
+
+tests/modeling/test_ops_faster_versions.py compares the versions.
+"""
+
+import concurrent.futures
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from modeling import ops, overriding
+
+
+def test_plain_switches_all_forms_off():
+    inputs = tf.cast(np.random.default_rng(0).normal(size=(4, 256)), "float32")
+    arguments = dict(dropout_prob=0.5, seed=tf.constant((5, 6)))
+    faster = ops.dropout(inputs, **arguments)
+    with overriding.plain():
+        plain = ops.dropout(inputs, **arguments)
+        again = ops.dropout(inputs, **arguments)
+    # Another generator draws what is dropped.
+    assert not np.array_equal(plain, faster)
+    np.testing.assert_array_equal(plain, again)
+    np.testing.assert_array_equal(ops.dropout(inputs, **arguments), faster)
+
+
+def test_plain_switches_only_its_own_thread():
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        with overriding.plain():
+            assert overriding.is_plain()
+            assert not pool.submit(overriding.is_plain).result()
+        assert not overriding.is_plain()
+
+
+def mode_by_position(inputs, training):
+    return inputs
+
+
+def mode_in_two_names(inputs, *, training, seed):
+    return inputs
+
+
+@pytest.mark.parametrize("function", [mode_by_position, mode_in_two_names])
+def test_an_operation_has_one_keyword_for_the_mode(function):
+    with pytest.raises(TypeError, match=f"{function.__name__} must have"):
+        overriding.Overridable(function)
+
+
+def test_the_mode_of_a_call_is_a_keyword():
+    with pytest.raises(TypeError, match="positional argument"):
+        ops.swap_heads(tf.zeros((1, 2, 3, 4)), True)
