@@ -27,6 +27,7 @@ from files.paths import StrPath
 from model_folders.checkpoint_folders import CHECKPOINT_PREFIX, checkpoint_steps
 from model_folders.weights import tf1_files
 from modeling.checkpoints import tf1
+from training.optimizers.adamw import TrainingOptimizer
 
 # Matches the files that saving a checkpoint writes, but not similar names, such
 # as a user's copies.
@@ -59,7 +60,7 @@ class Checkpointer:
         self,
         output_dir: StrPath,
         variables: Mapping[str, keras.Variable],
-        optimizer: keras.optimizers.Optimizer | None = None,
+        optimizer: "TrainingOptimizer | None" = None,
         keep_checkpoint_max: int = 5,
         is_chief: bool = True,
     ) -> None:
@@ -213,21 +214,23 @@ class Checkpointer:
 
 
 def _name_state(
-    optimizer: keras.optimizers.Optimizer,
+    optimizer: TrainingOptimizer,
     variables: Mapping[str, keras.Variable],
 ) -> dict[str, keras.Variable]:
     """Returns {name in a checkpoint: variable} of an optimizer's state.
 
     `variables` are those of the model, by the names of Google's code.
     """
-    # In float16, the optimizer is wrapped in a loss scaling optimizer.
-    inner: keras.optimizers.Optimizer = getattr(
-        optimizer, "inner_optimizer", optimizer
-    )
-    state = {"global_step": inner.iterations}
-    if inner is not optimizer:
-        state["loss_scale"] = optimizer.dynamic_scale
-        state["loss_scale_good_steps"] = optimizer.step_counter
+    if isinstance(optimizer, keras.optimizers.LossScaleOptimizer):
+        inner = optimizer.inner_optimizer
+        state = {
+            "global_step": inner.iterations,
+            "loss_scale": optimizer.dynamic_scale,
+            "loss_scale_good_steps": optimizer.step_counter,
+        }
+    else:
+        inner = optimizer
+        state = {"global_step": inner.iterations}
     for name, variable in variables.items():
         for slot, value in inner.slots(variable).items():
             state[f"{name}/{slot}"] = value
