@@ -140,9 +140,6 @@ def create_in_order(config: Config, input_files: Sequence[str]) -> int:
     """
     reader = DocumentReader(TextEncoder(config.instances))
     output_files = config.output_file.split(",")
-    # Turn the garbage collector off. It would search many lists, for reference
-    # cycles that do not exist. It stays off, because the script then ends.
-    gc.disable()
     # Open the output files first. If they cannot be written, the script fails
     # before it creates the instances.
     with records.RecordWriter(output_files) as writer:
@@ -184,6 +181,9 @@ def main(parsed: flags.Parsed[Config]) -> None:
             config, input_files, beam_options
         )
     else:
+        # Turn the garbage collector off until the script ends. It would search
+        # many lists, for reference cycles that do not exist.
+        gc.disable()
         num_instances = create_in_order(config, input_files)
         num_files = len(config.output_file.split(","))
         outcome = f"written to {num_files} file(s), {config.output_file}"
