@@ -7,6 +7,7 @@ What a command starts from:
     pretraining_config.py: those of pretraining
     start.py: `StartingPoint`: the flags, the weights' folder, its configuration
         and tokenizer
+    flag_completion.py: completes the flags by what that folder states
     checks.py: checks files and weights before slow work
     teacher.py: loads the teacher
     sets/: which rows are the dev set, and whether to trust its scores

@@ -1,12 +1,21 @@
 """Groups of flags of every training run, and the Config that contains them.
 
-Each field defines a flag, its default and help. start.py completes the flags
-with the values of the model's folder. This module imports no TensorFlow.
+Each field defines a flag, its default and help. flag_completion.py completes
+the flags with the values of the model's folder. This module imports no
+TensorFlow.
 """
 
 import dataclasses
 from collections.abc import Sequence
-from typing import ClassVar, Literal, NamedTuple, Self, TypeAlias, get_args
+from typing import (
+    ClassVar,
+    Literal,
+    NamedTuple,
+    Self,
+    TypeAlias,
+    TypeVar,
+    get_args,
+)
 
 from command_line import config_values, flags
 from command_line.flags import group
@@ -321,3 +330,6 @@ class TrainingConfig(flags.Config):
     def steps_per_call(self) -> int:
         """Number of steps that one call of the training function runs."""
         return self.training.iterations_per_loop if self.devices.is_tpu else 1
+
+
+TrainingConfigT = TypeVar("TrainingConfigT", bound=TrainingConfig)
