@@ -10,9 +10,7 @@ from data.io.split_names import suffix_of
 from model_folders.cards import example_calls
 from model_folders.results import Scores, never_found
 from training import ending, exporting
-from training.fine_tuning.fine_tuning_evaluation import (
-    predict_split,
-)
+from training.fine_tuning.fine_tuning_evaluation import predict_split
 from training.fine_tuning_config import FineTuningConfig
 from training.loop.trainer import Evaluate, Trainer
 from training.run.run_folder import RunFolder

@@ -164,8 +164,7 @@ class Trainer(BatchPredictor):
         """
         train_step = self._required_step
         config = self.config
-        size = config.batch_size
-        interval = config.training.save_checkpoints_steps
+        save_interval = config.training.save_checkpoints_steps
         step = self.weights.global_step
         last = self.num_train_steps
         batches = iter(self._create_dataset(records))
@@ -174,7 +173,7 @@ class Trainer(BatchPredictor):
         is_save_due = False
         logging.info("Building the first step, which may take a minute")
         with progress.Progress(
-            last, step, "step", size, "Training", epochs
+            last, step, "step", config.batch_size, "Training", epochs
         ) as bar:
             while step < last and not any(ends):
                 number = self._num_steps_at_once(callbacks)
@@ -183,7 +182,7 @@ class Trainer(BatchPredictor):
                 skipped.count(step, outcomes)
                 if bar.is_due(step):
                     bar.update(step, **logs)
-                is_save_due = is_save_due or step % interval == 0
+                is_save_due = is_save_due or step % save_interval == 0
                 with bar.paused():
                     ends = self._run_callbacks(
                         callbacks, logs, stop, is_save_due

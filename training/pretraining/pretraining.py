@@ -18,9 +18,7 @@ from training.pretraining import (
     pretraining_plan,
     pretraining_records,
 )
-from training.pretraining_config import (
-    PretrainingConfig,
-)
+from training.pretraining_config import PretrainingConfig
 from training.run.run_folder import RunFolder
 from training.start import StartingPoint
 from training.teacher import load_teacher

@@ -12,9 +12,7 @@ from model_folders.model_entries import HeadSettings
 from model_folders.results import Scores
 from training import ending, exporting
 from training.loop.trainer import Trainer
-from training.pretraining_config import (
-    PretrainingConfig,
-)
+from training.pretraining_config import PretrainingConfig
 from training.start import StartingPoint
 
 # A run of fewer steps is a trial, of which nobody expects anything.

@@ -13,9 +13,7 @@ from modeling.base_loss import add_terms
 from modeling.tensors import Tensor
 from training import flow
 from training.loop.trainer import Evaluate, Trainer
-from training.pretraining_config import (
-    PretrainingConfig,
-)
+from training.pretraining_config import PretrainingConfig
 
 
 class MaskedCounts:
