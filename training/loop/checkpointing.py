@@ -15,7 +15,7 @@
 import contextlib
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import keras
@@ -91,13 +91,7 @@ class Checkpointer:
         # Check on every worker, so that all workers stop at the same step.
         state = self._optimizer_state if keeps_optimizer else {}
         variables = self._variables | state
-        for name, variable in variables.items():
-            value = tf.cast(variable.value, tf.float32)
-            if not tf.reduce_all(tf.math.is_finite(value)):
-                raise ValueError(
-                    f"after step {step}, {name} is not finite, so this step "
-                    "was not saved. Set a smaller --learning_rate"
-                )
+        _check_finite(step, variables)
         if not self.is_chief:
             return
         path = f"{self.output_dir}/{CHECKPOINT_PREFIX}-{step}"
@@ -105,13 +99,7 @@ class Checkpointer:
         tf1.write_checkpoint(path, variables)
         kept, users = self._find_kept(step, listing)
         self._remove_others({*kept} | users)
-        # Write the file that tf.train.latest_checkpoint reads.
-        lines = [f'model_checkpoint_path: "{CHECKPOINT_PREFIX}-{step}"']
-        lines += [
-            f'all_model_checkpoint_paths: "{CHECKPOINT_PREFIX}-{kept_step}"'
-            for kept_step in kept
-        ]
-        write_text(listing, "\n".join(lines) + "\n")
+        _write_listing(listing, step, kept)
 
     def _find_kept(
         self, step: int, listing: Path
@@ -211,6 +199,27 @@ class Checkpointer:
                     variable.assign(reader.get_tensor(name))
         logging.info("Restored the checkpoint %s", path)
         return int(path.rpartition("-")[2])
+
+
+def _check_finite(step: int, variables: Mapping[str, keras.Variable]) -> None:
+    """Checks that no value to save as `step` is infinite or NaN."""
+    for name, variable in variables.items():
+        value = tf.cast(variable.value, tf.float32)
+        if not tf.reduce_all(tf.math.is_finite(value)):
+            raise ValueError(
+                f"after step {step}, {name} is not finite, so this step was "
+                "not saved. Set a smaller --learning_rate"
+            )
+
+
+def _write_listing(listing: Path, step: int, kept: Sequence[int]) -> None:
+    """Writes the file that tf.train.latest_checkpoint reads."""
+    lines = [f'model_checkpoint_path: "{CHECKPOINT_PREFIX}-{step}"']
+    lines += [
+        f'all_model_checkpoint_paths: "{CHECKPOINT_PREFIX}-{kept_step}"'
+        for kept_step in kept
+    ]
+    write_text(listing, "\n".join(lines) + "\n")
 
 
 def _name_state(

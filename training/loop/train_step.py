@@ -29,11 +29,10 @@ class Outcome(enum.IntEnum):
     """What became of a step.
 
     Attributes:
-        MADE: the weights were updated.
-        OVERFLOWED: the step was skipped, because float16's loss scaling made
-            the gradient overflow, which is normal.
-        NOT_FINITE: the step was skipped, because the loss or gradient was not
-            finite.
+        MADE: it updated the weights.
+        OVERFLOWED: it was skipped, because float16's loss scaling made the
+            gradient overflow, which is normal.
+        NOT_FINITE: it was skipped, because its loss or gradient is not finite.
     """
 
     MADE = 0
