@@ -17,7 +17,7 @@ import functools
 import gc
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from absl import logging
 
@@ -84,17 +84,26 @@ class Config(flags.Config):
         return is_chosen or self.instances.eval_fraction > 0
 
 
+class Written(NamedTuple):
+    """What the script wrote.
+
+    Attributes:
+        num_instances: number of instances.
+        place: the files, in words for the log.
+    """
+
+    num_instances: int
+    place: str
+
+
 def create_at_scale(
     config: Config,
     input_files: Sequence[str],
     options: "PipelineOptions | None" = None,
-) -> tuple[int, str]:
+) -> Written:
     """Writes the instances in the scalable mode, to shards and a manifest.
 
     `options` are those of a Beam pipeline, None to run in processes.
-
-    Returns:
-        (number of instances, text for the log that names the written files).
 
     Raises:
         ValueError: --output_file lists several files or is remote.
@@ -126,23 +135,20 @@ def create_at_scale(
     logging.info("manifest: %s.manifest.json", output_file)
     verb = "written to" if is_new else "already written to"
     num_shards = len(manifest["shards"])
-    return (
+    return Written(
         manifest["corpus"]["num_instances"],
         f"{verb} {num_shards} file(s), {output_file}-*-of-{num_shards:05d}",
     )
 
 
-def create_in_order(config: Config, input_files: Sequence[str]) -> int:
-    """Writes the instances as Google's script does. Returns their number.
+def create_in_order(config: Config, input_files: Sequence[str]) -> Written:
+    """Writes the instances as Google's script does.
 
     Raises:
         OSError: a file is missing or cannot be written.
     """
     reader = DocumentReader(TextEncoder(config.instances))
     output_files = config.output_file.split(",")
-    # Turn the garbage collector off. It would search many lists, for reference
-    # cycles that do not exist. It stays off, because the script then ends.
-    gc.disable()
     # Open the output files first. If they cannot be written, the script fails
     # before it creates the instances.
     with records.RecordWriter(output_files) as writer:
@@ -150,7 +156,10 @@ def create_in_order(config: Config, input_files: Sequence[str]) -> int:
             input_files, reader, config.instances
         ):
             writer.write(record)
-    return writer.num_records
+    return Written(
+        writer.num_records,
+        f"written to {len(output_files)} file(s), {config.output_file}",
+    )
 
 
 def with_casing(parsed: flags.Parsed[Config]) -> Config:
@@ -180,16 +189,15 @@ def main(parsed: flags.Parsed[Config]) -> None:
     config = with_casing(parsed)
     config.instances.check_shares()
     if config.is_scalable:
-        num_instances, outcome = create_at_scale(
-            config, input_files, beam_options
-        )
+        written = create_at_scale(config, input_files, beam_options)
     else:
-        num_instances = create_in_order(config, input_files)
-        num_files = len(config.output_file.split(","))
-        outcome = f"written to {num_files} file(s), {config.output_file}"
+        # Turn the garbage collector off until the script ends. It would search
+        # many lists, for reference cycles that do not exist.
+        gc.disable()
+        written = create_in_order(config, input_files)
     print(
-        f"{num_instances:,} instances from {len(input_files)} file(s) "
-        f"{outcome}, in {time.monotonic() - start:.1f} s"
+        f"{written.num_instances:,} instances from {len(input_files)} file(s) "
+        f"{written.place}, in {time.monotonic() - start:.1f} s"
     )
 
 

@@ -31,7 +31,8 @@ from data.text import token_windows, tokenization, tokenizer_loading
 from files.atomic import atomic_open
 from files.json_files import JsonObject
 from model_folders import hub, identity, presets
-from training.start import check_lengths, check_required
+from training.flag_completion import check_required
+from training.start import check_lengths
 
 if TYPE_CHECKING:
     import tensorflow as tf

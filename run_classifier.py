@@ -14,7 +14,7 @@ from command_line import cli, flags
 from training.sets.table_start import adapt_to_table
 from training.start import read_start
 from training.tasks.classifier_config import ClassifierConfig
-from training.tasks.selected_task import (
+from training.tasks.classifier_setup import (
     create_reader,
     create_task,
     open_data_file,

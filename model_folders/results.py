@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from typing import Final, TypeVar
+from typing import Final, TypeAlias, TypeVar
 
 # Files of a run with the scores of its model, and of the model's export.
 DEV_RESULTS: Final = "eval_results.txt"
@@ -10,6 +10,8 @@ EXPORT_RESULTS: Final = "export_eval_results.txt"
 LABEL_SCORES = ("precision", "recall", "f1", "support")
 # Matches the name of a label's score, with or without a split's suffix.
 _LABEL_SCORE_NAME = re.compile(rf"(.+)_({'|'.join(LABEL_SCORES)})((?:_\w+)?)")
+# {name: score}
+Scores: TypeAlias = dict[str, float]
 # A score, or None in a history, where JSON has no NaN.
 ScoreT = TypeVar("ScoreT")
 

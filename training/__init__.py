@@ -7,6 +7,7 @@ What a command starts from:
     pretraining_config.py: those of pretraining
     start.py: `StartingPoint`: the flags, the weights' folder, its configuration
         and tokenizer
+    flag_completion.py: completes the flags by what that folder states
     checks.py: checks files and weights before slow work
     teacher.py: loads the teacher
     sets/: which rows are the dev set, and whether to trust its scores
@@ -16,7 +17,8 @@ The two flows, from their first to their last step:
     task.py: `Task`, what a fine-tuning task is
     fine_tuning/: trains, evaluates, predicts and exports a task
     pretraining/: trains and evaluates on records
-    flow.py: the steps that both share
+    flow.py: the steps that both share, until the weights are trained
+    ending.py: those that score, store and log what was trained
 
 What the steps call:
 

@@ -11,6 +11,7 @@ from absl import logging
 
 from data.io.split_names import suffix_of
 from model_folders import kinds
+from model_folders.results import Scores
 from serving import engines, head_outputs
 from training.task import (
     AnyTask,
@@ -28,7 +29,7 @@ def evaluate_export(
     model_class: str,
     folder: Path,
     splits: Sequence[Split[ExampleT, OriginT]],
-) -> dict[str, float]:
+) -> Scores:
     """Evaluates each format of an export that this machine can run.
 
     Args:
@@ -44,20 +45,13 @@ def evaluate_export(
         OSError: a model file cannot be loaded.
         ValueError: a model file fails on the records.
     """
-    scores: dict[str, float] = {}
+    scores: Scores = {}
     length = task.config.fine_tuning.max_seq_length
     for format_name, runtime in engines.RUNTIMES.items():
         if not (splits and (folder / runtime.file).is_file()):
             continue
-        try:
-            engine = engines.open_engine(folder, format_name)
-            fixed = engine.inputs["input_ids"][-1]
-            if fixed and fixed < length:
-                raise ValueError(f"it needs --max_seq_length={fixed}")
-        except ValueError as error:
-            logging.warning(
-                "The %s export was not evaluated: %s", format_name, error
-            )
+        engine = _open_engine(folder, format_name, length)
+        if engine is None:
             continue
         for split in splits:
             batches = task.pool(
@@ -66,6 +60,26 @@ def evaluate_export(
             for key, score in task.evaluate(split, batches).items():
                 scores[f"{format_name}_{key}{suffix_of(split.name)}"] = score
     return scores
+
+
+def _open_engine(
+    folder: Path, format_name: str, length: int
+) -> engines.Engine | None:
+    """Opens a format of an export, to evaluate inputs of up to `length`.
+
+    Returns None, and logs why, if this machine or the format cannot run them.
+    """
+    try:
+        engine = engines.open_engine(folder, format_name)
+    except ValueError as error:
+        reason = str(error)
+    else:
+        fixed = engine.inputs["input_ids"][-1]
+        if not fixed or fixed >= length:
+            return engine
+        reason = f"it needs --max_seq_length={fixed}"
+    logging.warning("The %s export was not evaluated: %s", format_name, reason)
+    return None
 
 
 def _predict_batches(
@@ -163,7 +177,7 @@ def _remedy_of(task: AnyTask) -> str:
     )
 
 
-def group_scores(scores: Mapping[str, float]) -> dict[str, dict[str, float]]:
+def group_scores(scores: Mapping[str, float]) -> dict[str, Scores]:
     """Returns {format: {name of a score: score}}.
 
     `scores` is the result of `evaluate_export`.

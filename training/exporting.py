@@ -16,9 +16,7 @@ from model_folders.cards import cards
 from modeling.base_task_model import TaskModel
 from training import export_scores
 from training.loop.trainer import Trainer
-from training.pretraining_config import (
-    PretrainingConfig,
-)
+from training.pretraining_config import PretrainingConfig
 from training.sets.splits import splits_of
 from training.start import StartingPoint
 from training.task import (
@@ -104,14 +102,14 @@ def export_task(
         )
         if scores:
             trainer.run_folder.write_export_results(scores)
+            if card:
+                _write_scored_card(
+                    folder, card, scores, trainer.weights.is_best_step
+                )
         else:
             logging.info(
                 "The export is not checked, because this command does not "
                 "evaluate, or no engine can evaluate the export."
-            )
-        if scores and card:
-            _write_scored_card(
-                folder, card, scores, trainer.weights.is_best_step
             )
         export_scores.check_export_scores(task, scored, results, scores)
     logging.info("Wrote the export to %s", export_dir)

@@ -1,29 +1,29 @@
-"""The steps that fine_tuning.py and pretraining.py share, in their order."""
+"""The steps that both flows share, in their order: beginning and training.
+
+ending.py has the steps after the training.
+"""
 
 import dataclasses
-import datetime
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import keras
 import tensorflow as tf
-from absl import logging
 
 import modeling
 from command_line.groups import PRECISIONS
 from data.io import tfrecords
-from imports.installation import as_typed
-from model_folders import kinds
-from model_folders.cards import cards, descriptions
 from model_folders.model_entries import TrainingSettings
+from model_folders.results import Scores
 from modeling.base_loss import BatchLoss, Loss
 from training import exporting
-from training.loop import devices, stopping
-from training.loop.best_step import BestStep
+from training.loop import devices
+from training.loop.best_step import BestStep, BestStepRule
 from training.loop.callbacks import Callback
 from training.loop.train_step import Trainable, TrainStep
-from training.loop.trainer import Trainer
+from training.loop.trainer import Evaluate, Trainer
 from training.optimizers import optimization
+from training.optimizers.adamw import TrainingOptimizer
 from training.run.run_folder import RunFolder
 from training.start import StartingPoint
 from training.task import CreateModel
@@ -31,11 +31,6 @@ from training.training_config import NumSteps, TrainingConfig
 
 if TYPE_CHECKING:
     from modeling.base_task_model import TaskModel
-
-# {name: score}
-Scores = dict[str, float]
-# A function (trainer) -> scores on the dev set.
-Evaluate = Callable[[Trainer], Scores]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -168,7 +163,7 @@ def _freeze_blocks(model: "TaskModel", num_blocks: int) -> None:
 
 def _create_optimizer(
     start: StartingPoint[TrainingConfig], num_steps: NumSteps
-) -> keras.optimizers.Optimizer:
+) -> TrainingOptimizer:
     optimizer = optimization.create_optimizer(
         start.config.optimizer, num_steps.training, num_steps.warmup
     )
@@ -221,106 +216,23 @@ def train_and_evaluate(
     records: tfrecords.Records,
     num_train_steps: int,
     evaluate: Evaluate,
-    *,
-    interval: int,
-    metric: str,
-    patience: int = 0,
+    rule: BestStepRule,
     epochs: float | None = None,
-) -> None:
+) -> bool:
     """Trains, and evaluates meanwhile if the flags say so.
-
-    If a signal stops the training, ends the process after saving the step.
 
     Args:
         trainer: holds the weights to train, and the folder of the run.
         records: the records to train on.
         num_train_steps: number of the last step.
         evaluate: evaluates the current weights.
-        interval: number of steps between two evaluations.
-        metric: name of the score that chooses the best step.
-        patience: number of evaluations without improvement after which training
-            stops. 0 = training never stops early.
+        rule: when to evaluate, and which step is the best.
         epochs: number of epochs in all steps, for the log, if known.
 
-    Raises:
-        SystemExit: a signal stopped the training.
+    Returns:
+        whether a signal stopped the training. The last step is saved.
     """
     callbacks: list[Callback] = []
     if trainer.config.keeps_best:
-        callbacks.append(
-            BestStep(trainer, evaluate, interval, metric, patience)
-        )
-    is_stopped = trainer.fit(records, num_train_steps, callbacks, epochs)
-    if is_stopped:
-        stopping.exit_after_signal(trainer.weights.global_step)
-
-
-def evaluate_at_the_end(trainer: Trainer, evaluate: Evaluate) -> Scores:
-    """Evaluates the trained weights, and writes eval_results.txt."""
-    logging.info("Evaluating %s", trainer.weights.describe())
-    results = evaluate(trainer)
-    trainer.run_folder.history.add("eval", trainer.weights.global_step, results)
-    trainer.run_folder.write_dev_results(results)
-    return results
-
-
-def store_weights(trainer: Trainer) -> None:
-    """Stores the best step's weights once, and writes --export_weights.
-
-    Raises:
-        OSError: a file cannot be written.
-    """
-    trainer.weights.link_best()
-    path = trainer.config.training.export_weights
-    if path is not None:
-        _export_weights(trainer, path)
-
-
-def _export_weights(trainer: Trainer, path: str) -> None:
-    """Writes the current weights to a folder, as Google's releases.
-
-    It contains their files (bert_model.ckpt, bert_config.json, vocab.txt),
-    model.json, and labels.txt if the model's outputs are labels.
-    """
-    run_folder = trainer.run_folder
-    tokenizer = run_folder.tokenizer
-    description = descriptions.create_model_json_of_copy(
-        run_folder.current_preset,
-        kinds.model_class_of(trainer.model),
-        step=trainer.weights.global_step or None,
-    )
-    card = cards.Card(
-        kind=cards.WEIGHTS,
-        description=description,
-        labels=run_folder.labels,
-        do_lower_case=tokenizer.do_lower_case if tokenizer else None,
-        results=run_folder.results or {},
-    )
-    modeling.save_release(
-        trainer.model,
-        path,
-        tokenizer,
-        run_folder.labels,
-        files=descriptions.create_copy_files(card),
-    )
-    logging.info("Wrote the weights to %s", path)
-
-
-def log_end(
-    trainer: Trainer,
-    score_lines: Sequence[str],
-    commands: Sequence[str],
-    seconds: float,
-) -> None:
-    """Logs the score, the reports, and what to do next.
-
-    Args:
-        trainer: its folder contains the reports to name.
-        score_lines: lines about the scores.
-        commands: commands that use the model.
-        seconds: duration of this command.
-    """
-    typed = map(as_typed, commands)
-    lines = [*score_lines, *trainer.run_folder.list_shown_files(), *typed]
-    duration = datetime.timedelta(seconds=round(seconds))
-    logging.info("Done in %s\n  %s", duration, "\n  ".join(lines))
+        callbacks.append(BestStep(trainer, evaluate, rule))
+    return trainer.fit(records, num_train_steps, callbacks, epochs)

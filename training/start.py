@@ -1,40 +1,32 @@
 """Finds out what a training command starts from, before any slow work.
 
-The flags are completed by what the folder of the weights states. The folder,
-the configuration and the vocabulary are read once, and passed on as a
-`StartingPoint`. This module imports no TensorFlow.
+The folder of the weights, the configuration and the vocabulary are read once,
+and passed on as a `StartingPoint`. This module imports no TensorFlow.
 """
 
 import dataclasses
-import os
-from collections.abc import Mapping, Sequence
-from typing import Any, Generic, Self, TypeVar
+from collections.abc import Mapping
+from typing import Generic, Self, TypeVar
 
 import modeling
 from command_line import config_values, flags
-from command_line.declared_flags import flags_of
-from command_line.flags import Role
 from data.text.tokenization import FullTokenizer
 from data.text.tokenizer_loading import load_tokenizer
-from model_folders import hub, model_json, presets
+from model_folders import presets
 from model_folders.bert_config import BertConfig
 from model_folders.checkpoint_folders import checkpoint_steps, find_best
 from model_folders.model_entries import TrainingSettings
 from model_folders.presets import Preset
 from model_folders.recorded_sets import DevSetRule
-from training.run.resuming import check_resumed
-from training.training_config import TrainingConfig
+from training.flag_completion import complete_flags
+from training.run.recorded_command import command_to_record
+from training.training_config import TrainingConfig, TrainingConfigT
 
-TrainingConfigT = TypeVar("TrainingConfigT", bound=TrainingConfig)
 # Covariant, so that what takes a StartingPoint[TrainingConfig] accepts that of
 # any script.
 TrainingConfigT_co = TypeVar(
     "TrainingConfigT_co", bound=TrainingConfig, covariant=True
 )
-# Flags that name machines or accounts, which model.json must not contain.
-_ADDRESS_FLAGS = frozenset({"gcp_project", "master", "tpu_name", "tpu_zone"})
-# Flags that --init_checkpoint makes unnecessary.
-_FLAGS_STATED_BY_FOLDER = ("bert_config_file", "vocab_file")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -83,7 +75,7 @@ class StartingPoint(Generic[TrainingConfigT_co]):
         """The settings that the run of the initial weights recorded, or {}."""
         return self.preset.recorded_settings if self.preset else {}
 
-    def with_flags(self, **values: Any) -> Self:
+    def with_flags(self, **values: object) -> Self:
         """Returns this start with other values of some flags."""
         config = config_values.replace_values(self.config, **values)
         return dataclasses.replace(self, config=config)
@@ -164,101 +156,6 @@ def read_initial_preset(config: TrainingConfig) -> Preset | None:
     return presets.read_preset(checkpoint, flag) if checkpoint else None
 
 
-def complete_flags(
-    parsed: flags.Parsed[TrainingConfigT], preset: Preset | None
-) -> TrainingConfigT:
-    """Sets the flags that the user did not set to the values in a folder.
-
-    The network, the vocabulary and the casing come from the folder. The
-    settings of the head are only used if the command does not train.
-
-    Args:
-        parsed: the flags of the command line, and which the user set.
-        preset: Preset of the weights, None without weights.
-
-    Raises:
-        ValueError: a required flag is not set, and the folder does not state
-            it. Or flags contradict each other, the folder or the run.
-    """
-    config = parsed.config
-    trains = config.training.do_train
-    if preset and (preset.is_own_run or not trains):
-        preset.check_head(config.head)
-    if preset:
-        stated = _stated_flags(parsed, preset)
-        source = os.path.join(preset.path, model_json.MODEL_JSON_FILE)
-        config = config_values.fill_unset(config, parsed.given, stated, source)
-    check_required(config, config.required, preset)
-    config.check(parsed.given)
-    if not (preset or trains):
-        raise ValueError(
-            f"no checkpoint in --output_dir={config.training.output_dir} and "
-            "no --init_checkpoint: train first, or set --init_checkpoint"
-        )
-    if trains:
-        check_resumed(config, preset)
-    return config
-
-
-def _stated_flags(
-    parsed: flags.Parsed[TrainingConfigT], preset: Preset
-) -> dict[str, object]:
-    """Returns {flag: value} that the folder states."""
-    stated: dict[str, object] = {**preset.identity_flags()}
-    if not parsed.config.training.do_train:
-        stated |= {**preset.head_settings, **preset.network}
-        stated |= preset.decision_flags()
-        stated["labels"] = preset.labels
-    if preset.dev_set_rule:
-        stated["dev_fraction"] = preset.dev_set_rule.dev_fraction
-    if preset.is_own_run and "data_file" in parsed.given:
-        # The run chose these values to suit its data.
-        recorded = preset.recorded_settings.get("flags", {})
-        stated["max_seq_length"] = recorded.get("max_seq_length")
-        stated["num_train_epochs"] = recorded.get("num_train_epochs")
-    return stated
-
-
-def check_required(
-    config: flags.Config, required: Sequence[str], preset: Preset | None
-) -> None:
-    """Checks that flags are set, by the user or by the folder of the weights.
-
-    Args:
-        config: the completed flags.
-        required: names of the flags that must be set.
-        preset: Preset of the weights, None without weights.
-
-    Raises:
-        ValueError: a flag is not set. The message names all of them.
-        OSError: the folder contains no weights.
-    """
-    values = config_values.values_of(config)
-    missing = [name for name in required if values[name] is None]
-    if not missing:
-        return
-    if preset:
-        # Fail here if the path does not exist or contains no weights, such as
-        # the path of an export.
-        modeling.find_checkpoint(preset)
-    run_settings: Mapping[str, object] = {}
-    if preset and preset.is_own_run:
-        run_settings = preset.recorded_settings
-    descriptions = []
-    if not preset and "bert_config_file" in missing:
-        descriptions.append(
-            "--init_checkpoint (or --bert_config_file and --vocab_file, for "
-            "random weights)"
-        )
-        missing = [
-            name for name in missing if name not in _FLAGS_STATED_BY_FOLDER
-        ]
-    descriptions += [
-        config.describe_missing(name, run_settings) for name in missing
-    ]
-    raise ValueError(f"missing required flags: {', '.join(descriptions)}")
-
-
 def check_lengths(
     bert_config: BertConfig, file: str, **lengths: int | None
 ) -> None:
@@ -280,24 +177,3 @@ def check_lengths(
                 f"positions (max_position_embeddings in {file}); set a smaller "
                 f"--{name}"
             )
-
-
-def command_to_record(parsed: flags.Parsed[flags.ConfigT]) -> dict[str, object]:
-    """Returns {flag that the user set: value} without folders in paths.
-
-    A model of the hub keeps its name, and gets the commit that was downloaded.
-    """
-    command = {
-        name: value
-        for name, value in parsed.command.items()
-        if name not in _ADDRESS_FLAGS
-    }
-    values = config_values.values_of(parsed.config)
-    for flag in flags_of(parsed.config, *Role):
-        if flag.kind is None or flag.name not in command:
-            continue
-        source = hub.source_of(values[flag.name] or "")
-        paths = str(command[flag.name]).split(",")
-        names = [os.path.basename(path.rstrip("/")) for path in paths]
-        command[flag.name] = source or ",".join(names)
-    return command

@@ -22,7 +22,9 @@ from typing import (
 
 import numpy as np
 
+from data.text.tokenization import FullTokenizer
 from model_folders.model_entries import NO_SETTINGS, HeadSettings
+from model_folders.results import Scores
 from training.fine_tuning_config import FineTuningConfig
 from training.start import StartingPoint
 
@@ -118,19 +120,24 @@ class Task(abc.ABC, Generic[ExampleT, OriginT, OutputsT]):
     Args:
         start: what the command starts from: its flags and its tokenizer.
 
+    A subclass must set `loss` and `metrics`. It may set the attributes after
+    these, each of which has a default.
+
     Attributes:
         start: what the command starts from.
         config: the flags of `start`.
+        tokenizer: the tokenizer of `start`, of --vocab_file. Its files are
+            written beside the weights.
+        loss: loss to minimize, such as `modeling.ClassifierLoss()`. Must be
+            set.
+        metrics: names of the scores of `evaluate` by which the best step may be
+            chosen. Higher must be better. The first is the default. Must be
+            set.
         splits: {purpose: names of the splits to use for it}. A second split for
             evaluation is named "eval_SUFFIX". The names of its scores then end
             in "_SUFFIX".
-        tokenizer: the tokenizer of `start`, of --vocab_file. Its files are
-            written beside the weights.
-        loss: loss to minimize, such as `modeling.ClassifierLoss()`.
         eval_loss: loss to report in evaluations. None if the records of "eval"
             lack the features that a loss reads.
-        metrics: names of the scores of `evaluate` by which the best step may be
-            chosen. Higher must be better. The first is the default.
         percentage_point: one percentage point of the first metric: 0.01 if the
             metric is a fraction, 1 if it is a percentage.
         labels: labels in the order of the model's outputs, saved beside the
@@ -148,13 +155,18 @@ class Task(abc.ABC, Generic[ExampleT, OriginT, OutputsT]):
             names are those of `serving.export`.
     """
 
+    # Set by the constructor.
+    start: StartingPoint[FineTuningConfig]
     config: FineTuningConfig
+    tokenizer: FullTokenizer
+    # A subclass must set these.
+    loss: "Loss"
+    metrics: Sequence[str]
+    # A subclass may set these.
     splits: Mapping["Purpose", Sequence[str]] = MappingProxyType(
         {"train": ["train"], "eval": ["eval"], "predict": ["predict"]}
     )
-    loss: "Loss"
     eval_loss: "Loss | None" = None
-    metrics: Sequence[str]
     percentage_point: float = 0.01
     labels: Sequence[str] | None = None
     label_words: Sequence[str] = ()
@@ -228,8 +240,8 @@ class Task(abc.ABC, Generic[ExampleT, OriginT, OutputsT]):
     @abc.abstractmethod
     def evaluate(
         self, split: Split[ExampleT, OriginT], batches: Batches[OutputsT]
-    ) -> dict[str, float]:
-        """Computes the scores of the model's outputs, {name: value}.
+    ) -> Scores:
+        """Computes the scores of the model's outputs.
 
         The best step may be chosen by the scores named in `metrics`.
         """
@@ -252,7 +264,7 @@ class Task(abc.ABC, Generic[ExampleT, OriginT, OutputsT]):
         split: Split[ExampleT, OriginT],
         batches: Batches[OutputsT],
         output_dir: str,
-    ) -> dict[str, float]:
+    ) -> Scores:
         """Writes the predictions of a split.
 
         Returns:

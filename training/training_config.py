@@ -1,12 +1,21 @@
 """Groups of flags of every training run, and the Config that contains them.
 
-Each field defines a flag, its default and help. start.py completes the flags
-with the values of the model's folder. This module imports no TensorFlow.
+Each field defines a flag, its default and help. flag_completion.py completes
+the flags with the values of the model's folder. This module imports no
+TensorFlow.
 """
 
 import dataclasses
 from collections.abc import Sequence
-from typing import ClassVar, NamedTuple, Self
+from typing import (
+    ClassVar,
+    Literal,
+    NamedTuple,
+    Self,
+    TypeAlias,
+    TypeVar,
+    get_args,
+)
 
 from command_line import config_values, flags
 from command_line.flags import group
@@ -14,6 +23,9 @@ from command_line.groups import DeviceFlags, ExportFlags, ModelFlags
 from command_line.path_flags import PathKind
 from model_folders import hub
 from model_folders.model_entries import NetworkOptions
+
+OptimizerName: TypeAlias = Literal["adamw", "lamb"]
+ScheduleName: TypeAlias = Literal["original", "continuous"]
 
 
 class NumSteps(NamedTuple):
@@ -30,11 +42,11 @@ class OptimizerFlags:
     learning_rate: float = flags.training(
         5e-5, "Peak learning rate.", at_least=0
     )
-    optimizer: str = flags.training(
+    optimizer: OptimizerName = flags.training(
         "adamw",
         "adamw is the optimizer of Google's code. lamb is for batches of "
         "thousands of examples.",
-        choices=("adamw", "lamb"),
+        choices=get_args(OptimizerName),
     )
     # At 1, Adam's moments would never change.
     adam_beta_1: float = flags.training(
@@ -53,12 +65,12 @@ class OptimizerFlags:
         "Decoupled weight decay. Not applied to LayerNorm and biases.",
         at_least=0,
     )
-    lr_schedule: str = flags.training(
+    lr_schedule: ScheduleName = flags.training(
         "original",
         "When the learning rate begins to decay: at step 0 (original, as in "
         "Google's code, so the rate drops right after the warmup), or after "
         "the warmup (continuous).",
-        choices=("original", "continuous"),
+        choices=get_args(ScheduleName),
     )
 
 
@@ -318,3 +330,6 @@ class TrainingConfig(flags.Config):
     def steps_per_call(self) -> int:
         """Number of steps that one call of the training function runs."""
         return self.training.iterations_per_loop if self.devices.is_tpu else 1
+
+
+TrainingConfigT = TypeVar("TrainingConfigT", bound=TrainingConfig)

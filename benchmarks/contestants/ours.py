@@ -38,7 +38,7 @@ from training.run.run_folder import RunFolder
 from training.sets.splits import write_splits
 from training.start import StartingPoint, read_start
 from training.task import AnyTask, Split
-from training.tasks.selected_task import create_reader, create_task
+from training.tasks.classifier_setup import create_reader, create_task
 from training.training_config import NumSteps
 
 PACKAGES = ["tensorflow", "keras"]

@@ -32,7 +32,7 @@ from tests.support.script_runner import (
 from tests.support.task_runs import read_predictions
 from training.start import StartingPoint
 from training.tasks.classifier import ClassifierTask
-from training.tasks.selected_task import create_reader, create_task
+from training.tasks.classifier_setup import create_reader, create_task
 
 RELEASED = ("MINILM_DIR", "MRPC_DIR")
 # Accuracy on the dev set after one epoch with the seeds 1, 2 and 3, and the

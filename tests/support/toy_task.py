@@ -18,9 +18,9 @@ from tests.support.models import write_config
 from training import task
 from training.fine_tuning import fine_tuning
 from training.fine_tuning_config import FineTuningConfig
+from training.flag_completion import complete_flags
 from training.start import (
     StartingPoint,
-    complete_flags,
     read_initial_preset,
     read_start,
 )

@@ -3,7 +3,6 @@
 import importlib
 import itertools
 import json
-from types import SimpleNamespace
 
 import pytest
 
@@ -17,7 +16,9 @@ from tests.support.huggingface_files import (
     write_huggingface_files,
 )
 from tests.support.models import built, tiny_config
+from tests.support.toy_task import ToyTask, create_flags, load_tokenizer
 from training import checks
+from training.fine_tuning_config import FineTuningConfig
 from training.start import StartingPoint, read_start
 
 MNLI = ["contradiction", "entailment", "neutral"]
@@ -25,30 +26,17 @@ MNLI = ["contradiction", "entailment", "neutral"]
 
 def check_task(folder, head, labels=(), is_own_run=False, **settings):
     """Checks a folder for the task of a command that does not train."""
-    config = SimpleNamespace(
-        head=head,
-        training=SimpleNamespace(do_train=False),
-        fine_tuning=SimpleNamespace(metric_for_best=None),
-        network={},
-    )
+    config_class = type("Config", (FineTuningConfig,), {"head": head})
     preset = presets.read_preset(folder, is_own_run=is_own_run)
     start = StartingPoint(
-        config=config,
+        config=create_config(config_class, **create_flags("run")),
         preset=preset,
         bert_config=preset.load_config() or tiny_config(),
-        tokenizer=None,
+        tokenizer=load_tokenizer(),
     )
-    task = SimpleNamespace(
-        start=start,
-        config=config,
-        settings=settings,
-        labels=labels,
-        output_names=[labels],
-        tokenizer=None,
-        splits={"eval": []},
-        metrics=(),
-        eval_loss=None,
-    )
+    task = ToyTask(start)
+    task.labels = labels
+    task.settings = settings
     checks.check_task(task)
 
 

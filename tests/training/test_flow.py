@@ -13,7 +13,7 @@ from tests.support.toy_task import (
     create_start,
     load_tokenizer,
 )
-from training import flow
+from training import ending, flow
 from training.run import history
 from training.run.run_folder import RunFolder
 from training.sets.splits import write_splits
@@ -76,7 +76,7 @@ def test_a_run_that_is_begun_again_has_its_last_step(begin, tmp_path):
 
 def test_the_history_marks_scores_with_the_dev_set_of_the_plan(begin, tmp_path):
     trainer = begin("run", trains=False)
-    flow.evaluate_at_the_end(trainer, lambda trainer: {"accuracy": 0.5})
+    ending.evaluate_at_the_end(trainer, lambda trainer: {"accuracy": 0.5})
     (line,) = history.read_history(tmp_path / "run" / history.HISTORY_FILE)
     assert line["metrics"] == {"accuracy": 0.5}
     assert line["dev_set"] == 7

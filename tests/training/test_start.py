@@ -9,11 +9,9 @@ import pytest
 
 from model_folders import identity, model_json, presets
 from tests.support.models import tiny_config
-from tests.support.toy_task import create_config, parse_flags, resolve_config
+from tests.support.toy_task import create_config, resolve_config
 from training.start import (
     check_lengths,
-    check_required,
-    command_to_record,
     read_initial_preset,
 )
 
@@ -29,43 +27,6 @@ def test_a_length_beyond_the_positions_is_refused(name):
 @pytest.mark.parametrize("length", [None, 8, 64])
 def test_a_length_within_the_positions_is_accepted(length):
     check_lengths(tiny_config(), "config.json", max_seq_length=length)
-
-
-def test_without_weights_the_files_of_random_weights_are_asked_for():
-    config = create_config("run", bert_config_file=None, vocab_file=None)
-    says = (
-        r"^missing required flags: --init_checkpoint \(or --bert_config_file "
-        r"and --vocab_file, for random weights\)$"
-    )
-    with pytest.raises(ValueError, match=says):
-        check_required(config, config.required, None)
-
-
-def test_flags_that_are_set_are_not_missing():
-    config = create_config("run")
-    check_required(config, ("bert_config_file", "vocab_file"), None)
-
-
-def record(**command):
-    """Returns what model.json records of a command."""
-    return command_to_record(parse_flags(command | {"output_dir": "run"}))
-
-
-def test_a_recorded_command_names_no_folders():
-    command = record(vocab_file="/home/anna/bert/vocab.txt")
-    assert command["vocab_file"] == "vocab.txt"
-
-
-def test_a_recorded_command_names_the_last_folder_of_a_path():
-    assert record(data_dir="/home/anna/glue/")["data_dir"] == "glue"
-
-
-def test_a_recorded_command_keeps_its_numbers():
-    assert record(learning_rate=1e-4)["learning_rate"] == 1e-4
-
-
-def test_a_recorded_command_names_no_machines():
-    assert "tpu_name" not in record(tpu_name="annas-tpu")
 
 
 @pytest.fixture

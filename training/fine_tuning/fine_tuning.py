@@ -12,8 +12,9 @@ from training.fine_tuning import (
     fine_tuning_evaluation,
     fine_tuning_plan,
 )
-from training.loop import devices
-from training.loop.trainer import Trainer
+from training.loop import devices, stopping
+from training.loop.best_step import BestStepRule
+from training.loop.trainer import Evaluate, Trainer
 from training.run.run_folder import RunFolder
 from training.sets.splits import write_splits
 from training.task import ExampleT, OriginT, OutputsT, Split, Task
@@ -30,6 +31,7 @@ def run(task: Task[ExampleT, OriginT, OutputsT]) -> None:
     Raises:
         ValueError: a flag contradicts another flag or a file.
         OSError: a file is missing or cannot be written.
+        SystemExit: a signal stopped the training.
     """
     began = time.time()
     devices.connect_devices(task.config.devices)
@@ -57,16 +59,18 @@ def run(task: Task[ExampleT, OriginT, OutputsT]) -> None:
                 plan.num_steps.training,
                 evaluate,
             )
-        if not plan.writes_scores:
+        if plan.writes_scores:
+            results = fine_tuning_end.write_files(
+                task, trainer, splits, evaluate
+            )
+            has_trained = trainer.weights.global_step != first_step
+            fine_tuning_end.finish_run(
+                task, trainer, results, began, has_trained
+            )
+        else:
             fine_tuning_end.finish_without_scores(
                 task, trainer, splits, evaluate(trainer)
             )
-            return
-        results = fine_tuning_end.write_files(task, trainer, splits, evaluate)
-    if task.config.is_chief:
-        # Only the chief writes files.
-        has_trained = trainer.weights.global_step != first_step
-        fine_tuning_end.finish_run(task, trainer, results, began, has_trained)
 
 
 def _train(
@@ -74,19 +78,27 @@ def _train(
     trainer: Trainer,
     train_set: Split[ExampleT, OriginT],
     num_train_steps: int,
-    evaluate: flow.Evaluate,
+    evaluate: Evaluate,
 ) -> None:
-    """Trains, then restores the best step's weights if the flags say so."""
+    """Trains, then restores the best step's weights if the flags say so.
+
+    Ends the process if a signal stopped the training.
+    """
     config = task.config
-    flow.train_and_evaluate(
+    rule = BestStepRule(
+        interval=max(train_set.num_records // config.batch_size, 1),
+        metric=config.fine_tuning.metric_for_best or task.metrics[0],
+        patience=config.fine_tuning.early_stopping_patience,
+    )
+    is_stopped = flow.train_and_evaluate(
         trainer,
         train_set.records,
         num_train_steps,
         evaluate,
-        interval=max(train_set.num_records // config.batch_size, 1),
-        metric=config.fine_tuning.metric_for_best or task.metrics[0],
-        patience=config.fine_tuning.early_stopping_patience,
+        rule,
         epochs=config.fine_tuning.num_train_epochs,
     )
+    if is_stopped:
+        stopping.exit_after_signal(trainer.weights.global_step)
     if config.keeps_best and config.loads_best:
         trainer.weights.restore_best()

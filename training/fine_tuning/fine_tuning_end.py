@@ -8,14 +8,11 @@ from absl import logging
 
 from data.io.split_names import suffix_of
 from model_folders.cards import example_calls
-from model_folders.results import never_found
-from training import exporting, flow
-from training.fine_tuning.fine_tuning_evaluation import (
-    predict_split,
-)
+from model_folders.results import Scores, never_found
+from training import ending, exporting
+from training.fine_tuning.fine_tuning_evaluation import predict_split
 from training.fine_tuning_config import FineTuningConfig
-from training.flow import Scores
-from training.loop.trainer import Trainer
+from training.loop.trainer import Evaluate, Trainer
 from training.run.run_folder import RunFolder
 from training.sets.splits import splits_of
 from training.task import AnyTask, ExampleT, OriginT, OutputsT, Splits, Task
@@ -25,7 +22,7 @@ def write_files(
     task: Task[ExampleT, OriginT, OutputsT],
     trainer: Trainer,
     splits: Splits[ExampleT, OriginT],
-    evaluate: flow.Evaluate,
+    evaluate: Evaluate,
 ) -> Scores:
     """Writes scores, reports, predictions and the export. Returns the scores.
 
@@ -34,7 +31,7 @@ def write_files(
     config = task.config
     results: Scores = {}
     if config.training.do_eval:
-        results = flow.evaluate_at_the_end(trainer, evaluate)
+        results = ending.evaluate_at_the_end(trainer, evaluate)
     if not config.is_chief:
         return results
     if config.training.do_eval:
@@ -80,7 +77,9 @@ def _write_predictions(
             continue
         scores["global_step"] = trainer.weights.global_step
         if split.name in task.splits["eval"]:
-            run_folder.history.add("eval", trainer.weights.global_step, scores)
+            run_folder.history.add_if_comparable(
+                trainer.weights.global_step, scores
+            )
             dev_scores |= scores
             run_folder.write_dev_results(results | dev_scores)
         else:
@@ -105,7 +104,7 @@ def finish_without_scores(
     # --data_file alone does not export again.
     if export_dir and "export_dir" in task.start.given:
         exporting.export_task(task, trainer, splits, {}, export_dir)
-    flow.store_weights(trainer)
+    ending.store_weights(trainer)
 
 
 def finish_run(
@@ -117,6 +116,8 @@ def finish_run(
 ) -> None:
     """Writes the weights and the card, and logs what to know.
 
+    Only the chief does.
+
     Args:
         task: names the main score, and the head for the commands.
         trainer: the Trainer, with the weights that `results` belong to.
@@ -124,13 +125,15 @@ def finish_run(
         began: time at which this command began, as time.time().
         has_trained: whether this command changed the weights.
     """
+    if not task.config.is_chief:
+        return
     run_folder = trainer.run_folder
-    flow.store_weights(trainer)
+    ending.store_weights(trainer)
     _write_card(run_folder, task.config)
     if has_trained:
         run_folder.warn_of_earlier_results(began)
     warn_of_never_found(task.config, results)
-    flow.log_end(
+    ending.log_end(
         trainer,
         score_lines=_list_score_lines(task, results),
         commands=_list_commands(task),

@@ -1,10 +1,10 @@
 """Evaluates a task, and predicts with its model, split by split."""
 
 from data.io.split_names import Purpose, suffix_of
+from model_folders.results import Scores
 from training import flow
-from training.flow import Scores
 from training.loop.prediction import EvalLoss
-from training.loop.trainer import Trainer
+from training.loop.trainer import Evaluate, Trainer
 from training.sets.splits import splits_of
 from training.task import (
     Batches,
@@ -19,7 +19,7 @@ from training.task import (
 
 def create_evaluation(
     task: Task[ExampleT, OriginT, OutputsT], splits: Splits[ExampleT, OriginT]
-) -> flow.Evaluate:
+) -> Evaluate:
     """Returns a function (trainer) -> scores on the dev splits.
 
     The function evaluates the weights of each step only once.

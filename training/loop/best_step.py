@@ -1,15 +1,32 @@
 """Evaluates while training, saves the best step's weights, and stops early."""
 
 import math
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Mapping
+from typing import NamedTuple
 
 from absl import logging
 
 from model_folders.checkpoint_folders import checkpoint_steps
 from model_folders.results import overall_scores
 from training.loop.callbacks import Callback, Logs
-from training.loop.trainer import Trainer
+from training.loop.trainer import Evaluate, Trainer
+from training.run.history import BestEvaluation
+
+
+class BestStepRule(NamedTuple):
+    """When a training evaluates, and which step is the best.
+
+    Attributes:
+        interval: number of steps between two evaluations.
+        metric: name of the metric that chooses the best step. Lower values of
+            "loss" and "eval_loss" are better, higher values of others.
+        patience: number of evaluations without improvement after which training
+            stops. 0 = training never stops early.
+    """
+
+    interval: int
+    metric: str
+    patience: int = 0
 
 
 class BestStep(Callback):
@@ -21,31 +38,24 @@ class BestStep(Callback):
 
     Args:
         trainer: the Trainer of the run, which has restored its weights.
-        evaluate: function (Trainer) -> {name of a metric: value}.
-        interval: number of steps between two evaluations.
-        metric: name of the metric that chooses the best step. Lower values of
-            "loss" and "eval_loss" are better, higher values of others.
-        patience: number of evaluations without improvement after which training
-            stops. 0 = training never stops early.
+        evaluate: evaluates the current weights.
+        rule: when to evaluate, and which step is the best.
     """
 
     def __init__(
         self,
         trainer: Trainer,
-        evaluate: Callable[[Trainer], Mapping[str, float]],
-        interval: int,
-        metric: str,
-        patience: int = 0,
+        evaluate: Evaluate,
+        rule: BestStepRule,
     ) -> None:
-        self.interval = interval
+        self.interval = rule.interval
+        self._rule = rule
         self._trainer = trainer
         self._evaluate = evaluate
-        self._metric = metric
-        self._patience = patience
-        is_loss = metric == "loss" or metric.startswith("eval_loss")
+        is_loss = rule.metric == "loss" or rule.metric.startswith("eval_loss")
         self._sign = -1 if is_loss else 1
-        # Metrics of the best step so far, {} before the first evaluation.
-        self._best: Mapping[str, Any] = {}
+        # None before the first evaluation.
+        self._best: BestEvaluation | None = None
 
     def on_train_begin(self) -> None:
         """Continues with the best step of a resumed run."""
@@ -82,13 +92,13 @@ class BestStep(Callback):
         if step % self.interval and step != trainer.num_train_steps:
             return None
         results = {**self._evaluate(trainer), "global_step": step}
-        is_best = self._is_best(results[self._metric])
+        is_best = self._is_best(results[self._rule.metric])
         rate = logs.get("learning_rate")
         trainer.run_folder.history.add("eval", step, results, rate)
         scores = {"training loss": logs["loss"], **overall_scores(results)}
         _log_scores(step, scores, is_best)
         if is_best:
-            self._best = results
+            self._best = BestEvaluation(step, results)
             trainer.run_folder.history.best_step = step
             trainer.weights.save_best()
             return False
@@ -101,22 +111,23 @@ class BestStep(Callback):
         """Returns whether a value of the metric is better than all before."""
         if math.isnan(value):
             return False
-        if not self._best:
+        if self._best is None:
             return True
-        gain: float = self._sign * (value - self._best[self._metric])
-        return gain > 0
+        former = self._best.metrics[self._rule.metric]
+        # The history of a resumed run keeps an infinite value as NaN.
+        return math.isnan(former) or self._sign * (value - former) > 0
 
     def find_reason_to_stop(self, step: int) -> str | None:
         """Returns why training stops early at `step`, None if it goes on."""
         best = self._best
-        if not self._patience or not best:
+        if not self._rule.patience or best is None:
             return None
-        waited = (step - best["global_step"]) // self.interval
-        if waited < self._patience:
+        waited = (step - best.step) // self.interval
+        if waited < self._rule.patience:
             return None
         return (
-            f"Stopping early: the best {self._metric} is still "
-            f"{best[self._metric]}, from step {best['global_step']}, after "
+            f"Stopping early: the best {self._rule.metric} is still "
+            f"{best.metrics[self._rule.metric]}, from step {best.step}, after "
             f"{waited} more evaluations."
         )
 

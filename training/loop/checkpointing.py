@@ -15,7 +15,7 @@
 import contextlib
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import keras
@@ -27,6 +27,7 @@ from files.paths import StrPath
 from model_folders.checkpoint_folders import CHECKPOINT_PREFIX, checkpoint_steps
 from model_folders.weights import tf1_files
 from modeling.checkpoints import tf1
+from training.optimizers.adamw import TrainingOptimizer
 
 # Matches the files that saving a checkpoint writes, but not similar names, such
 # as a user's copies.
@@ -59,7 +60,7 @@ class Checkpointer:
         self,
         output_dir: StrPath,
         variables: Mapping[str, keras.Variable],
-        optimizer: keras.optimizers.Optimizer | None = None,
+        optimizer: "TrainingOptimizer | None" = None,
         keep_checkpoint_max: int = 5,
         is_chief: bool = True,
     ) -> None:
@@ -90,13 +91,7 @@ class Checkpointer:
         # Check on every worker, so that all workers stop at the same step.
         state = self._optimizer_state if keeps_optimizer else {}
         variables = self._variables | state
-        for name, variable in variables.items():
-            value = tf.cast(variable.value, tf.float32)
-            if not tf.reduce_all(tf.math.is_finite(value)):
-                raise ValueError(
-                    f"after step {step}, {name} is not finite, so this step "
-                    "was not saved. Set a smaller --learning_rate"
-                )
+        _check_finite(step, variables)
         if not self.is_chief:
             return
         path = f"{self.output_dir}/{CHECKPOINT_PREFIX}-{step}"
@@ -104,13 +99,7 @@ class Checkpointer:
         tf1.write_checkpoint(path, variables)
         kept, users = self._find_kept(step, listing)
         self._remove_others({*kept} | users)
-        # Write the file that tf.train.latest_checkpoint reads.
-        lines = [f'model_checkpoint_path: "{CHECKPOINT_PREFIX}-{step}"']
-        lines += [
-            f'all_model_checkpoint_paths: "{CHECKPOINT_PREFIX}-{kept_step}"'
-            for kept_step in kept
-        ]
-        write_text(listing, "\n".join(lines) + "\n")
+        _write_listing(listing, step, kept)
 
     def _find_kept(
         self, step: int, listing: Path
@@ -212,22 +201,45 @@ class Checkpointer:
         return int(path.rpartition("-")[2])
 
 
+def _check_finite(step: int, variables: Mapping[str, keras.Variable]) -> None:
+    """Checks that no value to save as `step` is infinite or NaN."""
+    for name, variable in variables.items():
+        value = tf.cast(variable.value, tf.float32)
+        if not tf.reduce_all(tf.math.is_finite(value)):
+            raise ValueError(
+                f"after step {step}, {name} is not finite, so this step was "
+                "not saved. Set a smaller --learning_rate"
+            )
+
+
+def _write_listing(listing: Path, step: int, kept: Sequence[int]) -> None:
+    """Writes the file that tf.train.latest_checkpoint reads."""
+    lines = [f'model_checkpoint_path: "{CHECKPOINT_PREFIX}-{step}"']
+    lines += [
+        f'all_model_checkpoint_paths: "{CHECKPOINT_PREFIX}-{kept_step}"'
+        for kept_step in kept
+    ]
+    write_text(listing, "\n".join(lines) + "\n")
+
+
 def _name_state(
-    optimizer: keras.optimizers.Optimizer,
+    optimizer: TrainingOptimizer,
     variables: Mapping[str, keras.Variable],
 ) -> dict[str, keras.Variable]:
     """Returns {name in a checkpoint: variable} of an optimizer's state.
 
     `variables` are those of the model, by the names of Google's code.
     """
-    # In float16, the optimizer is wrapped in a loss scaling optimizer.
-    inner: keras.optimizers.Optimizer = getattr(
-        optimizer, "inner_optimizer", optimizer
-    )
-    state = {"global_step": inner.iterations}
-    if inner is not optimizer:
-        state["loss_scale"] = optimizer.dynamic_scale
-        state["loss_scale_good_steps"] = optimizer.step_counter
+    if isinstance(optimizer, keras.optimizers.LossScaleOptimizer):
+        inner = optimizer.inner_optimizer
+        state = {
+            "global_step": inner.iterations,
+            "loss_scale": optimizer.dynamic_scale,
+            "loss_scale_good_steps": optimizer.step_counter,
+        }
+    else:
+        inner = optimizer
+        state = {"global_step": inner.iterations}
     for name, variable in variables.items():
         for slot, value in inner.slots(variable).items():
             state[f"{name}/{slot}"] = value

@@ -8,6 +8,7 @@ import tensorflow as tf
 from absl import logging
 
 from command_line import progress
+from model_folders.results import Scores
 from modeling.accelerated.inference import Predictor
 from modeling.base_loss import Loss
 from modeling.base_model import FeaturesModel
@@ -145,7 +146,7 @@ class EvalLoss(Generic[OutputsT]):
                 self._parts.setdefault(name, []).append(pair)
             yield features, outputs
 
-    def scores(self) -> dict[str, float]:
+    def scores(self) -> Scores:
         """Returns {"eval_loss": mean loss of the examples read so far}.
 
         It is the sum of the terms of the loss, such as the masked LM loss. It

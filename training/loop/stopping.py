@@ -11,7 +11,7 @@ import tensorflow as tf
 from absl import logging
 
 from command_line import signals
-from training.loop import train_step
+from training.loop.train_step import Outcome
 from training.training_config import TrainingFlags
 
 # Exit status of a run that a stop signal ended: EX_TEMPFAIL, "try again".
@@ -91,9 +91,9 @@ class SkippedSteps:
             ValueError: `max_nonfinite_steps` were skipped.
         """
         for number, outcome in enumerate(outcomes, step - len(outcomes) + 1):
-            if outcome == train_step.MADE:
+            if outcome == Outcome.MADE:
                 self.num_in_a_row = 0
-            elif outcome == train_step.NOT_FINITE:
+            elif outcome == Outcome.NOT_FINITE:
                 self.num_in_a_row += 1
                 logging.warning(
                     "Step %d was skipped (%d in a row), because its loss or "

@@ -6,6 +6,7 @@ piece of a batch, and divides them by the weights of the complete batch. So the
 loss and its gradient do not depend on how the batch is split.
 """
 
+import enum
 import functools
 from collections.abc import Iterator
 from typing import Any, NamedTuple, Protocol, TypeVar
@@ -13,17 +14,43 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 import keras
 import numpy as np
 import tensorflow as tf
+from keras.optimizers import LossScaleOptimizer
 
 from modeling.base_loss import BatchLoss
 from modeling.features import select_features
 from modeling.tensors import Features, Tensor
+from training.optimizers.adamw import TrainingOptimizer
 from training.training_config import TrainingFlags
 
 ValuesT = TypeVar("ValuesT")
-# Outcomes of a step. MADE: the weights were updated. OVERFLOWED: the step was
-# skipped, because float16's loss scaling made the gradient overflow, which is
-# normal. NOT_FINITE: skipped, because the loss or gradient was not finite.
-MADE, OVERFLOWED, NOT_FINITE = range(3)
+
+
+class Outcome(enum.IntEnum):
+    """What became of a step.
+
+    Attributes:
+        MADE: it updated the weights.
+        OVERFLOWED: it was skipped, because float16's loss scaling made the
+            gradient overflow, which is normal.
+        NOT_FINITE: it was skipped, because its loss or gradient is not finite.
+    """
+
+    MADE = 0
+    OVERFLOWED = 1
+    NOT_FINITE = 2
+
+
+class StepResult(NamedTuple):
+    """Logs and outcomes of one or several steps.
+
+    Attributes:
+        logs: {name: value} of the last step: the total loss and its terms, the
+            learning rate and the norm of the gradient.
+        outcomes: `Outcome` of each step, int [number of steps].
+    """
+
+    logs: dict[str, float]
+    outcomes: np.ndarray
 
 
 class Trainable(Protocol):
@@ -66,7 +93,7 @@ class _ReducedGradients(NamedTuple):
         clip_factor: factor by which to multiply the gradients to clip them.
         norm: global norm of the gradients.
         losses: {name: loss}.
-        outcome: MADE, OVERFLOWED or NOT_FINITE.
+        outcome: an `Outcome`, int [].
     """
 
     gradients: dict[int, tf.Tensor]
@@ -76,13 +103,8 @@ class _ReducedGradients(NamedTuple):
     outcome: tf.Tensor
 
 
-class _StepResult(NamedTuple):
-    """Logs and outcomes of one or several steps.
-
-    Attributes:
-        logs: {name: value} of the last step.
-        outcomes: outcome of each step, int [number of steps].
-    """
+class _StepTensors(NamedTuple):
+    """The tensors of a StepResult, inside of a tf.function."""
 
     logs: dict[str, tf.Tensor]
     outcomes: tf.Tensor
@@ -92,6 +114,9 @@ class TrainStep:
     """Reads the next batch, and updates the model.
 
     A step whose loss or gradient is not finite does not change the weights.
+    Each step sums the gradients over all replicas, clips them by their global
+    norm, and applies them. One device without loss scaling clips within the
+    optimizer's update, all others clip the gradients before it.
 
     Args:
         model: what to train, already built. Its argument `seed`
@@ -109,7 +134,7 @@ class TrainStep:
         self,
         model: Trainable,
         loss: BatchLoss[Any],
-        optimizer: keras.optimizers.Optimizer,
+        optimizer: TrainingOptimizer,
         flags: TrainingFlags,
         jit_compile: bool = False,
         strategy: tf.distribute.Strategy | None = None,
@@ -120,14 +145,8 @@ class TrainStep:
         self.strategy = strategy or tf.distribute.get_strategy()
         self._clip_norm = flags.clip_norm
         self._num_parts = flags.gradient_accumulation_steps
-        self._scales_loss = isinstance(
-            optimizer, keras.optimizers.LossScaleOptimizer
-        )
         with self.strategy.scope():
-            is_alone = not tf.distribute.has_strategy()
-        # One device without loss scaling can clip within the optimizer's
-        # update, which is faster (`apply_scaled`).
-        self._clips_in_update = is_alone and not self._scales_loss
+            self._is_alone = not tf.distribute.has_strategy()
         self._gradients_of_batch = self._accumulate_gradients
         if jit_compile:
             self._gradients_of_batch = tf.function(
@@ -140,23 +159,17 @@ class TrainStep:
 
     def __call__(
         self, batches: Iterator[Features], num_steps: int = 1
-    ) -> tuple[dict[str, float], np.ndarray]:
-        """Runs steps on the next batches.
-
-        Returns:
-            logs of the last step, {name: value}: the total loss and its terms,
-            the learning rate and the norm of the gradient. And the outcome of
-            each step, MADE, OVERFLOWED or NOT_FINITE, int [num_steps].
-        """
+    ) -> StepResult:
+        """Runs steps on the next batches."""
         logs, outcomes = (
             self._compiled_step(batches)
             if num_steps == 1
             else self._compiled_steps(batches, tf.constant(num_steps))
         )
         values = {name: float(value) for name, value in logs.items()}
-        return values, outcomes.numpy()
+        return StepResult(values, outcomes.numpy())
 
-    def _run_step(self, batches: Iterator[Features]) -> _StepResult:
+    def _run_step(self, batches: Iterator[Features]) -> _StepTensors:
         """Runs one step, inside of a tf.function.
 
         Every replica computes the gradients of its part of the batch, and
@@ -176,12 +189,12 @@ class TrainStep:
             "learning_rate": tf.convert_to_tensor(self.optimizer.learning_rate),
             "gradient_norm": norm,
         }
-        is_made = outcome == MADE
+        is_made = outcome == Outcome.MADE
         self._apply_gradients(reduced.gradients, reduced.clip_factor, is_made)
         # Skipped batches count too, so that the step number determines the
         # batch.
         self.optimizer.iterations.assign(step + 1)
-        return _StepResult(logs, outcome[tf.newaxis])
+        return _StepTensors(logs, outcome[tf.newaxis])
 
     def _apply_gradients(
         self,
@@ -191,9 +204,12 @@ class TrainStep:
     ) -> None:
         """Clips the gradients, and applies them if `is_made` is true."""
         variables = [self.model.trainable_variables[index] for index in grads]
-        if self._clips_in_update:
-            values = [*grads.values()]
-            self.optimizer.apply_scaled(values, variables, clip_factor, is_made)
+        optimizer = self.optimizer
+        if self._is_alone and not isinstance(optimizer, LossScaleOptimizer):
+            # Clip within the optimizer's update, which is faster.
+            optimizer.apply_scaled(
+                [*grads.values()], variables, clip_factor, is_made
+            )
             return
 
         def apply_clipped(
@@ -202,13 +218,13 @@ class TrainStep:
             clipped = [
                 grad * tf.cast(factor, grad.dtype) for grad in grads.values()
             ]
-            self.optimizer.apply(clipped, variables)
+            optimizer.apply(clipped, variables)
 
         def apply() -> tf.Tensor:
             self.strategy.run(apply_clipped, args=(grads, clip_factor))
             return tf.constant(True)
 
-        if self._scales_loss:
+        if isinstance(optimizer, LossScaleOptimizer):
             # Keras's loss scaling checks the gradients itself, and halves the
             # scale if they are not finite.
             apply()
@@ -219,7 +235,7 @@ class TrainStep:
 
     def _run_steps(
         self, batches: Iterator[Features], num_steps: tf.Tensor
-    ) -> _StepResult:
+    ) -> _StepTensors:
         """Runs several steps in one call, inside of a tf.function.
 
         On TPUs, each return to the host is expensive.
@@ -239,7 +255,7 @@ class TrainStep:
         )
         logs, outcome = self._run_step(batches)
         outcomes = outcomes.write(num_steps - 1, outcome[0])
-        return _StepResult(logs, outcomes.stack())
+        return _StepTensors(logs, outcomes.stack())
 
     def _reduce_gradients(self, features: Features) -> _ReducedGradients:
         """Sums the gradients over all replicas."""
@@ -348,7 +364,11 @@ class TrainStep:
         return _Gradients(dense, squares, {**means, "loss": total})
 
     def _loss_scale(self) -> tf.Tensor | float:
-        return self.optimizer.dynamic_scale.value if self._scales_loss else 1.0
+        """Returns the factor of the loss, by which float16 scales it."""
+        if isinstance(self.optimizer, LossScaleOptimizer):
+            scale: tf.Tensor = self.optimizer.dynamic_scale.value
+            return scale
+        return 1.0
 
 
 def _find_outcome(loss: Tensor, norm: tf.Tensor, scale: tf.Tensor) -> tf.Tensor:
@@ -356,8 +376,10 @@ def _find_outcome(loss: Tensor, norm: tf.Tensor, scale: tf.Tensor) -> tf.Tensor:
     # If the loss is finite and the loss scale is above 1, the scale may be the
     # only reason why the gradient is not finite.
     is_finite = tf.math.is_finite(loss)
-    skipped = tf.where(is_finite & (scale > 1), OVERFLOWED, NOT_FINITE)
-    return tf.where(tf.math.is_finite(norm) & is_finite, MADE, skipped)
+    is_overflow = is_finite & (scale > 1)
+    skipped = tf.where(is_overflow, Outcome.OVERFLOWED, Outcome.NOT_FINITE)
+    is_made = tf.math.is_finite(norm) & is_finite
+    return tf.where(is_made, Outcome.MADE, skipped)
 
 
 def _find_clip_factor(norm: tf.Tensor, limit: tf.Tensor) -> tf.Tensor:

@@ -6,14 +6,15 @@ train_step.py computes and applies the gradients.
 """
 
 import threading
-from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple, TypeAlias
 
 import tensorflow as tf
 from absl import logging
 
 from command_line import progress
 from data.io import tfrecords
+from model_folders.results import Scores
 from modeling.base_task_model import TaskModel
 from modeling.tensors import Features
 from training.loop import devices, stopping
@@ -24,6 +25,9 @@ from training.loop.summaries import Summaries
 from training.loop.train_step import TrainStep
 from training.run.run_folder import RunFolder
 from training.training_config import TrainingConfig
+
+# A function (trainer) -> scores on the dev set.
+Evaluate: TypeAlias = "Callable[[Trainer], Scores]"
 
 
 class _Ends(NamedTuple):
@@ -160,8 +164,7 @@ class Trainer(BatchPredictor):
         """
         train_step = self._required_step
         config = self.config
-        size = config.batch_size
-        interval = config.training.save_checkpoints_steps
+        save_interval = config.training.save_checkpoints_steps
         step = self.weights.global_step
         last = self.num_train_steps
         batches = iter(self._create_dataset(records))
@@ -170,7 +173,7 @@ class Trainer(BatchPredictor):
         is_save_due = False
         logging.info("Building the first step, which may take a minute")
         with progress.Progress(
-            last, step, "step", size, "Training", epochs
+            last, step, "step", config.batch_size, "Training", epochs
         ) as bar:
             while step < last and not any(ends):
                 number = self._num_steps_at_once(callbacks)
@@ -179,7 +182,7 @@ class Trainer(BatchPredictor):
                 skipped.count(step, outcomes)
                 if bar.is_due(step):
                     bar.update(step, **logs)
-                is_save_due |= step % interval == 0
+                is_save_due = is_save_due or step % save_interval == 0
                 with bar.paused():
                     ends = self._run_callbacks(
                         callbacks, logs, stop, is_save_due
@@ -187,8 +190,9 @@ class Trainer(BatchPredictor):
                     # Steps that are skipped may be the fault of the weights,
                     # so do not save these weights before the end.
                     may_save = is_save_due and not skipped.num_in_a_row
-                    is_saved = self._save_if_due(logs, may_save, ends)
-                is_save_due = is_save_due and not is_saved
+                    if may_save or step == last or any(ends):
+                        self._save(logs, ends)
+                        is_save_due = False
         return ends.is_stopped
 
     def _run_callbacks(
@@ -217,22 +221,14 @@ class Trainer(BatchPredictor):
             logging.info("Reached --max_hours after step %d.", step)
         return ends
 
-    def _save_if_due(self, logs: Logs, is_due: bool, ends: _Ends) -> bool:
-        """Saves the current step if a save is due, or if training ends with it.
-
-        Returns whether the step was saved.
-        """
+    def _save(self, logs: Logs, ends: _Ends) -> None:
+        """Saves the current step, with the optimizer if training may go on."""
         step = self.weights.global_step
-        is_last = step == self.num_train_steps
-        if not (is_due or is_last or any(ends)):
-            return False
-        # A run that a signal or the time ended may be resumed.
-        goes_on = not (is_last or ends.has_ended)
         rate = logs["learning_rate"]
         self.run_folder.history.add("checkpoint", step, {}, rate)
-        keeps_optimizer = self.config.training.keep_optimizer or goes_on
-        self.weights.save(keeps_optimizer)
-        return True
+        # A run that a signal or the time ended may be resumed.
+        goes_on = not (step == self.num_train_steps or ends.has_ended)
+        self.weights.save(self.config.training.keep_optimizer or goes_on)
 
     @property
     def _required_step(self) -> TrainStep:

@@ -8,13 +8,18 @@ for batches of thousands of examples (You et al. 2019).
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import keras
 import tensorflow as tf
 
 from training.optimizers import accelerated_updates
 
+# What a `TrainStep` updates the weights with. float16 needs loss scaling.
+TrainingOptimizer: TypeAlias = (
+    "AdamWeightDecayOptimizer"
+    " | keras.optimizers.LossScaleOptimizer[AdamWeightDecayOptimizer]"
+)
 GradientsAndVariables = Sequence[tuple[tf.Tensor, tf.Variable]]
 
 

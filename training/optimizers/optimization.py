@@ -11,11 +11,14 @@ import tensorflow as tf
 from absl import logging
 
 from training.optimizers.adamw import AdamWeightDecayOptimizer, LAMBOptimizer
-from training.training_config import OptimizerFlags
+from training.training_config import OptimizerFlags, OptimizerName
 
 # LayerNorm's variables and all biases get no weight decay.
 EXCLUDE_FROM_WEIGHT_DECAY = ("LayerNorm", "layer_norm", "bias")
-OPTIMIZERS = {"adamw": AdamWeightDecayOptimizer, "lamb": LAMBOptimizer}
+OPTIMIZERS: dict[OptimizerName, type[AdamWeightDecayOptimizer]] = {
+    "adamw": AdamWeightDecayOptimizer,
+    "lamb": LAMBOptimizer,
+}
 
 
 def create_optimizer(

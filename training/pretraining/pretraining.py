@@ -7,19 +7,18 @@ from absl import logging
 import modeling
 from data.io import tfrecords
 from model_folders import identity
-from training import checks, flow
-from training.flow import Scores
-from training.loop import devices
-from training.loop.trainer import Trainer
+from model_folders.results import Scores
+from training import checks, ending, flow
+from training.loop import devices, stopping
+from training.loop.best_step import BestStepRule
+from training.loop.trainer import Evaluate, Trainer
 from training.pretraining import (
     pretraining_end,
     pretraining_evaluation,
     pretraining_plan,
     pretraining_records,
 )
-from training.pretraining_config import (
-    PretrainingConfig,
-)
+from training.pretraining_config import PretrainingConfig
 from training.run.run_folder import RunFolder
 from training.start import StartingPoint
 from training.teacher import load_teacher
@@ -35,6 +34,7 @@ def run(start: StartingPoint[PretrainingConfig]) -> None:
         ValueError: a record, or the earlier run in --output_dir, does not match
             the flags.
         OSError: a file is missing or cannot be written.
+        SystemExit: a signal stopped the training.
     """
     began = time.time()
     config = start.config
@@ -55,7 +55,7 @@ def run(start: StartingPoint[PretrainingConfig]) -> None:
         if plan.num_steps:
             _train(config, trainer, records, evaluate)
         if config.training.do_eval:
-            results = flow.evaluate_at_the_end(trainer, evaluate)
+            results = ending.evaluate_at_the_end(trainer, evaluate)
     if config.export.export_dir or config.training.export_weights:
         # Export the best step's weights if this run saved them. Later commands
         # load the same weights from --output_dir.
@@ -86,14 +86,18 @@ def _train(
     config: PretrainingConfig,
     trainer: Trainer,
     records: tfrecords.Records,
-    evaluate: flow.Evaluate,
+    evaluate: Evaluate,
 ) -> None:
-    """Trains on records, and evaluates meanwhile if the flags say so."""
-    flow.train_and_evaluate(
+    """Trains on records, and evaluates meanwhile if the flags say so.
+
+    Ends the process if a signal stopped the training.
+    """
+    is_stopped = flow.train_and_evaluate(
         trainer,
         records,
         config.pretraining.num_train_steps,
         evaluate,
-        interval=config.pretraining.eval_steps,
-        metric="loss",
+        BestStepRule(config.pretraining.eval_steps, metric="loss"),
     )
+    if is_stopped:
+        stopping.exit_after_signal(trainer.weights.global_step)

@@ -9,12 +9,10 @@ from absl import logging
 from model_folders import kinds
 from model_folders.cards import example_calls
 from model_folders.model_entries import HeadSettings
-from training import exporting, flow
-from training.flow import Scores
+from model_folders.results import Scores
+from training import ending, exporting
 from training.loop.trainer import Trainer
-from training.pretraining_config import (
-    PretrainingConfig,
-)
+from training.pretraining_config import PretrainingConfig
 from training.start import StartingPoint
 
 # A run of fewer steps is a trial, of which nobody expects anything.
@@ -43,11 +41,11 @@ def finish_run(
     config = start.config
     if export_dir := config.export.export_dir:
         exporting.export_pretrainer(start, trainer, export_dir)
-    flow.store_weights(trainer)
+    ending.store_weights(trainer)
     trainer.run_folder.write_card()
     if results and config.training.do_train:
         warn_of_no_progress(results, guess)
-    flow.log_end(
+    ending.log_end(
         trainer,
         score_lines=_list_score_lines(results),
         commands=_list_commands(start),

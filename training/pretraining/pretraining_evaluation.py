@@ -8,14 +8,12 @@ import tensorflow as tf
 
 import modeling
 from data.io import tfrecords
+from model_folders.results import Scores
 from modeling.base_loss import add_terms
 from modeling.tensors import Tensor
 from training import flow
-from training.flow import Scores
-from training.loop.trainer import Trainer
-from training.pretraining_config import (
-    PretrainingConfig,
-)
+from training.loop.trainer import Evaluate, Trainer
+from training.pretraining_config import PretrainingConfig
 
 
 class MaskedCounts:
@@ -43,7 +41,7 @@ def create_evaluation(
     config: PretrainingConfig,
     records: tfrecords.Records,
     counts: MaskedCounts,
-) -> flow.Evaluate:
+) -> Evaluate:
     """Returns a function (trainer) -> metrics on the records.
 
     The function evaluates at most --max_eval_steps batches, and the weights of

@@ -11,9 +11,7 @@ from data.io import tfrecords
 from data.pretraining import record_files
 from model_folders.model_entries import Fingerprint, TrainingSettings
 from training import flow
-from training.pretraining_config import (
-    PretrainingConfig,
-)
+from training.pretraining_config import PretrainingConfig
 from training.run import fingerprints, resuming
 from training.start import StartingPoint
 from training.training_config import NumSteps

@@ -25,6 +25,7 @@ from typing import (
     TYPE_CHECKING,
     Any,
     Literal,
+    NamedTuple,
     NotRequired,
     Self,
     TypedDict,
@@ -59,6 +60,19 @@ class HistoryLine(TypedDict):
     dev_set: NotRequired[int]
     # In a line of a checkpoint.
     best_step: NotRequired[int]
+
+
+class BestEvaluation(NamedTuple):
+    """The evaluation of the best step.
+
+    Attributes:
+        step: number of the step.
+        metrics: {name: value}. A value of an earlier command that was not
+            finite is NaN.
+    """
+
+    step: int
+    metrics: Mapping[str, float]
 
 
 class History:
@@ -152,9 +166,6 @@ class History:
     ) -> None:
         """Adds a line to the history, or replaces the step's line of this kind.
 
-        Ignores an evaluation after the training if the best step was chosen on
-        another dev set.
-
         Args:
             kind: kind of the line.
             step: number of steps trained.
@@ -165,10 +176,6 @@ class History:
             OSError: the file cannot be written.
         """
         if not self._config.is_chief:
-            return
-        is_after_training = kind == "eval" and self._started is None
-        has_other_dev_set = self.best_step is not None and self.best() is None
-        if is_after_training and has_other_dev_set:
             return
         line = self._create_line(kind, step, metrics, learning_rate)
         former = self._lines.get((kind, step))
@@ -182,6 +189,24 @@ class History:
             self._write_all()
         else:
             self._append(line)
+
+    def add_if_comparable(
+        self, step: int, metrics: Mapping[str, float]
+    ) -> None:
+        """Adds an evaluation, unless the best step is of another dev set.
+
+        After the training, an evaluation must not replace the one that the best
+        step was chosen by.
+
+        Args:
+            step: number of steps trained.
+            metrics: {name: value}.
+
+        Raises:
+            OSError: the file cannot be written.
+        """
+        if self.best_step is None or self.best() is not None:
+            self.add("eval", step, metrics)
 
     def _create_line(
         self,
@@ -219,16 +244,19 @@ class History:
             line["best_step"] = self.best_step
         return line
 
-    def best(self) -> dict[str, Any] | None:
-        """Returns the metrics of the best step.
+    def best(self) -> BestEvaluation | None:
+        """Returns the evaluation of the best step, None without one.
 
-        The key `global_step` contains the number of the step. Returns None if
-        the history contains no best step on this dev set.
+        An evaluation on another dev set does not count.
         """
         line = self._lines.get(("eval", self.best_step or 0))
         if line is None or line.get("dev_set") != self.dev_set_checksum:
             return None
-        return {**line["metrics"], "global_step": line["step"]}
+        metrics = {
+            name: math.nan if value is None else value
+            for name, value in line["metrics"].items()
+        }
+        return BestEvaluation(line["step"], metrics)
 
     def _show(
         self, prefix: str, step: int, metrics: Mapping[str, float | None]

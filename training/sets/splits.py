@@ -116,25 +116,29 @@ def create_recorded_sets(
     """
     recorded_sets = {}
     for split_name, split in splits.items():
-        files = config.files_of(split_name)
-        if not files and config.fine_tuning.data_dir and is_purpose(split_name):
-            pattern = os.path.join(
-                glob.escape(config.fine_tuning.data_dir),
-                SET_OF_PURPOSE[split_name],
-            )
-            files = glob.glob(f"{pattern}[.]*")
-        data_name = os.path.basename(
-            os.path.normpath(config.fine_tuning.data_dir or split_name)
-        )
-        file = f"{data_name}/{split_name}"
-        checksum = split.checksum
-        if len(files) == 1 and os.path.isfile(files[0]):
-            file = os.path.basename(files[0])
-            _, checksum = fingerprints.size_and_checksum(files[0])
+        if file := _find_only_file(config, split_name):
+            name = os.path.basename(file)
+            _, checksum = fingerprints.size_and_checksum(file)
+        else:
+            data = config.fine_tuning.data_dir or split_name
+            name = f"{os.path.basename(os.path.normpath(data))}/{split_name}"
+            checksum = split.checksum
         recorded_sets[split_name] = RecordedSet(
-            split_name, file, split.num_examples, checksum
+            split_name, name, split.num_examples, checksum
         )
     return recorded_sets
+
+
+def _find_only_file(config: FineTuningConfig, split_name: str) -> str | None:
+    """Returns the file of a split, None if the split has several or none."""
+    files = config.files_of(split_name)
+    if not files and config.fine_tuning.data_dir and is_purpose(split_name):
+        pattern = os.path.join(
+            glob.escape(config.fine_tuning.data_dir), SET_OF_PURPOSE[split_name]
+        )
+        files = glob.glob(f"{pattern}[.]*")
+    is_only_file = len(files) == 1 and os.path.isfile(files[0])
+    return files[0] if is_only_file else None
 
 
 def splits_of(

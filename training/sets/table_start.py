@@ -15,13 +15,13 @@ from training.fine_tuning_config import DataFileConfigT
 from training.sets.dev_set_rule import add_dev_set_rule
 from training.start import StartingPoint
 
-# A run on few rows repeats them for this number of steps,
+# Number of steps that a run on few rows is to reach by repeating them.
 _MIN_STEPS = 100
-# but at most for this number of epochs.
+# Largest number of epochs that a run on few rows repeats them for.
 _MAX_EPOCHS = 20.0
-# The input length suits this percentage of the examples,
+# Percentage of the examples that are not longer than the input length.
 _PERCENTAGE = 95
-# but is between these lengths in WordPieces.
+# Shortest and longest input length that is chosen, in WordPieces.
 _MIN_LENGTH = 8
 _MAX_LENGTH = 512
 # Number of examples whose lengths tell the lengths of a set.

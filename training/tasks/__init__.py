@@ -3,7 +3,7 @@
 Only scripts import them.
 
     classifier_config.py: the flags of run_classifier.py
-    selected_task.py: creates one of the next two, as its --task_name selects
+    classifier_setup.py: creates one of the next two, as its --task_name selects
     classifier.py: labels of texts
     embedding.py: vectors of texts
     prediction_files.py: the predictions of these two

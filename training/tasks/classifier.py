@@ -26,7 +26,8 @@ from data.classification.classification_options import ClassifierOptions
 from data.classification.classification_reader import ClassificationReader
 from data.io import feature_specs
 from data.io.split_names import purpose_of, suffix_of
-from model_folders.model_entries import ClassifierSettings
+from model_folders.model_entries import ClassifierSettings, HeadSettings
+from model_folders.results import Scores
 from training import task
 from training.fine_tuning_config import DataFileConfig
 from training.start import StartingPoint
@@ -77,27 +78,39 @@ class ClassifierTask(task.Task[InputExample, int, np.ndarray]):
         self.max_seq_length = self.config.fine_tuning.max_seq_length
         self.doc_stride = options.doc_stride
         self.labels = labels
-        mode = reader.output_mode
         self.label_words = glue_layouts.LABEL_WORDS.get(task_name, ())
-        self.decoder = label_decoding.LabelDecoder(mode, labels)
+        self.decoder = label_decoding.LabelDecoder(reader.output_mode, labels)
         # The first metric is the metric that the paper reports. The best step
         # is the step with its best value.
         self.metrics = reader.metrics
-        self.settings: ClassifierSettings = {
-            "task_name": task_name,
-            "output_mode": mode,
-            "labels": labels,
-            # With 1, the export rejects a second text.
-            "num_texts": num_texts or start.recorded_settings.get("num_texts"),
-            **reader.settings,
-        }
-        self.export_settings = {"doc_stride": self.doc_stride}
-        if mode == "regression" and reader.may_be_cross_encoder:
-            self.export_settings["num_texts"] = None
-        if class_weights:
-            self.settings["class_weights"] = class_weights
+        self.settings = self._create_settings(num_texts, class_weights)
+        self.export_settings = self._create_export_settings()
         self.eval_loss = self.create_loss()
         self.loss = self.create_loss([*class_weights.values()])
+
+    def _create_settings(
+        self, num_texts: int | None, class_weights: Mapping[str, float]
+    ) -> ClassifierSettings:
+        """Returns `Task.settings`. The arguments are those of the class."""
+        recorded = self.start.recorded_settings
+        settings: ClassifierSettings = {
+            "task_name": self.task_name,
+            "output_mode": self.reader.output_mode,
+            "labels": self.labels,
+            # With 1, the export rejects a second text.
+            "num_texts": num_texts or recorded.get("num_texts"),
+            **self.reader.settings,
+        }
+        if class_weights:
+            settings["class_weights"] = class_weights
+        return settings
+
+    def _create_export_settings(self) -> HeadSettings:
+        """Returns `Task.export_settings`."""
+        is_regression = self.reader.output_mode == "regression"
+        if is_regression and self.reader.may_be_cross_encoder:
+            return {"doc_stride": self.doc_stride, "num_texts": None}
+        return {"doc_stride": self.doc_stride}
 
     def create_loss(self, class_weights: Sequence[float] = ()) -> "Loss":
         """Creates the loss of the task's kind of labels."""
@@ -192,7 +205,7 @@ class ClassifierTask(task.Task[InputExample, int, np.ndarray]):
 
     def evaluate(
         self, split: _Split, batches: task.Batches[np.ndarray]
-    ) -> dict[str, float]:
+    ) -> Scores:
         """Computes the metrics of the task, such as Google's eval_accuracy."""
         return self._score(split, label_decoding.concatenate_outputs(batches))
 
@@ -226,7 +239,7 @@ class ClassifierTask(task.Task[InputExample, int, np.ndarray]):
 
     def write_predictions(
         self, split: _Split, batches: task.Batches[np.ndarray], output_dir: str
-    ) -> dict[str, float]:
+    ) -> Scores:
         """Writes the predictions, and the file of --glue_submission."""
         outputs = label_decoding.concatenate_outputs(batches)
         labels = prediction_files.write_test_predictions(
@@ -238,7 +251,7 @@ class ClassifierTask(task.Task[InputExample, int, np.ndarray]):
             glue_submissions.write_submission(output_dir, name, labels)
         return self._score(split, outputs)
 
-    def _score(self, split: _Split, outputs: np.ndarray) -> dict[str, float]:
+    def _score(self, split: _Split, outputs: np.ndarray) -> Scores:
         labels = self.decoder.labels(outputs)
         score = self.reader.processor_of(split.name).score
         return metrics.score_known(split.examples, labels, self.decoder, score)

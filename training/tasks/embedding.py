@@ -14,6 +14,7 @@ from data.classification.classification_examples import (
 )
 from data.io import feature_specs
 from data.io.split_names import purpose_of
+from model_folders.results import Scores
 from training import task
 from training.fine_tuning_config import DataFileConfig
 from training.start import StartingPoint
@@ -113,7 +114,7 @@ class EmbeddingTask(task.Task[InputExample, None, np.ndarray]):
 
     def evaluate(
         self, split: _Split, batches: task.Batches[np.ndarray]
-    ) -> dict[str, float]:
+    ) -> Scores:
         """Computes the recall, or the correlation with known scores."""
         return self._score(split, label_decoding.concatenate_outputs(batches))
 
@@ -130,7 +131,7 @@ class EmbeddingTask(task.Task[InputExample, None, np.ndarray]):
 
     def write_predictions(
         self, split: _Split, batches: task.Batches[np.ndarray], output_dir: str
-    ) -> dict[str, float]:
+    ) -> Scores:
         """Writes the cosines of the pairs of the test set."""
         outputs = label_decoding.concatenate_outputs(batches)
         prediction_files.write_test_predictions(
@@ -138,7 +139,7 @@ class EmbeddingTask(task.Task[InputExample, None, np.ndarray]):
         )
         return self._score(split, outputs)
 
-    def _score(self, split: _Split, vectors: np.ndarray) -> dict[str, float]:
+    def _score(self, split: _Split, vectors: np.ndarray) -> Scores:
         if self.has_scores.get(split.name, True):
             cosines = self.decoder.labels(vectors)
             return metrics.score_known(

@@ -22,6 +22,7 @@ from data.ner.ner_example import NerExample
 from data.ner.ner_processor import NerProcessor
 from data.ner.sentence_windows import NerFeatures
 from model_folders.model_entries import TaggerSettings
+from model_folders.results import Scores
 from training import task
 from training.fine_tuning_config import DataFileConfig
 from training.start import StartingPoint
@@ -104,7 +105,7 @@ class NerTask(task.Task[NerExample, NerFeatures, np.ndarray]):
 
     def evaluate(
         self, split: _Split, batches: task.Batches[np.ndarray]
-    ) -> dict[str, float]:
+    ) -> Scores:
         """Computes the scores of CoNLL-2003's script conlleval."""
         tags, _ = self._tag(split, batches)
         right = [example.labels for example in split.examples]
@@ -136,7 +137,7 @@ class NerTask(task.Task[NerExample, NerFeatures, np.ndarray]):
 
     def write_predictions(
         self, split: _Split, batches: task.Batches[np.ndarray], output_dir: str
-    ) -> dict[str, float]:
+    ) -> Scores:
         """Writes the predicted tags, and scores them if true tags are known."""
         tags, probabilities = self._tag(split, batches)
         entity_files.write_entities(

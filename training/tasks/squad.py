@@ -27,6 +27,7 @@ from data.squad.squad_questions import SquadFile
 from data.squad.squad_reader import SquadReader
 from data.text import token_windows
 from files import atomic
+from model_folders.results import Scores
 from training import task
 from training.fine_tuning_config import FineTuningConfig
 from training.start import StartingPoint
@@ -138,13 +139,13 @@ class SquadTask(
         """Creates the BertSpanLabeler to train."""
         return modeling.BertSpanLabeler(bert_config, **options)
 
-    def evaluate(self, split: _Split, batches: _Batches) -> dict[str, float]:
+    def evaluate(self, split: _Split, batches: _Batches) -> Scores:
         """Computes the scores of SQuAD's official script for --predict_file."""
         return self._score(*self.answer(split, batches))
 
     def write_predictions(
         self, split: _Split, batches: _Batches, output_dir: str
-    ) -> dict[str, float]:
+    ) -> Scores:
         """Writes the answers, and report.html if --report is set.
 
         The answer files have the names and the format of Google's script.
@@ -220,7 +221,7 @@ class SquadTask(
         predictions: Mapping[str, str],
         nbest: Mapping[str, list[answer_decoding.NbestEntry]],
         null_odds: Mapping[str, float],
-    ) -> dict[str, float]:
+    ) -> Scores:
         return answer_scoring.score_predictions(
             self._asked,
             predictions,

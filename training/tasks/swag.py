@@ -11,6 +11,7 @@ from data.classification.classification_examples import encode_features
 from data.io import feature_specs
 from data.io.split_names import SET_OF_PURPOSE, purpose_of
 from data.tables.table_formats import Layout
+from model_folders.results import Scores
 from training import task
 from training.fine_tuning_config import FineTuningConfig
 from training.start import StartingPoint
@@ -79,13 +80,13 @@ class SwagTask(task.Task[swag_examples.SwagExample, None, np.ndarray]):
 
     def evaluate(
         self, split: _Split, batches: task.Batches[np.ndarray]
-    ) -> dict[str, float]:
+    ) -> Scores:
         """Computes the accuracy of the chosen endings."""
         return self._score(split, label_decoding.concatenate_outputs(batches))
 
     def write_predictions(
         self, split: _Split, batches: task.Batches[np.ndarray], output_dir: str
-    ) -> dict[str, float]:
+    ) -> Scores:
         """Writes test_results.tsv and predictions.jsonl.
 
         Returns the scores of the predictions, or {} if the test set contains no
@@ -100,7 +101,7 @@ class SwagTask(task.Task[swag_examples.SwagExample, None, np.ndarray]):
         label_decoding.write_labels(output_dir, entries, outputs, self.decoder)
         return self._score(split, outputs)
 
-    def _score(self, split: _Split, outputs: np.ndarray) -> dict[str, float]:
+    def _score(self, split: _Split, outputs: np.ndarray) -> Scores:
         return metrics.score_known(
             split.examples,
             self.decoder.labels(outputs),

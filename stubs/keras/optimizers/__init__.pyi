@@ -1,12 +1,14 @@
 """Types of the optimizers that this project builds on. Others are Any."""
 
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Any, Generic, Self, TypeVar
 
 from keras import Variable
 from keras.optimizers import schedules as schedules
 
 from modeling.tensors import Tensor
+
+InnerT = TypeVar("InnerT", bound="Optimizer")
 
 class Optimizer:
     built: bool
@@ -20,8 +22,6 @@ class Optimizer:
         learning_rate: float | schedules.LearningRateSchedule,
         **options: Any,
     ) -> None: ...
-    # What a subclass has, such as the slots of ours.
-    def __getattr__(self, name: str) -> Any: ...
     def _get_variable_index(self, variable: Any) -> int: ...
     def add_optimizer_variables(
         self, trainable_variables: Sequence[Variable], name: Any, **options: Any
@@ -36,12 +36,13 @@ class Optimizer:
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Self: ...
 
-class LossScaleOptimizer(Optimizer):
+class LossScaleOptimizer(Optimizer, Generic[InnerT]):
     dynamic_scale: Variable
-    inner_optimizer: Optimizer
+    step_counter: Variable
+    inner_optimizer: InnerT
     def __init__(
         self,
-        inner_optimizer: Optimizer,
+        inner_optimizer: InnerT,
         initial_scale: float = 32768.0,
         dynamic_growth_steps: int = 2000,
         **kwargs: Any,

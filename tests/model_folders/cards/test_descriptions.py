@@ -9,7 +9,8 @@ from model_folders.cards import cards, descriptions
 from tests.support import models, toy_task
 from tests.support.models import built
 from training.run import run_description
-from training.start import StartingPoint, command_to_record
+from training.run.recorded_command import command_to_record
+from training.start import StartingPoint
 
 TINY = modeling.BertConfig(**models.TINY)
 

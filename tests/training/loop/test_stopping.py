@@ -7,7 +7,7 @@ import pytest
 import tensorflow as tf
 
 from training.loop import stopping
-from training.loop.train_step import MADE, NOT_FINITE, OVERFLOWED
+from training.loop.train_step import Outcome
 from training.training_config import TrainingFlags
 
 
@@ -19,34 +19,41 @@ def create_counter():
 
 def test_skipped_steps_in_a_row_are_counted():
     skipped = create_counter()
-    skipped.count(4, np.array([MADE, NOT_FINITE, NOT_FINITE]))
+    skipped.count(
+        4, np.array([Outcome.MADE, Outcome.NOT_FINITE, Outcome.NOT_FINITE])
+    )
     assert skipped.num_in_a_row == 2
 
 
 def test_a_step_that_is_made_begins_a_new_count():
     skipped = create_counter()
-    skipped.count(2, np.array([NOT_FINITE, NOT_FINITE]))
-    skipped.count(4, np.array([MADE, NOT_FINITE]))
+    skipped.count(2, np.array([Outcome.NOT_FINITE, Outcome.NOT_FINITE]))
+    skipped.count(4, np.array([Outcome.MADE, Outcome.NOT_FINITE]))
     assert skipped.num_in_a_row == 1
 
 
 def test_an_overflow_of_the_loss_scale_neither_counts_nor_begins_anew():
     skipped = create_counter()
-    skipped.count(3, np.array([NOT_FINITE, OVERFLOWED, NOT_FINITE]))
+    skipped.count(
+        3,
+        np.array([Outcome.NOT_FINITE, Outcome.OVERFLOWED, Outcome.NOT_FINITE]),
+    )
     assert skipped.num_in_a_row == 2
 
 
 def test_the_log_names_each_skipped_step(caplog):
     with caplog.at_level(logging.WARNING, logger="absl"):
-        create_counter().count(9, np.array([MADE, NOT_FINITE, MADE]))
+        create_counter().count(
+            9, np.array([Outcome.MADE, Outcome.NOT_FINITE, Outcome.MADE])
+        )
     assert "Step 8 was skipped (1 in a row)" in caplog.text
 
 
 def test_too_many_skipped_steps_end_the_run():
     skipped = create_counter()
-    skipped.count(2, np.array([NOT_FINITE, NOT_FINITE]))
+    skipped.count(2, np.array([Outcome.NOT_FINITE, Outcome.NOT_FINITE]))
     with pytest.raises(ValueError, match=r"of 3 steps in a row .* to step 3"):
-        skipped.count(4, np.array([NOT_FINITE, MADE]))
+        skipped.count(4, np.array([Outcome.NOT_FINITE, Outcome.MADE]))
 
 
 @pytest.mark.parametrize("is_due", [False, True])

@@ -13,7 +13,7 @@ from model_folders.checkpoint_folders import checkpoint_steps
 from tests.support import events
 from tests.support.two_weights import batches, create_trainer, fit
 from training.loop import stopping
-from training.loop.best_step import BestStep
+from training.loop.best_step import BestStep, BestStepRule
 
 
 def test_outputs_that_are_nan_are_reported_once(caplog):
@@ -39,13 +39,13 @@ def test_no_callback_is_jumped_over(at_once, tmp_path):
         summary_steps=5,
         at_once=at_once,
     )
-    best = BestStep(trainer, evaluate, 7, "figure", patience=2)
+    best = BestStep(trainer, evaluate, BestStepRule(7, "figure", patience=2))
     fit(trainer, batches([]), 50, best)
     # The first is the best, and two more are waited for.
     assert evaluated == [7, 14, 21]
     assert checkpoint_steps(tmp_path) == [6, 12, 18, 21]
     assert checkpoint_steps(tmp_path / "best") == [7]
-    assert trainer.run_folder.history.best() == {"figure": -1, "global_step": 7}
+    assert trainer.run_folder.history.best() == (7, {"figure": -1})
     assert [*events.scalars(tmp_path)["loss"]] == [5, 10, 15, 20]
 
 
@@ -56,7 +56,9 @@ def test_an_evaluation_that_is_nan_is_never_the_best(tmp_path):
         def evaluate(trainer):
             return next(scores)
 
-        return BestStep(trainer, evaluate, 1, "pearson", patience=2)
+        return BestStep(
+            trainer, evaluate, BestStepRule(1, "pearson", patience=2)
+        )
 
     trainer = create_trainer(output_dir=tmp_path)
     best = best_step(trainer, [np.nan, -0.5, np.nan, 0.0, np.nan, np.nan])
@@ -71,6 +73,21 @@ def test_an_evaluation_that_is_nan_is_never_the_best(tmp_path):
     best = best_step(trainer, [])
     best.on_train_begin()
     assert best.find_reason_to_stop(6)
+
+
+def test_a_finite_value_is_better_than_an_infinite_one_of_an_earlier_command(
+    tmp_path,
+):
+    def train(loss, num_steps):
+        trainer = create_trainer(output_dir=tmp_path)
+        trainer.weights.restore_or_load()
+        rule = BestStepRule(1, "eval_loss")
+        best = BestStep(trainer, lambda _: {"eval_loss": loss}, rule)
+        fit(trainer, batches([]), num_steps, best)
+
+    train(np.inf, 1)
+    train(3.0, 2)
+    assert checkpoint_steps(tmp_path / "best") == [2]
 
 
 def test_a_signal_counts_even_if_its_log_line_fails(monkeypatch):

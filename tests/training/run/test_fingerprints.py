@@ -12,8 +12,9 @@ from model_folders.presets import Preset
 from tests.support import toy_task
 from tests.support.golden import ROOT
 from tests.support.models import TINY, built
+from training.flag_completion import complete_flags
 from training.run import fingerprints, resuming
-from training.start import complete_flags, read_initial_preset
+from training.start import read_initial_preset
 
 
 @pytest.fixture
