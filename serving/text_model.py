@@ -3,8 +3,8 @@
     bert = serving.load("output/mrpc_model")
     bert.classify(["The boat left at noon."], ["At noon the boat left."])
 
-predict.py and serve.py call `TextTask.ask` (tasks/text_task.py) with the model
-that `TextModel.prepared` contains.
+predict.py and serve.py call `ask_task` (tasks/asking.py) with the model that
+`TextModel.prepared` contains.
 """
 
 import os
@@ -23,15 +23,10 @@ from serving.prepared_model import PreparedModel, prepare_model, read_tokenizer
 from serving.serving_flags import DEFAULT_TASK_FLAGS, TaskFlags
 from serving.task_methods import Answers, TaskMethods
 from serving.tasks import TASKS_OF_CLASS, check_settings, tasks_of
+from serving.tasks.asking import Failure, ask_task
 from serving.tasks.request_fields import Request, Texts
 from serving.tasks.request_lists import describe_place, expand_lists
-from serving.tasks.text_task import (
-    AnyTextTask,
-    Failure,
-    Reply,
-    ReplyT,
-    TextTask,
-)
+from serving.tasks.text_task import AnyTextTask, Reply, ReplyT, TextTask
 
 
 class TextModel(TaskMethods):
@@ -225,7 +220,7 @@ class TextModel(TaskMethods):
         }
         requests, is_list = expand_lists(own_task, request)
         replies: list[Reply] = []
-        answers = own_task.ask(self.prepared, requests, task_flags)
+        answers = ask_task(own_task, self.prepared, requests, task_flags)
         for number, reply in enumerate(answers, 1):
             if isinstance(reply, Failure):
                 where = describe_place(number, is_list)

@@ -16,8 +16,9 @@ from concurrent import futures
 
 from serving.http.errors import to_http_error
 from serving.serving_flags import EngineFlags, TaskFlags
+from serving.tasks.asking import Failure, ask_in_steps
 from serving.tasks.request_lists import describe_place
-from serving.tasks.text_task import AnyTextTask, Failure, Reply
+from serving.tasks.text_task import AnyTextTask, Reply
 from serving.text_model import TextModel
 
 # A batch contains the requests that wait, up to these numbers of texts and of
@@ -25,9 +26,6 @@ from serving.text_model import TextModel
 # A request beyond them is a batch by itself.
 _MAX_BATCH_SIZE = 32
 _MAX_BYTES = 1 << 12
-# Seconds after which another batch has its turn. A turn ends with a step of
-# `TextTask.in_steps`, which may take longer.
-_TURN_S = 0.05
 # Flags of the tasks, for all clients.
 _TASK_FLAGS = TaskFlags(top_k=8, n_best=8)
 
@@ -115,15 +113,15 @@ class _Batch:
     def _compute(self, model: TextModel) -> Iterator[None]:
         """Computes the replies. Yields after each step."""
         task = self._calls[0].task
-        steps = task.in_steps(model.prepared, self._requests, _TASK_FLAGS)
+        steps = ask_in_steps(task, model.prepared, self._requests, _TASK_FLAGS)
         for replies in steps:
             for number, reply in replies:
                 self._replies[number] = _to_json(reply)
             yield
 
-    def run(self) -> None:
+    def run(self, seconds: float) -> None:
         """Computes for a turn. Stops at the first step that ends after it."""
-        end = time.monotonic() + _TURN_S
+        end = time.monotonic() + seconds
         for _ in self._steps:
             if time.monotonic() > end:
                 return
@@ -158,6 +156,8 @@ class ServedModel:
         path: folder of an export.
         engine_flags: runtime of the model.
         model: the model, if it is not to be loaded from `path`.
+        turn_s: seconds after which another batch has its turn. A turn ends with
+            a step of `ask_in_steps`, which may take longer.
 
     Attributes:
         tasks: {name: TextTask} of the model, {} until it is loaded.
@@ -170,12 +170,14 @@ class ServedModel:
         path: str,
         engine_flags: EngineFlags,
         model: TextModel | None = None,
+        turn_s: float = 0.05,
     ) -> None:
         self._path = path
         name = os.path.basename(os.path.normpath(path))
         self.version = name if name.isdecimal() else "1"
         self._engine_flags = engine_flags
         self._model = model
+        self._turn_s = turn_s
         self.tasks: dict[str, AnyTextTask] = {}
         self.about: dict[str, object] = {}
         # Short calls form batches. Batches and long calls take turns.
@@ -239,7 +241,7 @@ class ServedModel:
         """
         loop = asyncio.get_running_loop()
         try:
-            await loop.run_in_executor(self._thread, batch.run)
+            await loop.run_in_executor(self._thread, batch.run, self._turn_s)
             if batch.is_computed:
                 batch.finish()
             elif batch.is_long:
