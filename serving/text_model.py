@@ -3,7 +3,7 @@
     bert = serving.load("output/mrpc_model")
     bert.classify(["The boat left at noon."], ["At noon the boat left."])
 
-predict.py and serve.py call `ask_task` (tasks/asking.py) with the model that
+predict.py and serve.py call `ask_model` (tasks/asking.py) with the model that
 `TextModel.prepared` contains.
 """
 
@@ -23,7 +23,7 @@ from serving.prepared_model import PreparedModel, prepare_model, read_tokenizer
 from serving.serving_flags import DEFAULT_TASK_FLAGS, TaskFlags
 from serving.task_methods import Answers, TaskMethods
 from serving.tasks import TASKS_OF_CLASS, check_settings, tasks_of
-from serving.tasks.asking import Failure, ask_task
+from serving.tasks.asking import Failure, ask_model
 from serving.tasks.request_fields import Request, Texts
 from serving.tasks.request_lists import describe_place, expand_lists
 from serving.tasks.text_task import AnyTextTask, Reply, ReplyT, TextTask
@@ -193,7 +193,7 @@ class TextModel(TaskMethods):
         }
         requests, is_list = expand_lists(own_task, request)
         replies: list[Reply] = []
-        answers = ask_task(own_task, self.prepared, requests, task_flags)
+        answers = ask_model(self.prepared, own_task, requests, task_flags)
         for number, reply in enumerate(answers, 1):
             if isinstance(reply, Failure):
                 where = describe_place(number, is_list)

@@ -113,7 +113,7 @@ class _Batch:
     def _compute(self, model: TextModel) -> Iterator[None]:
         """Computes the replies. Yields after each step."""
         task = self._calls[0].task
-        steps = ask_in_steps(task, model.prepared, self._requests, _TASK_FLAGS)
+        steps = ask_in_steps(model.prepared, task, self._requests, _TASK_FLAGS)
         for replies in steps:
             for number, reply in replies:
                 self._replies[number] = _to_json(reply)

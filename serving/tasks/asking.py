@@ -1,6 +1,6 @@
 """Asks a model by a task: several requests at once, also after a failure.
 
-    replies = ask_task(task, model.prepared, [{"text": "The boat left."}])
+    replies = ask_model(model.prepared, task, [{"text": "The boat left."}])
 
 A request that fails gets a `Failure` in the place of its reply, and the other
 requests get their replies. If the network fails on a batch of requests, it runs
@@ -52,17 +52,17 @@ class NumberedReply(NamedTuple):
     reply: Reply | Failure
 
 
-def ask_task(
-    task: AnyTextTask,
+def ask_model(
     model: PreparedModel,
+    task: AnyTextTask,
     requests: Sequence[object],
     task_flags: TaskFlags = DEFAULT_TASK_FLAGS,
 ) -> list[Reply | Failure]:
     """Checks and answers requests, which may be unchecked JSON.
 
     Args:
-        task: task by which the model answers.
         model: model that answers the requests.
+        task: task by which the model answers them.
         requests: the requests.
         task_flags: flags that change the replies.
 
@@ -74,7 +74,7 @@ def ask_task(
         Exception: an error that is no ValueError, which is a bug.
     """
     replies: list[Reply | Failure] = [{} for _ in requests]
-    steps = ask_in_steps(task, model, requests, task_flags)
+    steps = ask_in_steps(model, task, requests, task_flags)
     for number, reply in itertools.chain.from_iterable(steps):
         if isinstance(reply, Failure) and not isinstance(
             reply.error, ValueError
@@ -85,16 +85,16 @@ def ask_task(
 
 
 def ask_in_steps(
-    task: AnyTextTask,
     model: PreparedModel,
+    task: AnyTextTask,
     requests: Sequence[object],
     task_flags: TaskFlags,
 ) -> Iterator[list[NumberedReply]]:
-    """Answers requests as `ask_task` does, but in steps.
+    """Answers requests as `ask_model` does, but in steps.
 
     Args:
-        task: task by which the model answers.
         model: model that answers the requests.
+        task: task by which the model answers them.
         requests: the requests.
         task_flags: flags that change the replies.
 
@@ -102,15 +102,15 @@ def ask_in_steps(
         after each step, the replies that it computed. A step encodes a
         request or runs a batch.
     """
-    return _Asking(task, model, task_flags).answer(requests)
+    return _Asking(model, task, task_flags).answer(requests)
 
 
 @dataclasses.dataclass(frozen=True)
 class _Asking(Generic[ContextT]):
-    """A task, and the model and the flags with which it answers requests."""
+    """A model, and the task and the flags by which it answers requests."""
 
-    task: TextTask[ContextT, Any]
     model: PreparedModel
+    task: TextTask[ContextT, Any]
     task_flags: TaskFlags
 
     def answer(

@@ -72,7 +72,7 @@ class Decode(Protocol[ContextT_contra, ReplyT_co]):
     ) -> ReplyT_co:
         """Returns the reply to a request, a TypedDict in the task's file.
 
-        `ask_task` converts the numbers and arrays in it to plain Python: an
+        `ask_model` converts the numbers and arrays in it to plain Python: an
         array of the reply becomes the list that the TypedDict declares.
 
         Args:
@@ -97,7 +97,7 @@ class CheckRequest(Protocol):
 class TextTask(Generic[ContextT, ReplyT]):
     """A task of an exported model, such as classification.
 
-    `ask_task` in asking.py answers requests, which may be unchecked JSON. For
+    `ask_model` in asking.py answers requests, which may be unchecked JSON. For
     each, it calls `texts`, which checks the request, `encode`, the network and
     `decode`. It returns the reply, or the error that one of these raised.
 

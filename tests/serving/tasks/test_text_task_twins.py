@@ -20,7 +20,7 @@ import pytest
 import tensorflow as tf
 
 import serving
-from serving.tasks.asking import ask_task
+from serving.tasks.asking import ask_model
 
 REPEATING = "a" * 100 + " " + "b" * 101
 # What a text can be: nothing, long, in scripts of all kinds, odd.
@@ -139,9 +139,9 @@ def ask_python(bert, signature, inputs):
         "fill_mask": lambda: bert.fill_mask(**inputs, top_k=10),
         "next_sentence": lambda: bert.next_sentence(**inputs),
         "tag": lambda: bert.tag(**inputs),
-        "tag_words": lambda: ask_task(
-            bert.task("tag"),
+        "tag_words": lambda: ask_model(
             bert.prepared,
+            bert.task("tag"),
             [{"words": text.split()} for text in inputs["text"]],
         ),
         "tokenize": lambda: bert.tokenize(**inputs),
