@@ -114,13 +114,13 @@ class EndlessModel(ServedModel):
         threading.Event().wait()
 
 
-def serve_echo(engine, **options):
+def create_echo(engine, **options):
     """Returns a model of the server that is not loaded yet."""
     return ServedModel("", EngineFlags(), EchoModel(engine), **options)
 
 
 def load_echo(engine, **options):
-    model = serve_echo(engine, **options)
+    model = create_echo(engine, **options)
     model.load()
     return model
 
@@ -284,7 +284,7 @@ def test_a_client_does_not_wait_longer_than_the_timeout(texts, advice):
 
 
 def serve_long_replies(port):
-    model = serve_echo(EchoEngine(answer_to=lambda _: "a" * 15_000_000))
+    model = create_echo(EchoEngine(answer_to=lambda _: "a" * 15_000_000))
     server = Server({"m": model}, limits=LimitFlags(timeout_s=3))
     server_process.serve_until_signal(server, "127.0.0.1", port)
 
@@ -300,7 +300,7 @@ def serve_when_allowed(folder, port):
         wait_until((folder / "is_allowed").exists)
 
     engine = EchoEngine(wait, lambda _: engine.batches)
-    server = Server({"m": serve_echo(engine)})
+    server = Server({"m": create_echo(engine)})
     server_process.serve_until_signal(server, "127.0.0.1", port)
 
 
