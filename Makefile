@@ -2,7 +2,7 @@
 # is made once and installed into again only when its requirements change.
 PYTHON ?= python3
 
-.PHONY: demo test test-slow lint docs bench bench-optimum
+.PHONY: demo test test-slow lint check docs bench bench-optimum
 .DELETE_ON_ERROR:
 
 demo: .venv/installed
@@ -20,6 +20,12 @@ lint: .venv/installed-dev
 	.venv/bin/ruff check .
 	.venv/bin/ruff format --check .
 	.venv/bin/mypy
+
+# What a machine finds without running the code: see docs/contributing.md.
+check: lint
+	.venv/bin/python -m pytest tests/test_style.py tests/test_layout.py \
+	  tests/test_named_code.py tests/test_private_names.py \
+	  tests/docs/test_pages.py
 
 # The site goes to output/site; a broken link or a warning is an error.
 docs: .venv-docs/installed

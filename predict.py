@@ -157,6 +157,15 @@ class Config(flags.Config):
         values = (self.num_processes, self.num_shards, self.beam.pipeline)
         return any(value is not None for value in values)
 
+    @property
+    def num_threads(self) -> int | None:
+        """Number of threads of a process, None for one per CPU.
+
+        The processes of a job share the CPUs, so the default of each is 1.
+        """
+        default = 1 if self.is_bulk else None
+        return self.engine.num_threads or default
+
 
 def check_arguments(input_file: str | None, arguments: Sequence[str]) -> None:
     """Checks that the command line names either texts or files, not both.
@@ -184,6 +193,15 @@ def find_files(input_file: str | None) -> list[str]:
     if os.path.exists(input_file):
         return [input_file]
     return text_files.expand_patterns(input_file, "input_file")
+
+
+def load_model(config: Config) -> TextModel:
+    """Loads the model. The units of a job in this process get the same one.
+
+    Raises:
+        OSError, ValueError: the model cannot be loaded.
+    """
+    return load_once(config.model, config.num_threads, config.engine.engine)
 
 
 class Items(NamedTuple):
@@ -256,8 +274,7 @@ def answer_in_process(
             `answering.write_answer_rows` raise them.
         signals.Stopped: a signal ended the script.
     """
-    engine = config.engine
-    model = TextModel(config.model, engine.num_threads, engine.engine)
+    model = load_model(config)
     task = model.task(config.task)
     logging.info("%s: ready for the task %s", config.model, task.name)
     items = read_items(config, task, texts, paths, model.columns)
@@ -328,13 +345,12 @@ def create_settings(
     Raises:
         OSError, ValueError: the model cannot be loaded, or lacks the task.
     """
-    engine = config.engine
-    model = load_once(config.model, engine.num_threads or 1, engine.engine)
+    model = load_model(config)
     return AnswerSettings(
         model=model.path,
         checksum=model.checksum,
         engine=model.engine.name,
-        num_threads=engine.num_threads or 1,
+        num_threads=config.num_threads,
         task_name=model.task(config.task).name,
         task_flags=config.task_flags,
         layout=config.layout,

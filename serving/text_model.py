@@ -3,8 +3,8 @@
     bert = serving.load("output/mrpc_model")
     bert.classify(["The boat left at noon."], ["At noon the boat left."])
 
-predict.py and serve.py call `TextTask.ask` (tasks/text_task.py) with the model
-that `TextModel.prepared` contains.
+predict.py and serve.py call `ask_model` (tasks/asking.py) with the model that
+`TextModel.prepared` contains.
 """
 
 import os
@@ -23,15 +23,10 @@ from serving.prepared_model import PreparedModel, prepare_model, read_tokenizer
 from serving.serving_flags import DEFAULT_TASK_FLAGS, TaskFlags
 from serving.task_methods import Answers, TaskMethods
 from serving.tasks import TASKS_OF_CLASS, check_settings, tasks_of
+from serving.tasks.asking import Failure, ask_model
 from serving.tasks.request_fields import Request, Texts
 from serving.tasks.request_lists import describe_place, expand_lists
-from serving.tasks.text_task import (
-    AnyTextTask,
-    Failure,
-    Reply,
-    ReplyT,
-    TextTask,
-)
+from serving.tasks.text_task import AnyTextTask, Reply, ReplyT, TextTask
 
 
 class TextModel(TaskMethods):
@@ -91,58 +86,31 @@ class TextModel(TaskMethods):
         self._num_threads = num_threads
         logging.info("%s: engine %s", path, self.engine.name)
         self.checksum = checksums.checksum_of_export(folder, self.engine.name)
-        extra = folder / "assets.extra"
-        if (
-            extra.is_dir()
-            and not (folder / model_json.MODEL_JSON_FILE).is_file()
-        ):
-            folder = extra
-        preset = presets.read_preset(folder)
+        described = _find_description(folder)
+        preset = presets.read_preset(described)
         checksums.check_network_files(
-            Path(self.path), self.engine.name, preset.model_json
+            folder, self.engine.name, preset.model_json
         )
-        self.settings: HeadSettings = {
-            **preset.head_settings,
-            "labels": preset.labels,
-        }
+        self.settings = _read_settings(preset)
         self.columns: Sequence[str | None] = ()
         self._tasks: dict[str, AnyTextTask] = {}
         self._prepared: PreparedModel | None = None
         if preset.head in TASKS_OF_CLASS:
-            self._prepare(folder, preset.head, preset)
+            tokenizer = read_tokenizer(described, preset)
+            model_json_file = described / model_json.MODEL_JSON_FILE
+            check_settings(preset.head, self.settings, model_json_file)
+            self._prepared = prepare_model(
+                self.engine, tokenizer, self.settings
+            )
+            self.settings = self._prepared.settings
+            self.columns = _read_columns(preset)
+            self._tasks = tasks_of(preset.head, self.settings)
 
     def __reduce__(self) -> tuple[Callable[..., object], tuple[object, ...]]:
         """Returns what pickle writes: how to load the model again."""
         path = os.path.abspath(self.path)
         arguments = path, self._num_threads, self.engine.name, self.checksum
         return _unpickle_model, arguments
-
-    def _prepare(
-        self, folder: Path, model_class: str, preset: presets.Preset
-    ) -> None:
-        """Loads what the tasks need: the tokenizer and the settings.
-
-        Args:
-            folder: folder of model.json and the vocabulary.
-            model_class: class of the model, a key of TASKS_OF_CLASS.
-            preset: what the export states about itself.
-        """
-        tokenizer = read_tokenizer(folder, preset)
-        check_settings(
-            model_class, self.settings, folder / model_json.MODEL_JSON_FILE
-        )
-        recorded = preset.recorded_settings
-        # A run knows better than the command that exported it.
-        stated = self.settings.get("num_texts")
-        settings: HeadSettings = {
-            **self.settings,
-            "num_texts": recorded.get("num_texts", stated),
-        }
-        flags = recorded.get("flags", {})
-        self.columns = flags.get("text_column"), flags.get("text_b_column")
-        self._prepared = prepare_model(self.engine, tokenizer, settings)
-        self.settings = self._prepared.settings
-        self._tasks = tasks_of(model_class, self.settings)
 
     @property
     def prepared(self) -> PreparedModel:
@@ -225,7 +193,7 @@ class TextModel(TaskMethods):
         }
         requests, is_list = expand_lists(own_task, request)
         replies: list[Reply] = []
-        answers = own_task.ask(self.prepared, requests, task_flags)
+        answers = ask_model(self.prepared, own_task, requests, task_flags)
         for number, reply in enumerate(answers, 1):
             if isinstance(reply, Failure):
                 where = describe_place(number, is_list)
@@ -263,6 +231,30 @@ def _unpickle_model(
 ) -> TextModel | NotLoaded:
     """Returns what `TextModel.__reduce__` pickled."""
     return _cache.unpickle(path, num_threads, engine, checksum)
+
+
+def _find_description(folder: Path) -> Path:
+    """Returns the folder in an export that contains model.json and so on."""
+    extra = folder / "assets.extra"
+    has_model_json = (folder / model_json.MODEL_JSON_FILE).is_file()
+    return extra if extra.is_dir() and not has_model_json else folder
+
+
+def _read_settings(preset: presets.Preset) -> HeadSettings:
+    """Returns the settings of the head, from what the export states."""
+    settings: HeadSettings = {**preset.head_settings, "labels": preset.labels}
+    if preset.head in TASKS_OF_CLASS:
+        # A run knows better than the command that exported it.
+        stated = settings.get("num_texts")
+        recorded = preset.recorded_settings
+        settings["num_texts"] = recorded.get("num_texts", stated)
+    return settings
+
+
+def _read_columns(preset: presets.Preset) -> Sequence[str | None]:
+    """Returns the columns of the texts that the model was trained on."""
+    flags = preset.recorded_settings.get("flags", {})
+    return flags.get("text_column"), flags.get("text_b_column")
 
 
 def _to_texts(name: str, texts: Iterable[str]) -> Texts:

@@ -22,7 +22,8 @@ from serving.batch.answers.jsonl import is_writable
 from serving.batch.request_files import NO_CELLS, Item
 from serving.prepared_model import PreparedModel
 from serving.serving_flags import TaskFlags
-from serving.tasks.text_task import AnyTextTask, Failure, Reply
+from serving.tasks.asking import Failure, ask_model
+from serving.tasks.text_task import AnyTextTask, Reply
 
 # Maximum number of errors that are logged. The output contains all errors.
 MAX_LOGGED = 10
@@ -143,7 +144,7 @@ def _ask(
 ) -> list[Reply | Failure]:
     """Returns a reply to each request, or the error of its row."""
     requests = [item.request for item in batch if not item.error]
-    replies = iter(task.ask(model, requests, task_flags))
+    replies = iter(ask_model(model, task, requests, task_flags))
     return [
         Failure(item.error) if item.error else next(replies) for item in batch
     ]

@@ -5,20 +5,33 @@ serving.export("output/model", model, {"labels": ["no", "yes"]}, options)
 
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol, cast
 
 from files import atomic
 from imports.installation import install_command
 from model_folders import config_files, kinds, model_json, new_folders, presets
 from model_folders.cards import cards, descriptions
 from model_folders.labels import LABELS_FILE, format_labels
-from model_folders.model_entries import HeadSettings, ModelJson
+from model_folders.model_entries import (
+    HeadSettings,
+    ModelJson,
+    SpanSettings,
+    TaggerSettings,
+)
 from model_folders.tokenizer_files import create_tokenizer_files
 from modeling.base_model import FeaturesModel
+from modeling.bert import BertModel
 from modeling.checkpoints.tf1 import named_tensorflow_errors
-from modeling.task_models import BertEmbedder
+from modeling.task_models import (
+    BertClassifier,
+    BertEmbedder,
+    BertMultipleChoice,
+    BertPretrainer,
+    BertSpanLabeler,
+    BertTokenClassifier,
+)
 from serving import checksums, engines, head_outputs
 from serving.exporting.export_options import ExportOptions
 from serving.exporting.formats import litert_writer, saved_model_writer
@@ -32,19 +45,15 @@ from serving.exporting.signatures import (
     tag_graph,
 )
 
-# {kind of model: function that creates the head of its exports}. The types are
-# Any because each accepts only a model of its kind, and the settings of its
-# head. `export` calls it with these.
-_CREATE_HEAD_OF_CLASS: dict[
-    str, Callable[[Any, Any, ExportOptions], export_head.Head]
-] = {
-    kinds.CLASSIFIER: classify_graph.create_head,
-    kinds.ENCODER: embed_graph.create_head,
-    kinds.MULTIPLE_CHOICE: choose_graph.create_head,
-    kinds.PRETRAINER: pretrained_graph.create_head,
-    kinds.SPAN_LABELER: answer_graph.create_head,
-    kinds.TOKEN_CLASSIFIER: tag_graph.create_head,
-}
+# The kinds of models that `_create_head` knows.
+_EXPORTED_KINDS = (
+    kinds.CLASSIFIER,
+    kinds.ENCODER,
+    kinds.MULTIPLE_CHOICE,
+    kinds.PRETRAINER,
+    kinds.SPAN_LABELER,
+    kinds.TOKEN_CLASSIFIER,
+)
 
 
 def export(
@@ -90,18 +99,44 @@ def export(
     if isinstance(model, BertEmbedder):
         model = model.bert
     model_class = kinds.model_class_of(model)
-    if model_class not in _CREATE_HEAD_OF_CLASS:
+    if model_class not in _EXPORTED_KINDS:
         raise ValueError(
             f"a {model_class} cannot be exported to {folder}; the classes that "
-            f"can are {', '.join(_CREATE_HEAD_OF_CLASS)} and {kinds.EMBEDDER}"
+            f"can are {', '.join(_EXPORTED_KINDS)} and {kinds.EMBEDDER}"
         )
     if not model.built:
         raise ValueError(
             f"{model.name} has no weights yet; call build() or load a "
             f"checkpoint before you export the model to {folder}"
         )
-    head = _CREATE_HEAD_OF_CLASS[model_class](model, settings, options)
+    head = _create_head(model, settings, options)
     return write_export(folder, model, head, options)
+
+
+def _create_head(
+    model: FeaturesModel, settings: HeadSettings, options: ExportOptions
+) -> export_head.Head:
+    """Returns the head of a model, with signatures that suit its kind.
+
+    The settings are those of the kind of the model.
+    """
+    match model:
+        # A BertTokenClassifier is a BertClassifier too.
+        case BertTokenClassifier():
+            tagger_settings = cast("TaggerSettings", settings)
+            return tag_graph.create_head(model, tagger_settings, options)
+        case BertClassifier():
+            return classify_graph.create_head(model, settings, options)
+        case BertSpanLabeler():
+            span_settings = cast("SpanSettings", settings)
+            return answer_graph.create_head(model, span_settings, options)
+        case BertMultipleChoice():
+            return choose_graph.create_head(model, settings, options)
+        case BertPretrainer():
+            return pretrained_graph.create_head(model, settings, options)
+        case BertModel():
+            return embed_graph.create_head(model, settings, options)
+    raise AssertionError(f"{_EXPORTED_KINDS} names other kinds")
 
 
 def write_export(

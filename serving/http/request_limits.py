@@ -10,6 +10,7 @@ from serving.http.errors import HttpError, to_http_error
 from serving.http.server_queue import QueuedCall
 from serving.prepared_model import PreparedModel
 from serving.serving_flags import LimitFlags
+from serving.tasks.request_fields import LIST_NAMES
 
 
 class RequestLimits:
@@ -68,7 +69,7 @@ class RequestLimits:
         await self._check_length(model, call)
 
     def _check_number(self, call: QueuedCall) -> None:
-        num_texts = call.task.count_texts(call.requests)
+        num_texts = _count_texts(call)
         max_texts = self._flags.max_texts
         if num_texts > max_texts:
             raise HttpError(
@@ -85,21 +86,49 @@ class RequestLimits:
         # A text has at most as many WordPieces as bytes.
         if call.num_bytes <= max_pieces:
             return
-
-        def count_pieces() -> int:
-            return sum(
-                call.task.count_wordpieces(model, request)
-                for request in call.requests
-            )
-
         loop = asyncio.get_running_loop()
-        num_pieces = await loop.run_in_executor(self._counter, count_pieces)
+        num_pieces = await loop.run_in_executor(
+            self._counter, _count_wordpieces, model, call
+        )
         if num_pieces > max_pieces:
             raise HttpError(
                 413,
                 f"{num_pieces} WordPieces are more than {max_pieces}, the "
                 "server's --max_pieces; send less text per request",
             )
+
+
+def _count_texts(call: QueuedCall) -> int:
+    """Returns the number of texts in a call, whose fields may be unchecked.
+
+    A pair counts as one. If a field contains a list of texts, the network
+    reads the other fields once for each of them.
+    """
+    names = {*call.task.field_names} & {*LIST_NAMES}
+    values = [
+        request.get(name)
+        for request in call.requests
+        if isinstance(request, dict)
+        for name in names
+    ]
+    counts = [len(texts) for texts in values if isinstance(texts, list)]
+    return max(len(call.requests), sum(counts))
+
+
+def _count_wordpieces(model: PreparedModel, call: QueuedCall) -> int:
+    """Returns the number of WordPieces of a call that the model reads."""
+    tokenizer = model.tokenizer
+    max_length = model.max_seq_length
+    texts = [
+        text for request in call.requests for text in call.task.texts(request)
+    ]
+    # Every word of a list is read, also if the tokenizer drops all of it.
+    if call.task.reads_all:
+        return sum(max(len(tokenizer.tokenize(text)), 1) for text in texts)
+    return sum(
+        min(len(tokenizer.tokenize_beginning(text, max_length)), max_length)
+        for text in texts
+    )
 
 
 def _check_fields(call: QueuedCall) -> None:

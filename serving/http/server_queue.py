@@ -15,9 +15,11 @@ from collections.abc import Iterator, Sequence
 from concurrent import futures
 
 from serving.http.errors import to_http_error
+from serving.prepared_model import PreparedModel
 from serving.serving_flags import EngineFlags, TaskFlags
+from serving.tasks.asking import Failure, ask_in_steps
 from serving.tasks.request_lists import describe_place
-from serving.tasks.text_task import AnyTextTask, Failure, Reply
+from serving.tasks.text_task import AnyTextTask, Reply
 from serving.text_model import TextModel
 
 # A batch contains the requests that wait, up to these numbers of texts and of
@@ -25,9 +27,6 @@ from serving.text_model import TextModel
 # A request beyond them is a batch by itself.
 _MAX_BATCH_SIZE = 32
 _MAX_BYTES = 1 << 12
-# Seconds after which another batch has its turn. A turn ends with a step of
-# `TextTask.in_steps`, which may take longer.
-_TURN_S = 0.05
 # Flags of the tasks, for all clients.
 _TASK_FLAGS = TaskFlags(top_k=8, n_best=8)
 
@@ -103,27 +102,29 @@ class _Batch:
         is_computed: whether the last turn is over.
     """
 
-    def __init__(self, model: TextModel, calls: Sequence[QueuedCall]) -> None:
+    def __init__(self, calls: Sequence[QueuedCall]) -> None:
         self._calls = calls
         self._requests = [
             request for call in calls for request in call.requests
         ]
         self._replies: list[bytes | Failure] = [b""] * len(self._requests)
-        self._steps = self._compute(model)
+        # None before the first turn.
+        self._steps: Iterator[None] | None = None
         self.is_computed = False
 
-    def _compute(self, model: TextModel) -> Iterator[None]:
+    def _compute(self, model: PreparedModel) -> Iterator[None]:
         """Computes the replies. Yields after each step."""
         task = self._calls[0].task
-        steps = task.in_steps(model.prepared, self._requests, _TASK_FLAGS)
+        steps = ask_in_steps(model, task, self._requests, _TASK_FLAGS)
         for replies in steps:
             for number, reply in replies:
                 self._replies[number] = _to_json(reply)
             yield
 
-    def run(self) -> None:
+    def run(self, model: PreparedModel, seconds: float) -> None:
         """Computes for a turn. Stops at the first step that ends after it."""
-        end = time.monotonic() + _TURN_S
+        end = time.monotonic() + seconds
+        self._steps = self._steps or self._compute(model)
         for _ in self._steps:
             if time.monotonic() > end:
                 return
@@ -151,106 +152,36 @@ class _Batch:
             call.fail(error)
 
 
-class ServedModel:
-    """A model with a queue of calls and a thread that computes them.
+class _CallQueue:
+    """The calls that a model has not computed yet, and whose turn it is.
 
-    Args:
-        path: folder of an export.
-        engine_flags: runtime of the model.
-        model: the model, if it is not to be loaded from `path`.
-
-    Attributes:
-        tasks: {name: TextTask} of the model, {} until it is loaded.
-        about: description of the model, for `GET /api/models`.
-        version: number of the export, "1" if its folder has no number.
+    Short calls form batches. A batch and the long calls take turns.
     """
 
-    def __init__(
-        self,
-        path: str,
-        engine_flags: EngineFlags,
-        model: TextModel | None = None,
-    ) -> None:
-        self._path = path
-        name = os.path.basename(os.path.normpath(path))
-        self.version = name if name.isdecimal() else "1"
-        self._engine_flags = engine_flags
-        self._model = model
-        self.tasks: dict[str, AnyTextTask] = {}
-        self.about: dict[str, object] = {}
-        # Short calls form batches. Batches and long calls take turns.
+    def __init__(self) -> None:
         self._short: list[QueuedCall] = []
+        # Each contains one call.
         self._long: collections.deque[_Batch] = collections.deque()
-        # A batch that needs more than one turn.
+        # A batch of short calls that needs another turn.
         self._batch: _Batch | None = None
         self._is_turn_of_long = True
-        self._worker: asyncio.Task[None] | None = None
-        self._thread = futures.ThreadPoolExecutor(1)
 
-    @property
-    def text_model(self) -> TextModel:
-        """The model, once it is loaded."""
-        assert self._model, "`load` was not called"
-        return self._model
-
-    def load(self) -> None:
-        """Loads and warms up the model. Raises the errors of `serving.load`."""
-        flags = self._engine_flags
-        model = self._model or TextModel(
-            self._path, flags.num_threads, flags.engine
-        )
-        # Raises an error for a model that accepts no text.
-        model.task()
-        model.warm_up()
-        self._model = model
-        self.tasks = {name: model.task(name) for name in model.tasks}
-        self.about = {
-            "tasks": model.tasks,
-            "fields": {
-                name: task.field_names for name, task in self.tasks.items()
-            },
-            "num_texts": model.settings.get("num_texts"),
-            "engine": model.engine.name,
-        }
-
-    def submit(self, call: QueuedCall) -> asyncio.Future[list[bytes]]:
-        """Queues requests, which `task.texts` has checked. Returns `future`."""
+    def add(self, call: QueuedCall) -> None:
+        """Queues a call."""
         if call.is_long:
-            self._long.append(_Batch(self.text_model, [call]))
+            self._long.append(_Batch([call]))
         else:
             self._short.append(call)
-        if self._worker is None:
-            self._worker = asyncio.create_task(self._work())
-        return call.future
 
-    async def _work(self) -> None:
-        """Computes the batches of the queue, until no call is left."""
-        try:
-            while batch := self._next_batch():
-                await self._take_turn(batch)
-        finally:
-            # However this worker ended, the next call starts another worker.
-            self._worker = None
+    def put_back(self, batch: _Batch) -> None:
+        """Queues a batch that needs another turn."""
+        if batch.is_long:
+            self._long.append(batch)
+        else:
+            self._batch = batch
 
-    async def _take_turn(self, batch: _Batch) -> None:
-        """Computes a batch for a turn, and queues what is left of it.
-
-        Raises no error: the calls of the batch get it.
-        """
-        loop = asyncio.get_running_loop()
-        try:
-            await loop.run_in_executor(self._thread, batch.run)
-            if batch.is_computed:
-                batch.finish()
-            elif batch.is_long:
-                self._long.append(batch)
-            else:
-                self._batch = batch
-        except Exception as error:
-            batch.fail(error)
-
-    def _next_batch(self) -> _Batch | None:
-        """Returns the batch whose turn it is, or None if no call is left."""
+    def take_next(self) -> _Batch | None:
+        """Takes the batch whose turn it is. Returns None if no call is left."""
         self._drop_calls()
         has_short = bool(self._batch or self._short)
         if self._long and (self._is_turn_of_long or not has_short):
@@ -286,7 +217,102 @@ class ServedModel:
             else:
                 waiting.append(call)
         self._short = waiting
-        return _Batch(self.text_model, chosen)
+        return _Batch(chosen)
+
+
+class ServedModel:
+    """A model with a queue of calls and a thread that computes them.
+
+    Args:
+        path: folder of an export.
+        engine_flags: runtime of the model.
+        model: the model, if it is not to be loaded from `path`.
+        turn_s: seconds after which another batch has its turn. A turn ends with
+            a step of `ask_in_steps`, which may take longer.
+
+    Attributes:
+        tasks: {name: TextTask} of the model, {} until it is loaded.
+        about: description of the model, for `GET /api/models`.
+        version: number of the export, "1" if its folder has no number.
+    """
+
+    def __init__(
+        self,
+        path: str,
+        engine_flags: EngineFlags,
+        model: TextModel | None = None,
+        turn_s: float = 0.05,
+    ) -> None:
+        self._path = path
+        name = os.path.basename(os.path.normpath(path))
+        self.version = name if name.isdecimal() else "1"
+        self._engine_flags = engine_flags
+        self._model = model
+        self._turn_s = turn_s
+        self.tasks: dict[str, AnyTextTask] = {}
+        self.about: dict[str, object] = {}
+        self._queue = _CallQueue()
+        self._worker: asyncio.Task[None] | None = None
+        self._thread = futures.ThreadPoolExecutor(1)
+
+    @property
+    def text_model(self) -> TextModel:
+        """The model, once it is loaded."""
+        assert self._model, "`load` was not called"
+        return self._model
+
+    def load(self) -> None:
+        """Loads and warms up the model. Raises the errors of `serving.load`."""
+        flags = self._engine_flags
+        model = self._model or TextModel(
+            self._path, flags.num_threads, flags.engine
+        )
+        # Raises an error for a model that accepts no text.
+        model.task()
+        model.warm_up()
+        self._model = model
+        self.tasks = {name: model.task(name) for name in model.tasks}
+        self.about = {
+            "tasks": model.tasks,
+            "fields": {
+                name: task.field_names for name, task in self.tasks.items()
+            },
+            "num_texts": model.settings.get("num_texts"),
+            "engine": model.engine.name,
+        }
+
+    def submit(self, call: QueuedCall) -> asyncio.Future[list[bytes]]:
+        """Queues requests, which `task.texts` has checked. Returns `future`."""
+        self._queue.add(call)
+        if self._worker is None:
+            self._worker = asyncio.create_task(self._work())
+        return call.future
+
+    async def _work(self) -> None:
+        """Computes the batches of the queue, until no call is left."""
+        try:
+            while batch := self._queue.take_next():
+                await self._take_turn(batch)
+        finally:
+            # However this worker ended, the next call starts another worker.
+            self._worker = None
+
+    async def _take_turn(self, batch: _Batch) -> None:
+        """Computes a batch for a turn, and queues what is left of it.
+
+        Raises no error: the calls of the batch get it.
+        """
+        loop = asyncio.get_running_loop()
+        try:
+            await loop.run_in_executor(
+                self._thread, batch.run, self.text_model.prepared, self._turn_s
+            )
+            if batch.is_computed:
+                batch.finish()
+            else:
+                self._queue.put_back(batch)
+        except Exception as error:
+            batch.fail(error)
 
 
 def _to_json(reply: Reply | Failure) -> bytes | Failure:

@@ -4,7 +4,8 @@ SavedModels answer most tasks too: exporting/signatures/classify_graph.py is the
 twin of classify.py, and so on. A change to one needs the same change to the
 other. tests/serving/tasks/test_text_task_twins.py compares them.
 
-    text_task.py: `TextTask`, which begins at `ask`
+    text_task.py: `TextTask`
+    asking.py: asks a model by a task, in steps
     request_fields.py: the fields of requests, and the texts in them
     plain_values.py: what a task decodes as plain Python
     request_lists.py: several requests from one with lists of texts

@@ -154,15 +154,28 @@ def test_a_package_lists_its_modules_and_packages(package):
     assert sorted(listed) == sorted([*modules, *folders])
 
 
+def names_of(code):
+    """Yields the names of the classes and functions in a module or a class."""
+    for node in code.body:
+        defined = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+        if isinstance(node, defined):
+            yield node.name
+
+
 def test_the_steps_of_the_walks_exist():
     page = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
     walks = page.split("\n## Three walks")[1].split("\n## ")[0]
-    steps = re.findall(r"^\| `([\w./]+)` \| `(\w+)` \|", walks, re.M)
+    steps = re.findall(r"^\| `([\w./]+)` \| `([\w.]+)` \|", walks, re.M)
     assert len(steps) == len(re.findall(r"^\| `", walks, re.M))
     for file, name in steps:
         code = ast.parse((ROOT / file).read_text(encoding="utf-8"))
-        defined = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-        names = [node.name for node in code.body if isinstance(node, defined)]
+        names = [*names_of(code)]
+        names += [
+            f"{owner.name}.{method}"
+            for owner in code.body
+            if isinstance(owner, ast.ClassDef)
+            for method in names_of(owner)
+        ]
         assert name in names, f"{file}: {name}"
 
 

@@ -3,7 +3,7 @@
 For example:
 
     model = create_model(lambda inputs, *_: [{key: [] for key in inputs}])
-    SCORE.ask(model, [{"text": "1.5"}])
+    ask_model(model, SCORE, [{"text": "1.5"}])
 """
 
 from types import SimpleNamespace

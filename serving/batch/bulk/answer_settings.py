@@ -24,7 +24,7 @@ class AnswerSettings:
         model: folder of the export, `TextModel.path`.
         checksum: checksum of its files, `TextModel.checksum`.
         engine: name of the runtime.
-        num_threads: number of threads of a process.
+        num_threads: number of threads of a process, None for one per CPU.
         task_name: name of the task that answers the requests.
         task_flags: flags that change the answers.
         layout: flags of tables.
@@ -39,7 +39,7 @@ class AnswerSettings:
     model: str
     checksum: str
     engine: str
-    num_threads: int
+    num_threads: int | None
     task_name: str
     task_flags: TaskFlags
     layout: LayoutOptions

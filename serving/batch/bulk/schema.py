@@ -12,8 +12,9 @@ from serving.batch.answers import npy
 from serving.batch.answers.answer_rows import Schema, flatten_answer
 from serving.batch.bulk.answer_settings import AnswerSettings
 from serving.batch.request_files import Item
+from serving.tasks.asking import Failure, ask_model
 from serving.tasks.request_fields import LIST_NAMES
-from serving.tasks.text_task import MASK, Failure, Reply
+from serving.tasks.text_task import MASK, Reply
 
 # Number of rows of JSON whose keys may rename the fields of all answers.
 _FIRST_ROWS = 4096
@@ -136,7 +137,7 @@ def _ask_for_examples(settings: AnswerSettings) -> list[Reply]:
         for text in (f"a {MASK}", f"a {MASK} " * model.max_seq_length)
     ]
     replies: list[Reply] = []
-    for reply in task.ask(model, requests, settings.task_flags):
+    for reply in ask_model(model, task, requests, settings.task_flags):
         if isinstance(reply, Failure):
             raise reply.error
         replies.append(reply)

@@ -3,10 +3,8 @@
 B = batch size, C = choices, T = length in WordPieces, W = hidden size.
 """
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from model_folders import kinds
 from modeling import BertModel
 from modeling.base_model import FeaturesModel
 from modeling.task_models import (
@@ -59,14 +57,24 @@ def add_head(
     builder: GraphBuilder, model: FeaturesModel, inputs: HeadInputs
 ) -> Outputs:
     """Adds the head of a model, and returns the outputs of the graph."""
-    return _ADD_HEAD_OF_CLASS[kinds.model_class_of(model)](
-        builder, model, inputs
-    )
+    match model:
+        # A BertTokenClassifier is a BertClassifier too.
+        case BertTokenClassifier():
+            return _add_token_classifier(builder, model, inputs)
+        case BertClassifier():
+            return _add_classifier(builder, model, inputs)
+        case BertSpanLabeler():
+            return _add_span_labeler(builder, model, inputs)
+        case BertMultipleChoice():
+            return _add_multiple_choice(builder, model, inputs)
+        case BertPretrainer():
+            return _add_pretrainer(builder, model, inputs)
+        case BertModel():
+            return _add_no_head(builder, inputs)
+    raise AssertionError(f"`export` lets a {type(model).__name__} pass")
 
 
-def _add_no_head(
-    builder: GraphBuilder, model: BertModel, inputs: HeadInputs
-) -> Outputs:
+def _add_no_head(builder: GraphBuilder, inputs: HeadInputs) -> Outputs:
     """Returns the outputs of the encoder, which has no head."""
     shape = inputs.shape
     width = builder.bert_config.hidden_size
@@ -161,17 +169,3 @@ def _add_labels(
     operation = "Sigmoid" if is_multilabel else "Softmax"
     probabilities = builder.add(operation, logits.tensor)
     return outputs | {"probabilities": Output(probabilities, logits.shape)}
-
-
-# {kind of model: function that adds its head}. The model is Any because each
-# accepts only a model of its kind, with which `add_head` calls it.
-_ADD_HEAD_OF_CLASS: dict[
-    str, Callable[[GraphBuilder, Any, HeadInputs], Outputs]
-] = {
-    kinds.CLASSIFIER: _add_classifier,
-    kinds.ENCODER: _add_no_head,
-    kinds.MULTIPLE_CHOICE: _add_multiple_choice,
-    kinds.PRETRAINER: _add_pretrainer,
-    kinds.SPAN_LABELER: _add_span_labeler,
-    kinds.TOKEN_CLASSIFIER: _add_token_classifier,
-}

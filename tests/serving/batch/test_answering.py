@@ -3,7 +3,6 @@
 import contextlib
 import json
 import signal
-from types import SimpleNamespace
 
 import pytest
 
@@ -17,61 +16,80 @@ from tests.support.score_task import SCORE, create_model
 
 
 class Asked:
-    """A task without a network, which notes the texts of each batch."""
+    """A task without a network, which notes what it is asked.
+
+    Attributes:
+        lengths: the length of each text, in the order in which it is encoded.
+        batches: the number of texts in each batch.
+    """
 
     def __init__(self):
+        self.lengths = []
         self.batches = []
-        self.task = TextTask(
+        self._task = TextTask(
             "size",
-            lambda model, request: Encoded([], request["text"]),
+            self._encode,
             lambda model, text, *_: {"size": len(text)},
             [Field("text")],
         )
 
+    def _encode(self, model, request):
+        self.lengths.append(len(request["text"]))
+        return Encoded([], request["text"])
+
+    def _run_all(self, inputs, *_):
+        self.batches.append(len(inputs))
+        return [{key: [] for key in inputs}]
+
     def answer(self, texts, **row_options):
-        """Returns the lists of rows for texts, and notes the batches."""
-
-        def run_all(inputs, *_):
-            self.batches.append(len(inputs))
-            return [{key: [] for key in inputs}]
-
+        """Returns the lists of rows for texts."""
         items = (
             Item(number, {"text": text}, row={"id": number})
             for number, text in texts
         )
-        engine = SimpleNamespace(run_all=run_all)
-        model = SimpleNamespace(engine=engine, max_seq_length=8, pads=False)
+        model = create_model(self._run_all)
         options = answering.RowOptions(**row_options)
         return [
             *answering.answer_items(
-                model, self.task, DEFAULT_TASK_FLAGS, items, options
+                model, self._task, DEFAULT_TASK_FLAGS, items, options
             )
         ]
 
 
-def test_rows_of_a_file_are_sorted_by_length_and_keep_their_order(monkeypatch):
+# (number of a row, text), whose lengths go up and down.
+TEXTS = [*enumerate("x" * (1 + number * 37 % 100) for number in range(250))]
+
+
+@pytest.fixture
+def hundred_rows(monkeypatch):
+    """Sorts only a hundred rows at a time."""
     monkeypatch.setattr(answering, "_BUFFER_ROWS", 100)
-    texts = [*enumerate("x" * (1 + number * 37 % 100) for number in range(250))]
-    asked = Asked()
-    lengths = []
-    encode = asked.task.encode
 
-    def note(model, request):
-        lengths.append(len(request["text"]))
-        return encode(model, request)
 
-    asked.task = TextTask("size", note, asked.task.decode, [Field("text")])
-    result = asked.answer(texts, sorts=True, batch_size=8)
+@pytest.mark.usefixtures("hundred_rows")
+def test_rows_of_a_file_keep_their_order():
+    result = Asked().answer(TEXTS, sorts=True, batch_size=8)
     assert [len(rows) for rows in result] == [100, 100, 50]
-    rows = [row.cells for rows in result for row in rows]
-    assert rows == [{"id": number, "size": len(text)} for number, text in texts]
+    cells = [row.cells for rows in result for row in rows]
+    assert cells == [
+        {"id": number, "size": len(text)} for number, text in TEXTS
+    ]
+
+
+@pytest.mark.usefixtures("hundred_rows")
+def test_texts_of_a_file_are_computed_the_longest_first():
+    asked = Asked()
+    asked.answer(TEXTS, sorts=True, batch_size=8)
     for first in (0, 100, 200):
-        part = lengths[first : first + 100]
+        part = asked.lengths[first : first + 100]
         assert part == sorted(part, reverse=True)
-    # Those of a pipe are answered as they come.
-    asked.batches.clear()
-    result = asked.answer(texts[:3], batch_size=1)
+
+
+def test_rows_of_a_pipe_are_answered_as_they_come():
+    asked = Asked()
+    result = asked.answer(TEXTS[:3], batch_size=1)
     assert [len(rows) for rows in result] == asked.batches == [1, 1, 1]
+    assert asked.lengths == [len(text) for _, text in TEXTS[:3]]
 
 
 def test_long_texts_do_not_fill_the_memory(monkeypatch):

@@ -11,6 +11,7 @@ from command_line.config_values import create_config
 from command_line.flags import Parsed
 from serving.serving_flags import TaskFlags
 from serving.tasks import TASKS_OF_CLASS
+from serving.tasks.asking import ask_model
 from tests.support.checkpoints import assert_same
 from tests.support.golden import ROOT
 
@@ -95,7 +96,9 @@ def test_a_line_is_answered_as_in_python(task, tmp_path, load, export_folder):
         assert [*answer][: len(kept)] == [*kept]
         assert {name: answer.pop(name) for name in kept} == kept
         fields |= answer.keys()
-        (expected,) = replies.ask(model.prepared, [line], TaskFlags(**flags))
+        (expected,) = ask_model(
+            model.prepared, replies, [line], TaskFlags(**flags)
+        )
         for name in kept:
             expected.pop(name, None)
         assert_same(answer, expected)
@@ -141,7 +144,7 @@ def test_texts_of_the_command_line_are_answered(
         dict(zip(task.field_names, texts, strict=False)) for texts in groups
     ]
     for answer, expected in zip(
-        result, task.ask(model.prepared, requests), strict=True
+        result, ask_model(model.prepared, task, requests), strict=True
     ):
         assert answer.keys() == expected.keys()
         for name in ("label", "answer", "words"):

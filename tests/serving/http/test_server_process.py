@@ -20,6 +20,7 @@ import pytest
 pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
 
 from serving.serving_flags import TaskFlags
+from serving.tasks.asking import ask_model
 from tests.support import script_runner
 from tests.support.checkpoints import assert_same
 from tests.support.engines import run_predict
@@ -49,7 +50,9 @@ TASKS = [
 def test_answers_are_those_of_python(server, load, kind, task, requests):
     model = load(kind)
     asked = model.task(task)
-    expected = asked.ask(model.prepared, requests, TaskFlags(top_k=8, n_best=8))
+    expected = ask_model(
+        model.prepared, asked, requests, TaskFlags(top_k=8, n_best=8)
+    )
     path = f"/api/models/{kind}/{task}"
     for body, answers in (
         (requests, expected),

@@ -20,6 +20,7 @@ import pytest
 import tensorflow as tf
 
 import serving
+from serving.tasks.asking import ask_model
 
 REPEATING = "a" * 100 + " " + "b" * 101
 # What a text can be: nothing, long, in scripts of all kinds, odd.
@@ -138,58 +139,91 @@ def ask_python(bert, signature, inputs):
         "fill_mask": lambda: bert.fill_mask(**inputs, top_k=10),
         "next_sentence": lambda: bert.next_sentence(**inputs),
         "tag": lambda: bert.tag(**inputs),
-        "tag_words": lambda: bert.task("tag").ask(
-            bert.prepared, [{"words": text.split()} for text in inputs["text"]]
+        "tag_words": lambda: ask_model(
+            bert.prepared,
+            bert.task("tag"),
+            [{"words": text.split()} for text in inputs["text"]],
         ),
         "tokenize": lambda: bert.tokenize(**inputs),
     }[signature]()
-    return [reply and as_outputs(signature, reply) for reply in replies]
+    as_outputs = AS_OUTPUTS[signature]
+    return [reply and as_outputs(reply) for reply in replies]
 
 
-def as_outputs(signature, reply):
-    """Renames the entries of a reply as the outputs of a signature."""
-    if signature in ("classify", "classify_text"):
-        numbers = reply["probabilities"]
-        return {
-            "label": reply["label"],
-            "labels": [*numbers],
-            "probabilities": [*numbers.values()],
-        }
-    if signature == "tokenize":
-        return reply | {"lengths": len(reply["tokens"])}
-    if signature in ("tag", "tag_words"):
-        names = ("words", "tags", "probabilities")
-        return {
-            **{name: reply[name] for name in names},
-            "num_words": len(reply["words"]),
-        }
-    if signature == "next_sentence":
-        return {"probability": reply["probability"]}
-    if signature == "fill_mask":
-        masks = reply["masks"]
-        return {
-            "num_masks": len(masks),
-            "tokens": [[guess["token"] for guess in mask] for mask in masks],
-            "probabilities": [
-                [guess["probability"] for guess in mask] for mask in masks
-            ],
-        }
-    if signature == "embed":
-        return {
-            "pooled_output": reply["pooled"],
-            "mean_output": reply["mean"],
-            "mean_normalized": reply["mean_normalized"],
-            "sequence_output": reply["sequence"],
-            "tokens": reply["tokens"],
-            "lengths": len(reply["tokens"]),
-        }
-    outputs = {name: reply[name] for name in (*OUTPUTS, "null_odds")}
-    if signature == "answer_n_best":
-        n_best = reply["n_best"]
-        outputs["num_answers"] = len(n_best)
-        for name, plural in OUTPUTS.items():
-            outputs[plural] = [entry[name] for entry in n_best]
-    return outputs
+def labels_as_outputs(reply):
+    numbers = reply["probabilities"]
+    return {
+        "label": reply["label"],
+        "labels": [*numbers],
+        "probabilities": [*numbers.values()],
+    }
+
+
+def tokens_as_outputs(reply):
+    return reply | {"lengths": len(reply["tokens"])}
+
+
+def tags_as_outputs(reply):
+    return {
+        "words": reply["words"],
+        "tags": reply["tags"],
+        "probabilities": reply["probabilities"],
+        "num_words": len(reply["words"]),
+    }
+
+
+def masks_as_outputs(reply):
+    masks = reply["masks"]
+    return {
+        "num_masks": len(masks),
+        "tokens": [[guess["token"] for guess in mask] for mask in masks],
+        "probabilities": [
+            [guess["probability"] for guess in mask] for mask in masks
+        ],
+    }
+
+
+def next_sentence_as_outputs(reply):
+    return {"probability": reply["probability"]}
+
+
+def vectors_as_outputs(reply):
+    return {
+        "pooled_output": reply["pooled"],
+        "mean_output": reply["mean"],
+        "mean_normalized": reply["mean_normalized"],
+        "sequence_output": reply["sequence"],
+        "tokens": reply["tokens"],
+        "lengths": len(reply["tokens"]),
+    }
+
+
+def answer_as_outputs(reply):
+    return {name: reply[name] for name in (*OUTPUTS, "null_odds")}
+
+
+def n_best_as_outputs(reply):
+    n_best = reply["n_best"]
+    lists = {
+        plural: [entry[name] for entry in n_best]
+        for name, plural in OUTPUTS.items()
+    }
+    return answer_as_outputs(reply) | lists | {"num_answers": len(n_best)}
+
+
+# {signature: function that renames the entries of a reply as its outputs}
+AS_OUTPUTS = {
+    "answer": answer_as_outputs,
+    "answer_n_best": n_best_as_outputs,
+    "classify": labels_as_outputs,
+    "classify_text": labels_as_outputs,
+    "embed": vectors_as_outputs,
+    "fill_mask": masks_as_outputs,
+    "next_sentence": next_sentence_as_outputs,
+    "tag": tags_as_outputs,
+    "tag_words": tags_as_outputs,
+    "tokenize": tokens_as_outputs,
+}
 
 
 class Twins(NamedTuple):

@@ -1,0 +1,207 @@
+"""Asks a model by a task: several requests at once, also after a failure.
+
+    replies = ask_model(model.prepared, task, [{"text": "The boat left."}])
+
+A request that fails gets a `Failure` in the place of its reply, and the other
+requests get their replies. If the network fails on a batch of requests, it runs
+again for each of them.
+"""
+
+import dataclasses
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Generic, NamedTuple, cast
+
+from absl import logging
+
+from serving.engines import OutputArrays
+from serving.prepared_model import PreparedModel
+from serving.serving_flags import DEFAULT_TASK_FLAGS, TaskFlags
+from serving.tasks.plain_values import to_plain_value
+from serving.tasks.request_fields import CheckedRequest
+from serving.tasks.text_task import (
+    AnyTextTask,
+    ContextT,
+    Encoded,
+    Reply,
+    TextTask,
+)
+
+
+class Failure(NamedTuple):
+    """What a request that fails gets instead of a reply.
+
+    Attributes:
+        error: a ValueError if the request is wrong, an EngineError, which is a
+            ValueError too, if the network fails on it, or another exception,
+            which is a bug.
+    """
+
+    error: Exception
+
+
+class NumberedReply(NamedTuple):
+    """The reply to one of the requests of a call.
+
+    Attributes:
+        number: index of the request among the requests of a call.
+        reply: reply to the request, {} if its texts are empty, or its failure.
+    """
+
+    number: int
+    reply: Reply | Failure
+
+
+def ask_model(
+    model: PreparedModel,
+    task: AnyTextTask,
+    requests: Sequence[object],
+    task_flags: TaskFlags = DEFAULT_TASK_FLAGS,
+) -> list[Reply | Failure]:
+    """Checks and answers requests, which may be unchecked JSON.
+
+    Args:
+        model: model that answers the requests.
+        task: task by which the model answers them.
+        requests: the requests.
+        task_flags: flags that change the replies.
+
+    Returns:
+        a reply to each request, {} if its texts are empty, or its failure,
+        whose error is a ValueError.
+
+    Raises:
+        Exception: an error that is no ValueError, which is a bug.
+    """
+    replies: list[Reply | Failure] = [{} for _ in requests]
+    steps = ask_in_steps(model, task, requests, task_flags)
+    for number, reply in itertools.chain.from_iterable(steps):
+        if isinstance(reply, Failure) and not isinstance(
+            reply.error, ValueError
+        ):
+            raise reply.error
+        replies[number] = reply
+    return replies
+
+
+def ask_in_steps(
+    model: PreparedModel,
+    task: AnyTextTask,
+    requests: Sequence[object],
+    task_flags: TaskFlags,
+) -> Iterator[list[NumberedReply]]:
+    """Answers requests as `ask_model` does, but in steps.
+
+    Args:
+        model: model that answers the requests.
+        task: task by which the model answers them.
+        requests: the requests.
+        task_flags: flags that change the replies.
+
+    Yields:
+        after each step, the replies that it computed. A step encodes a
+        request or runs a batch.
+    """
+    return _Asking(model, task, task_flags).answer(requests)
+
+
+@dataclasses.dataclass(frozen=True)
+class _Asking(Generic[ContextT]):
+    """A model, and the task and the flags by which it answers requests."""
+
+    model: PreparedModel
+    task: TextTask[ContextT, Any]
+    task_flags: TaskFlags
+
+    def answer(
+        self, requests: Sequence[object]
+    ) -> Iterator[list[NumberedReply]]:
+        """Yields the replies that each step computed."""
+        encoded: dict[int, Encoded[ContextT]] = {}
+        for number, request in enumerate(requests):
+            result = self._encode(request)
+            if isinstance(result, Encoded):
+                encoded[number] = result
+                yield []
+            else:
+                yield [NumberedReply(number, result)]
+        yield from self._answer_encoded(encoded)
+
+    def _encode(self, request: object) -> Encoded[ContextT] | Reply | Failure:
+        """Returns an encoded request, {} for one without text, or a failure."""
+        try:
+            # The network would guess an answer to an empty text.
+            if any(text.strip() for text in self.task.texts(request)):
+                checked = cast("CheckedRequest", request)
+                return self.task.encode(self.model, checked)
+        except Exception as error:
+            return Failure(error)
+        return {}
+
+    def _answer_encoded(
+        self, encoded: Mapping[int, Encoded[ContextT]]
+    ) -> Iterator[list[NumberedReply]]:
+        """Yields the replies to requests after each batch.
+
+        If the network fails on a batch, logs why, and runs it for each request
+        that is not answered yet. Only those on which it fails alone get an
+        error.
+        """
+        unanswered = dict(encoded)
+        try:
+            for replies in self._run_batches(encoded):
+                for reply in replies:
+                    del unanswered[reply.number]
+                yield replies
+        except ValueError as error:
+            if len(encoded) == 1:
+                failure = Failure(error)
+                yield [NumberedReply(number, failure) for number in encoded]
+                return
+            logging.warning(
+                "The network runs again for each of %d requests: %s",
+                len(unanswered),
+                error,
+            )
+            for number, request in unanswered.items():
+                yield from self._answer_encoded({number: request})
+
+    def _run_batches(
+        self, encoded: Mapping[int, Encoded[ContextT]]
+    ) -> Iterator[list[NumberedReply]]:
+        """Runs the network, and yields the replies after each batch.
+
+        Raises an EngineError if the network fails on a batch.
+        """
+        inputs = {number: request.inputs for number, request in encoded.items()}
+        values_per_wordpiece = 1
+        if self.task.predicts_words:
+            values_per_wordpiece = len(self.model.tokenizer.tokens)
+        batches = self.model.engine.run_all(
+            inputs,
+            self.model.max_seq_length,
+            self.model.pads,
+            values_per_wordpiece,
+        )
+        for computed in batches:
+            yield [
+                NumberedReply(number, self._decode(encoded[number], outputs))
+                for number, outputs in computed.items()
+            ]
+
+    def _decode(
+        self, encoded: Encoded[ContextT], outputs: list[OutputArrays]
+    ) -> Reply | Failure:
+        """Decodes the outputs of the network for a request."""
+        try:
+            decoded = self.task.decode(
+                self.model, encoded.context, outputs, self.task_flags
+            )
+            reply = {
+                name: to_plain_value(value) for name, value in decoded.items()
+            }
+        except Exception as error:
+            return Failure(error)
+        if cut := max((part.num_cut for part in encoded.inputs), default=0):
+            reply["num_wordpieces_cut"] = cut
+        return reply
