@@ -252,7 +252,7 @@ def config_entries(
 
     Args:
         config: configuration of the model.
-        model_class: name of its class, as in `kinds.KINDS`.
+        model_class: name of its class, which may be a user's own.
         num_labels: number of the outputs of its head. None if it has no labels.
         labels: as in `save_huggingface`, like the other arguments.
         tokenizer: FullTokenizer of the model.
@@ -263,7 +263,7 @@ def config_entries(
         ValueError: transformers has no class for the model, or `labels` are not
             as many as the outputs.
     """
-    kind = KINDS.get(model_class)
+    kind = KINDS[model_class] if model_class in KINDS else None
     if not (kind and kind.transformers_class):
         raise ValueError(
             f"transformers has no class for {model_class}. Write another format"

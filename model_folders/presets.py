@@ -71,7 +71,8 @@ class Preset:
         vocab_file: path of vocab.txt or tokenizer.json, or None if both are
             missing.
         stated_casing: result of `read_stated_casing`, {} if nothing is stated.
-        head: class of the model, or None if it is unknown.
+        head: name of the model's class, which may be a user's own, or None if
+            it is unknown.
         labels: names of the outputs, in order, or None if no file names them.
         pooling: how sentence-transformers turns the vectors of tokens into one
             vector, such as "cls". None if it averages, or if nothing is stated.
@@ -170,7 +171,7 @@ class Preset:
         """Returns the maximum length of the inputs of the folder's training.
 
         Args:
-            head: class of the model.
+            head: name of the model's class, which may be a user's own.
             longest: number of the model's positions, which is returned if no
                 file records the length.
         """

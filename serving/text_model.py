@@ -16,6 +16,7 @@ from absl import logging
 
 from data.text.tokenization import FullTokenizer
 from model_folders import model_json, presets
+from model_folders.kinds import ModelClass
 from model_folders.model_entries import HeadSettings
 from serving import checksums, engines
 from serving.model_cache import ModelCache, NotLoaded
@@ -118,7 +119,7 @@ class TextModel(TaskMethods):
         return _unpickle_model, arguments
 
     def _prepare(
-        self, folder: Path, model_class: str, preset: presets.Preset
+        self, folder: Path, model_class: ModelClass, preset: presets.Preset
     ) -> None:
         """Loads what the tasks need: the tokenizer and the settings.
 

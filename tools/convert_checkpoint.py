@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from modeling.base_model import FeaturesModel
 
 # {value of --model: name of the model's class in this project}.
-CLASS_OF_KEY = {
+CLASS_OF_KEY: dict[str, kinds.ModelClass] = {
     "bert": kinds.ENCODER,
     "pretraining": kinds.PRETRAINER,
     "classifier": kinds.CLASSIFIER,
@@ -123,7 +123,9 @@ def _find_model_key(checkpoint: str, preset: presets.Preset) -> str:
 
     Its folder determines it, or the names of its weights.
     """
-    model_keys = {head: model_key for model_key, head in CLASS_OF_KEY.items()}
+    model_keys: dict[str, str] = {
+        head: model_key for model_key, head in CLASS_OF_KEY.items()
+    }
     if model_key := model_keys.get(preset.head or ""):
         return model_key
     names = modeling.read_shapes(checkpoint)
@@ -155,7 +157,10 @@ def _choose_format(config: Config, checkpoint: str) -> str:
 
 
 def _check_format(
-    output_format: str, checkpoint: str, head: str, preset: presets.Preset
+    output_format: str,
+    checkpoint: str,
+    head: kinds.ModelClass,
+    preset: presets.Preset,
 ) -> None:
     """Raises a ValueError if transformers' BERT lacks a part of the network."""
     if output_format != "huggingface":
@@ -240,7 +245,7 @@ def _write_copy(
 
     The copy does not contain the weights `missing`, which the checkpoint lacks.
     """
-    head = kinds.model_class_of(model)
+    head = kinds.known_class_of(model)
     length = preset.max_length(head, model.config.max_position_embeddings)
     labels = preset.labels if kinds.KINDS[head].has_labels else None
     changed: Sequence[str] = ()

@@ -25,7 +25,7 @@ from training.task import (
 
 def evaluate_export(
     task: Task[ExampleT, OriginT, OutputsT],
-    model_class: str,
+    model_class: kinds.ModelClass,
     folder: Path,
     splits: Sequence[Split[ExampleT, OriginT]],
 ) -> dict[str, float]:
@@ -33,7 +33,7 @@ def evaluate_export(
 
     Args:
         task: task that computes the scores.
-        model_class: class of the exported model, a key of kinds.KINDS.
+        model_class: class of the exported model.
         folder: folder of the export.
         splits: splits to evaluate.
 
@@ -70,7 +70,7 @@ def evaluate_export(
 
 def _predict_batches(
     task: Task[ExampleT, OriginT, OutputsT],
-    model_class: str,
+    model_class: kinds.ModelClass,
     engine: engines.Engine,
     split: Split[ExampleT, OriginT],
 ) -> Iterator[Batch[Any]]:

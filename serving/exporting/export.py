@@ -36,7 +36,7 @@ from serving.exporting.signatures import (
 # Any because each accepts only a model of its kind, and the settings of its
 # head. `export` calls it with these.
 _CREATE_HEAD_OF_CLASS: dict[
-    str, Callable[[Any, Any, ExportOptions], export_head.Head]
+    kinds.ModelClass, Callable[[Any, Any, ExportOptions], export_head.Head]
 ] = {
     kinds.CLASSIFIER: classify_graph.create_head,
     kinds.ENCODER: embed_graph.create_head,

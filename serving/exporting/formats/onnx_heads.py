@@ -59,7 +59,7 @@ def add_head(
     builder: GraphBuilder, model: FeaturesModel, inputs: HeadInputs
 ) -> Outputs:
     """Adds the head of a model, and returns the outputs of the graph."""
-    return _ADD_HEAD_OF_CLASS[kinds.model_class_of(model)](
+    return _ADD_HEAD_OF_CLASS[kinds.known_class_of(model)](
         builder, model, inputs
     )
 
@@ -166,7 +166,7 @@ def _add_labels(
 # {kind of model: function that adds its head}. The model is Any because each
 # accepts only a model of its kind, with which `add_head` calls it.
 _ADD_HEAD_OF_CLASS: dict[
-    str, Callable[[GraphBuilder, Any, HeadInputs], Outputs]
+    kinds.ModelClass, Callable[[GraphBuilder, Any, HeadInputs], Outputs]
 ] = {
     kinds.CLASSIFIER: _add_classifier,
     kinds.ENCODER: _add_no_head,
