@@ -16,11 +16,11 @@ from model_folders import kerashub_files, saved_models
 from model_folders.bert_config import ACTIVATIONS, BertConfig
 from model_folders.kinds import (
     ARCHITECTURES,
-    KINDS,
     PROBLEM_TYPE_OF_MODE,
     TOKEN_CLASSIFIER,
     TRANSFORMERS_MASKED_LM,
     TRANSFORMERS_NEXT_SENTENCE,
+    find_kind,
 )
 from model_folders.labels import check_labels
 from model_folders.model_entries import HeadSettings, TaggerSettings
@@ -263,7 +263,7 @@ def config_entries(
         ValueError: transformers has no class for the model, or `labels` are not
             as many as the outputs.
     """
-    kind = KINDS[model_class] if model_class in KINDS else None
+    kind = find_kind(model_class)
     if not (kind and kind.transformers_class):
         raise ValueError(
             f"transformers has no class for {model_class}. Write another format"

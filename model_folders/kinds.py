@@ -138,6 +138,13 @@ def known_class_of(model: object) -> ModelClass:
     return name
 
 
+def find_kind(name: str | None) -> ModelKind | None:
+    """Returns the kind of a class, None for a user's own or an unknown one."""
+    if name in KINDS:
+        return KINDS[name]
+    return None
+
+
 def is_task_specific(head: str | None) -> bool:
     """Returns whether only the task that trained a head can use the head.
 
@@ -147,4 +154,5 @@ def is_task_specific(head: str | None) -> bool:
     """
     if head is None:
         return False
-    return head not in KINDS or KINDS[head].has_trained_head
+    kind = find_kind(head)
+    return kind is None or kind.has_trained_head

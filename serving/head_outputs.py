@@ -35,7 +35,9 @@ MULTILABEL: Final = "multilabel"
 REGRESSION: Final = "regression"
 
 
-def output_kind_of(model_class: ModelClass, settings: HeadSettings) -> OutputKind:
+def output_kind_of(
+    model_class: ModelClass, settings: HeadSettings
+) -> OutputKind:
     """Returns what an exported head computes from its logits.
 
     Args:

@@ -14,7 +14,7 @@ import dataclasses
 import functools
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, Self
+from typing import TYPE_CHECKING, Literal, Protocol, Self, TypeAlias, get_args
 
 from absl import logging
 
@@ -29,6 +29,7 @@ from model_folders.cards import cards, descriptions
 if TYPE_CHECKING:
     from modeling.base_model import FeaturesModel
 
+CheckpointFormat: TypeAlias = Literal["tf1", "huggingface", "kerashub"]
 # {value of --model: name of the model's class in this project}.
 CLASS_OF_KEY: dict[str, kinds.ModelClass] = {
     "bert": kinds.ENCODER,
@@ -61,13 +62,13 @@ class Config(flags.Config):
     output_dir: str = flag(
         ..., "Folder to write. Created if missing.", kind=PathKind.NEW_FOLDER
     )
-    output_format: str | None = flag(
+    output_format: CheckpointFormat | None = flag(
         None,
         "Format to write. By default, a Google checkpoint is converted to "
         "Hugging Face format and vice versa. With --extended_vocab_file, the "
         "default is the format of --init_checkpoint. kerashub writes a preset "
         "of an encoder or a classifier that KerasHub reads.",
-        choices=["tf1", "huggingface", "kerashub"],
+        choices=get_args(CheckpointFormat),
     )
     bert_config_file: str | None = flag(
         None,
@@ -143,7 +144,7 @@ def _find_model_key(checkpoint: str, preset: presets.Preset) -> str:
     return "pretraining" if has("cls/", "cls.") else "bert"
 
 
-def _choose_format(config: Config, checkpoint: str) -> str:
+def _choose_format(config: Config, checkpoint: str) -> CheckpointFormat:
     """Returns the format to write.
 
     By default, convert to the format that the checkpoint does not have. If the
@@ -157,7 +158,7 @@ def _choose_format(config: Config, checkpoint: str) -> str:
 
 
 def _check_format(
-    output_format: str,
+    output_format: CheckpointFormat,
     checkpoint: str,
     head: kinds.ModelClass,
     preset: presets.Preset,
@@ -239,7 +240,7 @@ def _write_copy(
     tokenizer: tokenization.FullTokenizer,
     *,
     missing: Sequence[str],
-    output_format: str,
+    output_format: CheckpointFormat,
 ) -> None:
     """Writes the copy of a model to --output_dir.
 
@@ -303,7 +304,10 @@ class _Save(Protocol):
 
 
 def _choose_save(
-    preset: presets.Preset, head: str, length: int, output_format: str
+    preset: presets.Preset,
+    head: kinds.ModelClass,
+    length: int,
+    output_format: CheckpointFormat,
 ) -> _Save:
     """Returns the function that writes a model with this head in a format."""
     if output_format == "kerashub":

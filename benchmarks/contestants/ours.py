@@ -140,10 +140,11 @@ def inference(spec: race.Spec) -> race.Work:
     bert_config = modeling.load_config(spec["bert_config_file"])
     inputs = race.random_inputs(spec, bert_config.vocab_size)
     forward: Callable[[dict[str, np.ndarray]], engines.OutputArrays | Outputs]
-    if spec["variant"] in engines.RUNTIMES:
-        forward = load_engine(spec)
+    variant = spec["variant"]
+    if variant in engines.RUNTIMES:
+        forward = load_engine(spec, variant)
     else:
-        model = modeling.BertModel(bert_config, dtype=spec["variant"])
+        model = modeling.BertModel(bert_config, dtype=variant)
         model.build()
         # Compile the model as BatchPredictor.predict does.
         forward = tf.function(
@@ -162,16 +163,16 @@ def inference(spec: race.Spec) -> race.Work:
 
 
 def load_engine(
-    spec: race.Spec,
+    spec: race.Spec, name: engines.EngineName
 ) -> Callable[[dict[str, np.ndarray]], engines.OutputArrays]:
     """Exports an encoder with random weights, and loads it into an engine.
 
-    The engine is spec["variant"]. Returns a function from features to outputs.
+    Returns a function from features to outputs.
     """
     source = shutil.copytree(SAMPLES, Path(spec["folder"], "source"))
     shutil.copy(spec["bert_config_file"], source / "bert_config.json")
     path = export(spec, source, "encoder")
-    engine = engines.open_engine(Path(path), spec["variant"], race.NUM_THREADS)
+    engine = engines.open_engine(Path(path), name, race.NUM_THREADS)
     return engine.run
 
 
@@ -247,10 +248,11 @@ def export(
     path = os.path.join(spec["folder"], "model")
     dtype = "mixed_bfloat16" if spec["precision"] == "bfloat16" else "float32"
     bert_config = modeling.load_config(source)
+    words = spec["variant"].split()
     options = serving.ExportOptions(
         tokenizer=FullTokenizer(f"{source}/vocab.txt"),
         max_seq_length=spec["seq_length"],
-        formats=spec["variant"].split()[:1],
+        formats=[name for name in engines.RUNTIMES if name == words[0]],
         quantize="int8" if spec["precision"] == "int8" else None,
     )
 

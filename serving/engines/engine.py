@@ -13,6 +13,8 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from serving.engines.runtimes import EngineName
+
 # Maximum number of WordPieces in a batch, including padding.
 MAX_WORDPIECES = 1024
 # Maximum number of values that the network outputs for a batch.
@@ -85,10 +87,10 @@ class Engine(abc.ABC):
             with as little padding as possible.
 
     Attributes:
-        name: name of the runtime, a key of RUNTIMES.
+        name: name of the runtime.
     """
 
-    name: ClassVar[str]
+    name: ClassVar[EngineName]
 
     def __init__(
         self, inputs: InputShapes, *, needs_single_rows: bool = False
