@@ -17,8 +17,7 @@ This module imports no TensorFlow.
 
 from typing import Final, Literal, TypeAlias
 
-import numpy as np
-
+from data.arrays import FloatArray
 from data.ner import legal_tags
 from model_folders import kinds
 from model_folders.kinds import ModelClass
@@ -66,7 +65,7 @@ def name_of(output_kind: OutputKind) -> str:
 
 def to_logits(
     model_class: ModelClass, settings: HeadSettings, outputs: OutputArrays
-) -> np.ndarray | OutputArrays:
+) -> FloatArray | OutputArrays:
     """Converts outputs of the signature `ids` to the logits of the model.
 
     The softmax loses a constant, which changes no score.
@@ -91,7 +90,7 @@ def to_logits(
     probabilities = outputs["probabilities"]
     if output_kind == MULTILABEL:
         # 0 for a probability of 0.5, above which a label is predicted.
-        log_odds: np.ndarray = legal_tags.to_scores(probabilities)
+        log_odds: FloatArray = legal_tags.to_scores(probabilities)
         log_odds = log_odds - legal_tags.to_scores(1 - probabilities)
         return log_odds
     return legal_tags.to_scores(probabilities)

@@ -4,11 +4,12 @@ import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from absl import logging
 
+from data.arrays import FloatArray, IntArray
 from data.io.split_names import suffix_of
 from model_folders import kinds
 from serving import engines, head_outputs
@@ -21,6 +22,8 @@ from training.task import (
     Split,
     Task,
 )
+
+_ArrayT = TypeVar("_ArrayT", IntArray, FloatArray)
 
 
 def evaluate_export(
@@ -107,7 +110,7 @@ def _predict_batches(
         yield features, logits
 
 
-def _resize_last_axis(values: np.ndarray, size: int) -> np.ndarray:
+def _resize_last_axis(values: _ArrayT, size: int) -> _ArrayT:
     """Cuts the last axis to `size`, or pads it with 0."""
     padding = [(0, 0)] * (values.ndim - 1) + [(0, size)]
     return np.pad(values, padding)[..., :size]

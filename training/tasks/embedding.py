@@ -4,9 +4,8 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Unpack
 
-import numpy as np
-
 import modeling
+from data.arrays import FloatArray
 from data.classification import label_decoding, metrics, pair_processors
 from data.classification.classification_examples import (
     InputExample,
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 _Split = task.Split[InputExample, None]
 
 
-class EmbeddingTask(task.Task[InputExample, None, np.ndarray]):
+class EmbeddingTask(task.Task[InputExample, None, FloatArray]):
     """Trains embedding vectors whose cosine shows how similar two texts are.
 
     If the train set contains scores, the loss is the cosine's squared error.
@@ -112,13 +111,13 @@ class EmbeddingTask(task.Task[InputExample, None, np.ndarray]):
         return modeling.BertEmbedder(bert_config, **options)
 
     def evaluate(
-        self, split: _Split, batches: task.Batches[np.ndarray]
+        self, split: _Split, batches: task.Batches[FloatArray]
     ) -> dict[str, float]:
         """Computes the recall, or the correlation with known scores."""
         return self._score(split, label_decoding.concatenate_outputs(batches))
 
     def write_report(
-        self, split: _Split, batches: task.Batches[np.ndarray], output_dir: str
+        self, split: _Split, batches: task.Batches[FloatArray], output_dir: str
     ) -> None:
         """Writes the cosines of the pairs of a table's dev set."""
         if split.examples[0].row is not None:
@@ -129,7 +128,7 @@ class EmbeddingTask(task.Task[InputExample, None, np.ndarray]):
             )
 
     def write_predictions(
-        self, split: _Split, batches: task.Batches[np.ndarray], output_dir: str
+        self, split: _Split, batches: task.Batches[FloatArray], output_dir: str
     ) -> dict[str, float]:
         """Writes the cosines of the pairs of the test set."""
         outputs = label_decoding.concatenate_outputs(batches)
@@ -138,7 +137,7 @@ class EmbeddingTask(task.Task[InputExample, None, np.ndarray]):
         )
         return self._score(split, outputs)
 
-    def _score(self, split: _Split, vectors: np.ndarray) -> dict[str, float]:
+    def _score(self, split: _Split, vectors: FloatArray) -> dict[str, float]:
         if self.has_scores.get(split.name, True):
             cosines = self.decoder.labels(vectors)
             return metrics.score_known(
