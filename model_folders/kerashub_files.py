@@ -349,7 +349,7 @@ def format_classifier(
 
 
 def _create_object(
-    class_name: str, dtype: str = "float32", **entries: Any
+    class_name: str, dtype: str = "float32", **entries: object
 ) -> JsonObject:
     """Returns a serialized object of KerasHub, as Keras writes it."""
     module = _MODULE_OF_CLASS[class_name]

@@ -134,9 +134,9 @@ class Preset:
         """{name of a split that the run read: its RecordedSet}."""
         entries = self.recorded_settings.get(RECORDED_SETS, ())
         return {
-            name: RecordedSet(name, *rest)
-            for name, *rest in entries
-            if len(rest) == 3
+            entry[0]: RecordedSet(*entry)
+            for entry in entries
+            if len(entry) == len(RecordedSet._fields)
         }
 
     def decision_flags(self) -> dict[str, bool | None]:
