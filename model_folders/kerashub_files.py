@@ -8,7 +8,6 @@ these files.
 import functools
 import json
 import os
-from typing import Any
 
 from absl import logging
 

@@ -8,7 +8,7 @@ the configuration and the vocabulary are read once, and passed on as a
 import dataclasses
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any, Generic, Self, TypeVar
+from typing import Generic, Self, TypeVar
 
 import modeling
 from command_line import config_values, flags
@@ -82,7 +82,7 @@ class StartingPoint(Generic[TrainingConfigT_co]):
         """The settings that the run of the initial weights recorded, or {}."""
         return self.preset.recorded_settings if self.preset else {}
 
-    def with_flags(self, **values: Any) -> Self:
+    def with_flags(self, **values: object) -> Self:
         """Returns this start with other values of some flags."""
         config = config_values.replace_values(self.config, **values)
         return dataclasses.replace(self, config=config)

@@ -5,6 +5,8 @@ For example:
     task = run_task(ToyTask, create_run(tmp_path, do_train=True))
 """
 
+from collections.abc import Sequence
+
 import keras
 
 import modeling
@@ -126,7 +128,7 @@ class ToyTask(task.Task):
     """
 
     loss = eval_loss = losses.ClassifierLoss()
-    metrics = ("accuracy",)
+    metrics: Sequence[str] = ("accuracy",)
     num_examples = 12
     max_seq_length = 8
 
