@@ -20,6 +20,7 @@ from model_folders.kinds import (
     TOKEN_CLASSIFIER,
     TRANSFORMERS_MASKED_LM,
     TRANSFORMERS_NEXT_SENTENCE,
+    ModelClass,
     find_kind,
 )
 from model_folders.labels import check_labels
@@ -77,7 +78,7 @@ _ALLOWED_VALUES_OF_ENTRY: dict[str, list[object]] = {
 }
 
 
-def read_head(path: StrPath) -> tuple[str | None, HeadSettings]:
+def read_head(path: StrPath) -> tuple[ModelClass | None, HeadSettings]:
     """Returns (class of the model, its settings) that a config.json states.
 
     Raises:

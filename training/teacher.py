@@ -10,6 +10,7 @@ import modeling
 from command_line.groups import PRECISIONS
 from model_folders import identity, presets
 from model_folders.bert_config import BertConfig
+from model_folders.model_entries import OutputMode
 from model_folders.presets import Preset
 from training import checks
 from training.start import StartingPoint
@@ -24,7 +25,7 @@ def load_teacher(
     start: StartingPoint[TrainingConfig],
     create_model: CreateModel,
     labels: Sequence[Sequence[str]] = (),
-    output_mode: str | None = None,
+    output_mode: OutputMode | None = None,
 ) -> "TaskModel | None":
     """Loads the model in --teacher, whose outputs a student learns to match.
 
@@ -75,7 +76,7 @@ def _check_is_of_task(
     start: StartingPoint[TrainingConfig],
     preset: Preset,
     bert_config: BertConfig,
-    output_mode: str | None,
+    output_mode: OutputMode | None,
 ) -> None:
     """Checks that the teacher has the student's tokenizer and its head.
 

@@ -9,7 +9,7 @@ import time
 import types
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, Literal, NamedTuple, TypeAlias, cast
 
 import numpy as np
 import tensorflow as tf
@@ -45,6 +45,7 @@ PACKAGES = ["tensorflow", "keras"]
 # Number of steps in which the learning rate falls to 0. It is so large that the
 # learning rate hardly changes during a benchmark.
 NUM_TRAIN_STEPS = 10**6
+ModelKey: TypeAlias = Literal["encoder", "classifier", "span"]
 SAMPLES = Path("examples/samples")
 
 
@@ -235,7 +236,7 @@ def export_task(spec: race.Spec) -> race.Work:
 
 
 def export(
-    spec: race.Spec, source: str | Path, kind: str = "classifier"
+    spec: race.Spec, source: str | Path, kind: ModelKey = "classifier"
 ) -> str:
     """Exports a model with random weights. Returns the export's path.
 
@@ -243,7 +244,7 @@ def export(
         spec: settings of the contestant. "variant" is the name of an engine,
             and may continue with flags of a script.
         source: folder that contains the model's configuration and vocabulary.
-        kind: "encoder", "classifier" or "span".
+        kind: the model to export.
     """
     path = os.path.join(spec["folder"], "model")
     dtype = "mixed_bfloat16" if spec["precision"] == "bfloat16" else "float32"
@@ -275,7 +276,7 @@ def export(
     return path
 
 
-def load(spec: race.Spec, kind: str = "classifier") -> serving.TextModel:
+def load(spec: race.Spec, kind: ModelKey = "classifier") -> serving.TextModel:
     """Exports a random model of MiniLM's size, and loads it as users do."""
     path = export(spec, spec["minilm_dir"], kind)
     # TensorFlow, which runs a SavedModel, has already started its threads.
