@@ -22,6 +22,7 @@ from command_line import cli, config_values, flags
 from command_line.flags import flag, group, like
 from command_line.groups import PRECISIONS, DeviceFlags, ModelFlags
 from command_line.path_flags import PathKind
+from data.arrays import FloatArray
 from data.classification.classification_examples import (
     InputExample,
     convert_single_example,
@@ -148,7 +149,7 @@ def format_features(
     number: int,
     tokens: Sequence[str],
     layers: Sequence[int],
-    vectors: Sequence[np.ndarray],
+    vectors: Sequence[FloatArray],
 ) -> JsonObject:
     """Returns the line of --output_file for a text, as Google's script does.
 

@@ -89,7 +89,7 @@ class Config(flags.Config):
         "patterns. The default is standard input.",
         kind=PathKind.INPUT_FILES,
     )
-    input_format: str | None = flag(
+    input_format: table_formats.TableFormat | None = flag(
         None,
         "Format of the requests. jsonl: one JSON object per line, or a list. "
         "csv, tsv, xlsx, parquet: a table. Its columns have the names of the "
@@ -115,7 +115,7 @@ class Config(flags.Config):
         "answered. The default is standard output.",
         kind=PathKind.OUTPUT_FILE,
     )
-    output_format: str | None = flag(
+    output_format: answer_writer.AnswerFormat | None = flag(
         None,
         "Format of the answers. By default, the ending of --output_file "
         "determines the format. For other endings, the default is jsonl. npy "

@@ -7,21 +7,25 @@ flag, its default and help. This module imports no TensorFlow.
 import dataclasses
 import importlib.util
 import os
-from typing import Literal
+from typing import Literal, TypeAlias, get_args
 
 from command_line import config_values, flags
 from command_line.path_flags import PathKind
 from files import json_files
 from imports.installation import install_command
 
+Precision: TypeAlias = Literal["float32", "bfloat16", "float16"]
 # {value of --mixed_precision: Keras's dtype policy}.
-PRECISIONS = {
+PRECISIONS: dict[Precision, str] = {
     "float32": "float32",
     "bfloat16": "mixed_bfloat16",
     "float16": "mixed_float16",
 }
-# Formats of an export.
-_FORMATS = ("saved_model", "litert", "onnx")
+ExportFormat: TypeAlias = Literal["saved_model", "litert", "onnx"]
+EXPORT_FORMATS: tuple[ExportFormat, ...] = get_args(ExportFormat)
+StrategyName: TypeAlias = Literal[
+    "one_device", "mirrored", "multi_worker", "tpu"
+]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -99,8 +103,14 @@ class ExportFlags:
     )
 
     @property
-    def export_formats(self) -> tuple[str, ...]:
+    def export_formats(self) -> tuple[ExportFormat, ...]:
         """Formats of the export, without duplicates."""
+        names = self._format_names
+        return tuple(name for name in names if name in EXPORT_FORMATS)
+
+    @property
+    def _format_names(self) -> tuple[str, ...]:
+        """What the user called the formats, which `check` compares."""
         default = "litert" if self.quantize else "saved_model"
         names = (self.export_format or default).split(",")
         return tuple(dict.fromkeys(map(str.strip, names)))
@@ -115,11 +125,11 @@ class ExportFlags:
         for name in ("export_format", "quantize"):
             if vars(self)[name] and self.export_dir is None:
                 raise ValueError(f"--{name} needs --export_dir")
-        names = self.export_formats
-        if unknown := [name for name in names if name not in _FORMATS]:
+        names = self._format_names
+        if unknown := [name for name in names if name not in EXPORT_FORMATS]:
             raise ValueError(
                 f"--export_format={self.export_format}: {unknown[0]!r} is not "
-                f"a format; choose from {', '.join(_FORMATS)}"
+                f"a format; choose from {', '.join(EXPORT_FORMATS)}"
             )
         if self.quantize and names == ("saved_model",):
             raise ValueError(
@@ -142,13 +152,13 @@ class ExportFlags:
 class DeviceFlags:
     """Flags that select the devices and the precision of the computation."""
 
-    distribution_strategy: str | None = flags.neutral(
+    distribution_strategy: StrategyName | None = flags.neutral(
         None,
         "Distribution strategy. By default, TF_CONFIG and the available "
         "devices determine it.",
-        choices=("one_device", "mirrored", "multi_worker", "tpu"),
+        choices=get_args(StrategyName),
     )
-    mixed_precision: str = flags.training(
+    mixed_precision: Precision = flags.training(
         "float32",
         "Precision of the computation. Variables stay float32.",
         choices=tuple(PRECISIONS),

@@ -6,6 +6,7 @@ What all tasks use:
     tables/: people's tables, and the split of one into two sets
     jobs/: large inputs in units of work, which any processes do
     text/: text to WordPieces, in Python and in a graph
+    arrays.py: types of NumPy arrays
 
 A package for each task, which reads, encodes, decodes and scores its examples:
 

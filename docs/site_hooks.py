@@ -20,7 +20,7 @@ NOTEBOOKS = {
 }
 
 
-def on_page_content(html: str, **_: Any) -> str:
+def on_page_content(html: str, **_: object) -> str:
     """Keeps browsers from breaking a line after the "--" of a flag."""
     return re.sub(r"(?<=[\s>])--\w+", r'<span class="flag">\g<0></span>', html)
 

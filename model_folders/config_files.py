@@ -16,11 +16,12 @@ from model_folders import kerashub_files, saved_models
 from model_folders.bert_config import ACTIVATIONS, BertConfig
 from model_folders.kinds import (
     ARCHITECTURES,
-    KINDS,
     PROBLEM_TYPE_OF_MODE,
     TOKEN_CLASSIFIER,
     TRANSFORMERS_MASKED_LM,
     TRANSFORMERS_NEXT_SENTENCE,
+    ModelClass,
+    find_kind,
 )
 from model_folders.labels import check_labels
 from model_folders.model_entries import HeadSettings, TaggerSettings
@@ -77,7 +78,7 @@ _ALLOWED_VALUES_OF_ENTRY: dict[str, list[object]] = {
 }
 
 
-def read_head(path: StrPath) -> tuple[str | None, HeadSettings]:
+def read_head(path: StrPath) -> tuple[ModelClass | None, HeadSettings]:
     """Returns (class of the model, its settings) that a config.json states.
 
     Raises:
@@ -252,7 +253,7 @@ def config_entries(
 
     Args:
         config: configuration of the model.
-        model_class: name of its class, as in `kinds.KINDS`.
+        model_class: name of its class, which may be a user's own.
         num_labels: number of the outputs of its head. None if it has no labels.
         labels: as in `save_huggingface`, like the other arguments.
         tokenizer: FullTokenizer of the model.
@@ -263,7 +264,7 @@ def config_entries(
         ValueError: transformers has no class for the model, or `labels` are not
             as many as the outputs.
     """
-    kind = KINDS.get(model_class)
+    kind = find_kind(model_class)
     if not (kind and kind.transformers_class):
         raise ValueError(
             f"transformers has no class for {model_class}. Write another format"

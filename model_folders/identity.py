@@ -6,7 +6,7 @@ This module imports neither Keras nor TensorFlow.
 import dataclasses
 import os
 from collections.abc import Collection, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from model_folders import model_json
 from model_folders.bert_config import BertConfig
@@ -65,10 +65,10 @@ def check_identity(
         tokenizer.check_same_words(preset.vocab_file, preset.source)
     difference = first_difference(saved, now, saved.keys() & now.keys())
     if difference:
-        name, before, value = difference
         raise ValueError(
-            f"{preset.source} was trained with {name}={before}; received "
-            f"{value}. Use the value that it was trained with"
+            f"{preset.source} was trained with {difference.name}="
+            f"{difference.saved}; received {difference.now}. Use the value "
+            "that it was trained with"
         )
 
 
@@ -107,12 +107,26 @@ def _compared_entries(
     return {name: values[name] for name in names}
 
 
+class Difference(NamedTuple):
+    """A setting that differs from the recorded one.
+
+    Attributes:
+        name: name of the setting, dotted if it is an entry in a dict.
+        saved: the recorded value.
+        now: the value of this command.
+    """
+
+    name: str
+    saved: object
+    now: object
+
+
 def first_difference(
     saved: Mapping[str, object],
     now: Mapping[str, object],
     names: Collection[str],
-) -> tuple[str, object, object] | None:
-    """Returns (name, saved value, value now) of the first difference, or None.
+) -> Difference | None:
+    """Returns the first difference, or None.
 
     Args:
         saved: recorded settings.
@@ -130,8 +144,7 @@ def first_difference(
                 inner = before.keys() & value.keys()
             difference = first_difference(before, value, inner)
             if difference:
-                entry, before, value = difference
-                return f"{name}.{entry}", before, value
+                return difference._replace(name=f"{name}.{difference.name}")
         elif before != value:
-            return name, before, value
+            return Difference(name, before, value)
     return None

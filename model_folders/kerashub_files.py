@@ -8,14 +8,13 @@ these files.
 import functools
 import json
 import os
-from typing import Any
 
 from absl import logging
 
 from files.json_files import JsonObject, read_json
 from files.paths import StrPath
 from model_folders.bert_config import LAYER_NORM_EPS, BertConfig
-from model_folders.kinds import CLASSIFIER, ENCODER, KERASHUB_TASKS
+from model_folders.kinds import CLASSIFIER, ENCODER, KERASHUB_TASKS, ModelClass
 from model_folders.model_entries import HeadSettings, StatedCasing
 
 WEIGHTS_FILE = "model.weights.h5"
@@ -133,7 +132,7 @@ def network_entries(values: JsonObject, path: str) -> JsonObject:
     }
 
 
-def read_task(folder: StrPath) -> tuple[str, JsonObject]:
+def read_task(folder: StrPath) -> tuple[ModelClass, JsonObject]:
     """Returns (class of this project, `config` of task.json) of a preset.
 
     Without task.json, returns (the class of an encoder, {}).
@@ -159,7 +158,7 @@ def read_task(folder: StrPath) -> tuple[str, JsonObject]:
     return head, entries
 
 
-def read_settings(folder: StrPath) -> tuple[str, HeadSettings]:
+def read_settings(folder: StrPath) -> tuple[ModelClass, HeadSettings]:
     """Returns (class of the model, settings of its head) of a preset.
 
     Raises:
@@ -349,7 +348,7 @@ def format_classifier(
 
 
 def _create_object(
-    class_name: str, dtype: str = "float32", **entries: Any
+    class_name: str, dtype: str = "float32", **entries: object
 ) -> JsonObject:
     """Returns a serialized object of KerasHub, as Keras writes it."""
     module = _MODULE_OF_CLASS[class_name]

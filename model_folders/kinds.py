@@ -7,16 +7,28 @@ neither Keras nor TensorFlow.
 """
 
 import dataclasses
+from typing import Final, Literal, TypeAlias
 
 from model_folders.model_entries import OutputMode
 
-ENCODER = "BertModel"
-PRETRAINER = "BertPretrainer"
-CLASSIFIER = "BertClassifier"
-TOKEN_CLASSIFIER = "BertTokenClassifier"
-SPAN_LABELER = "BertSpanLabeler"
-MULTIPLE_CHOICE = "BertMultipleChoice"
-EMBEDDER = "BertEmbedder"
+# A class of this project. Where a class may be a user's own, its name is a str,
+# and `in KINDS` tells.
+ModelClass: TypeAlias = Literal[
+    "BertModel",
+    "BertPretrainer",
+    "BertClassifier",
+    "BertTokenClassifier",
+    "BertSpanLabeler",
+    "BertMultipleChoice",
+    "BertEmbedder",
+]
+ENCODER: Final = "BertModel"
+PRETRAINER: Final = "BertPretrainer"
+CLASSIFIER: Final = "BertClassifier"
+TOKEN_CLASSIFIER: Final = "BertTokenClassifier"
+SPAN_LABELER: Final = "BertSpanLabeler"
+MULTIPLE_CHOICE: Final = "BertMultipleChoice"
+EMBEDDER: Final = "BertEmbedder"
 
 # Classes of transformers that contain only one of BertPretrainer's heads.
 TRANSFORMERS_MASKED_LM = "BertForMaskedLM"
@@ -52,8 +64,7 @@ class ModelKind:
     text_tasks: tuple[str, ...] = ()
 
 
-# {class of the model: ModelKind}
-KINDS = {
+KINDS: Final[dict[ModelClass, ModelKind]] = {
     PRETRAINER: ModelKind(
         transformers_class="BertForPreTraining",
         pipeline_tag="fill-mask",
@@ -91,7 +102,7 @@ KINDS = {
 }
 
 # {class of transformers: class of this project}.
-ARCHITECTURES = {
+ARCHITECTURES: Final[dict[str, ModelClass]] = {
     TRANSFORMERS_MASKED_LM: PRETRAINER,
     TRANSFORMERS_NEXT_SENTENCE: PRETRAINER,
     **{
@@ -102,7 +113,7 @@ ARCHITECTURES = {
 }
 
 # {task of KerasHub, or before it of KerasNLP: class of this project}.
-KERASHUB_TASKS = {
+KERASHUB_TASKS: Final[dict[str, ModelClass]] = {
     "BertClassifier": CLASSIFIER,
     "BertMaskedLM": PRETRAINER,
     "BertTextClassifier": CLASSIFIER,
@@ -111,8 +122,27 @@ KERASHUB_TASKS = {
 
 
 def model_class_of(model: object) -> str:
-    """Returns the name of a model's kind, which is the name of its class."""
+    """Returns the name of a model's class, a ModelClass or a user's own."""
     return type(model).__name__
+
+
+def known_class_of(model: object) -> ModelClass:
+    """Returns the name of a model's class, which KINDS lists.
+
+    Raises:
+        ValueError: the class is a user's own.
+    """
+    name = model_class_of(model)
+    if name not in KINDS:
+        raise ValueError(f"{name} is not one of {', '.join(KINDS)}")
+    return name
+
+
+def find_kind(name: str | None) -> ModelKind | None:
+    """Returns the kind of a class, None for a user's own or an unknown one."""
+    if name in KINDS:
+        return KINDS[name]
+    return None
 
 
 def is_task_specific(head: str | None) -> bool:
@@ -124,4 +154,5 @@ def is_task_specific(head: str | None) -> bool:
     """
     if head is None:
         return False
-    return head not in KINDS or KINDS[head].has_trained_head
+    kind = find_kind(head)
+    return kind is None or kind.has_trained_head

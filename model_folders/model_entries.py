@@ -6,7 +6,7 @@ they can be written as JSON again. Each entry may be missing.
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, Literal, TypeAlias, TypedDict, cast
+from typing import Literal, TypeAlias, TypedDict, cast
 
 from files.paths import StrPath
 
@@ -134,8 +134,9 @@ class TrainingSettings(ClassifierSettings, total=False):
 
     # The flags that a run compares when it is resumed.
     flags: RecordedFlags
-    # [name, file, rows, checksum] of each set, as `RecordedSet` names them.
-    data: Sequence[Sequence[Any]]
+    # (name, file, rows, checksum) of each set, as `RecordedSet` names them. In
+    # JSON, each is a list.
+    data: Sequence[tuple[str, str, int, int]]
     # The rule of the dev set. recorded_sets.py says why the key is "split".
     split: DevSetRuleEntry
     # The files of the records of the train set.

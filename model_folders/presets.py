@@ -71,7 +71,8 @@ class Preset:
         vocab_file: path of vocab.txt or tokenizer.json, or None if both are
             missing.
         stated_casing: result of `read_stated_casing`, {} if nothing is stated.
-        head: class of the model, or None if it is unknown.
+        head: name of the model's class, which may be a user's own, or None if
+            it is unknown.
         labels: names of the outputs, in order, or None if no file names them.
         pooling: how sentence-transformers turns the vectors of tokens into one
             vector, such as "cls". None if it averages, or if nothing is stated.
@@ -133,9 +134,9 @@ class Preset:
         """{name of a split that the run read: its RecordedSet}."""
         entries = self.recorded_settings.get(RECORDED_SETS, ())
         return {
-            name: RecordedSet(name, *rest)
-            for name, *rest in entries
-            if len(rest) == 3
+            entry[0]: RecordedSet(*entry)
+            for entry in entries
+            if len(entry) == len(RecordedSet._fields)
         }
 
     def decision_flags(self) -> dict[str, bool | None]:
@@ -170,7 +171,7 @@ class Preset:
         """Returns the maximum length of the inputs of the folder's training.
 
         Args:
-            head: class of the model.
+            head: name of the model's class, which may be a user's own.
             longest: number of the model's positions, which is returned if no
                 file records the length.
         """

@@ -255,25 +255,26 @@ def create_vocab_files(
     tokenizer: Tokenizer, max_length: int
 ) -> dict[str, bytes]:
     """Returns {file: contents} of vocab.txt and tokenizer_config.json."""
-    text = format_casing(tokenizer.do_lower_case, model_max_length=max_length)
+    text = format_casing(tokenizer.do_lower_case, max_length)
     return {"vocab.txt": tokenizer.vocab_bytes, CONFIG_FILE: text}
 
 
-def format_casing(do_lower_case: bool, **more: Any) -> bytes:
+def format_casing(do_lower_case: bool, max_length: int | None = None) -> bytes:
     """Returns the contents of a tokenizer_config.json.
 
     Args:
         do_lower_case: whether text is lower-cased.
-        **more: additional entries.
+        max_length: maximum length of inputs, in WordPieces, None to state none.
     """
-    settings = {
+    settings: JsonObject = {
         **SPECIAL_TOKENS,
-        **more,
         "do_lower_case": do_lower_case,
         "strip_accents": None,
         "tokenize_chinese_chars": True,
         "tokenizer_class": "BertTokenizer",
     }
+    if max_length is not None:
+        settings["model_max_length"] = max_length
     return (json.dumps(settings, indent=2, sort_keys=True) + "\n").encode()
 
 

@@ -17,16 +17,17 @@ from data.jobs.manifest import InputEntry
 from model_folders import model_json
 from model_folders.model_entries import ModelJson
 from serving import engines
+from serving.engines import EngineName
 
 
 def checksums_of_networks(
-    folder: Path, formats: Iterable[str]
+    folder: Path, formats: Iterable[EngineName]
 ) -> dict[str, str]:
     """Returns {file: checksum} of an export's networks.
 
     Args:
         folder: folder of the export.
-        formats: keys of engines.RUNTIMES.
+        formats: formats of the networks.
     """
     return {
         file.relative_to(folder).as_posix(): _checksum(file)
@@ -35,14 +36,14 @@ def checksums_of_networks(
     }
 
 
-def measure_export(folder: Path, name: str) -> list[InputEntry]:
+def measure_export(folder: Path, name: EngineName) -> list[InputEntry]:
     """Returns {"path", "bytes", "crc32c"} of the files that determine answers.
 
     These are the network, model.json, the vocabulary and the labels.
 
     Args:
         folder: folder of the export.
-        name: format of the network, a key of engines.RUNTIMES.
+        name: format of the network.
     """
     network = engines.RUNTIMES[name].file
     patterns = ["*.json", "*.txt", f"{network}*", "variables/*"]
@@ -54,18 +55,20 @@ def measure_export(folder: Path, name: str) -> list[InputEntry]:
     ]
 
 
-def checksum_of_export(folder: Path, name: str) -> str:
+def checksum_of_export(folder: Path, name: EngineName) -> str:
     """Returns one checksum of the files that `measure_export` measures."""
     described = json.dumps(measure_export(folder, name), sort_keys=True)
     return f"{zlib.crc32(described.encode()):08x}"
 
 
-def check_network_files(folder: Path, name: str, described: ModelJson) -> None:
+def check_network_files(
+    folder: Path, name: EngineName, described: ModelJson
+) -> None:
     """Checks that a network is the one that its export wrote.
 
     Args:
         folder: folder of the export.
-        name: format of the network, a key of engines.RUNTIMES.
+        name: format of the network.
         described: contents of the export's model.json. Without checksums, as
             in exports of earlier versions, there is nothing to check.
 
@@ -86,7 +89,7 @@ def check_network_files(folder: Path, name: str, described: ModelJson) -> None:
             )
 
 
-def _files_of(folder: Path, name: str) -> list[Path]:
+def _files_of(folder: Path, name: EngineName) -> list[Path]:
     files = [folder / engines.RUNTIMES[name].file]
     if name == "saved_model":
         # The weights of a SavedModel.

@@ -17,10 +17,10 @@ This module imports no TensorFlow.
 
 from typing import Final, Literal, TypeAlias
 
-import numpy as np
-
+from data.arrays import FloatArray
 from data.ner import legal_tags
 from model_folders import kinds
+from model_folders.kinds import ModelClass
 from model_folders.model_entries import HeadSettings
 from serving.engines import OutputArrays
 
@@ -34,11 +34,13 @@ MULTILABEL: Final = "multilabel"
 REGRESSION: Final = "regression"
 
 
-def output_kind_of(model_class: str, settings: HeadSettings) -> OutputKind:
+def output_kind_of(
+    model_class: ModelClass, settings: HeadSettings
+) -> OutputKind:
     """Returns what an exported head computes from its logits.
 
     Args:
-        model_class: class of the model, a key of kinds.KINDS.
+        model_class: class of the model.
         settings: settings of the head, as in `serving.export`.
 
     Returns:
@@ -62,15 +64,15 @@ def name_of(output_kind: OutputKind) -> str:
 
 
 def to_logits(
-    model_class: str, settings: HeadSettings, outputs: OutputArrays
-) -> np.ndarray | OutputArrays:
+    model_class: ModelClass, settings: HeadSettings, outputs: OutputArrays
+) -> FloatArray | OutputArrays:
     """Converts outputs of the signature `ids` to the logits of the model.
 
     The softmax loses a constant, which changes no score.
 
     Args:
-        model_class: class of the model, a key of kinds.KINDS. Not an encoder
-            or a pretrainer, whose outputs are no logits of labels.
+        model_class: class of the model. Not an encoder or a pretrainer, whose
+            outputs are no logits of labels.
         settings: settings of the head, as in `serving.export`.
         outputs: {name: array} for a batch of B inputs of T WordPieces.
 
@@ -88,7 +90,7 @@ def to_logits(
     probabilities = outputs["probabilities"]
     if output_kind == MULTILABEL:
         # 0 for a probability of 0.5, above which a label is predicted.
-        log_odds: np.ndarray = legal_tags.to_scores(probabilities)
+        log_odds: FloatArray = legal_tags.to_scores(probabilities)
         log_odds = log_odds - legal_tags.to_scores(1 - probabilities)
         return log_odds
     return legal_tags.to_scores(probabilities)

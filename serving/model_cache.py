@@ -2,9 +2,17 @@
 
 import functools
 import os
-from typing import Any, Generic, NamedTuple, NoReturn, Protocol, TypeVar
+from typing import (
+    Any,
+    Generic,
+    Literal,
+    NamedTuple,
+    NoReturn,
+    Protocol,
+    TypeVar,
+)
 
-from serving.engines import Engine
+from serving.engines import Engine, EngineName
 
 
 class CachedModel(Protocol):
@@ -18,7 +26,7 @@ class CachedModel(Protocol):
         self,
         path: str,
         num_threads: int | None = None,
-        engine: str | None = None,
+        engine: EngineName | None = None,
     ) -> None:
         """Loads the model of a folder."""
 
@@ -38,7 +46,7 @@ class _ModelKey(NamedTuple):
 
     path: str
     num_threads: int | None
-    engine: str
+    engine: EngineName | Literal[""]
     checksum: str
 
 
@@ -88,7 +96,7 @@ class ModelCache(Generic[ModelT]):
         self,
         path: str,
         num_threads: int | None,
-        engine: str | None,
+        engine: EngineName | None,
         checksum: str = "",
     ) -> ModelT:
         """Returns the model that is kept, or loads another model and keeps it.
@@ -117,7 +125,11 @@ class ModelCache(Generic[ModelT]):
         return model
 
     def unpickle(
-        self, path: str, num_threads: int | None, engine: str, checksum: str
+        self,
+        path: str,
+        num_threads: int | None,
+        engine: EngineName,
+        checksum: str,
     ) -> ModelT | NotLoaded:
         """Loads the model of a pickle, or returns what raises the error later.
 

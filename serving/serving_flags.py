@@ -6,14 +6,14 @@ Each class is a group of flags, which the scripts include in their `Config`.
 import dataclasses
 
 from command_line.flags import flag
-from serving.engines.runtimes import RUNTIMES
+from serving.engines.runtimes import RUNTIMES, EngineName
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class EngineFlags:
     """Flags of predict.py and serve.py that choose and configure a runtime."""
 
-    engine: str | None = flag(
+    engine: EngineName | None = flag(
         None,
         "Runtime that runs the model. The default is the first of these "
         "runtimes that is installed and whose format the model's folder "

@@ -78,7 +78,7 @@ class TextModel(TaskMethods):
         self,
         path: str | os.PathLike[str],
         num_threads: int | None = None,
-        engine: str | None = None,
+        engine: engines.EngineName | None = None,
     ) -> None:
         folder = engines.find_export(path)
         self.path = os.fspath(folder)
@@ -209,7 +209,10 @@ _cache = ModelCache(TextModel)
 
 
 def load_once(
-    path: str, num_threads: int | None, engine: str | None, checksum: str = ""
+    path: str,
+    num_threads: int | None,
+    engine: engines.EngineName | None,
+    checksum: str = "",
 ) -> TextModel:
     """Returns a model, as `serving.load` does. A process loads it only once.
 
@@ -227,7 +230,10 @@ def load_once(
 
 
 def _unpickle_model(
-    path: str, num_threads: int | None, engine: str, checksum: str
+    path: str,
+    num_threads: int | None,
+    engine: engines.EngineName,
+    checksum: str,
 ) -> TextModel | NotLoaded:
     """Returns what `TextModel.__reduce__` pickled."""
     return _cache.unpickle(path, num_threads, engine, checksum)

@@ -14,7 +14,7 @@ import dataclasses
 import functools
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, Self
+from typing import TYPE_CHECKING, Literal, Protocol, Self, TypeAlias, get_args
 
 from absl import logging
 
@@ -29,8 +29,9 @@ from model_folders.cards import cards, descriptions
 if TYPE_CHECKING:
     from modeling.base_model import FeaturesModel
 
+CheckpointFormat: TypeAlias = Literal["tf1", "huggingface", "kerashub"]
 # {value of --model: name of the model's class in this project}.
-CLASS_OF_KEY = {
+CLASS_OF_KEY: dict[str, kinds.ModelClass] = {
     "bert": kinds.ENCODER,
     "pretraining": kinds.PRETRAINER,
     "classifier": kinds.CLASSIFIER,
@@ -61,13 +62,13 @@ class Config(flags.Config):
     output_dir: str = flag(
         ..., "Folder to write. Created if missing.", kind=PathKind.NEW_FOLDER
     )
-    output_format: str | None = flag(
+    output_format: CheckpointFormat | None = flag(
         None,
         "Format to write. By default, a Google checkpoint is converted to "
         "Hugging Face format and vice versa. With --extended_vocab_file, the "
         "default is the format of --init_checkpoint. kerashub writes a preset "
         "of an encoder or a classifier that KerasHub reads.",
-        choices=["tf1", "huggingface", "kerashub"],
+        choices=get_args(CheckpointFormat),
     )
     bert_config_file: str | None = flag(
         None,
@@ -123,7 +124,9 @@ def _find_model_key(checkpoint: str, preset: presets.Preset) -> str:
 
     Its folder determines it, or the names of its weights.
     """
-    model_keys = {head: model_key for model_key, head in CLASS_OF_KEY.items()}
+    model_keys: dict[str, str] = {
+        head: model_key for model_key, head in CLASS_OF_KEY.items()
+    }
     if model_key := model_keys.get(preset.head or ""):
         return model_key
     names = modeling.read_shapes(checkpoint)
@@ -141,7 +144,7 @@ def _find_model_key(checkpoint: str, preset: presets.Preset) -> str:
     return "pretraining" if has("cls/", "cls.") else "bert"
 
 
-def _choose_format(config: Config, checkpoint: str) -> str:
+def _choose_format(config: Config, checkpoint: str) -> CheckpointFormat:
     """Returns the format to write.
 
     By default, convert to the format that the checkpoint does not have. If the
@@ -155,7 +158,10 @@ def _choose_format(config: Config, checkpoint: str) -> str:
 
 
 def _check_format(
-    output_format: str, checkpoint: str, head: str, preset: presets.Preset
+    output_format: CheckpointFormat,
+    checkpoint: str,
+    head: kinds.ModelClass,
+    preset: presets.Preset,
 ) -> None:
     """Raises a ValueError if transformers' BERT lacks a part of the network."""
     if output_format != "huggingface":
@@ -234,13 +240,13 @@ def _write_copy(
     tokenizer: tokenization.FullTokenizer,
     *,
     missing: Sequence[str],
-    output_format: str,
+    output_format: CheckpointFormat,
 ) -> None:
     """Writes the copy of a model to --output_dir.
 
     The copy does not contain the weights `missing`, which the checkpoint lacks.
     """
-    head = kinds.model_class_of(model)
+    head = kinds.known_class_of(model)
     length = preset.max_length(head, model.config.max_position_embeddings)
     labels = preset.labels if kinds.KINDS[head].has_labels else None
     changed: Sequence[str] = ()
@@ -298,7 +304,10 @@ class _Save(Protocol):
 
 
 def _choose_save(
-    preset: presets.Preset, head: str, length: int, output_format: str
+    preset: presets.Preset,
+    head: kinds.ModelClass,
+    length: int,
+    output_format: CheckpointFormat,
 ) -> _Save:
     """Returns the function that writes a model with this head in a format."""
     if output_format == "kerashub":

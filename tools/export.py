@@ -28,7 +28,10 @@ if TYPE_CHECKING:
     from modeling.base_model import FeaturesModel
 
 # {value of --task: model class to export for it}.
-_CLASS_OF_TASK = {"embed": kinds.ENCODER, "fill-mask": kinds.PRETRAINER}
+_CLASS_OF_TASK: dict[str, kinds.ModelClass] = {
+    "embed": kinds.ENCODER,
+    "fill-mask": kinds.PRETRAINER,
+}
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

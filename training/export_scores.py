@@ -4,11 +4,12 @@ import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from absl import logging
 
+from data.arrays import FloatArray, IntArray
 from data.io.split_names import suffix_of
 from model_folders import kinds
 from model_folders.results import Scores
@@ -23,10 +24,12 @@ from training.task import (
     Task,
 )
 
+_ArrayT = TypeVar("_ArrayT", IntArray, FloatArray)
+
 
 def evaluate_export(
     task: Task[ExampleT, OriginT, OutputsT],
-    model_class: str,
+    model_class: kinds.ModelClass,
     folder: Path,
     splits: Sequence[Split[ExampleT, OriginT]],
 ) -> Scores:
@@ -34,7 +37,7 @@ def evaluate_export(
 
     Args:
         task: task that computes the scores.
-        model_class: class of the exported model, a key of kinds.KINDS.
+        model_class: class of the exported model.
         folder: folder of the export.
         splits: splits to evaluate.
 
@@ -63,7 +66,7 @@ def evaluate_export(
 
 
 def _open_engine(
-    folder: Path, format_name: str, length: int
+    folder: Path, format_name: engines.EngineName, length: int
 ) -> engines.Engine | None:
     """Opens a format of an export, to evaluate inputs of up to `length`.
 
@@ -84,7 +87,7 @@ def _open_engine(
 
 def _predict_batches(
     task: Task[ExampleT, OriginT, OutputsT],
-    model_class: str,
+    model_class: kinds.ModelClass,
     engine: engines.Engine,
     split: Split[ExampleT, OriginT],
 ) -> Iterator[Batch[Any]]:
@@ -121,7 +124,7 @@ def _predict_batches(
         yield features, logits
 
 
-def _resize_last_axis(values: np.ndarray, size: int) -> np.ndarray:
+def _resize_last_axis(values: _ArrayT, size: int) -> _ArrayT:
     """Cuts the last axis to `size`, or pads it with 0."""
     padding = [(0, 0)] * (values.ndim - 1) + [(0, size)]
     return np.pad(values, padding)[..., :size]

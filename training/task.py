@@ -20,8 +20,7 @@ from typing import (
     Unpack,
 )
 
-import numpy as np
-
+from data.arrays import FeatureArrays, FloatArray
 from data.text.tokenization import FullTokenizer
 from model_folders.model_entries import NO_SETTINGS, HeadSettings
 from model_folders.results import Scores
@@ -42,11 +41,11 @@ if TYPE_CHECKING:
 ExampleT = TypeVar("ExampleT")
 OriginT = TypeVar("OriginT")
 # What a task's model returns for a batch: one array, or {name: array}.
-OutputsT = TypeVar("OutputsT", bound="np.ndarray | Mapping[str, np.ndarray]")
+OutputsT = TypeVar("OutputsT", bound="FloatArray | Mapping[str, FloatArray]")
 # A task, for functions that read none of its examples, origins and outputs.
 AnyTask: TypeAlias = "Task[Any, Any, Any]"
 # A batch of a prediction: (features, the model's outputs).
-Batch: TypeAlias = tuple[Mapping[str, np.ndarray], OutputsT]
+Batch: TypeAlias = tuple[FeatureArrays, OutputsT]
 Batches: TypeAlias = Iterable[Batch[OutputsT]]
 
 
@@ -115,7 +114,7 @@ class Task(abc.ABC, Generic[ExampleT, OriginT, OutputsT]):
     definitions. A method remembers nothing for a later method: what decoding
     needs is in the `Split`. A type checker knows more of a task that names the
     types of its examples, of its origins and of the outputs of its model,
-    `Task[InputExample, int, np.ndarray]`.
+    `Task[InputExample, int, FloatArray]`.
 
     Args:
         start: what the command starts from: its flags and its tokenizer.

@@ -229,7 +229,7 @@ class TrainingConfig(flags.Config):
 
     @property
     def head(self) -> str | None:
-        """Class of the model, or None for any class."""
+        """Name of the model's class, or None for any class."""
         return None
 
     @property

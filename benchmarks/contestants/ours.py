@@ -9,7 +9,7 @@ import time
 import types
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, Literal, NamedTuple, TypeAlias, cast
 
 import numpy as np
 import tensorflow as tf
@@ -45,6 +45,7 @@ PACKAGES = ["tensorflow", "keras"]
 # Number of steps in which the learning rate falls to 0. It is so large that the
 # learning rate hardly changes during a benchmark.
 NUM_TRAIN_STEPS = 10**6
+ModelKey: TypeAlias = Literal["encoder", "classifier", "span"]
 SAMPLES = Path("examples/samples")
 
 
@@ -140,10 +141,11 @@ def inference(spec: race.Spec) -> race.Work:
     bert_config = modeling.load_config(spec["bert_config_file"])
     inputs = race.random_inputs(spec, bert_config.vocab_size)
     forward: Callable[[dict[str, np.ndarray]], engines.OutputArrays | Outputs]
-    if spec["variant"] in engines.RUNTIMES:
-        forward = load_engine(spec)
+    variant = spec["variant"]
+    if variant in engines.RUNTIMES:
+        forward = load_engine(spec, variant)
     else:
-        model = modeling.BertModel(bert_config, dtype=spec["variant"])
+        model = modeling.BertModel(bert_config, dtype=variant)
         model.build()
         # Compile the model as BatchPredictor.predict does.
         forward = tf.function(
@@ -162,16 +164,16 @@ def inference(spec: race.Spec) -> race.Work:
 
 
 def load_engine(
-    spec: race.Spec,
+    spec: race.Spec, name: engines.EngineName
 ) -> Callable[[dict[str, np.ndarray]], engines.OutputArrays]:
     """Exports an encoder with random weights, and loads it into an engine.
 
-    The engine is spec["variant"]. Returns a function from features to outputs.
+    Returns a function from features to outputs.
     """
     source = shutil.copytree(SAMPLES, Path(spec["folder"], "source"))
     shutil.copy(spec["bert_config_file"], source / "bert_config.json")
     path = export(spec, source, "encoder")
-    engine = engines.open_engine(Path(path), spec["variant"], race.NUM_THREADS)
+    engine = engines.open_engine(Path(path), name, race.NUM_THREADS)
     return engine.run
 
 
@@ -234,7 +236,7 @@ def export_task(spec: race.Spec) -> race.Work:
 
 
 def export(
-    spec: race.Spec, source: str | Path, kind: str = "classifier"
+    spec: race.Spec, source: str | Path, kind: ModelKey = "classifier"
 ) -> str:
     """Exports a model with random weights. Returns the export's path.
 
@@ -242,15 +244,16 @@ def export(
         spec: settings of the contestant. "variant" is the name of an engine,
             and may continue with flags of a script.
         source: folder that contains the model's configuration and vocabulary.
-        kind: "encoder", "classifier" or "span".
+        kind: the model to export.
     """
     path = os.path.join(spec["folder"], "model")
     dtype = "mixed_bfloat16" if spec["precision"] == "bfloat16" else "float32"
     bert_config = modeling.load_config(source)
+    words = spec["variant"].split()
     options = serving.ExportOptions(
         tokenizer=FullTokenizer(f"{source}/vocab.txt"),
         max_seq_length=spec["seq_length"],
-        formats=spec["variant"].split()[:1],
+        formats=[name for name in engines.RUNTIMES if name == words[0]],
         quantize="int8" if spec["precision"] == "int8" else None,
     )
 
@@ -273,7 +276,7 @@ def export(
     return path
 
 
-def load(spec: race.Spec, kind: str = "classifier") -> serving.TextModel:
+def load(spec: race.Spec, kind: ModelKey = "classifier") -> serving.TextModel:
     """Exports a random model of MiniLM's size, and loads it as users do."""
     path = export(spec, spec["minilm_dir"], kind)
     # TensorFlow, which runs a SavedModel, has already started its threads.

@@ -2,11 +2,12 @@
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 from absl import logging
 
+from data.arrays import FeatureArrays, FloatArray, LabelArray
 from data.classification.classification_examples import (
     InputExample,
     Label,
@@ -19,10 +20,10 @@ from files.paths import StrPath
 from model_folders.model_entries import OutputMode
 
 # (features, logits or values) of a batch.
-LogitsBatch = tuple[Mapping[str, np.ndarray], np.ndarray]
+LogitsBatch = tuple[FeatureArrays, FloatArray]
 
 
-def to_probabilities(logits: np.ndarray, output_mode: OutputMode) -> np.ndarray:
+def to_probabilities(logits: FloatArray, output_mode: OutputMode) -> FloatArray:
     """Converts a classifier's logits to probabilities, float [..., labels].
 
     In regression, `logits` are predicted values, which the function returns.
@@ -33,7 +34,7 @@ def to_probabilities(logits: np.ndarray, output_mode: OutputMode) -> np.ndarray:
         return np.exp(-np.logaddexp(0, -doubles)).astype(logits.dtype)
     if output_mode == "classification":
         powers = np.exp(logits - logits.max(axis=-1, keepdims=True))
-        probabilities: np.ndarray = powers / powers.sum(axis=-1, keepdims=True)
+        probabilities: FloatArray = powers / powers.sum(axis=-1, keepdims=True)
         return probabilities
     return logits
 
@@ -58,7 +59,7 @@ class LabelDecoder:
         """Number of the network's outputs: one per label, 1 in regression."""
         return len(self.label_list) or 1
 
-    def probabilities(self, outputs: np.ndarray) -> np.ndarray:
+    def probabilities(self, outputs: FloatArray) -> FloatArray:
         """Converts logits to probabilities, float32 [examples, labels].
 
         In regression, `outputs` are predicted values [examples, 1], which the
@@ -66,7 +67,7 @@ class LabelDecoder:
         """
         return to_probabilities(outputs.astype(np.float32), self.output_mode)
 
-    def label_ids(self, labels: Sequence[Label | None]) -> np.ndarray:
+    def label_ids(self, labels: Sequence[Label | None]) -> LabelArray:
         """Converts a Label of each example, as in `features.label_id`.
 
         Returns int [examples], in multi-label classification int [examples,
@@ -76,7 +77,7 @@ class LabelDecoder:
         ids = [label_id(label, self.label_list or None) for label in labels]
         return np.array(ids, np.float32 if is_number else np.int64)
 
-    def labels(self, outputs: np.ndarray) -> list[Label]:
+    def labels(self, outputs: FloatArray) -> list[Label]:
         """Converts the network's outputs to the predicted Label of each text.
 
         In multi-label classification, a text has each label whose probability
@@ -94,12 +95,12 @@ class LabelDecoder:
         return [self.label_list[index] for index in outputs.argmax(-1)]
 
 
-def concatenate_outputs(batches: Iterable[LogitsBatch]) -> np.ndarray:
+def concatenate_outputs(batches: Iterable[LogitsBatch]) -> FloatArray:
     """Returns the outputs of all batches, [number of rows, ...]."""
     return np.concatenate([outputs for _, outputs in batches])
 
 
-def pool_logits(logits: np.ndarray, starts: Sequence[int]) -> np.ndarray:
+def pool_logits(logits: FloatArray, starts: Sequence[int]) -> FloatArray:
     """Averages the logits of a text's windows into one vector for each text.
 
     Args:
@@ -111,7 +112,7 @@ def pool_logits(logits: np.ndarray, starts: Sequence[int]) -> np.ndarray:
     """
     counts = np.diff([*starts, len(logits)])
     sums = np.add.reduceat(logits.astype(np.float64), starts)
-    means: np.ndarray = sums / counts[:, None]
+    means: FloatArray = sums / counts[:, None]
     return means
 
 
@@ -136,7 +137,7 @@ def pool_batches(
 
 
 def create_prediction_rows(
-    examples: Sequence[InputExample], outputs: np.ndarray, decoder: LabelDecoder
+    examples: Sequence[InputExample], outputs: FloatArray, decoder: LabelDecoder
 ) -> Iterator[JsonObject]:
     """Yields the rows of a table of predictions: the input's, then an answer.
 
@@ -183,7 +184,7 @@ def create_example_entries(
 def write_labels(
     output_dir: StrPath,
     entries: Iterable[JsonObject],
-    outputs: np.ndarray,
+    outputs: FloatArray,
     decoder: LabelDecoder,
     suffix: str = "",
 ) -> list[Label]:

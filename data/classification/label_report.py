@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from data.arrays import FloatArray
 from data.classification.classification_examples import (
     InputExample,
     Label,
@@ -31,7 +32,7 @@ def write_label_report(
     heading: Heading,
     *,
     examples: Sequence[InputExample],
-    outputs: np.ndarray,
+    outputs: FloatArray,
     decoder: LabelDecoder,
     tokenizer: FullTokenizer,
     max_seq_length: int,
@@ -136,7 +137,7 @@ def _mean_errors(
 def _judge_label(
     right: Label,
     guess: Label,
-    probabilities: np.ndarray,
+    probabilities: FloatArray,
     decoder: LabelDecoder,
 ) -> tuple[float, str]:
     """Returns the badness and the verdict of a prediction.

@@ -9,6 +9,7 @@ import numpy as np
 from absl import logging
 from numpy.typing import ArrayLike
 
+from data.arrays import LabelArray
 from model_folders.model_entries import OutputMode
 
 # {value of --output_mode: names of the metrics that score a user's own table},
@@ -22,7 +23,7 @@ METRICS_OF_MODE: dict[OutputMode, tuple[str, ...]] = {
 
 
 # A function (labels, predictions) -> score.
-_Metric: TypeAlias = Callable[[np.ndarray, np.ndarray], float]
+_Metric: TypeAlias = Callable[[LabelArray, LabelArray], float]
 
 
 @functools.cache
@@ -48,9 +49,9 @@ def _metrics() -> dict[str, _Metric]:
 
 
 def _correlation(
-    function: Callable[[np.ndarray, np.ndarray], Any],
-    labels: np.ndarray,
-    predictions: np.ndarray,
+    function: Callable[[LabelArray, LabelArray], Any],
+    labels: LabelArray,
+    predictions: LabelArray,
 ) -> float:
     """Computes a correlation with a function of SciPy.
 
@@ -125,7 +126,7 @@ class Labeled(Protocol):
 class LabelEncoder(Protocol):
     """Converts labels to numbers, as `LabelDecoder` does."""
 
-    def label_ids(self, labels: Sequence[Any]) -> np.ndarray:
+    def label_ids(self, labels: Sequence[Any]) -> LabelArray:
         """Converts the label of each example to what the metrics compare."""
 
 
@@ -135,8 +136,8 @@ class Score(Protocol):
     def __call__(
         self,
         examples: Sequence[Any],
-        labels: np.ndarray,
-        predictions: np.ndarray,
+        labels: LabelArray,
+        predictions: LabelArray,
         /,
     ) -> dict[str, float]:
         """Returns {name: value} of the metrics.

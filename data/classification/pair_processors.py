@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 import numpy as np
 from absl import logging
 
+from data.arrays import FloatArray, LabelArray
 from data.classification.classification_examples import (
     ClassificationFeatures,
     InputExample,
@@ -52,8 +53,8 @@ class RankingProcessor(TableProcessor):
     def score(
         self,
         examples: Sequence[InputExample],
-        labels: np.ndarray,
-        predictions: np.ndarray,
+        labels: LabelArray,
+        predictions: LabelArray,
     ) -> dict[str, float]:
         """Computes MRR@10 and nDCG@10, each as the mean over the queries.
 
@@ -82,7 +83,7 @@ class RankingProcessor(TableProcessor):
 
 
 def _score_query(
-    gains: np.ndarray, predictions: np.ndarray
+    gains: LabelArray, predictions: LabelArray
 ) -> tuple[float, float]:
     """Returns RR@10 and nDCG@10 of the passages of a query.
 
@@ -212,13 +213,13 @@ def create_pair_features(
     return create_joined_features(groups, max_seq_length, tokenizer)
 
 
-def cosines(vectors: np.ndarray) -> np.ndarray:
+def cosines(vectors: FloatArray) -> FloatArray:
     """Computes the cosine of the two unit vectors of each pair.
 
     `vectors` are float [pairs, 2, width]. The result is float [pairs, 1].
     """
     products = vectors[:, 0] * vectors[:, 1]
-    sums: np.ndarray = np.sum(products, axis=-1, keepdims=True)
+    sums: FloatArray = np.sum(products, axis=-1, keepdims=True)
     return sums
 
 
@@ -228,17 +229,17 @@ class CosineDecoder(LabelDecoder):
     def __init__(self) -> None:
         super().__init__("regression", None)
 
-    def probabilities(self, outputs: np.ndarray) -> np.ndarray:
+    def probabilities(self, outputs: FloatArray) -> FloatArray:
         """Computes the cosines of vectors, as in `cosines`."""
         return cosines(outputs)
 
-    def labels(self, outputs: np.ndarray) -> list[Label]:
+    def labels(self, outputs: FloatArray) -> list[Label]:
         """Computes the cosines of vectors, as in `cosines`."""
         values: list[Label] = cosines(outputs)[:, 0].tolist()
         return values
 
 
-def recall_1(vectors: np.ndarray, partners: Sequence[str | None]) -> float:
+def recall_1(vectors: FloatArray, partners: Sequence[str | None]) -> float:
     """Computes recall@1: how often a text is nearest to its own partner.
 
     A pair is a hit if its first text is nearer to its second text than to the

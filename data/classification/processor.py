@@ -3,8 +3,7 @@
 import abc
 from collections.abc import Sequence
 
-import numpy as np
-
+from data.arrays import LabelArray
 from data.classification import metrics
 from data.classification.classification_examples import InputExample
 from data.io.set_cache import CachingReader
@@ -41,8 +40,8 @@ class ClassificationProcessor(CachingReader[InputExample]):
     def score(
         self,
         examples: Sequence[InputExample],
-        labels: np.ndarray,
-        predictions: np.ndarray,
+        labels: LabelArray,
+        predictions: LabelArray,
     ) -> dict[str, float]:
         """Computes the task's metrics and each label's scores, {name: value}.
 

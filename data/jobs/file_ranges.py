@@ -163,7 +163,9 @@ def find_range_kind(path: str, layout: Layout) -> RangeKind | None:
         if file_format == "text":
             return "text"
         _, kind = json_tables.find_text_kind(
-            enumerate(lines, 1), file_format, layout.columns
+            enumerate(lines, 1),
+            layout.columns,
+            is_json=file_format is not None,
         )
     return kind if kind != "list" else None
 

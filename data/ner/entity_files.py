@@ -3,9 +3,9 @@
 import json
 from collections.abc import Sequence
 
-import numpy as np
 from absl import logging
 
+from data.arrays import FloatArray
 from data.ner.entity_scoring import find_entities
 from data.ner.ner_example import NerExample
 from data.ner.word_splitting import find_words
@@ -37,7 +37,7 @@ def write_entities(
     path: StrPath,
     examples: Sequence[NerExample],
     tags: Sequence[list[str]],
-    probabilities: Sequence[np.ndarray],
+    probabilities: Sequence[FloatArray],
     prefix: str = "",
 ) -> None:
     """Writes predicted entities as JSON lines, one object for each example.
@@ -85,7 +85,7 @@ def _create_answer(
     text: str,
     words: Sequence[str],
     labels: list[str],
-    probabilities: np.ndarray,
+    probabilities: FloatArray,
     prefix: str,
 ) -> JsonObject:
     """Returns the fields of a prediction, as `write_entities` says."""

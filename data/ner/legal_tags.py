@@ -14,6 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from data.arrays import BoolArray, FloatArray, IntArray
+
 # Number to add to a sequence's score for each illegal tag. It is finite, so
 # that decoding also works if all sequences are illegal.
 PENALTY = -1e4
@@ -32,9 +34,9 @@ class Penalties(NamedTuple):
         end: [L], for a sentence's last tag.
     """
 
-    start: np.ndarray
-    between: np.ndarray
-    end: np.ndarray
+    start: FloatArray
+    between: FloatArray
+    end: FloatArray
 
 
 @functools.lru_cache(maxsize=16)
@@ -85,23 +87,23 @@ def find_penalties(labels: tuple[str, ...]) -> Penalties:
     )
 
 
-def _penalize_illegal(is_legal: np.ndarray) -> np.ndarray:
-    penalties: np.ndarray = np.where(
+def _penalize_illegal(is_legal: BoolArray) -> FloatArray:
+    penalties: FloatArray = np.where(
         is_legal, np.float32(0), np.float32(PENALTY)
     )
     return penalties
 
 
-def to_scores(probabilities: np.ndarray) -> np.ndarray:
+def to_scores(probabilities: FloatArray) -> FloatArray:
     """Returns logarithms of probabilities, with a finite number for 0."""
     smallest = np.finfo(np.float32).tiny
-    scores: np.ndarray = np.log(np.maximum(probabilities, smallest))
+    scores: FloatArray = np.log(np.maximum(probabilities, smallest))
     return scores
 
 
 def decode_tags(
-    scores: np.ndarray, labels: Sequence[str], only_legal: bool
-) -> np.ndarray:
+    scores: FloatArray, labels: Sequence[str], only_legal: bool
+) -> IntArray:
     """Chooses the tag of each word of a sentence.
 
     Examples:
@@ -125,7 +127,7 @@ def decode_tags(
     Returns:
         index of each word's tag, int [words].
     """
-    best: np.ndarray = scores.argmax(-1)
+    best: IntArray = scores.argmax(-1)
     if not only_legal or not len(best):
         return best
     start, between, end = find_penalties(tuple(labels))

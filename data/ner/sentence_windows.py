@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from data.arrays import BoolArray, FloatArray
 from data.ner import legal_tags
 from data.ner.ner_example import NerExample
 from data.text.token_windows import cut_spans, most_context
@@ -113,7 +114,7 @@ class _Text:
     tokens: list[str] = dataclasses.field(default_factory=list)
     words: dict[int, tuple[int, int]] = dataclasses.field(default_factory=dict)
 
-    def places(self, start: int, is_best: np.ndarray) -> list[WordPlace]:
+    def places(self, start: int, is_best: BoolArray) -> list[WordPlace]:
         """Returns the places of the words whose tags a window predicts.
 
         Args:
@@ -151,7 +152,7 @@ def _join_texts(
 
 def _cut_text(
     num_tokens: int, max_tokens: int
-) -> Iterator[tuple[tuple[int, int], np.ndarray]]:
+) -> Iterator[tuple[tuple[int, int], BoolArray]]:
     """Cuts a text of `num_tokens` WordPieces into windows.
 
     Yields:
@@ -182,10 +183,10 @@ def _find_known_labels(
 def choose_tags(
     examples: Sequence[NerExample],
     features: Iterable[NerFeatures],
-    probabilities: Iterable[np.ndarray],
+    probabilities: Iterable[FloatArray],
     labels: Sequence[str],
     only_legal: bool,
-) -> tuple[list[list[str]], list[np.ndarray]]:
+) -> tuple[list[list[str]], list[FloatArray]]:
     """Chooses the tag of each word, as the network predicts it.
 
     Args:

@@ -13,6 +13,7 @@ from typing import NamedTuple, TypedDict
 
 import numpy as np
 
+from data.arrays import FloatArray
 from data.squad.final_text import (
     PassageWords,
     find_in_tokenized,
@@ -28,8 +29,8 @@ class RawResult(NamedTuple):
     """The network's outputs for a window."""
 
     unique_id: int
-    start_logits: np.ndarray
-    end_logits: np.ndarray
+    start_logits: FloatArray
+    end_logits: FloatArray
 
 
 class NbestEntry(TypedDict):
@@ -272,7 +273,7 @@ def _find_spans(
     return _QuestionSpans(spans, null, null_score)
 
 
-def _highest(logits: np.ndarray, number: int) -> dict[int, float]:
+def _highest(logits: FloatArray, number: int) -> dict[int, float]:
     """Returns {position: logit} of the highest logits, best first.
 
     Of two equal logits, the earlier one comes first.

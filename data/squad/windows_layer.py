@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 import tensorflow as tf
 
+from data.arrays import IntArray
 from data.squad.squad_options import WindowOptions
 from data.text import ragged
 from data.text.packing_layer import Windows, cut_windows
@@ -34,7 +35,7 @@ WHITE_SPACE_RUN = "[ \\t\\r\\n\\x{202F}]+"
 
 
 @functools.cache
-def _list_accents() -> np.ndarray:
+def _list_accents() -> IntArray:
     """Returns the combining marks that lower-casing drops, ascending.
 
     They are code points. The last number is greater than all code points, so

@@ -27,8 +27,9 @@ NumberedRow = tuple[int, JsonObject | ValueError]
 
 def find_text_kind(
     lines: Iterator[tuple[int, str]],
-    file_format: str | None,
     columns: Collection[str] = (),
+    *,
+    is_json: bool,
 ) -> tuple[list[tuple[int, str]], TextKind]:
     """Finds out what a text contains, from its first lines.
 
@@ -36,16 +37,16 @@ def find_text_kind(
 
     Args:
         lines: numbered lines, of which only the first ones are read.
-        file_format: "jsonl", or None if the text may be plain.
         columns: names of columns that the user chose. An object with one of
             them is a row.
+        is_json: whether the text is known to be JSON, not plain.
 
     Returns:
         (the lines that were read, what the text contains).
     """
     lines_read = [*_until_filled(lines)]
     head = lines_read[-1][1] if lines_read else ""
-    if file_format is None and not _JSON_BEGINNING.match(head):
+    if not is_json and not _JSON_BEGINNING.match(head):
         return lines_read, "text"
     kind = _kind_of_first_line(head, columns)
     if kind is None:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from command_line import flags
 from data.tables.dialects import DELIMITERS, Delimiter
-from data.tables.table_formats import Layout
+from data.tables.table_formats import Layout, TableFormat
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -41,14 +41,15 @@ class LayoutOptions:
 
     def layout(
         self,
-        file_format: str | None = None,
+        file_format: TableFormat | None = None,
         has_header: bool | None = True,
         columns: Sequence[str] = (),
     ) -> Layout:
         """Returns how tables are written.
 
         Args:
-            file_format: one of FORMATS. None = find out from a file's name.
+            file_format: format of the tables. None = find out from a file's
+                name.
             has_header: value if the user did not set the flag.
             columns: names of columns that the user chose.
         """

@@ -2,7 +2,7 @@
 
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
-from typing import IO, NamedTuple
+from typing import IO, Literal, NamedTuple, TypeAlias, get_args
 
 from data.io import encodings, packed_files, text_files
 from data.tables import (
@@ -19,8 +19,12 @@ from data.tables.column_keys import ColumnNumber, unique_keys
 from files.json_files import JsonObject
 from files.paths import StrPath
 
+TableFormat: TypeAlias = Literal[
+    "jsonl", "csv", "tsv", "parquet", "xlsx", "text"
+]
+FORMATS: tuple[TableFormat, ...] = get_args(TableFormat)
 # {ending of a file's name: format of the table}.
-FORMAT_OF_ENDING = {
+FORMAT_OF_ENDING: dict[str, TableFormat] = {
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
     ".json": "jsonl",
@@ -31,7 +35,6 @@ FORMAT_OF_ENDING = {
     ".xlsx": "xlsx",
     ".txt": "text",
 }
-FORMATS = tuple(dict.fromkeys(FORMAT_OF_ENDING.values()))
 
 # A row: (number of its first line, {column: cell}). If the row is malformed, a
 # ValueError replaces the dict.
@@ -42,9 +45,9 @@ class Layout(NamedTuple):
     """The format, the marks and the header of a table.
 
     Attributes:
-        format: one of FORMATS. None = the ending of the file's name decides.
-            For other endings, the first line decides: JSON if it begins with
-            `{` or a list of objects, else plain text.
+        format: None = the ending of the file's name decides. For other
+            endings, the first line decides: JSON if it begins with `{` or a
+            list of objects, else plain text.
         quoting: whether `"` quotes cells of CSV and TSV, as spreadsheets write
             them. If False, `"` is an ordinary character. None = find out from
             the first records.
@@ -60,7 +63,7 @@ class Layout(NamedTuple):
             contains one of them is a header.
     """
 
-    format: str | None = None
+    format: TableFormat | None = None
     quoting: bool | None = None
     delimiter: dialects.Delimiter | None = None
     has_header: bool | None = True
@@ -78,7 +81,7 @@ _NUM_FIRST_ROWS = 3
 _NUM_WORKBOOK_ROWS = 200
 
 
-def format_of(path: StrPath) -> str | None:
+def format_of(path: StrPath) -> TableFormat | None:
     """Returns the format of the ending of a file's name, or None.
 
     Upper case does not matter. An ending such as .gz is skipped.
@@ -138,7 +141,10 @@ def read_text_rows(
 
 
 def _read_lines(
-    path: StrPath, lines: IO[str], layout: Layout, file_format: str | None
+    path: StrPath,
+    lines: IO[str],
+    layout: Layout,
+    file_format: TableFormat | None,
 ) -> Iterator[Row]:
     if file_format in ("csv", "tsv"):
         return _read_separated(path, lines, layout, file_format)
@@ -148,11 +154,14 @@ def _read_lines(
 
 
 def _read_json(
-    path: StrPath, lines: IO[str], file_format: str | None, layout: Layout
+    path: StrPath,
+    lines: IO[str],
+    file_format: TableFormat | None,
+    layout: Layout,
 ) -> Iterator[Row]:
     numbered = enumerate(lines, 1)
     first_lines, kind = json_tables.find_text_kind(
-        numbered, file_format, layout.columns
+        numbered, layout.columns, is_json=file_format is not None
     )
     all_lines = itertools.chain(first_lines, numbered)
     if kind == "text":
@@ -270,7 +279,10 @@ class _RowBuilder:
 
 
 def _read_separated(
-    path: StrPath, lines: IO[str], layout: Layout, file_format: str
+    path: StrPath,
+    lines: IO[str],
+    layout: Layout,
+    file_format: Literal["csv", "tsv"],
 ) -> Iterator[Row]:
     """Yields the rows of CSV or TSV."""
     delimiter = "\t" if layout.delimiter == "tab" else layout.delimiter

@@ -238,9 +238,7 @@ class BertTextClassifierPreprocessor(keras.layers.Layer):
         return layer
 
 
-def _segments(
-    x: TextsLike | tuple[TextsLike, ...],
-) -> tuple[Any, ...]:
+def _segments(x: object) -> tuple[Any, ...]:
     """Returns the first texts, and of pairs the second texts too."""
     if isinstance(x, (tuple, list)) and x and hasattr(x[0], "dtype"):
         # Keras makes lists of the tuples in a model that it loads.

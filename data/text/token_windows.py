@@ -6,6 +6,8 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from absl import logging
 
+from data.arrays import IntArray
+
 T = TypeVar("T")
 
 
@@ -103,7 +105,7 @@ def cut_spans(
     return doc_spans
 
 
-def most_context(doc_spans: Sequence[tuple[int, int]]) -> np.ndarray:
+def most_context(doc_spans: Sequence[tuple[int, int]]) -> IntArray:
     """Finds the window that contains the most context around each token.
 
     The context is the number of tokens to the token's left or to its right in

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
 
+from data.arrays import IntArray
 from data.io import packed_files, text_files
 from data.text import casing, special_tokens, text_lists, vocabulary_checks
 from data.text.characters import clean_text
@@ -259,7 +260,7 @@ class FullTokenizer:
         texts: TextsLike,
         text_pairs: TextsLike | None = None,
         max_length: int = 128,
-    ) -> dict[str, np.ndarray]:
+    ) -> dict[str, IntArray]:
         """Converts texts to the features of a model.
 
             model(tokenizer(["The boat left.", "It rains."]))

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import tensorflow as tf
 
+from data.arrays import IntArray
 from data.text import characters
 
 # Flags of a code point: the low 8 bits of its entry in `UnicodeTables`.
@@ -48,10 +49,10 @@ class UnicodeTables(NamedTuple):
             contains their canonical combining classes.
     """
 
-    pages: np.ndarray
-    entries: np.ndarray
-    several: np.ndarray
-    combining_classes: np.ndarray
+    pages: IntArray
+    entries: IntArray
+    several: IntArray
+    combining_classes: IntArray
 
     def lookup(self, code_points: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
         """Looks up code points, int32. Returns (flags, replacements), int32.

@@ -27,6 +27,7 @@ from serving.engines.runtimes import (
     ONNX_NAME_OF_INPUT,
     RUNTIME_FILES,
     RUNTIMES,
+    EngineName,
     Runtime,
 )
 
@@ -37,6 +38,7 @@ __all__ = [
     "RUNTIME_FILES",
     "Engine",
     "EngineError",
+    "EngineName",
     "Input",
     "InputShapes",
     "OutputArrays",

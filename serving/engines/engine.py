@@ -9,18 +9,22 @@ import functools
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
+
+from data.arrays import FloatArray, IntArray
+from serving.engines.runtimes import EngineName
 
 # Maximum number of WordPieces in a batch, including padding.
 MAX_WORDPIECES = 1024
 # Maximum number of values that the network outputs for a batch.
 MAX_VALUES = 1 << 24
 
-OutputArrays = dict[str, np.ndarray]
+# {name of an output: its array}
+OutputArrays: TypeAlias = dict[str, FloatArray]
 # {name of an input: shape, with None for a variable size}
-InputShapes = dict[str, tuple[int | None, ...]]
+InputShapes: TypeAlias = dict[str, tuple[int | None, ...]]
 
 
 class EngineError(ValueError):
@@ -85,10 +89,10 @@ class Engine(abc.ABC):
             with as little padding as possible.
 
     Attributes:
-        name: name of the runtime, a key of RUNTIMES.
+        name: name of the runtime.
     """
 
-    name: ClassVar[str]
+    name: ClassVar[EngineName]
 
     def __init__(
         self, inputs: InputShapes, *, needs_single_rows: bool = False
@@ -97,10 +101,10 @@ class Engine(abc.ABC):
         self.needs_single_rows = needs_single_rows
 
     @abc.abstractmethod
-    def _compute(self, features: Mapping[str, np.ndarray]) -> OutputArrays:
+    def _compute(self, features: Mapping[str, IntArray]) -> OutputArrays:
         """Runs the network. Several threads may call this method."""
 
-    def run(self, features: Mapping[str, np.ndarray]) -> OutputArrays:
+    def run(self, features: Mapping[str, IntArray]) -> OutputArrays:
         """Runs the network and returns its outputs. Thread-safe.
 
         Args:
@@ -239,7 +243,7 @@ def _padded_lengths(longest: int) -> list[int]:
     return sorted(lengths)
 
 
-def pad_batch(inputs: Sequence[Input], length: int) -> dict[str, np.ndarray]:
+def pad_batch(inputs: Sequence[Input], length: int) -> dict[str, IntArray]:
     """Returns the padded features of a batch, int32 [B, F] each."""
     ids = np.zeros([len(inputs), length], np.int32)
     for row, network_input in zip(ids, inputs, strict=True):

@@ -4,9 +4,9 @@ import threading
 from collections.abc import Mapping
 from pathlib import Path
 
-import numpy as np
 from ai_edge_litert.interpreter import Interpreter
 
+from data.arrays import IntArray
 from serving import engines
 
 
@@ -36,7 +36,7 @@ class LiteRt(engines.Engine):
         super().__init__(inputs)
 
     def _compute(
-        self, features: Mapping[str, np.ndarray]
+        self, features: Mapping[str, IntArray]
     ) -> engines.OutputArrays:
         with self._lock:
             outputs: engines.OutputArrays = self._serve(**features)

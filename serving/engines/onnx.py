@@ -7,6 +7,7 @@ import numpy as np
 import onnxruntime
 from absl import logging
 
+from data.arrays import IntArray
 from imports.installation import as_typed
 from serving import engines
 
@@ -40,7 +41,7 @@ class OnnxRuntime(engines.Engine):
         )
 
     def _compute(
-        self, features: Mapping[str, np.ndarray]
+        self, features: Mapping[str, IntArray]
     ) -> engines.OutputArrays:
         inputs = {
             engines.ONNX_NAME_OF_INPUT[name]: np.asarray(value, np.int64)

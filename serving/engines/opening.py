@@ -11,7 +11,10 @@ from absl import logging
 
 from imports.installation import as_typed, install_command
 from serving.engines.engine import Engine
-from serving.engines.runtimes import RUNTIME_FILES, RUNTIMES
+from serving.engines.runtimes import RUNTIME_FILES, RUNTIMES, EngineName
+
+# Those that can use an NVIDIA GPU, the preferred one first.
+_GPU_RUNTIMES: tuple[EngineName, ...] = ("onnx", "saved_model")
 
 
 def find_export(path: str | os.PathLike[str]) -> Path:
@@ -53,7 +56,7 @@ def _find_newest(folder: Path) -> Path | None:
 
 def open_engine(
     folder: Path,
-    name: str | None = None,
+    name: EngineName | None = None,
     num_threads: int | None = None,
 ) -> Engine:
     """Loads an export into a runtime that suits the export and this machine.
@@ -93,7 +96,7 @@ def open_engine(
     return engine
 
 
-def _choose_format(names: Sequence[str]) -> str:
+def _choose_format(names: Sequence[EngineName]) -> EngineName:
     installed = [
         name
         for name in names
@@ -102,13 +105,13 @@ def _choose_format(names: Sequence[str]) -> str:
     # CUDA_VISIBLE_DEVICES may hide the machine's GPUs.
     is_hidden = os.environ.get("CUDA_VISIBLE_DEVICES") in ("", "-1")
     if not is_hidden and glob.glob("/dev/nvidia[0-9]*"):
-        for name in ("onnx", "saved_model"):
+        for name in _GPU_RUNTIMES:
             if name in installed and _has_gpu(name):
                 return name
     return (installed or names)[0]
 
 
-def _has_gpu(name: str) -> bool:
+def _has_gpu(name: EngineName) -> bool:
     """Returns whether a runtime can use the machine's GPU."""
     module = importlib.import_module(f"serving.engines.{name}")
     has_gpu: bool = module.has_gpu()

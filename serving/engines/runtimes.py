@@ -1,6 +1,9 @@
 """Lists the runtimes, the files that they load, and the names of inputs."""
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
+
+# A runtime. It is also the format of the models that the runtime loads.
+EngineName: TypeAlias = Literal["litert", "onnx", "saved_model"]
 
 
 class Runtime(NamedTuple):
@@ -20,7 +23,7 @@ class Runtime(NamedTuple):
 
 # {name: Runtime}. On a CPU, `open_engine` chooses the first runtime that is
 # installed and whose file the export contains.
-RUNTIMES = {
+RUNTIMES: dict[EngineName, Runtime] = {
     "litert": Runtime("model.tflite", "ai_edge_litert", "LiteRt"),
     "onnx": Runtime("onnx/model.onnx", "onnxruntime", "OnnxRuntime"),
     "saved_model": Runtime("saved_model.pb", "tensorflow", "SavedModel"),

@@ -6,9 +6,9 @@ A SavedModel is a program, which may read and write the user's files.
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
-import numpy as np
 import tensorflow as tf
 
+from data.arrays import IntArray
 from files.paths import literal_name
 from imports.installation import as_typed
 from serving import engines
@@ -40,7 +40,7 @@ class SavedModel(engines.Engine):
         super().__init__(inputs)
 
     def _compute(
-        self, features: Mapping[str, np.ndarray]
+        self, features: Mapping[str, IntArray]
     ) -> engines.OutputArrays:
         inputs = {
             name: tf.constant(values) for name, values in features.items()

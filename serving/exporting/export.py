@@ -307,7 +307,7 @@ class _WriteNetwork(Protocol):
 
 # {format: function that writes its file}. Formats other than SavedModels
 # contain only the signature `ids`.
-_WRITER_OF_FORMAT: dict[str, _WriteNetwork] = {
+_WRITER_OF_FORMAT: dict[engines.EngineName, _WriteNetwork] = {
     "saved_model": saved_model_writer.write_saved_model,
     "litert": litert_writer.write_litert,
     "onnx": _write_onnx,

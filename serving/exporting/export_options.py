@@ -9,6 +9,7 @@ from data.text.packing_layer import PackingLayer
 from data.text.tokenization import FullTokenizer
 from files.paths import StrPath
 from model_folders.presets import Preset
+from serving.engines.runtimes import EngineName
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -21,7 +22,7 @@ class ExportOptions:
         max_seq_length: maximum number of WordPieces in an input or a window.
         predict_batch_size: maximum number of inputs in one batch of the
             network, to limit the memory of a large request.
-        formats: keys of `engines.RUNTIMES`.
+        formats: formats of the network to write.
         fixed_length: fixed length of inputs in formats other than
             "saved_model". None allows any length.
         quantize: "int8" to quantize formats other than "saved_model", or None.
@@ -32,7 +33,7 @@ class ExportOptions:
     tokenizer: FullTokenizer | None = None
     max_seq_length: int = 128
     predict_batch_size: int = 32
-    formats: Sequence[str] = ("saved_model",)
+    formats: Sequence[EngineName] = ("saved_model",)
     fixed_length: int | None = None
     quantize: Literal["int8"] | None = None
     weights: StrPath | Preset | None = None

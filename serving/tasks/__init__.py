@@ -23,7 +23,7 @@ import dataclasses
 from collections.abc import Mapping
 from pathlib import Path
 
-from model_folders.kinds import KINDS
+from model_folders.kinds import KINDS, ModelClass
 from model_folders.model_entries import HeadSettings
 from serving import head_outputs
 from serving.tasks.answer import ANSWER
@@ -50,7 +50,7 @@ _TASK_OF_NAME = {
     )
 }
 # {class of the model: tasks that the model supports, the main task first}.
-TASKS_OF_CLASS: dict[str, tuple[AnyTextTask, ...]] = {
+TASKS_OF_CLASS: dict[ModelClass, tuple[AnyTextTask, ...]] = {
     name: tuple(_TASK_OF_NAME[task] for task in kind.text_tasks)
     for name, kind in KINDS.items()
     if kind.text_tasks
@@ -58,7 +58,7 @@ TASKS_OF_CLASS: dict[str, tuple[AnyTextTask, ...]] = {
 
 
 def tasks_of(
-    model_class: str, settings: HeadSettings
+    model_class: ModelClass, settings: HeadSettings
 ) -> dict[str, AnyTextTask]:
     """Returns {name: task} of the tasks of a model, the main task first.
 
@@ -89,7 +89,7 @@ def tasks_of(
 
 
 def check_settings(
-    model_class: str, settings: Mapping[str, object], file: Path
+    model_class: ModelClass, settings: Mapping[str, object], file: Path
 ) -> None:
     """Checks that an export states all that its tasks need.
 

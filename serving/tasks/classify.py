@@ -5,6 +5,7 @@ from typing import NotRequired
 
 import numpy as np
 
+from data.arrays import FloatArray
 from data.classification.label_decoding import pool_logits, to_probabilities
 from data.text.token_windows import cut_spans
 from model_folders.model_entries import OutputMode
@@ -77,7 +78,7 @@ def _decode(
     return {"label": label, "probabilities": probabilities}
 
 
-def _read_outputs(outputs: list[OutputArrays], mode: OutputMode) -> np.ndarray:
+def _read_outputs(outputs: list[OutputArrays], mode: OutputMode) -> FloatArray:
     """Returns the probability of each label, or [value] in regression."""
     ((name, values),) = outputs[0].items()
     if name == "probabilities":

@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple, NotRequired, TypedDict, cast
 
-import numpy as np
-
+from data.arrays import FloatArray
 from data.ner import entity_scoring, sentence_windows
 from data.ner.ner_example import NerExample
 from data.ner.word_splitting import find_words, split_words
@@ -136,7 +135,7 @@ def _describe_entities(
     text: str,
     spans: Sequence[Sequence[int]],
     tags: Sequence[str],
-    probabilities: np.ndarray,
+    probabilities: FloatArray,
 ) -> list[EntityReply]:
     """Returns the entities that the tags of words name.
 

@@ -1,7 +1,7 @@
 """Types of what this project's models, layers and tensors build on.
 
-Keras ships no types. A name that is not in these files is Any. So is what a
-subclass declares more exactly, such as the structure of its batch.
+Keras ships no types. To use another name, add it here. What a subclass declares
+more exactly, such as the structure of its batch, is Any.
 """
 
 from collections.abc import Callable, Sequence
@@ -12,6 +12,7 @@ from keras import initializers as initializers
 from keras import layers as layers
 from keras import ops as ops
 from keras import optimizers as optimizers
+from keras import quantizers as quantizers
 from keras import random as random
 from keras.layers import Layer as Layer
 
@@ -147,4 +148,35 @@ class Model(Layer):
     def test_step(self, *arguments: object) -> Any: ...
     def train_step(self, *arguments: object) -> Any: ...
 
-def __getattr__(name: str) -> Any: ...
+class DTypePolicy:
+    name: str
+
+class InputSpec:
+    def __init__(
+        self,
+        dtype: str | None = None,
+        shape: Sequence[int | None] | None = None,
+        *,
+        name: str | None = None,
+    ) -> None: ...
+
+class KerasTensor:
+    dtype: str
+    shape: tuple[int | None, ...]
+    def __init__(
+        self, shape: Sequence[int | None], dtype: str = "float32"
+    ) -> None: ...
+
+# Modules and functions that are called in few places.
+__version__: str
+Input: Any
+StatelessScope: Any
+activations: Any
+backend: Any
+config: Any
+losses: Any
+name_scope: Any
+remat: Any
+saving: Any
+tree: Any
+utils: Any

@@ -1,4 +1,4 @@
-"""Types of the initializers that this project builds on. Others are Any."""
+"""Types of the initializers that this project builds on."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -24,4 +24,5 @@ class TruncatedNormal(_RandomInitializer):
         self, mean: float = 0.0, stddev: float = 0.05, seed: Any = None
     ) -> None: ...
 
-def __getattr__(name: str) -> Any: ...
+class Orthogonal(_RandomInitializer):
+    def __init__(self, gain: float = 1.0, seed: Any = None) -> None: ...

@@ -1,4 +1,4 @@
-"""Types of the layers that this project builds on. Others are Any."""
+"""Types of the layers that this project builds on."""
 
 from typing import Any, Self
 
@@ -69,4 +69,20 @@ class LayerNormalization(Layer):
     ) -> None: ...
     def __call__(self, *args: Any, **kwargs: Any) -> Tensor: ...
 
-def __getattr__(name: str) -> Any: ...
+class LSTM(Layer):
+    cell: Any
+    def __init__(
+        self,
+        units: int,
+        *,
+        kernel_initializer: Initializer | str = "glorot_uniform",
+        recurrent_initializer: Initializer | str = "orthogonal",
+        return_sequences: bool = False,
+        **options: Any,
+    ) -> None: ...
+
+class Bidirectional(Layer):
+    forward_layer: LSTM
+    backward_layer: LSTM
+    def __init__(self, layer: Layer, **options: Any) -> None: ...
+    def __call__(self, *args: Any, **kwargs: Any) -> Tensor: ...

@@ -1,5 +1,6 @@
 """Types of the random numbers of Keras in use."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from modeling.tensors import Tensor
@@ -11,4 +12,11 @@ class SeedGenerator:
     ) -> None: ...
     def next(self, ordered: bool = True) -> Tensor: ...
 
-def __getattr__(name: str) -> Any: ...
+# The seed may be another generator, which has the method `next`.
+def uniform(
+    shape: Sequence[int | Tensor],
+    minval: float = 0.0,
+    maxval: float = 1.0,
+    dtype: str | None = None,
+    seed: Any = None,
+) -> Tensor: ...

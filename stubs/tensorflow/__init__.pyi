@@ -1,6 +1,6 @@
 """Types of the parts of TensorFlow that this project builds on.
 
-TensorFlow ships no types. A name that is not in these files is Any.
+TensorFlow ships no types. To use another name, add it here.
 """
 
 # ruff: noqa: F403, F405  Names of TensorFlow shadow Python's, so the types of
@@ -20,6 +20,7 @@ from tensorflow import ragged as ragged
 from tensorflow import random as random
 from tensorflow import raw_ops as raw_ops
 from tensorflow import strings as strings
+from tensorflow import summary as summary
 from tensorflow import types as types
 from tensorflow._functions import *
 from tensorflow._graphs import *
@@ -38,4 +39,13 @@ int64: DType
 int8: DType
 string: DType
 
-def __getattr__(name: str) -> Any: ...
+# Modules that are used in few places.
+bitwise: Any
+compat: Any
+config: Any
+debugging: Any
+dtypes: Any
+lite: Any
+saved_model: Any
+tpu: Any
+train: Any

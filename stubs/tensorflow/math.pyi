@@ -1,7 +1,7 @@
 """Types of the functions of `tf.math` that this project calls."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from tensorflow._tensors import DTypeLike, RaggedTensor, Tensor, Value
 
@@ -38,4 +38,3 @@ def unsorted_segment_min(
 def unsorted_segment_sum(
     data: Value, segment_ids: Value, num_segments: Value
 ) -> Tensor: ...
-def __getattr__(name: str) -> Any: ...

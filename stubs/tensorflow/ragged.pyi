@@ -1,7 +1,5 @@
 """Types of the functions of `tf.ragged` that this project calls."""
 
-from typing import Any
-
 from tensorflow._tensors import DTypeLike, RaggedTensor, Value
 
 def boolean_mask(
@@ -13,4 +11,3 @@ def range(
     deltas: Value = 1,
     dtype: DTypeLike | None = None,
 ) -> RaggedTensor: ...
-def __getattr__(name: str) -> Any: ...

@@ -11,4 +11,5 @@ def stateless_uniform(
     maxval: Value | None = None,
     dtype: DTypeLike = ...,
 ) -> Tensor: ...
-def __getattr__(name: str) -> Any: ...
+
+experimental: Any

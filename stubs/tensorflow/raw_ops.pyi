@@ -1,9 +1,8 @@
 """Types of the operations of `tf.raw_ops` that this project calls."""
 
-# ruff: noqa: N802  TensorFlow names operations like classes.
+# ruff: noqa: N802, N803  TensorFlow names operations like classes.
 
 from collections.abc import Sequence
-from typing import Any
 
 from tensorflow._tensors import DType, Operation, Tensor, Value
 
@@ -18,4 +17,25 @@ def RestoreV2(
     shape_and_slices: Value,
     dtypes: Sequence[DType],
 ) -> list[Tensor]: ...
-def __getattr__(name: str) -> Any: ...
+def SaveV2(
+    *,
+    prefix: Value,
+    tensor_names: Value,
+    shape_and_slices: Value,
+    tensors: Sequence[Tensor],
+) -> Operation: ...
+def UnicodeDecode(
+    *,
+    input: Value,
+    input_encoding: str,
+    errors: str = "replace",
+    replacement_char: int = 65533,
+    Tsplits: DType = ...,
+) -> tuple[Tensor, Tensor]: ...
+def UnicodeDecodeWithOffsets(
+    *,
+    input: Value,
+    input_encoding: str,
+    errors: str = "replace",
+    replacement_char: int = 65533,
+) -> tuple[Tensor, Tensor, Tensor]: ...

@@ -1,5 +1,7 @@
 """The kinds of models, and what depends on them."""
 
+from typing import get_args
+
 import pytest
 
 from model_folders import kinds
@@ -33,3 +35,16 @@ def test_the_kind_of_a_model_is_the_name_of_its_class():
         pass
 
     assert kinds.model_class_of(BertClassifier()) == kinds.CLASSIFIER
+
+
+def test_each_class_has_a_kind():
+    assert {*get_args(kinds.ModelClass)} == {*kinds.KINDS}
+
+
+def test_a_class_of_a_user_has_no_kind():
+    class ModelOfAUser:
+        pass
+
+    assert kinds.find_kind("ModelOfAUser") is None
+    with pytest.raises(ValueError, match="ModelOfAUser is not one of Bert"):
+        kinds.known_class_of(ModelOfAUser())

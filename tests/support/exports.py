@@ -8,7 +8,9 @@ For example:
 import dataclasses
 import importlib.util
 import json
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import keras
 
@@ -16,8 +18,10 @@ import modeling
 import serving
 from data.squad.squad_options import DecodingOptions, WindowOptions
 from data.text.tokenization import FullTokenizer
+from files.paths import StrPath
+from modeling.base_model import FeaturesModel
 from serving import engines
-from tests.support.models import built, tiny_config
+from tests.support.models import ModelT, built, tiny_config
 from tests.support.script_runner import SAMPLES
 
 TOKENIZER = FullTokenizer(SAMPLES / "vocab.txt")
@@ -56,7 +60,12 @@ TEXTS = [
 ]
 
 
-def create_model(kind, *args, changes=None, **options):
+def create_model(
+    kind: Callable[..., ModelT],
+    *args: object,
+    changes: Mapping[str, object] | None = None,
+    **options: object,
+) -> ModelT:
     """Returns a tiny model with weights large enough to tell texts apart."""
     keras.utils.set_random_seed(1)
     sizes = {
@@ -65,18 +74,24 @@ def create_model(kind, *args, changes=None, **options):
         "max_position_embeddings": 32,
         "initializer_range": 0.5,
     }
-    config = tiny_config(**sizes | (changes or {}))
+    config = tiny_config(**{**sizes, **(changes or {})})
     return built(kind(config, *args, **options))
 
 
-def create_options(format="saved_model", **options):
+def create_options(
+    format: str = "saved_model", **options: Any
+) -> serving.ExportOptions:
     """Returns the options of an export in one or several formats."""
-    options = {"tokenizer": TOKENIZER, "max_seq_length": LENGTH} | options
-    return serving.ExportOptions(formats=format.split(","), **options)
+    defaults: dict[str, Any] = {
+        "tokenizer": TOKENIZER,
+        "max_seq_length": LENGTH,
+        "formats": format.split(","),
+    }
+    return serving.ExportOptions(**defaults | options)
 
 
 # {name of an export: (class of its model, settings of the head)}
-HEADS = {
+HEADS: dict[str, tuple[type[FeaturesModel], Any]] = {
     "squad": (
         modeling.BertSpanLabeler,
         dataclasses.asdict(WINDOWS) | dataclasses.asdict(DECODING),
@@ -89,7 +104,13 @@ HEADS = {
 }
 
 
-def export_model(name, path, options, windows=WINDOWS, max_length=32):
+def export_model(
+    name: str,
+    path: Path,
+    options: serving.ExportOptions,
+    windows: WindowOptions = WINDOWS,
+    max_length: int = 32,
+) -> FeaturesModel:
     """Exports a tiny model of a kind, and returns it."""
     kind, settings = HEADS[name]
     num_labels = [len(settings["labels"])] if "labels" in settings else []
@@ -106,7 +127,7 @@ def export_model(name, path, options, windows=WINDOWS, max_length=32):
     return model
 
 
-def relabel(folder, labels):
+def relabel(folder: StrPath, labels: Sequence[str]) -> None:
     """Makes an export of a classifier another model, with these labels."""
     file = Path(folder, "model.json")
     described = json.loads(file.read_text())

@@ -12,7 +12,10 @@ import dataclasses
 import os
 import subprocess
 import sys
+from collections.abc import Collection
+from typing import Self
 
+from files.paths import StrPath
 from tests.support.golden import ROOT
 
 
@@ -24,13 +27,13 @@ class Done:
     stdout: str
     stderr: str
 
-    def check(self):
+    def check(self) -> Self:
         """Checks that the process succeeded, and returns self."""
         assert self.status == 0, self.stdout + self.stderr
         return self
 
     @property
-    def error(self):
+    def error(self) -> str:
         """The error line of the script. Fails if there is not exactly one."""
         assert self.status == 1, f"status {self.status}\n{self.stderr}"
         assert "Traceback" not in self.stderr, self.stderr
@@ -44,7 +47,13 @@ class Done:
         return lines[0]
 
 
-def run(*arguments, cwd=ROOT, text="", without=(), **environment):
+def run(
+    *arguments: StrPath,
+    cwd: StrPath = ROOT,
+    text: str = "",
+    without: Collection[str] = (),
+    **environment: str,
+) -> Done:
     """Runs `python ARGUMENTS`, such as "-c" and a program. Returns its Done.
 
     Args:
@@ -69,7 +78,9 @@ def run(*arguments, cwd=ROOT, text="", without=(), **environment):
     return Done(done.returncode, done.stdout, done.stderr)
 
 
-def start(*arguments, cwd=ROOT, **environment):
+def start(
+    *arguments: StrPath, cwd: StrPath = ROOT, **environment: str
+) -> subprocess.Popen[str]:
     """Starts `python ARGUMENTS`. Returns its Popen, with pipes of text."""
     return subprocess.Popen(
         [sys.executable, *arguments],

@@ -18,26 +18,27 @@ import json
 import os
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import pytest
 
 if TYPE_CHECKING:
     import keras
 
+T = TypeVar("T")
 ROOT = Path(__file__).resolve().parent.parent.parent
 # Folder with more reference outputs. `data` beside it contains real tasks.
 GOLDEN_DIR = os.environ.get("BERT_GOLDEN_DIR")
 SHARED = Path(GOLDEN_DIR).resolve().parent if GOLDEN_DIR else ROOT / "none"
 
 
-def folders():
+def folders() -> list[Path]:
     """Returns the golden folders to read, ending with the project's own."""
     other_folders = [Path(GOLDEN_DIR).resolve()] if GOLDEN_DIR else []
     return [*other_folders, ROOT / "tests" / "testdata" / "golden"]
 
 
-def label(folder):
+def label(folder: Path) -> str:
     """Returns a short name of a golden folder for test ids."""
     return "shipped" if "testdata" in folder.parts else folder.name
 
@@ -45,7 +46,9 @@ def label(folder):
 def _new(folder: Path, inside: Path) -> bool:
     """Returns whether no earlier golden folder contains the same files."""
     files = [
-        path.relative_to(folder) for path in inside.rglob("*") if path.is_file()
+        str(path.relative_to(folder))
+        for path in inside.rglob("*")
+        if path.is_file()
     ]
     earlier = itertools.takewhile(
         lambda other_folder: other_folder != folder, folders()
@@ -56,7 +59,7 @@ def _new(folder: Path, inside: Path) -> bool:
     )
 
 
-def paths(pattern):
+def paths(pattern: str) -> list["pytest.ParameterSet"]:
     """Returns a pytest param for each matching path in all golden folders.
 
     A recording that is in two folders is listed once.
@@ -69,7 +72,7 @@ def paths(pattern):
     ]
 
 
-def cases(kind):
+def cases(kind: str) -> list["pytest.ParameterSet"]:
     """Returns a pytest param for every case of `kind`/cases.json.
 
     Each param is the case's dict, with `folder` added: the directory of its
@@ -125,9 +128,10 @@ def form(name: str) -> Iterator[Form]:
     from modeling import accelerated
     from training.optimizers import accelerated_updates
 
-    def run(function):
+    def run(function: Callable[[], T]) -> T:
         with tf.device("CPU:0" if name == "cpu_graph" else None):
-            return tf.function(function, autograph=False)()
+            results: T = tf.function(function, autograph=False)()
+        return results
 
     with pytest.MonkeyPatch.context() as patch:
         if name == "compiled":
@@ -146,7 +150,7 @@ def pretraining_gradients(
     from modeling.checkpoints.names import original_name
     from modeling.losses import PretrainingLoss
 
-    def differentiate():
+    def differentiate() -> list[Any]:
         with tf.GradientTape() as tape:
             outputs = model(features, training=form.training)
             total, _ = PretrainingLoss()(outputs, features)
@@ -158,7 +162,7 @@ def pretraining_gradients(
     return dict(zip(names, form.run(differentiate), strict=True))
 
 
-def shared(relative):
+def shared(relative: str) -> Path:
     """Returns a path in the shared data. Skips the test if it is missing."""
     if not GOLDEN_DIR:
         pytest.skip(f"needs BERT_GOLDEN_DIR, with {relative} beside it")

@@ -6,10 +6,17 @@ For example:
 """
 
 import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, TypeVar
 
+import keras
 import numpy as np
+from numpy.typing import NDArray
 
 import modeling
+
+ModelT = TypeVar("ModelT", bound=keras.Model)
 
 # The network of most tests of the scripts.
 TINY = {
@@ -33,15 +40,15 @@ SMALL = modeling.BertConfig(
 )
 
 
-def write_config(path, **changes):
+def write_config(path: Path, **changes: object) -> Path:
     """Writes the configuration of TINY with changed values. Returns `path`."""
     path.write_text(json.dumps(TINY | changes))
     return path
 
 
-def tiny_config(**changes):
+def tiny_config(**changes: Any) -> modeling.BertConfig:
     """Returns a small configuration, with weights large enough to matter."""
-    sizes = {
+    sizes: dict[str, Any] = {
         "vocab_size": 50,
         "hidden_size": 16,
         "num_hidden_layers": 2,
@@ -54,15 +61,17 @@ def tiny_config(**changes):
     return modeling.BertConfig(**sizes)
 
 
-def built(model):
+def built(model: ModelT) -> ModelT:
     """Builds a model, and returns it."""
     model.build()
     return model
 
 
-def create_batch(lengths, length):
+def create_batch(
+    lengths: Sequence[int], length: int
+) -> dict[str, NDArray[np.int32]]:
     """Returns int32 features of sequences with padding, for `tiny_config`."""
     mask = np.arange(length) < np.array(lengths)[:, None]
     ids = np.random.default_rng(0).integers(1, 50, mask.shape) * mask
     features = {"input_ids": ids, "input_mask": mask, "segment_ids": ids % 2}
-    return {name: value.astype("int32") for name, value in features.items()}
+    return {name: value.astype(np.int32) for name, value in features.items()}

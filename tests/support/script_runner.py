@@ -17,18 +17,26 @@ import runpy
 import sys
 import tempfile
 import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from multiprocessing.context import ForkServerProcess
 from pathlib import Path
+from typing import Any, Self, TypeAlias, TypeVar
 
+from files.paths import StrPath
 from tests.support.fresh_process import Done
 from tests.support.golden import ROOT
 from tests.support.source_files import PACKAGES, sources
 from tests.support.waiting import wait_until
 
+T = TypeVar("T")
+# {flag: value}. Flags whose value is None are not passed.
+Flags: TypeAlias = dict[str, Any]
+
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 # Do not wait for the disk, because tests need not survive a power cut. Like
 # os.fsync, os.fstat fails if the file descriptor is invalid.
 FSYNC = os.fsync
-os.fsync = os.fstat
+os.fsync = os.fstat  # type: ignore[assignment]
 
 # Modules of the scripts. Names with a dot (tools.*) are run with `python -m`.
 SCRIPTS = sorted(
@@ -40,7 +48,7 @@ SAMPLES = ROOT / "examples/samples"
 PROCESSES = multiprocessing.get_context("forkserver")
 
 
-def _project_modules():
+def _project_modules() -> list[str]:
     """Returns the modules of the project that scripts import.
 
     Omits serving's engines, which start threads, and its server.
@@ -75,13 +83,13 @@ PROCESSES.set_forkserver_preload(PRELOADED)
 _ASKING = threading.Lock()
 
 
-def parse_flags(text):
+def parse_flags(text: str) -> Flags:
     """Returns {name: value} of flags in a text, such as "--name=value"."""
     pairs = (flag.partition("=") for flag in text.split())
     return {name[2:]: value if sep else True for name, sep, value in pairs}
 
 
-def fine_tuning_flags(folder, model, **flags):
+def fine_tuning_flags(folder: Path, model: StrPath, **flags: object) -> Flags:
     """Returns the flags to train, evaluate and predict with a short run."""
     text = f"""
         --bert_config_file={model}/bert_config.json
@@ -97,11 +105,18 @@ def fine_tuning_flags(folder, model, **flags):
 class Running:
     """A running script, which is killed at the end of a `with` block."""
 
-    def __init__(self, script, cwd, arguments, environment, flags):
-        arguments = [*arguments]
+    def __init__(
+        self,
+        script: StrPath,
+        cwd: StrPath,
+        arguments: Iterable[StrPath],
+        environment: Mapping[str, str] | None,
+        flags: Mapping[str, object],
+    ) -> None:
+        command = [str(argument) for argument in arguments]
         for name, value in flags.items():
             if value is not None:
-                arguments.append(f"--{name}={value}")
+                command.append(f"--{name}={value}")
         self._folder = tempfile.TemporaryDirectory()
         self._streams = [
             os.path.join(self._folder.name, name) for name in ("out", "err")
@@ -109,36 +124,37 @@ class Running:
         for path in self._streams:
             # The script may be killed before it creates these files.
             Path(path).touch()
-        self._process = PROCESSES.Process(
+        self._process: ForkServerProcess | None = PROCESSES.Process(
             target=_run_script,
-            args=(str(script), arguments, cwd, self._streams, environment),
+            args=(str(script), command, cwd, self._streams, environment),
         )
+        self._done: Done | None = None
         with _ASKING:
             self._process.start()
         self.pid = self._process.pid
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         self.kill()
         self.finish()
 
-    def is_alive(self):
+    def is_alive(self) -> bool:
         with _ASKING:
             return self._process is not None and self._process.is_alive()
 
-    def stderr(self):
+    def stderr(self) -> str:
         """Returns the script's output to stderr so far."""
-        if self._process is None:
+        if self._done:
             return self._done.stderr
         path = Path(self._streams[1])
         return path.read_text(errors="replace") if path.exists() else ""
 
-    def wait_until(self, find):
+    def wait_until(self, find: Callable[[], T | None]) -> T:
         """Returns the first true result of `find`, while the script runs."""
 
-        def find_while_alive():
+        def find_while_alive() -> T | None:
             is_alive = self.is_alive()
             result = find()
             assert result or is_alive, self.stderr()
@@ -146,36 +162,42 @@ class Running:
 
         return wait_until(find_while_alive, self.stderr)
 
-    def wait_for_files(self, folder, pattern, count=1):
+    def wait_for_files(
+        self, folder: Path, pattern: str, count: int = 1
+    ) -> None:
         """Waits until this number of files match, while the script runs."""
         self.wait_until(lambda: len([*folder.glob(pattern)]) >= count)
 
-    def send(self, number):
+    def send(self, number: int) -> None:
         """Sends a signal to the script."""
+        assert self.pid
         os.kill(self.pid, number)
 
-    def kill(self):
-        if self.is_alive():
+    def kill(self) -> None:
+        if self._process is not None and self.is_alive():
             self._process.kill()
 
-    def finish(self):
+    def finish(self) -> Done:
         """Waits until the script ends. Returns its Done."""
-        if self._process is None:
+        if self._done:
             return self._done
+        assert self._process
         wait_until(lambda: not self.is_alive(), self.stderr)
         with _ASKING:
             self._process.join()
         texts = (
             Path(path).read_text(errors="replace") for path in self._streams
         )
-        self._done = Done(self._process.exitcode, *texts)
+        status = self._process.exitcode
+        assert status is not None
+        self._done = Done(status, *texts)
         self._process.close()
         self._process = None
         self._folder.cleanup()
         return self._done
 
 
-def children(pid):
+def children(pid: int) -> list[int]:
     """Returns the ids of the processes that each thread of a process started.
 
     Processes of the main thread come first.
@@ -187,7 +209,7 @@ def children(pid):
     ]
 
 
-def is_running(pid):
+def is_running(pid: int) -> bool:
     """Returns whether a process exists and has not ended."""
     try:
         with open(f"/proc/{pid}/stat") as file:
@@ -196,12 +218,18 @@ def is_running(pid):
         return False
 
 
-def wait_for_end(pids):
+def wait_for_end(pids: Iterable[int]) -> None:
     """Waits until none of these processes is running."""
     wait_until(lambda: not any(map(is_running, pids)))
 
 
-def start(script, cwd, *arguments, environment=None, **flags):
+def start(
+    script: StrPath,
+    cwd: StrPath,
+    *arguments: StrPath,
+    environment: Mapping[str, str] | None = None,
+    **flags: object,
+) -> Running:
     """Starts a script in the folder `cwd`, by the name of its file or module.
 
     `environment` is added to the environment variables. Flags whose value is
@@ -210,18 +238,28 @@ def start(script, cwd, *arguments, environment=None, **flags):
     return Running(script, cwd, arguments, environment, flags)
 
 
-def run(script, cwd, *arguments, kill_when=lambda: False, **flags):
+def run(
+    script: StrPath,
+    cwd: StrPath,
+    *arguments: StrPath,
+    kill_when: Callable[[], bool] = lambda: False,
+    **flags: Any,
+) -> Done:
     """Runs a script in the folder `cwd`, and returns its Done.
 
     If `kill_when()` returns True before the script ends, the script is killed.
     """
-    with start(script, cwd, *arguments, **flags) as script:
-        wait_until(lambda: kill_when() or not script.is_alive(), script.stderr)
-        script.kill()
-        return script.finish()
+    with start(script, cwd, *arguments, **flags) as running:
+        wait_until(
+            lambda: kill_when() or not running.is_alive(), running.stderr
+        )
+        running.kill()
+        return running.finish()
 
 
-def run_each(script, folder, flags, changes):
+def run_each(
+    script: StrPath, folder: StrPath, flags: Flags, changes: Iterable[Flags]
+) -> list[Done]:
     """Runs a script for each dict of changed flags. Returns their Dones.
 
     Fails if one of these commands fails.
@@ -229,29 +267,33 @@ def run_each(script, folder, flags, changes):
     return [run(script, folder, **flags | more).check() for more in changes]
 
 
-def read_results(folder, name="eval_results.txt"):
+def read_results(
+    folder: Path, name: str = "eval_results.txt"
+) -> dict[str, float]:
     """Returns {name: value} from the results file of a run."""
     lines = (folder / name).read_text().splitlines()
     pairs = (line.split(" = ") for line in lines)
     return {name: float(value) for name, value in pairs}
 
 
-def read_lines(path):
+def read_lines(path: Path) -> list[Any]:
     """Returns the parsed lines of a JSON lines file."""
     return [json.loads(line) for line in path.read_text().splitlines()]
 
 
-def create_records(folder, output_file, **flags):
+def create_records(
+    folder: StrPath, output_file: StrPath, **flags: object
+) -> None:
     """Creates pretraining records of the sample corpus in a folder."""
     defaults = parse_flags(f"""
         --input_file={SAMPLES}/corpus.txt --vocab_file={SAMPLES}/vocab.txt
         --max_seq_length=32 --max_predictions_per_seq=5 --dupe_factor=1
     """)
-    flags = defaults | flags | {"output_file": output_file}
-    run("create_pretraining_data.py", folder, **flags).check()
+    changed = defaults | flags | {"output_file": output_file}
+    run("create_pretraining_data.py", folder, **changed).check()
 
 
-def write_on_devices(path, code, count=2):
+def write_on_devices(path: Path, code: str, count: int = 2) -> Path:
     """Writes a script that splits the CPU into devices, and runs `code`."""
     path.write_text(f"""
 import runpy
@@ -265,7 +307,7 @@ tf.config.set_logical_device_configuration(
     return path
 
 
-def snapshot(folder):
+def snapshot(folder: Path) -> dict[Path, tuple[int, bytes]]:
     """Returns {path: (time of the last change, contents)} of all files."""
     return {
         path: (path.stat().st_mtime_ns, path.read_bytes())
@@ -274,7 +316,9 @@ def snapshot(folder):
     }
 
 
-def check_refusals(folder, script, flags, cases):
+def check_refusals(
+    folder: Path, script: StrPath, flags: Flags, cases: Iterable[Sequence[str]]
+) -> None:
     """Runs commands that must fail with one line, and change no file.
 
     Args:
@@ -298,7 +342,13 @@ def check_refusals(folder, script, flags, cases):
     assert not [one for one in names if before.get(one) != after.get(one)]
 
 
-def _run_script(script, arguments, cwd, streams, environment):
+def _run_script(
+    script: str,
+    arguments: Sequence[str],
+    cwd: StrPath,
+    streams: Sequence[str],
+    environment: Mapping[str, str] | None,
+) -> None:
     for number, path in enumerate(streams, start=1):
         os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT), number)
     os.environ.update(environment or {})

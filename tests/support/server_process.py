@@ -13,9 +13,12 @@ import json
 import re
 import signal
 import socket
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import pytest
 
+from files.paths import StrPath
 from tests.support import script_runner
 from tests.support.waiting import TIMEOUT
 
@@ -26,7 +29,13 @@ CLOSED = (errno.ECONNRESET, errno.EPIPE, errno.ENOTCONN)
 class ServerProcess:
     """A server, whose models are loaded, and its port."""
 
-    def __init__(self, folder, models, *arguments, **flags):
+    def __init__(
+        self,
+        folder: StrPath,
+        models: Mapping[str, StrPath],
+        *arguments: StrPath,
+        **flags: Any,
+    ) -> None:
         self.script = script_runner.start(
             "serve.py",
             folder,
@@ -40,30 +49,39 @@ class ServerProcess:
         )
         self.port = int(match[1])
 
-    def connect(self):
+    def connect(
+        self,
+    ) -> "contextlib.closing[http.client.HTTPConnection]":
         """Returns a connection that closes at the end of a `with` block."""
         return contextlib.closing(
             http.client.HTTPConnection("127.0.0.1", self.port, timeout=TIMEOUT)
         )
 
-    def ask(self, method, path, body=None, headers=None):
+    def ask(
+        self,
+        method: str,
+        path: str,
+        body: object = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> tuple[int, Any]:
         """Returns (status, parsed JSON or text) of a reply."""
         with self.connect() as connection:
-            return ask(connection, method, path, body, headers)[:2]
+            status, answer, _ = ask(connection, method, path, body, headers)
+            return status, answer
 
-    def start_to_stop(self):
+    def start_to_stop(self) -> None:
         """Sends SIGTERM; returns when the server accepts no connection."""
         self.script.send(signal.SIGTERM)
         self.script.wait_until(lambda: not self._accepts_connections())
 
-    def _accepts_connections(self):
+    def _accepts_connections(self) -> bool:
         try:
             socket.create_connection(("127.0.0.1", self.port)).close()
         except ConnectionRefusedError:
             return False
         return True
 
-    def stop(self):
+    def stop(self) -> int:
         """Sends SIGTERM; returns the exit status."""
         with self.script:
             if self.script.is_alive():
@@ -87,7 +105,12 @@ def ask(connection, method, path, body=None, headers=None):
 
 
 @contextlib.contextmanager
-def running(folder, models, *arguments, **flags):
+def running(
+    folder: StrPath,
+    models: Mapping[str, StrPath],
+    *arguments: StrPath,
+    **flags: Any,
+) -> Iterator[ServerProcess]:
     """Yields a ServerProcess that ends with the block."""
     for package in ("fastapi", "uvicorn"):
         pytest.importorskip(package, reason="needs requirements/serve.txt")
@@ -98,7 +121,7 @@ def running(folder, models, *arguments, **flags):
         server.stop()
 
 
-def send(server, data, shut=True):
+def send(server: ServerProcess, data: bytes, shut: bool = True) -> bytes:
     """Returns what the server answers to raw bytes."""
     received = bytearray()
     with socket.create_connection(("127.0.0.1", server.port), 60) as client:

@@ -8,6 +8,7 @@ For example:
 
 import ast
 import dataclasses
+from collections.abc import Iterator
 from pathlib import Path
 
 from tests.support.golden import ROOT
@@ -26,18 +27,18 @@ PACKAGES = (
 ALL_FOLDERS = (*PACKAGES, "tools", "benchmarks", "docs", "examples", "tests")
 
 
-def sources(folder):
+def sources(folder: str) -> list[Path]:
     """Returns the Python files of a folder."""
     return sorted((ROOT / folder).rglob("*.py"))
 
 
-def imported(path):
+def imported(path: Path) -> Iterator[str]:
     """Yields the dotted name of every module that a file imports."""
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{path}: relative import"
+            assert node.level == 0 and node.module, f"{path}: relative import"
             yield node.module
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
@@ -50,12 +51,12 @@ class Source:
     text: str
     tree: ast.Module
 
-    def place(self, node):
+    def place(self, node: ast.stmt | ast.expr) -> str:
         """Returns "FILE:LINE" of a node of the tree, for a message."""
         return f"{self.path.relative_to(ROOT)}:{node.lineno}"
 
 
-def parsed_sources(*folders):
+def parsed_sources(*folders: str) -> Iterator[Source]:
     """Yields the Source of each script at the top, and of each in folders."""
     paths = [*ROOT.glob("*.py")]
     for folder in folders:

@@ -7,21 +7,28 @@ For example:
 
 import shlex
 import signal
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
+from data.arrays import FloatArray
 from model_folders.checkpoint_folders import checkpoint_steps
 from tests.support import events, script_runner
 from tests.support.checkpoints import assert_same_bits, values
-from tests.support.script_runner import read_results
+from tests.support.fresh_process import Done
+from tests.support.script_runner import Flags, read_results
 from training.run import history
 
 # Files whose contents differ from run to run, such as times.
 DIFFERS = ("events.out.", "checkpoint", "model.ckpt-", ".lock", "history.jsonl")
 
 
-def run_task_test(script, flags, metric, export_format="saved_model"):
+def run_task_test(
+    script: str, flags: Flags, metric: str, export_format: str = "saved_model"
+) -> Done:
     """Trains, evaluates, predicts and exports, and checks the results.
 
     The export and the predictions of the test set, which is the dev set or has
@@ -37,7 +44,7 @@ def run_task_test(script, flags, metric, export_format="saved_model"):
         The Done of the script.
     """
     run = flags["output_dir"]
-    more = {"save_checkpoints_steps": 4}
+    more: Flags = {"save_checkpoints_steps": 4}
     done = script_runner.run(script, run.parent, **more | flags).check()
     results = read_results(run)
     exported = read_results(run, "export_eval_results.txt")
@@ -56,7 +63,7 @@ def run_task_test(script, flags, metric, export_format="saved_model"):
     return done
 
 
-def run_commands(done, folder):
+def run_commands(done: Done, folder: Path) -> int:
     """Runs the commands of predict.py that a training named at its end."""
     lines = [*map(shlex.split, done.stderr.splitlines()[-5:])]
     commands = [line[2:] for line in lines if line[1:2] == ["predict.py"]]
@@ -65,7 +72,11 @@ def run_commands(done, folder):
     return len(commands)
 
 
-def check_resume(script, flags, kill_when=None):
+def check_resume(
+    script: str,
+    flags: Flags,
+    kill_when: Callable[[Path], bool] | None = None,
+) -> None:
     """Kills a second run of a task that has ended, and resumes it.
 
     Its checkpoint must end with the same bits, its history have the same lines,
@@ -79,7 +90,7 @@ def check_resume(script, flags, kill_when=None):
     """
     undisturbed = flags["output_dir"]
     folder = undisturbed.parent
-    more = {"save_checkpoints_steps": 4} | flags
+    more: Flags = {"save_checkpoints_steps": 4} | flags
     for name in ("output_dir", "export_dir", "export_weights"):
         if name in flags:
             # A run records the names of its folders.
@@ -117,13 +128,13 @@ def read_history(run):
     return lines
 
 
-def read_predictions(run):
+def read_predictions(run: Path) -> tuple[FloatArray, list[Any]]:
     """Returns the table of a classifier's outputs, and a dict per example."""
     table = np.loadtxt(run / "test_results.tsv", delimiter="\t", ndmin=2)
     return table, script_runner.read_lines(run / "predictions.jsonl")
 
 
-def read_outputs(run):
+def read_outputs(run: Path) -> dict[str, bytes]:
     """Returns the bytes of a run's files that must not differ."""
     return {
         str(path.relative_to(run)): path.read_bytes()

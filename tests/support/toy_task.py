@@ -5,16 +5,23 @@ For example:
     task = run_task(ToyTask, create_run(tmp_path, do_train=True))
 """
 
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TypeVar
+
 import keras
 
 import modeling
 from command_line import config_values, flags
+from data.arrays import FloatArray
 from data.io import feature_specs
 from data.io.tf_examples import encode_example
 from data.text.tokenization import FullTokenizer
+from files.paths import StrPath
 from modeling import losses
 from tests.support import script_runner
 from tests.support.models import write_config
+from tests.support.script_runner import Flags
 from training import task
 from training.fine_tuning import fine_tuning
 from training.fine_tuning_config import FineTuningConfig
@@ -25,10 +32,12 @@ from training.start import (
     read_start,
 )
 
+TaskT = TypeVar("TaskT", bound=task.AnyTask)
 
-def create_flags(folder, **changes):
+
+def create_flags(folder: StrPath, **changes: object) -> Flags:
     """Returns {flag: value} of a task whose --output_dir is `folder`."""
-    defaults = {
+    defaults: Flags = {
         "bert_config_file": "bert_config.json",
         "vocab_file": "vocab.txt",
         "output_dir": str(folder),
@@ -37,25 +46,29 @@ def create_flags(folder, **changes):
     return defaults | changes
 
 
-def parse_flags(options):
+def parse_flags(options: Flags) -> flags.Parsed[FineTuningConfig]:
     """Returns the flags of a command that sets `options`."""
     return flags.Parsed(
         config_values.create_config(FineTuningConfig, **options), options
     )
 
 
-def create_config(folder, **changes):
+def create_config(folder: StrPath, **changes: object) -> FineTuningConfig:
     """Returns the Config of a task whose --output_dir is `folder`."""
     return parse_flags(create_flags(folder, **changes)).config
 
 
-def resolve_config(folder, **changes):
+def resolve_config(folder: StrPath, **changes: object) -> FineTuningConfig:
     """Returns the Config as a script completes it."""
     parsed = parse_flags(create_flags(folder, **changes))
     return complete_flags(parsed, read_initial_preset(parsed.config))
 
 
-def create_start(config, bert_config, tokenizer=None):
+def create_start(
+    config: FineTuningConfig,
+    bert_config: modeling.BertConfig,
+    tokenizer: FullTokenizer | None = None,
+) -> StartingPoint[FineTuningConfig]:
     """Returns the start of a command, for which no file is read."""
     return StartingPoint(
         config=config,
@@ -65,12 +78,14 @@ def create_start(config, bert_config, tokenizer=None):
     )
 
 
-def load_tokenizer():
+def load_tokenizer() -> FullTokenizer:
     """Returns the tokenizer of the samples, as every task has one."""
     return FullTokenizer(script_runner.SAMPLES / "vocab.txt")
 
 
-def run_task(task_class, options, *arguments):
+def run_task(
+    task_class: Callable[..., TaskT], options: Flags, *arguments: object
+) -> TaskT:
     """Runs a task as a script does that sets the flags `options`.
 
     Args:
@@ -87,7 +102,9 @@ def run_task(task_class, options, *arguments):
     return created
 
 
-def create_run(folder, num_hidden_layers=1, **changes):
+def create_run(
+    folder: Path, num_hidden_layers: int = 1, **changes: object
+) -> Flags:
     """Returns {flag: value} to train a tiny model in FOLDER/run."""
     config = folder / "config.json"
     write_config(config, num_hidden_layers=num_hidden_layers)
@@ -117,7 +134,7 @@ class BertClassifier(modeling.BertClassifier):
         return outputs, seed
 
 
-class ToyTask(task.Task):
+class ToyTask(task.Task[int, None, FloatArray]):
     """Classifies sequences of WordPieces, by default all of one length.
 
     Attributes:
@@ -126,14 +143,16 @@ class ToyTask(task.Task):
     """
 
     loss = eval_loss = losses.ClassifierLoss()
-    metrics = ("accuracy",)
+    metrics: Sequence[str] = ("accuracy",)
     num_examples = 12
     max_seq_length = 8
 
-    def read_examples(self, split_name):
+    def read_examples(self, split_name: str) -> Sequence[int]:
         return range(self.num_examples)
 
-    def encode(self, split_name, examples):
+    def encode(
+        self, split_name: str, examples: Iterable[int]
+    ) -> Iterator[tuple[bytes, None]]:
         for number in examples:
             length = self.length(number)
             padding = [0] * (self.max_seq_length - length)
@@ -148,16 +167,16 @@ class ToyTask(task.Task):
             )
             yield record, None
 
-    def length(self, number):
+    def length(self, number: int) -> int:
         return self.max_seq_length
 
-    def ids(self, number):
+    def ids(self, number: int) -> list[int]:
         return [number] * self.length(number)
 
-    def label(self, number):
+    def label(self, number: int) -> int:
         return number % 2
 
-    def feature_spec(self, split_name):
+    def feature_spec(self, split_name: str) -> feature_specs.Spec:
         return feature_specs.classifier_features(self.max_seq_length)
 
     def create_model(self, bert_config, **options):

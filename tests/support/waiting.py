@@ -6,12 +6,18 @@ For example:
 """
 
 import time
+from collections.abc import Callable
+from typing import TypeVar
+
+T = TypeVar("T")
 
 # Seconds after which a test that still waits has failed.
 TIMEOUT = 300.0
 
 
-def wait_until(find, describe=lambda: ""):
+def wait_until(
+    find: Callable[[], T | None], describe: Callable[[], str] = lambda: ""
+) -> T:
     """Returns the first true result of a function, which is called repeatedly.
 
     Args:

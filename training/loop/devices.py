@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 import tensorflow as tf
 from absl import logging
 
-from command_line.groups import DeviceFlags
+from command_line.groups import DeviceFlags, StrategyName
 
 
 def connect_devices(flags: DeviceFlags) -> tf.distribute.Strategy:
@@ -33,7 +33,7 @@ def connect_devices(flags: DeviceFlags) -> tf.distribute.Strategy:
 # Cached, so that all runs in a process use one connection to the workers.
 @functools.cache
 def create_strategy(
-    name: str | None,
+    name: StrategyName | None,
     *,
     tpu: str | None = None,
     zone: str | None = None,
@@ -45,7 +45,7 @@ def create_strategy(
     else all GPUs if there are several, else one device.
 
     Args:
-        name: a value of --distribution_strategy, or "tpu".
+        name: a value of --distribution_strategy.
         tpu: name or address of a TPU.
         zone: zone of the TPU.
         project: project of the TPU.

@@ -1,12 +1,12 @@
 """Evaluates a model in pretraining: Google's metrics, and the loss."""
 
 import functools
-from collections.abc import Mapping
 
 import numpy as np
 import tensorflow as tf
 
 import modeling
+from data.arrays import FeatureArrays, FloatArray
 from data.io import tfrecords
 from model_folders.results import Scores
 from modeling.base_loss import add_terms
@@ -20,9 +20,9 @@ class MaskedCounts:
     """Counts the masked WordPieces of an evaluation by their ids."""
 
     def __init__(self) -> None:
-        self._counts: np.ndarray = np.zeros(0)
+        self._counts: FloatArray = np.zeros(0)
 
-    def add(self, features: Mapping[str, np.ndarray]) -> None:
+    def add(self, features: FeatureArrays) -> None:
         """Counts the masked WordPieces of a batch."""
         ids = features["masked_lm_ids"].ravel()
         weights = features["masked_lm_weights"].ravel()
@@ -60,7 +60,7 @@ def create_evaluation(
             is_training=False,
             trim=config.unpads,
         )
-        sums: dict[str, np.ndarray] = {}
+        sums: dict[str, FloatArray] = {}
         batches = dataset.take(config.pretraining.max_eval_steps)
         # The number of batches is unknown, so the progress bar shows no total.
         for features, metrics in trainer.predict(

@@ -66,11 +66,11 @@ def check_resumed(
         if may_grow and _has_grown(saved[name], now[name]):
             names.remove(name)
     if difference := identity.first_difference(saved, now, names):
-        name, before, value = difference
         raise ValueError(
-            f"--output_dir={folder} contains a run with {name}={before}; "
-            f"received {value}. Set another --output_dir. To start from this "
-            f"run's weights, also set --init_checkpoint={folder}"
+            f"--output_dir={folder} contains a run with {difference.name}="
+            f"{difference.saved}; received {difference.now}. Set another "
+            "--output_dir. To start from this run's weights, also set "
+            f"--init_checkpoint={folder}"
         )
 
 

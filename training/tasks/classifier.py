@@ -4,10 +4,9 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Unpack
 
-import numpy as np
-
 import modeling
 from data import report
+from data.arrays import FloatArray
 from data.classification import (
     glue_layouts,
     glue_submissions,
@@ -42,7 +41,7 @@ _Split = task.Split[InputExample, int]
 _UNLIMITED_LENGTH = 2**31
 
 
-class ClassifierTask(task.Task[InputExample, int, np.ndarray]):
+class ClassifierTask(task.Task[InputExample, int, FloatArray]):
     """Predicts a label, several labels or a number for a text or a pair.
 
     Args:
@@ -190,8 +189,8 @@ class ClassifierTask(task.Task[InputExample, int, np.ndarray]):
         )
 
     def pool(
-        self, split: _Split, batches: task.Batches[np.ndarray]
-    ) -> task.Batches[np.ndarray]:
+        self, split: _Split, batches: task.Batches[FloatArray]
+    ) -> task.Batches[FloatArray]:
         """Combines the outputs of each text's windows (--doc_stride)."""
         if not self.doc_stride:
             return batches
@@ -204,13 +203,13 @@ class ClassifierTask(task.Task[InputExample, int, np.ndarray]):
         return label_decoding.pool_batches(batches, starts)
 
     def evaluate(
-        self, split: _Split, batches: task.Batches[np.ndarray]
+        self, split: _Split, batches: task.Batches[FloatArray]
     ) -> Scores:
         """Computes the metrics of the task, such as Google's eval_accuracy."""
         return self._score(split, label_decoding.concatenate_outputs(batches))
 
     def write_report(
-        self, split: _Split, batches: task.Batches[np.ndarray], output_dir: str
+        self, split: _Split, batches: task.Batches[FloatArray], output_dir: str
     ) -> None:
         """Writes the predictions of a table's dev set, and report.html."""
         if not self.config.report and split.examples[0].row is None:
@@ -238,7 +237,7 @@ class ClassifierTask(task.Task[InputExample, int, np.ndarray]):
         )
 
     def write_predictions(
-        self, split: _Split, batches: task.Batches[np.ndarray], output_dir: str
+        self, split: _Split, batches: task.Batches[FloatArray], output_dir: str
     ) -> Scores:
         """Writes the predictions, and the file of --glue_submission."""
         outputs = label_decoding.concatenate_outputs(batches)
@@ -251,7 +250,7 @@ class ClassifierTask(task.Task[InputExample, int, np.ndarray]):
             glue_submissions.write_submission(output_dir, name, labels)
         return self._score(split, outputs)
 
-    def _score(self, split: _Split, outputs: np.ndarray) -> Scores:
+    def _score(self, split: _Split, outputs: FloatArray) -> Scores:
         labels = self.decoder.labels(outputs)
         score = self.reader.processor_of(split.name).score
         return metrics.score_known(split.examples, labels, self.decoder, score)

@@ -76,7 +76,7 @@ class ClassifierConfig(DataFileConfig):
         return table_use is not None and table_use.loss_kind == "similarity"
 
     @property
-    def head(self) -> str | None:
+    def head(self) -> kinds.ModelClass:
         """Name of the model class that --task_name selects."""
         return kinds.EMBEDDER if self.is_embedding else kinds.CLASSIFIER
 

@@ -4,9 +4,8 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Unpack
 
-import numpy as np
-
 import modeling
+from data.arrays import FloatArray
 from data.classification import label_decoding, metrics, pair_processors
 from data.classification.classification_examples import (
     InputExample,
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 _Split = task.Split[InputExample, None]
 
 
-class EmbeddingTask(task.Task[InputExample, None, np.ndarray]):
+class EmbeddingTask(task.Task[InputExample, None, FloatArray]):
     """Trains embedding vectors whose cosine shows how similar two texts are.
 
     If the train set contains scores, the loss is the cosine's squared error.
@@ -113,13 +112,13 @@ class EmbeddingTask(task.Task[InputExample, None, np.ndarray]):
         return modeling.BertEmbedder(bert_config, **options)
 
     def evaluate(
-        self, split: _Split, batches: task.Batches[np.ndarray]
+        self, split: _Split, batches: task.Batches[FloatArray]
     ) -> Scores:
         """Computes the recall, or the correlation with known scores."""
         return self._score(split, label_decoding.concatenate_outputs(batches))
 
     def write_report(
-        self, split: _Split, batches: task.Batches[np.ndarray], output_dir: str
+        self, split: _Split, batches: task.Batches[FloatArray], output_dir: str
     ) -> None:
         """Writes the cosines of the pairs of a table's dev set."""
         if split.examples[0].row is not None:
@@ -130,7 +129,7 @@ class EmbeddingTask(task.Task[InputExample, None, np.ndarray]):
             )
 
     def write_predictions(
-        self, split: _Split, batches: task.Batches[np.ndarray], output_dir: str
+        self, split: _Split, batches: task.Batches[FloatArray], output_dir: str
     ) -> Scores:
         """Writes the cosines of the pairs of the test set."""
         outputs = label_decoding.concatenate_outputs(batches)
@@ -139,7 +138,7 @@ class EmbeddingTask(task.Task[InputExample, None, np.ndarray]):
         )
         return self._score(split, outputs)
 
-    def _score(self, split: _Split, vectors: np.ndarray) -> Scores:
+    def _score(self, split: _Split, vectors: FloatArray) -> Scores:
         if self.has_scores.get(split.name, True):
             cosines = self.decoder.labels(vectors)
             return metrics.score_known(

@@ -9,6 +9,7 @@ import numpy as np
 
 import modeling
 from data import report
+from data.arrays import FloatArray
 from data.classification.label_decoding import to_probabilities
 from data.io import feature_specs, tf_examples
 from data.io.split_names import purpose_of
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 _Split = task.Split[NerExample, NerFeatures]
 
 
-class NerTask(task.Task[NerExample, NerFeatures, np.ndarray]):
+class NerTask(task.Task[NerExample, NerFeatures, FloatArray]):
     """Tags the words that name persons, places or organizations in a text.
 
     Args:
@@ -104,7 +105,7 @@ class NerTask(task.Task[NerExample, NerFeatures, np.ndarray]):
         )
 
     def evaluate(
-        self, split: _Split, batches: task.Batches[np.ndarray]
+        self, split: _Split, batches: task.Batches[FloatArray]
     ) -> Scores:
         """Computes the scores of CoNLL-2003's script conlleval."""
         tags, _ = self._tag(split, batches)
@@ -112,7 +113,7 @@ class NerTask(task.Task[NerExample, NerFeatures, np.ndarray]):
         return entity_scoring.score_entities(right, tags)
 
     def write_report(
-        self, split: _Split, batches: task.Batches[np.ndarray], output_dir: str
+        self, split: _Split, batches: task.Batches[FloatArray], output_dir: str
     ) -> None:
         """Writes the predictions of the dev set, and report.html."""
         tags, probabilities = self._tag(split, batches)
@@ -136,7 +137,7 @@ class NerTask(task.Task[NerExample, NerFeatures, np.ndarray]):
         )
 
     def write_predictions(
-        self, split: _Split, batches: task.Batches[np.ndarray], output_dir: str
+        self, split: _Split, batches: task.Batches[FloatArray], output_dir: str
     ) -> Scores:
         """Writes the predicted tags, and scores them if true tags are known."""
         tags, probabilities = self._tag(split, batches)
@@ -157,8 +158,8 @@ class NerTask(task.Task[NerExample, NerFeatures, np.ndarray]):
         return entity_scoring.score_entities(right, tags)
 
     def _tag(
-        self, split: _Split, batches: task.Batches[np.ndarray]
-    ) -> tuple[list[list[str]], list[np.ndarray]]:
+        self, split: _Split, batches: task.Batches[FloatArray]
+    ) -> tuple[list[list[str]], list[FloatArray]]:
         """Returns the tags of each sentence, and their probabilities."""
         probabilities = (
             to_probabilities(logits.astype(np.float32), "classification")

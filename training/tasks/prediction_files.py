@@ -3,8 +3,7 @@
 import os
 from collections.abc import Sequence
 
-import numpy as np
-
+from data.arrays import FloatArray
 from data.classification import label_decoding
 from data.classification.classification_examples import InputExample, Label
 from serving.batch.answers import answer_writer
@@ -15,7 +14,7 @@ from training import task
 def write_table_rows(
     path: str,
     examples: Sequence[InputExample],
-    outputs: np.ndarray,
+    outputs: FloatArray,
     decoder: label_decoding.LabelDecoder,
 ) -> None:
     """Writes the rows of a user's table, and the answers beside them.
@@ -43,7 +42,7 @@ def write_table_rows(
 
 def write_test_predictions(
     split: task.Split[InputExample, task.OriginT],
-    outputs: np.ndarray,
+    outputs: FloatArray,
     decoder: label_decoding.LabelDecoder,
     output_dir: str,
 ) -> Sequence[Label]:

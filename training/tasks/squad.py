@@ -5,11 +5,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Unpack
 
-import numpy as np
 from absl import logging
 
 import modeling
 from data import report
+from data.arrays import FloatArray
 from data.io import feature_specs
 from data.squad import (
     answer_decoding,
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 _Split = task.Split[SquadExample, passage_windows.SquadFeatures]
 # The logits of the start and the end.
-_Outputs = Mapping[str, np.ndarray]
+_Outputs = Mapping[str, FloatArray]
 _Batches = task.Batches[_Outputs]
 
 

@@ -3,9 +3,8 @@
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Unpack
 
-import numpy as np
-
 import modeling
+from data.arrays import FloatArray
 from data.classification import label_decoding, metrics, swag_examples
 from data.classification.classification_examples import encode_features
 from data.io import feature_specs
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 _Split = task.Split[swag_examples.SwagExample, None]
 
 
-class SwagTask(task.Task[swag_examples.SwagExample, None, np.ndarray]):
+class SwagTask(task.Task[swag_examples.SwagExample, None, FloatArray]):
     """Chooses which of four endings continues a sentence.
 
     Args:
@@ -79,13 +78,13 @@ class SwagTask(task.Task[swag_examples.SwagExample, None, np.ndarray]):
         return modeling.BertMultipleChoice(bert_config, **options)
 
     def evaluate(
-        self, split: _Split, batches: task.Batches[np.ndarray]
+        self, split: _Split, batches: task.Batches[FloatArray]
     ) -> Scores:
         """Computes the accuracy of the chosen endings."""
         return self._score(split, label_decoding.concatenate_outputs(batches))
 
     def write_predictions(
-        self, split: _Split, batches: task.Batches[np.ndarray], output_dir: str
+        self, split: _Split, batches: task.Batches[FloatArray], output_dir: str
     ) -> Scores:
         """Writes test_results.tsv and predictions.jsonl.
 
@@ -101,7 +100,7 @@ class SwagTask(task.Task[swag_examples.SwagExample, None, np.ndarray]):
         label_decoding.write_labels(output_dir, entries, outputs, self.decoder)
         return self._score(split, outputs)
 
-    def _score(self, split: _Split, outputs: np.ndarray) -> Scores:
+    def _score(self, split: _Split, outputs: FloatArray) -> Scores:
         return metrics.score_known(
             split.examples,
             self.decoder.labels(outputs),

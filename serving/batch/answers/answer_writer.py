@@ -43,7 +43,9 @@ _WRITER_OF_FORMAT: dict[AnswerFormat, _WriteRows] = {
 _OTHER_TABLES = (".tsv", ".parquet", ".xlsx")
 
 
-def choose_format(requested: str | None, path: StrPath | None) -> AnswerFormat:
+def choose_format(
+    requested: AnswerFormat | None, path: StrPath | None
+) -> AnswerFormat:
     """Returns the output format: `requested`, or that of `path`'s extension.
 
     If `requested` is None and the extension is unknown, returns "jsonl".

@@ -12,6 +12,7 @@ from files.paths import is_remote
 from serving import checksums
 from serving.batch import request_files
 from serving.batch.answers.answer_writer import AnswerFormat
+from serving.engines import EngineName
 from serving.serving_flags import TaskFlags
 from serving.text_model import TextModel, load_once
 
@@ -38,12 +39,12 @@ class AnswerSettings:
 
     model: str
     checksum: str
-    engine: str
+    engine: EngineName
     num_threads: int | None
     task_name: str
     task_flags: TaskFlags
     layout: LayoutOptions
-    input_format: str | None
+    input_format: table_formats.TableFormat | None
     text_columns: tuple[str | None, str | None]
     batch_size: int
     output_format: AnswerFormat

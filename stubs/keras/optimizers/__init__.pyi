@@ -1,4 +1,4 @@
-"""Types of the optimizers that this project builds on. Others are Any."""
+"""Types of the optimizers that this project builds on."""
 
 from collections.abc import Sequence
 from typing import Any, Generic, Self, TypeVar
@@ -48,4 +48,10 @@ class LossScaleOptimizer(Optimizer, Generic[InnerT]):
         **kwargs: Any,
     ) -> None: ...
 
-def __getattr__(name: str) -> Any: ...
+class AdamW(Optimizer):
+    def __init__(
+        self,
+        learning_rate: float | schedules.LearningRateSchedule = 0.001,
+        weight_decay: float = 0.004,
+        **options: Any,
+    ) -> None: ...

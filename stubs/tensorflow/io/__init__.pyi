@@ -1,7 +1,6 @@
 """Types of the functions of `tf.io` that this project calls."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from tensorflow._tensors import DTypeLike, Tensor, Value
 from tensorflow.io import gfile as gfile
@@ -17,4 +16,3 @@ class FixedLenFeature:
 def parse_example(
     serialized: Value, features: Mapping[str, FixedLenFeature]
 ) -> dict[str, Tensor]: ...
-def __getattr__(name: str) -> Any: ...

@@ -1,0 +1,17 @@
+"""Names the types of NumPy arrays. Docstrings state their shapes."""
+
+from collections.abc import Mapping
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+# Of the network: float32. Of what Python computes from it: also float64.
+FloatArray: TypeAlias = NDArray[np.floating]
+# Ids and positions, int32 for the network and int64 as NumPy's own indices.
+IntArray: TypeAlias = NDArray[np.integer]
+# Labels for metrics: ids, int64, or the numbers of a regression, float32.
+LabelArray: TypeAlias = NDArray[np.number]
+BoolArray: TypeAlias = NDArray[np.bool_]
+# {name of an input of the network: its array}, such as ids and masks.
+FeatureArrays: TypeAlias = Mapping[str, NDArray[np.generic]]

@@ -1,0 +1,4 @@
+"""Types of the quantizers of Keras in use."""
+
+class Int8QuantizationConfig:
+    mode: str
