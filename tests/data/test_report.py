@@ -106,7 +106,8 @@ def test_a_score_is_beside_its_baseline_and_interval(tmp_path, tokenizer):
     outputs = [[5, 5], [5, -1], [9, -9]]
     args = "multilabel", ["a", "b"], labels, outputs
     page = write_labels(tmp_path, tokenizer, *args)
-    assert "Right: 1 of 3" in page.text and "Always a, b: 0.67." in page.text
+    assert "Right: 1 of 3" in page.text
+    assert "Always a, b: 0.67." in page.text
 
 
 def test_numbers_are_beside_their_mean(tmp_path, tokenizer):

@@ -128,7 +128,8 @@ def test_special_words_of_a_model_are_named_once(tmp_path, caplog, files):
     for _ in range(2):
         read(tmp_path, **files)
     (message,) = caplog.messages
-    assert "[E1]" in message and "[CLS]" not in message
+    assert "[E1]" in message
+    assert "[CLS]" not in message
 
 
 def test_one_large_id_does_not_fill_the_memory(tmp_path):

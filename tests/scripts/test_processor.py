@@ -122,11 +122,14 @@ def test_a_class_for_googles_script_runs_unchanged(trained):
     rows = read_csv(run / "dev_predictions.csv")
     names = "guid text_a text_b label predicted_label probability correct"
     assert [*rows[0]] == names.split()
-    assert rows[0]["guid"] == "dev-1" and len(rows) == 60
+    assert rows[0]["guid"] == "dev-1"
+    assert len(rows) == 60
     lines = (run / "predictions.jsonl").read_text("utf-8").splitlines()
     first = json.loads(lines[0])
-    assert first["guid"] == "test-1" and "gold_label" not in first
-    assert len(lines) == 60 and (run / "report.html").is_file()
+    assert first["guid"] == "test-1"
+    assert "gold_label" not in first
+    assert len(lines) == 60
+    assert (run / "report.html").is_file()
     bert = serving.load(folder / "export")
     text_a, text_b = rows[0]["text_a"], rows[0]["text_b"]
     (answer,) = bert.classify([text_a], [text_b])
@@ -139,10 +142,12 @@ def test_the_class_is_recorded_and_its_folder_is_not(trained, flags):
         text = (folder / file).read_text("utf-8")
         recorded = json.loads(text)
         assert '"TicketsProcessor"' in text
-        assert str(flags["data_dir"]) not in text and "code/" not in text
+        assert str(flags["data_dir"]) not in text
+        assert "code/" not in text
     settings = recorded["origin"]["settings"]
     assert settings["processor"] == "TicketsProcessor"
-    assert settings["labels"] == ["0", "1"] and settings["num_texts"] == 2
+    assert settings["labels"] == ["0", "1"]
+    assert settings["num_texts"] == 2
 
 
 @pytest.mark.parametrize(

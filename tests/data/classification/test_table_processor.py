@@ -168,7 +168,8 @@ def test_labels_are_split_at_the_separator(tmp_path, caplog):
 
 def test_labels_with_another_separator_are_warned_of(tmp_path, caplog):
     labels_of_train(tmp_path, SEPARATED, output_mode="multilabel")
-    assert "'x|y'" in caplog.text and "--label_separator" in caplog.text
+    assert "'x|y'" in caplog.text
+    assert "--label_separator" in caplog.text
 
 
 LABELED_ROWS = [
