@@ -59,7 +59,7 @@ def test_tokenizers_as_transformers_writes_them_are_read(
 
 @pytest.mark.parametrize("kind", ["RoFormerTokenizer", "ClinicTokenizer"])
 def test_a_tokenizer_of_another_class_is_warned_of(tmp_path, caplog, kind):
-    """It may return the same tokens."""
+    """Another class may return the same tokens, so it is no error."""
     read(tmp_path, tokenizer_config={"tokenizer_class": kind})
     assert kind in caplog.text
 
