@@ -1,7 +1,6 @@
-"""The page of right and wrong predictions, as a browser would read it."""
+"""The page of right and wrong labels, as a browser would read it."""
 
 import numpy as np
-import pytest
 
 from data import report
 from data.classification.classification_examples import InputExample
@@ -10,11 +9,6 @@ from data.classification.label_report import write_label_report
 from tests.support.report_page import ReportPage
 
 HEADING = report.create_heading("<b>NER</b>", "topics.csv", {"f1": 0.9})
-
-
-TITLE = HEADING.title
-
-
 HOSTILE = "</b></style><script>x</script>&{{ 1 + 1 }}\"'"
 
 
@@ -58,7 +52,7 @@ def test_the_most_confident_wrong_label_comes_first(tmp_path, tokenizer):
     assert [text[0][1][:6] for _, text in page.wrong] == ["text 2", "text 1"]
     assert page.names[:2] == ["dev-2", "dev-1"]
     assert page.wrong[0][0] == f"Right: {HOSTILE}. Predicted: yes (1.000)."
-    assert page.headings == [TITLE, "Counts", "Wrong: 2", "Right: 2"]
+    assert page.headings == [HEADING.title, "Counts", "Wrong: 2", "Right: 2"]
     # The least certain right one is first. The other has an unread end.
     read, rest = page.right[1][1]
     assert (read, rest[0]) == (("", "text 0 | a b"), "unread")
@@ -80,21 +74,6 @@ def test_several_labels_of_a_text_are_counted_one_by_one(tmp_path, tokenizer):
     ]
 
 
-@pytest.mark.parametrize(
-    "num_right, num_examples, expected",
-    [
-        # Wilson's, as statsmodels' proportion_confint computes it.
-        (117, 120, (0.9291, 0.9915)),
-        (0, 10, (0.0, 0.2775)),
-        (10, 10, (0.7225, 1.0)),
-        (1, 1, (0.2065, 1.0)),
-    ],
-)
-def test_the_interval_is_wilsons(num_right, num_examples, expected):
-    interval = report.interval_of(num_right, num_examples)
-    assert interval == pytest.approx(expected, abs=1e-4)
-
-
 def test_a_score_is_beside_its_baseline_and_interval(tmp_path, tokenizer):
     outputs = [[4, 0], [0, 1], [0, 9], [0, 3]]
     labels = [HOSTILE, HOSTILE, HOSTILE, "yes"]
@@ -102,6 +81,11 @@ def test_a_score_is_beside_its_baseline_and_interval(tmp_path, tokenizer):
     page = write_labels(tmp_path, tokenizer, *args)
     assert "Right: 2 of 4 = 0.500, 95% interval 0.150 to 0.850" in page.text
     assert f"Always {HOSTILE}: 0.75." in page.text
+
+
+def test_the_baseline_of_several_labels_is_the_most_frequent_set(
+    tmp_path, tokenizer
+):
     labels = [["b", "a"], ["a", "b"], []]
     outputs = [[5, 5], [5, -1], [9, -9]]
     args = "multilabel", ["a", "b"], labels, outputs
