@@ -99,7 +99,7 @@ def made_once(request, tmp_path_factory):
     if hasattr(request.config, "workerinput"):
         shared = shared.parent
 
-    def made_once(make):
+    def make_or_read(make):
         result = shared / f"{make.__name__}.pickle"
         with open(shared / f"{make.__name__}.lock", "w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
@@ -110,7 +110,7 @@ def made_once(request, tmp_path_factory):
                 partial.replace(result)
         return pickle.loads(result.read_bytes())
 
-    return made_once
+    return make_or_read
 
 
 @pytest.fixture(scope="session")

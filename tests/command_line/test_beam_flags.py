@@ -133,7 +133,8 @@ def test_typing_errors_are_errors(arguments, parts):
 def test_options_that_beam_does_not_know_are_passed_on():
     given = ["dataflow_secret=a=b", "fast=true"]
     got = values_of("--runner=DirectRunner", others=given)
-    assert got["dataflow_secret"] == "a=b" and got["fast"] == "true"
+    assert got["dataflow_secret"] == "a=b"
+    assert got["fast"] == "true"
 
 
 @pytest.mark.parametrize("option", ["foo", "=foo", ""])

@@ -46,7 +46,8 @@ def test_ctrl_c_that_a_library_replaced_stays_ctrl_c(tmp_path, error):
     script = tmp_path / "script.py"
     script.write_text(INTERRUPTED.format(error=error))
     done = script_runner.run(script, tmp_path)
-    assert done.status == 130 and "Traceback" not in done.stderr
+    assert done.status == 130
+    assert "Traceback" not in done.stderr
     assert done.stderr.endswith("error: interrupted\n")
 
 
@@ -66,7 +67,8 @@ def test_a_lack_of_memory_has_words(tmp_path, text):
     script.write_text(OUT_OF_MEMORY.format(text=text))
     done = script_runner.run(script, tmp_path)
     line = done.stderr.splitlines()[-1]
-    assert done.status == 1 and line.startswith(f"error: {text}")
+    assert done.status == 1
+    assert line.startswith(f"error: {text}")
     assert "not enough memory" in line
 
 

@@ -1,7 +1,6 @@
 """Flags of a script, in groups that the command line does not show."""
 
 import dataclasses
-from typing import Literal
 
 import pytest
 
@@ -43,25 +42,10 @@ def test_a_flag_may_have_another_default_in_a_script():
     }
 
 
-def test_the_choices_of_a_flag_may_be_its_type():
-    @dataclasses.dataclass(frozen=True, kw_only=True)
-    class Config(flags.Config):
-        kind: Literal["int8"] | None = flags.flag(
-            None, "Kind.", choices=("int8",)
-        )
-
-    (flag,) = flags_of(Config)
-    assert flag.type is str
-    assert flag.is_valid("int8") and not flag.is_valid("int4")
-
-
-def test_flags_are_found_by_their_role():
-    names = [flag.name for flag in flags_of(Config, flags.Role.HEAD)]
-    assert names == ["length"]
-
-
-def test_a_flag_is_defined_once():
-    with pytest.raises(TypeError, match="length"):
+def test_a_flag_of_two_groups_is_refused():
+    with pytest.raises(
+        TypeError, match=r"\['length'\] are flags of several groups"
+    ):
 
         class Twice(flags.Config):
             loop: Loop = group(Loop)

@@ -10,12 +10,14 @@ def test_one_line_changes_on_a_terminal(monkeypatch, capsys):
     monkeypatch.setattr(progress, "BAR_INTERVAL", 0.0)
     assert [*progress.track("ab", 2)] == [*"ab"]
     errors = capsys.readouterr().err
-    assert "\r\033[Krecord 2 of 2" in errors and errors.count("\n") == 1
+    assert "\r\033[Krecord 2 of 2" in errors
+    assert errors.count("\n") == 1
 
 
 def test_a_line_of_progress_shows_values_and_a_rate(caplog):
     caplog.set_level("INFO", logger="absl")
-    assert [*progress.track("ab", 2)] == [*"ab"] and not caplog.messages
+    assert [*progress.track("ab", 2)] == [*"ab"]
+    assert not caplog.messages
     with progress.Progress(8, 4, "step", 16, "Training", 2.5) as bar:
         bar.update(5, loss=1.23456)
     assert "Training step 5 of 8  epoch 2 of 3  loss 1.235  " in caplog.text

@@ -1,83 +1,16 @@
-"""The page of right and wrong predictions, as a browser would read it."""
+"""What report.html of any task shows, and the numbers on it."""
 
-import numpy as np
 import pytest
 
-from data import report
-from data.classification.classification_examples import InputExample
-from data.classification.label_decoding import LabelDecoder
-from data.classification.label_report import write_label_report
+from data.report import (
+    Baseline,
+    JudgedPrediction,
+    Report,
+    create_heading,
+    find_outcomes,
+    interval_of,
+)
 from tests.support.report_page import ReportPage
-
-HEADING = report.create_heading("<b>NER</b>", "topics.csv", {"f1": 0.9})
-
-
-TITLE = HEADING.title
-
-
-HOSTILE = "</b></style><script>x</script>&{{ 1 + 1 }}\"'"
-
-
-def read(path):
-    return ReportPage(path.read_text(encoding="utf-8"))
-
-
-def write_labels(tmp_path, tokenizer, mode, names, labels, outputs):
-    text_b = f"a b {HOSTILE}\ud800"
-    examples = [
-        InputExample(f"dev-{i}", f"text {i}", text_b, label)
-        for i, label in enumerate(labels)
-    ]
-    path = tmp_path / "report.html"
-    decoder = LabelDecoder(mode, names)
-    outputs = np.array(outputs, np.float32)
-    # Each text has two WordPieces of its own, and [CLS] or [SEP].
-    write_label_report(
-        path,
-        HEADING,
-        examples=examples,
-        outputs=outputs,
-        decoder=decoder,
-        tokenizer=tokenizer,
-        max_seq_length=7,
-    )
-    return read(path)
-
-
-def test_the_most_confident_wrong_label_comes_first(tmp_path, tokenizer):
-    outputs = [[4, 0], [0, 1], [0, 9], [0, 3]]
-    names = [HOSTILE, "yes"]
-    labels = [HOSTILE, HOSTILE, HOSTILE, "yes"]
-    args = "classification", names, labels, outputs
-    page = write_labels(tmp_path, tokenizer, *args)
-    assert page.rows == [
-        ["", "support", f"as {HOSTILE}", "as yes"],
-        [HOSTILE, "3", "1", "2"],
-        ["yes", "1", "0", "1"],
-    ]
-    assert [text[0][1][:6] for _, text in page.wrong] == ["text 2", "text 1"]
-    assert page.names[:2] == ["dev-2", "dev-1"]
-    assert page.wrong[0][0] == f"Right: {HOSTILE}. Predicted: yes (1.000)."
-    assert page.headings == [TITLE, "Counts", "Wrong: 2", "Right: 2"]
-    # The least certain right one is first. The other has an unread end.
-    read, rest = page.right[1][1]
-    assert (read, rest[0]) == (("", "text 0 | a b"), "unread")
-
-
-def test_several_labels_of_a_text_are_counted_one_by_one(tmp_path, tokenizer):
-    labels = [["a"], ["a", "b"], []]
-    outputs = [[5, -5], [5, -1], [9, -9]]
-    args = "multilabel", ["a", "b"], labels, outputs
-    page = write_labels(tmp_path, tokenizer, *args)
-    assert page.rows == [
-        ["", "support", "missed", "right", "wrong"],
-        ["a", "2", "0", "2", "1"],
-        ["b (never predicted)", "1", "1", "0", "0"],
-    ]
-    assert [verdict for verdict, _ in page.wrong] == [
-        "Right: none. Predicted: a.",
-        "Right: a, b. Predicted: a.",
-    ]
 
 
 @pytest.mark.parametrize(
@@ -91,26 +24,62 @@ def test_several_labels_of_a_text_are_counted_one_by_one(tmp_path, tokenizer):
     ],
 )
 def test_the_interval_is_wilsons(num_right, num_examples, expected):
-    interval = report.interval_of(num_right, num_examples)
+    interval = interval_of(num_right, num_examples)
     assert interval == pytest.approx(expected, abs=1e-4)
 
 
-def test_a_score_is_beside_its_baseline_and_interval(tmp_path, tokenizer):
-    outputs = [[4, 0], [0, 1], [0, 9], [0, 3]]
-    labels = [HOSTILE, HOSTILE, HOSTILE, "yes"]
-    args = "classification", [HOSTILE, "yes"], labels, outputs
-    page = write_labels(tmp_path, tokenizer, *args)
-    assert "Right: 2 of 4 = 0.500, 95% interval 0.150 to 0.850" in page.text
-    assert f"Always {HOSTILE}: 0.75." in page.text
-    labels = [["b", "a"], ["a", "b"], []]
-    outputs = [[5, 5], [5, -1], [9, -9]]
-    args = "multilabel", ["a", "b"], labels, outputs
-    page = write_labels(tmp_path, tokenizer, *args)
-    assert "Right: 1 of 3" in page.text and "Always a, b: 0.67." in page.text
+def test_answers_are_right_wrong_or_missed():
+    outcomes = find_outcomes(right=["a", "b"], predicted=["c", "a", "c"])
+    assert outcomes == [("wrong", "c"), ("right", "a"), ("missed", "b")]
 
 
-def test_numbers_are_beside_their_mean(tmp_path, tokenizer):
-    args = "regression", None, ["1", "2", "6"], [[1.0], [3.0], [4.0]]
-    page = write_labels(tmp_path, tokenizer, *args)
-    assert "Mean error: 1. Always 3, the mean: 2." in page.text
-    assert "Right:" not in page.text.split("Largest errors")[0]
+def test_the_title_names_the_task_and_the_file():
+    heading = create_heading("SQuAD", "folder/dev.json/", {"f1": 0.5})
+    assert heading.title == "SQuAD: dev.json"
+
+
+def test_a_text_is_cut_where_marks_begin_and_end():
+    marks = {"right": [(2, 6)], "predicted": [(4, 8)]}
+    prediction = JudgedPrediction(1.0, "", "a boat left", 0, marks)
+    assert [*prediction.pieces()] == [
+        ("", "a "),
+        ("right", "bo"),
+        ("right predicted", "at"),
+        ("predicted", " l"),
+        ("", "eft"),
+    ]
+
+
+def test_a_shortened_text_ends_within_a_mark():
+    prediction = JudgedPrediction(1.0, "", "a boat", 0, {"right": [(2, 6)]})
+    assert [*prediction.pieces(length=3)] == [("", "a "), ("right", "b")]
+
+
+@pytest.fixture
+def page(tmp_path):
+    """The page of two wrong predictions, a right one, and a baseline."""
+    heading = create_heading("NER", "dev.txt", {"f1": 0.5})
+    report = Report(heading, baseline=Baseline("none", 0.25))
+    report.counts.update([("PER", "support"), ("PER", "right")])
+    for badness, name in [(0.5, "bad"), (-0.9, "good"), (0.75, "worst")]:
+        text = f"text of {name}"
+        verdict = f"{name}."
+        report.judged.append(
+            JudgedPrediction(badness, verdict, text, name, marks={})
+        )
+    report.write(tmp_path / "report.html")
+    return ReportPage((tmp_path / "report.html").read_text("utf-8"))
+
+
+def test_the_worst_prediction_comes_first(page):
+    assert page.names == ["worst", "bad", "good"]
+    assert page.headings[1:] == ["Counts", "Wrong: 2", "Right: 1"]
+
+
+def test_the_share_of_right_predictions_is_beside_the_baseline(page):
+    assert "Right: 1 of 3 = 0.333" in page.text
+    assert "Always none: 0.25." in page.text
+
+
+def test_the_table_counts_each_outcome_of_a_label(page):
+    assert page.rows == [["", "support", "right"], ["PER", "1", "1"]]

@@ -85,7 +85,8 @@ def test_a_link_is_not_followed(tmp_path, exists):
         lock.hold_lock(path, "x"),
     ):
         pytest.fail("a link was locked")
-    assert path.is_symlink() and target.exists() == exists
+    assert path.is_symlink()
+    assert target.exists() == exists
 
 
 def test_a_users_file_with_the_name_of_a_lock_stays(tmp_path):
@@ -95,4 +96,5 @@ def test_a_users_file_with_the_name_of_a_lock_stays(tmp_path):
     os.mkfifo(fifo)
     with lock.hold_lock(path, "x"), lock.hold_lock(fifo, "x"):
         pass
-    assert path.read_text() == "name = 'numpy'\n" and fifo.is_fifo()
+    assert path.read_text() == "name = 'numpy'\n"
+    assert fifo.is_fifo()

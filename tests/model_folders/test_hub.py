@@ -222,7 +222,9 @@ def test_tensorflows_weights_are_read_if_there_are_no_others(
 )
 def test_one_line_says_why_there_is_no_model(hub, download, path, says):
     error = download(*path.split())
-    assert error.startswith("error: ") and says in error and "\n" not in error
+    assert error.startswith("error: ")
+    assert says in error
+    assert "\n" not in error
     large = ("model.safetensors", "pytorch_model.bin", "model.weights.h5")
     assert not {*hub.sent}.intersection(large)
 

@@ -43,7 +43,8 @@ def test_a_folder_of_only_its_own_files_is_replaced(tmp_path):
     assert "part/renamed" in refused(path)
     (path / "part" / "renamed").unlink()
     write(path)
-    assert read(path) == "new" and os.listdir(path.parent) == ["model"]
+    assert read(path) == "new"
+    assert os.listdir(path.parent) == ["model"]
 
 
 def test_a_full_disk_changes_nothing_and_the_folder_is_named(tmp_path):
@@ -54,7 +55,8 @@ def test_a_full_disk_changes_nothing_and_the_folder_is_named(tmp_path):
         new_folders.new_folder(path),
     ):
         raise OSError(28, "No space left on device")
-    assert read(path) == "new" and os.listdir(path.parent) == ["model"]
+    assert read(path) == "new"
+    assert os.listdir(path.parent) == ["model"]
 
 
 @pytest.mark.parametrize("name", ["notes.txt", "part/notes", "link"])
@@ -114,7 +116,8 @@ def test_a_users_copy_of_the_old_folder_stays(tmp_path):
     write(path, "copied")
     path.rename(copy)
     write(path)
-    assert read(copy) == "copied" and read(path) == "new"
+    assert read(copy) == "copied"
+    assert read(path) == "new"
     assert "model.old" in refused(path)
 
 
@@ -139,7 +142,8 @@ def test_a_folder_is_on_the_disk_before_it_replaces_another(tmp_path, synced):
     assert {f"{partial}/part/file", f"{partial}/part", partial} <= {
         *synced_names
     }
-    assert synced_names[-1] == str(tmp_path) and "model" in synced[-1][1]
+    assert synced_names[-1] == str(tmp_path)
+    assert "model" in synced[-1][1]
 
 
 # What the operating system does to files, and `new_folder` uses.
@@ -204,4 +208,5 @@ def test_a_kill_between_any_two_operations_leaves_the_old_or_the_new(
         if not has_earlier:
             os.rename(path, tmp_path.parent / f"{number}-{tmp_path.name}")
         number += 1
-    assert number > 10 and kept == {"new", *["old"] * has_earlier}
+    assert number > 10
+    assert kept == {"new", *["old"] * has_earlier}

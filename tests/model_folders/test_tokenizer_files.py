@@ -59,7 +59,7 @@ def test_tokenizers_as_transformers_writes_them_are_read(
 
 @pytest.mark.parametrize("kind", ["RoFormerTokenizer", "ClinicTokenizer"])
 def test_a_tokenizer_of_another_class_is_warned_of(tmp_path, caplog, kind):
-    """It may return the same tokens."""
+    """Another class may return the same tokens, so it is no error."""
     read(tmp_path, tokenizer_config={"tokenizer_class": kind})
     assert kind in caplog.text
 
@@ -128,7 +128,8 @@ def test_special_words_of_a_model_are_named_once(tmp_path, caplog, files):
     for _ in range(2):
         read(tmp_path, **files)
     (message,) = caplog.messages
-    assert "[E1]" in message and "[CLS]" not in message
+    assert "[E1]" in message
+    assert "[CLS]" not in message
 
 
 def test_one_large_id_does_not_fill_the_memory(tmp_path):

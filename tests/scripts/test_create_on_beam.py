@@ -51,7 +51,8 @@ def test_beam_makes_the_same_bytes(tmp_path, arguments):
     run(tmp_path / "beam", arguments).check()
     run(tmp_path / "own", pipeline=None).check()
     shards = shards_in(tmp_path / "beam")
-    assert len(shards) == 3 and shards == shards_in(tmp_path / "own")
+    assert len(shards) == 3
+    assert shards == shards_in(tmp_path / "own")
 
 
 @pytest.mark.parametrize(
@@ -81,8 +82,10 @@ def test_an_error_of_a_worker_is_one_line(tmp_path, monkeypatch, arguments):
     monkeypatch.setenv("PYTHONPATH", str(golden.ROOT))
     error = run(tmp_path, arguments, input_file="corpus.txt.gz").error
     cause = local.partition("corpus.txt.gz")[2]
-    assert len(cause) > 9 and error.endswith(f"corpus.txt.gz{cause}")
-    assert "Traceback" not in error and "while running" not in error
+    assert len(cause) > 9
+    assert error.endswith(f"corpus.txt.gz{cause}")
+    assert "Traceback" not in error
+    assert "while running" not in error
 
 
 def test_workers_without_the_project_are_named(tmp_path):
@@ -122,6 +125,7 @@ def test_a_killed_worker_of_dask_changes_no_byte(tmp_path):
         script.finish().check()
         assert "Remove worker" in cluster.log()
     made = shards_in(tmp_path)
-    assert len(made) == 8 and made == shards_in(tmp_path / "own")
+    assert len(made) == 8
+    assert made == shards_in(tmp_path / "own")
     names = {*os.listdir(tmp_path)} - {"own", "dask", "corpus.txt"}
     assert names == {"out.manifest.json", *made}

@@ -79,7 +79,8 @@ def test_shards_are_written_once(corpus):
     files = [str(made / name) for name in names]
     tfrecords.check_records(files, feature_specs.pretraining_features(128, 20))
     count = records.count_records(files)
-    assert count > 1000 and f"{count:,} instances" in done.stdout
+    assert count > 1000
+    assert f"{count:,} instances" in done.stdout
     # The second time nothing is left to do, and other flags are noticed.
     before = script_runner.snapshot(made)
     assert f"{count:,} instances" in run(corpus.parent, **flags).check().stdout
@@ -114,7 +115,8 @@ def test_beam_makes_the_same_bytes(tmp_path):
         run(tmp_path / name, **flags, **changes).check()
         paths = sorted((tmp_path / name).glob("out-*"))
         made.append([path.read_bytes() for path in paths])
-    assert len(made[0]) == 3 and made[0] == made[1]
+    assert len(made[0]) == 3
+    assert made[0] == made[1]
 
 
 @pytest.mark.slow
@@ -128,7 +130,8 @@ def test_a_killed_worker_is_reported_and_work_resumes(corpus):
         error = script.finish().error
     assert "killed" in error
     written = set(corpus.parent.glob("made/out-*-of-00008"))
-    assert len(written) < 8 and not list(corpus.parent.glob("*.manifest.json"))
+    assert len(written) < 8
+    assert not list(corpus.parent.glob("*.manifest.json"))
     for shard in written:
         records.count_records([str(shard)])
     made = {shard: shard.read_bytes() for shard in written}

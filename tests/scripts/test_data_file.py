@@ -232,7 +232,8 @@ def test_one_file_of_entities_is_all_that_a_run_needs(entities):
         both = sum(one in right for one in predicted)
         counts += len(predicted), len(right), both
     f1 = read_results(folder / "run")["f1"]
-    assert f1 == pytest.approx(2 * counts[2] / counts[:2].sum()) and f1 > 0
+    assert f1 == pytest.approx(2 * counts[2] / counts[:2].sum())
+    assert f1 > 0
     steps = [*range(15, 106, 15), 110]
     check_run("run_ner.py", folder, entities.flags, steps)
 

@@ -172,9 +172,11 @@ def test_help_and_wrong_flags_do_not_wait_for_tensorflow(script, printed):
     name = script if "." in script else f"{script}.py"
     documented = flags_index.read_flags()[name].keys()
     text, wrong = printed[script]
-    assert wrong == "1 []" and text.endswith("\n0 []")
+    assert wrong == "1 []"
+    assert text.endswith("\n0 []")
     listed = re.findall(r"^ +--(?:\[no\])?(\w+):", text, re.M)
-    assert documented and documented <= {*listed}
+    assert documented
+    assert documented <= {*listed}
     # The script's own text, and its path as the user types it.
     path = ROOT / f"{script.replace('.', '/')}.py"
     purpose = ast.get_docstring(ast.parse(path.read_text()))

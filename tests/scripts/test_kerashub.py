@@ -72,4 +72,5 @@ def test_a_preset_is_converted(output_format, classifier, tmp_path):
     recorded = np.load(RECORDED / "out_c.npz")["logits"]
     assert_close(model(FEATURES), recorded, tolerance=1e-5)
     tokenizer = FullTokenizer.from_preset(tmp_path / "out")
-    assert tokenizer.do_lower_case and len(tokenizer.tokens) == 1600
+    assert tokenizer.do_lower_case
+    assert len(tokenizer.tokens) == 1600

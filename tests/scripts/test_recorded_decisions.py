@@ -140,7 +140,8 @@ def test_an_evaluation_scores_the_runs_own_dev_set(folder, flags):
     before = read_results(folder / "run")
     predictions = (folder / "run/dev_predictions.csv").read_bytes()
     done = run_later(folder, **flags).check()
-    assert not doubts(done) and "are only shown" not in done.stderr
+    assert not doubts(done)
+    assert "are only shown" not in done.stderr
     assert read_results(folder / "run") == before
     assert (folder / "run/dev_predictions.csv").read_bytes() == predictions
 
@@ -198,7 +199,8 @@ def test_scores_of_another_table_are_shown_and_change_no_file(
     write_table(folder / "other.csv", change(rows, new_rows))
     before = contents(folder / "run")
     done = run_later(folder, data_file="other.csv").check()
-    assert not doubts(done) and "are only shown" in done.stderr
+    assert not doubts(done)
+    assert "are only shown" in done.stderr
     assert contents(folder / "run") == before
 
 
@@ -210,7 +212,8 @@ def test_the_dev_set_of_another_table_has_no_row_that_was_trained_on(
     write_table(folder / "other.csv", change(rows, new_rows))
     flags = {"init_checkpoint": "run", "output_dir": "scored"}
     done = run_later(folder, data_file="other.csv", **flags).check()
-    assert not doubts(done) and "are only shown" not in done.stderr
+    assert not doubts(done)
+    assert "are only shown" not in done.stderr
     # Each row of it was one before, or is new.
     trained_texts = {text.upper() for text, _ in rows}
     assert texts_in(folder / "scored") & trained_texts <= texts_in(
@@ -395,7 +398,8 @@ def test_texts_of_another_column_are_in_doubt(
     before = contents(tmp_path / "run")
     flags = {"output_dir": "new", "text_column": "text"} | {model: "run"}
     (doubt,) = doubts(run_later(tmp_path, **flags).check())
-    assert "by 'title'" in doubt and "by 'text'" in doubt
+    assert "by 'title'" in doubt
+    assert "by 'text'" in doubt
     assert contents(tmp_path / "run") == before
 
 
@@ -405,7 +409,8 @@ def test_a_folder_with_the_table_is_not_scored(folder):
     before = contents(folder / "run")
     flags = {"data_file": None, "data_dir": "data", "do_eval": True}
     error = run_later(folder, **flags).error
-    assert "dev.csv" in error and "table.csv" in error
+    assert "dev.csv" in error
+    assert "table.csv" in error
     assert contents(folder / "run") == before
 
 

@@ -122,7 +122,8 @@ def test_the_card_of_a_run_shows_its_results_and_files(classified):
     folder, _ = classified
     card = (folder / "run/README.md").read_text()
     assert "| label | precision | recall | f1 | support |\n" in card
-    assert "| dev.tsv | 120 |" in card and "`report.html`" in card
+    assert "| dev.tsv | 120 |" in card
+    assert "`report.html`" in card
 
 
 def test_what_only_a_run_needs_is_in_its_folder_state(classified):
@@ -135,7 +136,8 @@ def test_what_only_a_run_needs_is_in_its_folder_state(classified):
 def test_predictions_name_examples_and_labels(classified):
     run = classified[0] / "run"
     table, lines = read_predictions(run)
-    assert table.shape == (60, 2) and len(np.unique(table)) > 30
+    assert table.shape == (60, 2)
+    assert len(np.unique(table)) > 30
     np.testing.assert_allclose(table.sum(-1), 1, atol=1e-6)
     submission = (run / "MRPC.tsv").read_text().splitlines()
     assert submission[0] == "index\tprediction"
@@ -153,7 +155,8 @@ def test_the_vocabulary_and_labels_are_exported_with_the_weights(classified):
     assert (extra / "vocab.txt").read_bytes() == vocab
     assert (extra / "labels.txt").read_text() == "0\n1\n"
     card = (folder / "export/README.md").read_text()
-    assert "0. `0`\n1. `1`\n" in card and "Text: lower-cased" in card
+    assert "0. `0`\n1. `1`\n" in card
+    assert "Text: lower-cased" in card
     assert "| train | train.tsv | 900 |" in card
     assert not [*folder.glob("export.*")]
 

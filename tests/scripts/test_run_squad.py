@@ -58,7 +58,8 @@ def test_answers_are_cut_from_the_passages(finished):
     assert list(predictions) == list(nbest) == list(asked)
     names = {"text", "probability", "start_logit", "end_logit"}
     for qas_id, answer in predictions.items():
-        assert answer and answer in asked[qas_id][0]
+        assert answer
+        assert answer in asked[qas_id][0]
         entries = nbest[qas_id]
         assert 1 <= len(entries) <= 5
         assert entries[0]["text"] == answer
@@ -78,7 +79,8 @@ def test_a_finished_run_is_exported_without_questions(finished, tmp_path):
         export_dir="served",
     ).check()
     card = (tmp_path / "served/README.md").read_text()
-    assert "finds the answer" in card and str(tmp_path) not in card
+    assert "finds the answer" in card
+    assert str(tmp_path) not in card
 
 
 @pytest.mark.slow

@@ -35,7 +35,8 @@ def flags(tmp_path_factory, tiny):
 
 def test_a_head_scores_each_of_four_endings(flags):
     table, lines = read_predictions(flags["output_dir"])
-    assert table.shape == (10, 4) and len(lines) == 10
+    assert table.shape == (10, 4)
+    assert len(lines) == 10
     weights = values(flags["export_weights"] / "bert_model.ckpt")
     assert weights["output_weights"].shape == (1, 32)
     # The length is of one ending, not of all four.

@@ -86,7 +86,8 @@ def test_summaries_name_losses_rates_and_memory(runs):
     assert sorted(curves["loss"]) == [1, 2, 3, 4]
     # The first step's time holds the start-up, so it has no rate.
     rates = curves["examples_per_second"]
-    assert sorted(rates) == [2, 3, 4] and min(rates.values()) > 0
+    assert sorted(rates) == [2, 3, 4]
+    assert min(rates.values()) > 0
     assert curves["learning_rate"][3] == pytest.approx(1e-3 * 2 / 4)
     assert 0.1 < curves["peak_memory_gib"][4] < 20
 
@@ -170,7 +171,8 @@ def test_without_next_sentences_they_are_neither_trained_nor_scored(runs):
     )
     assert "next_sentence_loss" not in frozen
     results = (runs["frozen"][0] / "eval_results.txt").read_text()
-    assert "masked_lm_accuracy" in results and "next_sentence" not in results
+    assert "masked_lm_accuracy" in results
+    assert "next_sentence" not in results
     # Of the same weights.
     assert frozen["masked_lm_loss"][1] == plain["masked_lm_loss"][1]
 

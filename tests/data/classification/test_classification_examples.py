@@ -115,30 +115,52 @@ def test_texts_that_were_cut_are_counted(tokenizer, caplog):
     assert caplog.messages[-1] == message
 
 
-def test_the_windows_of_a_text_cover_it_and_their_weights_add_up_to_1(
-    tokenizer, caplog
-):
-    caplog.set_level("INFO", logger="absl")
+def create_windows(tokenizer):
+    """Returns the windows of a long text, an empty text and a short text."""
     texts = ["a b c a b c a", "", "a b c"]
     examples = [InputExample("g", text, None, "y") for text in texts]
-    windows = [*create_window_features(examples, ["x", "y"], 6, tokenizer, 2)]
+    return [*create_window_features(examples, ["x", "y"], 6, tokenizer, 2)]
+
+
+@pytest.fixture
+def windows(tokenizer):
+    """The windows of three texts, as `create_windows` returns them."""
+    return create_windows(tokenizer)
+
+
+def test_the_windows_of_a_text_cover_it(windows):
     long, empty, short = windows
     assert [window.input_ids for window in long] == [
         [2, 4, 5, 6, 4, 3],
         [2, 6, 4, 5, 6, 3],
         [2, 5, 6, 4, 3, 0],
     ]
-    assert [window.input_mask for window in long][2] == [1, 1, 1, 1, 1, 0]
+    assert long[2].input_mask == [1, 1, 1, 1, 1, 0]
     assert [window.input_ids for window in empty] == [[2, 3, 0, 0, 0, 0]]
     assert [window.input_ids for window in short] == [[2, 4, 5, 6, 3, 0]]
-    assert [window.weight for window in long] == [1 / 3] * 3
-    assert [window.weight for window in (*empty, *short)] == [1, 1]
-    assert {window.label_id for group in windows for window in group} == {1}
+
+
+def test_the_weights_of_the_windows_of_a_text_add_up_to_1(windows):
+    weights = [[window.weight for window in group] for group in windows]
+    assert weights == [[1 / 3] * 3, [1], [1]]
+
+
+def test_each_window_has_the_label_of_its_text(windows):
+    label_ids = [[window.label_id for window in group] for group in windows]
+    assert label_ids == [[1, 1, 1], [1], [1]]
+
+
+def test_texts_that_were_split_into_windows_are_counted(tokenizer, caplog):
+    caplog.set_level("INFO", logger="absl")
+    create_windows(tokenizer)
     assert caplog.messages == [
         "1 of 3 texts were longer than --max_seq_length=6 and were split "
         "into windows (--doc_stride=2)"
     ]
-    record = encode_classification_features(long[0])
+
+
+def test_the_record_of_a_window_contains_its_weight(windows):
+    record = encode_classification_features(windows[0][0])
     values = tf.train.Example.FromString(record).features.feature
     assert values["example_weights"].float_list.value == pytest.approx([1 / 3])
 

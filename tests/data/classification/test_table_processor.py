@@ -15,6 +15,46 @@ from tests.support.labeled_tables import (
     read_examples,
 )
 
+# Rows of a table without names of columns, and the flags that read them.
+ROWS = "a,yes\nb,no\n" * 5
+NUMBERED_COLUMNS = {"text_column": "1", "label_column": "2", "delimiter": ","}
+# Tables with quotes that open in one line and close in another.
+QUOTED_TEXT = 'text\tlabel\n"a\tyes\nb"\tno\nc\tyes\n'
+QUOTED_LABEL = 'text\tlabel\nx\t"yes\ny\tno\nz\tyes"\nc\tno'
+# A text with two labels.
+SEPARATED_LABELS = "text,label\na,x|y\nb,x\nc,y\nd,z\n"
+LABELED_ROWS = [
+    {"text": text, "label": label}
+    for text, label in zip("abcdef", "xyxyxy", strict=True)
+]
+INCOMPLETE_ROWS = [
+    {"text": None, "label": "x"},
+    {"text": " ", "label": "x"},
+    {"text": "\u200b\ufeff", "label": "x"},
+    {"label": "x"},
+    {"text": "g", "label": None},
+    {"text": "h", "label": ""},
+    {"text": "i", "label": []},
+    {"text": "j", "label": float("nan")},
+    {"text": "k"},
+]
+ALL_ROWS = [LABELED_ROWS[0], *INCOMPLETE_ROWS, *LABELED_ROWS[1:]]
+PRODIGY_ROWS = [
+    {"text": f"t{i}", "label": "xy"[i % 2], "answer": answer}
+    for i, answer in enumerate(["accept", "reject", "accept", "ignore"])
+]
+COLUMN_OF_EACH_LABEL = "text,toxic,insult,threat\na,0,1,0\nb,1,1,0\nc,0,0,0\n"
+THREE_COLUMNS = {"label_column": "toxic,insult,threat"}
+# Labels that look the same.
+for_spellings = pytest.mark.parametrize(
+    "spellings",
+    [
+        ["Café", "Cafe\u0301"],
+        ["boats", "boats\u200b", "\ufeffboats", "bo\u00adats", " boats "],
+        ["old boats", "old\u00a0boats", "old  boats", "old\u3000boats"],
+    ],
+)
+
 
 def test_a_csv_may_have_quotes_a_byte_order_mark_and_dos_line_ends(tmp_path):
     text = (
@@ -93,7 +133,7 @@ def test_several_labels_of_a_test_set_are_kept(tmp_path):
             "line 3, column 'label': .*'q'",
         ),
         ("dev.csv", "text,label\na, ", "dev.csv contains no example"),
-        ("dev.csv", "text,label\n", "dev.csv"),
+        ("dev.csv", "text,label\n", "dev.csv contains no example"),
         ("dev.jsonl", '{"text": 1, "label": "x"}', "line 1, column 'text'"),
     ],
 )
@@ -121,28 +161,20 @@ def test_a_text_may_be_its_own_pair_as_in_simcse(tmp_path):
     assert task.text_columns == ["text", "text"]
 
 
-ROWS = "a,yes\nb,no\n" * 5
-NUMBERED = {"text_column": "1", "label_column": "2", "delimiter": ","}
-
-
 def test_the_first_row_is_an_example_where_columns_have_numbers(tmp_path):
-    assert labels_of_train(tmp_path, ROWS, **NUMBERED) == ["no", "yes"]
+    assert labels_of_train(tmp_path, ROWS, **NUMBERED_COLUMNS) == ["no", "yes"]
 
 
 @pytest.mark.parametrize("mode", ["classification", "multilabel"])
 def test_names_of_columns_are_no_example(tmp_path, mode):
     table = f"text,label\n{ROWS}"
     with pytest.raises(ValueError, match=r"line 1 .*'label'"):
-        labels_of_train(tmp_path, table, output_mode=mode, **NUMBERED)
+        labels_of_train(tmp_path, table, output_mode=mode, **NUMBERED_COLUMNS)
 
 
 def test_a_second_header_of_joined_files_is_an_error(tmp_path):
-    with pytest.raises(ValueError, match="line 12"):
+    with pytest.raises(ValueError, match="line 12: the line repeats the names"):
         labels_of_train(tmp_path, 2 * f"text,label\n{ROWS}")
-
-
-QUOTED_TEXT = 'text\tlabel\n"a\tyes\nb"\tno\nc\tyes\n'
-QUOTED_LABEL = 'text\tlabel\nx\t"yes\ny\tno\nz\tyes"\nc\tno'
 
 
 @pytest.mark.parametrize("text", [QUOTED_TEXT, QUOTED_LABEL])
@@ -156,37 +188,17 @@ def test_without_quoting_a_quote_is_a_letter(tmp_path):
     assert first == ("train-1", '"a', None, "yes")
 
 
-SEPARATED = "text,label\na,x|y\nb,x\nc,y\nd,z\n"
-
-
 def test_labels_are_split_at_the_separator(tmp_path, caplog):
     options = {"output_mode": "multilabel", "label_separator": "|"}
-    actual = labels_of_train(tmp_path, SEPARATED, **options)
+    actual = labels_of_train(tmp_path, SEPARATED_LABELS, **options)
     assert actual == ["x", "y", "z"]
     assert "--label_separator" not in caplog.text
 
 
 def test_labels_with_another_separator_are_warned_of(tmp_path, caplog):
-    labels_of_train(tmp_path, SEPARATED, output_mode="multilabel")
-    assert "'x|y'" in caplog.text and "--label_separator" in caplog.text
-
-
-LABELED_ROWS = [
-    {"text": text, "label": label}
-    for text, label in zip("abcdef", "xyxyxy", strict=True)
-]
-INCOMPLETE_ROWS = [
-    {"text": None, "label": "x"},
-    {"text": " ", "label": "x"},
-    {"text": "\u200b\ufeff", "label": "x"},
-    {"label": "x"},
-    {"text": "g", "label": None},
-    {"text": "h", "label": ""},
-    {"text": "i", "label": []},
-    {"text": "j", "label": float("nan")},
-    {"text": "k"},
-]
-ALL_ROWS = [LABELED_ROWS[0], *INCOMPLETE_ROWS, *LABELED_ROWS[1:]]
+    labels_of_train(tmp_path, SEPARATED_LABELS, output_mode="multilabel")
+    assert "'x|y'" in caplog.text
+    assert "--label_separator" in caplog.text
 
 
 @pytest.mark.parametrize(
@@ -208,30 +220,20 @@ def test_rows_of_a_test_set_are_all_kept(tmp_path):
     assert actual == [*"xxxxx", *[None] * 5, *"yxyxy"]
 
 
-SPELLINGS = pytest.mark.parametrize(
-    "spellings",
-    [
-        ["Café", "Cafe\u0301"],
-        ["boats", "boats\u200b", "\ufeffboats", "bo\u00adats", " boats "],
-        ["old boats", "old\u00a0boats", "old  boats", "old\u3000boats"],
-    ],
-)
-
-
 def table_of_labels(labels):
     """Returns a table of texts with these labels."""
     rows = (f"t{number},{label}\n" for number, label in enumerate(labels))
     return "text,label\n" + "".join(rows)
 
 
-@SPELLINGS
+@for_spellings
 def test_spellings_that_look_the_same_are_one_label(tmp_path, spellings):
     text = table_of_labels([*spellings, "inns"])
     expected = sorted([spellings[0], "inns"])
     assert labels_of_train(tmp_path, text) == expected
 
 
-@SPELLINGS
+@for_spellings
 @pytest.mark.parametrize("mode", ["classification", "multilabel"])
 def test_a_label_of_a_flag_may_have_another_spelling(tmp_path, spellings, mode):
     text = table_of_labels([*spellings, "inns"])
@@ -253,12 +255,6 @@ def test_labels_that_may_be_misspelled_are_named(tmp_path, caplog):
     assert line.count("like") == 2
 
 
-PRODIGY_ROWS = [
-    {"text": f"t{i}", "label": "xy"[i % 2], "answer": answer}
-    for i, answer in enumerate(["accept", "reject", "accept", "ignore"])
-]
-
-
 def test_only_accepted_rows_of_prodigy_are_read(tmp_path, caplog):
     assert labels_of(tmp_path, "train.jsonl", PRODIGY_ROWS) == ["x", "x"]
     assert "2 rows left out" in caplog.text
@@ -268,10 +264,6 @@ def test_the_answers_of_prodigy_may_be_the_labels(tmp_path):
     options = {"label_column": "answer"}
     actual = labels_of(tmp_path, "train.jsonl", PRODIGY_ROWS, **options)
     assert actual == ["accept", "reject", "accept", "ignore"]
-
-
-COLUMN_OF_EACH_LABEL = "text,toxic,insult,threat\na,0,1,0\nb,1,1,0\nc,0,0,0\n"
-THREE_COLUMNS = {"label_column": "toxic,insult,threat"}
 
 
 def test_each_label_may_have_a_column(tmp_path):

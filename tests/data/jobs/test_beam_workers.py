@@ -58,8 +58,10 @@ def explain(error, cause=None):
 )
 def test_the_cause_in_a_traceback(error, kind, message):
     error_class, text = explain(RuntimeError(FLINK.format(error=error)))
-    assert error_class is kind and text.startswith(message)
-    assert "while running" not in text and "org.apache" not in text
+    assert error_class is kind
+    assert text.startswith(message)
+    assert "while running" not in text
+    assert "org.apache" not in text
 
 
 def test_the_cause_of_a_chain():

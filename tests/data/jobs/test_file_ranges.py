@@ -24,42 +24,74 @@ def read_ranges(ranges, layout=table_formats.DEFAULT_LAYOUT):
     ]
 
 
-def check_shares(paths, layout=table_formats.DEFAULT_LAYOUT, max_shares=40):
-    """Cuts files into shares. Returns the largest number of shares."""
-    paths = [*map(str, paths)]
-    whole = read_ranges(map(FileRange, paths), layout)
-    counts = []
-    for number in range(1, max_shares):
-        shares = file_ranges.split_files(paths, layout, number)
-        assert len(shares) <= number
-        assert all(shares)
-        counts.append(len(shares))
-        ranges = itertools.chain.from_iterable(shares)
-        assert read_ranges(ranges, layout) == whole
-    return max(counts)
+def read_whole(paths, layout=table_formats.DEFAULT_LAYOUT):
+    """Returns what `read_ranges` returns of files that are not cut."""
+    return read_ranges([FileRange(str(path)) for path in paths], layout)
 
 
-@pytest.mark.parametrize("seed", range(6))
-@pytest.mark.parametrize("name", ["a.txt", "a.jsonl", "a.log"])
-def test_lines_are_read_once_and_keep_their_numbers(tmp_path, name, seed):
+def split(paths, max_shares, layout=table_formats.DEFAULT_LAYOUT):
+    """Cuts files into at most so many shares, and returns the shares."""
+    return file_ranges.split_files([*map(str, paths)], layout, max_shares)
+
+
+def read_shares(shares, layout=table_formats.DEFAULT_LAYOUT):
+    """Returns what `read_ranges` returns of all shares, one after the other."""
+    return read_ranges(itertools.chain.from_iterable(shares), layout)
+
+
+def write_odd_lines(path, seed):
+    """Writes lines of many lengths and endings, one of wrong bytes."""
     rng = random.Random(seed)
     lines = []
     for number in range(60):
         text = rng.choice(["", "a", "\u4e2d" * 5, "[1]", "x" * 300, " "])
-        if name == "a.jsonl" and rng.random() < 0.8:
+        if path.suffix == ".jsonl" and rng.random() < 0.8:
             text = json.dumps({"text": text, "id": number})
         lines.append(text + rng.choice(ENDS))
-    lines[0] = '{"text": "first"}\n' if name == "a.jsonl" else "first\n"
+    lines[0] = '{"text": "first"}\n' if path.suffix == ".jsonl" else "first\n"
     mark = b"\xef\xbb\xbf" if seed % 2 else b""
     end = b"" if seed % 3 else b"the end"
-    path = tmp_path / name
     path.write_bytes(mark + "".join(lines).encode() + b"\xff\n" + end)
-    assert check_shares([path]) > 10
-    small = tmp_path / "small.txt"
-    small.write_text("one\ntwo")
-    empty = tmp_path / "empty.txt"
-    empty.write_text("")
-    assert check_shares([small, empty, path, small]) > 10
+
+
+for_each_seed = pytest.mark.parametrize("seed", range(6))
+for_each_name = pytest.mark.parametrize("name", ["a.txt", "a.jsonl", "a.log"])
+
+
+@for_each_seed
+@for_each_name
+def test_lines_are_read_once_and_keep_their_numbers(tmp_path, name, seed):
+    write_odd_lines(tmp_path / name, seed)
+    whole = read_whole([tmp_path / name])
+    for max_shares in range(1, 40):
+        shares = split([tmp_path / name], max_shares)
+        assert read_shares(shares) == whole
+
+
+@for_each_seed
+@for_each_name
+def test_lines_of_several_files_are_read_once(tmp_path, name, seed):
+    write_odd_lines(tmp_path / name, seed)
+    (tmp_path / "small.txt").write_text("one\ntwo")
+    (tmp_path / "empty.txt").write_text("")
+    names_read = ("small.txt", "empty.txt", name, "small.txt")
+    paths = [tmp_path / name_read for name_read in names_read]
+    whole = read_whole(paths)
+    for max_shares in range(1, 40):
+        assert read_shares(split(paths, max_shares)) == whole
+
+
+@for_each_name
+def test_a_small_file_of_lines_is_cut_as_well(tmp_path, name):
+    write_odd_lines(tmp_path / name, seed=0)
+    assert 10 < len(split([tmp_path / name], 39)) <= 39
+
+
+@for_each_name
+def test_no_share_is_empty(tmp_path, name):
+    write_odd_lines(tmp_path / name, seed=0)
+    for max_shares in range(1, 40):
+        assert all(split([tmp_path / name], max_shares))
 
 
 @pytest.mark.parametrize(
@@ -91,12 +123,10 @@ def test_other_files_are_whole(tmp_path, name, contents):
 def test_an_encoding_is_read_from_the_beginning(tmp_path):
     path = tmp_path / "a.txt"
     path.write_bytes("\u00e9\n".encode("cp1252") * 50)
-    assert (
-        check_shares(
-            [path], table_formats.DEFAULT_LAYOUT._replace(encoding="cp1252")
-        )
-        == 1
-    )
+    layout = table_formats.DEFAULT_LAYOUT._replace(encoding="cp1252")
+    shares = split([path], 39, layout)
+    assert len(shares) == 1
+    assert read_shares(shares, layout) == read_whole([path], layout)
 
 
 def test_parquet_is_cut_between_groups_of_rows(tmp_path):
@@ -109,10 +139,12 @@ def test_parquet_is_cut_between_groups_of_rows(tmp_path):
     parquet.write_table(table, tmp_path / "a.parquet", row_group_size=10)
     parquet.write_table(table[:7], tmp_path / "b.parquet")
     parquet.write_table(table[:0], tmp_path / "c.parquet")
-    paths = [tmp_path / name for name in ("b.parquet", "a.parquet")]
-    assert check_shares(paths) == 11
-    assert check_shares([tmp_path / "a.parquet"]) == 10
-    assert check_shares([tmp_path / "c.parquet", *paths]) == 12
+    names_read = ("c.parquet", "b.parquet", "a.parquet")
+    paths = [tmp_path / name for name in names_read]
+    shares = split(paths, 39)
+    # 1 of the empty file, 1 of the small file and 10 of the others.
+    assert len(shares) == 12
+    assert read_shares(shares) == read_whole(paths)
 
 
 def test_the_size_of_the_input_determines_the_shares(tmp_path):
@@ -130,4 +162,6 @@ def test_the_size_of_the_input_determines_the_shares(tmp_path):
 def test_a_long_line_is_in_one_range(tmp_path):
     path = tmp_path / "a.txt"
     path.write_bytes(b"x" * 3_000_000 + b"\r" + b"y" * 2_000_000 + b"\nend")
-    assert check_shares([path], max_shares=9) == 2
+    shares = split([path], 8)
+    assert len(shares) == 2
+    assert read_shares(shares) == read_whole([path])

@@ -157,7 +157,7 @@ def test_conll_2003_has_its_published_counts(
     [("train", "train"), ("eval", "valid"), ("predict", "test")],
 )
 def test_tags_of_conll_2003_stay_as_they_are(purpose, file):
-    """They are IOB2 already."""
+    """The tags of these files are IOB2 already."""
     path = golden.shared(f"data/conll2003/{file}.txt")
     examples = create(path.parent).read(purpose)
     lines = [line.split() for line in path.read_text().splitlines()]

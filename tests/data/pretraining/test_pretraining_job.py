@@ -82,7 +82,8 @@ def test_random_next_of_a_long_document_is_of_the_part_before(
     assert word_pairs[0] == {(word, word) for word in words}
     # Each part is one document. Only the first part has no part before it.
     others = {pair for pair in word_pairs[1] if pair[0] != pair[1]}
-    assert len(others) == 4 and len(word_pairs[1] - others) == 1
+    assert len(others) == 4
+    assert len(word_pairs[1] - others) == 1
 
 
 class Stop(Exception):
@@ -218,7 +219,8 @@ def test_a_damaged_shard_is_rebuilt(
     sizes = [shard["bytes"] for shard in manifest["shards"]]
     assert sizes == [*map(len, before)]
     del written[:]
-    assert create_shards(tmp_path) == manifest and not written
+    assert create_shards(tmp_path) == manifest
+    assert not written
 
 
 @pytest.mark.parametrize("contents", ["{", '{"flags": {}, "inputs": 5}'])

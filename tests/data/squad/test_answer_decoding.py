@@ -54,7 +54,8 @@ def test_passages_without_a_wordpiece_have_no_answer(
     examples, features = create_windows(tmp_path, tokenizer, context)
     assert not features
     texts, nbest, _ = decode(examples, [], [])
-    assert texts == {"q0": "empty"} and len(nbest["q0"]) == 1
+    assert texts == {"q0": "empty"}
+    assert len(nbest["q0"]) == 1
     answers, _, _ = decode(examples, [], [], version_2_with_negative=True)
     assert answers == {"q0": ""}
 

@@ -24,7 +24,8 @@ def test_the_offsets_of_tokens_point_to_them_in_the_text(path, casing):
         assert tokens == tokenizer.tokenize(text)
         previous = (0, 0)
         for token, span in zip(tokens, spans, strict=True):
-            assert previous <= span and span[0] < span[1] <= len(text)
+            assert previous <= span
+            assert span[0] < span[1] <= len(text)
             previous = span
             part = text[slice(*span)]
             # A syllable of Hangul may be several tokens; a sigma is another

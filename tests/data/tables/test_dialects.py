@@ -5,6 +5,16 @@ import pytest
 from data.tables import dialects
 from tests.support.table_rows import read_only_rows, read_table
 
+# Tables whose names or cells make no sense as UTF-8.
+WRONG_BYTES = {
+    "names.csv": "Мнение,Жизнь\nЧтили 1,годно 1\nЧтили 2,годно 2\n",
+    "names_only.csv": "Мнение,text\nAnna,hello\nBert,good day\n",
+    "mark.csv": "a;Ладный,1\nb;Зря,2\n",
+}
+# Rows whose texts contain commas, so that a comma may be the delimiter too.
+ROWS_WITH_COMMAS = "Good, I like it{mark}pos\nBad, I left{mark}neg\n"
+for_each_mark = pytest.mark.parametrize("mark", ["\t", ";", "|"])
+
 
 def test_blanks_before_quotes_are_read_beside_escaped_quotes(tmp_path):
     data = 'Name, Country\n"A \\"B\\" C", "JAM"\n"D", "USA, NY"\n'
@@ -13,9 +23,6 @@ def test_blanks_before_quotes_are_read_beside_escaped_quotes(tmp_path):
         {"Name": 'A "B" C', "Country": "JAM"},
         {"Name": "D", "Country": "USA, NY"},
     ]
-
-
-ROWS = "".join(f'"It left at {i}, late",{"sea" * (i % 2)}\n' for i in range(9))
 
 
 def test_quoted_texts_of_one_column_stay_texts(tmp_path):
@@ -33,18 +40,14 @@ def test_quoted_texts_without_a_name_stay_texts(tmp_path):
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 @pytest.mark.parametrize("mark", [",", ";"])
 def test_the_line_that_tells_excel_the_mark_is_read(tmp_path, mark, end):
-    data = f"sep={mark}\ntext{mark}label\n" + ROWS.replace('",', f'"{mark}')
-    data = data.replace("\n", end)
+    rows_written = [f"sep={mark}", f"text{mark}label"]
+    for i in range(9):
+        label = "sea" * (i % 2)
+        rows_written.append(f'"It left at {i}, late"{mark}{label}')
+    data = "".join(f"{row}{end}" for row in rows_written)
     rows = read_table(tmp_path, "excel.csv", "\ufeff" + data)
     assert rows[1] == (4, {"text": "It left at 1, late", "label": "sea"})
     assert len(rows) == 9
-
-
-WRONG_BYTES = {
-    "names.csv": "Мнение,Жизнь\nЧтили 1,годно 1\nЧтили 2,годно 2\n",
-    "names_only.csv": "Мнение,text\nAnna,hello\nBert,good day\n",
-    "mark.csv": "a;Ладный,1\nb;Зря,2\n",
-}
 
 
 @pytest.mark.parametrize("name", WRONG_BYTES)
@@ -54,7 +57,7 @@ def test_the_error_about_the_encoding_comes_first(tmp_path, name):
         read_table(tmp_path, name, data)
 
 
-def test_the_word_of_wrong_bytes_is_one_of_the_file(tmp_path):
+def test_the_error_quotes_a_wrongly_decoded_word(tmp_path):
     data = "text,place\nDas war,München\n".encode("cp1252")
     with pytest.raises(ValueError, match="'München' in cp1252"):
         read_table(tmp_path, "words.csv", data)
@@ -67,32 +70,28 @@ def test_an_error_contains_no_letter_that_cannot_be_printed(tmp_path):
     assert str(raised.value).encode()
 
 
-TWO_MARKS = "Good, I like it{mark}pos\nBad, I left{mark}neg\n"
-MARKS = pytest.mark.parametrize("mark", ["\t", ";", "|"])
-
-
-@MARKS
+@for_each_mark
 @pytest.mark.parametrize("names", ["", "text, in full{mark}label\n"])
 def test_two_marks_between_cells_ask_for_the_delimiter(tmp_path, mark, names):
-    data = (names + TWO_MARKS).format(mark=mark)
+    data = (names + ROWS_WITH_COMMAS).format(mark=mark)
     with pytest.raises(ValueError, match="--delimiter"):
         read_table(tmp_path, "a.csv", data, has_header=bool(names))
 
 
-@MARKS
+@for_each_mark
 def test_the_delimiter_that_the_user_chose_cuts_the_rows(tmp_path, mark):
     layout = {"delimiter": "tab" if mark == "\t" else mark}
     layout["has_header"] = False
-    data = TWO_MARKS.format(mark=mark)
+    data = ROWS_WITH_COMMAS.format(mark=mark)
     assert read_only_rows(tmp_path, "a.csv", data, **layout) == [
         {"1": "Good, I like it", "2": "pos"},
         {"1": "Bad, I left", "2": "neg"},
     ]
 
 
-@MARKS
+@for_each_mark
 def test_the_only_mark_between_the_names_cuts_the_rows(tmp_path, mark):
-    data = ("text{mark}label\n" + TWO_MARKS).format(mark=mark)
+    data = ("text{mark}label\n" + ROWS_WITH_COMMAS).format(mark=mark)
     rows = read_only_rows(tmp_path, "a.csv", data, has_header=True)
     assert [row["label"] for row in rows] == ["pos", "neg"]
 

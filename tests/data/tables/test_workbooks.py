@@ -44,7 +44,8 @@ def test_the_first_sheet_that_is_shown_or_the_named_one_is_read(
     sheets = {"old": [["a"]], "new": [["text"], ["b"]], "c": [["text"], ["d"]]}
     path = workbooks.write_workbook(tmp_path / "a.xlsx", sheets, hidden=["old"])
     assert read(path) == [(2, {"text": "b"})]
-    assert "'new'" in caplog.text and "--sheet" in caplog.text
+    assert "'new'" in caplog.text
+    assert "--sheet" in caplog.text
     assert read(path, sheet="c") == [(2, {"text": "d"})]
     with pytest.raises(ValueError, match="'d'; the sheets are 'old', 'new'"):
         read(path, sheet="d")

@@ -60,7 +60,8 @@ def classifier():
     return modeling.BertClassifier(config, num_labels=3, seed=1)
 
 
-GIVEN = {
+# {name of a container: function that puts a list of texts into it}
+CONTAINERS = {
     "list": lambda texts: texts,
     "bytes": lambda texts: [text.encode() for text in texts],
     "array": np.array,
@@ -70,23 +71,33 @@ GIVEN = {
 }
 
 
-@pytest.mark.parametrize("kind", GIVEN)
-def test_texts_and_pairs_of_every_kind_become_the_same_features(
+@pytest.mark.parametrize("kind", CONTAINERS)
+def test_texts_in_any_container_become_the_same_features(
     kind, preprocessor, tokenizer
 ):
-    texts, seconds = map(GIVEN[kind], (TEXTS, SECONDS))
+    texts = CONTAINERS[kind](TEXTS)
     assert_same(preprocessor(texts), expected(tokenizer, TEXTS))
+
+
+@pytest.mark.parametrize("kind", CONTAINERS)
+def test_pairs_in_any_container_become_the_same_features(
+    kind, preprocessor, tokenizer
+):
+    pair = (CONTAINERS[kind](TEXTS), CONTAINERS[kind](SECONDS))
+    assert_same(preprocessor(pair), expected(tokenizer, TEXTS, SECONDS))
+
+
+def test_one_text_becomes_a_batch_of_one(preprocessor, tokenizer):
+    assert_same(preprocessor(TEXTS[0]), expected(tokenizer, TEXTS[0]))
+
+
+def test_one_pair_becomes_a_batch_of_one(preprocessor, tokenizer):
     pairs = expected(tokenizer, TEXTS, SECONDS)
-    assert_same(preprocessor((texts, seconds)), pairs)
-    one = expected(tokenizer, TEXTS[0])
-    assert_same(preprocessor(TEXTS[0]), one)
-    assert_same(
-        preprocessor((TEXTS[0], SECONDS[0])),
-        {name: values[:1] for name, values in pairs.items()},
-    )
+    first_pair = {name: values[:1] for name, values in pairs.items()}
+    assert_same(preprocessor((TEXTS[0], SECONDS[0])), first_pair)
 
 
-def test_wordpieces_are_those_that_predict_shows(preprocessor, tokenizer):
+def test_wordpieces_are_those_that_predict_shows(tokenizer):
     """predict.py --task=tokenize shows the same WordPieces of nasty texts."""
     preprocessor = BertTextClassifierPreprocessor(tokenizer, 24)
 
@@ -116,6 +127,9 @@ def test_a_waterfall_cuts_the_second_text_first(length, tokenizer):
     tokens += [*second[: length - 3 - len(first)], "[SEP]"]
     words = tokenizer.convert_ids_to_tokens(ids)
     assert words[: len(tokens)] == tokens
+
+
+def test_an_unknown_way_to_truncate_is_refused(tokenizer):
     with pytest.raises(ValueError, match="'round_robin' or 'waterfall'"):
         BertTextClassifierPreprocessor(tokenizer, truncate="first")
 

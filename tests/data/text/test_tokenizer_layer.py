@@ -10,12 +10,9 @@ import random
 import pytest
 import tensorflow as tf
 
-from data.classification.classification_examples import (
-    InputExample,
-    convert_single_example,
-)
-from data.text import packing_layer, tokenization
+from data.text import tokenization
 from tests.support import golden
+from tests.support.packed_texts import check_packed
 from tests.support.tokenizer_cases import load_recorded, random_strings
 
 SMALL_VOCAB = golden.ROOT / "tests/testdata/golden/vocab/uncased.txt"
@@ -42,22 +39,6 @@ def assert_equal(pair, texts):
         assert ids == tokenizer.convert_tokens_to_ids(expected), ascii(text)
 
 
-def check_packed(tokenizer, max_seq_length, texts_a, texts_b=None):
-    """Compares packed texts with the inputs that run_classifier.py creates."""
-    pairs = zip(texts_a, texts_b or [None] * len(texts_a), strict=True)
-    texts = map(tf.constant, filter(None, (texts_a, texts_b)))
-    layer = packing_layer.PackingLayer(tokenizer.layer, max_seq_length)
-    packed = layer(*texts)
-    for row, pair in enumerate(pairs):
-        example = InputExample("g", *pair, "0")
-        expected = convert_single_example(
-            9, example, ["0"], max_seq_length, tokenizer
-        )
-        for name, values in packed.items():
-            assert values.dtype == tf.int32
-            assert values[row].numpy().tolist() == getattr(expected, name)
-
-
 @pytest.mark.parametrize("path", golden.paths("tokenization/*.json.gz"))
 @pytest.mark.parametrize("casing", ["uncased", "cased"])
 def test_the_graph_computes_the_recorded_ids(path, casing):
@@ -68,7 +49,7 @@ def test_the_graph_computes_the_recorded_ids(path, casing):
 
 
 def test_of_equal_lines_the_last_one_counts(create_tokenizer):
-    """Of equal lines the last one counts, special tokens included."""
+    """This includes special tokens."""
     tokenizer = tokenization.FullTokenizer(SMALL_VOCAB)
     tokens = [*tokenizer.tokens, ""]
     random.Random(1).shuffle(tokens)
@@ -89,8 +70,8 @@ def test_the_graph_reads_random_text_as_python_does(pair):
 
 def test_a_character_is_read_by_its_neighbors_as_in_python(pair):
     rng = random.Random(5)
-    # Sigma is final or not; marks change places; both are looked at past
-    # what is dropped.
+    # A sigma may be final, and marks change places. Both depend on the
+    # characters around them, but not on those that are dropped.
     sigma = "\u03a3\u03c3Ab.'\u00ad\0 \u4e2d"
     marks = (
         "\u0301\u0323\u302e\u1b44\U0001d165\u0e39"
@@ -143,12 +124,3 @@ def test_offsets_point_into_the_text_as_given(pair):
     assert surfaces[len(ids[0]) - 1].endswith("k")
     # Too long a word is one [UNK], whatever the vocabulary splits others to.
     assert "\u00e9" * 201 in surfaces
-
-
-@pytest.mark.parametrize("max_seq_length", [3, 4, 9, 40])
-def test_packing_truncates_as_run_classifier(max_seq_length):
-    tokenizer = tokenization.FullTokenizer(SMALL_VOCAB)
-    texts = [("a. " * i, "b, " * j) for i in range(9) for j in range(9)]
-    first, second = zip(*texts, strict=True)
-    check_packed(tokenizer, max_seq_length, first, second)
-    check_packed(tokenizer, max_seq_length, first)

@@ -45,7 +45,8 @@ def change(tmp_path):
         data = index.read_bytes()
         end = first_block(data)
         block, count = re.subn(pattern, replacement, data[:end], count=1)
-        assert count == 1 and len(block) == end
+        assert count == 1
+        assert len(block) == end
         checksum = crc32c(block + b"\0")
         index.write_bytes(block + b"\0" + checksum + data[end + 5 :])
         return folder
