@@ -25,11 +25,13 @@ def test_a_folder_tells_the_network_the_labels_and_the_vocabulary(tmp_path):
         files={"model.json": MODEL},
     )
     model = modeling.BertClassifier.from_preset(tmp_path / "model")
-    assert model.num_labels == 3 and model.bert.left_to_right
+    assert model.num_labels == 3
+    assert model.bert.left_to_right
     weights = zip(model.weights, saved.weights, strict=True)
     assert all((one.numpy() == other.numpy()).all() for one, other in weights)
     tokenizer = FullTokenizer.from_preset(tmp_path / "model")
-    assert tokenizer.do_lower_case and len(tokenizer.tokens) == 1600
+    assert tokenizer.do_lower_case
+    assert len(tokenizer.tokens) == 1600
 
 
 MODEL = """{
@@ -40,7 +42,8 @@ MODEL = """{
 
 def test_another_head_starts_at_random(caplog):
     model = modeling.BertClassifier.from_preset(RECORDED, num_labels=2)
-    assert model.num_labels == 2 and "output_weights" in caplog.text
+    assert model.num_labels == 2
+    assert "output_weights" in caplog.text
     encoder = modeling.BertModel.from_preset(RECORDED, unpad=True)
     assert encoder.unpad
     weights = zip(encoder.weights, model.bert.weights, strict=True)

@@ -34,7 +34,8 @@ def test_a_model_is_made_again_saved_and_loaded(kind, tmp_path):
     inputs = create_inputs(kind)
     config = model.get_config()
     again = type(model).from_config(json.loads(json.dumps(config)))
-    assert again.get_config() == config and again.name == "given"
+    assert again.get_config() == config
+    assert again.name == "given"
     outputs = model(inputs)
     assert_close(again(inputs), outputs, 0)
     assert_close(save_and_load(model, tmp_path)(inputs), outputs, 0)

@@ -213,7 +213,8 @@ def int8(kind, folder):
     model.quantize("int8")
     assert len(dense) == (14 if kind == "pretrainer" else 13)
     for layer, shape in zip(dense, sizes, strict=True):
-        assert layer._kernel.dtype == "int8" and layer._kernel.shape == shape
+        assert layer._kernel.dtype == "int8"
+        assert layer._kernel.shape == shape
     assert_close(model(inputs), before, 0.3)
     assert_close(save_and_load(model, folder)(inputs), model(inputs), 1e-6)
     assert_close(model.predict(inputs, verbose=0), model(inputs), 0.1)

@@ -110,7 +110,8 @@ def test_checkpoint_items_give_the_recorded_outputs(checkpoint):
     check_outputs(checkpoint, "out_v1.npz")
     check_outputs(checkpoint / "bert_model.ckpt-1", "out_v1.npz")
     tokenizer = FullTokenizer.from_preset(checkpoint)
-    assert tokenizer.do_lower_case and len(tokenizer.tokens) == 1600
+    assert tokenizer.do_lower_case
+    assert len(tokenizer.tokens) == 1600
 
 
 def test_a_saved_model_gives_the_recorded_outputs(saved_model):
@@ -322,7 +323,8 @@ def test_an_encoder_is_read_without_the_head_of_a_task(
     assert f"a head that is not read: {name}" in caplog.text
     model = modeling.BertClassifier.from_preset(checkpoint, num_labels=3)
     report = modeling.load_checkpoint(model, checkpoint)
-    assert name in report.unused and "output_weights" in report.missing
+    assert name in report.unused
+    assert "output_weights" in report.missing
     with pytest.raises(ValueError, match=f"contains no head .*{name}"):
         modeling.BertClassifier.from_preset(checkpoint)
 

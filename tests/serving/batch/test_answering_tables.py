@@ -80,7 +80,8 @@ def test_an_array_contains_the_numbers_of_the_answers(folder, predict, good):
     assert predict(input_file="in.csv", output_file="out.npy") == 0
     numbers = [list(row["probabilities"].values()) for row in good]
     array = np.load(folder / "out.npy")
-    assert array.dtype == np.float32 and array.shape == (NUM_ROWS, 3)
+    assert array.dtype == np.float32
+    assert array.shape == (NUM_ROWS, 3)
     np.testing.assert_allclose(array, numbers, atol=1e-5)
 
 
@@ -276,9 +277,12 @@ def test_columns_of_odd_types_stand_beside_the_answers_in_csv(
     rows = read_csv(folder / "odd.csv")
     assert [row["ratio"] for row in rows] == ["0.5", "inf", ""]
     assert [row["list"] for row in rows] == ["[1.0, null]", "[]", ""]
-    assert rows[0]["day"] == "2026-01-02" and rows[0]["price"] == "1.50"
-    assert rows[1]["raw"] == r"b'\xff'" and rows[1]["struct.a"] == "inf"
-    assert rows[1]["label"] and not rows[2]["label"]
+    assert rows[0]["day"] == "2026-01-02"
+    assert rows[0]["price"] == "1.50"
+    assert rows[1]["raw"] == r"b'\xff'"
+    assert rows[1]["struct.a"] == "inf"
+    assert rows[1]["label"]
+    assert not rows[2]["label"]
 
 
 def test_numbers_that_are_not_finite_are_null_in_json_lines(
@@ -302,7 +306,8 @@ def test_json_lines_may_contain_infinity(folder, predict):
     assert predict(input_file="inf.jsonl", output_file="inf.csv") == 0
     rows = read_csv(folder / "inf.csv")
     assert [row["x"] for row in rows] == ["inf", "", "1"]
-    assert rows[1]["label"] and not rows[2]["label"]
+    assert rows[1]["label"]
+    assert not rows[2]["label"]
 
 
 def test_both_columns_of_one_name_are_copied(folder, predict):

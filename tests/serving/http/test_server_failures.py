@@ -66,7 +66,8 @@ def test_an_error_of_the_runtime_is_not_the_clients(
 ):
     break_ids(classifier, monkeypatch, lambda tokens: [1 << 20] * len(tokens))
     status, error = post(classifier, texts)
-    assert status == 500 and "internal error" in error
+    assert status == 500
+    assert "internal error" in error
     assert "the model failed on this input: " in caplog.text
     assert "input_ids must be from 0" in caplog.text
     # As in files, an error of one text.
@@ -83,7 +84,8 @@ def test_weights_that_are_nan_are_not_the_clients_fault(tmp_path, post, caplog):
     serving.export(tmp_path / "model", model, settings, options)
     loaded = serving.load(tmp_path / "model")
     status, error = post(loaded, "A boat.")
-    assert status == 500 and "internal error" in error
+    assert status == 500
+    assert "internal error" in error
     assert "the model returned nan, which is not a finite" in caplog.text
     with pytest.raises(ValueError, match="the model returned nan"):
         loaded.classify("A boat.")
@@ -94,7 +96,8 @@ def test_a_type_error_of_the_code_is_logged(
 ):
     break_ids(classifier, monkeypatch, lambda tokens: len(None))
     status, error = post(classifier, "A boat.")
-    assert status == 500 and "internal error" in error
+    assert status == 500
+    assert "internal error" in error
     assert "TypeError" in caplog.text
     with pytest.raises(TypeError, match="NoneType"):
         classifier.classify("A boat.")
@@ -102,5 +105,6 @@ def test_a_type_error_of_the_code_is_logged(
 
 def test_a_wrong_request_is_not_logged(classifier, post, caplog):
     status, error = post(classifier, [1])
-    assert status == 400 and "'text' must be a string" in error
+    assert status == 400
+    assert "'text' must be a string" in error
     assert not caplog.records

@@ -138,13 +138,15 @@ def test_a_form_is_of_the_models_kind(driver, ask):
     assert LABEL in texts_of(driver, ".bars span")
     ask("pairs: classify")
     first, second = driver.find_elements(By.CSS_SELECTOR, "textarea")
-    assert first.get_property("value") and second.get_property("value")
+    assert first.get_property("value")
+    assert second.get_property("value")
     answer = ask("single: classify")
     assert texts_of(answer, ".error") == ["enter a text"]
     # Whether this model compares two texts is not known.
     ask("classifier: classify")
     first, second = driver.find_elements(By.CSS_SELECTOR, "textarea")
-    assert first.get_property("value") and not second.get_property("value")
+    assert first.get_property("value")
+    assert not second.get_property("value")
 
 
 def test_the_page_shows_the_answer_of_each_task(driver, ask):
@@ -157,7 +159,8 @@ def test_the_page_shows_the_answer_of_each_task(driver, ask):
     assert "follows" in texts_of(answer, ".bars span")
     answer = ask("features: compare sentences", text="A boat.\n\nA boat.\nNo!")
     cells = texts_of(answer, "td")
-    assert len(cells) == 9 and cells[0] == cells[1] == "1.00" != cells[2]
+    assert len(cells) == 9
+    assert cells[0] == cells[1] == "1.00" != cells[2]
 
 
 def test_answers_are_marked_in_the_passage(driver, ask):
@@ -177,7 +180,8 @@ def test_answers_are_marked_in_the_passage(driver, ask):
     passage = find(driver, ".passage").get_property("textContent")
     for kind in {*kinds}:
         passage = passage.replace(kind, "")
-    assert kinds and passage == EVIL
+    assert kinds
+    assert passage == EVIL
 
 
 class Site(http.server.BaseHTTPRequestHandler):

@@ -87,4 +87,5 @@ def test_each_passage_counts_as_a_text(exports):
     body = {"query": ["a", "b"], "passages": PASSAGES}
     asked = asgi.post(few, "/api/models/m/rerank", body)
     status, reply = asyncio.run(asked)
-    assert status == 413 and "8 texts" in reply["error"]
+    assert status == 413
+    assert "8 texts" in reply["error"]

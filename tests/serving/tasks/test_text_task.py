@@ -24,7 +24,8 @@ def test_texts_of_a_batch_that_failed_are_encoded_only_once(caplog):
     model = create_model(run_all)
     task = text_task.TextTask("score", encode, SCORE.decode, [Field("text")])
     replies = task.ask(model, [{"text": text} for text in "123"])
-    assert encoded == [*"123"] and sizes == [3, 1, 1, 1]
+    assert encoded == [*"123"]
+    assert sizes == [3, 1, 1, 1]
     assert [replies[0], replies[2]] == [{"score": 1}, {"score": 3}]
     assert isinstance(replies[1].error, ValueError)
     assert caplog.text.count("out of memory") == 1

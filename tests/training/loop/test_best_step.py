@@ -125,7 +125,8 @@ def test_the_folder_of_a_run_has_the_weights_that_it_exports(
     model = modeling.BertClassifier(bert_config, 2, dtype="float32")
     report = modeling.load_checkpoint(model, run)
     # Slots and the loss scale are not called unused.
-    assert not report.unused and not report.missing
+    assert not report.unused
+    assert not report.missing
     exported = values(tmp_path / "weights/bert_model.ckpt")
     variables = modeling.named_variables(model)
     assert_same_bits(

@@ -153,7 +153,8 @@ def test_rows_that_weights_may_have_been_trained_on_are_in_doubt(
 ):
     start = add_dev_set_rule(create_start(preset), Reader())
     expected = DevSetRule(RULE_VERSION, FRACTION, KEY, clean_fraction)
-    assert start.dev_set_rule == expected and expected.is_doubtful
+    assert start.dev_set_rule == expected
+    assert expected.is_doubtful
     assert "Rows of this dev set may have been trained on" in caplog.text
     assert reason in caplog.text
 

@@ -79,7 +79,8 @@ def test_the_bytes_do_not_depend_on_the_processes(
 ):
     answer_in_shards(predict, ending, num_processes=2)
     made = [*shards_of(folder, "out").values()]
-    assert len(made) == 5 and made == jobs[ending]
+    assert len(made) == 5
+    assert made == jobs[ending]
     assert not [*folder.glob("*.work"), *folder.glob("*.lock")]
 
 
@@ -130,7 +131,8 @@ def test_rows_without_answer_keep_their_place_and_say_why(folder, predict):
     rows = read_rows(folder, "bad")
     errors = [row for row in rows if "error" in row]
     assert [row["line"] for row in errors] == [12, 22]
-    assert errors[0]["id"] == 11 and "'text_a'" not in errors[0]["error"]
+    assert errors[0]["id"] == 11
+    assert "'text_a'" not in errors[0]["error"]
     assert rows[7] == {"id": 7, "text": ""}
 
 
@@ -345,4 +347,5 @@ def test_an_input_is_not_replaced(folder, predict):
     error = predict(
         "same.csv", input_file="same-00000-of-00001.csv", num_shards=1
     ).error
-    assert "would replace" in error and "same-00000-of-00001.csv" in error
+    assert "would replace" in error
+    assert "same-00000-of-00001.csv" in error
