@@ -29,7 +29,7 @@ from tests.support.exports import (
     SMALL,
     TEXTS,
 )
-from tests.support.keeping_task import Keeping
+from tests.support.keeping_task import BatchKeepingTask
 
 pytestmark = pytest.mark.slow
 
@@ -162,7 +162,7 @@ def test_several_formats_share_a_folder(tmp_path):
 def test_an_export_is_scored_as_it_is_served(in_int8, tmp_path):
     encode, texts = in_int8.task().encode, [*filter(str.strip, TEXTS)]
     inputs = [encode(in_int8, {"text_a": text})[0][0] for text in texts]
-    task = Keeping(tmp_path, [len(part.ids) for part in inputs])
+    task = BatchKeepingTask(tmp_path, [len(part.ids) for part in inputs])
     task.ids = lambda number: inputs[number].ids
     task.evaluate_export(Path(in_int8.path))
     outputs = np.concatenate([outputs for _, outputs in task.batches])

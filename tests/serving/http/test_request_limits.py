@@ -11,7 +11,7 @@ from serving.http.errors import HttpError
 from serving.http.request_limits import RequestLimits
 from serving.http.server_queue import QueuedCall
 from serving.serving_flags import LimitFlags
-from tests.support.score_task import SCORE
+from tests.support.score_task import PARSE_NUMBER_TASK
 
 
 def read_body(*parts, **limits):
@@ -49,7 +49,7 @@ def check_call(*texts, **limits):
     """Checks a call whose requests have one text each."""
 
     async def check():
-        call = QueuedCall(SCORE, [{"text": text} for text in texts])
+        call = QueuedCall(PARSE_NUMBER_TASK, [{"text": text} for text in texts])
         await RequestLimits(LimitFlags(**limits)).check_call(None, call)
 
     asyncio.run(check())

@@ -4,7 +4,7 @@ import pytest
 
 from serving.tasks import text_task
 from serving.tasks.request_fields import Field
-from tests.support.score_task import SCORE, create_model
+from tests.support.score_task import PARSE_NUMBER_TASK, create_model
 
 
 def test_texts_of_a_batch_that_failed_are_encoded_only_once(caplog):
@@ -22,7 +22,9 @@ def test_texts_of_a_batch_that_failed_are_encoded_only_once(caplog):
         yield {key: [] for key in inputs}
 
     model = create_model(run_all)
-    task = text_task.TextTask("score", encode, SCORE.decode, [Field("text")])
+    task = text_task.TextTask(
+        "score", encode, PARSE_NUMBER_TASK.decode, [Field("text")]
+    )
     replies = task.ask(model, [{"text": text} for text in "123"])
     assert encoded == [*"123"]
     assert sizes == [3, 1, 1, 1]
@@ -40,5 +42,5 @@ def test_an_error_of_the_code_is_not_hidden_by_a_second_run():
 
     model = create_model(run_all)
     with pytest.raises(KeyError, match="masked_lm_probabilities"):
-        SCORE.ask(model, [{"text": "1"}, {"text": "2"}])
+        PARSE_NUMBER_TASK.ask(model, [{"text": "1"}, {"text": "2"}])
     assert runs == [2]

@@ -12,9 +12,9 @@ from tests.support.checkpoints import assert_same_bits, values
 from tests.support.script_runner import read_results
 from tests.support.scripted_task import (
     STEPS_PER_EPOCH,
-    run_later,
+    exported_steps,
     run_task,
-    used_step,
+    run_without_training,
 )
 
 
@@ -40,7 +40,7 @@ def test_the_chosen_step_is_evaluated_predicted_and_exported(
     results = read_results(tmp_path / "run")
     assert results["accuracy"] == accuracies[-1]
     assert results["global_step"] == step
-    assert used_step(tmp_path) == {step}
+    assert exported_steps(tmp_path) == {step}
     chosen = f"step {step} (the {place} step)"
     lines = [line for line in caplog.messages if chosen in line]
     for work in ("Evaluating", "Predicting", "Exporting"):
@@ -54,7 +54,7 @@ def test_a_later_command_predicts_with_the_step_that_its_flag_chooses(
     run_task(options, [0.5, 0.9, 0.7], load_best=load_best)
     logits = np.load(tmp_path / "run/logits.npy")
     for later_load_best in (True, False):
-        run_later(
+        run_without_training(
             options,
             [],
             do_eval=False,
@@ -75,7 +75,7 @@ def test_metric_for_best_chooses_the_best_step(
 ):
     run_task(options, [0.5, 0.9, 0.7], metric_for_best=name)
     assert read_results(tmp_path / "run")["f1"] == pytest.approx(f1)
-    assert used_step(tmp_path) == {epoch * STEPS_PER_EPOCH}
+    assert exported_steps(tmp_path) == {epoch * STEPS_PER_EPOCH}
 
 
 def test_an_unknown_metric_for_best_is_refused_before_training(options):
