@@ -16,8 +16,8 @@ from training.loop import stopping
 from training.loop.best_step import BestStep
 
 
-def test_outputs_that_are_nan_are_reported_once(caplog):
-    trainer = create_trainer()
+def test_outputs_that_are_nan_are_reported_once(tmp_path, caplog):
+    trainer = create_trainer(tmp_path)
     dataset = batches([1, np.nan, 1, np.nan])[:5]
     assert len(list(trainer.predict(dataset))) == 5
     logged = [r.message for r in caplog.records if "NaN" in r.message]
@@ -34,7 +34,7 @@ def test_no_callback_is_jumped_over(at_once, tmp_path):
         return {"figure": -len(evaluated)}
 
     trainer = create_trainer(
-        output_dir=tmp_path,
+        tmp_path,
         save_checkpoints_steps=6,
         summary_steps=5,
         at_once=at_once,
@@ -58,7 +58,7 @@ def test_an_evaluation_that_is_nan_is_never_the_best(tmp_path):
 
         return BestStep(trainer, evaluate, 1, "pearson", patience=2)
 
-    trainer = create_trainer(output_dir=tmp_path)
+    trainer = create_trainer(tmp_path)
     best = best_step(trainer, [np.nan, -0.5, np.nan, 0.0, np.nan, np.nan])
     fit(trainer, batches([]), 1, best)
     assert not checkpoint_steps(tmp_path / "best")
@@ -66,7 +66,7 @@ def test_an_evaluation_that_is_nan_is_never_the_best(tmp_path):
     assert trainer.weights.global_step == 6
     assert checkpoint_steps(tmp_path / "best") == [4]
     # A resumed run finds it in the history.
-    trainer = create_trainer(output_dir=tmp_path)
+    trainer = create_trainer(tmp_path)
     trainer.weights.restore_or_load()
     best = best_step(trainer, [])
     best.on_train_begin()

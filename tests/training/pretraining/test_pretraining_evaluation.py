@@ -48,10 +48,11 @@ def create_evaluation(path, tmp_path):
 
 
 @pytest.fixture
-def trainer():
+def trainer(tmp_path):
     """Trainer of a tiny model, before its first step."""
     config = models.tiny_config(vocab_size=1600, max_position_embeddings=128)
     return create_trainer(
+        tmp_path / "run",
         model=models.built(modeling.BertPretrainer(config)),
         loss=modeling.PretrainingLoss(),
     )
