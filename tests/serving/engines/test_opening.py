@@ -54,7 +54,7 @@ def test_a_folder_without_an_export_tells_how_to_write_one(tmp_path):
 
 def test_a_runtime_without_a_file_names_the_runtimes_that_have_one(tmp_path):
     folder = write_model(tmp_path / "export")
-    with pytest.raises(ValueError, match="choose one of saved_model$"):
+    with pytest.raises(ValueError, match=r"choose one of saved_model$"):
         open_engine(folder, "onnx")
 
 

@@ -57,7 +57,7 @@ def test_instances_are_texts_or_objects(text, requests):
     "text", [b"[]", b'{"instances": "a"}', b'{"instances": [], "inputs": []}']
 )
 def test_a_body_without_a_list_of_instances_is_refused(text):
-    with pytest.raises(ValueError, match='must be {"instances"'):
+    with pytest.raises(ValueError, match=r'must be \{"instances"'):
         parse_predict_body(CLASSIFY, text)
 
 
