@@ -79,14 +79,14 @@ def pools_otherwise(tmp_path):
 @pytest.mark.parametrize(
     "kind", [modeling.BertModel, modeling.BertEmbedder, OwnEmbedder]
 )
-def test_another_pooling_is_warned_of_for_models_that_make_vectors(
+def test_an_embedder_is_warned_of_another_pooling(
     pools_otherwise, kind, caplog
 ):
     kind.from_preset(pools_otherwise)
     assert "pooling_mode_cls_token" in caplog.text
 
 
-def test_another_pooling_is_no_news_of_a_classifier(pools_otherwise, caplog):
+def test_a_classifier_is_not_warned_of_another_pooling(pools_otherwise, caplog):
     modeling.BertClassifier.from_preset(pools_otherwise, num_labels=2)
     assert "pooling_mode" not in caplog.text
 

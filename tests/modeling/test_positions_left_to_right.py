@@ -22,7 +22,7 @@ from tests.support.models import built
 
 @pytest.mark.parametrize("masks_each", [False, True])
 def test_no_position_sees_a_later_one(masks_each):
-    """Nor with a mask for each position, which says the same."""
+    """A mask for each position says the same as left_to_right."""
     ids = create_features()["input_ids"]
     mask = np.tile(
         np.tril(np.ones((LENGTH, LENGTH), "int32")), (BATCH_SIZE, 1, 1)

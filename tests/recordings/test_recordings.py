@@ -166,7 +166,7 @@ def test_times_are_left_out_and_other_numbers_stay(tmp_path):
     }
 
 
-def test_a_command_comes_after_those_that_it_needs():
+def test_a_command_follows_the_commands_that_it_needs():
     seen = set()
     for name, command in commands.COMMANDS.items():
         assert seen.issuperset(command.needs), name

@@ -58,7 +58,7 @@ def test_the_n_best_answers_begin_with_the_most_probable(answers):
         assert probabilities == sorted(probabilities, reverse=True)
 
 
-def test_one_question_has_the_answer_that_it_has_among_several(load, answers):
+def test_a_question_has_the_same_answer_alone_and_among_others(load, answers):
     expected = {**answers[0]}
     del expected["n_best"]
     assert_same(load("squad").answer("Who?", PASSAGE), expected, 1e-4)
@@ -94,9 +94,7 @@ def test_the_offsets_of_words_and_entities_point_to_them_in_the_text(load):
         ),
     ],
 )
-def test_a_text_that_cannot_be_answered_is_named(
-    kind, method, texts, field, load
-):
+def test_an_unanswerable_text_is_named(kind, method, texts, field, load):
     with pytest.raises(ValueError, match=field):
         getattr(load(kind), method)(*texts)
 
@@ -193,8 +191,8 @@ def test_a_question_about_an_empty_passage_has_no_answer(load):
 
 
 @pytest.mark.parametrize("method", ["classify", "embed", "fill_mask"])
-def test_wordpieces_that_are_cut_are_counted(method, load):
-    """As many as the tokenizer finds beyond the model's length."""
+def test_cut_wordpieces_are_counted(method, load):
+    """The tokenizer finds as many beyond the model's length."""
     texts = [*TEXTS, "\u6e2f" * 30, *("a " * (LENGTH - i) for i in range(1, 6))]
     seconds = [""] * len(texts)
     if method == "fill_mask":
@@ -215,9 +213,7 @@ def test_wordpieces_that_are_cut_are_counted(method, load):
     assert max(cuts) > 100
 
 
-def test_of_a_very_long_text_only_what_the_model_reads_is_tokenized(
-    load, monkeypatch
-):
+def test_the_unread_end_of_a_very_long_text_is_not_tokenized(load, monkeypatch):
     bert = load("classifier")
     tokenize = bert.tokenizer.tokenize_around
     num_letters = []

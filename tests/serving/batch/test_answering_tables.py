@@ -130,7 +130,7 @@ def test_each_line_of_text_is_a_row(folder, predict, good, caplog):
 
 
 def test_an_empty_line_of_text_is_a_row(folder, predict, caplog):
-    """So line N of the output is the answer to line N."""
+    """Line N of the output is the answer to line N."""
     caplog.set_level("INFO", logger="absl")
     (folder / "gaps.txt").write_text("a\n\nb\n \nc\n")
     flags = {"input_file": "gaps.txt", "text_column": None}
@@ -294,7 +294,7 @@ def test_numbers_that_are_not_finite_are_null_in_json_lines(
 
 
 @pytest.mark.parametrize("name", ["odd.csv", "odd.jsonl"])
-def test_what_was_written_can_be_read_again(name, odd_columns, predict):
+def test_a_written_table_can_be_read_again(name, odd_columns, predict):
     assert predict(input_file=odd_columns, output_file=name) == 0
     assert predict(input_file=name, output_file="again.jsonl") == 0
 

@@ -140,7 +140,7 @@ def test_threads_share_a_model(engine, folders, load):
 
 
 def test_several_formats_share_a_folder(tmp_path):
-    """It is a SavedModel, and each engine finds the same files."""
+    """The folder is a SavedModel, and contains the files of each engine."""
     folder = export("classifier", tmp_path / "model", f"saved_model,{FORMAT}")
     assert not (folder / "assets.extra").exists()
     assert tf.saved_model.contains_saved_model(folder)

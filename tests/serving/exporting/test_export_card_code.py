@@ -153,7 +153,7 @@ def test_a_card_of_a_saved_model_alone_shows_no_other_runtime(tmp_path):
         assert words not in card
 
 
-def test_a_card_with_scores_names_the_files_without(tmp_path):
+def test_a_card_names_the_files_without_scores(tmp_path):
     kind, arguments, settings = HEADS["classes"]
     model = create_model(kind, *arguments)
     options = create_options("litert")

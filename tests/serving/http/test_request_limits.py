@@ -39,7 +39,7 @@ def test_a_body_beyond_the_limit_is_refused():
     assert caught.value.status == 413
 
 
-def test_a_body_that_does_not_come_is_refused():
+def test_a_missing_body_is_refused():
     with pytest.raises(HttpError, match=r"within 0\.01 s") as caught:
         read_body(b"a", timeout_s=0.01)
     assert caught.value.status == 408

@@ -57,7 +57,7 @@ def test_too_many_wordpieces_are_refused(server, path, field, text, number):
     assert "--max_pieces" in answer["error"]
 
 
-def test_a_text_that_is_cut_counts_as_far_as_it_is_read(tmp_path, folders):
+def test_a_cut_text_counts_only_its_read_wordpieces(tmp_path, folders):
     models = {"classifier": folders["classifier"]}
     with running(tmp_path, models, max_pieces=100) as server:
         path = "/api/models/classifier/classify"
@@ -104,7 +104,7 @@ def test_a_greedy_client_delays_no_other(server):
     assert statistics.median(counts) == 0, counts
 
 
-def test_clients_that_vanish_cause_no_error(server):
+def test_vanished_clients_cause_no_error(server):
     for _ in range(30):
         for path, body in LARGEST:
             with server.connect() as connection:

@@ -214,7 +214,7 @@ def test_health_and_page_need_no_token(guarded, path):
         ("Basic a-secret-word", 401),
     ],
 )
-def test_the_case_of_the_scheme_is_ignored_and_that_of_the_token_is_not(
+def test_the_case_of_a_token_matters_but_not_of_its_scheme(
     guarded, word, status
 ):
     sent = {"Authorization": word}
@@ -229,7 +229,7 @@ def test_the_log_shows_how_to_ask_with_a_token(guarded):
     assert guarded.ask("POST", TAG, body, PROOF)[0] == 200
 
 
-def test_a_body_or_head_that_does_not_come_keeps_no_connection(guarded):
+def test_a_missing_body_or_head_keeps_no_connection(guarded):
     token = f"Authorization: {PROOF['Authorization']}\r\n".encode()
     head = HEAD + token + b"Content-Length: 9\r\n"
     with ThreadPoolExecutor(2) as pool:
@@ -272,7 +272,7 @@ def test_at_sigterm_every_accepted_request_gets_its_answer(tmp_path, folders):
         server.ask("GET", "/healthz")
 
 
-def test_a_stop_waits_only_for_bodies_that_come(tmp_path, folders):
+def test_a_stop_waits_only_for_arriving_bodies(tmp_path, folders):
     # JSON may begin with blanks, which come one by one.
     num_blanks = 200
     data = b" " * num_blanks + json.dumps(TEXT).encode()
@@ -322,7 +322,7 @@ def test_a_short_token_is_an_error_before_models_load(tmp_path):
     assert "--token_file=short" in error
 
 
-def test_a_model_that_is_not_there_is_named(tmp_path):
+def test_a_missing_model_is_named(tmp_path):
     assert "none does not exist" in refuse(tmp_path, model="none", port=0)
 
 

@@ -42,7 +42,7 @@ def load(exports):
     return functools.cache(lambda kind: serving.load(exports[kind]))
 
 
-def test_passages_are_ranked_by_what_the_network_says_of_each_pair(load):
+def test_passages_are_ranked_by_the_output_of_each_pair(load):
     bert = load("ranker")
     assert bert.tasks == ["classify", "rerank", "tokenize"]
     result = bert.rerank(QUERY, PASSAGES)

@@ -48,7 +48,7 @@ def test_the_chosen_step_is_evaluated_predicted_and_exported(
 
 
 @pytest.mark.parametrize("load_best", [True, False])
-def test_a_later_command_predicts_with_the_step_that_its_flag_chooses(
+def test_load_best_chooses_the_step_of_a_later_prediction(
     load_best, options, tmp_path
 ):
     run_task(options, [0.5, 0.9, 0.7], load_best=load_best)
@@ -110,7 +110,7 @@ def kept_policy():
         pytest.param(False, [0.9], "model.ckpt-6", id="at the end"),
     ],
 )
-def test_the_folder_of_a_run_has_the_weights_that_it_exports(
+def test_find_checkpoint_returns_the_exported_step(
     evaluates, accuracies, place, options, tmp_path, kept_policy
 ):
     run_task(
@@ -134,7 +134,7 @@ def test_the_folder_of_a_run_has_the_weights_that_it_exports(
     )
 
 
-def test_without_load_best_the_folder_of_a_run_has_the_last_weights(
+def test_find_checkpoint_returns_the_last_step_without_load_best(
     options, tmp_path
 ):
     """Every later command and `from_preset` use the weights that it scored."""

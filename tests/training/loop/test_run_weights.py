@@ -49,7 +49,7 @@ def weights_of(folder, **flags):
         (True, True, NEWEST, "the weights of step 5 (the last step)"),
     ],
 )
-def test_only_a_command_that_trains_not_prefers_the_best_step(
+def test_only_a_command_without_training_prefers_the_best_step(
     folder, do_train, prefers_best, step, words
 ):
     model, weights = weights_of(folder, do_train=do_train)

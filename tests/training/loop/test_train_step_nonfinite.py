@@ -51,7 +51,7 @@ def test_devices_overflow_together(tmp_path):
 
 
 @pytest.mark.parametrize("at_once", [1, 4])
-def test_a_loss_that_is_not_finite_counts_in_float16_too(at_once, tmp_path):
+def test_a_nonfinite_loss_counts_in_float16(at_once, tmp_path):
     trainer = create_trainer(
         tmp_path, "float16", at_once=at_once, max_nonfinite_steps=2
     )
@@ -59,7 +59,7 @@ def test_a_loss_that_is_not_finite_counts_in_float16_too(at_once, tmp_path):
         fit(trainer, batches([1, np.nan, 1, np.nan, np.inf]), 6)
 
 
-def test_a_gradient_that_no_scale_makes_finite_counts(tmp_path):
+def test_a_gradient_infinite_at_every_scale_counts(tmp_path):
     trainer = create_trainer(tmp_path, "float16", max_nonfinite_steps=3)
     # 15 halvings bring the scale from 2**15 down to 1.
     with pytest.raises(ValueError, match=r"3 steps.* step 18"):
@@ -82,7 +82,7 @@ def test_a_step_in_the_middle_of_a_call_is_skipped_like_any_other(tmp_path):
 
 
 @pytest.mark.parametrize("at_once", [1, 4])
-def test_weights_that_are_not_finite_are_never_saved(at_once, tmp_path):
+def test_nonfinite_weights_are_never_saved(at_once, tmp_path):
     trainer = create_trainer(tmp_path, save_checkpoints_steps=1)
     fit(trainer, batches([1]), 3)
     before = [float(variable) for variable in trainer.model.trainable_variables]
@@ -117,13 +117,13 @@ def test_no_checkpoint_is_dropped_while_steps_are_skipped(tmp_path):
     assert checkpoint_steps(tmp_path) == [2, 3]
 
 
-def test_a_checkpoint_falls_due_until_a_step_is_not_skipped(tmp_path):
+def test_a_due_checkpoint_waits_for_a_finite_step(tmp_path):
     trainer = create_trainer(tmp_path, save_checkpoints_steps=2)
     fit(trainer, batches([1, np.nan, np.nan, 1]), 7)
     assert checkpoint_steps(tmp_path) == [4, 6, 7]
 
 
-def test_the_last_checkpoint_is_written_after_a_step_that_is_skipped(tmp_path):
+def test_the_last_checkpoint_is_written_after_a_skipped_step(tmp_path):
     trainer = create_trainer(tmp_path, save_checkpoints_steps=2)
     fit(trainer, batches([1, 1, np.nan]), 3)
     assert checkpoint_steps(tmp_path) == [2, 3]

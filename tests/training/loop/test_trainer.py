@@ -16,7 +16,7 @@ from training.loop import stopping
 from training.loop.best_step import BestStep
 
 
-def test_outputs_that_are_nan_are_reported_once(tmp_path, caplog):
+def test_outputs_of_nan_are_reported_once(tmp_path, caplog):
     trainer = create_trainer(tmp_path)
     dataset = batches([1, np.nan, 1, np.nan])[:5]
     assert len(list(trainer.predict(dataset))) == 5
@@ -26,7 +26,9 @@ def test_outputs_that_are_nan_are_reported_once(tmp_path, caplog):
 
 
 @pytest.mark.parametrize("at_once", [1, 4, 100])
-def test_no_callback_is_jumped_over(at_once, tmp_path):
+def test_several_steps_in_one_call_end_where_a_callback_is_due(
+    at_once, tmp_path
+):
     evaluated = []
 
     def evaluate(trainer):
@@ -49,7 +51,7 @@ def test_no_callback_is_jumped_over(at_once, tmp_path):
     assert [*events.scalars(tmp_path)["loss"]] == [5, 10, 15, 20]
 
 
-def test_an_evaluation_that_is_nan_is_never_the_best(tmp_path):
+def test_a_score_of_nan_is_never_the_best(tmp_path):
     def best_step(trainer, values):
         scores = ({"pearson": value} for value in values)
 
@@ -74,7 +76,7 @@ def test_an_evaluation_that_is_nan_is_never_the_best(tmp_path):
 
 
 def test_a_signal_counts_even_if_its_log_line_fails(monkeypatch):
-    """As while another line waits for a full pipe: logging drops the error."""
+    """Logging fails, for example, while another line waits for a full pipe."""
 
     def fail(_):
         raise RuntimeError("reentrant call")

@@ -83,7 +83,7 @@ def halve_weights(trainer):
 
 
 def test_the_scores_of_a_step_are_remembered(create_evaluation, trainer):
-    """They belong to the step, not to the weights."""
+    """Scores belong to the step, not to the weights."""
     evaluate = create_evaluation()
     scores = evaluate(trainer)
     halve_weights(trainer)

@@ -139,7 +139,7 @@ def test_a_dev_set_is_the_same_in_another_run(checksum, answers):
 
 
 def test_a_dev_set_is_the_same_in_another_order(checksum, answers):
-    """Such as SQuAD's, where padding is left out."""
+    """SQuAD's dev set is in another order where padding is left out."""
     files = [str(answers)]
     expected = checksum(eval_files=files)
     backwards = checksum(
