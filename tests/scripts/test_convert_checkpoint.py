@@ -143,7 +143,7 @@ def test_there_and_back_is_equal_to_the_bit(converted, name):
         assert presets.read_preset(folder).labels == LABELS
 
 
-def test_a_missing_model_is_named(tmp_path):
+def test_a_model_that_is_not_there_is_named(tmp_path):
     with pytest.raises(FileNotFoundError, match="=bert-base-uncased does not"):
         convert("bert-base-uncased", tmp_path / "out")
     assert not (tmp_path / "out").exists()

@@ -30,17 +30,23 @@ def model(folders, tmp_path):
     return serving.load(path, num_threads=1, engine="litert")
 
 
+def test_a_pickle_contains_no_weights(model):
+    # A path and three values.
+    assert len(pickle.dumps(model)) < 500
+
+
+def test_the_tasks_of_a_process_share_an_unpickled_model(model):
+    pickled = pickle.dumps(model)
+    assert pickle.loads(pickled) is pickle.loads(pickled)
+
+
 def test_a_pickled_model_answers_the_same(model, monkeypatch):
     pickled = pickle.dumps(model)
-    # A path and three values, no weights.
-    assert len(pickled) < 500
     monkeypatch.chdir("/")
     loaded = pickle.loads(pickled)
     assert loaded.path == str(model.path)
     assert loaded.engine.name == "litert"
     assert loaded.classify(TEXTS) == model.classify(TEXTS)
-    # The tasks of a process use one model.
-    assert pickle.loads(pickled) is loaded
 
 
 def test_a_relative_path_is_valid_in_other_folders(folders, monkeypatch):

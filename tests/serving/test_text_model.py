@@ -237,10 +237,13 @@ def test_inputs_are_padded_to_few_lengths():
     any_length = types.SimpleNamespace(inputs={"input_ids": (None, None)})
     assert lengths(any_length, 30, False) == [8, 16, 24, 30]
     assert lengths(any_length, 30, True) == [30]
-    result = lengths(any_length, 512, False)
+
+
+def test_the_padding_of_a_long_input_is_at_most_a_quarter_of_it():
+    any_length = types.SimpleNamespace(inputs={"input_ids": (None, None)})
+    result = engines.Engine.lengths(any_length, 512, False)
     assert len(result) == 20
     assert result[-1] == 512
-    # The padding of a long input is at most a quarter of it.
     steps = itertools.pairwise(length for length in result if length >= 64)
     assert max(above / (below + 1) for below, above in steps) < 1.25
 

@@ -121,18 +121,26 @@ def test_a_save_removes_only_its_own_files_in_a_folder_like_a_pattern(tmp_path):
     assert left.exists()
 
 
-def test_a_missing_head_starts_fresh(source, tmp_path, caplog):
+def test_a_missing_head_starts_fresh(source):
     path, config = source
-    model = BertClassifier(config, 3, name="my_classifier")
-    with caplog.at_level("DEBUG", logger="absl"):
-        report = load_checkpoint(model, path)
+    report = load_checkpoint(BertClassifier(config, 3), path)
     assert report.path == path
     assert sorted(report.missing) == ["output_bias", "output_weights"]
     assert "cls/predictions/output_bias" in report.unused
-    # As Google's code logs it.
+
+
+def test_loaded_variables_are_logged_as_by_googles_code(source, caplog):
+    path, config = source
+    with caplog.at_level("DEBUG", logger="absl"):
+        load_checkpoint(BertClassifier(config, 3), path)
     line = "name = bert/pooler/dense/bias, shape = (32,), *INIT_FROM_CKPT*"
     assert line in caplog.text
 
+
+def test_a_saved_classifier_is_loaded_with_its_head(source, tmp_path):
+    path, config = source
+    model = BertClassifier(config, 3, name="my_classifier")
+    load_checkpoint(model, path)
     save_checkpoint(model, tmp_path / "model.ckpt")
     other = BertClassifier(config, 3)
     assert not load_checkpoint(other, tmp_path / "model.ckpt").missing

@@ -270,19 +270,32 @@ def odd_columns(folder):
     return "odd.parquet"
 
 
-def test_columns_of_odd_types_stand_beside_the_answers_in_csv(
-    folder, odd_columns, predict
-):
+@pytest.fixture
+def odd_rows(folder, odd_columns, predict):
+    """The rows of that table with their answers, as CSV writes them."""
     assert predict(input_file=odd_columns, output_file="odd.csv") == 0
-    rows = read_csv(folder / "odd.csv")
-    assert [row["ratio"] for row in rows] == ["0.5", "inf", ""]
-    assert [row["list"] for row in rows] == ["[1.0, null]", "[]", ""]
-    assert rows[0]["day"] == "2026-01-02"
-    assert rows[0]["price"] == "1.50"
-    assert rows[1]["raw"] == r"b'\xff'"
-    assert rows[1]["struct.a"] == "inf"
-    assert rows[1]["label"]
-    assert not rows[2]["label"]
+    return read_csv(folder / "odd.csv")
+
+
+@pytest.mark.parametrize(
+    ("column", "cells"),
+    [
+        ("ratio", ["0.5", "inf", ""]),
+        ("raw", ["b'x'", r"b'\xff'", ""]),
+        ("day", ["2026-01-02"] * 3),
+        ("price", ["1.50"] * 3),
+        ("list", ["[1.0, null]", "[]", ""]),
+        ("struct.a", ["inf"] * 3),
+    ],
+)
+def test_columns_of_odd_types_stand_beside_the_answers_in_csv(
+    column, cells, odd_rows
+):
+    assert [row[column] for row in odd_rows] == cells
+
+
+def test_only_rows_with_a_text_are_answered_in_csv(odd_rows):
+    assert [bool(row["label"]) for row in odd_rows] == [True, True, False]
 
 
 def test_numbers_that_are_not_finite_are_null_in_json_lines(
