@@ -80,7 +80,7 @@ def test_rows_of_tables_belong_to_a_header(page):
 
 
 @pytest.mark.parametrize("page", PAGES, ids=IDS)
-def test_commands_take_the_flags_that_pages_give_them(page, flags):
+def test_commands_know_the_flags_of_pages(page, flags):
     for script, names in commands(page.read_text(encoding="utf-8")):
         for name in names:
             known_flags = {name, name.removeprefix("no")} & flags[script]
@@ -127,7 +127,7 @@ def test_the_site_documents_names_that_exist(page):
         assert pydoc.locate(name), name
 
 
-def test_the_files_that_the_page_of_the_layout_names_exist():
+def test_the_page_of_the_layout_names_existing_files():
     page = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
     for name in re.findall(r"`([a-z_]+/[\w/.]+)`", page):
         is_ours = (ROOT / name.split("/")[0]).is_dir()

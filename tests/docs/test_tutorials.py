@@ -65,7 +65,8 @@ def test_the_demo_trains_a_model_that_answers(project):
     asked = serving.load(folder / "output/demo/squad_model").answer(
         EXAMPLES["question"], EXAMPLES["context"]
     )
-    assert asked["answer"] == "eels" and asked["probability"] > 0.5
+    assert asked["answer"] == "eels"
+    assert asked["probability"] > 0.5
 
 
 def test_the_tutorials_run(project):

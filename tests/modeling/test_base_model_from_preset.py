@@ -14,7 +14,16 @@ from tests.support.script_runner import SAMPLES
 RECORDED = ROOT / "tests/testdata/huggingface/BertModel"
 
 
-def test_a_folder_tells_the_network_the_labels_and_the_vocabulary(tmp_path):
+# What a run records of a classifier that reads from left to right.
+MODEL_JSON = """{
+"version": 1, "task": {"name": "BertClassifier"},
+"origin": {"settings": {"left_to_right": true}}
+}"""
+
+
+@pytest.fixture
+def saved(tmp_path):
+    """A left-to-right classifier of three labels, saved in `model`."""
     config = tiny_config(vocab_size=1600)
     saved = built(modeling.BertClassifier(config, 3, left_to_right=True))
     modeling.save_release(
@@ -22,25 +31,34 @@ def test_a_folder_tells_the_network_the_labels_and_the_vocabulary(tmp_path):
         tmp_path / "model",
         FullTokenizer(SAMPLES / "vocab.txt"),
         ["a", "b", "c"],
-        files={"model.json": MODEL},
+        files={"model.json": MODEL_JSON},
     )
+    return saved
+
+
+def test_a_folder_tells_the_labels_and_the_direction(saved, tmp_path):
     model = modeling.BertClassifier.from_preset(tmp_path / "model")
-    assert model.num_labels == 3 and model.bert.left_to_right
+    assert model.num_labels == 3
+    assert model.bert.left_to_right
+
+
+def test_a_folder_contains_all_weights_of_a_model(saved, tmp_path):
+    model = modeling.BertClassifier.from_preset(tmp_path / "model")
     weights = zip(model.weights, saved.weights, strict=True)
     assert all((one.numpy() == other.numpy()).all() for one, other in weights)
+
+
+@pytest.mark.usefixtures("saved")
+def test_a_folder_contains_the_tokenizer_of_a_model(tmp_path):
     tokenizer = FullTokenizer.from_preset(tmp_path / "model")
-    assert tokenizer.do_lower_case and len(tokenizer.tokens) == 1600
-
-
-MODEL = """{
-"version": 1, "task": {"name": "BertClassifier"},
-"origin": {"settings": {"left_to_right": true}}
-}"""
+    assert tokenizer.do_lower_case
+    assert len(tokenizer.tokens) == 1600
 
 
 def test_another_head_starts_at_random(caplog):
     model = modeling.BertClassifier.from_preset(RECORDED, num_labels=2)
-    assert model.num_labels == 2 and "output_weights" in caplog.text
+    assert model.num_labels == 2
+    assert "output_weights" in caplog.text
     encoder = modeling.BertModel.from_preset(RECORDED, unpad=True)
     assert encoder.unpad
     weights = zip(encoder.weights, model.bert.weights, strict=True)
@@ -76,14 +94,14 @@ def pools_otherwise(tmp_path):
 @pytest.mark.parametrize(
     "kind", [modeling.BertModel, modeling.BertEmbedder, OwnEmbedder]
 )
-def test_another_pooling_is_warned_of_for_models_that_make_vectors(
+def test_an_embedder_is_warned_of_another_pooling(
     pools_otherwise, kind, caplog
 ):
     kind.from_preset(pools_otherwise)
     assert "pooling_mode_cls_token" in caplog.text
 
 
-def test_another_pooling_is_no_news_of_a_classifier(pools_otherwise, caplog):
+def test_a_classifier_is_not_warned_of_another_pooling(pools_otherwise, caplog):
     modeling.BertClassifier.from_preset(pools_otherwise, num_labels=2)
     assert "pooling_mode" not in caplog.text
 
@@ -136,7 +154,7 @@ def test_weights_without_their_configuration_are_not_read(both_formats):
 
 def test_weights_are_looked_for_once(tmp_path, caplog):
     saved = built(modeling.BertClassifier(tiny_config(), 2))
-    described = MODEL.replace('"version"', '"best_step": 7, "version"')
+    described = MODEL_JSON.replace('"version"', '"best_step": 7, "version"')
     modeling.save_release(
         saved, tmp_path / "model", files={"model.json": described}
     )

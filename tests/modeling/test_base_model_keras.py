@@ -17,9 +17,9 @@ from tests.support.kinds import (
     EACH_MODEL,
     MODELS,
     NUM_DENSE,
-    L,
-    V,
-    W,
+    NUM_LABELS,
+    VOCAB_SIZE,
+    WIDTH,
     assert_close,
     create_inputs,
     flat,
@@ -34,7 +34,8 @@ def test_a_model_is_made_again_saved_and_loaded(kind, tmp_path):
     inputs = create_inputs(kind)
     config = model.get_config()
     again = type(model).from_config(json.loads(json.dumps(config)))
-    assert again.get_config() == config and again.name == "given"
+    assert again.get_config() == config
+    assert again.name == "given"
     outputs = model(inputs)
     assert_close(again(inputs), outputs, 0)
     assert_close(save_and_load(model, tmp_path)(inputs), outputs, 0)
@@ -102,17 +103,17 @@ def test_lora_trains_few_weights_and_is_merged_in_a_file(kind, tmp_path):
 @pytest.mark.parametrize(
     ("kind", "shapes"),
     [
-        ("bert", [(None, None, W), (None, W)]),
-        ("pretrainer", [(None, None, V), (None, 2)]),
-        ("classifier", [(None, L)]),
-        ("tokens", [(None, None, L)]),
+        ("bert", [(None, None, WIDTH), (None, WIDTH)]),
+        ("pretrainer", [(None, None, VOCAB_SIZE), (None, 2)]),
+        ("classifier", [(None, NUM_LABELS)]),
+        ("tokens", [(None, None, NUM_LABELS)]),
         ("spans", [(None, None, 2)]),
     ],
 )
 def test_the_summary_shows_the_shape_of_each_layer(kind, shapes):
     texts = []
     built(MODELS[kind]()).summary(print_fn=texts.append)
-    expected = [str(shape) for shape in [(None, None, W), *shapes]]
+    expected = [str(shape) for shape in [(None, None, WIDTH), *shapes]]
     assert re.findall(r"\(None.*?\)|\?", texts[0]) == expected
 
 

@@ -16,11 +16,11 @@ import modeling
 from modeling.layers import all_layers
 from tests.support.golden import ROOT
 from tests.support.kinds import (
+    BATCH_SIZE,
     CONFIG,
+    LENGTH,
     MODELS,
-    B,
-    L,
-    T,
+    NUM_LABELS,
     assert_close,
     create_features,
     create_inputs,
@@ -53,8 +53,8 @@ def labels_of(kind):
     labels = create_features()["label_ids"]
     names = {"spans": ("start_positions", "end_positions")}
     if kind == "tokens":
-        ids = np.tile(labels[:, None], (1, T))
-        weights = np.ones((B, T), "float32")
+        ids = np.tile(labels[:, None], (1, LENGTH))
+        weights = np.ones((BATCH_SIZE, LENGTH), "float32")
         return {"label_ids": ids, "label_weights": weights}
     if kind == "pretrainer":
         return {
@@ -74,7 +74,7 @@ LOSSES = {
 def keras_loss(y_true, y_pred):
     """A loss as users write it, of one output."""
     # Not of all values: the sum of an embedding's squares is 1.
-    return keras.ops.square(keras.ops.reshape(y_pred, (B, -1))[:, 0])
+    return keras.ops.square(keras.ops.reshape(y_pred, (BATCH_SIZE, -1))[:, 0])
 
 
 def compiled(kind):
@@ -85,9 +85,13 @@ def compiled(kind):
     if isinstance(first, dict):
         # Only the last output counts. A list cannot have a loss.
         model.compile("adam", {[*first][-1]: keras_loss})
-        return model, inputs, {[*first][-1]: np.zeros((B, 1), "float32")}
+        return (
+            model,
+            inputs,
+            {[*first][-1]: np.zeros((BATCH_SIZE, 1), "float32")},
+        )
     model.compile("adam", keras_loss)
-    return model, inputs, np.zeros((B, 1), "float32")
+    return model, inputs, np.zeros((BATCH_SIZE, 1), "float32")
 
 
 def call_predict(kind, folder):
@@ -213,7 +217,8 @@ def int8(kind, folder):
     model.quantize("int8")
     assert len(dense) == (14 if kind == "pretrainer" else 13)
     for layer, shape in zip(dense, sizes, strict=True):
-        assert layer._kernel.dtype == "int8" and layer._kernel.shape == shape
+        assert layer._kernel.dtype == "int8"
+        assert layer._kernel.shape == shape
     assert_close(model(inputs), before, 0.3)
     assert_close(save_and_load(model, folder)(inputs), model(inputs), 1e-6)
     assert_close(model.predict(inputs, verbose=0), model(inputs), 0.1)
@@ -323,16 +328,18 @@ def test_the_table_names_every_operation():
 
 @pytest.mark.backends
 def test_more_ids_than_positions_are_named():
-    ids = np.ones((1, T + 3), "int32")
+    ids = np.ones((1, LENGTH + 3), "int32")
     with pytest.raises(ValueError, match="11 ids, but 8 positions"):
-        modeling.BertClassifier(CONFIG, L)({"input_ids": ids})
+        modeling.BertClassifier(CONFIG, NUM_LABELS)({"input_ids": ids})
 
 
 @pytest.mark.backends
 def test_a_loss_of_a_task_names_the_loss_for_other_models():
     labels = create_features()["label_ids"]
     with pytest.raises(TypeError, match="SparseCategoricalCrossentropy"):
-        modeling.ClassifierLoss()(labels, np.ones((B, L), "float32"))
+        modeling.ClassifierLoss()(
+            labels, np.ones((BATCH_SIZE, NUM_LABELS), "float32")
+        )
 
 
 def test_a_loss_names_the_labels_that_it_lacks():

@@ -9,7 +9,7 @@ pytestmark = pytest.mark.backends
 INPUT_MASK = np.array([[1, 1, 0]], "int32")
 
 
-def test_all_positions_attend_to_what_is_no_padding():
+def test_every_position_attends_to_all_but_padding():
     mask = positions.create_attention_mask_from_input_mask(INPUT_MASK)
     assert np.asarray(mask).tolist() == [[[1, 1, 0]]]
 

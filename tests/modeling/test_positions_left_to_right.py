@@ -8,11 +8,11 @@ import pytest
 
 from modeling import BertClassifier, BertModel, named_variables
 from tests.support.kinds import (
+    BATCH_SIZE,
     CONFIG,
+    LENGTH,
     MODELS,
-    B,
-    L,
-    T,
+    NUM_LABELS,
     assert_close,
     create_features,
     flat,
@@ -22,16 +22,18 @@ from tests.support.models import built
 
 @pytest.mark.parametrize("masks_each", [False, True])
 def test_no_position_sees_a_later_one(masks_each):
-    """Nor with a mask for each position, which says the same."""
+    """A mask for each position says the same as left_to_right."""
     ids = create_features()["input_ids"]
-    mask = np.tile(np.tril(np.ones((T, T), "int32")), (B, 1, 1))
+    mask = np.tile(
+        np.tril(np.ones((LENGTH, LENGTH), "int32")), (BATCH_SIZE, 1, 1)
+    )
     model = BertModel(CONFIG, left_to_right=not masks_each)
-    changed = np.where(np.arange(T) < T // 2, ids, 1)
+    changed = np.where(np.arange(LENGTH) < LENGTH // 2, ids, 1)
     one, other = (
         model(input_ids, mask if masks_each else None)["sequence_output"]
         for input_ids in (ids, changed)
     )
-    half = T // 2
+    half = LENGTH // 2
     assert_close(one[:, :half], other[:, :half], 1e-6)
     assert np.abs(one[:, half:] - other[:, half:]).max() > 0.01
 
@@ -43,18 +45,18 @@ def test_the_last_wordpiece_is_pooled(unpad):
     model = BertModel(CONFIG, left_to_right=True, unpad=unpad)
     outputs = model(ids, mask)
     last = np.asarray(outputs["sequence_output"])[
-        np.arange(B), mask.sum(-1) - 1
+        np.arange(BATCH_SIZE), mask.sum(-1) - 1
     ]
     assert_close(outputs["pooled_output"], model.pooler(last), 1e-6)
     # A mask with from positions, which says the same.
-    square = np.repeat(mask[:, None], T, 1)
+    square = np.repeat(mask[:, None], LENGTH, 1)
     assert_close(
         model(ids, square)["pooled_output"], outputs["pooled_output"], 1e-5
     )
 
 
 def test_the_lstm_reads_each_row_without_its_padding():
-    model = BertClassifier(CONFIG, L, bilstm=True, dtype="float64")
+    model = BertClassifier(CONFIG, NUM_LABELS, bilstm=True, dtype="float64")
     features = create_features()
     encoded, _ = model.encode(features, training=False, seed=None)
     for row, length in enumerate(features["input_mask"].sum(-1)):

@@ -15,14 +15,14 @@ import modeling
 from modeling import BertConfig, BertPretrainer
 from modeling.losses import PretrainingLoss
 from tests.support.kinds import (
+    BATCH_SIZE,
     CONFIG,
+    LENGTH,
     MODELS,
-    B,
-    C,
-    L,
-    P,
-    T,
-    V,
+    NUM_CHOICES,
+    NUM_LABELS,
+    NUM_MASKED,
+    VOCAB_SIZE,
     assert_close,
     create_features,
     create_inputs,
@@ -31,13 +31,16 @@ from tests.support.models import built
 
 OUTPUTS = {
     "pretrainer": {
-        "masked_lm_logits": (B, P, V),
-        "next_sentence_logits": (B, 2),
+        "masked_lm_logits": (BATCH_SIZE, NUM_MASKED, VOCAB_SIZE),
+        "next_sentence_logits": (BATCH_SIZE, 2),
     },
-    "classifier": (B, L),
-    "tokens": (B, T, L),
-    "spans": {"start_logits": (B, T), "end_logits": (B, T)},
-    "choices": (B, C),
+    "classifier": (BATCH_SIZE, NUM_LABELS),
+    "tokens": (BATCH_SIZE, LENGTH, NUM_LABELS),
+    "spans": {
+        "start_logits": (BATCH_SIZE, LENGTH),
+        "end_logits": (BATCH_SIZE, LENGTH),
+    },
+    "choices": (BATCH_SIZE, NUM_CHOICES),
 }
 
 
@@ -68,7 +71,7 @@ def test_one_graph_computes_any_batch_and_length():
     names = ("input_ids", "input_mask", "segment_ids")
     spec = dict.fromkeys(names, tf.TensorSpec([None, None], tf.int32))
     call = tf.function(model, input_signature=[spec])
-    for rows, length in ((B, T), (1, 5)):
+    for rows, length in ((BATCH_SIZE, LENGTH), (1, 5)):
         part = {name: features[name][:rows, :length] for name in names}
         assert_close(call(part), model(part), 1e-6)
     too_long = {name: np.tile(value, 8) for name, value in part.items()}
@@ -151,15 +154,15 @@ def test_gradient_checkpointing_repeats_the_dropout(dtype):
 @pytest.mark.parametrize(
     ("name", "shape", "message"),
     [
-        ("input_mask", (T,), "input_mask"),
+        ("input_mask", (LENGTH,), "input_mask"),
         # One row or column must not be repeated for all others.
-        ("input_mask", (1, T), "input_mask"),
-        ("input_mask", (B, 1), "input_mask"),
-        ("segment_ids", (1, T), "token_type_ids"),
+        ("input_mask", (1, LENGTH), "input_mask"),
+        ("input_mask", (BATCH_SIZE, 1), "input_mask"),
+        ("segment_ids", (1, LENGTH), "token_type_ids"),
     ],
 )
 def test_a_wrong_shape_is_named(name, shape, message):
-    features = {"input_ids": np.zeros((B, T), "int32")}
+    features = {"input_ids": np.zeros((BATCH_SIZE, LENGTH), "int32")}
     features |= {name: np.ones(shape, "int32")}
     with pytest.raises(ValueError, match=message):
         MODELS["classifier"]()(features)
@@ -197,7 +200,7 @@ def test_ids_that_are_not_in_the_table_are_refused(kind, name, wrong):
     ("name", "wrong"),
     [
         ("input_ids", -1),
-        ("input_ids", V),
+        ("input_ids", VOCAB_SIZE),
         ("segment_ids", -1),
         ("segment_ids", CONFIG.type_vocab_size),
     ],
@@ -221,7 +224,7 @@ def test_ids_within_the_tables_are_computed_in_a_graph():
     assert np.isfinite(outputs).all()
 
 
-@pytest.mark.parametrize("wrong", [-1, T])
+@pytest.mark.parametrize("wrong", [-1, LENGTH])
 def test_positions_beyond_the_sequence_are_refused_in_a_graph(wrong):
     model = MODELS["pretrainer"]()
     features = create_features("pretrainer")

@@ -149,7 +149,7 @@ def test_segments_with_another_axis_are_refused():
 @pytest.mark.backends
 @pytest.mark.parametrize("length", [None, 8])
 def test_a_functional_model_computes_the_same_on_any_backend(length):
-    """Its inputs may be of any length."""
+    """The inputs of the functional model may be of any length."""
     batch = models.create_batch([8, 3], 8)
     inputs = {name: keras.Input([length], dtype="int32") for name in batch}
     classifier = modeling.BertClassifier(CONFIG, 2)

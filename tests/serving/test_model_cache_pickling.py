@@ -30,16 +30,23 @@ def model(folders, tmp_path):
     return serving.load(path, num_threads=1, engine="litert")
 
 
+def test_a_pickle_contains_no_weights(model):
+    # A path and three values.
+    assert len(pickle.dumps(model)) < 500
+
+
+def test_the_tasks_of_a_process_share_an_unpickled_model(model):
+    pickled = pickle.dumps(model)
+    assert pickle.loads(pickled) is pickle.loads(pickled)
+
+
 def test_a_pickled_model_answers_the_same(model, monkeypatch):
     pickled = pickle.dumps(model)
-    # A path and three values, no weights.
-    assert len(pickled) < 500
     monkeypatch.chdir("/")
     loaded = pickle.loads(pickled)
-    assert loaded.path == str(model.path) and loaded.engine.name == "litert"
+    assert loaded.path == str(model.path)
+    assert loaded.engine.name == "litert"
     assert loaded.classify(TEXTS) == model.classify(TEXTS)
-    # The tasks of a process use one model.
-    assert pickle.loads(pickled) is loaded
 
 
 def test_a_relative_path_is_valid_in_other_folders(folders, monkeypatch):
@@ -47,7 +54,8 @@ def test_a_relative_path_is_valid_in_other_folders(folders, monkeypatch):
     pickled = pickle.dumps(serving.load("classifier", engine="onnx"))
     monkeypatch.chdir("/")
     loaded = pickle.loads(pickled)
-    assert loaded.engine.name == "onnx" and len(loaded.classify(TEXTS)) == 4
+    assert loaded.engine.name == "onnx"
+    assert len(loaded.classify(TEXTS)) == 4
 
 
 def change(model, name):
@@ -141,4 +149,5 @@ def test_a_pickled_model_answers_in_beam(model, tmp_path, monkeypatch):
     for number, text in enumerate(TEXTS):
         path = tmp_path / f"{number}.json"
         pid, result = json.loads(path.read_text())
-        assert result == model.classify(text) and pid != os.getpid()
+        assert result == model.classify(text)
+        assert pid != os.getpid()

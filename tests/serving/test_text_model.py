@@ -58,7 +58,7 @@ def test_the_n_best_answers_begin_with_the_most_probable(answers):
         assert probabilities == sorted(probabilities, reverse=True)
 
 
-def test_one_question_has_the_answer_that_it_has_among_several(load, answers):
+def test_a_question_has_the_same_answer_alone_and_among_others(load, answers):
     expected = {**answers[0]}
     del expected["n_best"]
     assert_same(load("squad").answer("Who?", PASSAGE), expected, 1e-4)
@@ -94,9 +94,7 @@ def test_the_offsets_of_words_and_entities_point_to_them_in_the_text(load):
         ),
     ],
 )
-def test_a_text_that_cannot_be_answered_is_named(
-    kind, method, texts, field, load
-):
+def test_an_unanswerable_text_is_named(kind, method, texts, field, load):
     with pytest.raises(ValueError, match=field):
         getattr(load(kind), method)(*texts)
 
@@ -193,8 +191,8 @@ def test_a_question_about_an_empty_passage_has_no_answer(load):
 
 
 @pytest.mark.parametrize("method", ["classify", "embed", "fill_mask"])
-def test_wordpieces_that_are_cut_are_counted(method, load):
-    """As many as the tokenizer finds beyond the model's length."""
+def test_cut_wordpieces_are_counted(method, load):
+    """The tokenizer finds as many beyond the model's length."""
     texts = [*TEXTS, "\u6e2f" * 30, *("a " * (LENGTH - i) for i in range(1, 6))]
     seconds = [""] * len(texts)
     if method == "fill_mask":
@@ -211,12 +209,11 @@ def test_wordpieces_that_are_cut_are_counted(method, load):
         length = count + 2 + (count_b + 1 if count_b else 0)
         cuts.add(cut := max(length - LENGTH, 0))
         assert answer.get("num_wordpieces_cut", 0) == cut
-    assert cuts >= {0, 1} and max(cuts) > 100
+    assert cuts >= {0, 1}
+    assert max(cuts) > 100
 
 
-def test_of_a_very_long_text_only_what_the_model_reads_is_tokenized(
-    load, monkeypatch
-):
+def test_the_unread_end_of_a_very_long_text_is_not_tokenized(load, monkeypatch):
     bert = load("classifier")
     tokenize = bert.tokenizer.tokenize_around
     num_letters = []
@@ -240,9 +237,13 @@ def test_inputs_are_padded_to_few_lengths():
     any_length = types.SimpleNamespace(inputs={"input_ids": (None, None)})
     assert lengths(any_length, 30, False) == [8, 16, 24, 30]
     assert lengths(any_length, 30, True) == [30]
-    result = lengths(any_length, 512, False)
-    assert len(result) == 20 and result[-1] == 512
-    # The padding of a long input is at most a quarter of it.
+
+
+def test_the_padding_of_a_long_input_is_at_most_a_quarter_of_it():
+    any_length = types.SimpleNamespace(inputs={"input_ids": (None, None)})
+    result = engines.Engine.lengths(any_length, 512, False)
+    assert len(result) == 20
+    assert result[-1] == 512
     steps = itertools.pairwise(length for length in result if length >= 64)
     assert max(above / (below + 1) for below, above in steps) < 1.25
 

@@ -2,7 +2,7 @@
 
 For example:
 
-    task = Keeping(tmp_path, lengths=[16, 7])
+    task = BatchKeepingTask(tmp_path, lengths=[16, 7])
 """
 
 from model_folders import presets
@@ -15,7 +15,7 @@ from training.sets import splits
 LENGTH = exports.LENGTH
 
 
-class Keeping(toy_task.ToyTask):
+class BatchKeepingTask(toy_task.ToyTask):
     """Keeps the features and outputs of each batch of `lengths` WordPieces."""
 
     def __init__(self, folder, lengths, max_seq_length=LENGTH):

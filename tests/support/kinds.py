@@ -20,21 +20,30 @@ from modeling import (
 )
 from tests.support.models import tiny_config
 
-# batch, choices, length, masked positions, labels, hidden size, vocabulary size
-B, C, T, P, L, W, V = 3, 2, 8, 4, 5, 12, 40
+BATCH_SIZE = 3
+NUM_CHOICES = 2
+# Of a row, in WordPieces, of which NUM_MASKED are masked in pretraining.
+LENGTH = 8
+NUM_MASKED = 4
+NUM_LABELS = 5
+# Hidden size.
+WIDTH = 12
+VOCAB_SIZE = 40
 CONFIG = tiny_config(
-    vocab_size=V,
-    hidden_size=W,
+    vocab_size=VOCAB_SIZE,
+    hidden_size=WIDTH,
     num_attention_heads=3,
-    max_position_embeddings=T,
+    max_position_embeddings=LENGTH,
     type_vocab_size=2,
     initializer_range=0.2,
 )
 MODELS = {
     "bert": lambda **kwargs: BertModel(CONFIG, **kwargs),
     "pretrainer": lambda **kwargs: BertPretrainer(CONFIG, **kwargs),
-    "classifier": lambda **kwargs: BertClassifier(CONFIG, L, **kwargs),
-    "tokens": lambda **kwargs: BertTokenClassifier(CONFIG, L, **kwargs),
+    "classifier": lambda **kwargs: BertClassifier(CONFIG, NUM_LABELS, **kwargs),
+    "tokens": lambda **kwargs: BertTokenClassifier(
+        CONFIG, NUM_LABELS, **kwargs
+    ),
     "spans": lambda **kwargs: BertSpanLabeler(CONFIG, **kwargs),
     "choices": lambda **kwargs: BertMultipleChoice(CONFIG, **kwargs),
 }
@@ -66,20 +75,24 @@ def create_features(kind="classifier"):
 
     At least half of each row are WordPieces, and the rest of it is padding.
     """
-    shape = (B, C, T) if kind == "choices" else (B, T)
+    shape = (BATCH_SIZE, LENGTH)
+    if kind == "choices":
+        shape = (BATCH_SIZE, NUM_CHOICES, LENGTH)
+    masked_shape = (BATCH_SIZE, NUM_MASKED)
     rng = np.random.default_rng(0)
-    lengths = rng.integers(T // 2, T + 1, (*shape[:-1], 1))
+    lengths = rng.integers(LENGTH // 2, LENGTH + 1, (*shape[:-1], 1))
     features = {
-        "input_ids": rng.integers(0, V, shape),
-        "input_mask": np.arange(T) < lengths,
+        "input_ids": rng.integers(0, VOCAB_SIZE, shape),
+        "input_mask": np.arange(LENGTH) < lengths,
         "segment_ids": rng.integers(0, 2, shape),
-        "masked_lm_positions": rng.integers(0, T, (B, P)),
-        "masked_lm_ids": rng.integers(0, V, (B, P)),
-        "next_sentence_labels": rng.integers(0, 2, (B, 1)),
-        "label_ids": rng.integers(0, L, B),
+        "masked_lm_positions": rng.integers(0, LENGTH, masked_shape),
+        "masked_lm_ids": rng.integers(0, VOCAB_SIZE, masked_shape),
+        "next_sentence_labels": rng.integers(0, 2, (BATCH_SIZE, 1)),
+        "label_ids": rng.integers(0, NUM_LABELS, BATCH_SIZE),
     }
     features = {name: value.astype("int32") for name, value in features.items()}
-    return features | {"masked_lm_weights": np.ones((B, P), "float32")}
+    features["masked_lm_weights"] = np.ones(masked_shape, "float32")
+    return features
 
 
 def flat(outputs):

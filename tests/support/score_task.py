@@ -3,7 +3,7 @@
 For example:
 
     model = create_model(lambda inputs, *_: [{key: [] for key in inputs}])
-    ask_model(model, SCORE, [{"text": "1.5"}])
+    ask_model(model, PARSE_NUMBER_TASK, [{"text": "1.5"}])
 """
 
 from types import SimpleNamespace
@@ -12,7 +12,7 @@ from serving.tasks import text_task
 from serving.tasks.request_fields import Field
 
 # Returns the number in a text.
-SCORE = text_task.TextTask(
+PARSE_NUMBER_TASK = text_task.TextTask(
     "score",
     lambda model, request: text_task.Encoded([], request["text"]),
     lambda model, text, *_: {"score": float(text)},
@@ -21,6 +21,6 @@ SCORE = text_task.TextTask(
 
 
 def create_model(run_all):
-    """Returns a model for SCORE, whose engine computes with a function."""
+    """Returns a model for the task, whose engine computes with a function."""
     engine = SimpleNamespace(run_all=run_all)
     return SimpleNamespace(engine=engine, max_seq_length=8, pads=False)

@@ -19,7 +19,7 @@ EXAMPLES = 8
 BATCH_SIZE = 4
 STEPS_PER_EPOCH = EXAMPLES // BATCH_SIZE
 # Flags of a command that does not train.
-LATER = {"do_train": False, "evaluate_each_epoch": False}
+WITHOUT_TRAINING = {"do_train": False, "evaluate_each_epoch": False}
 
 
 class ScriptedTask(toy_task.ToyTask):
@@ -88,13 +88,16 @@ def run_task(options, accuracies, first_example=0, **changes):
     assert not [*left], "the command has evaluated less often"
 
 
-def run_later(options, accuracies, **changes):
+def run_without_training(options, accuracies, **changes):
     """Runs a command that does not train, as `run_task` does."""
-    return run_task(options, accuracies, **LATER | changes)
+    return run_task(options, accuracies, **WITHOUT_TRAINING | changes)
 
 
-def used_step(folder):
-    """Returns the steps whose weights the last command exported."""
+def exported_steps(folder):
+    """Returns the set of steps whose weights the last command exported.
+
+    Several steps may have the same weights.
+    """
     exported = values(folder / "weights/bert_model.ckpt")
     steps = set()
     for path in (folder / "run", folder / "run/best"):
@@ -107,7 +110,7 @@ def used_step(folder):
     return steps
 
 
-def best_of(folder):
+def recorded_best_step(folder):
     """Returns the best step that a run's description names."""
     return read_json(folder / "run/model.json")["best_step"]
 

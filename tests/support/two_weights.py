@@ -2,7 +2,7 @@
 
 For example:
 
-    trainer = create_trainer(output_dir=tmp_path, save_checkpoints_steps=6)
+    trainer = create_trainer(tmp_path, save_checkpoints_steps=6)
     fit(trainer, batches([1, np.nan]), 50)
 """
 
@@ -27,9 +27,6 @@ from training.start import StartingPoint
 from training.training_config import TrainingConfig, TrainingFlags
 
 BATCH_SIZE = 2
-# Contains the records of all runs, and the output folders of runs whose files
-# no test reads.
-_FOLDERS = tempfile.TemporaryDirectory()
 
 
 class Pair(keras.Model):
@@ -92,7 +89,7 @@ class Config(TrainingConfig):
         return self.at_once
 
 
-def create_config(output_dir=None, **changes):
+def create_config(output_dir, **changes):
     """Returns a configuration that keeps all checkpoints."""
     defaults = {
         "keep_checkpoint_max": 0,
@@ -100,13 +97,12 @@ def create_config(output_dir=None, **changes):
         "train_batch_size": BATCH_SIZE,
     }
     return config_values.create_config(
-        Config,
-        output_dir=str(output_dir or tempfile.mkdtemp(dir=_FOLDERS.name)),
-        **defaults | changes,
+        Config, output_dir=str(output_dir), **defaults | changes
     )
 
 
 def create_trainer(
+    output_dir,
     precision="float32",
     strategy=None,
     model=None,
@@ -114,12 +110,12 @@ def create_trainer(
     num_steps=(100, 0),
     **changes,
 ):
-    """Returns a Trainer, by default of a Pair.
+    """Returns a Trainer of a run in `output_dir`, by default of a Pair.
 
     `num_steps` are the numbers of training and warmup steps.
     """
     changes.setdefault("learning_rate", 0.1)
-    config = create_config(**changes)
+    config = create_config(output_dir, **changes)
     optimizer = optimization.create_optimizer(config.optimizer, *num_steps)
     if precision == "float16":
         optimizer = keras.optimizers.LossScaleOptimizer(optimizer)
@@ -164,20 +160,25 @@ def fit(trainer, batches, num_train_steps, *callbacks):
     # Steps that are over have read records, which never come again.
     num_read = trainer.weights.global_step * trainer.config.batch_size
     rows = [rows[0]] * num_read + rows
-    path = _write_records(
-        _encode(rows[number]) for number in _places(trainer, len(rows))
-    )
-    trainer.fit(tfrecords.Records([path], spec), num_train_steps, callbacks)
+    with tempfile.TemporaryDirectory() as folder:
+        places = _find_places(folder, trainer, len(rows))
+        path = f"{folder}/rows.tfrecord"
+        _write_records(path, (_encode(rows[number]) for number in places))
+        trainer.fit(tfrecords.Records([path], spec), num_train_steps, callbacks)
 
 
-def _places(trainer, count):
+def _find_places(folder, trainer, count):
     """Returns for each of `count` records of a file when it is trained on.
 
     The shuffled order depends only on the seed and on the number of records.
     """
-    path = _write_records(
-        tf_examples.encode_example({"number": [number]})
-        for number in range(count)
+    path = f"{folder}/numbers.tfrecord"
+    _write_records(
+        path,
+        (
+            tf_examples.encode_example({"number": [number]})
+            for number in range(count)
+        ),
     )
     spec = {"number": feature_specs.Feature((), "int64")}
     dataset = tfrecords.create_dataset(
@@ -202,13 +203,11 @@ def _encode(row):
     )
 
 
-def _write_records(serialized):
-    """Writes records to a new file, and returns its path."""
-    _, path = tempfile.mkstemp(dir=_FOLDERS.name)
+def _write_records(path, serialized):
+    """Writes serialized records to a new file."""
     with records.RecordWriter([path]) as writer:
         for record in serialized:
             writer.write(record)
-    return path
 
 
 def batches(factors, zeros=None):

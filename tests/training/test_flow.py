@@ -63,7 +63,7 @@ def test_a_run_without_weights_begins_with_those_of_the_seed(begin):
     assert not np.array_equal(other[name], first[name])
 
 
-def test_a_run_that_is_begun_again_has_its_last_step(begin, tmp_path):
+def test_a_resumed_run_starts_from_its_last_step(begin, tmp_path):
     trainer = begin("run")
     assert trainer.weights.global_step == 0
     start = create_start(trainer.config, SMALL, load_tokenizer())

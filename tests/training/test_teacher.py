@@ -165,7 +165,7 @@ def test_a_teacher_of_another_shape_or_task_is_refused(
 
 
 def test_a_teacher_with_a_head_of_another_kind_is_refused(options, tmp_path):
-    """Its outputs have the same names and number, but are of words."""
+    """The teacher's outputs have the same names, but are of words."""
     bert_config = modeling.load_config(options["bert_config_file"])
     tagger = built(modeling.BertTokenClassifier(bert_config, 2))
     labels = ["no", "yes"]

@@ -52,7 +52,8 @@ def test_old_names_of_weights_are_read_and_new_ones_written(tmp_path):
     assert config.hidden_act == "gelu_erf"
     model = BertModel(config)
     report = load_checkpoint(model, tmp_path / "model.safetensors")
-    assert not report.missing and not report.unused
+    assert not report.missing
+    assert not report.unused
 
     back = tmp_path / "back"
     save_huggingface(model, back)
@@ -148,7 +149,8 @@ def test_weights_in_several_files_are_those_of_one_file(tmp_path):
     (tmp_path / "config.json").write_text(json.dumps(CONFIG))
     model, whole = (BertModel(load_config(tmp_path)) for _ in range(2))
     report = load_checkpoint(model, tmp_path)
-    assert not report.missing and not report.unused
+    assert not report.missing
+    assert not report.unused
     assert find_checkpoint(tmp_path) == report.path == str(index)
     load_checkpoint(whole, RECORDED / "BertModel")
     assert_close(model.weights, whole.weights, 0)
@@ -167,7 +169,8 @@ def test_names_behind_one_scope_are_read(tmp_path, scope):
     write_huggingface_files(tmp_path, scoped)
     model, whole = (BertModel(load_config(tmp_path)) for _ in range(2))
     report = load_checkpoint(model, tmp_path)
-    assert not report.missing and report.unused == ["classifier.weight"]
+    assert not report.missing
+    assert report.unused == ["classifier.weight"]
     load_checkpoint(whole, RECORDED / "BertModel")
     assert_close(model.weights, whole.weights, 0)
 
@@ -212,7 +215,8 @@ def test_a_masked_lm_head_of_its_own_is_refused(tmp_path, name):
     write_huggingface_files(tmp_path, tensors)
     config = load_config(tmp_path)
     report = load_checkpoint(BertPretrainer(config), tmp_path)
-    assert not report.missing and not report.unused
+    assert not report.missing
+    assert not report.unused
     tensors[decoder] = tensors[first[name]] + 1
     write_huggingface_files(tmp_path, tensors)
     message = f"{decoder} differs from {first[name]}"
@@ -239,7 +243,8 @@ def test_a_missing_pooler_is_reported(tmp_path, caplog):
     model = BertSpanLabeler(load_config(tmp_path))
     report = load_checkpoint(model, tmp_path)
     assert "bert/pooler/dense/kernel" in report.missing
-    assert "WARNING" in caplog.text and "pooler" in caplog.text
+    assert "WARNING" in caplog.text
+    assert "pooler" in caplog.text
 
 
 def test_a_missing_weight_of_a_block_is_an_error(tmp_path):

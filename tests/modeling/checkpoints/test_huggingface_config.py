@@ -23,7 +23,7 @@ from tests.support.huggingface_files import write_huggingface_files
         {"layer_norm_eps": "1e-12"},
     ],
 )
-def test_a_network_that_is_not_berts_is_refused(tmp_path, changes):
+def test_a_config_of_another_network_is_refused(tmp_path, changes):
     write_huggingface_files(tmp_path, {}, **changes)
     [name] = changes
     with pytest.raises(ValueError, match=f"config.json: `{name}"):

@@ -119,7 +119,9 @@ def test_a_classifier_comes_back_equal_to_the_bit(classifier, preset):
     check_equal(classifier, modeling.BertClassifier.from_preset(preset))
 
 
-def test_what_a_folder_states_comes_back(source, preset, lower_case):
+def test_labels_casing_length_and_vocabulary_come_back(
+    source, preset, lower_case
+):
     saved = presets.read_preset(preset)
     assert (saved.head, saved.labels) == (kinds.CLASSIFIER, LABELS)
     assert saved.do_lower_case is lower_case
@@ -128,8 +130,8 @@ def test_what_a_folder_states_comes_back(source, preset, lower_case):
     assert FullTokenizer.from_preset(preset).vocab_bytes == vocabulary
 
 
-def test_the_configuration_comes_back_but_for_what_kerashub_lacks(preset):
-    """It has no entry for the range, which only matters for new weights."""
+def test_the_configuration_comes_back_but_for_the_initializer_range(preset):
+    """KerasHub has no entry for the range, which only new weights need."""
     config = dataclasses.replace(CONFIG, initializer_range=0.02)
     assert modeling.load_config(preset) == config
 
@@ -139,7 +141,7 @@ def test_kerashub_reads_the_length_of_the_inputs(preset):
     assert preprocessor["sequence_length"] == 20
 
 
-def test_without_our_own_files_it_is_a_preset_like_kerashubs(
+def test_a_folder_without_our_own_files_is_a_preset_of_kerashub(
     classifier, preset, lower_case
 ):
     for name in ("model.json", "labels.txt"):

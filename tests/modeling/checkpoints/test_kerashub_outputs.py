@@ -139,7 +139,7 @@ def test_a_text_classifier_of_kerashub_computes_the_same_here(theirs, tmp_path):
 
 @pytest.mark.slow
 def test_a_masked_lm_of_kerashub_computes_the_same_here(theirs, tmp_path):
-    """Its head uses the exact gelu, and another epsilon."""
+    """KerasHub's head uses the exact gelu, and another epsilon."""
     masked_lm = theirs.BertMaskedLM(create_backbone(theirs))
     perturb(masked_lm)
     masked_lm.save_to_preset(str(tmp_path))

@@ -117,7 +117,7 @@ def test_weights_in_several_files_are_loaded(sharded, name):
     check_logits(folder / name)
 
 
-def test_of_a_weight_in_two_files_the_listed_one_counts(sharded):
+def test_the_index_chooses_between_two_files_with_a_weight(sharded):
     zero_unlisted(*sharded)
     check_logits(sharded[0])
 
@@ -130,7 +130,7 @@ def test_all_files_of_an_index_have_fingerprints(sharded):
     assert fingerprints.fingerprint_checkpoint(str(folder)) != before
 
 
-def test_a_file_that_the_index_lists_and_is_missing_is_named(sharded):
+def test_a_missing_file_of_the_index_is_named(sharded):
     folder, _ = sharded
     part = folder / "model_00000.weights.h5"
     part.unlink()
@@ -154,7 +154,7 @@ def test_an_index_that_is_no_map_of_files_is_named(classifier, places, says):
     assert "\n" not in str(caught.value)
 
 
-def test_a_file_that_lacks_what_the_index_lists_is_named(classifier):
+def test_a_file_without_a_listed_weight_is_named(classifier):
     index = weights_fuzz.write_kerashub_shards(classifier)
     places = {"/a": "model_00000.weights.h5"}
     index.write_text(json.dumps({"weight_map": places}))

@@ -65,26 +65,28 @@ def write_checkpoint(prefix, values, graph):
     )
 
 
-def add(values, graph, name, key, value):
-    """Adds a variable to a checkpoint."""
+def add_variable(values, graph, name, key, value):
+    """Adds a variable to the values and the graph of a checkpoint."""
     values[key + ENDING] = value
     graph.nodes.add().attributes.add(
         name="VARIABLE_VALUE", full_name=name, checkpoint_key=key + ENDING
     )
 
 
-def attributes(graph):
+def list_attributes(graph):
+    """Returns the attributes of all nodes, one for each stored variable."""
     return [value for node in graph.nodes for value in node.attributes]
 
 
-def prefix_in(folder):
+def checkpoint_prefix(folder):
+    """Returns the prefix of the files of a checkpoint or SavedModel."""
     if (folder / "variables").is_dir():
         return folder / "variables/variables"
     return folder / "bert_model.ckpt-1"
 
 
-def check_outputs(folder, recorded):
-    """Compares all outputs of a model with those that its library computed."""
+def assert_outputs_recorded(folder, recorded):
+    """Asserts that a model computes the outputs that its library computed."""
     arrays = np.load(WEIGHTS / "in.npz")
     expected = np.load(WEIGHTS / recorded)
     features = {
@@ -108,14 +110,15 @@ def check_outputs(folder, recorded):
 
 
 def test_checkpoint_items_give_the_recorded_outputs(checkpoint):
-    check_outputs(checkpoint, "out_v1.npz")
-    check_outputs(checkpoint / "bert_model.ckpt-1", "out_v1.npz")
+    assert_outputs_recorded(checkpoint, "out_v1.npz")
+    assert_outputs_recorded(checkpoint / "bert_model.ckpt-1", "out_v1.npz")
     tokenizer = FullTokenizer.from_preset(checkpoint)
-    assert tokenizer.do_lower_case and len(tokenizer.tokens) == 1600
+    assert tokenizer.do_lower_case
+    assert len(tokenizer.tokens) == 1600
 
 
 def test_a_saved_model_gives_the_recorded_outputs(saved_model):
-    check_outputs(saved_model, "out_v2.npz")
+    assert_outputs_recorded(saved_model, "out_v2.npz")
     preset = presets.read_preset(saved_model)
     stated = modeling.load_config(WEIGHTS / "v1_items").to_dict()
     derived = preset.load_config().to_dict()
@@ -126,9 +129,9 @@ def test_a_saved_model_gives_the_recorded_outputs(saved_model):
 
 @pytest.mark.parametrize("casing", [False, True, None])
 def test_a_saved_model_states_its_casing(saved_model, casing):
-    values, graph = read_checkpoint(prefix_in(saved_model))
+    values, graph = read_checkpoint(checkpoint_prefix(saved_model))
     values[f"do_lower_case{ENDING}"] = 5 if casing is None else casing
-    write_checkpoint(prefix_in(saved_model), values, graph)
+    write_checkpoint(checkpoint_prefix(saved_model), values, graph)
     assert presets.read_preset(saved_model).do_lower_case is casing
     if casing is not None:
         tokenizer = FullTokenizer.from_preset(saved_model)
@@ -145,17 +148,17 @@ def test_an_export_of_this_project_is_no_start(saved_model, place):
 
 
 def test_a_folder_without_names_is_read_by_its_keys(checkpoint):
-    values, graph = read_checkpoint(prefix_in(checkpoint))
-    for value in attributes(graph):
+    values, graph = read_checkpoint(checkpoint_prefix(checkpoint))
+    for value in list_attributes(graph):
         value.full_name = ""
-    write_checkpoint(prefix_in(checkpoint), values, graph)
-    check_outputs(checkpoint, "out_v1.npz")
+    write_checkpoint(checkpoint_prefix(checkpoint), values, graph)
+    assert_outputs_recorded(checkpoint, "out_v1.npz")
 
 
 def test_the_state_of_a_trainer_is_left_out(checkpoint):
-    values, graph = read_checkpoint(prefix_in(checkpoint))
+    values, graph = read_checkpoint(checkpoint_prefix(checkpoint))
     weights = [
-        attribute for attribute in attributes(graph) if attribute.full_name
+        attribute for attribute in list_attributes(graph) if attribute.full_name
     ]
     for number, weight in enumerate(weights):
         slot = np.zeros_like(values[weight.checkpoint_key])
@@ -164,24 +167,24 @@ def test_the_state_of_a_trainer_is_left_out(checkpoint):
             (f"{weight.full_name}/m", f"{former}/.OPTIMIZER_SLOT/optimizer/m"),
             (f"Adam/v/{weight.full_name}", f"opt/_variables/{number}"),
         ):
-            add(values, graph, name, key, slot)
-    add(values, graph, "Adam/rate", "optimizer/rate", np.float32(1))
-    write_checkpoint(prefix_in(checkpoint), values, graph)
-    check_outputs(checkpoint, "out_v1.npz")
+            add_variable(values, graph, name, key, slot)
+    add_variable(values, graph, "Adam/rate", "optimizer/rate", np.float32(1))
+    write_checkpoint(checkpoint_prefix(checkpoint), values, graph)
+    assert_outputs_recorded(checkpoint, "out_v1.npz")
     model = modeling.BertPretrainer.from_preset(checkpoint)
     assert not modeling.load_checkpoint(model, checkpoint).unused
 
 
 def test_each_head_gets_its_own_pooler(checkpoint, caplog):
-    values, graph = read_checkpoint(prefix_in(checkpoint))
+    values, graph = read_checkpoint(checkpoint_prefix(checkpoint))
     logits = np.random.default_rng(1).normal(size=(32, 2)).astype("float32")
     bias = np.array([1, 2], "float32")
     for name, value in (("kernel", logits), ("bias", bias)):
         full_name = f"{NEXT_SENTENCE}logits/{name}"
-        add(values, graph, full_name, f"model/logits/{name}", value)
-    write_checkpoint(prefix_in(checkpoint), values, graph)
+        add_variable(values, graph, full_name, f"model/logits/{name}", value)
+    write_checkpoint(checkpoint_prefix(checkpoint), values, graph)
     caplog.set_level("INFO")
-    check_outputs(checkpoint, "out_v1.npz")
+    assert_outputs_recorded(checkpoint, "out_v1.npz")
     assert "two poolers; loaded the encoder's pooler" in caplog.text
     assert "loaded the pooler of the head for next sentences" in caplog.text
 
@@ -205,7 +208,7 @@ def test_each_head_gets_its_own_pooler(checkpoint, caplog):
 
 
 # Patterns of Google's names, and their replacements in transformers 4.
-THEIRS = (
+TRANSFORMERS_NAMES = (
     ("/layer_", "/layer_._"),
     (r"(position|token_type)_embeddings$", r"\g<0>/embeddings"),
     (r"^cls/squad/output_weights", "qa_outputs/kernel"),
@@ -220,12 +223,12 @@ THEIRS = (
 )
 
 
-def their_name(name, scope):
+def transformers_name(name, scope):
     """Returns the name in `save_weights` of transformers 4 for Google's."""
     # The releases of 2019 call the matrix of the words `weight`.
     word = "embeddings" if "sequence" in scope else "weight"
     name = re.sub("(?<=word_embeddings)$", f"/{word}", name)
-    for pattern, replacement in THEIRS:
+    for pattern, replacement in TRANSFORMERS_NAMES:
         name = re.sub(pattern, replacement, name)
     if scope == "tf_bert_for_masked_lm/":
         name = name.replace("mlm___", "")
@@ -261,7 +264,7 @@ def test_weights_of_transformers_are_loaded(tmp_path, head, scope):
     for name in names:
         value = named[name].numpy()
         value = value.T if name.endswith("output_weights") else value
-        add(values, graph, their_name(name, scope), name, value)
+        add_variable(values, graph, transformers_name(name, scope), name, value)
     write_checkpoint(tmp_path / "weights", values, graph)
     model = getattr(modeling, head).from_preset(tmp_path, config=config)
     loaded = modeling.named_variables(model)
@@ -280,7 +283,7 @@ def test_names_of_2019_in_tf_model_h5_are_read(tmp_path):
     names = [name for name in named if "seed" not in name]
     with h5py.File(tmp_path / "tf_model.h5", "w") as file:
         for name in names:
-            stored = their_name(name, "bert/tf_bert_model/")
+            stored = transformers_name(name, "bert/tf_bert_model/")
             file[f"{stored}:0"] = named[name].numpy()
     text = config.to_json_string()
     (tmp_path / "config.json").write_text(text)
@@ -290,18 +293,20 @@ def test_names_of_2019_in_tf_model_h5_are_read(tmp_path):
         np.testing.assert_array_equal(loaded[name], named[name])
 
 
-def refused(folder, message, error=ValueError):
+def assert_refused(folder, message, error=ValueError):
     with pytest.raises(error, match=message) as raised:
         modeling.BertModel.from_preset(folder)
     assert "\n" not in str(raised.value)
 
 
 def test_another_weight_is_named_with_its_shape(checkpoint):
-    values, graph = read_checkpoint(prefix_in(checkpoint))
+    values, graph = read_checkpoint(checkpoint_prefix(checkpoint))
     name = "transformer/layer_0/self_attention/relative\n/kernel"
-    add(values, graph, name, "relative", np.zeros((3, 4), "float32"))
-    write_checkpoint(prefix_in(checkpoint), values, graph)
-    refused(checkpoint, r"relative\\n/kernel' with shape \[3, 4\], which is no")
+    add_variable(values, graph, name, "relative", np.zeros((3, 4), "float32"))
+    write_checkpoint(checkpoint_prefix(checkpoint), values, graph)
+    assert_refused(
+        checkpoint, r"relative\\n/kernel' with shape \[3, 4\], which is no"
+    )
 
 
 @pytest.mark.parametrize(
@@ -316,14 +321,15 @@ def test_another_weight_is_named_with_its_shape(checkpoint):
 def test_an_encoder_is_read_without_the_head_of_a_task(
     checkpoint, caplog, name
 ):
-    values, graph = read_checkpoint(prefix_in(checkpoint))
-    add(values, graph, name, "head", np.zeros((32, 3), "float32"))
-    write_checkpoint(prefix_in(checkpoint), values, graph)
-    check_outputs(checkpoint, "out_v1.npz")
+    values, graph = read_checkpoint(checkpoint_prefix(checkpoint))
+    add_variable(values, graph, name, "head", np.zeros((32, 3), "float32"))
+    write_checkpoint(checkpoint_prefix(checkpoint), values, graph)
+    assert_outputs_recorded(checkpoint, "out_v1.npz")
     assert f"a head that is not read: {name}" in caplog.text
     model = modeling.BertClassifier.from_preset(checkpoint, num_labels=3)
     report = modeling.load_checkpoint(model, checkpoint)
-    assert name in report.unused and "output_weights" in report.missing
+    assert name in report.unused
+    assert "output_weights" in report.missing
     with pytest.raises(ValueError, match=f"contains no head .*{name}"):
         modeling.BertClassifier.from_preset(checkpoint)
 
@@ -344,23 +350,23 @@ def test_an_encoder_is_read_without_the_head_of_a_task(
     ],
 )
 def test_a_missing_weight_is_named(checkpoint, name, message):
-    values, graph = read_checkpoint(prefix_in(checkpoint))
+    values, graph = read_checkpoint(checkpoint_prefix(checkpoint))
     (value,) = (
         attribute
-        for attribute in attributes(graph)
+        for attribute in list_attributes(graph)
         if attribute.full_name == name
     )
     value.full_name = "renamed"
-    write_checkpoint(prefix_in(checkpoint), values, graph)
-    refused(checkpoint, f"{message}.*'renamed' with shape")
+    write_checkpoint(checkpoint_prefix(checkpoint), values, graph)
+    assert_refused(checkpoint, f"{message}.*'renamed' with shape")
 
 
 def test_names_that_occur_twice_are_refused(checkpoint):
-    values, graph = read_checkpoint(prefix_in(checkpoint))
+    values, graph = read_checkpoint(checkpoint_prefix(checkpoint))
     zeros = np.zeros((1600, 32), "float32")
-    add(values, graph, "b/word_embeddings/embeddings", "other", zeros)
-    write_checkpoint(prefix_in(checkpoint), values, graph)
-    refused(checkpoint, "contains several encoders")
+    add_variable(values, graph, "b/word_embeddings/embeddings", "other", zeros)
+    write_checkpoint(checkpoint_prefix(checkpoint), values, graph)
+    assert_refused(checkpoint, "contains several encoders")
 
 
 def test_another_number_of_heads_is_refused(checkpoint):
@@ -368,24 +374,30 @@ def test_another_number_of_heads_is_refused(checkpoint):
     text = file.read_text()
     heads = '"num_attention_heads": '
     file.write_text(text.replace(f"{heads}4", f"{heads}8"))
-    refused(checkpoint, "has 4 attention heads in .*num_attention_heads is 8")
+    assert_refused(
+        checkpoint, "has 4 attention heads in .*num_attention_heads is 8"
+    )
 
 
 def test_damaged_files_are_named(checkpoint):
-    prefix = prefix_in(checkpoint)
+    prefix = checkpoint_prefix(checkpoint)
     values, graph = read_checkpoint(prefix)
     broken = TrackableObjectGraph()
     broken.CopyFrom(graph)
-    attributes(broken)[3].checkpoint_key = "none"
+    list_attributes(broken)[3].checkpoint_key = "none"
     write_checkpoint(prefix, values, broken)
-    refused(checkpoint, f"{prefix} cannot be read: 'none' is missing", OSError)
+    assert_refused(
+        checkpoint, f"{prefix} cannot be read: 'none' is missing", OSError
+    )
 
     write_checkpoint(prefix, values, b"\xff\xff")
-    refused(checkpoint, f"{prefix} cannot be read: {GRAPH} is", OSError)
+    assert_refused(checkpoint, f"{prefix} cannot be read: {GRAPH} is", OSError)
     write_checkpoint(prefix, values, graph)
     data = prefix.with_name(prefix.name + ".data-00000-of-00001")
     data.write_bytes(data.read_bytes()[:1000])
-    refused(checkpoint, f"{re.escape(str(prefix))} cannot be read", OSError)
+    assert_refused(
+        checkpoint, f"{re.escape(str(prefix))} cannot be read", OSError
+    )
 
 
 @pytest.mark.parametrize("model_format", ["tf1", "huggingface"])
@@ -393,5 +405,5 @@ def test_a_copy_in_another_format_computes_the_same(
     saved_model, tmp_path, model_format
 ):
     convert(saved_model, tmp_path / "copy", output_format=model_format)
-    check_outputs(tmp_path / "copy", "out_v2.npz")
+    assert_outputs_recorded(tmp_path / "copy", "out_v2.npz")
     assert FullTokenizer.from_preset(tmp_path / "copy").do_lower_case

@@ -63,9 +63,11 @@ def test_a_classifier_computes_what_transformers_computes():
     )
     expected = np.load(RECORDED / "cls.npz")["logits"]
     np.testing.assert_allclose(logits, expected, rtol=0, atol=LIMIT)
-    assert model.num_labels == 3 and model.config.hidden_act == "gelu_erf"
+    assert model.num_labels == 3
+    assert model.config.hidden_act == "gelu_erf"
     tokenizer = FullTokenizer.from_preset(CLASSIFIER)
-    assert tokenizer.do_lower_case and len(tokenizer.tokens) == 1600
+    assert tokenizer.do_lower_case
+    assert len(tokenizer.tokens) == 1600
 
 
 @pytest.mark.parametrize(
@@ -174,7 +176,8 @@ def test_a_configuration_of_2019_states_no_architecture(tmp_path):
         del values[name]
     config.write_text(json.dumps(values))
     model = modeling.BertClassifier.from_preset(folder)
-    assert model.num_labels == 3 and model.config.hidden_act == "gelu_erf"
+    assert model.num_labels == 3
+    assert model.config.hidden_act == "gelu_erf"
 
 
 # The functions change a file. The second value is a part of the message.
@@ -238,7 +241,8 @@ def test_one_line_says_what_a_file_contains(tmp_path, change, says):
     with pytest.raises(ValueError, match=says) as caught:
         modeling.BertClassifier.from_preset(folder)
     message = str(caught.value)
-    assert "tf_model.h5" in message and "\n" not in message
+    assert "tf_model.h5" in message
+    assert "\n" not in message
 
 
 @pytest.mark.parametrize(("change", "says"), ODD_DATASETS)
@@ -251,7 +255,8 @@ def test_a_dataset_that_is_stored_in_an_odd_way_is_named(
     with pytest.raises(ValueError, match=f"query/kernel:0 {says}") as caught:
         modeling.BertClassifier.from_preset(folder)
     message = str(caught.value)
-    assert "tf_model.h5" in message and "\n" not in message
+    assert "tf_model.h5" in message
+    assert "\n" not in message
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ QUERY = "bert/encoder/layer_0/attention/self/query/kernel"
         ("my_model/projection/kernel", "my_model/projection/kernel"),
     ],
 )
-def test_what_comes_before_googles_name_is_left_out(path, name):
+def test_the_path_before_googles_name_is_left_out(path, name):
     assert original_name(SimpleNamespace(path=path)) == name
 
 

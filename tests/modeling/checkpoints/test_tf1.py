@@ -104,7 +104,7 @@ def test_a_checkpoint_of_another_implementation_is_loaded():
     assert_close(model.weights, expected, 0)
 
 
-def test_only_its_own_files_are_removed_in_a_folder_like_a_pattern(tmp_path):
+def test_a_save_removes_only_its_own_files_in_a_folder_like_a_pattern(tmp_path):
     model = built(BertModel(SMALL))
     folder = tmp_path / "run[1]*"
     save_checkpoint(model, folder / "model.ckpt")
@@ -121,18 +121,26 @@ def test_only_its_own_files_are_removed_in_a_folder_like_a_pattern(tmp_path):
     assert left.exists()
 
 
-def test_a_head_that_is_missing_starts_fresh(source, tmp_path, caplog):
+def test_a_missing_head_starts_fresh(source):
     path, config = source
-    model = BertClassifier(config, 3, name="my_classifier")
-    with caplog.at_level("DEBUG", logger="absl"):
-        report = load_checkpoint(model, path)
+    report = load_checkpoint(BertClassifier(config, 3), path)
     assert report.path == path
     assert sorted(report.missing) == ["output_bias", "output_weights"]
     assert "cls/predictions/output_bias" in report.unused
-    # As Google's code logs it.
+
+
+def test_loaded_variables_are_logged_as_by_googles_code(source, caplog):
+    path, config = source
+    with caplog.at_level("DEBUG", logger="absl"):
+        load_checkpoint(BertClassifier(config, 3), path)
     line = "name = bert/pooler/dense/bias, shape = (32,), *INIT_FROM_CKPT*"
     assert line in caplog.text
 
+
+def test_a_saved_classifier_is_loaded_with_its_head(source, tmp_path):
+    path, config = source
+    model = BertClassifier(config, 3, name="my_classifier")
+    load_checkpoint(model, path)
     save_checkpoint(model, tmp_path / "model.ckpt")
     other = BertClassifier(config, 3)
     assert not load_checkpoint(other, tmp_path / "model.ckpt").missing
@@ -160,7 +168,7 @@ def test_every_model_has_the_originals_names(source):
         assert names == backbone | head
 
 
-def test_a_users_model_around_bert_loads_what_it_shares(source):
+def test_a_users_model_around_bert_loads_the_weights_of_bert(source):
     path, config = source
     bert = BertModel(config)
     input_ids = keras.Input((8,), dtype="int32")
@@ -206,7 +214,7 @@ def test_two_checkpoints_of_a_directory_are_named(small, two_checkpoints):
 
 
 @pytest.mark.parametrize("state", [b"", b"\xff\xfem", b"hello"])
-def test_a_state_that_chooses_no_checkpoint_hides_none(
+def test_a_state_without_a_choice_hides_no_checkpoint(
     small, two_checkpoints, state
 ):
     (two_checkpoints / "checkpoint").write_bytes(state)
@@ -298,7 +306,7 @@ def test_a_damaged_checkpoint_is_not_loaded(source, damage, kind):
 
 
 @pytest.mark.parametrize("kind", SHORT)
-def test_a_checkpoint_that_is_cut_is_not_found(damage, kind):
+def test_a_truncated_checkpoint_is_not_found(damage, kind):
     path = damage(kind)
     with pytest.raises(OSError, match=f"{path} cannot be read"):
         find_checkpoint(path)
@@ -327,7 +335,7 @@ def test_two_berts_in_one_model_cannot_be_distinguished(source):
         load_checkpoint(model, source[0])
 
 
-def test_a_disk_that_is_full_is_named_without_the_operation(source, tmp_path):
+def test_a_full_disk_is_named_without_the_operation(source, tmp_path):
     model = built(BertModel(source[1]))
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limits[1]))
@@ -355,7 +363,7 @@ def test_weights_of_another_type_are_refused(tmp_path):
 @pytest.mark.parametrize(
     "save", [save_checkpoint, save_huggingface, save_kerashub, save_release]
 )
-def test_a_model_that_was_never_called_is_written(save, tmp_path):
+def test_a_model_can_be_saved_before_its_first_call(save, tmp_path):
     tokenizer = FullTokenizer(golden.ROOT / "examples/samples/vocab.txt")
     config = BertConfig(
         vocab_size=len(tokenizer.tokens),

@@ -12,7 +12,7 @@ from serving.serving_flags import DEFAULT_TASK_FLAGS
 from serving.tasks.request_fields import Field
 from serving.tasks.text_task import Encoded, TextTask
 from tests.support import script_runner
-from tests.support.score_task import SCORE, create_model
+from tests.support.score_task import PARSE_NUMBER_TASK, create_model
 
 
 class Asked:
@@ -112,7 +112,7 @@ def test_an_answer_that_is_not_finite_is_an_error_of_its_line():
 
     model = create_model(run_all)
     (rows,) = answering.answer_items(
-        model, SCORE, DEFAULT_TASK_FLAGS, iter(batch)
+        model, PARSE_NUMBER_TASK, DEFAULT_TASK_FLAGS, iter(batch)
     )
     written = [row.cells for row in rows]
     assert [answer.get("score") for answer in written] == [1.5, None, None, 2]
@@ -132,7 +132,9 @@ def test_a_column_that_is_nested_too_deeply_is_an_error_of_its_row():
         for number, row in enumerate(rows, start=1)
     )
     model = create_model(lambda inputs, *_: [{number: [] for number in inputs}])
-    (rows,) = answering.answer_items(model, SCORE, DEFAULT_TASK_FLAGS, items)
+    (rows,) = answering.answer_items(
+        model, PARSE_NUMBER_TASK, DEFAULT_TASK_FLAGS, items
+    )
     first, second = (row.cells for row in rows)
     assert first["text"] == "a" and "error" not in first
     assert second["line"] == 2 and "nested" in second["error"]

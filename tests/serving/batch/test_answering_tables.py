@@ -80,7 +80,8 @@ def test_an_array_contains_the_numbers_of_the_answers(folder, predict, good):
     assert predict(input_file="in.csv", output_file="out.npy") == 0
     numbers = [list(row["probabilities"].values()) for row in good]
     array = np.load(folder / "out.npy")
-    assert array.dtype == np.float32 and array.shape == (NUM_ROWS, 3)
+    assert array.dtype == np.float32
+    assert array.shape == (NUM_ROWS, 3)
     np.testing.assert_allclose(array, numbers, atol=1e-5)
 
 
@@ -129,7 +130,7 @@ def test_each_line_of_text_is_a_row(folder, predict, good, caplog):
 
 
 def test_an_empty_line_of_text_is_a_row(folder, predict, caplog):
-    """So line N of the output is the answer to line N."""
+    """Line N of the output is the answer to line N."""
     caplog.set_level("INFO", logger="absl")
     (folder / "gaps.txt").write_text("a\n\nb\n \nc\n")
     flags = {"input_file": "gaps.txt", "text_column": None}
@@ -269,16 +270,32 @@ def odd_columns(folder):
     return "odd.parquet"
 
 
-def test_columns_of_odd_types_stand_beside_the_answers_in_csv(
-    folder, odd_columns, predict
-):
+@pytest.fixture
+def odd_rows(folder, odd_columns, predict):
+    """The rows of that table with their answers, as CSV writes them."""
     assert predict(input_file=odd_columns, output_file="odd.csv") == 0
-    rows = read_csv(folder / "odd.csv")
-    assert [row["ratio"] for row in rows] == ["0.5", "inf", ""]
-    assert [row["list"] for row in rows] == ["[1.0, null]", "[]", ""]
-    assert rows[0]["day"] == "2026-01-02" and rows[0]["price"] == "1.50"
-    assert rows[1]["raw"] == r"b'\xff'" and rows[1]["struct.a"] == "inf"
-    assert rows[1]["label"] and not rows[2]["label"]
+    return read_csv(folder / "odd.csv")
+
+
+@pytest.mark.parametrize(
+    ("column", "cells"),
+    [
+        ("ratio", ["0.5", "inf", ""]),
+        ("raw", ["b'x'", r"b'\xff'", ""]),
+        ("day", ["2026-01-02"] * 3),
+        ("price", ["1.50"] * 3),
+        ("list", ["[1.0, null]", "[]", ""]),
+        ("struct.a", ["inf"] * 3),
+    ],
+)
+def test_columns_of_odd_types_stand_beside_the_answers_in_csv(
+    column, cells, odd_rows
+):
+    assert [row[column] for row in odd_rows] == cells
+
+
+def test_only_rows_with_a_text_are_answered_in_csv(odd_rows):
+    assert [bool(row["label"]) for row in odd_rows] == [True, True, False]
 
 
 def test_numbers_that_are_not_finite_are_null_in_json_lines(
@@ -290,7 +307,7 @@ def test_numbers_that_are_not_finite_are_null_in_json_lines(
 
 
 @pytest.mark.parametrize("name", ["odd.csv", "odd.jsonl"])
-def test_what_was_written_can_be_read_again(name, odd_columns, predict):
+def test_a_written_table_can_be_read_again(name, odd_columns, predict):
     assert predict(input_file=odd_columns, output_file=name) == 0
     assert predict(input_file=name, output_file="again.jsonl") == 0
 
@@ -302,7 +319,8 @@ def test_json_lines_may_contain_infinity(folder, predict):
     assert predict(input_file="inf.jsonl", output_file="inf.csv") == 0
     rows = read_csv(folder / "inf.csv")
     assert [row["x"] for row in rows] == ["inf", "", "1"]
-    assert rows[1]["label"] and not rows[2]["label"]
+    assert rows[1]["label"]
+    assert not rows[2]["label"]
 
 
 def test_both_columns_of_one_name_are_copied(folder, predict):

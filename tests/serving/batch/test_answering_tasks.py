@@ -74,7 +74,8 @@ def test_bad_lines_are_errors_between_the_answers(tmp_path, export_folder):
     lines = [b"", single, *(line for line, _ in ODD)]
     lines.append(b'{"text": "The harbor.", "id": "\\ud800"}')
     first, *errors, last = ask(tmp_path, export_folder / "classifier", lines)
-    assert first["label"] in ("no", "maybe", "yes") and "id" not in first
+    assert first["label"] in ("no", "maybe", "yes")
+    assert "id" not in first
     assert last.pop("text") == first.pop("text_a")
     assert last == {**first, "id": "\ud800"}
     # An empty line is passed over; the number is that of the line.

@@ -29,7 +29,7 @@ from tests.support.exports import (
     SMALL,
     TEXTS,
 )
-from tests.support.keeping_task import Keeping
+from tests.support.keeping_task import BatchKeepingTask
 
 pytestmark = pytest.mark.slow
 
@@ -139,17 +139,28 @@ def test_threads_share_a_model(engine, folders, load):
         assert len([*pool.map(ask, range(400))]) == 400
 
 
-def test_several_formats_share_a_folder(tmp_path):
-    """It is a SavedModel, and each engine finds the same files."""
-    folder = export("classifier", tmp_path / "model", f"saved_model,{FORMAT}")
-    assert not (folder / "assets.extra").exists()
-    assert tf.saved_model.contains_saved_model(folder)
+@pytest.fixture
+def all_formats(tmp_path):
+    """The folder of an export in every format."""
+    return export("classifier", tmp_path / "model", f"saved_model,{FORMAT}")
+
+
+def test_an_export_in_several_formats_is_a_saved_model(all_formats):
+    assert not (all_formats / "assets.extra").exists()
+    assert tf.saved_model.contains_saved_model(all_formats)
+
+
+def test_several_formats_in_a_folder_give_the_same_answers(all_formats):
+    folder = all_formats
     expected = serving.load(folder, engine="saved_model").classify(TEXTS)
     for name in INSTALLED:
         bert = serving.load(folder, engine=name)
         assert bert.engine.name == name
         assert_same(bert.classify(TEXTS), expected)
-    # The first that is installed, of those that have a file.
+
+
+def test_the_first_installed_runtime_with_a_file_is_loaded(all_formats):
+    folder = all_formats
     assert serving.load(folder).engine.name == INSTALLED[0]
     for runtime in engines.RUNTIMES.values():
         if runtime.file != "saved_model.pb":
@@ -162,7 +173,7 @@ def test_several_formats_share_a_folder(tmp_path):
 def test_an_export_is_scored_as_it_is_served(in_int8, tmp_path):
     encode, texts = in_int8.task().encode, [*filter(str.strip, TEXTS)]
     inputs = [encode(in_int8, {"text_a": text})[0][0] for text in texts]
-    task = Keeping(tmp_path, [len(part.ids) for part in inputs])
+    task = BatchKeepingTask(tmp_path, [len(part.ids) for part in inputs])
     task.ids = lambda number: inputs[number].ids
     task.evaluate_export(Path(in_int8.path))
     outputs = np.concatenate([outputs for _, outputs in task.batches])

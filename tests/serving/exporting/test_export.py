@@ -96,8 +96,8 @@ def test_zero_texts_get_zero_answers(export_folder):
             assert not any(map(len, signature(**nothing).values())), path
 
 
-def test_tensorflow_serving_has_all_that_exports_use(export_folder):
-    """Its 2.20 knows each operation, and each attribute of it.
+def test_tensorflow_serving_knows_all_operations_of_exports(export_folder):
+    """TensorFlow Serving 2.20 knows each operation and its attributes.
 
     The file has a line for each operation: its name, then its attributes, in
     TensorFlow 2.20's TF_GetAllOpList.

@@ -153,7 +153,9 @@ def test_a_card_of_a_saved_model_alone_shows_no_other_runtime(tmp_path):
         assert words not in card
 
 
-def test_a_card_with_scores_names_the_files_without(tmp_path):
+@pytest.fixture
+def scored_card(tmp_path):
+    """The text of a card with scores of LiteRT, and none of ONNX."""
     kind, arguments, settings = HEADS["classes"]
     model = create_model(kind, *arguments)
     options = create_options("litert")
@@ -161,11 +163,21 @@ def test_a_card_with_scores_names_the_files_without(tmp_path):
     assert card
     networks = {**card.networks, "onnx": "onnx/model.onnx"}
     scores = {"litert": {"eval_accuracy": 0.5}}
-    text = dataclasses.replace(
+    return dataclasses.replace(
         card, networks=networks, export_scores=scores, is_best_step=True
     ).text()
-    assert "## Scores of litert on the dev set\n" in text
-    assert "| eval_accuracy | 0.5 |\n" in text
-    assert "Not scored on the dev set: `onnx/model.onnx`.\n" in text
-    assert "The dev set chose the step" in text
-    assert "Nothing was scored" not in text
+
+
+def test_a_card_shows_the_scores_of_a_file(scored_card):
+    assert "## Scores of litert on the dev set\n" in scored_card
+    assert "| eval_accuracy | 0.5 |\n" in scored_card
+    assert "Nothing was scored" not in scored_card
+
+
+def test_a_card_names_the_files_without_scores(scored_card):
+    line = "Not scored on the dev set: `onnx/model.onnx`.\n"
+    assert line in scored_card
+
+
+def test_a_card_says_that_the_dev_set_chose_the_best_step(scored_card):
+    assert "The dev set chose the step" in scored_card

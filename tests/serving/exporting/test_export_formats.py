@@ -66,10 +66,17 @@ def test_any_batch_gives_what_the_model_gives(name, mode, tmp_path):
         expected = to_probabilities(model(batch).numpy(), mode)
         expected = expected[:, 0] if mode == "regression" else expected
         assert_same(engine, batch, {output: expected})
+
+
+@pytest.mark.parametrize("labels", [None, ["no", "yes"]])
+@pytest.mark.parametrize("name", FORMATS)
+def test_pipelines_of_transformers_find_what_they_need(name, labels, tmp_path):
+    mode = "classification" if labels else "regression"
+    model = create_classifier(len(labels or "1"))
+    export(tmp_path / "model", model, name, labels, mode)
     files = {file.name for file in (tmp_path / "model").iterdir()}
     assert files >= {"config.json", "tokenizer.json"}
     assert ("labels.txt" in files) == (labels is not None)
-    # pipeline() of transformers takes it from here.
     config = json.loads((tmp_path / "model/config.json").read_text())
     assert config["architectures"] == ["BertForSequenceClassification"]
     assert labels is None or config["id2label"] == {"0": "no", "1": "yes"}

@@ -1,7 +1,7 @@
 """What serve.py says of its own paths, written by serving/http/openapi.py."""
 
 
-def test_the_description_lists_only_replies_that_come(server):
+def test_openapi_lists_only_the_replies_of_the_server(server):
     _, description = server.ask("GET", "/openapi.json")
     for path in description["paths"].values():
         for operation in path.values():

@@ -11,7 +11,7 @@ from serving.http.errors import HttpError
 from serving.http.request_limits import RequestLimits
 from serving.http.server_queue import QueuedCall
 from serving.serving_flags import LimitFlags
-from tests.support.score_task import SCORE
+from tests.support.score_task import PARSE_NUMBER_TASK
 
 
 def read_body(*parts, **limits):
@@ -39,7 +39,7 @@ def test_a_body_beyond_the_limit_is_refused():
     assert caught.value.status == 413
 
 
-def test_a_body_that_does_not_come_is_refused():
+def test_a_missing_body_is_refused():
     with pytest.raises(HttpError, match=r"within 0\.01 s") as caught:
         read_body(b"a", timeout_s=0.01)
     assert caught.value.status == 408
@@ -49,7 +49,7 @@ def check_call(*texts, **limits):
     """Checks a call whose requests have one text each."""
 
     async def check():
-        call = QueuedCall(SCORE, [{"text": text} for text in texts])
+        call = QueuedCall(PARSE_NUMBER_TASK, [{"text": text} for text in texts])
         await RequestLimits(LimitFlags(**limits)).check_call(None, call)
 
     asyncio.run(check())

@@ -57,14 +57,15 @@ def test_too_many_wordpieces_are_refused(server, path, field, text, number):
     assert "--max_pieces" in answer["error"]
 
 
-def test_a_text_that_is_cut_counts_as_far_as_it_is_read(tmp_path, folders):
+def test_a_cut_text_counts_only_its_read_wordpieces(tmp_path, folders):
     models = {"classifier": folders["classifier"]}
     with running(tmp_path, models, max_pieces=100) as server:
         path = "/api/models/classifier/classify"
         long = {"text": "a " * 5_000}
         assert server.ask("POST", path, long)[0] == 200
         status, answer = server.ask("POST", path, [long] * 5)
-        assert status == 413 and "120 WordPieces" in answer["error"]
+        assert status == 413
+        assert "120 WordPieces" in answer["error"]
 
 
 def test_a_greedy_client_delays_no_other(server):
@@ -103,7 +104,7 @@ def test_a_greedy_client_delays_no_other(server):
     assert statistics.median(counts) == 0, counts
 
 
-def test_clients_that_vanish_cause_no_error(server):
+def test_vanished_clients_cause_no_error(server):
     for _ in range(30):
         for path, body in LARGEST:
             with server.connect() as connection:
@@ -126,7 +127,8 @@ def ask_until_the_end(server, replies, broken):
                 return
         try:
             status, answer, headers = ask(connection, "POST", *SHORT[1])
-            assert status == 200 and len(answer["words"]) == 6
+            assert status == 200
+            assert len(answer["words"]) == 6
             replies.append(headers["Connection"])
         except Exception as error:
             broken.append(repr(error))
@@ -170,7 +172,8 @@ def test_an_idle_connection_may_ask_once_more_at_a_stop(server):
         server.start_to_stop()
         half.sock.sendall(b"GET /healthz HTTP/1.1\r\nHost: a\r\nX: ")
         status, _, headers = ask(late, "POST", *SHORT[0])
-        assert status == 200 and headers["Connection"] == "close"
+        assert status == 200
+        assert headers["Connection"] == "close"
         # A request that comes byte by byte keeps its connection, while the
         # server closes the idle one.
         while not select.select([idle.sock], [], [], 0.1)[0]:
@@ -178,5 +181,6 @@ def test_an_idle_connection_may_ask_once_more_at_a_stop(server):
         assert idle.sock.recv(1) == b""
         half.sock.sendall(b"\r\n\r\n")
         received = half.sock.recv(1000).lower()
-        assert b" 200 " in received and b"connection: close" in received
+        assert b" 200 " in received
+        assert b"connection: close" in received
         assert server.stop() == 0, server.script.stderr()

@@ -127,37 +127,57 @@ def ask(driver, server):
     assert not driver.find_elements(By.CSS_SELECTOR, "#answer img, body script")
 
 
-def test_a_form_is_of_the_models_kind(driver, ask):
+def test_the_bar_of_a_label_is_as_long_as_its_probability(driver, ask):
     ask("single: classify", text=EVIL)
     widths = driver.execute_script(
         "return [...document.querySelectorAll('.bar, .track')].map("
         "(each) => each.getBoundingClientRect().width)"
     )
     assert sum(widths[1::2]) == pytest.approx(widths[0], abs=1)
-    assert len(texts_of(driver, "textarea")) == 1
     assert LABEL in texts_of(driver, ".bars span")
+
+
+def test_a_form_of_single_texts_has_one_field(driver, ask):
+    answer = ask("single: classify")
+    assert len(texts_of(driver, "textarea")) == 1
+    assert texts_of(answer, ".error") == ["enter a text"]
+
+
+def test_a_form_of_pairs_has_two_filled_fields(driver, ask):
     ask("pairs: classify")
     first, second = driver.find_elements(By.CSS_SELECTOR, "textarea")
-    assert first.get_property("value") and second.get_property("value")
-    answer = ask("single: classify")
-    assert texts_of(answer, ".error") == ["enter a text"]
-    # Whether this model compares two texts is not known.
+    assert first.get_property("value")
+    assert second.get_property("value")
+
+
+def test_the_second_field_is_empty_where_pairs_are_not_known(driver, ask):
     ask("classifier: classify")
     first, second = driver.find_elements(By.CSS_SELECTOR, "textarea")
-    assert first.get_property("value") and not second.get_property("value")
+    assert first.get_property("value")
+    assert not second.get_property("value")
 
 
-def test_the_page_shows_the_answer_of_each_task(driver, ask):
+def test_the_page_shows_the_words_of_each_gap(ask):
     answer = ask("pretraining: fill the gap", text="The [MASK] is [MASK].")
     assert texts_of(answer, "h2") == ["1. [MASK]", "2. [MASK]"]
+
+
+def test_the_page_shows_that_a_text_has_no_gap(ask):
     answer = ask("pretraining: fill the gap", text="no gap")
     (error,) = texts_of(answer, ".error")
     assert error.startswith("no [MASK] in 'text'")
+
+
+def test_the_page_shows_whether_a_sentence_follows(ask):
     answer = ask("pretraining: next sentence")
     assert "follows" in texts_of(answer, ".bars span")
+
+
+def test_the_page_shows_the_cosines_of_sentences(ask):
     answer = ask("features: compare sentences", text="A boat.\n\nA boat.\nNo!")
     cells = texts_of(answer, "td")
-    assert len(cells) == 9 and cells[0] == cells[1] == "1.00" != cells[2]
+    assert len(cells) == 9
+    assert cells[0] == cells[1] == "1.00" != cells[2]
 
 
 def test_answers_are_marked_in_the_passage(driver, ask):
@@ -172,12 +192,16 @@ def test_answers_are_marked_in_the_passage(driver, ask):
         # White space at the ends of elements is not part of what is seen.
         is_none = button.text == "no answer"
         assert is_none or marked.split() == button.text.split()
+
+
+def test_names_are_marked_in_the_text(driver, ask):
     answer = ask("ner: find names", text=EVIL)
     kinds = texts_of(answer, "mark small")
     passage = find(driver, ".passage").get_property("textContent")
     for kind in {*kinds}:
         passage = passage.replace(kind, "")
-    assert kinds and passage == EVIL
+    assert kinds
+    assert passage == EVIL
 
 
 class Site(http.server.BaseHTTPRequestHandler):

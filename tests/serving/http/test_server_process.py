@@ -131,7 +131,8 @@ def test_each_request_has_its_answer(server, method, path, body, status, part):
     assert result == status, answer
     assert part in json.dumps(answer)
     if status >= 400:
-        assert [*answer] == ["error"] and "\n" not in answer["error"]
+        assert [*answer] == ["error"]
+        assert "\n" not in answer["error"]
 
 
 def test_hostile_requests_cost_no_other_its_answer(server):
@@ -163,7 +164,8 @@ def test_hostile_requests_cost_no_other_its_answer(server):
         answers = [*filter(None, pool.map(ask, range(num_requests)))]
     assert len(answers) == num_requests // 2
     for status, answer in answers:
-        assert status == 200 and len(answer["words"]) == 6
+        assert status == 200
+        assert len(answer["words"]) == 6
     for number in (5, 6, 8):
         assert b"413" in send(server, hostile[number]).split(b"\r\n")[0]
     assert "Traceback" not in server.script.stderr()
@@ -196,7 +198,8 @@ def test_without_the_token_nothing_is_told(guarded, headers):
     paths = ("/api/models", "/openapi.json", "/v1/models/ner", "/nothing")
     for path in paths:
         status, answer = guarded.ask("GET", path, None, headers)
-        assert status == 401 and "TOKEN" in answer["error"]
+        assert status == 401
+        assert "TOKEN" in answer["error"]
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/", "/page.js"])
@@ -214,7 +217,7 @@ def test_health_and_page_need_no_token(guarded, path):
         ("Basic a-secret-word", 401),
     ],
 )
-def test_the_case_of_the_scheme_is_ignored_and_that_of_the_token_is_not(
+def test_the_case_of_a_token_matters_but_not_of_its_scheme(
     guarded, word, status
 ):
     sent = {"Authorization": word}
@@ -229,7 +232,7 @@ def test_the_log_shows_how_to_ask_with_a_token(guarded):
     assert guarded.ask("POST", TAG, body, PROOF)[0] == 200
 
 
-def test_a_body_or_head_that_does_not_come_keeps_no_connection(guarded):
+def test_a_missing_body_or_head_keeps_no_connection(guarded):
     token = f"Authorization: {PROOF['Authorization']}\r\n".encode()
     head = HEAD + token + b"Content-Length: 9\r\n"
     with ThreadPoolExecutor(2) as pool:
@@ -237,7 +240,8 @@ def test_a_body_or_head_that_does_not_come_keeps_no_connection(guarded):
             lambda data: send(guarded, data, shut=False),
             [head + b"\r\n{", head],
         )
-    assert b"408" in body.split(b"\r\n")[0] and none == b""
+    assert b"408" in body.split(b"\r\n")[0]
+    assert none == b""
 
 
 def begin_request(client, data):
@@ -263,14 +267,15 @@ def test_at_sigterm_every_accepted_request_gets_its_answer(tmp_path, folders):
             client.send(data[5:])
         for client in clients:
             response = client.getresponse()
-            assert response.status == 200 and len(json.load(response)) == 3
+            assert response.status == 200
+            assert len(json.load(response)) == 3
         assert server.stop() == 0, server.script.stderr()
     assert "all accepted requests are answered" in server.script.stderr()
     with pytest.raises(ConnectionRefusedError):
         server.ask("GET", "/healthz")
 
 
-def test_a_stop_waits_only_for_bodies_that_come(tmp_path, folders):
+def test_a_stop_waits_only_for_arriving_bodies(tmp_path, folders):
     # JSON may begin with blanks, which come one by one.
     num_blanks = 200
     data = b" " * num_blanks + json.dumps(TEXT).encode()
@@ -320,7 +325,7 @@ def test_a_short_token_is_an_error_before_models_load(tmp_path):
     assert "--token_file=short" in error
 
 
-def test_a_model_that_is_not_there_is_named(tmp_path):
+def test_a_missing_model_is_named(tmp_path):
     assert "none does not exist" in refuse(tmp_path, model="none", port=0)
 
 

@@ -5,7 +5,7 @@ import pytest
 from serving.tasks import text_task
 from serving.tasks.asking import ask_model
 from serving.tasks.request_fields import Field
-from tests.support.score_task import SCORE, create_model
+from tests.support.score_task import PARSE_NUMBER_TASK, create_model
 
 
 def test_texts_of_a_batch_that_failed_are_encoded_only_once(caplog):
@@ -23,9 +23,12 @@ def test_texts_of_a_batch_that_failed_are_encoded_only_once(caplog):
         yield {key: [] for key in inputs}
 
     model = create_model(run_all)
-    task = text_task.TextTask("score", encode, SCORE.decode, [Field("text")])
+    task = text_task.TextTask(
+        "score", encode, PARSE_NUMBER_TASK.decode, [Field("text")]
+    )
     replies = ask_model(model, task, [{"text": text} for text in "123"])
-    assert encoded == [*"123"] and sizes == [3, 1, 1, 1]
+    assert encoded == [*"123"]
+    assert sizes == [3, 1, 1, 1]
     assert [replies[0], replies[2]] == [{"score": 1}, {"score": 3}]
     assert isinstance(replies[1].error, ValueError)
     assert caplog.text.count("out of memory") == 1
@@ -40,5 +43,5 @@ def test_an_error_of_the_code_is_not_hidden_by_a_second_run():
 
     model = create_model(run_all)
     with pytest.raises(KeyError, match="masked_lm_probabilities"):
-        ask_model(model, SCORE, [{"text": "1"}, {"text": "2"}])
+        ask_model(model, PARSE_NUMBER_TASK, [{"text": "1"}, {"text": "2"}])
     assert runs == [2]

@@ -91,7 +91,7 @@ def test_python_and_the_graph_read_all_of_a_text(mode, tmp_path):
 
 @pytest.mark.parametrize("mode", MODES[:2])
 def test_confident_windows_are_served_as_they_are_evaluated(mode, tmp_path):
-    """Their probabilities are 0 or 1 in float32."""
+    """The probabilities of these windows are 0 or 1 in float32."""
     model = create_model(modeling.BertClassifier, len(LABELS))
     weights = model.head.output_weights
     weights.assign(weights * 64.0 / np.abs(weights).max())

@@ -42,9 +42,8 @@ def load(exports):
     return functools.cache(lambda kind: serving.load(exports[kind]))
 
 
-def test_passages_are_ranked_by_what_the_network_says_of_each_pair(load):
+def test_passages_are_ranked_by_the_output_of_each_pair(load):
     bert = load("ranker")
-    assert bert.tasks == ["classify", "rerank", "tokenize"]
     result = bert.rerank(QUERY, PASSAGES)
     values = [bert.classify(QUERY, text)["value"] for text in PASSAGES]
     order = np.argsort(values)[::-1].tolist()
@@ -52,10 +51,26 @@ def test_passages_are_ranked_by_what_the_network_says_of_each_pair(load):
     assert [entry["score"] for entry in result["ranking"]] == pytest.approx(
         sorted(values, reverse=True), abs=1e-5
     )
+
+
+def test_a_regression_model_of_pairs_can_rerank(load):
+    assert load("ranker").tasks == ["classify", "rerank", "tokenize"]
+
+
+def test_cut_wordpieces_of_the_longest_passage_are_counted(load):
+    result = load("ranker").rerank(QUERY, PASSAGES)
     pair = TOKENIZER.tokenize(QUERY) + TOKENIZER.tokenize(PASSAGES[2])
     assert result["num_wordpieces_cut"] == len(pair) + 3 - LENGTH
-    assert bert.rerank(QUERY, []) == {"ranking": []}
-    assert_same(bert.rerank([QUERY, "a"], PASSAGES)[0], result)
+
+
+def test_no_passages_have_an_empty_ranking(load):
+    assert load("ranker").rerank(QUERY, []) == {"ranking": []}
+
+
+def test_each_of_several_queries_has_its_ranking(load):
+    bert = load("ranker")
+    first, _ = bert.rerank([QUERY, "a"], PASSAGES)
+    assert_same(first, bert.rerank(QUERY, PASSAGES))
 
 
 def test_two_labels_rank_by_the_probability_of_the_second(load):
@@ -87,4 +102,5 @@ def test_each_passage_counts_as_a_text(exports):
     body = {"query": ["a", "b"], "passages": PASSAGES}
     asked = asgi.post(few, "/api/models/m/rerank", body)
     status, reply = asyncio.run(asked)
-    assert status == 413 and "8 texts" in reply["error"]
+    assert status == 413
+    assert "8 texts" in reply["error"]

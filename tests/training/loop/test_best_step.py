@@ -12,9 +12,9 @@ from tests.support.checkpoints import assert_same_bits, values
 from tests.support.script_runner import read_results
 from tests.support.scripted_task import (
     STEPS_PER_EPOCH,
-    run_later,
+    exported_steps,
     run_task,
-    used_step,
+    run_without_training,
 )
 
 
@@ -40,7 +40,7 @@ def test_the_chosen_step_is_evaluated_predicted_and_exported(
     results = read_results(tmp_path / "run")
     assert results["accuracy"] == accuracies[-1]
     assert results["global_step"] == step
-    assert used_step(tmp_path) == {step}
+    assert exported_steps(tmp_path) == {step}
     chosen = f"step {step} (the {place} step)"
     lines = [line for line in caplog.messages if chosen in line]
     for work in ("Evaluating", "Predicting", "Exporting"):
@@ -48,13 +48,13 @@ def test_the_chosen_step_is_evaluated_predicted_and_exported(
 
 
 @pytest.mark.parametrize("load_best", [True, False])
-def test_a_later_command_predicts_with_the_step_that_its_flag_chooses(
+def test_load_best_chooses_the_step_of_a_later_prediction(
     load_best, options, tmp_path
 ):
     run_task(options, [0.5, 0.9, 0.7], load_best=load_best)
     logits = np.load(tmp_path / "run/logits.npy")
     for later_load_best in (True, False):
-        run_later(
+        run_without_training(
             options,
             [],
             do_eval=False,
@@ -75,7 +75,7 @@ def test_metric_for_best_chooses_the_best_step(
 ):
     run_task(options, [0.5, 0.9, 0.7], metric_for_best=name)
     assert read_results(tmp_path / "run")["f1"] == pytest.approx(f1)
-    assert used_step(tmp_path) == {epoch * STEPS_PER_EPOCH}
+    assert exported_steps(tmp_path) == {epoch * STEPS_PER_EPOCH}
 
 
 def test_an_unknown_metric_for_best_is_refused_before_training(options):
@@ -110,7 +110,7 @@ def kept_policy():
         pytest.param(False, [0.9], "model.ckpt-6", id="at the end"),
     ],
 )
-def test_the_folder_of_a_run_has_the_weights_that_it_exports(
+def test_find_checkpoint_returns_the_exported_step(
     evaluates, accuracies, place, options, tmp_path, kept_policy
 ):
     run_task(
@@ -125,7 +125,8 @@ def test_the_folder_of_a_run_has_the_weights_that_it_exports(
     model = modeling.BertClassifier(bert_config, 2, dtype="float32")
     report = modeling.load_checkpoint(model, run)
     # Slots and the loss scale are not called unused.
-    assert not report.unused and not report.missing
+    assert not report.unused
+    assert not report.missing
     exported = values(tmp_path / "weights/bert_model.ckpt")
     variables = modeling.named_variables(model)
     assert_same_bits(
@@ -133,7 +134,7 @@ def test_the_folder_of_a_run_has_the_weights_that_it_exports(
     )
 
 
-def test_without_load_best_the_folder_of_a_run_has_the_last_weights(
+def test_find_checkpoint_returns_the_last_step_without_load_best(
     options, tmp_path
 ):
     """Every later command and `from_preset` use the weights that it scored."""

@@ -61,15 +61,28 @@ def whole(*steps):
     }
 
 
-def test_only_a_runs_own_files_are_removed(tmp_path, checkpointer):
+@pytest.fixture
+def four_saves(tmp_path, checkpointer):
+    """A checkpointer that has saved four steps among the files of a user."""
     write(tmp_path, [*USERS, *LEFT_BEHIND])
     for step in (6, 7, 8, 9):
         checkpointer.save(step)
+    return checkpointer
+
+
+@pytest.mark.usefixtures("four_saves")
+def test_only_a_runs_own_files_are_removed(tmp_path):
     assert set(os.listdir(tmp_path)) == {*USERS, "checkpoint"} | whole(8, 9)
     for name in USERS:
         assert (tmp_path / name).read_text() == name
-    assert checkpointer.restore() == 9
-    # What TensorFlow reads in the file `checkpoint`.
+
+
+def test_the_last_of_several_steps_is_restored(four_saves):
+    assert four_saves.restore() == 9
+
+
+@pytest.mark.usefixtures("four_saves")
+def test_tensorflow_finds_the_steps_that_are_kept(tmp_path):
     state = tf.train.get_checkpoint_state(tmp_path)
     kept = [str(tmp_path / f"model.ckpt-{step}") for step in (8, 9)]
     assert [*state.all_model_checkpoint_paths] == kept

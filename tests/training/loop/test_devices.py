@@ -136,15 +136,21 @@ def test_two_workers_equal_one_and_end_together(flags, one_device, tmp_path):
     for one in done:
         assert f"Stopped after step {saved}," in one.stderr
 
-    # Where one is lost, the other goes down with it.
+
+@pytest.mark.slow
+def test_a_resumed_chief_that_loses_its_worker_ends(flags, tmp_path):
+    with workers(flags, tmp_path) as pair:
+        stop_after_some_steps(pair[1], tmp_path)
+        for one in pair:
+            one.finish()
+    (saved,) = checkpoint_steps(tmp_path)
     flags = flags | {"save_checkpoints_steps": 10}
     with workers(flags, tmp_path) as (chief, worker):
         wait_for_step(chief, tmp_path, saved + 10)
         worker.send(signal.SIGKILL)
         lost = chief.finish()
-    assert f"Restored the checkpoint {tmp_path}/model.ckpt-{saved}" in (
-        lost.stderr
-    )
+    restored = f"Restored the checkpoint {tmp_path}/model.ckpt-{saved}"
+    assert restored in lost.stderr
     assert lost.error == LOST
 
 

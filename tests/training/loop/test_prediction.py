@@ -28,14 +28,14 @@ def test_the_figures_of_a_loss_are_the_sum_of_its_parts():
     )
 
 
-def test_a_metric_traces_the_network_once():
+def test_a_metric_traces_the_network_once(tmp_path):
     traced = []
 
     def first_output(outputs, features):
         traced.append(features)
         return outputs[0]
 
-    trainer = create_trainer()
+    trainer = create_trainer(tmp_path)
     results = []
     for weight in (1.0, 2.0, 4.0):
         trainer.model.one.assign(weight)

@@ -21,7 +21,7 @@ def folder(tmp_path):
     write_json(
         tmp_path / model_json.MODEL_JSON_FILE, {"version": model_json.VERSION}
     )
-    trainer = create_trainer(output_dir=tmp_path)
+    trainer = create_trainer(tmp_path)
     for step in (BEST, NEWEST):
         trainer.model.one.assign(step)
         trainer.weights.global_step = step
@@ -33,7 +33,7 @@ def folder(tmp_path):
 
 def weights_of(folder, **flags):
     """Returns a model, and the weights of the run in a folder."""
-    config = create_config(output_dir=folder, **flags)
+    config = create_config(folder, **flags)
     start = StartingPoint(
         config=config, preset=None, bert_config=None, tokenizer=None
     )
@@ -49,7 +49,7 @@ def weights_of(folder, **flags):
         (True, True, NEWEST, "the weights of step 5 (the last step)"),
     ],
 )
-def test_only_a_command_that_trains_not_prefers_the_best_step(
+def test_only_a_command_without_training_prefers_the_best_step(
     folder, do_train, prefers_best, step, words
 ):
     model, weights = weights_of(folder, do_train=do_train)

@@ -25,7 +25,7 @@ def test_skipped_steps_in_a_row_are_counted():
     assert skipped.num_in_a_row == 2
 
 
-def test_a_step_that_is_made_begins_a_new_count():
+def test_a_finite_step_begins_a_new_count():
     skipped = create_counter()
     skipped.count(2, np.array([Outcome.NOT_FINITE, Outcome.NOT_FINITE]))
     skipped.count(4, np.array([Outcome.MADE, Outcome.NOT_FINITE]))
@@ -63,7 +63,7 @@ def test_a_process_alone_follows_its_wishes_at_once(is_due):
     assert stopping.agree_on_wishes(strategy, wishes, is_due) == wishes
 
 
-def test_a_run_that_a_signal_stopped_asks_to_be_tried_again():
+def test_a_run_stopped_by_a_signal_asks_to_be_tried_again():
     with pytest.raises(SystemExit) as caught:
         stopping.exit_after_signal(7)
     assert caught.value.code == 75

@@ -9,10 +9,11 @@ from tests.support.two_weights import OnStep, create_trainer, fit
 from tests.testdata.golden.base_width import record
 
 
-def train(dtype):
+def train(output_dir, dtype):
     """Returns the logs of each step, and {name: change of a variable}."""
     model = base_width.create_model(dtype)
     trainer = create_trainer(
+        output_dir,
         model=model,
         loss=losses.PretrainingLoss(),
         num_steps=(record.NUM_TRAIN_STEPS, 0),
@@ -38,14 +39,16 @@ def train(dtype):
         ("float64", 1e-9),
     ],
 )
-def test_training_steps_are_those_that_were_recorded(dtype, tolerance):
+def test_training_steps_are_those_that_were_recorded(
+    dtype, tolerance, tmp_path
+):
     numbers = base_width.read_numbers()
     if dtype == "float64":
         with golden.form("plain"):
-            logs, changes = train(dtype)
+            logs, changes = train(tmp_path, dtype)
     else:
         # In the forms that real sizes take.
-        logs, changes = train(dtype)
+        logs, changes = train(tmp_path, dtype)
     for step, log in enumerate(logs):
         for name in ("masked_lm_loss", "next_sentence_loss"):
             expected, _ = numbers[f"{step}/out/{name}"]

@@ -23,10 +23,14 @@ TASKS = {
 }
 
 
-def start(path, num_parts=1, **changes):
-    """Builds the recorded task's model at its recorded start.
+def load_recorded_run(path, output_dir, num_parts=1, **changes):
+    """Returns (recording, variables, Trainer) of a recorded task at its start.
 
-    Its batches are computed in `num_parts`.
+    Args:
+        path: path of the recording.
+        output_dir: folder of the run.
+        num_parts: number of parts of each batch, which are computed in turn.
+        **changes: flags of the Trainer.
     """
     recording = np.load(path)
     # The recordings were made without dropout.
@@ -46,6 +50,7 @@ def start(path, num_parts=1, **changes):
             variables[name.removeprefix("init/")].assign(recording[name])
     names = ("num_train_steps", "num_warmup_steps")
     trainer = create_trainer(
+        output_dir,
         model=model,
         loss=create_loss(),
         num_steps=[int(recording[name]) for name in names],
@@ -82,13 +87,17 @@ def batches(recording):
     "path",
     [param for name in TASKS for param in golden.paths(f"models/*/{name}")],
 )
-def test_training_equals_the_original(path, form, num_parts, monkeypatch):
+def test_training_equals_the_original(
+    path, form, num_parts, tmp_path, monkeypatch
+):
     """In plain operations, as compiled, and from two halves of each batch."""
     # The classifier's own dropout is fixed at 0.1; recordings have none.
     monkeypatch.setattr("modeling.task_models.HEAD_DROPOUT_PROB", 0.0)
     logs = []
     with golden.form(form):
-        recording, variables, trainer = start(path, num_parts)
+        recording, variables, trainer = load_recorded_run(
+            path, tmp_path, num_parts
+        )
         look = OnStep(lambda step, values: logs.append(values))
         fit(trainer, batches(recording), len(recording["global_norm"]), look)
     names = ["masked_lm_loss", "next_sentence_loss"]
@@ -110,11 +119,11 @@ def test_training_equals_the_original(path, form, num_parts, monkeypatch):
 
 
 @pytest.mark.slow
-def test_several_steps_in_one_call_are_the_same_as_single_steps():
+def test_several_steps_in_one_call_are_the_same_as_single_steps(tmp_path):
     # What --iterations_per_loop does on a TPU.
     path = golden.paths("models/*/pretraining_steps.npz")[-1].values[0]
     steps = []
-    recording, variables, trainer = start(path, at_once=7)
+    recording, variables, trainer = load_recorded_run(path, tmp_path, at_once=7)
     look = OnStep(lambda step, values: steps.append(step))
     fit(trainer, batches(recording), len(recording["global_norm"]), look)
     assert steps == [7, 14, 21, 28, 30]

@@ -12,8 +12,10 @@ from training.loop import devices
 
 
 @pytest.mark.parametrize("at_once", [1, 4])
-def test_an_overflow_by_loss_scaling_is_no_failure(at_once, caplog):
-    trainer = create_trainer("float16", at_once=at_once, max_nonfinite_steps=1)
+def test_an_overflow_by_loss_scaling_is_no_failure(at_once, tmp_path, caplog):
+    trainer = create_trainer(
+        tmp_path, "float16", at_once=at_once, max_nonfinite_steps=1
+    )
     # Scaled by 2**15 and 2**14, the second and third gradient overflow.
     with caplog.at_level("INFO", logger="absl"):
         fit(trainer, batches([1, 1e36, 1e36, 1]), 5)
@@ -24,12 +26,16 @@ def test_an_overflow_by_loss_scaling_is_no_failure(at_once, caplog):
     assert not [record for record in ours if record.levelno > logging.INFO]
 
 
-def overflow_on_all_devices():
+def overflow_on_all_devices(output_dir):
     """Trains on two devices, whose gradients overflow twice."""
     strategy = devices.create_strategy("mirrored")
     with strategy.scope():
         trainer = create_trainer(
-            "float16", strategy, at_once=4, max_nonfinite_steps=1
+            output_dir,
+            "float16",
+            strategy,
+            at_once=4,
+            max_nonfinite_steps=1,
         )
     fit(trainer, batches([1, 1e36, 1e36, 1]), 6)
     scale = trainer.train_step.optimizer.dynamic_scale.value
@@ -39,20 +45,22 @@ def overflow_on_all_devices():
 
 def test_devices_overflow_together(tmp_path):
     code = "from tests.training.loop import test_train_step_nonfinite\n"
-    code += "test_train_step_nonfinite.overflow_on_all_devices()"
+    code += "test_train_step_nonfinite.overflow_on_all_devices('run')"
     script = script_runner.write_on_devices(tmp_path / "script.py", code)
     script_runner.run(script, tmp_path).check()
 
 
 @pytest.mark.parametrize("at_once", [1, 4])
-def test_a_loss_that_is_not_finite_counts_in_float16_too(at_once):
-    trainer = create_trainer("float16", at_once=at_once, max_nonfinite_steps=2)
+def test_a_nonfinite_loss_counts_in_float16(at_once, tmp_path):
+    trainer = create_trainer(
+        tmp_path, "float16", at_once=at_once, max_nonfinite_steps=2
+    )
     with pytest.raises(ValueError, match=r"2 steps.* step 5"):
         fit(trainer, batches([1, np.nan, 1, np.nan, np.inf]), 6)
 
 
-def test_a_gradient_that_no_scale_makes_finite_counts():
-    trainer = create_trainer("float16", max_nonfinite_steps=3)
+def test_a_gradient_infinite_at_every_scale_counts(tmp_path):
+    trainer = create_trainer(tmp_path, "float16", max_nonfinite_steps=3)
     # 15 halvings bring the scale from 2**15 down to 1.
     with pytest.raises(ValueError, match=r"3 steps.* step 18"):
         fit(trainer, batches([], zeros=np.ones(100, np.float32)), 100)
@@ -65,31 +73,31 @@ def momentum_of(trainer):
     return float(momentum)
 
 
-def test_a_step_in_the_middle_of_a_call_is_skipped_like_any_other():
-    trainer = create_trainer(at_once=50)
+def test_a_step_in_the_middle_of_a_call_is_skipped_like_any_other(tmp_path):
+    trainer = create_trainer(tmp_path / "skipping", at_once=50)
     fit(trainer, batches([1, np.nan, 1, 1, np.nan, np.nan, np.nan]), 8)
-    left_out = create_trainer()
+    left_out = create_trainer(tmp_path / "left_out")
     fit(left_out, batches([1, 1]), 4)
     assert momentum_of(trainer) == pytest.approx(momentum_of(left_out))
 
 
 @pytest.mark.parametrize("at_once", [1, 4])
-def test_weights_that_are_not_finite_are_never_saved(at_once, tmp_path):
-    flags = {"output_dir": tmp_path, "save_checkpoints_steps": 1}
-    trainer = create_trainer(**flags)
+def test_nonfinite_weights_are_never_saved(at_once, tmp_path):
+    trainer = create_trainer(tmp_path, save_checkpoints_steps=1)
     fit(trainer, batches([1]), 3)
     before = [float(variable) for variable in trainer.model.trainable_variables]
     # Its first update goes beyond a float32, with a finite gradient.
     trainer = create_trainer(
+        tmp_path,
         learning_rate=3e38,
         at_once=at_once,
-        **flags | {"save_checkpoints_steps": 5},
+        save_checkpoints_steps=5,
     )
     trainer.weights.restore_or_load()
     with pytest.raises(ValueError, match="--learning_rate"):
         fit(trainer, batches([1]), 9)
     assert checkpoint_steps(tmp_path) == [1, 2, 3]
-    trainer = create_trainer(**flags)
+    trainer = create_trainer(tmp_path, save_checkpoints_steps=1)
     trainer.weights.restore_or_load()
     assert trainer.weights.global_step == 3
     assert [
@@ -99,7 +107,7 @@ def test_weights_that_are_not_finite_are_never_saved(at_once, tmp_path):
 
 def test_no_checkpoint_is_dropped_while_steps_are_skipped(tmp_path):
     trainer = create_trainer(
-        output_dir=tmp_path,
+        tmp_path,
         keep_checkpoint_max=2,
         save_checkpoints_steps=1,
         max_nonfinite_steps=4,
@@ -109,13 +117,13 @@ def test_no_checkpoint_is_dropped_while_steps_are_skipped(tmp_path):
     assert checkpoint_steps(tmp_path) == [2, 3]
 
 
-def test_a_checkpoint_falls_due_until_a_step_is_not_skipped(tmp_path):
-    trainer = create_trainer(output_dir=tmp_path, save_checkpoints_steps=2)
+def test_a_due_checkpoint_waits_for_a_finite_step(tmp_path):
+    trainer = create_trainer(tmp_path, save_checkpoints_steps=2)
     fit(trainer, batches([1, np.nan, np.nan, 1]), 7)
     assert checkpoint_steps(tmp_path) == [4, 6, 7]
 
 
-def test_the_last_checkpoint_is_written_after_a_step_that_is_skipped(tmp_path):
-    trainer = create_trainer(output_dir=tmp_path, save_checkpoints_steps=2)
+def test_the_last_checkpoint_is_written_after_a_skipped_step(tmp_path):
+    trainer = create_trainer(tmp_path, save_checkpoints_steps=2)
     fit(trainer, batches([1, 1, np.nan]), 3)
     assert checkpoint_steps(tmp_path) == [2, 3]

@@ -16,8 +16,8 @@ from training.loop import stopping
 from training.loop.best_step import BestStep, BestStepRule
 
 
-def test_outputs_that_are_nan_are_reported_once(caplog):
-    trainer = create_trainer()
+def test_outputs_of_nan_are_reported_once(tmp_path, caplog):
+    trainer = create_trainer(tmp_path)
     dataset = batches([1, np.nan, 1, np.nan])[:5]
     assert len(list(trainer.predict(dataset))) == 5
     logged = [r.message for r in caplog.records if "NaN" in r.message]
@@ -26,7 +26,9 @@ def test_outputs_that_are_nan_are_reported_once(caplog):
 
 
 @pytest.mark.parametrize("at_once", [1, 4, 100])
-def test_no_callback_is_jumped_over(at_once, tmp_path):
+def test_several_steps_in_one_call_end_where_a_callback_is_due(
+    at_once, tmp_path
+):
     evaluated = []
 
     def evaluate(trainer):
@@ -34,7 +36,7 @@ def test_no_callback_is_jumped_over(at_once, tmp_path):
         return {"figure": -len(evaluated)}
 
     trainer = create_trainer(
-        output_dir=tmp_path,
+        tmp_path,
         save_checkpoints_steps=6,
         summary_steps=5,
         at_once=at_once,
@@ -49,7 +51,7 @@ def test_no_callback_is_jumped_over(at_once, tmp_path):
     assert [*events.scalars(tmp_path)["loss"]] == [5, 10, 15, 20]
 
 
-def test_an_evaluation_that_is_nan_is_never_the_best(tmp_path):
+def test_a_score_of_nan_is_never_the_best(tmp_path):
     def best_step(trainer, values):
         scores = ({"pearson": value} for value in values)
 
@@ -60,7 +62,7 @@ def test_an_evaluation_that_is_nan_is_never_the_best(tmp_path):
             trainer, evaluate, BestStepRule(1, "pearson", patience=2)
         )
 
-    trainer = create_trainer(output_dir=tmp_path)
+    trainer = create_trainer(tmp_path)
     best = best_step(trainer, [np.nan, -0.5, np.nan, 0.0, np.nan, np.nan])
     fit(trainer, batches([]), 1, best)
     assert not checkpoint_steps(tmp_path / "best")
@@ -68,7 +70,7 @@ def test_an_evaluation_that_is_nan_is_never_the_best(tmp_path):
     assert trainer.weights.global_step == 6
     assert checkpoint_steps(tmp_path / "best") == [4]
     # A resumed run finds it in the history.
-    trainer = create_trainer(output_dir=tmp_path)
+    trainer = create_trainer(tmp_path)
     trainer.weights.restore_or_load()
     best = best_step(trainer, [])
     best.on_train_begin()
@@ -91,7 +93,7 @@ def test_a_finite_value_is_better_than_an_infinite_one_of_an_earlier_command(
 
 
 def test_a_signal_counts_even_if_its_log_line_fails(monkeypatch):
-    """As while another line waits for a full pipe: logging drops the error."""
+    """Logging fails, for example, while another line waits for a full pipe."""
 
     def fail(_):
         raise RuntimeError("reentrant call")

@@ -16,7 +16,7 @@ from training.pretraining import pretraining_end
         (0.6, 5000, False),
     ],
 )
-def test_accuracy_that_has_not_moved_is_named(caplog, accuracy, step, is_named):
+def test_an_unmoved_accuracy_is_named(caplog, accuracy, step, is_named):
     results = {"masked_lm_accuracy": accuracy, "global_step": step}
     pretraining_end.warn_of_no_progress(results, 0.07)
     assert ("not learned from the context" in caplog.text) == is_named

@@ -48,10 +48,11 @@ def create_evaluation(path, tmp_path):
 
 
 @pytest.fixture
-def trainer():
+def trainer(tmp_path):
     """Trainer of a tiny model, before its first step."""
     config = models.tiny_config(vocab_size=1600, max_position_embeddings=128)
     return create_trainer(
+        tmp_path / "run",
         model=models.built(modeling.BertPretrainer(config)),
         loss=modeling.PretrainingLoss(),
     )
@@ -82,7 +83,7 @@ def halve_weights(trainer):
 
 
 def test_the_scores_of_a_step_are_remembered(create_evaluation, trainer):
-    """They belong to the step, not to the weights."""
+    """Scores belong to the step, not to the weights."""
     evaluate = create_evaluation()
     scores = evaluate(trainer)
     halve_weights(trainer)

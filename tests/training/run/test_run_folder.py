@@ -29,7 +29,7 @@ def folder(tmp_path):
 
 
 def test_results_of_earlier_weights_are_named(tmp_path, caplog):
-    """They stay, as they may be the user's, but are not of these weights."""
+    """The file stays, as it may be the user's, but is not of these weights."""
     options = toy_task.create_run(
         tmp_path, max_seq_length=8, do_train=True, do_eval=True
     )
@@ -112,7 +112,7 @@ def write(folder, labels=None, **changes):
 
 
 def test_files_of_a_run_without_a_checkpoint_are_replaced(tmp_path):
-    """It was killed before its first checkpoint."""
+    """Such a run was killed before its first checkpoint."""
     write(tmp_path)
     write(tmp_path, num_attention_heads=1)
     config = json.loads((tmp_path / "bert_config.json").read_text())

@@ -37,17 +37,36 @@ def create_task(folder, task_class, **flags):
     return task_class(create_start(config, BERT_CONFIG, load_tokenizer()))
 
 
-def test_a_split_contains_the_records_of_its_examples_in_order(tmp_path):
-    task = create_task(tmp_path, WindowTask, do_eval=True)
-    (split,) = write_splits(task, tmp_path / "state").values()
-    encoded = [record for record, _ in task.encode("eval", range(3))]
-    (path,) = split.records.files
+@pytest.fixture
+def task(tmp_path):
+    """A task with two records for each of three examples of the dev set."""
+    return create_task(tmp_path, WindowTask, do_eval=True)
+
+
+@pytest.fixture
+def dev_split(task, tmp_path):
+    """The dev set of that task."""
+    return write_splits(task, tmp_path / "state")["eval"]
+
+
+def test_a_split_contains_the_records_of_its_examples_in_order(
+    task, dev_split, tmp_path
+):
+    (path,) = dev_split.records.files
     assert path == str(tmp_path / "state/eval.tf_record")
+    encoded = [record for record, _ in task.encode("eval", range(3))]
     assert [*read_records(path)] == encoded
-    assert split.checksum == sum(map(zlib.crc32, encoded))
-    assert (split.num_examples, split.num_records) == (3, 6)
-    assert split.examples == range(3)
-    assert split.origins == [0, 0, 1, 1, 2, 2]
+
+
+def test_the_checksum_of_a_split_is_the_sum_of_its_records(task, dev_split):
+    encoded = [record for record, _ in task.encode("eval", range(3))]
+    assert dev_split.checksum == sum(map(zlib.crc32, encoded))
+
+
+def test_a_dev_split_keeps_its_examples_and_origins(dev_split):
+    assert (dev_split.num_examples, dev_split.num_records) == (3, 6)
+    assert dev_split.examples == range(3)
+    assert dev_split.origins == [0, 0, 1, 1, 2, 2]
 
 
 def test_a_train_split_keeps_neither_examples_nor_origins(tmp_path):
@@ -139,7 +158,7 @@ def test_a_dev_set_is_the_same_in_another_run(checksum, answers):
 
 
 def test_a_dev_set_is_the_same_in_another_order(checksum, answers):
-    """Such as SQuAD's, where padding is left out."""
+    """SQuAD's dev set is in another order where padding is left out."""
     files = [str(answers)]
     expected = checksum(eval_files=files)
     backwards = checksum(

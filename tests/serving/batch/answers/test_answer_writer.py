@@ -44,4 +44,5 @@ def test_a_signal_is_too_late_for_a_complete_file(tmp_path):
         [[AnswerRow({"value": 1})]],
         lambda: existed.append(path.exists()),
     )
-    assert existed == [False] and path.exists()
+    assert existed == [False]
+    assert path.exists()

@@ -79,7 +79,8 @@ def test_the_bytes_do_not_depend_on_the_processes(
 ):
     answer_in_shards(predict, ending, num_processes=2)
     made = [*shards_of(folder, "out").values()]
-    assert len(made) == 5 and made == jobs[ending]
+    assert len(made) == 5
+    assert made == jobs[ending]
     assert not [*folder.glob("*.work"), *folder.glob("*.lock")]
 
 
@@ -130,7 +131,8 @@ def test_rows_without_answer_keep_their_place_and_say_why(folder, predict):
     rows = read_rows(folder, "bad")
     errors = [row for row in rows if "error" in row]
     assert [row["line"] for row in errors] == [12, 22]
-    assert errors[0]["id"] == 11 and "'text_a'" not in errors[0]["error"]
+    assert errors[0]["id"] == 11
+    assert "'text_a'" not in errors[0]["error"]
     assert rows[7] == {"id": 7, "text": ""}
 
 
@@ -153,21 +155,30 @@ def test_an_array_is_nan_where_there_is_no_answer(folder, predict):
     assert not np.isnan(array[~is_nan]).any()
 
 
-def test_each_table_is_a_shard_with_the_columns_of_all(folder, predict):
+@pytest.fixture
+def tables(folder, predict):
+    """The rows of each shard of a job that answers four tables."""
     done = predict("t.csv", input_file="part-*.csv", num_shards=99)
     assert done.status == 0, done.stderr
-    parts = shards_of(folder, "t")
-    assert len(parts) == 4
-    rows = [
+    return [
         [*csv.DictReader(shard.decode().splitlines())]
-        for shard in parts.values()
+        for shard in shards_of(folder, "t").values()
     ]
-    assert [len(part) for part in rows] == [50] * 4
-    assert len({tuple(part[0]) for part in rows}) == 1
-    assert [*rows[0][0]][:4] == ["id", "text", "label", "predicted_label"]
-    assert [*rows[0][0]][-3:] == ["file", "line", "error"]
-    assert {row["label"] for row in rows[2]} == {"mine"}
-    assert {row["label"] for row in rows[1]} == {""}
+
+
+def test_each_table_is_a_shard(tables):
+    assert [len(rows) for rows in tables] == [50] * 4
+
+
+def test_each_shard_has_the_columns_of_all_tables(tables):
+    (columns,) = {tuple(rows[0]) for rows in tables}
+    assert columns[:4] == ("id", "text", "label", "predicted_label")
+    assert columns[-3:] == ("file", "line", "error")
+
+
+def test_a_column_is_empty_in_the_shard_of_a_table_without_it(tables):
+    assert {row["label"] for row in tables[2]} == {"mine"}
+    assert {row["label"] for row in tables[1]} == {""}
 
 
 def test_parquet_is_answered_by_groups_of_rows(folder, predict):
@@ -345,4 +356,5 @@ def test_an_input_is_not_replaced(folder, predict):
     error = predict(
         "same.csv", input_file="same-00000-of-00001.csv", num_shards=1
     ).error
-    assert "would replace" in error and "same-00000-of-00001.csv" in error
+    assert "would replace" in error
+    assert "same-00000-of-00001.csv" in error

@@ -43,7 +43,8 @@ def test_beam_writes_the_bytes_of_one_process(folders, tmp_path):
     for process in (own, done):
         assert "300 answered, 0 failed; wrote" in process.stderr
     made = shards_of(tmp_path, "beam")
-    assert len(made) == 12 and made == shards_of(tmp_path, "out")
+    assert len(made) == 12
+    assert made == shards_of(tmp_path, "out")
 
 
 @pytest.mark.parametrize(
@@ -88,7 +89,8 @@ def test_a_killed_worker_of_dask_changes_no_answer(folders, tmp_path):
         assert "Remove worker" in cluster.log()
     assert "30000 answered, 0 failed; wrote" in done.stderr
     made = shards_of(tmp_path, "dask")
-    assert len(made) == 12 and made == shards_of(tmp_path, "out")
+    assert len(made) == 12
+    assert made == shards_of(tmp_path, "out")
     assert not [*tmp_path.glob("*.partial-*"), *tmp_path.glob("*.work")]
 
 

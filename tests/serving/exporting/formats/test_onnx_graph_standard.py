@@ -78,17 +78,17 @@ def check(path, name):
 
 
 @pytest.mark.parametrize("name", NETWORKS)
-def test_an_export_is_computed_by_the_standard(name, tmp_path):
+def test_the_standard_computes_an_export(name, tmp_path):
     check(export(tmp_path / "model", name), name)
 
 
-def test_an_export_of_a_fixed_length_is_too(tmp_path):
+def test_the_standard_computes_an_export_of_a_fixed_length(tmp_path):
     path = export(tmp_path / "model", "classifier", fixed_length=LENGTH)
     check(path, "classifier")
 
 
 @pytest.mark.parametrize("name", NETWORKS)
-def test_an_export_in_int8_is_too(name, tmp_path):
+def test_the_standard_computes_an_export_in_int8(name, tmp_path):
     if saturates():
         pytest.skip("the products of ONNX Runtime saturate on this CPU")
     check(export(tmp_path / "model", name, quantize="int8"), name)

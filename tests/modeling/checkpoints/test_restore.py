@@ -1,0 +1,117 @@
+"""Which values of a file reach which variables, and what is reported."""
+
+import numpy as np
+import pytest
+
+import modeling
+from modeling.checkpoints.names import named_variables
+from modeling.checkpoints.restore import restore_variables
+from tests.support.models import SMALL, built
+
+WORDS = "bert/embeddings/word_embeddings"
+
+
+@pytest.fixture
+def model():
+    """A classifier of two labels on one block."""
+    return built(modeling.BertClassifier(SMALL, 2))
+
+
+@pytest.fixture
+def entries(model):
+    """{Google's name: array} of a file that fits the model, all ones."""
+    return {
+        name: np.ones(variable.shape, "float32")
+        for name, variable in named_variables(model).items()
+        if "seed" not in name
+    }
+
+
+def restore(model, entries, **options):
+    """Restores a model from arrays, and returns the report."""
+    return restore_variables(
+        model,
+        "model.ckpt",
+        shapes={name: value.shape for name, value in entries.items()},
+        dtypes={name: value.dtype.name for name, value in entries.items()},
+        read=entries.__getitem__,
+        **options,
+    )
+
+
+def value_of(model, name):
+    """Returns the values of a variable."""
+    return named_variables(model)[name].numpy()
+
+
+def test_each_variable_gets_the_value_of_its_name(model, entries):
+    entries["output_bias"] = np.array([0.5, -0.5], "float32")
+    restore(model, entries)
+    assert value_of(model, "output_bias").tolist() == [0.5, -0.5]
+
+
+def test_a_complete_file_leaves_nothing_missing_or_unused(model, entries):
+    report = restore(model, entries)
+    assert {*report.loaded} == {*entries}
+    assert report.missing == []
+    assert report.unused == []
+
+
+def test_a_missing_head_keeps_its_values(model, entries):
+    del entries["output_weights"]
+    before = value_of(model, "output_weights")
+    report = restore(model, entries)
+    assert report.missing == ["output_weights"]
+    np.testing.assert_array_equal(value_of(model, "output_weights"), before)
+
+
+def test_a_new_head_keeps_its_values_though_the_file_has_some(model, entries):
+    before = value_of(model, "output_weights")
+    report = restore(model, entries, new_head=["output_weights"])
+    assert report.new_head == ["output_weights"]
+    np.testing.assert_array_equal(value_of(model, "output_weights"), before)
+
+
+def test_an_entry_that_no_variable_reads_is_unused(model, entries):
+    entries["global_step"] = np.float32(7)
+    assert restore(model, entries).unused == ["global_step"]
+
+
+def test_blocks_are_copied_from_the_numbers_in_layers(model, entries):
+    renamed = {
+        name.replace("layer_0", "layer_5"): value
+        for name, value in entries.items()
+    }
+    assert restore(model, renamed, layers=[5]).missing == []
+
+
+def test_a_file_without_a_weight_of_the_encoder_is_refused(model, entries):
+    del entries[WORDS]
+    with pytest.raises(ValueError, match=f"lacks 1 .* such as {WORDS}"):
+        restore(model, entries)
+
+
+def test_another_shape_is_named_with_both_shapes(model, entries):
+    entries["output_bias"] = np.ones(3, "float32")
+    with pytest.raises(ValueError, match=r"shape \[3\] .* but \[2\]"):
+        restore(model, entries)
+
+
+def test_integers_are_refused(model, entries):
+    entries[WORDS] = entries[WORDS].astype("int32")
+    with pytest.raises(ValueError, match="is of type int32"):
+        restore(model, entries)
+
+
+def test_a_value_that_is_not_finite_is_named_with_its_place(model, entries):
+    entries[WORDS][3, 1] = np.nan
+    with pytest.raises(ValueError, match=r"is nan at \[3, 1\]"):
+        restore(model, entries)
+
+
+def test_an_error_changes_no_variable(model, entries):
+    before = value_of(model, WORDS)
+    entries["output_bias"][:] = np.inf
+    with pytest.raises(ValueError, match="is inf"):
+        restore(model, entries)
+    np.testing.assert_array_equal(value_of(model, WORDS), before)

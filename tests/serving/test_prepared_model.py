@@ -1,0 +1,84 @@
+"""The lengths of a model's inputs, and its vocabulary."""
+
+import types
+
+import pytest
+
+from serving.prepared_model import prepare_model, read_tokenizer
+from tests.support.script_runner import SAMPLES
+
+SETTINGS = {"max_seq_length": 64, "labels": ["no", "yes"]}
+
+
+class RecordingEngine:
+    """Keeps the lengths of its inputs.
+
+    Args:
+        fixed_length: length of all inputs, None if it varies.
+    """
+
+    def __init__(self, fixed_length=None):
+        self.inputs = {"input_ids": (None, fixed_length)}
+        self.lengths_run = []
+
+    def lengths(self, longest, pads):
+        return [longest] if pads else [longest // 2, longest]
+
+    def run(self, features):
+        self.lengths_run.append(features["input_ids"].shape[1])
+
+
+def prepare(engine, **changes):
+    """Returns a model without a tokenizer."""
+    return prepare_model(engine, None, SETTINGS | changes)
+
+
+@pytest.mark.parametrize(
+    ("fixed_length", "longest"), [(None, 64), (32, 32), (128, 64)]
+)
+def test_inputs_are_as_long_as_settings_and_engine_allow(fixed_length, longest):
+    model = prepare(RecordingEngine(fixed_length))
+    assert model.max_seq_length == longest
+    assert model.settings["max_seq_length"] == longest
+
+
+@pytest.mark.parametrize(
+    ("changes", "pads"),
+    [
+        ({}, False),
+        ({"trim_padding": True}, False),
+        ({"trim_padding": False}, True),
+    ],
+)
+def test_only_a_model_that_reads_padding_pads_all_inputs(changes, pads):
+    assert prepare(RecordingEngine(), **changes).pads == pads
+
+
+def test_a_model_has_the_labels_of_its_settings():
+    assert prepare(RecordingEngine()).labels == ["no", "yes"]
+
+
+def test_a_model_without_labels_has_an_empty_list():
+    assert prepare(RecordingEngine(), labels=None).labels == []
+
+
+def test_a_warm_up_runs_each_length_once():
+    engine = RecordingEngine()
+    prepare(engine).warm_up()
+    assert engine.lengths_run == [32, 64]
+
+
+@pytest.mark.parametrize("recorded", [{}, {"tokenizer": {}}])
+def test_a_vocabulary_without_a_recorded_one_is_accepted(recorded):
+    preset = types.SimpleNamespace(
+        do_lower_case=True, recorded_settings=recorded
+    )
+    assert read_tokenizer(SAMPLES, preset).do_lower_case
+
+
+def test_another_vocabulary_than_the_recorded_one_is_refused():
+    preset = types.SimpleNamespace(
+        do_lower_case=True, recorded_settings={"tokenizer": {"vocab": "other"}}
+    )
+    with pytest.raises(ValueError, match="is not the vocabulary"):
+        read_tokenizer(SAMPLES, preset)

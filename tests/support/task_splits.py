@@ -1,0 +1,34 @@
+"""Starts of tasks, and splits whose records no test reads.
+
+For example:
+
+    task = SwagTask(create_task_start(tmp_path), DEFAULT_LAYOUT)
+    split = create_split("eval", examples)
+"""
+
+from command_line import config_values
+from tests.support.models import SMALL
+from tests.support.toy_task import create_flags, create_start, load_tokenizer
+from training.fine_tuning_config import DataFileConfig
+from training.task import Split
+
+
+def create_task_start(folder, **flags):
+    """Returns the start of a command that fine-tunes a network of one block."""
+    config = config_values.create_config(
+        DataFileConfig, **create_flags(folder, **flags)
+    )
+    return create_start(config, SMALL, load_tokenizer())
+
+
+def create_split(name, examples, origins=()):
+    """Returns a split of these examples, as `Task.evaluate` gets it."""
+    return Split(
+        name=name,
+        records=None,
+        num_examples=len(examples),
+        num_records=len(origins) or len(examples),
+        checksum=0,
+        examples=examples,
+        origins=origins,
+    )

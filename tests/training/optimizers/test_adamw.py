@@ -1,0 +1,190 @@
+"""AdamW and LAMB against their formulas, written in NumPy.
+
+training/optimizers/accelerated_updates.py has their fast versions.
+"""
+
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from tests.support import golden
+from training.optimizers import optimization
+from training.training_config import OptimizerFlags
+
+
+@pytest.fixture(params=["plain", "eager", "compiled"])
+def form(request):
+    """Updates by their formula, in a graph of their own, or compiled."""
+    with golden.form(request.param) as form:
+        yield form
+
+
+def train(optimizer, values, grads):
+    """Returns the variables after one step for each list of gradients."""
+    variables = [
+        keras.Variable(value, name=name, dtype="float64")
+        for name, value in values.items()
+    ]
+    for step in grads:
+        optimizer.apply([tf.constant(g) for g in step], variables)
+    return [variable.numpy() for variable in variables]
+
+
+def example():
+    """Returns {name: value} of variables, and gradients of five steps."""
+    rng = np.random.default_rng(0)
+    values = {"kernel": rng.normal(size=(3, 4)), "bias": rng.normal(size=4)}
+    grads = [[rng.normal(size=(3, 4)), rng.normal(size=4)] for _ in range(5)]
+    return values, grads
+
+
+def create_optimizer(name, num_train_steps, num_warmup_steps):
+    """Returns an optimizer at a rate of 0.1."""
+    return optimization.create_optimizer(
+        OptimizerFlags(optimizer=name, learning_rate=0.1),
+        num_train_steps,
+        num_warmup_steps,
+    )
+
+
+def adamw(m, v, w, step, decay):
+    """Returns one update of AdamW at a rate of 1."""
+    return m / (np.sqrt(v) + 1e-6) + decay * w
+
+
+def lamb(m, v, w, step, decay):
+    """Returns one update of LAMB at a rate of 1."""
+    r = (m / (1 - 0.9**step)) / (np.sqrt(v / (1 - 0.999**step)) + 1e-6)
+    r = r + decay * w
+    return np.linalg.norm(w) / np.linalg.norm(r) * r
+
+
+@pytest.mark.parametrize(
+    "kind, formula",
+    [
+        (optimization.AdamWeightDecayOptimizer, adamw),
+        (optimization.LAMBOptimizer, lamb),
+    ],
+)
+def test_optimizers_follow_their_formulas(kind, formula, form):
+    values, grads = example()
+    optimizer = kind(
+        learning_rate=0.1,
+        weight_decay_rate=0.01,
+        exclude_from_weight_decay=["bias"],
+    )
+    updated = train(optimizer, values, grads)
+    for index, (decay, w) in enumerate(
+        zip((0.01, 0.0), values.values(), strict=True)
+    ):
+        m = v = np.zeros_like(w)
+        for number, step in enumerate(grads, start=1):
+            m = 0.9 * m + 0.1 * step[index]
+            v = 0.999 * v + 0.001 * step[index] ** 2
+            w = w - 0.1 * formula(m, v, w, number, decay)
+        np.testing.assert_allclose(updated[index], w, rtol=1e-6)
+
+
+@pytest.mark.parametrize("corrects", [False, True])
+def test_only_bias_correction_makes_adamw_keras_adam(corrects):
+    values, grads = example()
+    config = OptimizerFlags(
+        learning_rate=0.1, weight_decay=0.0, bias_correction=corrects
+    )
+    updated = train(
+        optimization.create_optimizer(config, 10**9, 0), values, grads
+    )
+    keras_adam = keras.optimizers.Adam(0.1, epsilon=1e-6)
+    for ours, theirs in zip(
+        updated, train(keras_adam, values, grads), strict=True
+    ):
+        assert np.allclose(ours, theirs, atol=1e-3) == corrects
+
+
+def test_lamb_takes_a_zero_variable_at_ratio_one(form):
+    optimizer = optimization.LAMBOptimizer(learning_rate=0.1)
+    (kernel,) = train(optimizer, {"kernel": np.zeros(2)}, [[np.ones(2)]])
+    np.testing.assert_allclose(kernel, [-0.1, -0.1], rtol=1e-4)
+
+
+def train_two_alike(strategy):
+    """Returns two variables of one shape after three updates."""
+    start = np.linspace(-1, 1, 512 * 256, dtype=np.float32).reshape(512, 256)
+    with strategy.scope():
+        variables = [keras.Variable(start * sign) for sign in (1, -1)]
+        optimizer = create_optimizer("adamw", 10, 0)
+        optimizer.build(variables)
+
+    @tf.function
+    def step():
+        strategy.run(
+            lambda: optimizer.apply(
+                [tf.sin(start * 7), tf.cos(start * 3)], variables
+            )
+        )
+
+    for _ in range(3):
+        step()
+    return [np.array(variable) for variable in variables]
+
+
+def test_large_variables_of_one_shape_are_updated_each_for_itself():
+    # Large enough to be compiled, where there is no strategy.
+    expected = train_two_alike(tf.distribute.get_strategy())
+    for strategy in (
+        tf.distribute.MirroredStrategy(["CPU:0"]),
+        tf.distribute.OneDeviceStrategy("CPU:0"),
+    ):
+        for one, other in zip(expected, train_two_alike(strategy), strict=True):
+            np.testing.assert_allclose(other, one, atol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("name", optimization.OPTIMIZERS)
+def test_scaling_within_the_update_is_scaling_before_it(name, dtype):
+    # One that is compiled, and one that is not.
+    rng = np.random.default_rng(0)
+    values = [rng.normal(size=shape) for shape in [(512, 256), (3, 4)]]
+    steps = [[rng.normal(size=v.shape) for v in values] for _ in range(3)]
+    states = []
+    for scales_before in (True, False):
+        variables = [keras.Variable(value, dtype=dtype) for value in values]
+        optimizer = create_optimizer(name, 10, 1)
+        optimizer.build(variables)
+        for index, grads in enumerate(steps):
+            grads = [tf.constant(grad, dtype) for grad in grads]
+            factor = tf.constant(0.3 * (index + 1), dtype)
+            if scales_before:
+                grads = [grad * factor for grad in grads]
+                optimizer.apply(grads, variables)
+            else:
+                optimizer.apply_scaled(
+                    grads, variables, factor, tf.constant(True)
+                )
+                optimizer.iterations.assign_add(1)
+        states.append(
+            [v.numpy() for v in [*variables, *optimizer.variables[2:]]]
+        )
+    tolerance = 1e-5 if dtype == "float32" else 1e-12
+    for one, other in zip(*states, strict=True):
+        np.testing.assert_allclose(one, other, rtol=tolerance, atol=tolerance)
+
+
+@pytest.mark.parametrize("name", optimization.OPTIMIZERS)
+def test_a_skipped_step_changes_nothing(name):
+    variables = [keras.Variable(np.ones(s)) for s in [(512, 256), (3, 4)]]
+    optimizer = create_optimizer(name, 10, 0)
+    optimizer.build(variables)
+    optimizer.apply([tf.ones(v.shape) for v in variables], variables)
+    state = [*variables, *optimizer.variables]
+    before = [np.array(v) for v in state]
+    grads = [
+        tf.fill(v.shape, value)
+        for v, value in zip(variables, (np.nan, np.inf), strict=True)
+    ]
+    optimizer.apply_scaled(
+        grads, variables, tf.constant(np.nan), tf.constant(False)
+    )
+    for one, other in zip(state, before, strict=True):
+        np.testing.assert_array_equal(one, other)

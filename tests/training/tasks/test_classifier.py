@@ -1,0 +1,150 @@
+"""What the task of a classifier makes of texts and of outputs."""
+
+import types
+
+import numpy as np
+import pytest
+
+import modeling
+from data.classification.classification_examples import InputExample
+from data.classification.classification_options import ClassifierOptions
+from data.classification.metrics import compute_metrics
+from tests.support.models import SMALL
+from tests.support.task_splits import create_split, create_task_start
+from training.tasks.classifier import ClassifierTask
+
+LABELS = ["no", "yes"]
+EXAMPLES = [
+    InputExample("1", "the man saw a river .", label="no"),
+    InputExample("2", "a day", label="yes"),
+]
+# The most probable labels are "yes" and "yes".
+LOGITS = np.array([[0.0, 2.0], [1.0, 3.0]], "float32")
+# {kind of labels: the reader's loss_kind and output_mode, the class of losses}
+LOSSES = {
+    "one label": ("labels", "classification", modeling.ClassifierLoss),
+    "several labels": ("labels", "multilabel", modeling.MultiLabelLoss),
+    "a number": ("labels", "regression", modeling.RegressionLoss),
+    "a ranking": ("ranking", "regression", modeling.RankingLoss),
+}
+
+
+class ListReader:
+    """Reads EXAMPLES as each split."""
+
+    metrics = ("eval_accuracy",)
+    may_be_cross_encoder = False
+    settings = types.MappingProxyType({})
+
+    def __init__(self, examples, loss_kind, output_mode):
+        self.examples = examples
+        self.loss_kind = loss_kind
+        self.output_mode = output_mode
+        self.splits = {"train": ["train"], "eval": ["eval"]}
+
+    def take(self, split_name):
+        return self.examples
+
+    def processor_of(self, split_name):
+        return self
+
+    def score(self, examples, *labels):
+        return compute_metrics(self.metrics, *labels)
+
+
+@pytest.fixture
+def create_task(tmp_path):
+    """A function that returns a task for inputs of 5 WordPieces."""
+
+    def create_classifier_task(
+        loss_kind="labels",
+        output_mode="classification",
+        examples=EXAMPLES,
+        class_weights=None,
+        doc_stride=0,
+    ):
+        return ClassifierTask(
+            create_task_start(tmp_path, max_seq_length=5),
+            "csv",
+            ClassifierOptions(doc_stride=doc_stride),
+            ListReader(examples, loss_kind, output_mode),
+            labels=None if output_mode == "regression" else LABELS,
+            num_texts=1,
+            class_weights=class_weights or {},
+        )
+
+    return create_classifier_task
+
+
+@pytest.mark.parametrize("kind", LOSSES)
+def test_the_loss_suits_the_kind_of_labels(kind, create_task):
+    loss_kind, output_mode, loss_class = LOSSES[kind]
+    assert isinstance(create_task(loss_kind, output_mode).loss, loss_class)
+
+
+@pytest.mark.parametrize(
+    ("mode", "count"), [("classification", 2), ("regression", 1)]
+)
+def test_the_model_has_an_output_for_each_label_or_one(
+    mode, count, create_task
+):
+    task = create_task(output_mode=mode)
+    assert task.create_model(SMALL).num_labels == count
+
+
+def test_class_weights_are_recorded(create_task):
+    weights = {"no": 1.0, "yes": 2.0}
+    task = create_task(class_weights=weights)
+    assert task.settings["class_weights"] == weights
+
+
+def test_class_weights_change_only_the_loss_of_the_training(create_task):
+    task = create_task(class_weights={"no": 1.0, "yes": 2.0})
+    features = {
+        "input_ids": np.ones((2, 1), "int32"),
+        "label_ids": np.array([0, 1]),
+    }
+    weighted, _ = task.loss(LOGITS, features)
+    equal, _ = task.eval_loss(LOGITS, features)
+    losses = np.log(1 + np.exp([2.0, -2.0]))
+    assert float(equal) == pytest.approx(losses.mean(), abs=1e-6)
+    assert float(weighted) == pytest.approx(losses @ [1, 2] / 3, abs=1e-6)
+
+
+def test_a_record_is_of_the_example_with_its_number(create_task):
+    origins = [number for _, number in create_task().encode("eval", EXAMPLES)]
+    assert origins == [0, 1]
+
+
+def test_a_long_text_becomes_several_windows_with_doc_stride(create_task):
+    task = create_task(doc_stride=2)
+    origins = [number for _, number in task.encode("eval", EXAMPLES)]
+    # Six WordPieces, of which a window holds three, and a text of two.
+    assert origins == [0, 0, 0, 1]
+
+
+def test_the_windows_of_a_text_are_pooled_to_their_mean(create_task):
+    task = create_task(doc_stride=2)
+    split = create_split("eval", EXAMPLES, origins=[0, 0, 1])
+    logits = np.array([[1.0, 0.0], [3.0, 1.0], [5.0, 5.0]], "float32")
+    ((_, pooled),) = task.pool(split, [({}, logits)])
+    assert pooled.tolist() == [[2.0, 0.5], [5.0, 5.0]]
+
+
+def test_pairs_are_refused_with_doc_stride(create_task):
+    pair = InputExample("1", "a man", "a day", "no")
+    task = create_task(examples=[pair], doc_stride=2)
+    with pytest.raises(ValueError, match="the train set contains pairs"):
+        task.read_examples("train")
+
+
+def test_records_to_predict_have_no_labels(create_task):
+    task = create_task()
+    assert "label_ids" in task.feature_spec("eval")
+    assert "label_ids" not in task.feature_spec("predict")
+
+
+def test_the_score_is_the_share_of_right_labels(create_task):
+    split = create_split("eval", EXAMPLES)
+    scores = create_task().evaluate(split, [({}, LOGITS)])
+    assert scores == {"eval_accuracy": 0.5}

@@ -1,0 +1,87 @@
+"""What the task of embeddings makes of pairs of texts and of outputs."""
+
+import types
+
+import numpy as np
+import pytest
+
+import modeling
+from data.classification.classification_examples import InputExample
+from data.classification.metrics import compute_metrics
+from tests.support.models import SMALL
+from tests.support.task_splits import create_split, create_task_start
+from training.tasks.embedding import EmbeddingTask
+
+SCORED = {"train": True, "eval": True}
+UNSCORED = {"train": False, "eval": False}
+PAIRS = [
+    InputExample("1", "a river", "the river", 1.0),
+    InputExample("2", "a man", "a day", 0.0),
+]
+# [pairs, both texts, width]: each text is nearest to its partner.
+NEAR = np.array([[[1, 0], [1, 0.1]], [[0, 1], [0.1, 1]]], "float32")
+# The first text is nearest to the partner of the second.
+SWAPPED = np.array([[[1, 0], [0.1, 1]], [[0, 1], [0, 1]]], "float32")
+
+
+@pytest.fixture
+def create_task(tmp_path):
+    """A function (has_scores) -> task for texts of 8 WordPieces."""
+
+    def create_embedding_task(has_scores):
+        processor = types.SimpleNamespace(
+            metrics=("pearson",),
+            score=lambda _, *labels: compute_metrics(("pearson",), *labels),
+        )
+        return EmbeddingTask(
+            create_task_start(tmp_path, max_seq_length=8),
+            processor,
+            has_scores,
+            score_unit=1.0,
+            temperature=0.05,
+        )
+
+    return create_embedding_task
+
+
+def test_pairs_with_scores_are_trained_on_their_cosines(create_task):
+    task = create_task(SCORED)
+    assert isinstance(task.loss, modeling.CosineLoss)
+    assert task.eval_loss is task.loss
+
+
+def test_pairs_without_scores_are_found_in_their_batch(create_task):
+    task = create_task(UNSCORED)
+    assert isinstance(task.loss, modeling.ContrastiveLoss)
+    assert task.metrics == ("recall_1",)
+
+
+def test_evaluations_of_another_kind_of_pairs_report_no_loss(create_task):
+    assert create_task({"train": False, "eval": True}).eval_loss is None
+
+
+def test_records_contain_scores_only_of_pairs_that_have_them(create_task):
+    task = create_task({"train": False, "eval": True})
+    assert "label_ids" in task.feature_spec("eval")
+    assert "label_ids" not in task.feature_spec("train")
+
+
+def test_the_model_returns_vectors(create_task):
+    model = create_task(UNSCORED).create_model(SMALL)
+    assert isinstance(model, modeling.BertEmbedder)
+
+
+@pytest.mark.parametrize(("vectors", "recall"), [(NEAR, 1.0), (SWAPPED, 0.5)])
+def test_recall_is_the_share_of_texts_that_find_their_partner(
+    vectors, recall, create_task
+):
+    split = create_split("eval", PAIRS)
+    scores = create_task(UNSCORED).evaluate(split, [({}, vectors)])
+    assert scores == {"recall_1": recall}
+
+
+def test_known_scores_are_compared_with_the_cosines(create_task):
+    split = create_split("eval", PAIRS)
+    # The cosines of the two pairs are about 0.1 and 1, their scores 1 and 0.
+    scores = create_task(SCORED).evaluate(split, [({}, SWAPPED)])
+    assert scores["pearson"] == pytest.approx(-1.0)

@@ -1,0 +1,105 @@
+"""What the task of run_ner.py makes of sentences and of outputs."""
+
+import types
+
+import numpy as np
+import pytest
+
+from data.ner.ner_example import NerExample
+from data.ner.sentence_windows import create_ner_features
+from modeling import BertTokenClassifier
+from tests.support.models import SMALL
+from tests.support.task_splits import create_split, create_task_start
+from training.tasks.ner import NerTask
+
+TAGS = ["O", "B-PER", "I-PER"]
+EXAMPLES = [
+    NerExample("1", ["the", "man"], ["O", "B-PER"], document=0),
+    NerExample("2", ["a", "day"], ["O", "O"], document=0),
+]
+LENGTH = 8
+
+
+@pytest.fixture
+def create_task(tmp_path):
+    """A function (legal_tags) -> task for inputs of 8 WordPieces."""
+
+    def create_ner_task(legal_tags=False):
+        processor = types.SimpleNamespace(labels=lambda: TAGS)
+        return NerTask(
+            create_task_start(tmp_path, max_seq_length=LENGTH),
+            processor,
+            document_context=False,
+            legal_tags=legal_tags,
+        )
+
+    return create_ner_task
+
+
+def create_windows(task, examples=EXAMPLES):
+    """Returns the windows of the examples, one for each."""
+    return [*create_ner_features(examples, TAGS, LENGTH, task.tokenizer)]
+
+
+def logits_of(windows, tags):
+    """Returns logits whose most probable tags are `tags`, lists of names."""
+    logits = np.zeros((len(windows), LENGTH, len(TAGS)), "float32")
+    for row, window, names in zip(logits, windows, tags, strict=True):
+        for place, name in zip(window.words, names, strict=True):
+            row[place.position, TAGS.index(name)] = 5.0
+    return logits
+
+
+def evaluate(task, tags):
+    """Returns the scores of predicted tags."""
+    windows = create_windows(task)
+    split = create_split("eval", EXAMPLES, windows)
+    return task.evaluate(split, [({}, logits_of(windows, tags))])
+
+
+def test_a_record_is_a_window_and_its_origin(create_task):
+    task = create_task()
+    origins = [origin for _, origin in task.encode("train", EXAMPLES)]
+    assert origins == create_windows(task)
+
+
+def test_the_model_has_one_output_for_each_tag(create_task):
+    model = create_task().create_model(SMALL)
+    assert isinstance(model, BertTokenClassifier)
+    assert model.num_labels == 3
+
+
+def test_the_right_tags_have_the_best_scores(create_task):
+    scores = evaluate(create_task(), [["O", "B-PER"], ["O", "O"]])
+    assert scores["f1"] == 1.0
+    assert scores["accuracy"] == 1.0
+
+
+def test_an_entity_that_is_not_there_halves_the_precision(create_task):
+    scores = evaluate(create_task(), [["O", "B-PER"], ["O", "B-PER"]])
+    assert scores["precision"] == 0.5
+    assert scores["recall"] == 1.0
+    assert scores["accuracy"] == 0.75
+
+
+@pytest.mark.parametrize(("legal_tags", "tag"), [(False, "I-PER"), (True, "O")])
+def test_an_illegal_tag_is_only_predicted_without_legal_tags(
+    legal_tags, tag, create_task, tmp_path
+):
+    """In IOB2, I-PER cannot follow O."""
+    task = create_task(legal_tags)
+    windows = create_windows(task)
+    split = create_split("predict", EXAMPLES, windows)
+    logits = logits_of(windows, [["O", "I-PER"], ["O", "O"]])
+    task.write_predictions(split, [({}, logits)], str(tmp_path))
+    words = (tmp_path / "test_predictions.txt").read_text().split("\n")
+    assert words[1].split()[-1] == tag
+
+
+def test_a_test_set_without_tags_has_no_scores(create_task, tmp_path):
+    task = create_task()
+    examples = EXAMPLES[1:]
+    windows = create_windows(task, examples)
+    split = create_split("predict", examples, windows)
+    logits = logits_of(windows, [["O", "O"]])
+    assert task.write_predictions(split, [({}, logits)], str(tmp_path)) == {}

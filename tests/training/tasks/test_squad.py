@@ -1,0 +1,135 @@
+"""What the task of run_squad.py makes of questions and of outputs."""
+
+import json
+
+import numpy as np
+import pytest
+
+from data.squad.squad_options import DecodingOptions, WindowOptions
+from data.squad.squad_reader import SquadReader
+from data.tables.table_formats import DEFAULT_LAYOUT
+from modeling import BertSpanLabeler
+from tests.support.models import SMALL
+from tests.support.task_splits import create_split, create_task_start
+from training.tasks.squad import SquadTask
+
+LENGTH = 24
+PASSAGE = "the man saw a river ."
+ANSWER = "a river"
+
+
+def write_question(path, answers):
+    """Writes a SQuAD file with one question, whose answers may be []."""
+    qa = {"id": "q", "question": "what ?"}
+    if answers:
+        start = PASSAGE.index(ANSWER)
+        qa["answers"] = [{"text": ANSWER, "answer_start": start}]
+    paragraph = {"context": PASSAGE, "qas": [qa]}
+    data = {"version": "1.1", "data": [{"paragraphs": [paragraph]}]}
+    path.write_text(json.dumps(data))
+    return str(path)
+
+
+@pytest.fixture
+def create_task(tmp_path):
+    """A function (answers) -> task whose files contain one question."""
+
+    def create_squad_task(answers=(ANSWER,)):
+        reader = SquadReader.read(
+            write_question(tmp_path / "train.json", [ANSWER]),
+            write_question(tmp_path / "dev.json", answers),
+            DEFAULT_LAYOUT,
+            version_2_with_negative=False,
+            use_char_offsets=False,
+            needs_answers=bool(answers),
+        )
+        return SquadTask(
+            create_task_start(tmp_path),
+            reader,
+            WindowOptions(LENGTH, doc_stride=8, max_query_length=8),
+            DecodingOptions(),
+            writes_report=False,
+        )
+
+    return create_squad_task
+
+
+def predicted(task, first_word, last_word):
+    """Returns (split, batches) of outputs that find words of the passage."""
+    examples = task.read_examples("eval")
+    windows = [window for _, window in task.encode("eval", examples)]
+    (window,) = windows
+    words = [*PASSAGE.split()]
+    place_of = {
+        words[word]: position
+        for position, word in window.token_to_orig_map.items()
+    }
+    outputs = {
+        name: np.full((1, LENGTH), -5.0, "float32")
+        for name in ("start_logits", "end_logits")
+    }
+    outputs["start_logits"][0, place_of[first_word]] = 5.0
+    outputs["end_logits"][0, place_of[last_word]] = 5.0
+    features = {"unique_ids": np.array([window.unique_id])}
+    return create_split("eval", examples, windows), [(features, outputs)]
+
+
+def test_a_window_contains_the_question_and_the_passage(create_task):
+    task = create_task()
+    examples = task.read_examples("train")
+    ((_, window),) = task.encode("train", examples)
+    assert window.tokens == [
+        "[CLS]",
+        *task.tokenizer.tokenize("what ?"),
+        "[SEP]",
+        *task.tokenizer.tokenize(PASSAGE),
+        "[SEP]",
+    ]
+
+
+def test_only_train_records_contain_the_answer(create_task):
+    task = create_task()
+    assert "start_positions" in task.feature_spec("train")
+    assert "start_positions" not in task.feature_spec("eval")
+
+
+def test_the_model_finds_spans(create_task):
+    assert isinstance(create_task().create_model(SMALL), BertSpanLabeler)
+
+
+def test_the_right_span_has_the_best_scores(create_task):
+    task = create_task()
+    scores = task.evaluate(*predicted(task, "a", "river"))
+    assert scores["exact_match"] == 100.0
+    assert scores["f1"] == 100.0
+
+
+def test_a_longer_span_shares_words_with_the_answer(create_task):
+    task = create_task()
+    scores = task.evaluate(*predicted(task, "saw", "river"))
+    assert scores["exact_match"] == 0.0
+    # Articles do not count: one of two words is right, and all are found.
+    assert scores["f1"] == pytest.approx(200 / 3)
+
+
+def test_the_answers_are_written_as_by_googles_script(create_task, tmp_path):
+    task = create_task()
+    task.write_predictions(*predicted(task, "a", "river"), str(tmp_path))
+    answers = json.loads((tmp_path / "predictions.json").read_text())
+    assert answers == {"q": ANSWER}
+
+
+def test_the_null_odds_are_only_written_for_version_2(create_task, tmp_path):
+    task = create_task()
+    task.write_predictions(*predicted(task, "a", "river"), str(tmp_path))
+    assert (tmp_path / "nbest_predictions.json").exists()
+    assert not (tmp_path / "null_odds.json").exists()
+
+
+def test_questions_without_answers_are_answered_and_not_scored(
+    create_task, tmp_path, caplog
+):
+    task = create_task(answers=())
+    split, batches = predicted(task, "a", "river")
+    assert task.write_predictions(split, batches, str(tmp_path)) == {}
+    assert "The answers are not scored" in caplog.text

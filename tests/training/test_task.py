@@ -1,0 +1,67 @@
+"""What every task has, without a method of its own."""
+
+from types import MappingProxyType
+
+import numpy as np
+import pytest
+
+from tests.support.task_splits import create_split, create_task_start
+from tests.support.toy_task import ToyTask
+from training.task import Task
+
+BATCHES = [({}, np.zeros((2, 2), "float32"))]
+
+
+class LabeledTask(ToyTask):
+    """A task with labels, of which an export records other settings."""
+
+    labels = ("no", "yes")
+    label_words = ("0", "1")
+    settings = MappingProxyType({"max_seq_length": 8, "num_texts": 2})
+    export_settings = MappingProxyType({"num_texts": None})
+
+
+@pytest.fixture
+def start(tmp_path):
+    """The start of a command that fine-tunes."""
+    return create_task_start(tmp_path)
+
+
+def test_a_task_without_methods_is_no_task(start):
+    with pytest.raises(TypeError, match="abstract"):
+        Task(start)
+
+
+def test_a_task_has_the_flags_and_the_tokenizer_of_its_start(start):
+    task = ToyTask(start)
+    assert task.config is start.config
+    assert task.tokenizer is start.tokenizer
+
+
+def test_a_task_without_labels_has_no_names_of_outputs(start):
+    assert ToyTask(start).output_names == []
+
+
+def test_outputs_may_be_named_by_labels_or_by_their_words(start):
+    names = LabeledTask(start).output_names
+    assert names == [("no", "yes"), ("0", "1")]
+
+
+def test_an_export_records_the_settings_the_labels_and_its_own(start):
+    assert LabeledTask(start).head_settings == {
+        "max_seq_length": 8,
+        "labels": ("no", "yes"),
+        "num_texts": None,
+    }
+
+
+def test_records_are_examples_unless_a_task_pools_them(start):
+    task = ToyTask(start)
+    assert task.pool(create_split("eval", [1, 2]), BATCHES) is BATCHES
+
+
+def test_a_task_writes_no_report_by_default(start, tmp_path):
+    folder = tmp_path / "report"
+    folder.mkdir()
+    ToyTask(start).write_report(create_split("eval", [1]), BATCHES, folder)
+    assert not [*folder.iterdir()]
