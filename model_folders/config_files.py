@@ -231,7 +231,10 @@ def _huggingface_entries(values: JsonObject, path: str) -> JsonObject:
 
 
 def _parse_config(entries: JsonObject, path: str) -> BertConfig:
-    """Raises a ValueError that names the file."""
+    """Creates a configuration from the entries of a file.
+
+    Raises a ValueError that names the file.
+    """
     try:
         return BertConfig.from_dict(entries)
     except ValueError as error:

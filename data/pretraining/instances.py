@@ -80,7 +80,8 @@ class InstanceEncoder:
         options: options of `encode_instance`.
 
     Attributes:
-        vocabulary, options: the arguments.
+        vocabulary: as passed to the constructor.
+        options: as passed to the constructor.
         counts: Counter of the instances encoded so far, "num_instances", and of
             their WordPieces, "num_pieces".
     """

@@ -8,7 +8,7 @@ value. object_names.py converts the names to Google's.
 import functools
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -104,7 +104,7 @@ def open_entries(path: str) -> Mapping[str, Entry]:
     heads: dict[str, _Variable] = {}
     unknown = []
     variables = _read_variables(path)
-    convert = object_names.google_name
+    convert: Callable[[str], str | None] = object_names.google_name
     if any(_TRANSFORMERS_NAME.search(variable.name) for variable in variables):
         convert = transformers_names.google_name
     for variable in variables:
