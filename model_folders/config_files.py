@@ -257,9 +257,9 @@ def config_entries(
         config: configuration of the model.
         model_class: name of its class, as in `kinds.KINDS`.
         num_labels: number of the outputs of its head. None if it has no labels.
-        labels: as in `save_huggingface`, like the other arguments.
-        tokenizer: FullTokenizer of the model.
-        problem_type: entry `problem_type` of config.json.
+        labels: names of the outputs, in order. None = LABEL_0, LABEL_1, ...
+        tokenizer: FullTokenizer of the model. None = the id of [PAD] is 0.
+        problem_type: entry `problem_type` of config.json, None to leave it out.
         leave_out: Google's names of the weights that the file lacks.
 
     Raises:

@@ -18,7 +18,9 @@ def test_one_line_changes_on_a_terminal(monkeypatch, capsys):
 def test_a_line_of_progress_shows_values_and_a_rate(caplog):
     caplog.set_level("INFO", logger="absl")
     assert [*progress.track("ab", 2)] == [*"ab"] and not caplog.messages
-    with progress.Progress(8, 4, "step", 16, "Training", 2.5) as bar:
+    with progress.Progress(
+        8, initial=4, examples_per_unit=16, label="Training", epochs=2.5
+    ) as bar:
         bar.update(5, loss=1.23456)
     assert "Training step 5 of 8  epoch 2 of 3  loss 1.235  " in caplog.text
 
