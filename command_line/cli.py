@@ -3,7 +3,6 @@
 import contextlib
 import dataclasses
 import logging as std_logging
-import math
 import os
 import signal
 import sys
@@ -15,11 +14,11 @@ from absl import app, logging
 from absl import flags as absl_flags
 
 from command_line import (
+    arguments,
     beam_flags,
     chatter,
     config_values,
     flags,
-    help_pages,
     parsing,
     user_errors,
 )
@@ -97,7 +96,7 @@ def run(
         rest = argv[1:]
         _choose_what_to_log()
         if rest and not (is_on_beam or takes_arguments):
-            return _print_error(
+            return user_errors.print_error(
                 f"every argument must be a flag, --name=value. Received: {rest}"
             )
         return _guarded(main, config, rest)
@@ -105,13 +104,13 @@ def run(
     try:
         app.run(
             run_main,
-            flags_parser=lambda argv: _parse_flags(
+            flags_parser=lambda argv: arguments.parse_arguments(
                 argv, required, is_on_beam, script.__doc__ or ""
             ),
         )
     except KeyboardInterrupt as error:
         status = getattr(error, "status", _INTERRUPTED_STATUS)
-        sys.exit(_print_error(str(error) or "interrupted", status))
+        sys.exit(user_errors.print_error(str(error) or "interrupted", status))
     except BrokenPipeError:
         # The reader closed the pipe, as in --help | head. Exit like a process
         # that SIGPIPE ends. Python would fail to flush stdout at exit.
@@ -157,79 +156,19 @@ def _interrupt(number: int, frame: types.FrameType | None) -> None:
     signal.default_int_handler(number, frame)
 
 
-def _parse_flags(
-    argv: list[str], required: Sequence[str], known_only: bool, purpose: str
-) -> list[str]:
-    """Parses the command line, and ends the script if it is wrong.
-
-    Returns the name of the script, and the arguments that are not its flags.
-
-    Args:
-        argv: the name of the script, and its arguments.
-        required: names of the flags that the user must set.
-        known_only: whether flags that the script does not define are allowed.
-        purpose: docstring of the script, for --help.
-    """
-    for name in argv:
-        if name in ("-h", "-help", "--help", "--helpfull"):
-            help_pages.print_help(purpose, name == "--helpfull")
-            sys.exit(0)
-    try:
-        rest = absl_flags.FLAGS(argv, known_only=known_only)
-    except absl_flags.UnrecognizedFlagError as error:
-        hint = _similar_flags(error.flagname)
-        sys.exit(_print_error(f"{error}{hint} (--help lists the flags)"))
-    except (absl_flags.Error, ValueError) as error:
-        sys.exit(_print_error(f"{error} (--help lists the flags)"))
-    _check_values(required, rest[1:])
-    return rest
-
-
-def _similar_flags(name: str) -> str:
-    """Returns a hint for an error message about a flag that does not exist."""
-    all_flags = absl_flags.FLAGS
-    if "pipeline" in all_flags and beam_flags.is_for_beam(name):
-        return "; set --pipeline=beam for the flags of Beam"
-    # absl suggests names that are spelled alike, and this longer names.
-    words = {*name.split("_")}
-    longer = [
-        f"--{other}" for other in all_flags if words < {*other.split("_")}
-    ]
-    return f"; perhaps {' or '.join(longer)}" if longer else ""
-
-
-def _check_values(required: Sequence[str], rest: Sequence[str]) -> None:
-    """Ends the script if a flag is missing, or is not a finite number.
-
-    `rest` are the arguments that are not flags of the script.
-    """
-    values = {name: absl_flags.FLAGS[name].value for name in absl_flags.FLAGS}
-    missing = [f"--{name}" for name in required if values[name] is None]
-    if missing:
-        names = ", ".join(missing)
-        hint = f"; perhaps {missing[0]}={rest[0]}" if rest else ""
-        sys.exit(
-            _print_error(f"missing required flags: {names}{hint} (see --help)")
-        )
-    for name, value in values.items():
-        # absl accepts NaN, because NaN is not below any bound.
-        if isinstance(value, float) and not math.isfinite(value):
-            sys.exit(_print_error(f"--{name}={value} is not a finite number"))
-
-
 def _guarded(
     main: Callable[[flags.Parsed[ConfigT]], int | None],
     config: type[ConfigT],
-    arguments: Sequence[str],
+    rest: Sequence[str],
 ) -> int | None:
     """Locks the output paths, runs `main`, and prints errors in one line.
 
-    `arguments` are those that are not flags of the script. Returns the exit
+    `rest` are the arguments that are not flags of the script. Returns the exit
     status.
     """
     path_flags: list[PathFlag] = []
     try:
-        parsed = parsing.parse_flags(config, arguments)
+        parsed = parsing.parse_flags(config, rest)
         prepared = parsed.config.prepare(parsed.given)
         path_flags += config_values.path_flags(prepared)
         check_paths(path_flags)
@@ -244,7 +183,9 @@ def _guarded(
             raise KeyboardInterrupt from error
         if absl_flags.FLAGS.debug or not user_errors.is_user_error(error):
             raise
-        return _print_error(user_errors.describe_error(error, path_flags))
+        return user_errors.print_error(
+            user_errors.describe_error(error, path_flags)
+        )
 
 
 @contextlib.contextmanager
@@ -255,8 +196,3 @@ def _locked(path_flags: Iterable[PathFlag]) -> Iterator[None]:
             if path := flag.lock_file:
                 stack.enter_context(lock.hold_lock(path, str(flag)))
         yield
-
-
-def _print_error(error: object, status: int = 1) -> int:
-    print(f"error: {' '.join(str(error).split())}", file=sys.stderr)
-    return status

@@ -24,7 +24,8 @@ The way of a flag, from its declaration to its use:
 1. Here, a field of a Config or of a group declares it.
 2. declared_flags.py reads the fields of a Config and of its groups, which the
    command line does not show, and returns a `Flag` for each.
-3. parsing.py defines the flags with absl, and reads the command line.
+3. parsing.py defines the flags with absl, arguments.py parses the command
+   line, and parsing.py reads the values.
 4. config_values.py creates the Config from the values.
 5. cli.py passes the Config to the `main` of the script, as `Parsed`.
 """
@@ -288,7 +289,6 @@ class Parsed(Generic[ConfigT]):
 
     Attributes:
         config: the flags.
-        given: names of the flags that the user set.
         command: {flag that the user set: value as it was typed}.
         arguments: the other arguments: texts, or flags of Apache Beam. Empty
             for a script that takes none (see `cli.run`).

@@ -26,12 +26,13 @@ class Progress:
     Args:
         total: total number of units of work, None if unknown.
         initial: number of units that an earlier, interrupted run finished.
-        unit: name of a unit of work, such as "record". Only the progress of
-            "step", of the training, is shown even if the work is short.
+        unit: name of a unit of work, such as "record".
         examples_per_unit: number of examples in a unit of work, to show the
             examples per second. None = do not show this rate.
         label: name of the work, such as "Training".
         epochs: number of epochs in `total`. None = show no epoch.
+        shows_ends: whether the first update and the last one are always due,
+            even if the work is short.
 
     Attributes:
         is_terminal: whether the progress is a line on a terminal, not in a log.
@@ -46,11 +47,14 @@ class Progress:
         examples_per_unit: int | None = None,
         label: str = "",
         epochs: float | None = None,
+        shows_ends: bool = False,
     ) -> None:
-        self._total, self._epochs = total, epochs
+        self._total = total
+        self._epochs = epochs
         self._unit = unit
         self._label = label
         self._examples_per_unit = examples_per_unit
+        self._shows_ends = shows_ends
         self.is_terminal = sys.stderr.isatty()
         self._interval = BAR_INTERVAL if self.is_terminal else LINE_INTERVAL
         self.num_shown = initial
@@ -80,11 +84,12 @@ class Progress:
 
         `done` is the number of finished units, including `initial`.
         """
-        interval = self._interval
-        if self._unit != "step":
-            interval = min(interval, FIRST_LINE) if self._is_first else interval
-        elif self._is_first or done == self._total:
+        is_at_end = self._is_first or done == self._total
+        if self._shows_ends and is_at_end:
             return done != self.num_shown
+        interval = self._interval
+        if self._is_first:
+            interval = min(interval, FIRST_LINE)
         return time.monotonic() - self._shown_at >= interval
 
     def update(self, done: int, **values: float) -> None:

@@ -55,6 +55,12 @@ def describe_error(error: Exception, path_flags: Sequence[PathFlag]) -> str:
     return str(error)
 
 
+def print_error(error: object, status: int = 1) -> int:
+    """Prints an error in one line, and returns the exit status `status`."""
+    print(f"error: {' '.join(str(error).split())}", file=sys.stderr)
+    return status
+
+
 def _is_lost_worker(error: Exception) -> bool:
     """Returns whether TensorFlow could not reach another worker."""
     # The message of such an error is a stack of calls.

@@ -232,7 +232,10 @@ def _huggingface_entries(values: JsonObject, path: str) -> JsonObject:
 
 
 def _parse_config(entries: JsonObject, path: str) -> BertConfig:
-    """Raises a ValueError that names the file."""
+    """Creates a configuration from the entries of a file.
+
+    Raises a ValueError that names the file.
+    """
     try:
         return BertConfig.from_dict(entries)
     except ValueError as error:
@@ -255,9 +258,9 @@ def config_entries(
         config: configuration of the model.
         model_class: name of its class, which may be a user's own.
         num_labels: number of the outputs of its head. None if it has no labels.
-        labels: as in `save_huggingface`, like the other arguments.
-        tokenizer: FullTokenizer of the model.
-        problem_type: entry `problem_type` of config.json.
+        labels: names of the outputs, in order. None = LABEL_0, LABEL_1, ...
+        tokenizer: FullTokenizer of the model. None = the id of [PAD] is 0.
+        problem_type: entry `problem_type` of config.json, None to leave it out.
         leave_out: Google's names of the weights that the file lacks.
 
     Raises:

@@ -127,6 +127,10 @@ class GlueProcessor(ClassificationProcessor):
         return {purpose: examples}
 
     def _create_examples(self, set_file: _SetFile) -> Iterator[InputExample]:
+        """Yields the examples of a file's lines.
+
+        Raises a ValueError that names a malformed line.
+        """
         for index, (number, line) in enumerate(set_file.lines):
             if index == 0 and set_file.indices.has_header:
                 continue

@@ -95,11 +95,9 @@ def _distribute(
 def _start_process(
     function: Callable[..., object], parent_pipe: connection.Connection
 ) -> tuple[connection.Connection, BaseProcess]:
-    """Starts a worker process, and returns the pipe to it.
-
-    Do not fork. A forked process would copy locks that other threads have
-    acquired, and no thread of the new process would release them.
-    """
+    """Starts a worker process, and returns the pipe to it."""
+    # Do not fork. A forked process would copy locks that other threads have
+    # acquired, and no thread of the new process would release them.
     context = multiprocessing.get_context("spawn")
     # The worker inherits that SIGINT is blocked, so that Ctrl-C interrupts only
     # this process. The start of multiprocessing's resource tracker would lift

@@ -46,6 +46,19 @@ class TaggedSentence(NamedTuple):
     text: str | None
 
 
+class AnnotatedText(NamedTuple):
+    """A text, and the spans that a tool marked in it.
+
+    Attributes:
+        text: the text, "" if it is null.
+        spans: the spans as the tool writes them, None if the text was not
+            annotated or was rejected.
+    """
+
+    text: str
+    spans: list[object] | None
+
+
 def without_answers(row: JsonObject) -> JsonObject:
     """Returns a row without what a model answered for it."""
     if "predicted_entities" not in row:
@@ -196,16 +209,13 @@ def _contradiction_error(
 
 def find_text_and_spans(
     row: JsonObject, where: str, needs_spans: bool
-) -> tuple[str, list[object] | None]:
+) -> AnnotatedText:
     """Returns the text and the spans of a row.
-
-    The text is empty if it is null. The spans are None if the text was not
-    annotated or was rejected.
 
     Examples:
         >>> row = {"text": "Ann left", "entities": [[0, 3, "PER"]]}
         >>> find_text_and_spans(row, "line 1", needs_spans=True)
-        ('Ann left', [[0, 3, 'PER']])
+        AnnotatedText(text='Ann left', spans=[[0, 3, 'PER']])
 
     Args:
         row: the row, {} if it is no object.
@@ -224,9 +234,9 @@ def find_text_and_spans(
     values = row[keys[0]] if keys else None
     text = row.get("text")
     if "text" in row and text is None:
-        return "", None
+        return AnnotatedText("", None)
     if isinstance(text, str) and not text.strip():
-        return text, None
+        return AnnotatedText(text, None)
     if not isinstance(text, str) or (needs_spans and not keys):
         raise ValueError(
             f"{where}: found the keys {', '.join(row) or 'of no object'}. An "
@@ -237,7 +247,8 @@ def find_text_and_spans(
         )
     if prodigy.is_left_out(row):
         values = None
-    return text, values if isinstance(values, list | None) else [values]
+    spans = values if isinstance(values, list | None) else [values]
+    return AnnotatedText(text, spans)
 
 
 def _find_span_keys(row: JsonObject, where: str) -> list[str]:

@@ -80,7 +80,8 @@ class InstanceEncoder:
         options: options of `encode_instance`.
 
     Attributes:
-        vocabulary, options: the arguments.
+        vocabulary: as passed to the constructor.
+        options: as passed to the constructor.
         counts: Counter of the instances encoded so far, "num_instances", and of
             their WordPieces, "num_pieces".
     """
@@ -279,13 +280,27 @@ def truncate_seq_pair(
         remove()
 
 
+class MaskedTokens(NamedTuple):
+    """The WordPieces of an instance after masking.
+
+    Attributes:
+        tokens: the WordPieces, with those to predict replaced.
+        positions: positions of the WordPieces to predict, ascending.
+        labels: the original WordPieces at these positions.
+    """
+
+    tokens: list[bytes]
+    positions: list[int]
+    labels: list[bytes]
+
+
 def create_masked_lm_predictions(
     tokens: Sequence[bytes],
     candidates: list[int],
     vocabulary: EncodedVocabulary,
     rng: random.Random,
     options: InstanceOptions,
-) -> tuple[list[bytes], list[int], list[bytes]]:
+) -> MaskedTokens:
     """Chooses and masks the WordPieces to predict.
 
     A chosen WordPiece becomes [MASK] with the probability `mask_token_prob`
@@ -294,10 +309,6 @@ def create_masked_lm_predictions(
 
     `candidates` are the positions of all WordPieces except [CLS] and [SEP].
     The function may shuffle this list in place.
-
-    Returns:
-        (tokens after masking, masked positions in ascending order, original
-        WordPieces at these positions).
     """
     num_to_predict = min(
         options.max_predictions_per_seq,
@@ -325,7 +336,8 @@ def create_masked_lm_predictions(
         elif random_draw() >= same_of_others:
             output_tokens[index] = rng.choice(vocabulary.words)
     chosen.sort()
-    return output_tokens, chosen, [tokens[index] for index in chosen]
+    labels = [tokens[index] for index in chosen]
+    return MaskedTokens(output_tokens, chosen, labels)
 
 
 def _choose_words(

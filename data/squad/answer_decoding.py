@@ -253,6 +253,7 @@ def _find_spans(
     result_of: Mapping[int, RawResult],
     options: DecodingOptions,
 ) -> _QuestionSpans:
+    """Returns the possible answers to a question, and "no answer"."""
     spans: list[TokenSpan] = []
     null = TokenSpan(None, 0, 0, 0.0, 0.0)
     null_score = NO_ANSWER_SCORE_DIFF

@@ -326,9 +326,11 @@ def _strictest(fits: Collection[_FittingDialect]) -> list[Dialect]:
 def _dialect_of_malformed(
     path: str, sample: _Sample, delimiters: Sequence[str], chosen: ChosenDialect
 ) -> Dialect:
-    """Returns a dialect that does not fit. Each malformed row is an error.
+    """Returns the dialect of a sample that no dialect fits.
 
-    Its delimiter is the only one in the first record, between names of columns.
+    The names of the columns, in the first record, show the delimiter, if they
+    contain only one of `delimiters`. Without a delimiter, the table has one
+    column. Whoever reads the rows raises an error for each malformed one.
 
     Raises:
         ValueError: the first record contains several delimiters, or is a title.

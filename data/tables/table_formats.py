@@ -52,10 +52,10 @@ class Layout(NamedTuple):
             them. If False, `"` is an ordinary character. None = find out from
             the first records.
         delimiter: character between cells of CSV and TSV, one of
-            `dialects.DELIMITERS`. None = find out, too.
+            `dialects.DELIMITERS`. None = find out from the first records.
         has_header: whether the first line of CSV, TSV and Excel names the
             columns. If False, their names are "1", "2" and so on. None = find
-            out, too.
+            out from the first records.
         encoding: encoding of a text, for Python. A mark in the file overrides
             it. None = UTF-8.
         sheet: name of the sheet of a workbook. None = the first one.

@@ -186,7 +186,11 @@ class WordpieceTable:
 
 
 def _partition(values: tf.Tensor, is_second: tf.Tensor) -> list[tf.Tensor]:
-    """Splits values into those for which `is_second` is False, and the rest."""
+    """Splits values into those for which `is_second` is False, and the rest.
+
+    `values` and `is_second` are vectors of the same length. The two parts are
+    vectors, whose lengths add up to it.
+    """
     return tf.dynamic_partition(values, tf.cast(is_second, tf.int32), 2)
 
 

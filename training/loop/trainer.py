@@ -173,7 +173,12 @@ class Trainer(BatchPredictor):
         is_save_due = False
         logging.info("Building the first step, which may take a minute")
         with progress.Progress(
-            last, step, "step", config.batch_size, "Training", epochs
+            last,
+            initial=step,
+            examples_per_unit=config.batch_size,
+            label="Training",
+            epochs=epochs,
+            shows_ends=True,
         ) as bar:
             while step < last and not any(ends):
                 number = self._num_steps_at_once(callbacks)
