@@ -136,7 +136,7 @@ def _create_head(
             return pretrained_graph.create_head(model, settings, options)
         case BertModel():
             return embed_graph.create_head(model, settings, options)
-    raise AssertionError(f"{_EXPORTED_KINDS} names other kinds")
+    raise TypeError(f"a {type(model).__name__} has no head for exports")
 
 
 def write_export(

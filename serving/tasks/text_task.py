@@ -99,7 +99,8 @@ class TextTask(Generic[ContextT, ReplyT]):
 
     `ask_model` in asking.py answers requests, which may be unchecked JSON. For
     each, it calls `texts`, which checks the request, `encode`, the network and
-    `decode`. It returns the reply, or the error that one of these raised.
+    `decode`. It returns the reply, or a `Failure` with the ValueError that one
+    of these raised.
 
     Attributes:
         name: name of the task, for --task.

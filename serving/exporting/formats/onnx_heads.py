@@ -71,7 +71,7 @@ def add_head(
             return _add_pretrainer(builder, model, inputs)
         case BertModel():
             return _add_no_head(builder, inputs)
-    raise AssertionError(f"`export` lets a {type(model).__name__} pass")
+    raise TypeError(f"a {type(model).__name__} has no head for ONNX")
 
 
 def _add_no_head(builder: GraphBuilder, inputs: HeadInputs) -> Outputs:
