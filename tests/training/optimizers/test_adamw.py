@@ -10,6 +10,10 @@ import tensorflow as tf
 
 from tests.support import golden
 from training.optimizers import optimization
+from training.optimizers.adamw import (
+    AdamWeightDecayOptimizer,
+    LAMBOptimizer,
+)
 from training.training_config import OptimizerFlags
 
 
@@ -48,12 +52,12 @@ def create_optimizer(name, num_train_steps, num_warmup_steps):
     )
 
 
-def adamw(m, v, w, step, decay):
+def adamw_update(m, v, w, step, decay):
     """Returns one update of AdamW at a rate of 1."""
     return m / (np.sqrt(v) + 1e-6) + decay * w
 
 
-def lamb(m, v, w, step, decay):
+def lamb_update(m, v, w, step, decay):
     """Returns one update of LAMB at a rate of 1."""
     r = (m / (1 - 0.9**step)) / (np.sqrt(v / (1 - 0.999**step)) + 1e-6)
     r = r + decay * w
@@ -63,8 +67,8 @@ def lamb(m, v, w, step, decay):
 @pytest.mark.parametrize(
     "kind, formula",
     [
-        (optimization.AdamWeightDecayOptimizer, adamw),
-        (optimization.LAMBOptimizer, lamb),
+        (AdamWeightDecayOptimizer, adamw_update),
+        (LAMBOptimizer, lamb_update),
     ],
 )
 def test_optimizers_follow_their_formulas(kind, formula, form):
@@ -103,7 +107,7 @@ def test_only_bias_correction_makes_adamw_keras_adam(corrects):
 
 
 def test_lamb_takes_a_zero_variable_at_ratio_one(form):
-    optimizer = optimization.LAMBOptimizer(learning_rate=0.1)
+    optimizer = LAMBOptimizer(learning_rate=0.1)
     (kernel,) = train(optimizer, {"kernel": np.zeros(2)}, [[np.ones(2)]])
     np.testing.assert_allclose(kernel, [-0.1, -0.1], rtol=1e-4)
 

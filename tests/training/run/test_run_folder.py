@@ -112,7 +112,7 @@ def write(folder, labels=None, **changes):
 
 
 def test_files_of_a_run_without_a_checkpoint_are_replaced(tmp_path):
-    """Such a run was killed before its first checkpoint."""
+    """A run without one was killed before its first checkpoint."""
     write(tmp_path)
     write(tmp_path, num_attention_heads=1)
     config = json.loads((tmp_path / "bert_config.json").read_text())
