@@ -152,8 +152,8 @@ class Task(abc.ABC, Generic[ExampleT, OriginT, OutputsT]):
     splits: Mapping["Purpose", Sequence[str]] = MappingProxyType(
         {"train": ["train"], "eval": ["eval"], "predict": ["predict"]}
     )
-    loss: "Loss"
-    eval_loss: "Loss | None" = None
+    loss: "Loss[Any]"
+    eval_loss: "Loss[Any] | None" = None
     metrics: Sequence[str]
     percentage_point: float = 0.01
     labels: Sequence[str] | None = None
