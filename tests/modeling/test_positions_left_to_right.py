@@ -6,51 +6,16 @@ modeling/positions.py creates their attention masks.
 import numpy as np
 import pytest
 
-from modeling import BertClassifier, BertModel, named_variables
+from modeling import BertClassifier, named_variables
 from tests.support.kinds import (
     CONFIG,
     MODELS,
-    B,
     L,
-    T,
     assert_close,
     create_features,
     flat,
 )
 from tests.support.models import built
-
-
-@pytest.mark.parametrize("masks_each", [False, True])
-def test_no_position_sees_a_later_one(masks_each):
-    """Nor with a mask for each position, which says the same."""
-    ids = create_features()["input_ids"]
-    mask = np.tile(np.tril(np.ones((T, T), "int32")), (B, 1, 1))
-    model = BertModel(CONFIG, left_to_right=not masks_each)
-    changed = np.where(np.arange(T) < T // 2, ids, 1)
-    one, other = (
-        model(input_ids, mask if masks_each else None)["sequence_output"]
-        for input_ids in (ids, changed)
-    )
-    half = T // 2
-    assert_close(one[:, :half], other[:, :half], 1e-6)
-    assert np.abs(one[:, half:] - other[:, half:]).max() > 0.01
-
-
-@pytest.mark.parametrize("unpad", [False, True])
-def test_the_last_wordpiece_is_pooled(unpad):
-    features = create_features()
-    ids, mask = features["input_ids"], features["input_mask"]
-    model = BertModel(CONFIG, left_to_right=True, unpad=unpad)
-    outputs = model(ids, mask)
-    last = np.asarray(outputs["sequence_output"])[
-        np.arange(B), mask.sum(-1) - 1
-    ]
-    assert_close(outputs["pooled_output"], model.pooler(last), 1e-6)
-    # A mask with from positions, which says the same.
-    square = np.repeat(mask[:, None], T, 1)
-    assert_close(
-        model(ids, square)["pooled_output"], outputs["pooled_output"], 1e-5
-    )
 
 
 def test_the_lstm_reads_each_row_without_its_padding():
