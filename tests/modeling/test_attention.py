@@ -32,6 +32,7 @@ def layer():
 
 @pytest.fixture(scope="module")
 def tensors():
+    """Positions that attend, and those that they attend to."""
     rng = np.random.default_rng(0)
     return rng.normal(size=(B, F, 6)), rng.normal(size=(B, T, 7))
 

@@ -1,6 +1,6 @@
-"""Left-to-right models, and the LSTM on top of them (paper 5.1).
+"""The LSTM between the encoder and a head (paper 5.1).
 
-modeling/positions.py creates their attention masks.
+modeling/heads.py contains it, and modeling/base_task_model.py calls it.
 """
 
 import numpy as np
