@@ -14,7 +14,7 @@ In shapes, B = batch.
 import abc
 import functools
 from collections.abc import Mapping
-from typing import Generic, Self, TypeVar, cast
+from typing import Generic, Self, TypeAlias, TypeVar, cast
 
 import keras
 
@@ -24,6 +24,12 @@ from modeling.tensors import Features, Outputs, Tensor
 
 # What a loss reads: the outputs of a model, or of a model and its teacher.
 ReadT_contra = TypeVar("ReadT_contra", contravariant=True)
+
+# {name of a loss term: scalar}: sums, their divisors, or means.
+Terms: TypeAlias = Mapping[str, Tensor]
+# {name of a loss term: a number of each example or WordPiece}: values, their
+# weights, or distances from a teacher.
+TermValues: TypeAlias = Mapping[str, Tensor]
 
 
 class BatchLoss(abc.ABC, Generic[ReadT_contra]):
@@ -51,14 +57,14 @@ class BatchLoss(abc.ABC, Generic[ReadT_contra]):
         return {}
 
     @abc.abstractmethod
-    def weights(self, features: Features) -> Features:
+    def weights(self, features: Features) -> Terms:
         """Returns {name of a loss term: divisor of its sum}, scalars."""
 
     @abc.abstractmethod
-    def sums(self, outputs: ReadT_contra, features: Features) -> Features:
+    def sums(self, outputs: ReadT_contra, features: Features) -> Terms:
         """Returns {name of a loss term: its sum over the batch}, scalars."""
 
-    def means(self, sums: Features, weights: Features) -> Features:
+    def means(self, sums: Terms, weights: Terms) -> Terms:
         """Returns {name of a loss term: its weighted mean}, scalars.
 
         As in Google's code, `epsilon` keeps the loss finite if all weights of a
@@ -77,7 +83,7 @@ class BatchLoss(abc.ABC, Generic[ReadT_contra]):
 
     def __call__(
         self, outputs: ReadT_contra, features: Features
-    ) -> tuple[Tensor, Features]:
+    ) -> tuple[Tensor, Terms]:
         """Returns the loss of one batch, and {name of a loss term: value}.
 
         Raises:
@@ -96,11 +102,12 @@ class BatchLoss(abc.ABC, Generic[ReadT_contra]):
         return add_terms(means), means
 
 
-class Loss(BatchLoss[Outputs]):
+class Loss(BatchLoss[ReadT_contra]):
     """Base class of the losses of tasks. They read the outputs of a model.
 
     A subclass computes the values of each term, one for each example or
-    WordPiece.
+    WordPiece. It names the type of the outputs that it reads, `Loss[Tensor]`,
+    or `Loss[Features]` of a model with several outputs.
 
     The optional feature `is_real_example` int [B] is 0 for examples that only
     pad a batch and do not count. The optional feature `example_weights` float
@@ -122,7 +129,7 @@ class Loss(BatchLoss[Outputs]):
         return ("label_ids",)
 
     @abc.abstractmethod
-    def values(self, outputs: Outputs, features: Features) -> Features:
+    def values(self, outputs: ReadT_contra, features: Features) -> TermValues:
         """Returns {name of a loss term: value of each example or WordPiece}.
 
         Args:
@@ -134,27 +141,30 @@ class Loss(BatchLoss[Outputs]):
         """
 
     def value_divergences(
-        self, outputs: Outputs, teacher_outputs: Outputs, temperature: float
-    ) -> Features:
+        self,
+        outputs: ReadT_contra,
+        teacher_outputs: ReadT_contra,
+        temperature: float,
+    ) -> TermValues:
         """Returns {name of a loss term: distance from a teacher's outputs}.
 
         There is one distance for each value of `values`, [B]. By default the
         outputs are logits of classes. The temperature divides the logits of
         both models before the softmax.
         """
-        distances = divergence(
-            only_output(outputs), only_output(teacher_outputs), temperature
-        )
-        return {"loss": distances}
+        # A loss of a model with several outputs overrides this method.
+        logits = cast("Tensor", outputs)
+        teacher_logits = cast("Tensor", teacher_outputs)
+        return {"loss": divergence(logits, teacher_logits, temperature)}
 
-    def value_weights(self, features: Features) -> Features:
+    def value_weights(self, features: Features) -> TermValues:
         """Returns {name of a loss term: weight of each of its values}.
 
         By default there is one value per example, [B].
         """
         return {"loss": example_weights(features)}
 
-    def weights(self, features: Features) -> Features:
+    def weights(self, features: Features) -> Terms:
         """Returns {name of a loss term: divisor of its sum}, scalars."""
         weights = self.value_weights(features)
         return {
@@ -162,11 +172,11 @@ class Loss(BatchLoss[Outputs]):
             for name in self.terms
         }
 
-    def sums(self, outputs: Outputs, features: Features) -> Features:
+    def sums(self, outputs: ReadT_contra, features: Features) -> Terms:
         """Returns {name of a loss term: its sum over the batch}, scalars."""
         return self.weighted_sums(self.values(outputs, features), features)
 
-    def weighted_sums(self, values: Features, features: Features) -> Features:
+    def weighted_sums(self, values: TermValues, features: Features) -> Terms:
         """Returns {name of a loss term: weighted sum of `values`}, scalars."""
         weights = self.value_weights(features)
         return {
@@ -198,7 +208,7 @@ class Loss(BatchLoss[Outputs]):
         elif labels is not None and len(self.labels) == 1:
             joined[self.labels[0]] = labels
         if sample_weight is not None:
-            joined[self.weights_name] = only_output(sample_weight)
+            joined[self.weights_name] = cast("Tensor", sample_weight)
         if missing := [name for name in self.labels if name not in joined]:
             raise ValueError(
                 f"{type(self).__name__} lacks {', '.join(missing)}. Pass a "
@@ -216,12 +226,7 @@ class Loss(BatchLoss[Outputs]):
         return cls(**config)
 
 
-def only_output(outputs: Outputs) -> Tensor:
-    """Returns the outputs of a model that returns one tensor, for its loss."""
-    return cast("Tensor", outputs)
-
-
-def add_terms(terms: Features) -> Tensor:
+def add_terms(terms: Terms) -> Tensor:
     """Returns the sum of {name of a loss term: value}, a scalar."""
     return cast("Tensor", sum(terms.values()))
 

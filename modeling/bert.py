@@ -45,6 +45,13 @@ class EncoderOutputs(TypedDict):
 class BertModel(FeaturesModel):
     """Encodes a batch of WordPiece sequences.
 
+    With `unpad`, a call skips padding if it passes an `input_mask` of rank 2.
+    Outputs at padding are then meaningless, and all other outputs change only
+    by rounding. In training, the call also packs short sequences together for
+    attention. The number of positions that are not padding varies, so `unpad`
+    does not work where JAX traces, for example under `jax.jit` or in a
+    functional model.
+
     Examples:
         Encodes "[CLS] the boat is old . [SEP]" and one position of padding:
 
@@ -65,15 +72,11 @@ class BertModel(FeaturesModel):
             positions (ablation in section 5.1 of the paper). The model then
             pools the last WordPiece, which attends to all others, instead of
             the first.
-        unpad: skip padding if a call passes an `input_mask` of rank 2. In
-            training, also pack short sequences together for attention. Outputs
-            at padding are then meaningless, and all other outputs change only
-            by rounding. Does not work where JAX traces, for example under
-            `jax.jit` or in a functional model, because the number of positions
-            that are not padding varies.
+        unpad: skip padding, as described above.
         seed: int, seed of the initial weights and of all dropout.
             None = a random seed.
-        name: name of the model. Variables are always called `bert/...`.
+        name: name of the model. Checkpoints name the variables `bert/...` with
+            any name.
         dtype: policy, such as `"mixed_bfloat16"` or `"float64"`. None = as set
             in Keras.
         trainable: False freezes all weights.

@@ -5,11 +5,11 @@ shapes, B = batch, T = length in WordPieces and W = hidden size.
 """
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import keras
 
-from modeling.base_loss import BatchLoss, Loss, weighted_sum
+from modeling.base_loss import BatchLoss, Loss, Terms, weighted_sum
 from modeling.ops import at_least_float32
 from modeling.tensors import Features, Outputs, Tensor
 
@@ -143,7 +143,11 @@ class DistillationLoss(BatchLoss[Distilled]):
     """
 
     def __init__(
-        self, loss: Loss, temperature: float, alpha: float, hidden: bool = False
+        self,
+        loss: Loss[Any],
+        temperature: float,
+        alpha: float,
+        hidden: bool = False,
     ) -> None:
         self.loss = loss
         self.hidden = hidden
@@ -172,14 +176,14 @@ class DistillationLoss(BatchLoss[Distilled]):
             for name, value in values.items()
         }
 
-    def weights(self, features: Features) -> Features:
+    def weights(self, features: Features) -> Terms:
         """Returns {name of a loss term: divisor of its sum}, scalars."""
         divisors = self._of_each_part(self.loss.weights(features))
         if self.hidden:
             divisors["hidden_loss"] = keras.ops.sum(_mask_of(features))
         return divisors
 
-    def sums(self, outputs: Distilled, features: Features) -> Features:
+    def sums(self, outputs: Distilled, features: Features) -> Terms:
         """Returns {name of a loss term: its sum over the batch}, scalars.
 
         Args:

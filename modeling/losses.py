@@ -12,18 +12,13 @@ from collections.abc import Mapping, Sequence
 import keras
 
 from files.json_files import JsonObject
-from modeling.base_loss import (
-    Loss,
-    divergence,
-    example_weights,
-    only_output,
-)
+from modeling.base_loss import Loss, TermValues, divergence, example_weights
 from modeling.ops import at_least_float32, cross_entropy
-from modeling.tensors import Features, Outputs
+from modeling.tensors import Features, Tensor
 
 
 @keras.saving.register_keras_serializable(package="bert")
-class ClassifierLoss(Loss):
+class ClassifierLoss(Loss[Tensor]):
     """Cross entropy of the right class, averaged over the examples.
 
     Reads `label_ids` int [B] and logits [B, L], or [B, C] of C choices.
@@ -41,7 +36,7 @@ class ClassifierLoss(Loss):
         weights = self._class_weights
         return {"class_weights": None if weights is None else [*weights]}
 
-    def value_weights(self, features: Features) -> Features:
+    def value_weights(self, features: Features) -> TermValues:
         """Returns {"loss": weight of each example, float [B]}."""
         weights = example_weights(features)
         if self._class_weights is not None:
@@ -52,23 +47,19 @@ class ClassifierLoss(Loss):
             weights = weights * keras.ops.take(by_class, features["label_ids"])
         return {"loss": weights}
 
-    def values(self, outputs: Outputs, features: Features) -> Features:
+    def values(self, outputs: Tensor, features: Features) -> TermValues:
         """Returns {"loss": loss of each example, float [B]}."""
-        return {
-            "loss": cross_entropy(only_output(outputs), features["label_ids"])
-        }
+        return {"loss": cross_entropy(outputs, features["label_ids"])}
 
 
-class LossWithSquaredDivergence(Loss):
+class LossWithSquaredDivergence(Loss[Tensor]):
     """Base class of losses whose distance from a teacher is squared."""
 
     def value_divergences(
-        self, outputs: Outputs, teacher_outputs: Outputs, temperature: float
-    ) -> Features:
+        self, outputs: Tensor, teacher_outputs: Tensor, temperature: float
+    ) -> TermValues:
         """Returns {"loss": squared distance, [B]}. Ignores `temperature`."""
-        squares = keras.ops.square(
-            at_least_float32(only_output(outputs)) - teacher_outputs
-        )
+        squares = keras.ops.square(at_least_float32(outputs) - teacher_outputs)
         axes = tuple(range(1, len(squares.shape)))
         return {"loss": keras.ops.sum(squares, axis=axes)}
 
@@ -77,9 +68,9 @@ class LossWithSquaredDivergence(Loss):
 class RegressionLoss(LossWithSquaredDivergence):
     """Mean squared error of predictions [B, 1] and `label_ids` float [B]."""
 
-    def values(self, outputs: Outputs, features: Features) -> Features:
+    def values(self, outputs: Tensor, features: Features) -> TermValues:
         """Returns {"loss": loss of each example, float [B]}."""
-        predictions = at_least_float32(only_output(outputs))[..., 0]
+        predictions = at_least_float32(outputs)[..., 0]
         labels = keras.ops.cast(features["label_ids"], predictions.dtype)
         return {"loss": keras.ops.square(predictions - labels)}
 
@@ -91,9 +82,9 @@ class RankingLoss(LossWithSquaredDivergence):
     Reads `label_ids` float [B], clipped to [0, 1], and logits [B, 1].
     """
 
-    def values(self, outputs: Outputs, features: Features) -> Features:
+    def values(self, outputs: Tensor, features: Features) -> TermValues:
         """Returns {"loss": loss of each example, float [B]}."""
-        logits = at_least_float32(only_output(outputs))[..., 0]
+        logits = at_least_float32(outputs)[..., 0]
         labels = keras.ops.cast(features["label_ids"], logits.dtype)
         labels = keras.ops.clip(labels, 0.0, 1.0)
         return {"loss": keras.ops.softplus(logits) - labels * logits}
@@ -106,9 +97,9 @@ class CosineLoss(LossWithSquaredDivergence):
     Reads `label_ids` float [B] and unit vectors, float [B, 2, W].
     """
 
-    def values(self, outputs: Outputs, features: Features) -> Features:
+    def values(self, outputs: Tensor, features: Features) -> TermValues:
         """Returns {"loss": loss of each example, float [B]}."""
-        vectors = at_least_float32(only_output(outputs))
+        vectors = at_least_float32(outputs)
         cosines = keras.ops.sum(vectors[:, 0] * vectors[:, 1], axis=-1)
         labels = keras.ops.cast(features["label_ids"], cosines.dtype)
         return {"loss": keras.ops.square(cosines - labels)}
@@ -135,9 +126,9 @@ class ContrastiveLoss(LossWithSquaredDivergence):
         """Returns the constructor's arguments."""
         return {"temperature": self._temperature}
 
-    def values(self, outputs: Outputs, features: Features) -> Features:
+    def values(self, outputs: Tensor, features: Features) -> TermValues:
         """Returns {"loss": loss of each example, float [B]}."""
-        vectors = at_least_float32(only_output(outputs))
+        vectors = at_least_float32(outputs)
         cosines = keras.ops.matmul(
             vectors[:, 0], keras.ops.transpose(vectors[:, 1])
         )
@@ -150,16 +141,16 @@ class ContrastiveLoss(LossWithSquaredDivergence):
 
 
 @keras.saving.register_keras_serializable(package="bert")
-class MultiLabelLoss(Loss):
+class MultiLabelLoss(Loss[Tensor]):
     """Binary cross entropy, averaged over labels, then over examples.
 
     Reads `label_ids` int or float [B, L], 1 = the label applies, and logits
     [B, L].
     """
 
-    def values(self, outputs: Outputs, features: Features) -> Features:
+    def values(self, outputs: Tensor, features: Features) -> TermValues:
         """Returns {"loss": loss of each example, float [B]}."""
-        logits = at_least_float32(only_output(outputs))
+        logits = at_least_float32(outputs)
         labels = keras.ops.cast(features["label_ids"], logits.dtype)
         # -log sigmoid(x) = softplus(-x), and 1 - sigmoid(x) = sigmoid(-x).
         is_set = labels * keras.ops.softplus(-logits)
@@ -167,20 +158,20 @@ class MultiLabelLoss(Loss):
         return {"loss": keras.ops.mean(is_set + is_not, axis=-1)}
 
     def value_divergences(
-        self, outputs: Outputs, teacher_outputs: Outputs, temperature: float
-    ) -> Features:
+        self, outputs: Tensor, teacher_outputs: Tensor, temperature: float
+    ) -> TermValues:
         """Returns {"loss": mean divergence over the labels, float [B]}."""
         # Treat each label as two classes. The logit of the class "absent" is 0.
         student, teacher = (
             keras.ops.stack([logits, keras.ops.zeros_like(logits)], axis=-1)
-            for logits in (only_output(outputs), only_output(teacher_outputs))
+            for logits in (outputs, teacher_outputs)
         )
         label_divergence = divergence(student, teacher, temperature)
         return {"loss": keras.ops.mean(label_divergence, axis=-1)}
 
 
 @keras.saving.register_keras_serializable(package="bert")
-class SpanLoss(Loss):
+class SpanLoss(Loss[Features]):
     """Mean of the cross entropies of an answer's right start and right end.
 
     Reads `start_positions` and `end_positions`, int [B], and `start_logits` and
@@ -193,7 +184,7 @@ class SpanLoss(Loss):
         "end_logits": ("end_positions", "loss"),
     }
 
-    def values(self, outputs: Outputs, features: Features) -> Features:
+    def values(self, outputs: Features, features: Features) -> TermValues:
         """Returns {"loss": loss of each example, float [B]}."""
         start, end = (
             cross_entropy(
@@ -204,8 +195,8 @@ class SpanLoss(Loss):
         return {"loss": (start + end) / 2.0}
 
     def value_divergences(
-        self, outputs: Outputs, teacher_outputs: Outputs, temperature: float
-    ) -> Features:
+        self, outputs: Features, teacher_outputs: Features, temperature: float
+    ) -> TermValues:
         """Returns {"loss": mean divergence of start and end, float [B]}."""
         start, end = (
             divergence(outputs[name], teacher_outputs[name], temperature)
@@ -215,7 +206,7 @@ class SpanLoss(Loss):
 
 
 @keras.saving.register_keras_serializable(package="bert")
-class TokenLoss(Loss):
+class TokenLoss(Loss[Tensor]):
     """Cross entropy of each word's label, averaged over the words.
 
     Reads `label_ids` int [B, T], logits [B, T, L], and `label_weights` float
@@ -227,19 +218,17 @@ class TokenLoss(Loss):
     labels = ("label_ids", "label_weights")
     weights_name = "label_weights"
 
-    def value_weights(self, features: Features) -> Features:
+    def value_weights(self, features: Features) -> TermValues:
         """Returns {"loss": weight of each WordPiece, float [B, T]}."""
         return {"loss": features["label_weights"]}
 
-    def values(self, outputs: Outputs, features: Features) -> Features:
+    def values(self, outputs: Tensor, features: Features) -> TermValues:
         """Returns {"loss": loss of each WordPiece, float [B, T]}."""
-        return {
-            "loss": cross_entropy(only_output(outputs), features["label_ids"])
-        }
+        return {"loss": cross_entropy(outputs, features["label_ids"])}
 
 
 @keras.saving.register_keras_serializable(package="bert")
-class PretrainingLoss(Loss):
+class PretrainingLoss(Loss[Features]):
     """Masked LM loss (mean over masked positions) plus next sentence loss.
 
     Reads `masked_lm_ids` int [B, P], `masked_lm_weights` float [B, P], in which
@@ -281,14 +270,14 @@ class PretrainingLoss(Loss):
         """Returns the constructor's arguments."""
         return {"next_sentence": self._next_sentence}
 
-    def value_weights(self, features: Features) -> Features:
+    def value_weights(self, features: Features) -> TermValues:
         """Returns the weights of masked positions [B, P] and examples [B]."""
         return {
             "masked_lm_loss": features["masked_lm_weights"],
             "next_sentence_loss": example_weights(features),
         }
 
-    def values(self, outputs: Outputs, features: Features) -> Features:
+    def values(self, outputs: Features, features: Features) -> TermValues:
         """Returns the masked LM loss [B, P] and next sentence loss [B]."""
         values = {
             "masked_lm_loss": cross_entropy(
@@ -303,8 +292,8 @@ class PretrainingLoss(Loss):
         return values
 
     def value_divergences(
-        self, outputs: Outputs, teacher_outputs: Outputs, temperature: float
-    ) -> Features:
+        self, outputs: Features, teacher_outputs: Features, temperature: float
+    ) -> TermValues:
         """Returns the divergences of masked LM [B, P] and next sentence [B]."""
         return {
             f"{part}_loss": divergence(

@@ -1,13 +1,14 @@
 """Chooses the labels and weights that Keras's metrics compare with outputs."""
 
 from collections.abc import Mapping
+from typing import Any
 
 from modeling.base_loss import Loss
 from modeling.tensors import Features, Outputs, Tensor
 
 
 def labels_and_weights(
-    loss: Loss, features: Features
+    loss: Loss[Any], features: Features
 ) -> tuple[Outputs | Mapping[str, Tensor | None], Outputs]:
     """Returns the labels and weights that a loss reads, for metrics.
 

@@ -6,7 +6,7 @@ common. The functions of `keras.ops` take and return it (stubs/keras/ops.pyi).
 
 # ruff: noqa: D105  Operators need no docstrings.
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Protocol, TypeAlias
 
 # What an operator of a tensor takes: a number, a tensor or an array. Any, so
@@ -14,13 +14,24 @@ from typing import Any, Protocol, TypeAlias
 _Operand: TypeAlias = Any
 # An index, a slice, a tensor of indices, or a tuple of them.
 _Index: TypeAlias = Any
+# A size, or the sizes of a slice. Any, because a caller that reads the size of
+# one axis, such as the hidden size, knows that it does not vary.
+_SizeOrSizes: TypeAlias = Any
+
+
+class _Sizes(Protocol):
+    """A tuple, or a TensorShape of TensorFlow."""
+
+    def __len__(self) -> int: ...
+    def __iter__(self) -> Iterator[int | None]: ...
+    def __getitem__(self, index: _Index, /) -> _SizeOrSizes: ...
 
 
 class Tensor(Protocol):
     """A tensor of the backend that Keras runs on, as far as we use it."""
 
     @property
-    def shape(self) -> Any:  # noqa: ANN401  a TensorShape, or a tuple
+    def shape(self) -> "_Sizes":
         """The sizes of the axes, None = a size that varies."""
 
     @property

@@ -149,8 +149,8 @@ def plan_unpadding(is_wordpiece: Tensor, lengths: Tensor) -> RowMap:
         is_wordpiece: int [B, T], 1 = a WordPiece, 0 = padding.
         lengths: int [B], number of WordPieces in each sequence.
     """
-    shape = keras.ops.shape(is_wordpiece)
-    num_positions = shape[0] * shape[1]
+    batch_size, length = keras.ops.shape(is_wordpiece)
+    num_positions = batch_size * length
     num_wordpieces = keras.ops.sum(lengths)
     is_padding = 1 - keras.ops.reshape(is_wordpiece, (-1,))
     # Round the number of rows up, so that there are few different shapes.
@@ -164,7 +164,7 @@ def plan_unpadding(is_wordpiece: Tensor, lengths: Tensor) -> RowMap:
     order = keras.ops.argsort(is_padding * num_positions + positions)
     numbers = keras.ops.cast(keras.ops.argsort(order), "int32") + 1
     return RowMap(
-        shape,
+        (batch_size, length),
         positions=keras.ops.cast(order, "int32")[:num_rows],
         row_numbers=keras.ops.where(numbers <= num_rows, numbers, 0),
         spare=num_rows - 1,

@@ -1,7 +1,8 @@
 """What mypy finds in code that uses `data`, `modeling` and `serving`.
 
 stubs/ has the types of TensorFlow and Keras, modeling/tensors.py those of
-inputs and outputs, serving/task_methods.py those of the replies of exports.
+inputs and outputs, modeling/model_options.py those of the models' arguments,
+serving/task_methods.py those of the replies of exports.
 """
 
 import re
@@ -45,6 +46,7 @@ import modeling
 
 config = modeling.BertConfig(vocab_size=100)
 model = modeling.BertClassifier(config, num_labels=2, unpad=True, seed=1)
+model = modeling.BertClassifier.from_preset("a", config=config, num_labels=2)
 model.compile("adam", loss=modeling.ClassifierLoss())
 model.fit({}, epochs=3)
 """,
@@ -55,6 +57,9 @@ model.fit({}, epochs=3)
             "modeling.BertModel(config, unpadd=True)",
             "modeling.BertClassifier(config, 2, bilstm='yes')",
             "modeling.BertClassifier(config, num_labels='2')",
+            "modeling.BertClassifier.from_preset('a', num_label=2)",
+            "modeling.BertModel.from_preset('a', seed='1')",
+            "modeling.SpanLoss().values(config, {})",
         ],
     ),
     "serving": (

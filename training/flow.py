@@ -52,7 +52,7 @@ class Plan:
     """
 
     create_model: CreateModel
-    loss: Loss
+    loss: Loss[Any]
     num_steps: NumSteps | None
     settings: TrainingSettings
     dev_set_checksum: int
@@ -107,7 +107,7 @@ def create_trainer(
     start: StartingPoint[TrainingConfig],
     run_folder: RunFolder,
     create_model: CreateModel,
-    loss: Loss,
+    loss: Loss[Any],
     num_steps: NumSteps | None,
     teacher: "TaskModel | None" = None,
 ) -> Trainer:
@@ -176,7 +176,7 @@ def _create_optimizer(
 def _with_teacher(
     start: StartingPoint[TrainingConfig],
     model: "TaskModel",
-    loss: Loss,
+    loss: Loss[Any],
     teacher: "TaskModel | None",
 ) -> tuple[Trainable, BatchLoss[Any]]:
     """Returns the model and its loss, or both with the teacher around them."""

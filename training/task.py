@@ -159,13 +159,13 @@ class Task(abc.ABC, Generic[ExampleT, OriginT, OutputsT]):
     config: FineTuningConfig
     tokenizer: FullTokenizer
     # A subclass must set these.
-    loss: "Loss"
+    loss: "Loss[Any]"
     metrics: Sequence[str]
     # A subclass may set these.
     splits: Mapping["Purpose", Sequence[str]] = MappingProxyType(
         {"train": ["train"], "eval": ["eval"], "predict": ["predict"]}
     )
-    eval_loss: "Loss | None" = None
+    eval_loss: "Loss[Any] | None" = None
     percentage_point: float = 0.01
     labels: Sequence[str] | None = None
     label_words: Sequence[str] = ()

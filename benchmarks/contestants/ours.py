@@ -86,7 +86,7 @@ def training(
     start: StartingPoint[Any],
     dataset: tf.data.Dataset,
     create_model: Callable[..., TaskModel],
-    loss: Loss,
+    loss: Loss[Any],
 ) -> race.Work:
     """Returns a Work that trains on the batches of an endless dataset.
 

@@ -203,7 +203,7 @@ def _cross_entropy(
     log_sums = tf.math.log(sums)
     is_class = (labels >= 0) & (labels < logits.shape[-1])
     chosen = tf.gather(
-        exact, tf.where(is_class, labels, 0), batch_dims=logits.shape.rank - 1
+        exact, tf.where(is_class, labels, 0), batch_dims=len(logits.shape) - 1
     )
     losses = log_sums - (chosen - maximum)
     return tf.where(is_class, losses, 0.0), maximum, log_sums

@@ -117,14 +117,6 @@ def test_the_summary_shows_the_shape_of_each_layer(kind, shapes):
     assert re.findall(r"\(None.*?\)|\?", texts[0]) == expected
 
 
-def test_bert_takes_a_dict_or_several_tensors():
-    bert = MODELS["bert"]()
-    features = create_inputs("bert")
-    assert_close(bert(features), bert(*features.values()), 0)
-    with pytest.raises(ValueError, match="all features in the dict"):
-        bert(features, features["input_mask"])
-
-
 OPTIONAL = {"input_mask", "segment_ids"}
 
 

@@ -333,15 +333,6 @@ def test_more_ids_than_positions_are_named():
         modeling.BertClassifier(CONFIG, NUM_LABELS)({"input_ids": ids})
 
 
-@pytest.mark.backends
-def test_a_loss_of_a_task_names_the_loss_for_other_models():
-    labels = create_features()["label_ids"]
-    with pytest.raises(TypeError, match="SparseCategoricalCrossentropy"):
-        modeling.ClassifierLoss()(
-            labels, np.ones((BATCH_SIZE, NUM_LABELS), "float32")
-        )
-
-
 def test_a_loss_names_the_labels_that_it_lacks():
     model = MODELS["spans"]()
     model.compile("adam", modeling.SpanLoss())

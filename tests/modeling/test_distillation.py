@@ -9,6 +9,7 @@ import tensorflow as tf
 
 import modeling
 from modeling import losses
+from modeling.base_loss import add_terms
 from tests.support import loss_cases, models
 
 B, T, V = 4, 6, 40
@@ -71,11 +72,7 @@ def test_the_divergence_equals_its_formula(case, formula):
     features = loss_cases.with_ids(features)
     divergences = loss.value_divergences(student, teacher, TEMPERATURE)
     sums = loss.weighted_sums(divergences, features)
-    weights = loss.weights(features)
-    total = sum(
-        float(sums[name]) / (float(weights[name]) + loss.epsilon.get(name, 0.0))
-        for name in loss.terms
-    )
+    total = add_terms(loss.means(sums, loss.weights(features)))
     # The weights are float32.
     np.testing.assert_allclose(total, expected, rtol=1e-6)
     for same in loss.value_divergences(student, student, TEMPERATURE).values():

@@ -6,6 +6,7 @@ modeling/base_loss.py adds up the parts and weighs examples.
 import numpy as np
 import pytest
 
+from modeling.base_loss import add_terms
 from modeling.losses import ContrastiveLoss, PretrainingLoss
 from tests.support.loss_cases import (
     B,
@@ -40,6 +41,19 @@ CASES = [
 ]
 
 
+def part(tensors, rows):
+    """Returns some rows of a tensor, or of each tensor in a dict."""
+    if isinstance(tensors, dict):
+        return {name: value[rows] for name, value in tensors.items()}
+    return tensors[rows]
+
+
+def added(terms_of_parts):
+    """Returns {name: sum over the parts of a batch}."""
+    parts = [*terms_of_parts]
+    return {name: sum(terms[name] for terms in parts) for name in parts[0]}
+
+
 @pytest.mark.parametrize("case", CASES)
 def test_a_batch_and_its_parts_equal_the_formula(case):
     loss, outputs, features, expected = case()
@@ -48,25 +62,13 @@ def test_a_batch_and_its_parts_equal_the_formula(case):
     assert [*values] == [*loss.terms]
     np.testing.assert_allclose(total, expected, rtol=0, atol=1e-12)
 
-    def part(tensors, rows):
-        if isinstance(tensors, dict):
-            return {name: value[rows] for name, value in tensors.items()}
-        return tensors[rows]
-
     parts = [slice(0, 2), slice(2, 3), slice(3, B)]
-    weights = [loss.weights(part(features, rows)) for rows in parts]
+    weights = added(loss.weights(part(features, rows)) for rows in parts)
     sums = [
         loss.sums(part(outputs, rows), part(features, rows)) for rows in parts
     ]
-    total = sum(
-        sum(float(part_sums[name]) for part_sums in sums)
-        / (
-            sum(float(part_weights[name]) for part_weights in weights)
-            + loss.epsilon.get(name, 0.0)
-        )
-        for name in loss.terms
-    )
-    np.testing.assert_allclose(total, expected, rtol=0, atol=1e-12)
+    means = added(loss.means(part_sums, weights) for part_sums in sums)
+    np.testing.assert_allclose(add_terms(means), expected, rtol=0, atol=1e-12)
 
 
 def test_a_position_outside_the_window_costs_nothing():

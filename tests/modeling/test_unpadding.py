@@ -137,15 +137,6 @@ def test_a_mask_of_rank_3_is_computed_with_its_padding():
     np.testing.assert_array_equal(*outputs)
 
 
-def test_segments_with_another_axis_are_refused():
-    """The first sequence's segments would be repeated for all others."""
-    batch = features([8, 3], 8)
-    model = modeling.BertModel(CONFIG, unpad=True)
-    segments = batch.pop("segment_ids")[:, None]
-    with pytest.raises(ValueError, match="token_type_ids"):
-        model({**batch, "segment_ids": segments})
-
-
 @pytest.mark.backends
 @pytest.mark.parametrize("length", [None, 8])
 def test_a_functional_model_computes_the_same_on_any_backend(length):

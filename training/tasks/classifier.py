@@ -35,6 +35,7 @@ from training.tasks import prediction_files
 if TYPE_CHECKING:
     from modeling.base_loss import Loss
     from modeling.model_options import TaskModelOptions
+    from modeling.tensors import Tensor
 
 _Split = task.Split[InputExample, int]
 # A length that no text reaches, in WordPieces.
@@ -111,7 +112,9 @@ class ClassifierTask(task.Task[InputExample, int, FloatArray]):
             return {"doc_stride": self.doc_stride, "num_texts": None}
         return {"doc_stride": self.doc_stride}
 
-    def create_loss(self, class_weights: Sequence[float] = ()) -> "Loss":
+    def create_loss(
+        self, class_weights: Sequence[float] = ()
+    ) -> "Loss[Tensor]":
         """Creates the loss of the task's kind of labels."""
         if self.reader.loss_kind == "ranking":
             return modeling.RankingLoss()

@@ -22,6 +22,7 @@ from training.tasks import prediction_files
 if TYPE_CHECKING:
     from modeling.base_loss import Loss
     from modeling.model_options import TaskModelOptions
+    from modeling.tensors import Tensor
 
 _Split = task.Split[InputExample, None]
 
@@ -73,7 +74,7 @@ class EmbeddingTask(task.Task[InputExample, None, FloatArray]):
             "max_seq_length": self.max_seq_length,
         }
 
-    def create_loss(self, is_scored: bool) -> "Loss":
+    def create_loss(self, is_scored: bool) -> "Loss[Tensor]":
         """Creates the loss of pairs with or without scores."""
         if is_scored:
             return modeling.CosineLoss()

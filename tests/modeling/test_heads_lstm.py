@@ -1,16 +1,14 @@
-"""Left-to-right models, and the LSTM on top of them (paper 5.1).
+"""The LSTM between the encoder and a head (paper 5.1).
 
-modeling/positions.py creates their attention masks.
+modeling/heads.py contains it, and modeling/base_task_model.py calls it.
 """
 
 import numpy as np
 import pytest
 
-from modeling import BertClassifier, BertModel, named_variables
+from modeling import BertClassifier, named_variables
 from tests.support.kinds import (
-    BATCH_SIZE,
     CONFIG,
-    LENGTH,
     MODELS,
     NUM_LABELS,
     assert_close,
@@ -18,41 +16,6 @@ from tests.support.kinds import (
     flat,
 )
 from tests.support.models import built
-
-
-@pytest.mark.parametrize("masks_each", [False, True])
-def test_no_position_sees_a_later_one(masks_each):
-    """A mask for each position says the same as left_to_right."""
-    ids = create_features()["input_ids"]
-    mask = np.tile(
-        np.tril(np.ones((LENGTH, LENGTH), "int32")), (BATCH_SIZE, 1, 1)
-    )
-    model = BertModel(CONFIG, left_to_right=not masks_each)
-    changed = np.where(np.arange(LENGTH) < LENGTH // 2, ids, 1)
-    one, other = (
-        model(input_ids, mask if masks_each else None)["sequence_output"]
-        for input_ids in (ids, changed)
-    )
-    half = LENGTH // 2
-    assert_close(one[:, :half], other[:, :half], 1e-6)
-    assert np.abs(one[:, half:] - other[:, half:]).max() > 0.01
-
-
-@pytest.mark.parametrize("unpad", [False, True])
-def test_the_last_wordpiece_is_pooled(unpad):
-    features = create_features()
-    ids, mask = features["input_ids"], features["input_mask"]
-    model = BertModel(CONFIG, left_to_right=True, unpad=unpad)
-    outputs = model(ids, mask)
-    last = np.asarray(outputs["sequence_output"])[
-        np.arange(BATCH_SIZE), mask.sum(-1) - 1
-    ]
-    assert_close(outputs["pooled_output"], model.pooler(last), 1e-6)
-    # A mask with from positions, which says the same.
-    square = np.repeat(mask[:, None], LENGTH, 1)
-    assert_close(
-        model(ids, square)["pooled_output"], outputs["pooled_output"], 1e-5
-    )
 
 
 def test_the_lstm_reads_each_row_without_its_padding():
