@@ -69,9 +69,8 @@ def test_every_list_of_the_packages_names_all_of_them():
         "tests": {*PACKAGES, "tools"},
     }
     lists["isort"].remove("tests")
-    # Scripts that are checked, but neither installed nor imported.
-    lists["mypy"].remove("benchmarks")
-    lists["mypy"].remove("tests/support")
+    # These are checked, but neither installed nor imported by the project.
+    lists["mypy"] -= {"benchmarks", "tests/support"}
     on_disk = {path.parent.name for path in ROOT.glob("*/__init__.py")}
     for name, packages in lists.items():
         assert packages == on_disk, name
@@ -185,8 +184,8 @@ def test_training_names_no_task_but_pretraining():
 def test_training_takes_only_records_from_data():
     # A task reads and scores its examples itself.
     records = (
-        "data.tables.set_reader",
         "data.arrays",
+        "data.tables.set_reader",
         "data.io.feature_specs",
         "data.io.records",
         "data.tables.data_file_options",

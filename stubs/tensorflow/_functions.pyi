@@ -6,6 +6,7 @@ To call another function, add it here, with the parameters that you pass.
 from collections.abc import Sequence
 from typing import Any, NamedTuple, TypeAlias, TypeGuard, overload
 
+import numpy as np
 from tensorflow._tensors import (
     DTypeLike,
     IndexedSlices,
@@ -93,6 +94,7 @@ def identity(input: Value) -> Tensor: ...
 
 # True for a RaggedTensor too.
 def is_tensor(x: object) -> TypeGuard[Tensor]: ...
+def make_ndarray(tensor: Any) -> np.ndarray: ...
 def matmul(
     a: Value, b: Value, transpose_a: bool = False, transpose_b: bool = False
 ) -> Tensor: ...

@@ -6,13 +6,20 @@ For example:
 """
 
 import re
+from collections.abc import Mapping
+from typing import Any, TypeAlias
 
 import numpy as np
 import pytest
 import tensorflow as tf
 
+from files.paths import StrPath
 
-def values(path, step=None):
+# {name: array}
+Arrays: TypeAlias = Mapping[str, np.ndarray]
+
+
+def values(path: StrPath, step: int | None = None) -> Arrays:
     """Returns {name: array} of a checkpoint, or of a step in a folder."""
     if step is not None:
         path = f"{path}/model.ckpt-{step}"
@@ -23,7 +30,7 @@ def values(path, step=None):
     }
 
 
-def listed(path):
+def listed(path: StrPath) -> dict[str, list[int]]:
     """Returns {name: shape} of the weights in a checkpoint, without slots."""
     return {
         name: shape
@@ -32,16 +39,18 @@ def listed(path):
     }
 
 
-def serve(export_dir, inputs, signature="ids"):
+def serve(
+    export_dir: StrPath, inputs: Mapping[str, Any], signature: str = "ids"
+) -> Arrays:
     """Returns the outputs of a SavedModel for inputs, both {name: array}."""
     # Keep a reference to the model, because it owns the variables.
     model = tf.saved_model.load(str(export_dir))
-    inputs = {name: tf.constant(value) for name, value in inputs.items()}
-    outputs = model.signatures[signature](**inputs)
+    tensors = {name: tf.constant(value) for name, value in inputs.items()}
+    outputs = model.signatures[signature](**tensors)
     return {name: value.numpy() for name, value in outputs.items()}
 
 
-def assert_same_bits(actual, expected):
+def assert_same_bits(actual: Arrays, expected: Arrays) -> None:
     """Checks that two checkpoints contain exactly equal values."""
     assert actual.keys() == expected.keys()
     for name, value in expected.items():

@@ -5,6 +5,8 @@ For example:
     losses = scalars(run)["loss"]  # {step: value}
 """
 
+from pathlib import Path
+
 import pytest
 import tensorflow as tf
 
@@ -12,34 +14,34 @@ from tests.support.script_runner import read_results
 from training.run import history
 
 
-def evaluations(run):
+def evaluations(run: Path) -> list[history.HistoryLine]:
     """Returns the lines of the evaluations in a run's history."""
     lines = history.read_history(run / history.HISTORY_FILE)
     return [line for line in lines if line["kind"] == "eval"]
 
 
-def check_evaluations(run):
+def check_evaluations(run: Path) -> dict[int, dict[str, float | None]]:
     """Checks that a run's history, TensorBoard and results agree.
 
     Returns:
         {step: metrics} of the run's evaluations.
     """
-    history = {line["step"]: line["metrics"] for line in evaluations(run)}
+    evaluated = {line["step"]: line["metrics"] for line in evaluations(run)}
     events = scalars(run)
-    for step, metrics in history.items():
+    for step, metrics in evaluated.items():
         in_events = {name: events[f"eval/{name}"][step] for name in metrics}
         assert in_events == pytest.approx(metrics)
     results = read_results(run)
     # The results are from the best step.
-    metrics = history[results.get("global_step", max(history))]
+    metrics = evaluated[int(results.get("global_step", max(evaluated)))]
     for name, value in metrics.items():
         assert results.get(name, results.get(f"eval_{name}")) == value, name
-    return history
+    return evaluated
 
 
-def scalars(folder):
+def scalars(folder: Path) -> dict[str, dict[int, float]]:
     """Returns {tag: {step: value}} of the scalars in TensorBoard."""
-    values = {}
+    values: dict[str, dict[int, float]] = {}
     for path in folder.glob("state/events.out.tfevents.*"):
         for event in tf.compat.v1.train.summary_iterator(str(path)):
             for value in event.summary.value:

@@ -68,13 +68,13 @@ def create_model(
 ) -> ModelT:
     """Returns a tiny model with weights large enough to tell texts apart."""
     keras.utils.set_random_seed(1)
-    sizes = {
+    sizes: dict[str, Any] = {
         "vocab_size": len(TOKENIZER.tokens),
         "num_hidden_layers": 1,
         "max_position_embeddings": 32,
         "initializer_range": 0.5,
     }
-    config = tiny_config(**{**sizes, **(changes or {})})
+    config = tiny_config(**sizes | dict(changes or {}))
     return built(kind(config, *args, **options))
 
 

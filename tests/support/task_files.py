@@ -7,6 +7,8 @@ For example:
 
 import random
 import shutil
+from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 from tests.support.csv_files import write_csv
 
@@ -24,18 +26,20 @@ ENDINGS = ["is red.", "is blue and the boat sails.", "runs.", "was old."]
 FILLING = "the boat and the sea at noon in the harbor of the river"
 
 
-def write_tsv(path, header, rows):
+def write_tsv(
+    path: Path, header: Sequence[object], rows: Iterable[Sequence[object]]
+) -> None:
     """Writes rows below a header, between tabs."""
     path.parent.mkdir(exist_ok=True)
     lines = ["\t".join(map(str, row)) for row in [header, *rows]]
     path.write_text("\n".join(lines) + "\n")
 
 
-def write_regression(folder):
+def write_regression(folder: Path) -> None:
     """Writes the sets of a task in the layout of GLUE's STS-B."""
     for name, count in (("train", 16), ("dev", 8), ("test", 3)):
         header = ["index", "sentence1", "sentence2", "score"]
-        rows = [
+        rows: list[tuple[object, ...]] = [
             (
                 index,
                 WORDS["red"],
@@ -50,7 +54,7 @@ def write_regression(folder):
         write_tsv(folder / f"{name}.tsv", header, rows)
 
 
-def write_mnli(folder):
+def write_mnli(folder: Path) -> None:
     """Writes the sets of a task in the layout of MultiNLI."""
     header = [f"column{index}" for index in range(8)] + [
         "sentence1",
@@ -71,7 +75,7 @@ def write_mnli(folder):
     )
 
 
-def write_table(folder):
+def write_table(folder: Path) -> None:
     """Writes a multi-label task as CSV files with quotes and commas."""
     for name, count in (("train", 16), ("dev", 8), ("test", 8)):
         rows = []
@@ -83,7 +87,7 @@ def write_table(folder):
         write_csv(folder / f"{name}.csv", header, rows, EXCEL)
 
 
-def write_long_texts(folder):
+def write_long_texts(folder: Path) -> None:
     """Writes texts of 16 to 40 words, whose last word alone is the label."""
     draw = random.Random(0)
     for name, count in (("train", 96), ("dev", 40)):
@@ -96,7 +100,7 @@ def write_long_texts(folder):
     shutil.copy(folder / "dev.csv", folder / "test.csv")
 
 
-def write_entities(path, count, with_tags=True):
+def write_entities(path: Path, count: int, with_tags: bool = True) -> None:
     """Writes a file in CoNLL-2003's layout."""
     lines = ["-DOCSTART- -X- -X- O", ""]
     for index in range(count):
@@ -107,13 +111,13 @@ def write_entities(path, count, with_tags=True):
     path.write_text("\n".join(lines) + "\n")
 
 
-def write_entity_sets(folder):
+def write_entity_sets(folder: Path) -> None:
     """Writes the train, dev and test sets of `write_entities`."""
     for name, count in (("train", 48), ("valid", 9), ("test", 9)):
         write_entities(folder / f"{name}.txt", count)
 
 
-def write_swag(path, count):
+def write_swag(path: Path, count: int) -> None:
     """The right ending is always the second sentence's own."""
     draw = random.Random(count)
     rows = []
@@ -131,7 +135,7 @@ def write_swag(path, count):
     write_csv(path, [*header, "label"], rows, EXCEL)
 
 
-def write_swag_sets(folder):
+def write_swag_sets(folder: Path) -> None:
     """Writes the train, dev and test sets of `write_swag`."""
     for name, count in (("train", 32), ("val", 10), ("test", 10)):
         write_swag(folder / f"{name}.csv", count)

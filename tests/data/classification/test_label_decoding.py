@@ -1,4 +1,4 @@
-"""Predictions in files."""
+"""Predictions in files, from the arrays that data/arrays.py names."""
 
 import json
 
