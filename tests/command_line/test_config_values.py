@@ -76,7 +76,7 @@ def test_what_is_no_flag_has_no_value(name):
 
 
 def test_a_required_flag_needs_a_value():
-    with pytest.raises(TypeError, match="folder"):
+    with pytest.raises(TypeError, match=r"\['folder'\] have no value"):
         config_values.create_config(Config)
 
 

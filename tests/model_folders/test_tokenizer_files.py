@@ -46,7 +46,7 @@ def test_other_special_words_are_refused(tmp_path):
 def test_tokenizers_as_transformers_writes_them_are_read(
     tmp_path, caplog, kind
 ):
-    """As transformers 4 and 5 write them for BERT."""
+    """The files are as transformers 4 and 5 write them for BERT."""
     texts = {
         "tokenizer_class": kind,
         "cls_token": {"content": "[CLS]"},
@@ -83,7 +83,7 @@ def contradicting(tmp_path):
 
 
 def test_tokenizer_config_json_is_read_first(contradicting, tmp_path):
-    """As transformers does."""
+    """Transformers reads the files in the same order."""
     assert contradicting is True
     assert read_stated_casing(tmp_path)["file"].endswith(
         "tokenizer_config.json"

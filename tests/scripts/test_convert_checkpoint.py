@@ -251,7 +251,7 @@ def test_a_cross_encoder_states_no_problem_type_there_and_back(tmp_path):
 
 
 def test_a_model_of_next_sentences_goes_there_and_back(tmp_path):
-    """It is a BertPretrainer without the head of the masked words."""
+    """Such a model is a BertPretrainer without the head of masked words."""
     model, tokenizer = create(tmp_path, modeling.BertPretrainer)
     names = modeling.named_variables(model)
     missing = [name for name in names if "cls/predictions" in name]
@@ -323,7 +323,7 @@ def test_a_network_that_transformers_lacks_is_kept_or_refused(
 
 
 def test_a_folder_that_transformers_5_saved_is_converted(converted, tmp_path):
-    """It holds tokenizer.json, and no vocab.txt."""
+    """The folder contains tokenizer.json, and no vocab.txt."""
     shutil.copytree(RECORDED / "BertModel", tmp_path / "saved")
     tokenizer_json.write_tokenizer_json(
         tmp_path / "saved/tokenizer.json",

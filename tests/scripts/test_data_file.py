@@ -15,6 +15,7 @@ import serving
 from data.ner import spans
 from data.ner.entity_scoring import find_entities
 from data.ner.word_splitting import find_words
+from files.json_files import read_json
 from serving import engines
 from tests.support import script_runner
 from tests.support.csv_files import read_csv, write_csv
@@ -100,6 +101,14 @@ def test_the_accuracy_is_that_of_the_predictions(finished, dev_predictions):
         num_right += is_right
     accuracy = read_results(finished[0] / "run")["eval_accuracy"]
     assert accuracy == pytest.approx(num_right / 25, abs=1e-6)
+
+
+@pytest.mark.slow
+def test_columns_with_clear_names_are_found(finished, rows):
+    described = read_json(finished[0] / "run/model.json")
+    settings = described["origin"]["settings"]
+    assert settings["split"]["key"] == ["message"]
+    assert settings["labels"] == sorted(labels_of(rows))
 
 
 @pytest.mark.slow
@@ -261,24 +270,78 @@ def test_entities_of_a_test_set_are_those_of_the_dev_set(entities):
     assert [one["label"] for one in answers] == [*tagged.values()]
 
 
-def test_columns_are_found_or_asked_for(tmp_path, model_flags, rows):
-    write_csv(tmp_path / "tickets.csv", TICKETS, rows)
-    dates = [(f"text {i}", i % 40) for i in range(90)]
-    write_csv(tmp_path / "dates.csv", ("text", "label"), dates)
-    write_csv(tmp_path / "one.csv", ("number", "note", "queue"), rows[:1])
-    write_csv(tmp_path / "none.csv", TICKETS, [])
-    flags = model_flags | {"output_dir": "run"}
+@pytest.fixture(scope="module")
+def odd_tables(tmp_path_factory, rows):
+    """Folder with tables whose columns are not clear. No test changes it."""
+    folder = tmp_path_factory.mktemp("odd_tables")
+    write_csv(folder / "tickets.csv", TICKETS, rows)
+    write_csv(folder / "no_rows.csv", TICKETS, [])
+    # Neither of the last two names says which column contains the labels.
+    names = ("number", "note", "queue")
+    write_csv(folder / "unclear.csv", names, rows[:1])
+    days = [(f"text {i}", i % 40) for i in range(90)]
+    write_csv(folder / "days.csv", ("text", "label"), days)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("flags", "parts"),
+    [
+        pytest.param(
+            "--data_file=unclear.csv --text_column=note",
+            ["--label_column"],
+            id="no column of labels",
+        ),
+        pytest.param(
+            "--data_file=unclear.csv --label_column=queue",
+            ["--text_column"],
+            id="no column of texts",
+        ),
+        pytest.param(
+            "--data_file=unclear.csv --label_column=queu",
+            ["'queu'", "note"],
+            id="a misspelled column",
+        ),
+        pytest.param(
+            "--data_file=days.csv",
+            ["=label", "40 labels in 90 rows", "'2'"],
+            id="a column of numbers",
+        ),
+    ],
+)
+def test_columns_that_are_not_found_are_asked_for(
+    odd_tables, model_flags, flags, parts
+):
     script_runner.check_refusals(
-        tmp_path,
+        odd_tables,
         "run_classifier.py",
-        flags,
-        [
-            ("--data_file=one.csv --text_column=note", "--label_column"),
-            ("--data_file=dates.csv", "=label", "40 labels in 90 rows", "'2'"),
-            ("--data_file=one.csv --label_column=queue", "--text_column"),
-            ("--data_file=one.csv --label_column=queu", "'queu'", "note"),
-            ("--data_file=none.csv", "no rows"),
-            ("--data_file=tickets.csv --data_dir=.", "--data_dir"),
-            ("--data_file=tickets.csv --epochs=3", "--num_train_epochs"),
-        ],
+        model_flags | {"output_dir": "run"},
+        [(flags, *parts)],
+    )
+
+
+@pytest.mark.parametrize(
+    ("flags", "part"),
+    [
+        pytest.param("--data_file=no_rows.csv", "no rows", id="no rows"),
+        pytest.param(
+            "--data_file=tickets.csv --data_dir=.",
+            "--data_dir",
+            id="a file and a folder",
+        ),
+        pytest.param(
+            "--data_file=tickets.csv --epochs=3",
+            "--num_train_epochs",
+            id="an unknown flag",
+        ),
+    ],
+)
+def test_what_does_not_go_with_a_table_is_refused(
+    odd_tables, model_flags, flags, part
+):
+    script_runner.check_refusals(
+        odd_tables,
+        "run_classifier.py",
+        model_flags | {"output_dir": "run"},
+        [(flags, part)],
     )

@@ -118,7 +118,7 @@ def export_from_elsewhere(folder, changes, *arguments):
 
 
 def test_a_cross_encoder_from_elsewhere_answers(tmp_path):
-    """Of one output, LABEL_0, and no problem_type, as those of MS MARCO."""
+    """Cross-encoders of MS MARCO have one output, LABEL_0."""
     changes = [{"task_name": "ranking"}, {"task_name": "csv"}]
     model, exports = export_from_elsewhere(tmp_path, changes, 1)
     config = read_json(tmp_path / "theirs/config.json")

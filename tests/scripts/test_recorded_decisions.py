@@ -90,7 +90,7 @@ def write_sets(folder, rows):
         write_table(folder / f"{name}.csv", rows)
 
 
-def split_of(folder):
+def read_recorded_split(folder):
     """Returns the split that a run recorded."""
     return read_json(folder / "model.json")["origin"]["settings"]["split"]
 
@@ -102,7 +102,7 @@ def change_json(path, change):
     path.write_text(json.dumps(value))
 
 
-def doubts(done):
+def find_doubt_warnings(done):
     """Returns the warnings that rows may have been trained on."""
     text = "may have been trained on"
     return [line for line in done.stderr.splitlines() if text in line]
@@ -115,7 +115,7 @@ def texts_in(folder):
 
 
 def test_a_run_records_the_split_of_its_table(trained):
-    assert split_of(trained / "run") == {
+    assert read_recorded_split(trained / "run") == {
         "rule": 1,
         "dev_fraction": 0.3,
         "key": ["text"],
@@ -140,7 +140,7 @@ def test_an_evaluation_scores_the_runs_own_dev_set(folder, flags):
     before = read_results(folder / "run")
     predictions = (folder / "run/dev_predictions.csv").read_bytes()
     done = run_later(folder, **flags).check()
-    assert not doubts(done)
+    assert not find_doubt_warnings(done)
     assert "are only shown" not in done.stderr
     assert read_results(folder / "run") == before
     assert (folder / "run/dev_predictions.csv").read_bytes() == predictions
@@ -150,13 +150,14 @@ def test_an_evaluation_scores_the_runs_own_dev_set(folder, flags):
     "fraction", [0.5, pytest.param(0.31, marks=pytest.mark.slow)]
 )
 def test_a_larger_dev_set_than_the_runs_is_in_doubt(folder, fraction):
-    (doubt,) = doubts(run_later(folder, dev_fraction=fraction).check())
+    done = run_later(folder, dev_fraction=fraction).check()
+    (warning,) = find_doubt_warnings(done)
     for text in (f"={fraction:g}.", "--output_dir=run", "=0.3,"):
-        assert text in doubt
+        assert text in warning
 
 
 def test_a_smaller_dev_set_than_the_runs_is_not_in_doubt(folder):
-    assert not doubts(run_later(folder, dev_fraction=0.2).check())
+    assert not find_doubt_warnings(run_later(folder, dev_fraction=0.2).check())
 
 
 @pytest.mark.parametrize("fraction", [0.5, 0.2])
@@ -199,7 +200,7 @@ def test_scores_of_another_table_are_shown_and_change_no_file(
     write_table(folder / "other.csv", change(rows, new_rows))
     before = contents(folder / "run")
     done = run_later(folder, data_file="other.csv").check()
-    assert not doubts(done)
+    assert not find_doubt_warnings(done)
     assert "are only shown" in done.stderr
     assert contents(folder / "run") == before
 
@@ -212,7 +213,7 @@ def test_the_dev_set_of_another_table_has_no_row_that_was_trained_on(
     write_table(folder / "other.csv", change(rows, new_rows))
     flags = {"init_checkpoint": "run", "output_dir": "scored"}
     done = run_later(folder, data_file="other.csv", **flags).check()
-    assert not doubts(done)
+    assert not find_doubt_warnings(done)
     assert "are only shown" not in done.stderr
     # Each row of it was one before, or is new.
     trained_texts = {text.upper() for text, _ in rows}
@@ -253,22 +254,23 @@ def chain_folder(chain, tmp_path):
 @pytest.mark.slow
 def test_a_start_that_held_out_less_is_in_doubt(chain):
     folder, done = chain
-    (doubt,) = doubts(done["b"])
-    assert "--init_checkpoint=a was trained with --dev_fraction=0.2" in doubt
-    assert split_of(folder / "b")["clean_fraction"] == 0.2
+    (warning,) = find_doubt_warnings(done["b"])
+    assert "--init_checkpoint=a was trained with --dev_fraction=0.2" in warning
+    assert read_recorded_split(folder / "b")["clean_fraction"] == 0.2
 
 
 @pytest.mark.slow
 def test_rows_that_any_start_in_a_chain_trained_on_are_in_doubt(chain):
     folder, done = chain
-    (doubt,) = doubts(done["c"])
-    assert "a start of --init_checkpoint=b" in doubt
-    assert split_of(folder / "c")["dev_fraction"] == 0.5
+    (warning,) = find_doubt_warnings(done["c"])
+    assert "a start of --init_checkpoint=b" in warning
+    assert read_recorded_split(folder / "c")["dev_fraction"] == 0.5
 
 
 @pytest.mark.slow
 def test_a_later_command_repeats_the_doubt_of_its_run(chain_folder):
-    assert len(doubts(run_later(chain_folder, output_dir="c").check())) == 1
+    done = run_later(chain_folder, output_dir="c").check()
+    assert len(find_doubt_warnings(done)) == 1
 
 
 @pytest.mark.slow
@@ -276,7 +278,7 @@ def test_what_all_of_a_chain_held_out_is_not_in_doubt(
     chain_folder, model_flags
 ):
     after = {"init_checkpoint": "c", "output_dir": "d", "dev_fraction": 0.2}
-    assert not doubts(train(chain_folder, model_flags, **after))
+    assert not find_doubt_warnings(train(chain_folder, model_flags, **after))
 
 
 @pytest.fixture
@@ -301,16 +303,18 @@ def on_own_sets(chain_folder, rows):
 def test_a_run_on_own_sets_passes_on_the_split_of_its_start(
     chain_folder, on_own_sets
 ):
-    assert split_of(on_own_sets) == split_of(chain_folder / "c")
+    assert read_recorded_split(on_own_sets) == read_recorded_split(
+        chain_folder / "c"
+    )
 
 
 @pytest.mark.slow
 def test_own_sets_between_two_tables_are_in_doubt(chain_folder, on_own_sets):
-    """They may be of the table's rows."""
+    """The user's own sets may contain rows of the table."""
     flags = {"dev_fraction": 0.2, "output_dir": "f"}
     flags["init_checkpoint"] = on_own_sets.name
-    (doubt,) = doubts(run_later(chain_folder, **flags).check())
-    assert "--init_checkpoint=e chose its dev set in another way" in doubt
+    (warning,) = find_doubt_warnings(run_later(chain_folder, **flags).check())
+    assert "--init_checkpoint=e chose its dev set in another way" in warning
 
 
 @pytest.mark.slow
@@ -321,7 +325,9 @@ def test_a_copy_of_the_weights_passes_on_their_split(chain_folder):
         init_checkpoint="c",
         output_dir="copied",
     ).check()
-    assert split_of(chain_folder / "copied") == split_of(chain_folder / "c")
+    assert read_recorded_split(chain_folder / "copied") == read_recorded_split(
+        chain_folder / "c"
+    )
 
 
 @pytest.mark.slow
@@ -331,8 +337,8 @@ def test_own_sets_before_a_table_are_in_doubt(folder, model_flags, rows):
     own |= {"do_train": True, "export_dir": None, "max_seq_length": 32}
     train(folder, model_flags, output_dir="of_sets", **own)
     after = {"init_checkpoint": "of_sets", "output_dir": "then"}
-    assert len(doubts(train(folder, model_flags, **after))) == 1
-    assert split_of(folder / "then")["clean_fraction"] == 0
+    assert len(find_doubt_warnings(train(folder, model_flags, **after))) == 1
+    assert read_recorded_split(folder / "then")["clean_fraction"] == 0
 
 
 @pytest.fixture
@@ -349,8 +355,8 @@ def other_rule(folder):
 def test_a_run_of_another_rule_is_scored_and_left_as_it_is(other_rule):
     before = contents(other_rule / "run")
     done = run_later(other_rule).check()
-    (doubt,) = doubts(done)
-    assert "--output_dir=run chose its dev set in another way" in doubt
+    (warning,) = find_doubt_warnings(done)
+    assert "--output_dir=run chose its dev set in another way" in warning
     assert "eval_accuracy" in done.stderr
     assert contents(other_rule / "run") == before
 
@@ -359,8 +365,8 @@ def test_a_run_of_another_rule_is_scored_and_left_as_it_is(other_rule):
 def test_a_start_of_another_rule_is_in_doubt(other_rule, model_flags):
     after = {"init_checkpoint": "run", "output_dir": "changed"}
     done = train(other_rule, model_flags, **after)
-    assert "--init_checkpoint=run chose its" in doubts(done)[0]
-    assert split_of(other_rule / "changed")["clean_fraction"] == 0
+    assert "--init_checkpoint=run chose its" in find_doubt_warnings(done)[0]
+    assert read_recorded_split(other_rule / "changed")["clean_fraction"] == 0
 
 
 @pytest.mark.parametrize(
@@ -397,9 +403,9 @@ def test_texts_of_another_column_are_in_doubt(
     train(tmp_path, model_flags, output_dir="run", text_column="title")
     before = contents(tmp_path / "run")
     flags = {"output_dir": "new", "text_column": "text"} | {model: "run"}
-    (doubt,) = doubts(run_later(tmp_path, **flags).check())
-    assert "by 'title'" in doubt
-    assert "by 'text'" in doubt
+    (warning,) = find_doubt_warnings(run_later(tmp_path, **flags).check())
+    assert "by 'title'" in warning
+    assert "by 'text'" in warning
     assert contents(tmp_path / "run") == before
 
 

@@ -108,29 +108,52 @@ def test_words_are_masked_as_records_are_read(tmp_path, pretraining_flags):
     assert 0 < read_results(tmp_path / "run")["masked_lm_loss"] < 20
 
 
-def test_lengths_come_from_the_records_and_the_log_names_the_next_command(
-    tmp_path, pretraining_flags
-):
-    """Records with and without a manifest, and a run that does not learn."""
+@pytest.fixture(scope="module")
+def flags_without_lengths(pretraining_flags):
+    """Flags of a run that learns nothing, and does not name its lengths."""
     flags = {**pretraining_flags, "learning_rate": 0.0, "train_batch_size": 2}
     del flags["max_seq_length"], flags["max_predictions_per_seq"]
-    flags |= parse_flags("--do_train --do_eval --num_train_steps=100")
-    flags |= {"output_dir": "run", "max_eval_steps": 2}
-    flags["vocab_file"] = script_runner.SAMPLES / "vocab.txt"
-    done = script_runner.run("run_pretraining.py", tmp_path, **flags).check()
-    settings = read_json(tmp_path / "run/model.json")["origin"]["settings"]
+    flags |= parse_flags("--output_dir=run --do_train --num_train_steps=100")
+    return flags | {"vocab_file": script_runner.SAMPLES / "vocab.txt"}
+
+
+@pytest.fixture(scope="module")
+def without_lengths(tmp_path_factory, flags_without_lengths):
+    """(folder with a `run` of these flags, its Done). No test changes it."""
+    folder = tmp_path_factory.mktemp("without_lengths")
+    flags = flags_without_lengths | {"do_eval": True, "max_eval_steps": 2}
+    done = script_runner.run("run_pretraining.py", folder, **flags)
+    return folder, done.check()
+
+
+def test_lengths_come_from_the_records(without_lengths):
+    folder, _ = without_lengths
+    settings = read_json(folder / "run/model.json")["origin"]["settings"]
     assert settings["flags"]["max_seq_length"] == 32
     assert settings["flags"]["max_predictions_per_seq"] == 5
+
+
+def test_the_log_names_the_next_commands(without_lengths):
+    _, done = without_lengths
     assert "python run_classifier.py --data_file=TABLE" in done.stderr
     assert "--init_checkpoint=run --output_dir=OUTPUT" in done.stderr
     assert "tools.export --model=run" in done.stderr
+
+
+def test_the_log_says_once_that_a_run_has_not_learned(without_lengths):
+    _, done = without_lengths
     assert done.stderr.count("has not learned from the context yet") == 1
-    # It resumes without the flags, and with them.
-    more = {"num_train_steps": 101, "do_eval": False}
-    script_runner.run("run_pretraining.py", tmp_path, **flags | more).check()
-    more = {"num_train_steps": 102, "do_eval": False, "max_seq_length": 32}
-    done = script_runner.run("run_pretraining.py", tmp_path, **flags | more)
-    assert "Training step 102 of 102" in done.check().stderr
+
+
+@pytest.mark.parametrize("lengths", [{}, {"max_seq_length": 32}])
+def test_a_run_resumes_without_and_with_the_lengths(
+    tmp_path, without_lengths, flags_without_lengths, lengths
+):
+    folder, _ = without_lengths
+    shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
+    flags = flags_without_lengths | lengths | {"num_train_steps": 101}
+    done = script_runner.run("run_pretraining.py", tmp_path, **flags)
+    assert "Training step 101 of 101" in done.check().stderr
 
 
 def test_a_resume_on_records_of_equal_name_size_and_time_is_an_error(

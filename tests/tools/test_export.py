@@ -32,13 +32,13 @@ def run(folder, **flags):
 
 
 def test_a_head_that_is_missing_is_refused(tmp_path):
-    """Its answers would be random."""
+    """The answers of a model without its head would be random."""
     classifier = write(tmp_path / "model", modeling.BertTokenClassifier, 3)
     change_weights(classifier, {"score.weight": (3, 16)}, HEAD[:1])
     with pytest.raises(ValueError, match=r"output_weights.*score\.weight"):
         run(classifier)
     encoder = write(tmp_path / "encoder", modeling.BertModel)
-    with pytest.raises(ValueError, match="cls/predictions"):
+    with pytest.raises(ValueError, match="lacks cls/predictions/output_bias"):
         run(encoder, task="fill-mask")
     run(encoder)
 

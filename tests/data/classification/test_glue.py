@@ -103,7 +103,7 @@ def test_the_diagnostic_set_has_the_labels_of_mnli(tmp_path):
 
 
 def test_the_diagnostic_set_is_not_for_training(tmp_path):
-    with pytest.raises(OSError, match="train set"):
+    with pytest.raises(OSError, match="there is no train set in"):
         create_processor("ax", tmp_path).read("train")
 
 

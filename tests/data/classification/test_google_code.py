@@ -56,9 +56,11 @@ def test_modules_beside_the_file_can_be_imported(write, tmp_path):
 
 
 def test_modules_and_paths_are_as_before_after_a_run(write):
+    names = ("run_classifier", "tokenization")
+    modules = [sys.modules.get(name) for name in names]
     paths = [*sys.path]
     write("import run_classifier, tokenization").run()
-    assert not {"run_classifier", "tokenization"} & sys.modules.keys()
+    assert [sys.modules.get(name) for name in names] == modules
     assert sys.path == paths
 
 

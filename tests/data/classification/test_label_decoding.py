@@ -37,7 +37,7 @@ def test_half_of_a_surrogate_pair_is_kept(tmp_path):
 @pytest.mark.parametrize("decoder", [CLASSES, REGRESSION])
 def test_outputs_that_are_not_finite_leave_no_file(tmp_path, decoder, value):
     outputs = [[0.0] * decoder.num_outputs, [value] * decoder.num_outputs]
-    with pytest.raises(ValueError, match="JSON"):
+    with pytest.raises(ValueError, match="are not JSON compliant"):
         write(tmp_path, [{"guid": 0}, {"guid": 1}], outputs, decoder)
     assert not list(tmp_path.iterdir())
 

@@ -76,7 +76,7 @@ def test_equal_scores_and_unknown_labels_do_not_improve_a_rank(tmp_path):
     scores = [0.0, 0.0, 0.0, 1.0]
     results = rank(tmp_path, gains, scores, ["q"] * 4)
     assert results["mrr_10"] == pytest.approx(1 / 3)
-    with pytest.raises(ValueError, match="longer"):
+    with pytest.raises(ValueError, match="argument 2 is longer than"):
         rank(tmp_path, gains, [*scores, 2.0], ["q"] * 4)
     assert np.isnan(rank(tmp_path, [0], [1.0], ["q"])["mrr_10"])
 
@@ -102,7 +102,7 @@ def test_a_name_that_is_a_default_elsewhere_counts_if_it_is_set(tmp_path):
 
 def test_a_column_of_scores_that_is_not_there_is_named(tmp_path):
     args = "dev", "text,text_b,label\na,b,1\nc,d,2\n", "embedding"
-    with pytest.raises(ValueError, match="scroe"):
+    with pytest.raises(ValueError, match="there is no column 'scroe'"):
         read_set(tmp_path, *args, label_column="scroe")
 
 
@@ -190,7 +190,9 @@ def test_all_sets_have_their_scores_on_the_scale_of_the_first():
     pair_processors.check_scale("eval", few, unit)
     unit = pair_processors.find_score_unit(few)
     assert unit == 1
-    with pytest.raises(ValueError, match="eval set"):
+    with pytest.raises(
+        ValueError, match="scores of the eval set are from 1 to 4"
+    ):
         pair_processors.check_scale("eval", many, unit)
 
 

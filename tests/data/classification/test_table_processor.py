@@ -179,7 +179,9 @@ def test_a_second_header_of_joined_files_is_an_error(tmp_path):
 
 @pytest.mark.parametrize("text", [QUOTED_TEXT, QUOTED_LABEL])
 def test_a_quote_does_not_swallow_lines(tmp_path, text):
-    with pytest.raises(ValueError, match="line 2"):
+    with pytest.raises(
+        ValueError, match="line 2: a quoted cell contains the next lines"
+    ):
         read_examples(tmp_path, "train.tsv", text)
 
 
@@ -291,13 +293,15 @@ def test_a_number_in_a_column_of_a_label_is_0_or_1(tmp_path):
 
 
 def test_without_a_folder_and_a_flag_no_labels_are_known():
-    """As in an export of a model whose outputs have no names."""
-    with pytest.raises(ValueError, match="--labels"):
+    """An export of a model whose outputs have no names has neither."""
+    with pytest.raises(ValueError, match="Set --data_dir or --labels"):
         create_processor(None).labels()
 
 
 def test_a_train_set_that_tells_no_labels_is_named(tmp_path):
-    with pytest.raises(ValueError, match=r"\['x'\]"):
+    with pytest.raises(
+        ValueError, match=r"must name 2 labels or more\. Received 1: \['x'\]"
+    ):
         labels_of_train(tmp_path, "text,label\na,x\n")
 
 

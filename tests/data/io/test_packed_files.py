@@ -131,7 +131,7 @@ def test_without_the_package_one_sentence_says_so(tmp_path, monkeypatch):
 
 
 def test_a_file_without_a_buffer_is_unpacked():
-    """As remote files are."""
+    """Remote files have no buffer."""
 
     class Remote(io.RawIOBase):
         def __init__(self, data):

@@ -49,7 +49,9 @@ def test_each_notation_of_words_and_tags_is_read(tmp_path, row):
 
 def test_numbers_of_tags_are_named(tmp_path):
     row = {"tokens": WORDS, "ner_tags": [1, 0, 2, 0]}
-    with pytest.raises(ValueError, match="--labels"):
+    with pytest.raises(
+        ValueError, match="the tags are numbers, such as 1, 0, 2"
+    ):
         read(tmp_path, row)
     (example,) = read(tmp_path, row, labels=["O", "B-PER", "B-LOC"])
     assert example.labels == TAGS

@@ -87,7 +87,7 @@ def test_a_table_has_no_comments(tmp_path):
 
 
 def test_the_tag_may_come_before_the_word(tmp_path):
-    """As in MIT Movie, also if a word looks like a tag."""
+    """MIT Movie has this order. A word, such as O, may look like a tag."""
     text = "O\tshow\nB-ACTOR\tO\nI-ACTOR\tWinfrey\nO\tI\n\nO\tfilms\n"
     examples = read_columns(tmp_path, text, "train.txt")
     assert words_of(examples) == [

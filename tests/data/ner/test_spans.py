@@ -114,12 +114,17 @@ def test_of_two_annotations_the_right_one_must_be_marked(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "line", [b"{", b'{"text": "\xff", "entities": []}', b"3"]
+    ("line", "reason"),
+    [
+        (b"{", " is not valid JSON"),
+        (b'{"text": "\xff", "entities": []}', ".*UTF-8"),
+        (b"3", ": found the keys of no object"),
+    ],
 )
-def test_a_damaged_line_is_named_by_its_number(tmp_path, line):
+def test_a_damaged_line_is_named_by_its_number(tmp_path, line, reason):
     path = tmp_path / "dev.jsonl"
     path.write_bytes(b'{"text": "a", "entities": []}\n' + line)
-    with pytest.raises(ValueError, match=r"dev\.jsonl, line 2"):
+    with pytest.raises(ValueError, match=rf"dev\.jsonl, line 2{reason}"):
         spans.read_annotated_texts(path, "dev")
 
 
@@ -159,7 +164,7 @@ def test_spans_become_tags_in_the_scheme_of_the_labels(create):
 
 
 def test_each_row_of_a_test_set_gets_an_answer(create, tmp_path):
-    """Its texts need no annotations, and may be empty."""
+    """The texts of a test set need no annotations, and may be empty."""
     rows = {"text": TEXT}, {"text": None}
     read(tmp_path, *rows, name="test.jsonl", needs_spans=False)
     example, empty = create(*BILOU).read("predict")
@@ -179,6 +184,9 @@ def test_tags_of_words_are_not_read_as_labels_of_spans(tmp_path):
         entities = [[0, 4, labels[0]], [5, 9, labels[1]]]
         return read(tmp_path, {"text": "Anna Berg", "entities": entities})
 
-    with pytest.raises(ValueError, match="B-PER"):
+    with pytest.raises(
+        ValueError,
+        match="the labels of spans are tags of words, such as 'B-PER'",
+    ):
         read_labels("B-PER", "I-PER")
     assert len(read_labels("B-cell", "I-beam")) == 1

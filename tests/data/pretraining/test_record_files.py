@@ -96,7 +96,9 @@ def test_a_file_of_another_size_than_listed_is_read(shards):
     assert after[0][1] > before[0][1]
     assert after[0][2] != before[0][2]
     os.truncate(shards[0], after[0][1] - 3)
-    with pytest.raises(ValueError, match="truncated"):
+    with pytest.raises(
+        ValueError, match="the record at byte 1520 is truncated"
+    ):
         record_files.identify_files(shards)
 
 

@@ -110,7 +110,7 @@ def test_questions_without_an_answer_are_read_with_the_flag_of_v2(
 
 @UNANSWERED
 def test_questions_without_an_answer_need_the_flag_of_v2(tmp_path, columns):
-    """As in SQuAD's own files."""
+    """SQuAD's own files need the flag too."""
     row = {"question": QUESTION, "context": CONTEXT, **columns}
     path = write_questions(tmp_path / "squad.csv", row)
     with pytest.raises(ValueError, match="set --version_2_with_negative"):

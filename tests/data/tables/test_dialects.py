@@ -74,7 +74,9 @@ def test_an_error_contains_no_letter_that_cannot_be_printed(tmp_path):
 @pytest.mark.parametrize("names", ["", "text, in full{mark}label\n"])
 def test_two_marks_between_cells_ask_for_the_delimiter(tmp_path, mark, names):
     data = (names + ROWS_WITH_COMMAS).format(mark=mark)
-    with pytest.raises(ValueError, match="--delimiter"):
+    with pytest.raises(
+        ValueError, match="set --delimiter to the character between the cells"
+    ):
         read_table(tmp_path, "a.csv", data, has_header=bool(names))
 
 

@@ -66,12 +66,14 @@ def test_a_column_of_a_parquet_file_must_be_text(parquet_file, column, culprit):
 )
 def test_a_damaged_parquet_file_is_named(parquet_file, tmp_path, damage):
     broken = damage(parquet_file.read_bytes())
-    with pytest.raises(ValueError, match=r"b\.parquet"):
+    with pytest.raises(
+        ValueError, match=r"b\.parquet: Parquet (file size|magic bytes)"
+    ):
         next(read_rows(write_table(tmp_path / "b.parquet", broken)))
 
 
 def test_a_missing_parquet_file_is_named(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"c\.parquet"):
+    with pytest.raises(FileNotFoundError, match=r"No such file .*c\.parquet"):
         next(read_rows(tmp_path / "c.parquet"))
 
 

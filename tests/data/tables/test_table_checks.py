@@ -39,7 +39,9 @@ RULERS = {
 
 @pytest.mark.parametrize("name", RULERS)
 def test_a_line_drawn_around_the_names_is_an_error(tmp_path, name):
-    with pytest.raises(ValueError, match="is drawn"):
+    with pytest.raises(
+        ValueError, match="is drawn around the names of the columns"
+    ):
         read_table(tmp_path, name, RULERS[name])
 
 
@@ -133,7 +135,7 @@ APOSTROPHES = {
 @pytest.mark.parametrize("name", APOSTROPHES)
 @pytest.mark.parametrize("has_header", [None, True])
 def test_apostrophes_around_cells_are_an_error(tmp_path, name, has_header):
-    with pytest.raises(ValueError, match="apostrophes"):
+    with pytest.raises(ValueError, match="apostrophes stand around the cell"):
         read_only_rows(tmp_path, name, APOSTROPHES[name], has_header=has_header)
 
 

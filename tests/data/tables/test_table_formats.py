@@ -114,7 +114,7 @@ def test_the_first_line_of_a_file_without_an_ending_may_show_json(tmp_path):
     ("name", "text"), [("in", "\n the text\n\n"), ("a.txt", "\r\n{}\r\n")]
 )
 def test_each_line_of_text_is_a_row(tmp_path, name, text):
-    """So its answer has the same number."""
+    """The answer to a line then has the number of the line."""
     rows = read_rows(write_table(tmp_path / name, text))
     assert [row["text"] for _, row in rows] == text.splitlines()
 

@@ -49,7 +49,7 @@ def test_the_graph_computes_the_recorded_ids(path, casing):
 
 
 def test_of_equal_lines_the_last_one_counts(create_tokenizer):
-    """This includes special tokens."""
+    """Special tokens, such as [CLS], may be repeated too."""
     tokenizer = tokenization.FullTokenizer(SMALL_VOCAB)
     tokens = [*tokenizer.tokens, ""]
     random.Random(1).shuffle(tokens)

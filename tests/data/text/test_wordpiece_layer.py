@@ -41,7 +41,7 @@ def test_a_word_that_cannot_be_split_to_its_end_is_unknown():
 
 
 def test_a_word_is_not_split_back_to_a_shorter_wordpiece():
-    """As in Google's code: the longest match stays, and the word is unknown."""
+    """In Google's code, too, the longest match stays."""
     vocab = ["[UNK]", "ab", "abc", "##cd"]
     assert split("abcd", vocab) == ([UNKNOWN], [4])
 

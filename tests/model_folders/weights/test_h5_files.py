@@ -38,7 +38,7 @@ def test_a_value_is_read_when_it_is_needed(path):
 
 
 def test_opaque_values_of_two_bytes_are_bfloat16(path):
-    """As Keras stores them, because HDF5 has no such type."""
+    """Keras stores bfloat16 in this way, because HDF5 lacks the type."""
     values = np.array([1.5, -2.0], ml_dtypes.bfloat16)
     with h5py.File(path, "w") as file:
         file["bias"] = values.view("V2")

@@ -1,5 +1,6 @@
 """Sizes of a configuration, compared with the shapes in a checkpoint."""
 
+import dataclasses
 import re
 
 import pytest
@@ -103,7 +104,7 @@ def test_heads_divide_the_width():
 
 
 def test_the_blocks_of_a_checkpoint_may_be_chosen(shapes):
-    config = BertConfig(**{**CONFIG.to_dict(), "num_hidden_layers": 1})
+    config = dataclasses.replace(CONFIG, num_hidden_layers=1)
     other = "bert/encoder/layer_0/output/dense/bias"
     shapes[other] = [9]
     check_sizes("a.ckpt", shapes, config, layers=[1])

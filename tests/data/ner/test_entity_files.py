@@ -1,0 +1,74 @@
+"""Files of predicted tags and entities."""
+
+import json
+
+import numpy as np
+import pytest
+
+from data.ner.entity_files import write_columns, write_entities
+from data.ner.ner_example import NerExample
+
+TEXT = "Anna Berg left  Oslo."
+WORDS = ["Anna", "Berg", "left", "Oslo", "."]
+RIGHT = ["B-PER", "I-PER", "O", "B-LOC", "O"]
+PREDICTED = ["B-PER", "I-PER", "O", "O", "O"]
+PROBABILITIES = np.array([0.9, 0.75, 1.0, 0.5, 1.0])
+
+
+def create_example(labels=RIGHT, text=TEXT, row=None):
+    """Creates the example of the sentence."""
+    return NerExample("dev-1", WORDS, labels, 0, text=text, row=row)
+
+
+@pytest.fixture
+def write(tmp_path):
+    """(example, prefix) -> the object that `write_entities` writes."""
+
+    def write(example, tags=PREDICTED, prefix=""):
+        path = tmp_path / "predictions.jsonl"
+        write_entities(path, [example], [tags], [PROBABILITIES], prefix)
+        (line,) = path.read_text("utf-8").splitlines()
+        return json.loads(line)
+
+    return write
+
+
+def test_a_line_of_columns_has_the_word_and_both_tags(tmp_path):
+    write_columns(tmp_path / "a.txt", [create_example()], [PREDICTED])
+    assert (tmp_path / "a.txt").read_text() == (
+        "Anna B-PER B-PER\nBerg I-PER I-PER\nleft O O\nOslo B-LOC O\n. O O\n\n"
+    )
+
+
+def test_entities_have_places_in_the_text(write):
+    assert write(create_example(), tags=RIGHT) == {
+        "guid": "dev-1",
+        "text": TEXT,
+        "words": WORDS,
+        "labels": RIGHT,
+        "entities": [[0, 9, "PER"], [16, 20, "LOC"]],
+        "probabilities": [0.75, 0.5],
+        "correct": True,
+    }
+
+
+def test_a_missed_entity_is_not_correct(write):
+    assert write(create_example())["correct"] is False
+
+
+def test_without_right_tags_nothing_is_correct_or_wrong(write):
+    assert "correct" not in write(create_example(labels=["O"] * 5))
+
+
+def test_words_without_a_text_are_joined_by_spaces(write):
+    entry = write(create_example(text=None), tags=RIGHT)
+    assert entry["text"] == "Anna Berg left Oslo ."
+    assert entry["entities"] == [[0, 9, "PER"], [15, 19, "LOC"]]
+
+
+def test_the_fields_of_the_row_stay_beside_the_prediction(write):
+    example = create_example(row={"id": 7, "labels": ["gold"]})
+    entry = write(example, prefix="predicted_")
+    assert entry["id"] == 7
+    assert entry["labels"] == ["gold"]
+    assert entry["predicted_labels"] == PREDICTED
