@@ -185,7 +185,7 @@ def classified(made_once, model_flags):
     """(folder with a classifier's `run`, `export` and `weights`, its Done)."""
 
     # Most tests of the network need no TensorFlow.
-    from tests.support.task_runs import run_task_test
+    from tests.support.tasks.task_runs import run_task_test
 
     def make_classified(folder):
         # Remove the last newline, to test that copies do not add one.

@@ -8,7 +8,7 @@ import tensorflow as tf
 
 from tests.support import script_runner
 from tests.support.golden import ROOT
-from tests.support.task_runs import run_task_test
+from tests.support.tasks.task_runs import run_task_test
 
 
 def write_questions(path, count, with_answers=True):

@@ -10,7 +10,7 @@ import pytest
 import modeling
 from data.text.tokenization import FullTokenizer
 from model_folders import kinds, presets
-from tests.support.kerashub_presets import copy_recorded, edit
+from tests.support.weights.kerashub_presets import copy_recorded, edit
 
 
 @pytest.fixture

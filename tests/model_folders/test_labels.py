@@ -7,8 +7,11 @@ import pytest
 from model_folders import presets
 from model_folders.labels import find_order
 from modeling import BertClassifier, BertConfig, save_huggingface, save_release
-from tests.support.huggingface_files import CONFIG, write_huggingface_files
 from tests.support.models import SMALL, built
+from tests.support.weights.huggingface_files import (
+    CONFIG,
+    write_huggingface_files,
+)
 
 
 @pytest.mark.parametrize("save", [save_release, save_huggingface])

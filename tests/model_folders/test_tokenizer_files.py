@@ -7,7 +7,7 @@ import pytest
 from model_folders import presets
 from model_folders.tokenizer_files import read_stated_casing
 from model_folders.tokenizer_json import parse_tokenizer
-from tests.support import tokenizer_json
+from tests.support.tokenizers import tokenizer_json
 
 
 def read(folder, **files):

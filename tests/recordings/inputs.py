@@ -4,8 +4,9 @@ import json
 import shutil
 from pathlib import Path
 
-from tests.support import csv_files, task_files
 from tests.support.models import TINY
+from tests.support.tables import csv_files
+from tests.support.tasks import task_files
 
 TEXTS = [
     "the river is red",

@@ -14,9 +14,10 @@ import modeling
 from data.text.tokenization import FullTokenizer
 from files.json_files import read_json
 from model_folders import identity, presets
-from tests.support import golden, script_runner, tokenizer_json
-from tests.support.conversions import convert
+from tests.support import golden, script_runner
 from tests.support.models import built, tiny_config
+from tests.support.tokenizers import tokenizer_json
+from tests.support.weights.conversions import convert
 
 RECORDED = golden.ROOT / "tests/testdata/huggingface"
 SCRIPT = "tools.convert_checkpoint"

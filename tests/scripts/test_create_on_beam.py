@@ -6,7 +6,8 @@ import signal
 
 import pytest
 
-from tests.support import dask_cluster, golden, script_runner
+from tests.support import golden, script_runner
+from tests.support.serving import dask_cluster
 
 SCRIPT = "create_pretraining_data.py"
 CORPUS = golden.ROOT / "tests/testdata/golden/pretraining_data/corpus"

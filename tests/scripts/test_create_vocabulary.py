@@ -14,8 +14,8 @@ from data.text import tokenization, vocabulary
 from model_folders import presets
 from tests.support import golden, script_runner
 from tests.support.checkpoints import values
-from tests.support.reference_tokenizer import wordpiece
 from tests.support.script_runner import parse_flags
+from tests.support.tokenizers.reference_tokenizer import wordpiece
 
 CORPUS = golden.ROOT / "tests/testdata/golden/pretraining_data/corpus"
 VOCAB = script_runner.SAMPLES / "vocab.txt"

@@ -18,9 +18,9 @@ from data.ner.word_splitting import find_words
 from files.json_files import read_json
 from serving import engines
 from tests.support import script_runner
-from tests.support.csv_files import read_csv, write_csv
 from tests.support.script_runner import parse_flags, read_results
-from tests.support.task_runs import run_commands
+from tests.support.tables.csv_files import read_csv, write_csv
+from tests.support.tasks.task_runs import run_commands
 
 TOPICS = script_runner.SAMPLES / "topics"
 # Columns of a table of tickets.

@@ -6,7 +6,7 @@ import pytest
 
 from command_line.groups import DeviceFlags
 from tests.support import script_runner
-from tests.support.task_files import write_entities
+from tests.support.tasks.task_files import write_entities
 
 
 @pytest.mark.slow

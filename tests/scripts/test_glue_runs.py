@@ -7,11 +7,12 @@ import shutil
 import pytest
 
 from model_folders import presets
-from tests.support import script_runner, task_files
+from tests.support import script_runner
 from tests.support.checkpoints import values
-from tests.support.csv_files import read_csv
 from tests.support.script_runner import parse_flags, read_results
-from tests.support.task_runs import read_predictions, run_task_test
+from tests.support.tables.csv_files import read_csv
+from tests.support.tasks import task_files
+from tests.support.tasks.task_runs import read_predictions, run_task_test
 
 pytestmark = pytest.mark.slow
 

@@ -11,7 +11,7 @@ import pytest
 from model_folders.checkpoint_folders import checkpoint_steps
 from tests.support import events, script_runner
 from tests.support.script_runner import parse_flags
-from tests.support.task_runs import check_resume
+from tests.support.tasks.task_runs import check_resume
 from training.run import history
 
 pytestmark = pytest.mark.slow

@@ -5,15 +5,15 @@ import pytest
 
 import modeling
 from data.text.tokenization import FullTokenizer
-from tests.support.conversions import convert
-from tests.support.kerashub_presets import (
+from tests.support.kinds import assert_close
+from tests.support.script_runner import run
+from tests.support.weights.conversions import convert
+from tests.support.weights.kerashub_presets import (
     FEATURES,
     RECORDED,
     copy_recorded,
     edit,
 )
-from tests.support.kinds import assert_close
-from tests.support.script_runner import run
 
 
 @pytest.fixture

@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from tests.support import exports, fresh_process
+from tests.support import fresh_process
+from tests.support.serving import exports
 
 # Packages that only training, exports and SavedModels need.
 LARGE = {"tensorflow", "keras", "modeling", "training", "scipy", "sklearn"}

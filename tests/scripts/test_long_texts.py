@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import serving
-from tests.support import script_runner, task_files
+from tests.support import script_runner
 from tests.support.report_page import ReportPage
 from tests.support.script_runner import (
     check_refusals,
@@ -14,7 +14,8 @@ from tests.support.script_runner import (
     read_lines,
     read_results,
 )
-from tests.support.task_runs import check_resume, run_task_test
+from tests.support.tasks import task_files
+from tests.support.tasks.task_runs import check_resume, run_task_test
 
 pytestmark = pytest.mark.slow
 

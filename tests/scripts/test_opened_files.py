@@ -5,11 +5,12 @@ import shutil
 
 import pytest
 
-from tests.support import fresh_process, task_files
+from tests.support import fresh_process
 from tests.support.golden import ROOT
 from tests.support.models import write_config
 from tests.support.script_runner import SAMPLES
-from tests.support.squad_files import write_squad
+from tests.support.squad.squad_files import write_squad
+from tests.support.tasks import task_files
 
 # Runs a script, and prints each file that it opens to read, as Python sees it:
 # TensorFlow's own code opens checkpoints, records, and files for a checksum.

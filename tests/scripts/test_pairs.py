@@ -13,11 +13,11 @@ from files.json_files import read_json
 from serving import engines
 from serving.batch.request_files import to_requests
 from tests.support import script_runner
-from tests.support.csv_files import write_csv
 from tests.support.models import TINY
 from tests.support.script_runner import parse_flags, read_lines, read_results
-from tests.support.task_files import EXCEL
-from tests.support.task_runs import run_task_test
+from tests.support.tables.csv_files import write_csv
+from tests.support.tasks.task_files import EXCEL
+from tests.support.tasks.task_runs import run_task_test
 
 pytestmark = pytest.mark.slow
 TOKENIZER = FullTokenizer(script_runner.SAMPLES / "vocab.txt")

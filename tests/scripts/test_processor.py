@@ -12,10 +12,10 @@ import pytest
 
 import serving
 from tests.support import script_runner
-from tests.support.csv_files import read_csv
 from tests.support.golden import ROOT
 from tests.support.pages import blocks
 from tests.support.script_runner import parse_flags, read_results
+from tests.support.tables.csv_files import read_csv
 
 # As users of Google's code added it to run_classifier.py, whose names it uses.
 TICKETS = """

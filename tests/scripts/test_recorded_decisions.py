@@ -11,8 +11,8 @@ import pytest
 
 from files.json_files import read_json
 from tests.support import script_runner
-from tests.support.csv_files import read_csv, write_csv
 from tests.support.script_runner import SAMPLES, read_results
+from tests.support.tables.csv_files import read_csv, write_csv
 
 # Files of the run that a command which does not train may replace.
 RESULTS = ("README.md", "dev_predictions.csv", "eval_results.txt", "model.json")

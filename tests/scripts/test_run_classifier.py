@@ -29,7 +29,7 @@ from tests.support.script_runner import (
     parse_flags,
     read_results,
 )
-from tests.support.task_runs import read_predictions
+from tests.support.tasks.task_runs import read_predictions
 from training.start import StartingPoint
 from training.tasks.classifier import ClassifierTask
 from training.tasks.classifier_setup import create_reader, create_task

@@ -12,7 +12,7 @@ import tensorflow as tf
 
 from data.ner import entity_scoring
 from modeling.checkpoints import tf1
-from tests.support import script_runner, task_files
+from tests.support import script_runner
 from tests.support.checkpoints import values
 from tests.support.report_page import ReportPage
 from tests.support.script_runner import (
@@ -22,8 +22,9 @@ from tests.support.script_runner import (
     read_results,
     snapshot,
 )
-from tests.support.task_files import SENTENCES
-from tests.support.task_runs import check_resume, run_task_test
+from tests.support.tasks import task_files
+from tests.support.tasks.task_files import SENTENCES
+from tests.support.tasks.task_runs import check_resume, run_task_test
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ from files.json_files import read_json
 from tests.support import script_runner
 from tests.support.report_page import ReportPage
 from tests.support.script_runner import parse_flags, read_results
-from tests.support.task_runs import check_resume, run_task_test
+from tests.support.tasks.task_runs import check_resume, run_task_test
 
 SQUAD = script_runner.SAMPLES / "squad"
 

@@ -7,9 +7,10 @@ exports the model.
 import pytest
 
 from files.json_files import read_json
-from tests.support import script_runner, task_files
+from tests.support import script_runner
 from tests.support.checkpoints import values
-from tests.support.task_runs import (
+from tests.support.tasks import task_files
+from tests.support.tasks.task_runs import (
     check_resume,
     read_predictions,
     run_task_test,

@@ -9,7 +9,7 @@ import pytest
 
 import serving
 from tests.support import fresh_process
-from tests.support.exports import (
+from tests.support.serving.exports import (
     CASED_TOKENIZER,
     FORMAT,
     REQUESTS,
@@ -17,7 +17,7 @@ from tests.support.exports import (
     create_options,
     export_model,
 )
-from tests.support.server_process import running
+from tests.support.serving.server_process import running
 
 _ASK = """
 import json, sys

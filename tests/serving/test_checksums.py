@@ -11,8 +11,8 @@ import pytest
 import modeling
 import serving
 from serving import engines
-from tests.support.engines import ENGINES
-from tests.support.exports import (
+from tests.support.serving.engines import ENGINES
+from tests.support.serving.exports import (
     LABELS,
     TEXTS,
     create_model,

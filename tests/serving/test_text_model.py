@@ -15,7 +15,7 @@ import pytest
 import serving
 from serving import engines
 from tests.support.checkpoints import assert_same
-from tests.support.exports import LENGTH, TEXTS, TOKENIZER
+from tests.support.serving.exports import LENGTH, TEXTS, TOKENIZER
 
 PASSAGE = "\U0001f6a2 The light\n\n is kept  by\tAnna, caf\u00e9\r\nHolm. Who?"
 

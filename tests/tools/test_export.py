@@ -8,9 +8,9 @@ from command_line.flags import Parsed
 from data.text.tokenization import FullTokenizer
 from files.atomic import write_json
 from files.json_files import read_json
-from tests.support.huggingface_files import HEAD, change_weights
 from tests.support.models import built, tiny_config
 from tests.support.script_runner import SAMPLES
+from tests.support.weights.huggingface_files import HEAD, change_weights
 from tools import export
 
 

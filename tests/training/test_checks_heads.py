@@ -10,13 +10,13 @@ import modeling
 from command_line.config_values import create_config
 from command_line.flags import Parsed
 from model_folders import kinds, presets
-from tests.support.huggingface_files import (
+from tests.support.models import built, tiny_config
+from tests.support.tasks.toy_task import ToyTask, create_flags, load_tokenizer
+from tests.support.weights.huggingface_files import (
     HEAD,
     change_weights,
     write_huggingface_files,
 )
-from tests.support.models import built, tiny_config
-from tests.support.toy_task import ToyTask, create_flags, load_tokenizer
 from training import checks
 from training.fine_tuning_config import FineTuningConfig
 from training.start import StartingPoint, read_start

@@ -10,8 +10,8 @@ import types
 import pytest
 
 from model_folders import new_folders
-from tests.support import toy_task
 from tests.support.script_runner import read_results, snapshot
+from tests.support.tasks import toy_task
 from training import export_scores
 
 SPLITS = [types.SimpleNamespace(name="eval")]

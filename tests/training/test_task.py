@@ -5,8 +5,8 @@ from types import MappingProxyType
 import numpy as np
 import pytest
 
-from tests.support.task_splits import create_split, create_task_start
-from tests.support.toy_task import ToyTask
+from tests.support.tasks.task_splits import create_split, create_task_start
+from tests.support.tasks.toy_task import ToyTask
 from training.task import Task
 
 BATCHES = [({}, np.zeros((2, 2), "float32"))]

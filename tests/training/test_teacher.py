@@ -12,10 +12,11 @@ import run_classifier
 from command_line.config_values import create_config
 from data.text.tokenization import FullTokenizer
 from model_folders import model_json, presets
-from tests.support import script_runner, toy_task
+from tests.support import script_runner
 from tests.support.checkpoints import assert_same_bits, values
 from tests.support.models import built, tiny_config, write_config
 from tests.support.script_runner import parse_flags
+from tests.support.tasks import toy_task
 from training.teacher import load_teacher
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support.toy_task import create_config
+from tests.support.tasks.toy_task import create_config
 
 
 def check(*given, **flags):

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.support.labeled_tables import (
+from tests.support.tables.labeled_tables import (
     create_processor,
     labels_of,
     read_examples,

@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from tests.support.labeled_tables import (
+from tests.support.tables.labeled_tables import (
     PURPOSES,
     create_processor,
     labels_of,

@@ -6,7 +6,7 @@ import pytest
 
 from command_line.beam_flags import parse_options
 from data.jobs import beam_workers
-from tests.support import dask_cluster
+from tests.support.serving import dask_cluster
 
 # An error in a worker of a runner in Java, such as Flink.
 FLINK = """Pipeline BeamApp-root failed in state FAILED: \

@@ -8,7 +8,7 @@ import pytest
 from data.ner.ner_options import NerOptions
 from data.ner.ner_processor import NerProcessor
 from data.tables.data_file_options import DataFileOptions
-from tests.support import workbooks
+from tests.support.tables import workbooks
 from tests.support.tagged_words import (
     TAGS,
     WORDS,

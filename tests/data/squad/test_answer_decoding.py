@@ -13,7 +13,7 @@ import pytest
 from data.squad import answer_decoding
 from data.squad.squad_options import DecodingOptions
 from data.text import tokenization
-from tests.support.squad_passages import create_windows
+from tests.support.squad.squad_passages import create_windows
 
 TOKENIZER = tokenization.BasicTokenizer()
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from data.squad import answer_decoding
-from tests.support.squad_cases import (
+from tests.support.squad.squad_cases import (
     CASES,
     decoding_options,
     load_case,

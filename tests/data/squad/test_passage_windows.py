@@ -4,7 +4,7 @@ test_passage_windows_golden.py compares windows with those that the original
 recorded.
 """
 
-from tests.support.squad_passages import create_windows
+from tests.support.squad.squad_passages import create_windows
 
 
 def test_char_offsets_find_answers_in_text_without_spaces(tmp_path, tokenizer):

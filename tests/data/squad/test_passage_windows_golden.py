@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.support.squad_cases import (
+from tests.support.squad.squad_cases import (
     CASES,
     load_case,
 )

@@ -6,7 +6,7 @@ import pytest
 
 from data.squad.passage_windows import tokenize_with_spans
 from tests.support import golden
-from tests.support.tokenizer_cases import load_recorded
+from tests.support.tokenizers.tokenizer_cases import load_recorded
 
 
 def to_sigma(text):

@@ -5,7 +5,7 @@ import pytest
 from data.squad import answer_scoring
 from data.squad.squad_examples import read_squad_examples
 from data.squad.squad_questions import read_squad_file
-from tests.support.squad_passages import read_examples
+from tests.support.squad.squad_passages import read_examples
 
 
 def test_training_needs_one_answer(tmp_path):

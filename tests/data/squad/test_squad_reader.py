@@ -4,7 +4,7 @@ import pytest
 
 from data.squad.squad_reader import SquadReader
 from data.tables.table_formats import DEFAULT_LAYOUT
-from tests.support.squad_files import write_squad
+from tests.support.squad.squad_files import write_squad
 
 
 def read(train_file, predict_file):

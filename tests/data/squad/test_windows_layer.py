@@ -16,15 +16,15 @@ from data.squad.squad_examples import WORD, SquadExample
 from data.squad.squad_options import DecodingOptions, WindowOptions
 from data.text import tokenization
 from tests.support import golden
-from tests.support.squad_answers import check_bytes
-from tests.support.squad_cases import (
+from tests.support.squad.squad_answers import check_bytes
+from tests.support.squad.squad_cases import (
     CASES,
     decoding_options,
     load_case,
     load_tokenizer,
     window_options,
 )
-from tests.support.tokenizer_cases import random_strings
+from tests.support.tokenizers.tokenizer_cases import random_strings
 
 SMALL_VOCAB = golden.ROOT / "tests/testdata/golden/vocab/uncased.txt"
 SMALL_WINDOWS = WindowOptions(32, 7, 9)

@@ -17,9 +17,9 @@ from data.ner.ner_options import NerOptions
 from data.ner.ner_processor import NerProcessor
 from data.tables.data_file_options import DataFileOptions
 from data.tables.row_keys import key_of
-from tests.support.csv_files import read_csv, write_csv
 from tests.support.golden import GOLDEN_DIR
 from tests.support.script_runner import SAMPLES
+from tests.support.tables.csv_files import read_csv, write_csv
 
 TOPICS = SAMPLES / "topics"
 

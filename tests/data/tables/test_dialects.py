@@ -3,7 +3,7 @@
 import pytest
 
 from data.tables import dialects
-from tests.support.table_rows import read_only_rows, read_table
+from tests.support.tables.table_rows import read_only_rows, read_table
 
 # Tables whose names or cells make no sense as UTF-8.
 WRONG_BYTES = {

@@ -8,7 +8,7 @@ import re
 import pytest
 
 from data.tables import headers
-from tests.support.table_rows import read_only_rows, read_table
+from tests.support.tables.table_rows import read_only_rows, read_table
 
 NUMBERS_AS_NAMES = {
     "years.csv": "Region,2019,2020\nNorth,12.5,13.1\nSouth,9.2,8.8\n",

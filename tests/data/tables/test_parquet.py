@@ -8,7 +8,7 @@ import pytest
 
 from data.tables.table_formats import read_rows
 from data.tables.tables import Table, read_table
-from tests.support.table_rows import write_table
+from tests.support.tables.table_rows import write_table
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ import pytest
 from data.classification.classification_options import TableOptions
 from data.classification.classification_reader import TABLE_USES
 from data.tables.data_file_options import DataFileOptions
-from tests.support.csv_files import read_csv, write_csv
 from tests.support.script_runner import SAMPLES
+from tests.support.tables.csv_files import read_csv, write_csv
 
 TOPICS = SAMPLES / "topics"
 

@@ -8,7 +8,7 @@ data/tables/table_checks.py finds them.
 
 import pytest
 
-from tests.support.table_rows import read_only_rows, read_table
+from tests.support.tables.table_rows import read_only_rows, read_table
 
 SECOND_NAMES = {
     "types_and_flags.tab": "Category\tText\nd\tstring\nclass\t\nsea\tA boat\n",

@@ -3,7 +3,11 @@
 import pytest
 
 from data.tables.table_formats import Layout, read_rows
-from tests.support.table_rows import read_only_rows, read_table, write_table
+from tests.support.tables.table_rows import (
+    read_only_rows,
+    read_table,
+    write_table,
+)
 
 OTHER_WIDTHS = {
     "one_more.csv": "1,good day\n2,bad, very bad\n3,fine\n",

@@ -11,7 +11,7 @@ import re
 
 import pytest
 
-from tests.support import table_rows
+from tests.support.tables import table_rows
 
 
 def read(tmp_path, name, data, **layout):

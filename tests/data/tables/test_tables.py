@@ -8,7 +8,7 @@ import pytest
 from data.tables import tables
 from data.tables.table_formats import Layout
 from data.tables.tables import Table, read_table
-from tests.support.table_rows import write_table
+from tests.support.tables.table_rows import write_table
 
 
 def test_each_read_of_a_table_has_all_rows(tmp_path):

@@ -3,7 +3,7 @@
 import pytest
 
 from data.tables.titles import check_title
-from tests.support.table_rows import read_only_rows, read_table
+from tests.support.tables.table_rows import read_only_rows, read_table
 
 
 def test_a_number_above_numbers_is_no_title(tmp_path):

@@ -9,7 +9,7 @@ import pytest
 
 from data.tables.table_formats import Layout, read_rows
 from data.tables.tables import Table, read_table
-from tests.support import workbooks
+from tests.support.tables import workbooks
 
 pytest.importorskip("python_calamine", reason="needs requirements/tables.txt")
 

@@ -8,7 +8,7 @@ import tensorflow as tf
 
 from data.text import packing_layer, token_windows, tokenization
 from tests.support import golden
-from tests.support.packed_texts import check_packed
+from tests.support.tokenizers.packed_texts import check_packed
 
 
 @pytest.fixture

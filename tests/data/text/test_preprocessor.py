@@ -20,7 +20,7 @@ from data import text as data_text
 from data.text import BertTextClassifierPreprocessor, FullTokenizer
 from serving.tasks.tokenize import TOKENIZE
 from tests.support import fresh_process
-from tests.support.preprocessor_cases import (
+from tests.support.tokenizers.preprocessor_cases import (
     LENGTH,
     NAMES,
     SAMPLES,
@@ -29,7 +29,7 @@ from tests.support.preprocessor_cases import (
     assert_same,
     expected,
 )
-from tests.support.tokenizer_cases import random_strings
+from tests.support.tokenizers.tokenizer_cases import random_strings
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 
 from data.text import BertTextClassifierPreprocessor, FullTokenizer
-from tests.support.preprocessor_cases import (
+from tests.support.tokenizers.preprocessor_cases import (
     LENGTH,
     SAMPLES,
     SECONDS,

@@ -10,7 +10,7 @@ import tensorflow as tf
 from data.text.tokenization import FullTokenizer
 from serving import ExportOptions
 from tests.support import golden
-from tests.support.tokenizer_cases import random_strings
+from tests.support.tokenizers.tokenizer_cases import random_strings
 
 VOCAB = golden.ROOT / "tests/testdata/golden/vocab/uncased.txt"
 WORDS = ("[PAD]", "[CLS]", "[SEP]", "[MASK]", "[UNK]")

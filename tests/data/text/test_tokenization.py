@@ -14,8 +14,9 @@ from data.classification import classification_examples
 from data.classification.classification_examples import InputExample
 from data.text import tokenization, tokenizer_loading
 from model_folders.presets import Preset
-from tests.support import golden, reference_tokenizer
-from tests.support.tokenizer_cases import (
+from tests.support import golden
+from tests.support.tokenizers import reference_tokenizer
+from tests.support.tokenizers.tokenizer_cases import (
     ASSIGNED,
     load_recorded,
     random_strings,

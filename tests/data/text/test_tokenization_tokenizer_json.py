@@ -5,7 +5,11 @@ import gzip
 import pytest
 
 from data.text import tokenization, tokenizer_loading
-from tests.support.tokenizer_json import SAVED, TOKENS, write_tokenizer_json
+from tests.support.tokenizers.tokenizer_json import (
+    SAVED,
+    TOKENS,
+    write_tokenizer_json,
+)
 
 
 @pytest.fixture(params=["tokenizer.json", "x.json.gz"])

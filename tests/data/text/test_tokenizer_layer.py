@@ -12,8 +12,11 @@ import tensorflow as tf
 
 from data.text import tokenization
 from tests.support import golden
-from tests.support.packed_texts import check_packed
-from tests.support.tokenizer_cases import load_recorded, random_strings
+from tests.support.tokenizers.packed_texts import check_packed
+from tests.support.tokenizers.tokenizer_cases import (
+    load_recorded,
+    random_strings,
+)
 
 SMALL_VOCAB = golden.ROOT / "tests/testdata/golden/vocab/uncased.txt"
 

@@ -6,8 +6,9 @@ import re
 import modeling
 from model_folders import kinds, presets
 from model_folders.cards import cards, descriptions
-from tests.support import models, toy_task
+from tests.support import models
 from tests.support.models import built
+from tests.support.tasks import toy_task
 from training.run import run_description
 from training.run.recorded_command import command_to_record
 from training.start import StartingPoint

@@ -25,13 +25,13 @@ from modeling import (
     save_huggingface,
 )
 from tests.support.checkpoints import assert_same_bits
-from tests.support.huggingface_files import (
+from tests.support.kinds import assert_close
+from tests.support.weights.huggingface_files import (
     CONFIG,
     POSITIONS,
     RECORDED,
     write_huggingface_files,
 )
-from tests.support.kinds import assert_close
 
 
 def create_tensors(name="BertModel"):

@@ -8,7 +8,7 @@ import json
 import pytest
 
 from modeling import load_config
-from tests.support.huggingface_files import write_huggingface_files
+from tests.support.weights.huggingface_files import write_huggingface_files
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,8 @@ from scipy import special
 import modeling
 from modeling import ops
 from modeling.layers import all_layers
-from tests.support.huggingface_files import CONFIG
 from tests.support.models import built
+from tests.support.weights.huggingface_files import CONFIG
 
 
 def gelu_exact(x):

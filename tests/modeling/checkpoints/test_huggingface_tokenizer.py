@@ -8,8 +8,8 @@ from data.text import tokenization
 from model_folders import presets
 from model_folders.tokenizer_files import create_tokenizer_files
 from modeling import BertConfig, BertModel, save_huggingface
-from tests.support.huggingface_files import CONFIG, POSITIONS, V
 from tests.support.models import built
+from tests.support.weights.huggingface_files import CONFIG, POSITIONS, V
 
 TOKENS = ["[UNK]", "[CLS]", "[SEP]", "[MASK]", "[PAD]", "un", "##able", "é"]
 

@@ -19,15 +19,15 @@ from model_folders import kinds, presets
 from modeling import task_models
 from modeling.checkpoints.names import original_name
 from tests.support.golden import ROOT
-from tests.support.kerashub_presets import (
+from tests.support.models import built, tiny_config
+from tests.support.script_runner import SAMPLES, snapshot
+from tests.support.weights.kerashub_presets import (
     CONFIG,
     LABELS,
     create_perturbed,
     write_preset,
     write_release,
 )
-from tests.support.models import built, tiny_config
-from tests.support.script_runner import SAMPLES, snapshot
 
 RECORDED = ROOT / "tests/testdata/weights/kerashub/classifier"
 CLASSIFIER_FILES = {

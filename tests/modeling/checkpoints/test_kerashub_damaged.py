@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 import modeling
-from tests.support.kerashub_presets import (
+from tests.support.weights.kerashub_presets import (
     QUERY,
     copy_backbone,
     copy_recorded,
     edit,
 )
-from tests.support.odd_datasets import ODD_DATASETS
+from tests.support.weights.odd_datasets import ODD_DATASETS
 
 
 @pytest.fixture

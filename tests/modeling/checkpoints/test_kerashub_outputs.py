@@ -6,15 +6,15 @@ import tensorflow as tf
 
 import modeling
 from data.text.tokenization import FullTokenizer
-from tests.support.kerashub_presets import (
+from tests.support.kinds import assert_close
+from tests.support.models import create_batch
+from tests.support.weights.kerashub_presets import (
     LABELS,
     create_perturbed,
     perturb,
     write_preset,
     write_release,
 )
-from tests.support.kinds import assert_close
-from tests.support.models import create_batch
 
 # Words with accents, in upper case and of several scripts.
 TEXTS = ["The boat was OLD, cafés and Ångström!", "東京 x+y  [ok] naïve"]

@@ -15,8 +15,9 @@ import pytest
 import modeling
 from model_folders import kinds, presets
 from modeling.checkpoints.names import original_name
-from tests.support import weights_fuzz
-from tests.support.kerashub_presets import (
+from tests.support.kinds import assert_close
+from tests.support.weights import weights_fuzz
+from tests.support.weights.kerashub_presets import (
     FEATURES,
     QUERY,
     RECORDED,
@@ -24,7 +25,6 @@ from tests.support.kerashub_presets import (
     copy_recorded,
     edit,
 )
-from tests.support.kinds import assert_close
 from training.run import fingerprints
 
 MASKED_LM = {

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support import fresh_process, weights_fuzz
+from tests.support import fresh_process
+from tests.support.weights import weights_fuzz
 
 SEED = 57
 CASES = 2000
@@ -29,7 +30,7 @@ def run_cases(models, first, last):
     """Returns the lines that a process prints, and its status and errors."""
     done = fresh_process.run(
         "-m",
-        "tests.support.weights_fuzz",
+        "tests.support.weights.weights_fuzz",
         str(models),
         str(SEED),
         str(first),

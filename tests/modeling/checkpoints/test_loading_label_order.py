@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import modeling
-from tests.support.huggingface_files import CONFIG
 from tests.support.models import built
+from tests.support.weights.huggingface_files import CONFIG
 
 FEATURES = {"input_ids": np.arange(8)[None]}
 

@@ -21,8 +21,8 @@ from tensorflow.core.protobuf.trackable_object_graph_pb2 import (
 import modeling
 from data.text.tokenization import FullTokenizer
 from model_folders import presets
-from tests.support.conversions import convert
 from tests.support.golden import ROOT
+from tests.support.weights.conversions import convert
 
 WEIGHTS = ROOT / "tests/testdata/weights/modelgarden"
 GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"

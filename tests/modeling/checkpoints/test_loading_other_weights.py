@@ -10,10 +10,11 @@ import pytest
 
 import modeling
 from model_folders import presets
-from tests.support import toy_task, weights_fuzz
-from tests.support.conversions import convert
 from tests.support.golden import ROOT
-from tests.support.huggingface_files import CONFIG, change_weights
+from tests.support.tasks import toy_task
+from tests.support.weights import weights_fuzz
+from tests.support.weights.conversions import convert
+from tests.support.weights.huggingface_files import CONFIG, change_weights
 from training import teacher
 
 RECORDED = ROOT / "tests/testdata/huggingface/BertModel"

@@ -16,7 +16,7 @@ from data.text.tokenization import FullTokenizer
 from model_folders import kinds, presets
 from tests.support import script_runner
 from tests.support.golden import ROOT
-from tests.support.odd_datasets import ODD_DATASETS
+from tests.support.weights.odd_datasets import ODD_DATASETS
 
 WEIGHTS = ROOT / "tests/testdata/weights"
 # Small models of each class, which record.py saved, and their outputs.

@@ -12,7 +12,7 @@ from serving.serving_flags import DEFAULT_TASK_FLAGS
 from serving.tasks.request_fields import Field
 from serving.tasks.text_task import Encoded, TextTask
 from tests.support import script_runner
-from tests.support.score_task import PARSE_NUMBER_TASK, create_model
+from tests.support.tasks.score_task import PARSE_NUMBER_TASK, create_model
 
 
 class Asked:

@@ -20,7 +20,7 @@ from command_line.flags import Parsed
 from serving.batch import answering
 from serving.batch.answers.answer_rows import AnswerRow
 from tests.support import script_runner
-from tests.support.csv_files import read_csv
+from tests.support.tables.csv_files import read_csv
 
 NUM_ROWS = 150
 TEXTS = [f"The boat {'of the sea ' * (i % 5)}{i}." for i in range(NUM_ROWS)]

@@ -17,10 +17,10 @@ import tensorflow as tf
 
 import serving
 from serving import engines
-from tests.support import exports
 from tests.support.checkpoints import assert_same
-from tests.support.engines import ENGINES, needs, run_predict
-from tests.support.exports import (
+from tests.support.serving import exports
+from tests.support.serving.engines import ENGINES, needs, run_predict
+from tests.support.serving.exports import (
     FORMAT,
     INSTALLED,
     LENGTH,
@@ -29,7 +29,7 @@ from tests.support.exports import (
     SMALL,
     TEXTS,
 )
-from tests.support.keeping_task import BatchKeepingTask
+from tests.support.tasks.keeping_task import BatchKeepingTask
 
 pytestmark = pytest.mark.slow
 

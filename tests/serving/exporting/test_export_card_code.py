@@ -12,8 +12,8 @@ import pytest
 
 import modeling
 import serving
-from tests.support.engines import ENGINES, needs
-from tests.support.exports import (
+from tests.support.serving.engines import ENGINES, needs
+from tests.support.serving.exports import (
     LABELS,
     LENGTH,
     TAGS,

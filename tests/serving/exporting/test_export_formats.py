@@ -18,9 +18,14 @@ from modeling import ops
 from modeling.layers import all_layers
 from serving import engines
 from serving.exporting import formats
-from tests.support.engines import ENGINES, saturates
-from tests.support.exports import LABELS, LENGTH, create_model, create_options
 from tests.support.models import create_batch
+from tests.support.serving.engines import ENGINES, saturates
+from tests.support.serving.exports import (
+    LABELS,
+    LENGTH,
+    create_model,
+    create_options,
+)
 
 BATCH = create_batch([LENGTH, 7, 12], LENGTH)
 FORMATS = ENGINES[:2]

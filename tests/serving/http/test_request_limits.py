@@ -11,7 +11,7 @@ from serving.http.errors import HttpError
 from serving.http.request_limits import RequestLimits
 from serving.http.server_queue import QueuedCall
 from serving.serving_flags import LimitFlags
-from tests.support.score_task import PARSE_NUMBER_TASK
+from tests.support.tasks.score_task import PARSE_NUMBER_TASK
 
 
 def read_body(*parts, **limits):

@@ -11,7 +11,7 @@ import serving
 from serving.http.server import Server
 from serving.http.server_queue import ServedModel
 from serving.serving_flags import EngineFlags
-from tests.support import asgi, exports
+from tests.support.serving import asgi, exports
 
 PATH = "/api/models/m/classify"
 

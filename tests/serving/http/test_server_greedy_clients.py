@@ -10,7 +10,7 @@ import threading
 
 import pytest
 
-from tests.support.server_process import ask, running
+from tests.support.serving.server_process import ask, running
 from tests.support.waiting import TIMEOUT, wait_until
 
 TAG = "/api/models/ner/tag"

@@ -16,7 +16,7 @@ from selenium.webdriver.support.ui import Select, WebDriverWait  # noqa: E402
 
 from tests.support.golden import ROOT  # noqa: E402
 from tests.support.pages import blocks  # noqa: E402
-from tests.support.server_process import running  # noqa: E402
+from tests.support.serving.server_process import running  # noqa: E402
 
 pytestmark = pytest.mark.slow
 

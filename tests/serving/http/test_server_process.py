@@ -23,9 +23,9 @@ from serving.serving_flags import TaskFlags
 from serving.tasks.asking import ask_model
 from tests.support import script_runner
 from tests.support.checkpoints import assert_same
-from tests.support.engines import run_predict
-from tests.support.exports import MASKED, TEXTS
-from tests.support.server_process import running, send
+from tests.support.serving.engines import run_predict
+from tests.support.serving.exports import MASKED, TEXTS
+from tests.support.serving.server_process import running, send
 
 TEXT = {"text": "The harbor light is on."}
 TAG = "/api/models/ner/tag"

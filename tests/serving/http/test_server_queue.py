@@ -23,8 +23,9 @@ from serving.http.server_queue import QueuedCall, ServedModel
 from serving.serving_flags import EngineFlags, LimitFlags
 from serving.tasks.request_fields import Field
 from serving.tasks.text_task import Encoded, TextTask
-from tests.support import asgi, script_runner
-from tests.support.server_process import send
+from tests.support import script_runner
+from tests.support.serving import asgi
+from tests.support.serving.server_process import send
 from tests.support.waiting import TIMEOUT, wait_until
 
 

@@ -10,7 +10,7 @@ import pytest
 from tests.support import script_runner
 from tests.support.golden import ROOT
 from tests.support.pages import blocks
-from tests.support.server_process import ask, running
+from tests.support.serving.server_process import ask, running
 from tests.support.waiting import TIMEOUT
 
 ORIGINS = ["https://example.com", "http://localhost:3000"]

@@ -13,7 +13,7 @@ from data.squad.passage_windows import create_squad_features
 from data.squad.squad_examples import WORD, SquadExample
 from data.squad.squad_options import DecodingOptions
 from serving import engines
-from tests.support.exports import (
+from tests.support.serving.exports import (
     CASED_TOKENIZER,
     DECODING,
     QUESTIONS,
@@ -21,7 +21,7 @@ from tests.support.exports import (
     create_model,
     create_options,
 )
-from tests.support.squad_answers import check_bytes
+from tests.support.squad.squad_answers import check_bytes
 
 pytestmark = pytest.mark.slow
 

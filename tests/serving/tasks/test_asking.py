@@ -5,7 +5,7 @@ import pytest
 from serving.tasks import text_task
 from serving.tasks.asking import ask_model
 from serving.tasks.request_fields import Field
-from tests.support.score_task import PARSE_NUMBER_TASK, create_model
+from tests.support.tasks.score_task import PARSE_NUMBER_TASK, create_model
 
 
 def test_texts_of_a_batch_that_failed_are_encoded_only_once(caplog):

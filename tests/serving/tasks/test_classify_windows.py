@@ -14,7 +14,7 @@ from data.classification.label_decoding import (
 from data.text.token_windows import cut_spans
 from serving import engines
 from serving.engines import Input
-from tests.support.exports import (
+from tests.support.serving.exports import (
     FORMAT,
     LABELS,
     LENGTH,

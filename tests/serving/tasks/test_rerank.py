@@ -9,10 +9,10 @@ import pytest
 
 import modeling
 import serving
-from tests.support import asgi
 from tests.support.checkpoints import assert_same
-from tests.support.engines import PREDICT, run_predict
-from tests.support.exports import (
+from tests.support.serving import asgi
+from tests.support.serving.engines import PREDICT, run_predict
+from tests.support.serving.exports import (
     LENGTH,
     TOKENIZER,
     create_model,

@@ -12,7 +12,7 @@ import pytest
 from imports.installation import install_command
 from serving import engines
 from tests.support import fresh_process
-from tests.support.exports import INSTALLED
+from tests.support.serving.exports import INSTALLED
 
 
 def needs(name):

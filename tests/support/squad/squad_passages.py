@@ -11,7 +11,7 @@ from data.squad import passage_windows
 from data.squad.squad_examples import read_squad_examples
 from data.squad.squad_options import WindowOptions
 from data.squad.squad_questions import read_squad_file
-from tests.support.squad_files import write_squad
+from tests.support.squad.squad_files import write_squad
 
 OPTIONS = WindowOptions(max_seq_length=12, doc_stride=4, max_query_length=4)
 

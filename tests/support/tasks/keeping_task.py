@@ -7,7 +7,8 @@ For example:
 
 from model_folders import presets
 from modeling import BertConfig
-from tests.support import exports, toy_task
+from tests.support.serving import exports
+from tests.support.tasks import toy_task
 from training import export_scores
 from training.run.run_folder import RunFolder
 from training.sets import splits

@@ -7,7 +7,8 @@ For example:
 
 import modeling
 from model_folders import model_json, presets
-from tests.support import models, toy_task
+from tests.support import models
+from tests.support.tasks import toy_task
 from training.run.resuming import check_resumed, settings_to_record
 from training.run.run_folder import RunFolder
 

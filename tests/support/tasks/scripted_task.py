@@ -11,8 +11,8 @@ import numpy as np
 
 from files.json_files import read_json
 from model_folders.checkpoint_folders import checkpoint_steps
-from tests.support import toy_task
 from tests.support.checkpoints import values
+from tests.support.tasks import toy_task
 
 LENGTH = 4
 EXAMPLES = 8

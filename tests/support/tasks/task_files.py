@@ -10,7 +10,7 @@ import shutil
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from tests.support.csv_files import write_csv
+from tests.support.tables.csv_files import write_csv
 
 # A byte order mark comes first, as Excel writes it.
 EXCEL = "utf-8-sig"

@@ -8,7 +8,11 @@ For example:
 
 from command_line import config_values
 from tests.support.models import SMALL
-from tests.support.toy_task import create_flags, create_start, load_tokenizer
+from tests.support.tasks.toy_task import (
+    create_flags,
+    create_start,
+    load_tokenizer,
+)
 from training.fine_tuning_config import DataFileConfig
 from training.task import Split
 

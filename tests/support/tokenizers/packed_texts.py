@@ -13,7 +13,7 @@ from data.classification.classification_examples import (
     convert_single_example,
 )
 from data.text import packing_layer
-from tests.support.exports import LENGTH
+from tests.support.serving.exports import LENGTH
 
 
 def pack(served, text_a, text_b=None):

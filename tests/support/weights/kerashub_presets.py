@@ -17,10 +17,10 @@ import numpy as np
 import modeling
 from data.text.tokenization import FullTokenizer
 from model_folders import kinds, model_json
-from tests.support.conversions import convert
 from tests.support.golden import ROOT
 from tests.support.models import built, tiny_config
 from tests.support.script_runner import SAMPLES
+from tests.support.weights.conversions import convert
 
 LABELS = ["no", "yes", "maybe"]
 CONFIG = tiny_config(vocab_size=1600, num_attention_heads=4, type_vocab_size=3)

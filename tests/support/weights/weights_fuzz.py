@@ -1,6 +1,6 @@
 """Opens models with changed files, in a process of its own.
 
-    python -m tests.support.weights_fuzz FOLDER SEED FIRST LAST
+    python -m tests.support.weights.weights_fuzz FOLDER SEED FIRST LAST
 
 Prints a JSON line before and after each case, so that the last line shows which
 case ended the process. Each case is the same in every process.
@@ -17,8 +17,8 @@ from pathlib import Path
 
 import numpy as np
 
-from tests.support import changed_files
 from tests.support.golden import ROOT
+from tests.support.weights import changed_files
 
 # Seconds after which a case hangs, and its process ends.
 _HANGS = 60
@@ -252,7 +252,7 @@ def _evaluate(folder):
 
 def _teach(folder):
     import modeling
-    from tests.support import toy_task
+    from tests.support.tasks import toy_task
     from training import teacher
 
     config = toy_task.create_config(

@@ -6,7 +6,7 @@ import pytest
 
 import modeling
 from tests.support.models import SMALL
-from tests.support.toy_task import (
+from tests.support.tasks.toy_task import (
     ToyTask,
     create_config,
     create_start,

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import modeling
-from tests.support import toy_task
 from tests.support.checkpoints import values
 from tests.support.models import built, tiny_config
+from tests.support.tasks import toy_task
 
 WARNING = "The head starts at random values: output_weights, output_bias"
 

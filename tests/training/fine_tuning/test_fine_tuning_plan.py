@@ -5,8 +5,8 @@ import pytest
 import modeling
 from model_folders.recorded_sets import RECORDED_SETS, RecordedSet
 from tests.support.models import TINY
-from tests.support.run_settings import begin_run, touch_checkpoint
-from tests.support.toy_task import ToyTask, create_run, parse_flags
+from tests.support.tasks.run_settings import begin_run, touch_checkpoint
+from tests.support.tasks.toy_task import ToyTask, create_run, parse_flags
 from training.fine_tuning.fine_tuning_plan import (
     create_plan,
     list_settings,

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 import modeling
-from tests.support import scripted_task, toy_task
 from tests.support.checkpoints import assert_same_bits, values
 from tests.support.script_runner import read_results
-from tests.support.scripted_task import (
+from tests.support.tasks import scripted_task, toy_task
+from tests.support.tasks.scripted_task import (
     STEPS_PER_EPOCH,
     exported_steps,
     run_task,

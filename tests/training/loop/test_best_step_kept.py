@@ -11,10 +11,10 @@ import pytest
 
 import modeling
 from model_folders.checkpoint_folders import checkpoint_steps, find_best
-from tests.support import scripted_task, toy_task
 from tests.support.checkpoints import assert_same_bits, values
 from tests.support.script_runner import read_results
-from tests.support.scripted_task import (
+from tests.support.tasks import scripted_task, toy_task
+from tests.support.tasks.scripted_task import (
     WITHOUT_TRAINING,
     exported_steps,
     recorded_best_step,

@@ -8,9 +8,10 @@ import socket
 import pytest
 
 from model_folders.checkpoint_folders import checkpoint_steps
-from tests.support import events, script_runner, task_files
+from tests.support import events, script_runner
 from tests.support.golden import ROOT
 from tests.support.models import NO_DROPOUT, write_config
+from tests.support.tasks import task_files
 from training.loop import devices, stopping
 
 # Steps that are compared. A run makes some more until a signal stops it.

@@ -1,6 +1,6 @@
 """What model.json records of a command."""
 
-from tests.support.toy_task import parse_flags
+from tests.support.tasks.toy_task import parse_flags
 from training.run.recorded_command import command_to_record
 
 

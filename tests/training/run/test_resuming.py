@@ -7,8 +7,8 @@ settings.
 import pytest
 
 from model_folders import presets
-from tests.support import toy_task
-from tests.support.run_settings import (
+from tests.support.tasks import toy_task
+from tests.support.tasks.run_settings import (
     RECORDS,
     start_or_resume,
     touch_checkpoint,

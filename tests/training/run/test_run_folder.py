@@ -11,9 +11,10 @@ import pytest
 import modeling
 from model_folders import model_json, presets
 from model_folders.checkpoint_folders import find_best
-from tests.support import models, toy_task
+from tests.support import models
 from tests.support.golden import ROOT
-from tests.support.run_settings import (
+from tests.support.tasks import toy_task
+from tests.support.tasks.run_settings import (
     RECORDS,
     begin_run,
     start_or_resume,

@@ -10,7 +10,7 @@ import pytest
 
 from data.io.records import read_records
 from modeling import BertConfig
-from tests.support.toy_task import (
+from tests.support.tasks.toy_task import (
     ToyTask,
     create_config,
     create_start,

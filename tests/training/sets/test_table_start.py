@@ -13,7 +13,7 @@ from command_line import config_values
 from data.classification.classification_options import TableOptions
 from data.classification.classification_reader import TABLE_USES
 from data.tables.data_file_options import DataFileOptions
-from tests.support.csv_files import write_csv
+from tests.support.tables.csv_files import write_csv
 from training.sets.table_start import adapt_to_rows
 from training.start import StartingPoint
 

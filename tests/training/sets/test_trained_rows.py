@@ -13,7 +13,7 @@ from data.tables.row_keys import RULE_VERSION
 from model_folders import kinds
 from model_folders.presets import Preset
 from model_folders.recorded_sets import DevSetRule, RecordedSet
-from tests.support import toy_task
+from tests.support.tasks import toy_task
 from training.sets.dev_set_rule import add_dev_set_rule
 from training.sets.trained_rows import check_train_set
 

@@ -10,7 +10,7 @@ from data.classification.classification_examples import InputExample
 from data.classification.classification_options import ClassifierOptions
 from data.classification.metrics import compute_metrics
 from tests.support.models import SMALL
-from tests.support.task_splits import create_split, create_task_start
+from tests.support.tasks.task_splits import create_split, create_task_start
 from training.tasks.classifier import ClassifierTask
 
 LABELS = ["no", "yes"]

@@ -9,7 +9,7 @@ import modeling
 from data.classification.classification_examples import InputExample
 from data.classification.metrics import compute_metrics
 from tests.support.models import SMALL
-from tests.support.task_splits import create_split, create_task_start
+from tests.support.tasks.task_splits import create_split, create_task_start
 from training.tasks.embedding import EmbeddingTask
 
 SCORED = {"train": True, "eval": True}

@@ -9,7 +9,7 @@ from data.ner.ner_example import NerExample
 from data.ner.sentence_windows import create_ner_features
 from modeling import BertTokenClassifier
 from tests.support.models import SMALL
-from tests.support.task_splits import create_split, create_task_start
+from tests.support.tasks.task_splits import create_split, create_task_start
 from training.tasks.ner import NerTask
 
 TAGS = ["O", "B-PER", "I-PER"]

@@ -10,7 +10,7 @@ from data.squad.squad_reader import SquadReader
 from data.tables.table_formats import DEFAULT_LAYOUT
 from modeling import BertSpanLabeler
 from tests.support.models import SMALL
-from tests.support.task_splits import create_split, create_task_start
+from tests.support.tasks.task_splits import create_split, create_task_start
 from training.tasks.squad import SquadTask
 
 LENGTH = 24

@@ -9,7 +9,7 @@ from data.classification.swag_examples import SwagExample
 from data.tables.table_formats import DEFAULT_LAYOUT
 from modeling import BertMultipleChoice
 from tests.support.models import SMALL
-from tests.support.task_splits import create_split, create_task_start
+from tests.support.tasks.task_splits import create_split, create_task_start
 from training.tasks.swag import SwagTask
 
 ENDINGS = ["the drums .", "the horns .", "a door .", "nobody ."]

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from tests.support import script_runner
-from tests.support.bulk_files import (
+from tests.support.serving.bulk_files import (
     WORDS,
     make_text,
     read_rows,

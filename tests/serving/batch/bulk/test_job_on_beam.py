@@ -5,9 +5,10 @@ import signal
 
 import pytest
 
-from tests.support import dask_cluster, script_runner
-from tests.support.bulk_files import shards_of, write_texts
-from tests.support.exports import relabel
+from tests.support import script_runner
+from tests.support.serving import dask_cluster
+from tests.support.serving.bulk_files import shards_of, write_texts
+from tests.support.serving.exports import relabel
 
 
 @pytest.fixture(autouse=True)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import pytest
 
 from tests.support import fresh_process, script_runner
-from tests.support.bulk_files import shards_of, write_texts
+from tests.support.serving.bulk_files import shards_of, write_texts
 
 FLAGS = {
     "input_file": "in.txt",

@@ -17,8 +17,8 @@ from data.tables.layout_options import LayoutOptions
 from serving import text_model
 from serving.batch.bulk import answer_settings, job
 from serving.serving_flags import TaskFlags
-from tests.support.bulk_files import read_rows, shards_of, write_inputs
-from tests.support.exports import relabel
+from tests.support.serving.bulk_files import read_rows, shards_of, write_inputs
+from tests.support.serving.exports import relabel
 
 
 def settings_for(path):

@@ -12,9 +12,14 @@ import pytest
 import modeling
 import serving
 from serving import engines
-from tests.support.engines import saturates
-from tests.support.exports import HEADS, LENGTH, create_model, create_options
 from tests.support.models import create_batch
+from tests.support.serving.engines import saturates
+from tests.support.serving.exports import (
+    HEADS,
+    LENGTH,
+    create_model,
+    create_options,
+)
 
 onnx = pytest.importorskip("onnx", reason="needs requirements/onnx.txt")
 onnxruntime = pytest.importorskip("onnxruntime")

@@ -16,8 +16,9 @@ from scipy import special
 
 import serving
 from serving import engines
-from tests.support import exports, script_runner
-from tests.support.exports import CASED_TOKENIZER, TOKENIZER
+from tests.support import script_runner
+from tests.support.serving import exports
+from tests.support.serving.exports import CASED_TOKENIZER, TOKENIZER
 
 pytest.importorskip("onnx", reason="needs requirements/onnx.txt")
 pytest.importorskip("onnxruntime", reason="needs requirements/onnx.txt")

@@ -13,8 +13,9 @@ import modeling
 import serving
 from data.squad.squad_options import WindowOptions
 from serving.exporting.signatures import embed_graph, tokenize_graph
-from tests.support import exports, memory
-from tests.support.exports import TOKENIZER, create_model
+from tests.support import memory
+from tests.support.serving import exports
+from tests.support.serving.exports import TOKENIZER, create_model
 
 OPTIONS = serving.ExportOptions(tokenizer=TOKENIZER, max_seq_length=64)
 

@@ -6,7 +6,7 @@ from scipy import special
 
 from modeling import BertMultipleChoice
 from serving.exporting.signatures.choose_graph import create_head
-from tests.support.exports import create_model, create_options
+from tests.support.serving.exports import create_model, create_options
 
 INPUT_IDS = np.random.default_rng(0).integers(1, 50, (2, 4, 6)).astype("int32")
 

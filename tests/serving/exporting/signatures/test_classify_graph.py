@@ -3,8 +3,8 @@
 import numpy as np
 from scipy import special
 
-from tests.support.exports import LABELS
-from tests.support.packed_texts import pack
+from tests.support.serving.exports import LABELS
+from tests.support.tokenizers.packed_texts import pack
 
 
 def test_classify_returns_probabilities_and_labels(exports):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tests.support.packed_texts import pack
+from tests.support.tokenizers.packed_texts import pack
 
 
 def test_embed_returns_the_vectors_of_the_model(exports):

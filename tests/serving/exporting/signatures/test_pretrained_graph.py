@@ -6,13 +6,13 @@ from scipy import special
 
 import serving
 from data.text.tokenization import FullTokenizer
-from tests.support.exports import (
+from tests.support.serving.exports import (
     LENGTH,
     TOKENIZER,
     create_options,
     export_model,
 )
-from tests.support.packed_texts import pack
+from tests.support.tokenizers.packed_texts import pack
 
 
 def test_next_sentence_returns_the_probability(exports):

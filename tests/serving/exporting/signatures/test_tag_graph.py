@@ -6,7 +6,7 @@ import tensorflow as tf
 
 from modeling import BertTokenClassifier
 from serving.exporting.signatures.tag_graph import create_head
-from tests.support.exports import TAGS, create_model, create_options
+from tests.support.serving.exports import TAGS, create_model, create_options
 
 TEXTS = ["Anna, of York\u2014often", "the sea"]
 

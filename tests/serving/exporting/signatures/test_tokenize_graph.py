@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 
 from serving.exporting.signatures.tokenize_graph import create_endpoints
-from tests.support.exports import LENGTH, TOKENIZER, create_options
+from tests.support.serving.exports import LENGTH, TOKENIZER, create_options
 
 FIRST = ["The harbor light is on.", "a boat " * 40]
 SECOND = ["the sea", ""]
