@@ -173,7 +173,7 @@ def with_casing(parsed: flags.Parsed[Config]) -> Config:
     tokenizer = tokenizer_loading.load_tokenizer(
         options.vocab_file,
         options.do_lower_case,
-        is_given="do_lower_case" in parsed.given,
+        is_set_by_user="do_lower_case" in parsed.set_by_user,
     )
     return config_values.replace_values(
         parsed.config, do_lower_case=tokenizer.do_lower_case
@@ -182,7 +182,7 @@ def with_casing(parsed: flags.Parsed[Config]) -> Config:
 
 def main(parsed: flags.Parsed[Config]) -> None:
     """Checks the flags, and writes the records for pretraining."""
-    start = time.monotonic()
+    began = time.monotonic()
     config = parsed.config
     beam_options = config.beam.parse(parsed.arguments, config.num_processes)
     input_files = text_files.expand_patterns(config.input_file, "input_file")
@@ -197,7 +197,7 @@ def main(parsed: flags.Parsed[Config]) -> None:
         written = create_in_order(config, input_files)
     print(
         f"{written.num_instances:,} instances from {len(input_files)} file(s) "
-        f"{written.place}, in {time.monotonic() - start:.1f} s"
+        f"{written.place}, in {time.monotonic() - began:.1f} s"
     )
 
 

@@ -146,7 +146,7 @@ def create_batches(
 
 
 def format_features(
-    number: int,
+    line_index: int,
     tokens: Sequence[str],
     layers: Sequence[int],
     vectors: Sequence[FloatArray],
@@ -154,7 +154,7 @@ def format_features(
     """Returns the line of --output_file for a text, as Google's script does.
 
     Args:
-        number: index of the text's line in --input_file.
+        line_index: index of the text's line in --input_file.
         tokens: N WordPieces of the text.
         layers: indices of L blocks.
         vectors: outputs of the blocks, L arrays, float [N, W].
@@ -170,7 +170,7 @@ def format_features(
             for layer, values in zip(layers, blocks, strict=True)
         ]
         features.append({"token": token, "layers": outputs})
-    return {"linex_index": number, "features": features}
+    return {"linex_index": line_index, "features": features}
 
 
 def parse_layers(value: str, num_blocks: int) -> list[int]:
@@ -189,13 +189,13 @@ def parse_layers(value: str, num_blocks: int) -> list[int]:
 
 
 def read_model_files(
-    config: Config, given: frozenset[str], preset: presets.Preset
+    config: Config, set_by_user: frozenset[str], preset: presets.Preset
 ) -> tuple["modeling.BertConfig", tokenization.FullTokenizer]:
     """Reads the configuration and the vocabulary.
 
     Args:
         config: the flags, completed by what the folder of the weights states.
-        given: names of the flags that the user set.
+        set_by_user: names of the flags that the user set.
         preset: Preset of the weights.
 
     Raises:
@@ -211,7 +211,7 @@ def read_model_files(
     tokenizer = tokenizer_loading.load_tokenizer(
         config.model.required_vocab_file,
         config.model.do_lower_case,
-        is_given="do_lower_case" in given,
+        is_set_by_user="do_lower_case" in set_by_user,
         vocab_size=bert_config.vocab_size,
         preset=preset,
     )
@@ -258,7 +258,7 @@ def write_vectors(
         batch_size=config.batch_size,
         trim=not has_fixed_shapes,
     )
-    number = 0
+    num_lines = 0
     with atomic_open(config.output_file) as file:
         for features, outputs in predictor.predict(batches, label="Extracting"):
             blocks = outputs["all_encoder_layers"]
@@ -266,12 +266,12 @@ def write_vectors(
                 ids = features["input_ids"][row, :length].tolist()
                 tokens = tokenizer.convert_ids_to_tokens(ids)
                 vectors = [blocks[layer][row, :length] for layer in layers]
-                line = format_features(number, tokens, layers, vectors)
-                number += 1
+                line = format_features(num_lines, tokens, layers, vectors)
+                num_lines += 1
                 # JSON has no value that is not finite.
                 text = json.dumps(line, allow_nan=False)
                 file.write(f"{text}\n".encode())
-    return number
+    return num_lines
 
 
 def main(parsed: flags.Parsed[Config]) -> None:
@@ -280,15 +280,17 @@ def main(parsed: flags.Parsed[Config]) -> None:
     preset = presets.read_preset(checkpoint, "--init_checkpoint")
     stated = preset.identity_flags()
     config = config_values.fill_unset(
-        parsed.config, parsed.given, stated, checkpoint
+        parsed.config, parsed.set_by_user, stated, checkpoint
     )
-    bert_config, tokenizer = read_model_files(config, parsed.given, preset)
+    bert_config, tokenizer = read_model_files(
+        config, parsed.set_by_user, preset
+    )
     identity.check_identity(preset, bert_config, tokenizer)
     preset.warn_of_pooling()
     layers = parse_layers(config.layers, bert_config.num_hidden_layers)
     predictor = create_predictor(config, bert_config, preset)
-    number = write_vectors(config, tokenizer, layers, predictor)
-    logging.info("Wrote %d lines to %s", number, config.output_file)
+    num_lines = write_vectors(config, tokenizer, layers, predictor)
+    logging.info("Wrote %d lines to %s", num_lines, config.output_file)
 
 
 command = functools.partial(cli.run, main, Config)

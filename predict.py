@@ -204,25 +204,25 @@ def load_model(config: Config) -> TextModel:
     return load_once(config.model, config.num_threads, config.engine.engine)
 
 
-class Items(NamedTuple):
-    """The requests to answer.
+class RequestSource(NamedTuple):
+    """The requests to answer, and their number.
 
     Attributes:
         requests: the requests, as they are read.
-        number: how many there are, None for texts and for a pipe.
+        num_requests: their number, None for texts and for a pipe.
     """
 
     requests: Iterator[request_files.Item]
-    number: int | None
+    num_requests: int | None
 
 
-def read_items(
+def open_requests(
     config: Config,
     task: AnyTextTask,
     texts: Sequence[str],
     paths: Sequence[str],
     trained_columns: Sequence[str | None],
-) -> Items:
+) -> RequestSource:
     """Returns the requests in texts, files or a pipe.
 
     Files are read twice, to find errors before the script answers any request.
@@ -238,7 +238,7 @@ def read_items(
         OSError, ValueError: as `request_files.read_requests` raises them.
     """
     if texts:
-        return Items(iter(request_files.items_of(task, texts)), None)
+        return RequestSource(iter(request_files.items_of(task, texts)), None)
     read_paths = functools.partial(
         request_files.read_requests,
         task,
@@ -248,8 +248,8 @@ def read_items(
         trained_columns=trained_columns,
     )
     if not all(map(os.path.isfile, paths)):
-        return Items(read_paths(), None)
-    return Items(read_paths(), sum(1 for _ in read_paths()))
+        return RequestSource(read_paths(), None)
+    return RequestSource(read_paths(), sum(1 for _ in read_paths()))
 
 
 def answer_in_process(
@@ -270,17 +270,17 @@ def answer_in_process(
         the number of requests that failed.
 
     Raises:
-        OSError, ValueError: the model cannot be loaded, or as `read_items` and
-            `answering.write_answer_rows` raise them.
+        OSError, ValueError: the model cannot be loaded, or as `open_requests`
+            and `answering.write_answer_rows` raise them.
         signals.Stopped: a signal ended the script.
     """
     model = load_model(config)
     task = model.task(config.task)
     logging.info("%s: ready for the task %s", config.model, task.name)
-    items = read_items(config, task, texts, paths, model.columns)
+    source = open_requests(config, task, texts, paths, model.columns)
     row_options = answering.RowOptions(
-        batch_size=1 if items.number is None else config.batch_size,
-        sorts=items.number is not None,
+        batch_size=1 if source.num_requests is None else config.batch_size,
+        sorts=source.num_requests is not None,
         output_fields=config.output_fields or (),
         keeps_columns=answer_format != "npy",
     )
@@ -289,12 +289,12 @@ def answer_in_process(
         model.prepared,
         task,
         config.task_flags,
-        items.requests,
+        source.requests,
         row_options,
     )
     path = config.output_file
     counts = answering.write_answer_rows(
-        answer, path, answer_format, items.number
+        answer, path, answer_format, source.num_requests
     )
     counts.log(f"wrote {path}" if path else "")
     return counts.num_failed

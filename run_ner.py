@@ -30,7 +30,7 @@ class Config(DataFileConfig):
         "Choose the most probable legal sequence of tags. For example, I-PER "
         "after O is illegal. False chooses the most probable tag of each word.",
     )
-    head = kinds.TOKEN_CLASSIFIER
+    model_class = kinds.TOKEN_CLASSIFIER
 
 
 def create_reader(config: Config) -> NerProcessor:

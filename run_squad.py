@@ -66,7 +66,7 @@ class Config(FineTuningConfig):
         "and wrong, and shows the worst predictions first.",
     )
 
-    head = kinds.SPAN_LABELER
+    model_class = kinds.SPAN_LABELER
     actions = ("do_train", "export_dir", "export_weights", "do_predict")
 
     def batch_size_of(self, purpose: Purpose) -> int:
@@ -93,9 +93,9 @@ class Config(FineTuningConfig):
         file = self.train_file if split_name == "train" else self.predict_file
         return [file] if file else []
 
-    def check(self, given: frozenset[str]) -> None:
+    def check(self, set_by_user: frozenset[str]) -> None:
         """Raises a ValueError if flags contradict each other."""
-        super().check(given)
+        super().check(set_by_user)
         if self.report and not self.fine_tuning.do_predict:
             raise ValueError("--report needs --do_predict")
 

@@ -30,7 +30,7 @@ class Config(FineTuningConfig):
 
     table: LayoutOptions = group(LayoutOptions)
 
-    head = kinds.MULTIPLE_CHOICE
+    model_class = kinds.MULTIPLE_CHOICE
 
 
 def main(parsed: flags.Parsed[Config]) -> None:

@@ -191,8 +191,8 @@ def _end_at_signals() -> None:
     Later, the server handles them itself.
     """
     # Commands in the background of a shell ignore SIGINT.
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: os._exit(0))
+    for signal_number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(signal_number, lambda *_: os._exit(0))
 
 
 def main(parsed: flags.Parsed[Config]) -> int:

@@ -30,7 +30,7 @@ def parse_arguments(
     try:
         rest = absl_flags.FLAGS(argv, known_only=known_only)
     except absl_flags.UnrecognizedFlagError as error:
-        hint = _similar_flags(error.flagname)
+        hint = _describe_similar_flags(error.flagname)
         sys.exit(print_error(f"{error}{hint} (--help lists the flags)"))
     except (absl_flags.Error, ValueError) as error:
         sys.exit(print_error(f"{error} (--help lists the flags)"))
@@ -38,7 +38,7 @@ def parse_arguments(
     return rest
 
 
-def _similar_flags(name: str) -> str:
+def _describe_similar_flags(name: str) -> str:
     """Returns a hint for an error message about a flag that does not exist."""
     all_flags = absl_flags.FLAGS
     if "pipeline" in all_flags and beam_flags.is_for_beam(name):

@@ -99,7 +99,7 @@ def run(
             return user_errors.print_error(
                 f"every argument must be a flag, --name=value. Received: {rest}"
             )
-        return _guarded(main, config, rest)
+        return _run_guarded(main, config, rest)
 
     try:
         app.run(
@@ -151,12 +151,12 @@ def _is_ours_or_urgent(record: std_logging.LogRecord) -> bool:
     return is_ours or record.levelno >= std_logging.WARNING
 
 
-def _interrupt(number: int, frame: types.FrameType | None) -> None:
-    _interrupts.append(number)
-    signal.default_int_handler(number, frame)
+def _interrupt(signal_number: int, frame: types.FrameType | None) -> None:
+    _interrupts.append(signal_number)
+    signal.default_int_handler(signal_number, frame)
 
 
-def _guarded(
+def _run_guarded(
     main: Callable[[flags.Parsed[ConfigT]], int | None],
     config: type[ConfigT],
     rest: Sequence[str],
@@ -169,7 +169,7 @@ def _guarded(
     path_flags: list[PathFlag] = []
     try:
         parsed = parsing.parse_flags(config, rest)
-        prepared = parsed.config.prepare(parsed.given)
+        prepared = parsed.config.prepare(parsed.set_by_user)
         path_flags += config_values.path_flags(prepared)
         check_paths(path_flags)
         prepared = prepared.download()

@@ -119,7 +119,7 @@ def convert_paths(
 
 def fill_unset(
     config: ConfigT,
-    given: frozenset[str],
+    set_by_user: frozenset[str],
     stated: Mapping[str, object],
     source: str,
 ) -> ConfigT:
@@ -127,7 +127,7 @@ def fill_unset(
 
     Args:
         config: the flags to complete.
-        given: names of the flags that the user set.
+        set_by_user: names of the flags that the user set.
         stated: {name: value, None if it is unknown}. Names that are no flags of
             this script are ignored.
         source: the file or folder that states the values.
@@ -135,7 +135,7 @@ def fill_unset(
     Raises:
         ValueError: a value is not valid for its flag.
     """
-    names = unset_names(config, given)
+    names = unset_names(config, set_by_user)
     changes: dict[str, object] = {}
     for flag in flags_of(config, *Role):
         value = stated.get(flag.name)
@@ -150,10 +150,10 @@ def fill_unset(
     return replace_values(config, **changes)
 
 
-def unset_names(config: Config, given: frozenset[str]) -> set[str]:
+def unset_names(config: Config, set_by_user: frozenset[str]) -> set[str]:
     """Returns names of flags that no user set and that have their defaults.
 
-    `given` are the names of the flags that the user set.
+    `set_by_user` are the names of the flags that the user set.
     """
     values = values_of(config)
     defaults = {
@@ -161,7 +161,7 @@ def unset_names(config: Config, given: frozenset[str]) -> set[str]:
         for flag in flags_of(config, *Role)
         if values[flag.name] == flag.default
     }
-    return defaults - given
+    return defaults - set_by_user
 
 
 def path_flags(config: Config) -> list[PathFlag]:

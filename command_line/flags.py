@@ -244,13 +244,13 @@ class Config:
         """Whether this process writes the outputs that the flags name."""
         return True
 
-    def prepare(self, given: frozenset[str]) -> Self:
+    def prepare(self, set_by_user: frozenset[str]) -> Self:
         """Returns the flags, completed by what other flags imply.
 
         Runs before the paths are checked and before any file is read.
 
         Args:
-            given: names of the flags that the user set.
+            set_by_user: names of the flags that the user set.
 
         Raises:
             ValueError: flags contradict each other.
@@ -301,7 +301,7 @@ class Parsed(Generic[ConfigT]):
     script: str = ""
 
     @property
-    def given(self) -> frozenset[str]:
+    def set_by_user(self) -> frozenset[str]:
         """Names of the flags that the user set."""
         return frozenset(self.command)
 

@@ -151,7 +151,7 @@ def check_paths(flags: Sequence[PathFlag]) -> None:
             _check_output(flag, path)
             local_path = path.removeprefix("file://")
             found_paths += [
-                _FoundPath(flag, found_path, _lineage(found_path))
+                _FoundPath(flag, found_path, _find_lineage(found_path))
                 for found_path in _find_paths(flag, local_path)
             ]
     outputs = [path for path in found_paths if path.flag.kind in OUTPUT_KINDS]
@@ -170,7 +170,8 @@ class _FoundPath(NamedTuple):
     Attributes:
         flag: the flag.
         path: path of the file or folder.
-        lineage: keys of the path and of the folders above it, from `_lineage`.
+        lineage: keys of the path and of the folders above it, from
+            `_find_lineage`.
     """
 
     flag: PathFlag
@@ -241,7 +242,7 @@ def _find_paths(flag: PathFlag, path: str) -> Iterator[str]:
         )
 
 
-def _lineage(path: str) -> list[object]:
+def _find_lineage(path: str) -> list[object]:
     """Returns the key of a path, then the keys of the folders above it.
 
     Paths with equal keys lead to the same file, even through links.

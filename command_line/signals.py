@@ -22,15 +22,15 @@ class Stopped(KeyboardInterrupt):
         status: exit status of the script, as shells use it.
     """
 
-    def __init__(self, number: int, text: str = "") -> None:
-        self.number = number
-        self.name = signal.Signals(number).name
-        self.status = 128 + number
+    def __init__(self, signal_number: int, text: str = "") -> None:
+        self.signal_number = signal_number
+        self.name = signal.Signals(signal_number).name
+        self.status = 128 + signal_number
         super().__init__(text or f"stopped by {self.name}")
 
     def saying(self, text: str) -> "Stopped":
         """Returns the exception with `text` after "stopped by SIGTERM"."""
-        return Stopped(self.number, f"stopped by {self.name} {text}")
+        return Stopped(self.signal_number, f"stopped by {self.name} {text}")
 
 
 @contextlib.contextmanager
@@ -43,18 +43,21 @@ def handled_by(handle: Callable[[int, Handler], None]) -> Iterator[None]:
         handle: function of the signal's number, and of its handler before the
             block.
     """
-    former = {number: signal.getsignal(number) for number in _SIGNALS}
+    former = {
+        signal_number: signal.getsignal(signal_number)
+        for signal_number in _SIGNALS
+    }
 
-    def call(number: int, _: types.FrameType | None) -> None:
-        handle(number, former[number])
+    def call(signal_number: int, _: types.FrameType | None) -> None:
+        handle(signal_number, former[signal_number])
 
-    for number in _SIGNALS:
-        signal.signal(number, call)
+    for signal_number in _SIGNALS:
+        signal.signal(signal_number, call)
     try:
         yield
     finally:
-        for number, handler in former.items():
-            signal.signal(number, handler)
+        for signal_number, handler in former.items():
+            signal.signal(signal_number, handler)
 
 
 @contextlib.contextmanager
@@ -71,12 +74,12 @@ def stoppable() -> Iterator[Callable[[], None]]:
     """
 
     def ignore() -> None:
-        for number in _SIGNALS:
-            signal.signal(number, signal.SIG_IGN)
+        for signal_number in _SIGNALS:
+            signal.signal(signal_number, signal.SIG_IGN)
 
-    def stop(number: int, _: Handler) -> None:
+    def stop(signal_number: int, _: Handler) -> None:
         ignore()
-        raise Stopped(number)
+        raise Stopped(signal_number)
 
     with handled_by(stop):
         yield ignore

@@ -77,10 +77,10 @@ def parse_json(
 
     def parse_float(digits: str) -> float:
         # Python's json also reads NaN and Infinity, which are no JSON.
-        number = float(digits)
-        if not (may_be_infinite or math.isfinite(number)):
+        value = float(digits)
+        if not (may_be_infinite or math.isfinite(value)):
             raise ValueError(f"{digits} is not a finite number")
-        return number
+        return value
 
     try:
         if isinstance(text, bytes):

@@ -48,7 +48,7 @@ def install_command(package: str | None) -> str:
     if (ROOT / file).is_file():
         return f"pip install -r {file}"
     name = f'"{DISTRIBUTION}[{part}]"' if part else DISTRIBUTION
-    return f"{_installer()} {name}"
+    return f"{_find_installer()} {name}"
 
 
 def as_typed(text: str) -> str:
@@ -59,7 +59,7 @@ def as_typed(text: str) -> str:
     """
     if running_command() is None:
         return text
-    for module, command in _installed_commands().items():
+    for module, command in _find_installed_commands().items():
         path = module.replace(".", "/")
         names = [rf"{path}\.py"]
         if module != path:
@@ -72,10 +72,10 @@ def as_typed(text: str) -> str:
 def running_command() -> str | None:
     """Returns the installed command that runs, None for a script."""
     name = Path(sys.argv[0]).name
-    return name if name in _installed_commands().values() else None
+    return name if name in _find_installed_commands().values() else None
 
 
-def _installer() -> str:
+def _find_installer() -> str:
     """Returns the command that adds packages to this Python's environment."""
     environment = Path(sys.prefix)
     if (environment / "pipx_metadata.json").is_file():
@@ -86,7 +86,7 @@ def _installer() -> str:
 
 
 @functools.cache
-def _installed_commands() -> dict[str, str]:
+def _find_installed_commands() -> dict[str, str]:
     """Returns {module: its command}, {} if the project is not installed."""
     try:
         entry_points = metadata.distribution(DISTRIBUTION).entry_points

@@ -78,7 +78,7 @@ _ALLOWED_VALUES_OF_ENTRY: dict[str, list[object]] = {
 }
 
 
-def read_head(path: StrPath) -> tuple[ModelClass | None, HeadSettings]:
+def read_model_class(path: StrPath) -> tuple[ModelClass | None, HeadSettings]:
     """Returns (class of the model, its settings) that a config.json states.
 
     Raises:
@@ -98,12 +98,12 @@ def read_head(path: StrPath) -> tuple[ModelClass | None, HeadSettings]:
                 f"{path}: `{entry}` must be text. Received: {text!r:.80}"
             )
     settings = _output_settings(problem_type, len(id2label))
-    head = ARCHITECTURES.get(architecture or "")
-    if head == TOKEN_CLASSIFIER:
+    model_class = ARCHITECTURES.get(architecture or "")
+    if model_class == TOKEN_CLASSIFIER:
         # The tags may be in IOB1, whose sequences look illegal in IOB2.
         tagger_settings: TaggerSettings = {**settings, "legal_tags": False}
-        return head, tagger_settings
-    return head, settings
+        return model_class, tagger_settings
+    return model_class, settings
 
 
 def _output_settings(problem_type: str | None, num_labels: int) -> HeadSettings:

@@ -48,14 +48,14 @@ def check_identity(
     """
     now = {
         **(settings or {}),
-        "bert_config": _compared_entries(bert_config.to_dict(), trains),
+        "bert_config": _select_compared_entries(bert_config.to_dict(), trains),
     }
     if tokenizer:
         now["tokenizer"] = tokenizer.identity
-    saved = _stated_settings(preset, trains)
+    saved = _find_stated_settings(preset, trains)
     if "bert_config" in saved:
         try:
-            saved["bert_config"] = _compared_entries(
+            saved["bert_config"] = _select_compared_entries(
                 saved["bert_config"], trains
             )
         except ValueError as error:
@@ -63,7 +63,7 @@ def check_identity(
             raise ValueError(f"{file}: `bert_config`: {error}") from error
     if tokenizer and preset.vocab_file:
         tokenizer.check_same_words(preset.vocab_file, preset.source)
-    difference = first_difference(saved, now, saved.keys() & now.keys())
+    difference = find_first_difference(saved, now, saved.keys() & now.keys())
     if difference:
         raise ValueError(
             f"{preset.source} was trained with {difference.name}="
@@ -72,7 +72,7 @@ def check_identity(
         )
 
 
-def _stated_settings(preset: Preset, trains: bool) -> dict[str, Any]:
+def _find_stated_settings(preset: Preset, trains: bool) -> dict[str, Any]:
     """Returns {setting: value} of what the folder states about its model."""
     saved: dict[str, Any] = {**preset.recorded_settings, **preset.network}
     if mode := preset.head_settings.get("output_mode"):
@@ -94,7 +94,7 @@ def _stated_settings(preset: Preset, trains: bool) -> dict[str, Any]:
     return saved
 
 
-def _compared_entries(
+def _select_compared_entries(
     bert_config: Mapping[str, object], trains: bool
 ) -> dict[str, object]:
     """Returns the entries of a bert_config.json that must not differ."""
@@ -121,7 +121,7 @@ class Difference(NamedTuple):
     now: object
 
 
-def first_difference(
+def find_first_difference(
     saved: Mapping[str, object],
     now: Mapping[str, object],
     names: Collection[str],
@@ -142,7 +142,7 @@ def first_difference(
             inner = before.keys() | value.keys()
             if name == "tokenizer":
                 inner = before.keys() & value.keys()
-            difference = first_difference(before, value, inner)
+            difference = find_first_difference(before, value, inner)
             if difference:
                 return difference._replace(name=f"{name}.{difference.name}")
         elif before != value:

@@ -148,14 +148,14 @@ def read_task(folder: StrPath) -> tuple[ModelClass, JsonObject]:
     if not is_kerashub(values):
         raise ValueError(f"{path} must contain `class_name` and `config`")
     entries = config_of(values, path, *KERASHUB_TASKS)
-    head = KERASHUB_TASKS[values["class_name"]]
+    model_class = KERASHUB_TASKS[values["class_name"]]
     num_labels = entries.get("num_classes")
-    if head == CLASSIFIER and type(num_labels) is not int:
+    if model_class == CLASSIFIER and type(num_labels) is not int:
         raise ValueError(
             f"{path}: `num_classes` must be a whole number. "
             f"Received: {num_labels!r:.80}"
         )
-    return head, entries
+    return model_class, entries
 
 
 def read_settings(folder: StrPath) -> tuple[ModelClass, HeadSettings]:
@@ -167,14 +167,14 @@ def read_settings(folder: StrPath) -> tuple[ModelClass, HeadSettings]:
     """
     path = os.path.join(folder, "config.json")
     network = config_of(read_json(path), path, "BertBackbone")
-    head, entries = read_task(folder)
+    model_class, entries = read_task(folder)
     settings: HeadSettings = {}
-    if head == CLASSIFIER:
+    if model_class == CLASSIFIER:
         settings |= _read_length(folder, _DEFAULT_ENTRIES | network)
-    if head == CLASSIFIER and entries.get("activation") == "sigmoid":
+    if model_class == CLASSIFIER and entries.get("activation") == "sigmoid":
         settings["output_mode"] = "multilabel"
         settings["problem_type"] = "multi_label_classification"
-    return head, settings
+    return model_class, settings
 
 
 def _read_length(folder: StrPath, network: JsonObject) -> HeadSettings:

@@ -145,14 +145,14 @@ def find_kind(name: str | None) -> ModelKind | None:
     return None
 
 
-def is_task_specific(head: str | None) -> bool:
+def is_task_specific(model_class: str | None) -> bool:
     """Returns whether only the task that trained a head can use the head.
 
     Args:
-        head: class of the model, None if it is unknown. The class of a user's
-            own model counts as task-specific.
+        model_class: class of the model, None if it is unknown. The class of a
+            user's own model counts as task-specific.
     """
-    if head is None:
+    if model_class is None:
         return False
-    kind = find_kind(head)
+    kind = find_kind(model_class)
     return kind is None or kind.has_trained_head

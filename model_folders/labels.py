@@ -44,14 +44,14 @@ def first_labels(labels: Sequence[str]) -> str:
     return ", ".join(labels[:10]) + more
 
 
-def similar_labels(labels: Sequence[str]) -> list[list[str]]:
+def find_similar_labels(labels: Sequence[str]) -> list[list[str]]:
     """Returns groups of labels that differ only in their spelling.
 
     Labels of a group differ in upper and lower case, in their Unicode
     normalization, in white space or in invisible characters.
 
     Examples:
-        >>> similar_labels(["Ham", "ham", "spam"])
+        >>> find_similar_labels(["Ham", "ham", "spam"])
         [['Ham', 'ham']]
     """
     groups: dict[str, list[str]] = {}
@@ -66,12 +66,12 @@ def similar_labels(labels: Sequence[str]) -> list[list[str]]:
     return [group for group in groups.values() if len(group) > 1]
 
 
-def misspelled_labels(counts: Mapping[str, int]) -> list[str]:
+def find_misspelled_labels(counts: Mapping[str, int]) -> list[str]:
     """Returns descriptions of rare labels that may be misspelled.
 
     Such a label has at most 2 rows, and differs in one letter from a label of
     at least 20 rows. Short labels and labels with digits are not compared.
-    `similar_labels` finds labels that differ only in case.
+    `find_similar_labels` finds labels that differ only in case.
 
     Args:
         counts: {label: number of its rows}.
@@ -124,11 +124,11 @@ def check_labels(
         ValueError: a label is not text, is empty, contains a line end or occurs
             twice, or the number of labels is wrong.
     """
-    for number, label in enumerate(labels, start=1):
-        if not is_label(label) or label in labels[: number - 1]:
+    for label_number, label in enumerate(labels, start=1):
+        if not is_label(label) or label in labels[: label_number - 1]:
             raise ValueError(
-                f"{where}: label {number}, {label!r}, is not a string, is "
-                "empty, contains a line end or occurs twice"
+                f"{where}: label {label_number}, {label!r}, is not a string, "
+                "is empty, contains a line end or occurs twice"
             )
     if len(labels) < fewest or num_labels not in (None, len(labels)):
         expected = f"{fewest} labels or more" if fewest else f"{num_labels}"
@@ -183,7 +183,7 @@ def _read_lines(path: Path) -> list[str]:
 
 
 def find_order(
-    saved: Sequence[str], labels: Sequence[Sequence[str]]
+    saved: Sequence[str], output_names: Sequence[Sequence[str]]
 ) -> list[int] | None:
     """Returns the position of each label among the labels of a saved model.
 
@@ -195,8 +195,8 @@ def find_order(
 
     Args:
         saved: names of the saved model's outputs, in order.
-        labels: alternative lists of names, as for `load_checkpoint`. The first
-            list that contains the same names as `saved` is used.
+        output_names: alternative lists of names, as for `load_checkpoint`. The
+            first list that contains the same names as `saved` is used.
 
     Returns:
         for each name in this list, its index in `saved`. None if no list
@@ -208,7 +208,7 @@ def find_order(
 
     for normalize in (str, normal_label, without_case):
         places = {normalize(name): index for index, name in enumerate(saved)}
-        for names in labels:
+        for names in output_names:
             wanted = [normalize(name) for name in names]
             if len(places) == len(saved) and sorted(wanted) == sorted(places):
                 return [places[name] for name in wanted]

@@ -49,7 +49,7 @@ def check_folder(path: StrPath, flag: str = "") -> None:
         return
     if not path.is_dir() or path.is_mount():
         raise ValueError(f"{where} is not a folder, or a disk; use a folder")
-    unlisted = _unlisted_files(path)
+    unlisted = _find_unlisted_files(path)
     old = _old_folder_of(path)
     if os.path.lexists(old) and not _is_left(old):
         # The folder moves there while it is replaced.
@@ -132,26 +132,26 @@ def _clean_up(path: Path) -> None:
         shutil.rmtree(old.rename(partial_path(path)), ignore_errors=True)
 
 
-def _unlisted_files(folder: Path) -> list[str]:
+def _find_unlisted_files(folder: Path) -> list[str]:
     """Returns the files in a folder that its list does not contain."""
     file = _find_list(folder)
     listed = [_MOVED_MARK]
     if file.is_file():
         names = json_files.read_json(file).get("files")
         listed += names if isinstance(names, list) else []
-    return [name for name in _files_in(folder) if name not in listed]
+    return [name for name in _list_files(folder) if name not in listed]
 
 
 def _is_left(old: Path) -> bool:
     """Returns whether a killed process left PATH.old, without a user's file."""
-    return (old / _MOVED_MARK).is_file() and not _unlisted_files(old)
+    return (old / _MOVED_MARK).is_file() and not _find_unlisted_files(old)
 
 
 def _write_list(folder: Path) -> None:
     """Adds the names of all files in a folder to its list."""
     file = _find_list(folder)
     content = json_files.read_json(file) if file.is_file() else {}
-    names = {*_files_in(folder), file.relative_to(folder).as_posix()}
+    names = {*_list_files(folder), file.relative_to(folder).as_posix()}
     write_json(
         file, {"version": model_json.VERSION, **content, "files": sorted(names)}
     )
@@ -162,7 +162,7 @@ def _find_list(folder: Path) -> Path:
     return next(filter(Path.is_file, files), files[0])
 
 
-def _files_in(path: Path) -> list[str]:
+def _list_files(path: Path) -> list[str]:
     return sorted(file.relative_to(path).as_posix() for file in path.rglob("*"))
 
 

@@ -32,7 +32,7 @@ from model_folders.config_files import (
     config_names,
     load_config,
     read_config_labels,
-    read_head,
+    read_model_class,
 )
 from model_folders.labels import read_labels
 from model_folders.model_entries import (
@@ -71,8 +71,8 @@ class Preset:
         vocab_file: path of vocab.txt or tokenizer.json, or None if both are
             missing.
         stated_casing: result of `read_stated_casing`, {} if nothing is stated.
-        head: name of the model's class, which may be a user's own, or None if
-            it is unknown.
+        model_class: name of the model's class, which may be a user's own, or
+            None if it is unknown.
         labels: names of the outputs, in order, or None if no file names them.
         pooling: how sentence-transformers turns the vectors of tokens into one
             vector, such as "cls". None if it averages, or if nothing is stated.
@@ -95,7 +95,7 @@ class Preset:
     stated_casing: StatedCasing = dataclasses.field(
         default_factory=StatedCasing
     )
-    head: str | None = None
+    model_class: str | None = None
     labels: list[str] | None = None
     pooling: str | None = None
     head_settings: HeadSettings = dataclasses.field(
@@ -167,16 +167,16 @@ class Preset:
             "do_lower_case": self.do_lower_case,
         }
 
-    def max_length(self, head: str, longest: int) -> int:
+    def max_length(self, model_class: str, longest: int) -> int:
         """Returns the maximum length of the inputs of the folder's training.
 
         Args:
-            head: name of the model's class, which may be a user's own.
+            model_class: name of the model's class, which may be a user's own.
             longest: number of the model's positions, which is returned if no
                 file records the length.
         """
         length = self.head_settings.get("max_seq_length")
-        if length is None and head != kinds.MULTIPLE_CHOICE:
+        if length is None and model_class != kinds.MULTIPLE_CHOICE:
             # Ignore this setting for multiple choice, because it may be the
             # total length of all choices.
             length = self.recorded_settings.get("max_seq_length")
@@ -202,7 +202,7 @@ class Preset:
     def _config(self) -> BertConfig | None:
         return load_config(self.config_file) if self.config_file else None
 
-    def check_head(self, name: str | None) -> None:
+    def check_model_class(self, name: str | None) -> None:
         """Checks that the head was not trained for another task.
 
         A model without a head passes, although its answers would be random.
@@ -213,13 +213,13 @@ class Preset:
         Raises:
             ValueError: the folder describes a model of a different class.
         """
-        if self.head != name and all(
-            map(kinds.is_task_specific, (self.head, name))
+        if self.model_class != name and all(
+            map(kinds.is_task_specific, (self.model_class, name))
         ):
             raise ValueError(
-                f"{self.path} contains a {self.head}, but this task needs a "
-                f"{name}. Use the model for its own task, or pass it to "
-                "--init_checkpoint, with --do_train and another --output_dir"
+                f"{self.path} contains a {self.model_class}, but this task "
+                f"needs a {name}. Use the model for its own task, or pass it "
+                "to --init_checkpoint, with --do_train and another --output_dir"
             )
 
     def warn_of_pooling(self) -> None:
@@ -286,12 +286,12 @@ def preset_of_run(folder: str, contents: ModelJson) -> Preset:
         folder: path of the folder.
         contents: what the run writes to model.json.
     """
-    head, head_settings = _split_task(contents)
+    model_class, head_settings = _split_task(contents)
     return Preset(
         path=folder,
         weights=folder,
         is_own_run=True,
-        head=head,
+        model_class=model_class,
         head_settings=head_settings,
         recorded_settings=contents["origin"]["settings"],
         model_json=contents,
@@ -303,8 +303,8 @@ def _split_task(contents: ModelJson) -> tuple[str | None, HeadSettings]:
     settings = contents.get("task", HeadSettings()).copy()
     if mode := settings.get("output_mode"):
         settings.setdefault("problem_type", kinds.PROBLEM_TYPE_OF_MODE[mode])
-    head = settings.pop("name", None)
-    return head, settings
+    model_class = settings.pop("name", None)
+    return model_class, settings
 
 
 def _read_folder(
@@ -316,11 +316,11 @@ def _read_folder(
     its attributes of these names.
     """
     contents = model_json.read_model_json(folder)
-    head, head_settings = _split_task(contents)
-    huggingface_config = _first_file(folder, [CONFIG_FILE])
-    if huggingface_config and not head:
+    model_class, head_settings = _split_task(contents)
+    huggingface_config = _find_first_file(folder, [CONFIG_FILE])
+    if huggingface_config and not model_class:
         # A model.json may only list the files of the folder.
-        head, head_settings = read_head(huggingface_config)
+        model_class, head_settings = read_model_class(huggingface_config)
     recorded_settings = contents.get("origin", {}).get("settings", {})
     stated_casing = read_stated_casing(folder)
     configs = [*config_names(path)]
@@ -338,10 +338,10 @@ def _read_folder(
         weights=path,
         flag=flag,
         is_own_run=is_own_run,
-        config_file=_first_file(folder, configs),
-        vocab_file=_first_file(folder, vocabularies),
+        config_file=_find_first_file(folder, configs),
+        vocab_file=_find_first_file(folder, vocabularies),
         stated_casing=stated_casing,
-        head=head,
+        model_class=model_class,
         labels=_read_labels(
             folder, huggingface_config, head_settings, recorded_settings
         ),
@@ -356,7 +356,7 @@ def _read_folder(
     )
 
 
-def _first_file(folder: Path, names: Iterable[str]) -> str | None:
+def _find_first_file(folder: Path, names: Iterable[str]) -> str | None:
     files = (folder / name for name in names)
     return next((str(file) for file in files if file.is_file()), None)
 

@@ -52,7 +52,7 @@ def overall_scores(results: Mapping[str, float]) -> dict[str, float]:
     return {name: overall[name] for name in overall if name != "global_step"}
 
 
-def never_found(results: Mapping[str, float]) -> list[str]:
+def find_missed_labels(results: Mapping[str, float]) -> list[str]:
     """Returns the labels that the model never predicted correctly."""
     _, by_label = split_by_label(results)
     return [

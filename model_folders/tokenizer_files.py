@@ -130,9 +130,9 @@ def read_stated_casing(folder: StrPath) -> StatedCasing:
     _check_options(special_tokens)
     _warn_of_special_words(
         folder,
-        _special_words(config)
-        | _special_words(special_tokens)
-        | _special_words(tokenizer)
+        _find_special_words(config)
+        | _find_special_words(special_tokens)
+        | _find_special_words(tokenizer)
         | added_tokens.values.keys(),
     )
     normalizer = read_entry(
@@ -220,7 +220,7 @@ def _check_options(file: _JsonFile) -> None:
         )
 
 
-def _special_words(file: _JsonFile) -> set[str]:
+def _find_special_words(file: _JsonFile) -> set[str]:
     """Returns the words that a file lists under any of _SPECIAL_KEYS.
 
     Raises:

@@ -84,15 +84,15 @@ class FeaturesModel(FittedModel):
                 Or `num_labels` is not the number of `labels`.
         """
         if labels is not None:
-            number = options.setdefault("num_labels", len(labels))
-            check_labels(labels, num_labels=number)
+            num_labels = options.setdefault("num_labels", len(labels))
+            check_labels(labels, num_labels=num_labels)
         preset = presets.read_preset(path)
         if cls.embeds_texts:
             preset.warn_of_pooling()
         model, report = cls.load_preset(
             preset,
             config=config,
-            labels=() if labels is None else [labels],
+            output_names=() if labels is None else [labels],
             replaces_head=True,
             **options,
         )
@@ -110,15 +110,18 @@ class FeaturesModel(FittedModel):
         preset: presets.Preset,
         *,
         config: BertConfig | None = None,
-        labels: Sequence[Sequence[str]] = (),
+        output_names: Sequence[Sequence[str]] = (),
         replaces_head: bool = False,
         **options: Unpack[ModelOptions],
     ) -> tuple[Self, LoadReport]:
         """Creates a model like `from_preset`. Returns it, and a LoadReport.
 
-        See `load_checkpoint` for `labels` and `replaces_head`.
+        `output_names` and `replaces_head` are `labels` and `replaces_head` of
+        `load_checkpoint`.
         """
-        load_options = LoadOptions(labels=labels, replaces_head=replaces_head)
+        load_options = LoadOptions(
+            output_names=output_names, replaces_head=replaces_head
+        )
         return create_model(cls, preset, load_options, config, **options)
 
     @classmethod

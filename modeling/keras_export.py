@@ -67,7 +67,7 @@ def create_shape_options(model: FittedModel, format: str) -> dict[str, object]:
         return {"dynamic_shapes": [(axes,)]}
     if backend == "jax":
         shapes = {
-            name: f"({', '.join(_axes(name, rank))})"
+            name: f"({', '.join(_name_axes(name, rank))})"
             for name, rank in ranks.items()
         }
         longest = model.config.max_position_embeddings
@@ -81,7 +81,7 @@ def create_shape_options(model: FittedModel, format: str) -> dict[str, object]:
     return {}
 
 
-def _axes(name: str, rank: int) -> tuple[str, ...]:
+def _name_axes(name: str, rank: int) -> tuple[str, ...]:
     return (
         _AXES_OF_POSITIONS
         if name == "masked_lm_positions"

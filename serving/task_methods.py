@@ -21,7 +21,7 @@ from serving.tasks.tokenize import TOKENIZE, TokenizeReply
 
 # A dict for one text, a list of dicts for a list of texts. The overloads of a
 # method tell a type checker which of them its arguments return.
-Answers: TypeAlias = ReplyT | list[ReplyT]
+Replies: TypeAlias = ReplyT | list[ReplyT]
 
 
 class TaskMethods(abc.ABC):
@@ -36,7 +36,7 @@ class TaskMethods(abc.ABC):
         task: TextTask[Any, ReplyT],
         task_flags: TaskFlags = DEFAULT_TASK_FLAGS,
         **fields: Texts,
-    ) -> Answers[ReplyT]:
+    ) -> Replies[ReplyT]:
         """Answers texts, {field of a request: one or several texts}.
 
         `task` tells the name of the task, of which the model may have its own
@@ -60,7 +60,7 @@ class TaskMethods(abc.ABC):
     ) -> list[ClassifyReply]: ...
     def classify(
         self, text_a: Texts, text_b: Texts = "", min_probability: float = 0.0
-    ) -> Answers[ClassifyReply]:
+    ) -> Replies[ClassifyReply]:
         """Returns {"label", "probabilities"}, or {"value"} in regression.
 
         Args:
@@ -85,7 +85,7 @@ class TaskMethods(abc.ABC):
     ) -> list[AnswerReply]: ...
     def answer(
         self, question: Texts, context: Texts, n_best: int = 1
-    ) -> Answers[AnswerReply]:
+    ) -> Replies[AnswerReply]:
         """Returns {"answer", "probability", "start", "end", ...}.
 
         Other keys are "start_byte", "end_byte" and "null_odds": the score of
@@ -103,7 +103,7 @@ class TaskMethods(abc.ABC):
     def tag(self, text: str) -> TagReply: ...
     @overload
     def tag(self, text: TextList) -> list[TagReply]: ...
-    def tag(self, text: Texts) -> Answers[TagReply]:
+    def tag(self, text: Texts) -> Replies[TagReply]:
         """Splits a text into words, and tags them.
 
         Returns {"words", "tags", "probabilities", "spans", "entities", ...}.
@@ -117,7 +117,7 @@ class TaskMethods(abc.ABC):
     def fill_mask(
         self, text: TextList, top_k: int = 5
     ) -> list[FillMaskReply]: ...
-    def fill_mask(self, text: Texts, top_k: int = 5) -> Answers[FillMaskReply]:
+    def fill_mask(self, text: Texts, top_k: int = 5) -> Replies[FillMaskReply]:
         """Returns {"masks"}: the top_k most probable WordPieces per [MASK]."""
         return self._ask(FILL_MASK, TaskFlags(top_k=top_k), text=text)
 
@@ -133,7 +133,7 @@ class TaskMethods(abc.ABC):
     ) -> list[NextSentenceReply]: ...
     def next_sentence(
         self, text_a: Texts, text_b: Texts
-    ) -> Answers[NextSentenceReply]:
+    ) -> Replies[NextSentenceReply]:
         """Returns the "probability" that text_b follows text_a, in a dict."""
         return self._ask(NEXT_SENTENCE, text_a=text_a, text_b=text_b)
 
@@ -143,7 +143,7 @@ class TaskMethods(abc.ABC):
     def embed(
         self, text: TextList, tokens: bool = False
     ) -> list[EmbedReply]: ...
-    def embed(self, text: Texts, tokens: bool = False) -> Answers[EmbedReply]:
+    def embed(self, text: Texts, tokens: bool = False) -> Replies[EmbedReply]:
         """Returns vectors of a text: {"pooled", "mean", "mean_normalized"}.
 
         To compare two texts, use the dot product of their "mean_normalized",
@@ -163,7 +163,7 @@ class TaskMethods(abc.ABC):
     def rerank(
         self, query: TextList, passages: TextList
     ) -> list[RerankReply]: ...
-    def rerank(self, query: Texts, passages: TextList) -> Answers[RerankReply]:
+    def rerank(self, query: Texts, passages: TextList) -> Replies[RerankReply]:
         """Returns {"ranking": list of {"index", "score"}}, best passage first.
 
         "index" is the position of the passage in `passages`.
@@ -182,7 +182,7 @@ class TaskMethods(abc.ABC):
     ) -> list[TokenizeReply]: ...
     def tokenize(
         self, text_a: Texts, text_b: Texts = ""
-    ) -> Answers[TokenizeReply]:
+    ) -> Replies[TokenizeReply]:
         """Returns {"tokens", "num_wordpieces"}.
 
         "tokens" are cut at the maximum length. "num_wordpieces" is the number

@@ -21,7 +21,7 @@ from serving import checksums, engines
 from serving.model_cache import ModelCache, NotLoaded
 from serving.prepared_model import PreparedModel, prepare_model, read_tokenizer
 from serving.serving_flags import DEFAULT_TASK_FLAGS, TaskFlags
-from serving.task_methods import Answers, TaskMethods
+from serving.task_methods import Replies, TaskMethods
 from serving.tasks import TASKS_OF_CLASS, check_settings, tasks_of
 from serving.tasks.asking import Failure, ask_model
 from serving.tasks.request_fields import Request, Texts
@@ -95,16 +95,16 @@ class TextModel(TaskMethods):
         self.columns: Sequence[str | None] = ()
         self._tasks: dict[str, AnyTextTask] = {}
         self._prepared: PreparedModel | None = None
-        if preset.head in TASKS_OF_CLASS:
+        if preset.model_class in TASKS_OF_CLASS:
             tokenizer = read_tokenizer(described, preset)
             model_json_file = described / model_json.MODEL_JSON_FILE
-            check_settings(preset.head, self.settings, model_json_file)
+            check_settings(preset.model_class, self.settings, model_json_file)
             self._prepared = prepare_model(
                 self.engine, tokenizer, self.settings
             )
             self.settings = self._prepared.settings
             self.columns = _read_columns(preset)
-            self._tasks = tasks_of(preset.head, self.settings)
+            self._tasks = tasks_of(preset.model_class, self.settings)
 
     def __reduce__(self) -> tuple[Callable[..., object], tuple[object, ...]]:
         """Returns what pickle writes: how to load the model again."""
@@ -186,21 +186,21 @@ class TextModel(TaskMethods):
         task: TextTask[Any, ReplyT],
         task_flags: TaskFlags = DEFAULT_TASK_FLAGS,
         **fields: Texts,
-    ) -> Answers[ReplyT]:
+    ) -> Replies[ReplyT]:
         own_task = self.task(task.name)
         request: Request = {
             name: _to_texts(name, texts) for name, texts in fields.items()
         }
         requests, is_list = expand_lists(own_task, request)
         replies: list[Reply] = []
-        answers = ask_model(self.prepared, own_task, requests, task_flags)
-        for number, reply in enumerate(answers, 1):
+        outcomes = ask_model(self.prepared, own_task, requests, task_flags)
+        for request_number, reply in enumerate(outcomes, 1):
             if isinstance(reply, Failure):
-                where = describe_place(number, is_list)
+                where = describe_place(request_number, is_list)
                 raise ValueError(f"{where}{reply.error}") from None
             replies.append(reply)
-        answer = replies if is_list else replies[0]
-        return cast("Answers[ReplyT]", answer)
+        result = replies if is_list else replies[0]
+        return cast("Replies[ReplyT]", result)
 
 
 # A shorter name for calls: `serving.load(path)`.
@@ -249,7 +249,7 @@ def _find_description(folder: Path) -> Path:
 def _read_settings(preset: presets.Preset) -> HeadSettings:
     """Returns the settings of the head, from what the export states."""
     settings: HeadSettings = {**preset.head_settings, "labels": preset.labels}
-    if preset.head in TASKS_OF_CLASS:
+    if preset.model_class in TASKS_OF_CLASS:
         # A run knows better than the command that exported it.
         stated = settings.get("num_texts")
         recorded = preset.recorded_settings

@@ -125,9 +125,9 @@ def _find_model_key(checkpoint: str, preset: presets.Preset) -> str:
     Its folder determines it, or the names of its weights.
     """
     model_keys: dict[str, str] = {
-        head: model_key for model_key, head in CLASS_OF_KEY.items()
+        class_name: model_key for model_key, class_name in CLASS_OF_KEY.items()
     }
-    if model_key := model_keys.get(preset.head or ""):
+    if model_key := model_keys.get(preset.model_class or ""):
         return model_key
     names = modeling.read_shapes(checkpoint)
 
@@ -160,14 +160,14 @@ def _choose_format(config: Config, checkpoint: str) -> CheckpointFormat:
 def _check_format(
     output_format: CheckpointFormat,
     checkpoint: str,
-    head: kinds.ModelClass,
+    model_class: kinds.ModelClass,
     preset: presets.Preset,
 ) -> None:
     """Raises a ValueError if transformers' BERT lacks a part of the network."""
     if output_format != "huggingface":
         return
     network = {name for name, is_on in preset.network.items() if is_on}
-    if head == kinds.ENCODER:
+    if model_class == kinds.ENCODER:
         # The LSTM is dropped, because only models with a task's head contain
         # it.
         network.discard("bilstm")
@@ -219,10 +219,10 @@ def _load_model(
 
     Returns the model, and the names of the weights that the checkpoint lacks.
     """
-    head = CLASS_OF_KEY[model_key]
-    model_class = getattr(modeling, head)
+    class_name = CLASS_OF_KEY[model_key]
+    model_class = getattr(modeling, class_name)
     model, report = model_class.load_preset(preset, config=bert_config)
-    if head != kinds.ENCODER and all(
+    if class_name != kinds.ENCODER and all(
         weight.startswith("bert/") for weight in report.loaded
     ):
         raise ValueError(
@@ -246,14 +246,16 @@ def _write_copy(
 
     The copy does not contain the weights `missing`, which the checkpoint lacks.
     """
-    head = kinds.known_class_of(model)
-    length = preset.max_length(head, model.config.max_position_embeddings)
-    labels = preset.labels if kinds.KINDS[head].has_labels else None
+    model_class = kinds.known_class_of(model)
+    length = preset.max_length(
+        model_class, model.config.max_position_embeddings
+    )
+    labels = preset.labels if kinds.KINDS[model_class].has_labels else None
     changed: Sequence[str] = ()
     if config.extended_vocab_file:
         changed = ("bert_config", "tokenizer")
     description = descriptions.create_model_json_of_copy(
-        preset, head, {"max_seq_length": length}, changed=changed
+        preset, model_class, {"max_seq_length": length}, changed=changed
     )
     is_for_hub = output_format == "huggingface"
     card = cards.Card(
@@ -263,9 +265,9 @@ def _write_copy(
         do_lower_case=tokenizer.do_lower_case,
     )
     files = descriptions.create_copy_files(card)
-    if head == kinds.ENCODER:
+    if model_class == kinds.ENCODER:
         files |= _read_pooling_files(preset)
-    save = _choose_save(preset, head, length, output_format)
+    save = _choose_save(preset, model_class, length, output_format)
     save(
         model,
         config.output_dir,
@@ -305,7 +307,7 @@ class _Save(Protocol):
 
 def _choose_save(
     preset: presets.Preset,
-    head: kinds.ModelClass,
+    model_class: kinds.ModelClass,
     length: int,
     output_format: CheckpointFormat,
 ) -> _Save:
@@ -318,7 +320,7 @@ def _choose_save(
         )
     if output_format == "huggingface":
         problem_type = None
-        if head == kinds.CLASSIFIER:
+        if model_class == kinds.CLASSIFIER:
             problem_type = preset.head_settings.get("problem_type")
         return functools.partial(
             modeling.save_huggingface,
@@ -335,7 +337,7 @@ def main(parsed: flags.Parsed[Config]) -> None:
     checkpoint = modeling.find_checkpoint(preset)
     bert_config = _load_bert_config(config, preset)
     model_key = config.model or _find_model_key(checkpoint, preset)
-    preset.check_head(CLASS_OF_KEY[model_key])
+    preset.check_model_class(CLASS_OF_KEY[model_key])
     output_format = _choose_format(config, checkpoint)
     _check_format(output_format, checkpoint, CLASS_OF_KEY[model_key], preset)
     tokenizer, rows = _extend_tokenizer(

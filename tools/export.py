@@ -59,7 +59,7 @@ class Config(flags.Config):
         at_least=3,
     )
 
-    def prepare(self, given: frozenset[str]) -> Self:
+    def prepare(self, set_by_user: frozenset[str]) -> Self:
         """Returns the flags, whose export was checked."""
         self.export.check()
         return self
@@ -73,7 +73,7 @@ def find_model_class(config: Config, preset: presets.Preset) -> str:
             head was trained for another task, or the weights are not of a BERT.
         OSError: the folder contains no weights.
     """
-    model_class = _CLASS_OF_TASK.get(config.task or "", preset.head)
+    model_class = _CLASS_OF_TASK.get(config.task or "", preset.model_class)
     if model_class is None:
         # The weights may be of another network, or of another library.
         preset.load_config()
@@ -85,7 +85,7 @@ def find_model_class(config: Config, preset: presets.Preset) -> str:
     if model_class == kinds.EMBEDDER:
         model_class = kinds.ENCODER
     if config.task != "embed":
-        preset.check_head(model_class)
+        preset.check_model_class(model_class)
     return model_class
 
 

@@ -125,8 +125,8 @@ def draw_runs(runs: Sequence[tuple[str, Curves]], axis: str) -> "Figure":
         figsize=(10, 3 * num_rows + 0.5), layout="constrained"
     )
     panels = {}
-    for number, metric in enumerate(metrics, start=1):
-        panels[metric] = drawn.add_subplot(num_rows, 2, number)
+    for panel_number, metric in enumerate(metrics, start=1):
+        panels[metric] = drawn.add_subplot(num_rows, 2, panel_number)
         panels[metric].set(title=metric, xlabel=axis)
     entries = []
     for index, is_eval in itertools.product(range(len(runs)), (False, True)):

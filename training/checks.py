@@ -8,7 +8,7 @@ from absl import logging
 import modeling
 from data.io.split_names import suffix_of
 from model_folders import identity, kinds, new_folders
-from model_folders.labels import similar_labels
+from model_folders.labels import find_similar_labels
 from model_folders.presets import Preset
 from model_folders.weights.entry_names import printable
 from modeling.checkpoints.restore import LoadReport
@@ -60,7 +60,7 @@ def check_task(task: AnyTask) -> None:
     """
     if task.start.preset:
         _check_weights(task, task.start.preset)
-    if alike := similar_labels(task.labels or ()):
+    if alike := find_similar_labels(task.labels or ()):
         logging.warning(
             "These labels differ only in their spelling, but are different "
             "labels for the model: %s. Correct the data if they mean the same.",
@@ -96,29 +96,32 @@ def _check_weights(task: AnyTask, preset: Preset) -> None:
         settings,
         trains=trains,
     )
-    if config.head == kinds.EMBEDDER and not trains:
+    if config.model_class == kinds.EMBEDDER and not trains:
         preset.warn_of_pooling()
     # A run that starts fine-tuning does not use the head of --init_checkpoint.
     if task.labels and (preset.is_own_run or not trains):
         # The order must not change in a resumed run or with --labels.
-        is_fixed = preset.is_own_run or "labels" in task.start.given
+        is_fixed = preset.is_own_run or "labels" in task.start.set_by_user
         check_head_labels(preset, task.output_names, is_fixed)
 
 
 def check_head_labels(
-    preset: Preset, names: Sequence[Sequence[str]], is_fixed: bool = False
+    preset: Preset,
+    output_names: Sequence[Sequence[str]],
+    is_fixed: bool = False,
 ) -> None:
     """Checks that a trained head has the labels of the task.
 
     Args:
         preset: Preset of the weights.
-        names: lists of possible labels, as in `modeling.load_checkpoint`.
+        output_names: lists of possible labels, as `labels` in
+            `modeling.load_checkpoint`.
         is_fixed: whether the order must be the same too.
 
     Raises:
         ValueError: the labels differ.
     """
-    labels = list(names[0])
+    labels = list(output_names[0])
     saved = preset.labels
     if not saved:
         logging.warning(
@@ -128,7 +131,7 @@ def check_head_labels(
             ", ".join(labels),
         )
         return
-    order = modeling.find_order(saved, names)
+    order = modeling.find_order(saved, output_names)
     if not order or (is_fixed and order != sorted(order)):
         raise ValueError(
             f"{preset.source} was trained with the labels {saved}, in this "

@@ -117,9 +117,9 @@ class FineTuningConfig(TrainingConfig):
         """Returns the files of a split that flags name, but --data_dir."""
         return [self.data_file] if self.data_file else []
 
-    def check(self, given: frozenset[str]) -> None:
+    def check(self, set_by_user: frozenset[str]) -> None:
         """Raises a ValueError if flags contradict each other."""
-        super().check(given)
+        super().check(set_by_user)
         chooses_best = self.fine_tuning.metric_for_best is not None
         if chooses_best and self.training.do_train and not self.keeps_best:
             raise ValueError(
@@ -228,7 +228,7 @@ class DataFileConfig(FineTuningConfig):
         """Flags that name the data which the command reads."""
         return () if self.data_file else super().required_data
 
-    def prepare(self, given: frozenset[str]) -> Self:
+    def prepare(self, set_by_user: frozenset[str]) -> Self:
         """Returns the flags, completed for the common job of --data_file.
 
         The values of flags that the user set are not changed.
@@ -238,12 +238,14 @@ class DataFileConfig(FineTuningConfig):
                 each other.
         """
         if not self.data_file:
-            return super().prepare(given)
+            return super().prepare(set_by_user)
         if self.fine_tuning.data_dir:
             raise ValueError("set either --data_file or --data_dir, not both")
         defaults = self.data_file_defaults()
         changes = {
-            name: value for name, value in defaults.items() if name not in given
+            name: value
+            for name, value in defaults.items()
+            if name not in set_by_user
         }
         completed = config_values.replace_values(self, **changes)
         completed.export.check()
@@ -261,9 +263,9 @@ class DataFileConfig(FineTuningConfig):
             "export_dir": self.default_export_dir,
         }
 
-    def check(self, given: frozenset[str]) -> None:
+    def check(self, set_by_user: frozenset[str]) -> None:
         """Raises a ValueError if flags contradict each other."""
-        super().check(given)
+        super().check(set_by_user)
         if self.report and not self.training.do_eval:
             raise ValueError("--report needs --do_eval")
         if self.fine_tuning.do_predict and self.data_file:

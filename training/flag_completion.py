@@ -36,13 +36,15 @@ def complete_flags(
     config = parsed.config
     trains = config.training.do_train
     if preset and (preset.is_own_run or not trains):
-        preset.check_head(config.head)
+        preset.check_model_class(config.model_class)
     if preset:
-        stated = _stated_flags(parsed, preset)
+        stated = _find_stated_flags(parsed, preset)
         source = os.path.join(preset.path, model_json.MODEL_JSON_FILE)
-        config = config_values.fill_unset(config, parsed.given, stated, source)
+        config = config_values.fill_unset(
+            config, parsed.set_by_user, stated, source
+        )
     check_required(config, config.required, preset)
-    config.check(parsed.given)
+    config.check(parsed.set_by_user)
     if not (preset or trains):
         raise ValueError(
             f"no checkpoint in --output_dir={config.training.output_dir} and "
@@ -53,7 +55,7 @@ def complete_flags(
     return config
 
 
-def _stated_flags(
+def _find_stated_flags(
     parsed: flags.Parsed[TrainingConfigT], preset: Preset
 ) -> dict[str, object]:
     """Returns {flag: value} that the folder states."""
@@ -64,7 +66,7 @@ def _stated_flags(
         stated["labels"] = preset.labels
     if preset.dev_set_rule:
         stated["dev_fraction"] = preset.dev_set_rule.dev_fraction
-    if preset.is_own_run and "data_file" in parsed.given:
+    if preset.is_own_run and "data_file" in parsed.set_by_user:
         # The run chose these values to suit its data.
         recorded = preset.recorded_settings.get("flags", {})
         stated["max_seq_length"] = recorded.get("max_seq_length")

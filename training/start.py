@@ -38,7 +38,7 @@ class StartingPoint(Generic[TrainingConfigT_co]):
         preset: Preset of the weights, None for random weights.
         bert_config: configuration of the network.
         tokenizer: tokenizer of the texts, None without --vocab_file.
-        given: names of the flags that the user set.
+        set_by_user: names of the flags that the user set.
         script: name of the script, for model.json.
         command: {flag that the user set: value}, for model.json.
         dev_set_rule: which rows of --data_file are the dev set, None without
@@ -49,7 +49,7 @@ class StartingPoint(Generic[TrainingConfigT_co]):
     preset: Preset | None
     bert_config: BertConfig
     tokenizer: FullTokenizer | None
-    given: frozenset[str] = frozenset()
+    set_by_user: frozenset[str] = frozenset()
     script: str = ""
     command: Mapping[str, object] = dataclasses.field(default_factory=dict)
     dev_set_rule: DevSetRule | None = None
@@ -103,7 +103,7 @@ def read_start(
         tokenizer = load_tokenizer(
             config.model.vocab_file,
             config.model.do_lower_case,
-            is_given="do_lower_case" in parsed.given,
+            is_set_by_user="do_lower_case" in parsed.set_by_user,
             vocab_size=bert_config.vocab_size,
             preset=preset,
             config_file=config.model.required_config_file,
@@ -113,7 +113,7 @@ def read_start(
         preset=preset,
         bert_config=bert_config,
         tokenizer=tokenizer,
-        given=parsed.given,
+        set_by_user=parsed.set_by_user,
         script=parsed.script,
         command=command_to_record(parsed),
     )

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def load_teacher(
     start: StartingPoint[TrainingConfig],
     create_model: CreateModel,
-    labels: Sequence[Sequence[str]] = (),
+    output_names: Sequence[Sequence[str]] = (),
     output_mode: OutputMode | None = None,
 ) -> "TaskModel | None":
     """Loads the model in --teacher, whose outputs a student learns to match.
@@ -34,7 +34,8 @@ def load_teacher(
     Args:
         start: start of the run, with the student's configuration and tokenizer.
         create_model: creates the task's model.
-        labels: names of the model's outputs, as in `modeling.load_checkpoint`.
+        output_names: lists of possible names of the model's outputs, as
+            `labels` in `modeling.load_checkpoint`.
         output_mode: kind of the model's outputs, None if there is one only.
 
     Raises:
@@ -49,8 +50,8 @@ def load_teacher(
     preset = _read_teacher_preset(start, path)
     bert_config = _load_bert_config(preset)
     _check_is_of_task(start, preset, bert_config, output_mode)
-    if labels:
-        checks.check_head_labels(preset, labels)
+    if output_names:
+        checks.check_head_labels(preset, output_names)
     # Compare the sizes that the files state before a model of these sizes is
     # created.
     modeling.find_checkpoint(preset, config=bert_config)
@@ -60,7 +61,7 @@ def load_teacher(
         unpad=config.unpads,
         dtype=PRECISIONS[config.devices.mixed_precision],
     )
-    report = modeling.load_checkpoint(model, preset, labels=labels)
+    report = modeling.load_checkpoint(model, preset, labels=output_names)
     heads = [name for name in report.missing if not name.startswith("bert/")]
     if heads and config.distillation.distill_alpha:
         raise ValueError(
@@ -96,7 +97,7 @@ def _check_is_of_task(
     settings = {"output_mode": output_mode} if output_mode else {}
     identity.check_identity(preset, bert_config, start.tokenizer, settings)
     if config.distillation.distill_alpha:
-        preset.check_head(config.head)
+        preset.check_model_class(config.model_class)
     # The teacher's folder may lack the vocabulary to compare.
     vocab_size = start.bert_config.vocab_size
     if bert_config.vocab_size != vocab_size:

@@ -228,7 +228,7 @@ class TrainingConfig(flags.Config):
     )
 
     @property
-    def head(self) -> str | None:
+    def model_class(self) -> str | None:
         """Name of the model's class, or None for any class."""
         return None
 
@@ -247,7 +247,7 @@ class TrainingConfig(flags.Config):
         """Whether this process writes the run's files."""
         return self.devices.is_chief
 
-    def prepare(self, given: frozenset[str]) -> Self:
+    def prepare(self, set_by_user: frozenset[str]) -> Self:
         """Returns the flags, whose export was checked."""
         self.export.check()
         return self
@@ -258,11 +258,11 @@ class TrainingConfig(flags.Config):
             self, hub.local_folder, "init_checkpoint", "teacher"
         )
 
-    def check(self, given: frozenset[str]) -> None:
+    def check(self, set_by_user: frozenset[str]) -> None:
         """Checks that flags do not contradict each other.
 
         Args:
-            given: names of the flags that the user set.
+            set_by_user: names of the flags that the user set.
 
         Raises:
             ValueError: two flags contradict each other, or the flags request
@@ -279,7 +279,7 @@ class TrainingConfig(flags.Config):
                 "run the LSTM of --bilstm; choose onnx or saved_model"
             )
         for name in ("distill_temperature", "distill_alpha", "distill_hidden"):
-            if name in given and not self.distillation.teacher:
+            if name in set_by_user and not self.distillation.teacher:
                 raise ValueError(f"--{name} needs --teacher")
         copies_blocks = self.distillation.init_layers is not None
         if copies_blocks and not self.initial_checkpoint:

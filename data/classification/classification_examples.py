@@ -52,18 +52,18 @@ def regression_label(value: object, where: str) -> float:
         ValueError: the label is not a finite number. The message begins with
             `where`, such as the file and the line.
     """
-    number = np.nan
+    rating = np.nan
     # float() would convert True, False and "1_000".
     is_odd = isinstance(value, bool) or "_" in str(value)
     if isinstance(value, str | bytes | SupportsFloat) and not is_odd:
         with contextlib.suppress(TypeError, ValueError, OverflowError):
-            number = float(value)
-    if not abs(number) <= np.finfo(np.float32).max:
+            rating = float(value)
+    if not abs(rating) <= np.finfo(np.float32).max:
         raise ValueError(
             f"{where}: in regression the label must be a finite number. "
             f"Received: {str(value)[:80]!r}"
         )
-    return number
+    return rating
 
 
 @dataclasses.dataclass(slots=True)
@@ -255,7 +255,7 @@ def encode_features(
     return map(encode_classification_features, counted)
 
 
-def encode_classification_features(feature: ClassificationFeatures) -> bytes:
+def encode_classification_features(features: ClassificationFeatures) -> bytes:
     """Serializes ClassificationFeatures as a tf.train.Example.
 
     `label_ids` and `example_weights` are missing if they are unknown.
@@ -263,12 +263,12 @@ def encode_classification_features(feature: ClassificationFeatures) -> bytes:
     # Each example is real. In Google's records, 0 marks the padding examples
     # that fill up the last batch.
     values: dict[str, tf_examples.Values] = {"is_real_example": [1]}
-    label = feature.label_id
+    label = features.label_id
     if label is not None:
         values["label_ids"] = label if isinstance(label, list) else [label]
-    if feature.weight is not None:
-        values["example_weights"] = [feature.weight]
-    return tf_examples.encode_inputs(feature, values)
+    if features.weight is not None:
+        values["example_weights"] = [features.weight]
+    return tf_examples.encode_inputs(features, values)
 
 
 def names_of(label: Label) -> list[str]:

@@ -57,7 +57,7 @@ class TableUse:
         data_dir: StrPath | None,
         data: DataFileOptions,
         options: TableOptions,
-        given: frozenset[str],
+        set_by_user: frozenset[str],
         table: Table | None = None,
     ) -> TableProcessor:
         """Creates the processor of the sets, none of which it has read yet.
@@ -66,7 +66,7 @@ class TableUse:
             data_dir: value of --data_dir, None with --data_file.
             data: flags of --data_file.
             options: flags of the table.
-            given: names of the flags that the user set.
+            set_by_user: names of the flags that the user set.
             table: --data_file, if it was opened to look at its columns.
 
         Raises:
@@ -75,7 +75,7 @@ class TableUse:
             OSError: that table cannot be read.
         """
         if self.pair_columns:
-            options = options_of_pairs(options, given, self.pair_columns)
+            options = options_of_pairs(options, set_by_user, self.pair_columns)
         if table is None and data.data_file:
             table = Table(data.data_file, layout_of(options))
         label_columns = find_label_columns(options, data_dir, table)

@@ -101,18 +101,18 @@ def read_cells(
     if table_formats.format_of(path) == "tsv":
         # Do not use the csv module, because quotes are ordinary characters in
         # these TSV files.
-        for number, line in read_numbered(path, layout.encoding):
-            yield number, line.split("\t")
+        for line_number, line in read_numbered(path, layout.encoding):
+            yield line_number, line.split("\t")
         return
     names: list[str] = []
-    for number, row in table_formats.read_rows(path, layout):
+    for line_number, row in table_formats.read_rows(path, layout):
         if isinstance(row, ValueError):
-            raise ValueError(f"{path}, line {number}: {row}")
+            raise ValueError(f"{path}, line {line_number}: {row}")
         if not names:
             names = [*row]
             yield 1, names
         cells = [row.get(name) for name in names]
-        yield number, ["" if cell is None else str(cell) for cell in cells]
+        yield line_number, ["" if cell is None else str(cell) for cell in cells]
 
 
 def find_indices(
@@ -137,10 +137,10 @@ def find_indices(
     texts = _find_text_columns(names, text_columns)
     label = _find_label_column(names, label_column)
     # Texts of GLUE's CoLA, which names no columns, may be such names.
-    names_columns = texts is not None and (has_header or label is not None)
-    is_mirror = names_columns and texts != [*text_columns]
+    has_named_columns = texts is not None and (has_header or label is not None)
+    is_mirror = has_named_columns and texts != [*text_columns]
     if isinstance(text_columns[0], int) and not is_mirror:
-        return _official_indices(text_columns, label_column, has_header)
+        return _find_official_indices(text_columns, label_column, has_header)
     if texts is None:
         missing = next(
             column
@@ -158,7 +158,7 @@ def find_indices(
     return ColumnIndices([*texts, label], is_official=label_column in header)
 
 
-def _official_indices(
+def _find_official_indices(
     text_columns: Sequence[str | int],
     label_column: str | int | None,
     has_header: bool,
@@ -224,10 +224,10 @@ def translate_label(
     if label in labels:
         return label
     # pandas writes 1.0 for 1 if a cell of the column is empty.
-    number = label.removesuffix(".0")
-    if is_hub_number(number) and int(number) < len(hub_labels):
-        return hub_labels[int(number)]
-    word = _LABEL_OF_WORD.get(label.strip().lower().replace(" ", "_"), number)
+    digits = label.removesuffix(".0")
+    if is_hub_number(digits) and int(digits) < len(hub_labels):
+        return hub_labels[int(digits)]
+    word = _LABEL_OF_WORD.get(label.strip().lower().replace(" ", "_"), digits)
     return word if word in labels else label
 
 
@@ -249,6 +249,6 @@ def log_numbers(
     """
     if hub_labels and any(map(is_hub_number, labels)):
         meaning = ", ".join(
-            f"{number} as {name}" for number, name in enumerate(hub_labels)
+            f"{label_id} as {name}" for label_id, name in enumerate(hub_labels)
         )
         logging.info("%s: read the labels %s, as on the hub", path, meaning)

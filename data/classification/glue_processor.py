@@ -131,7 +131,7 @@ class GlueProcessor(ClassificationProcessor):
 
         Raises a ValueError that names a malformed line.
         """
-        for index, (number, line) in enumerate(set_file.lines):
+        for index, (line_number, line) in enumerate(set_file.lines):
             if index == 0 and set_file.indices.has_header:
                 continue
             try:
@@ -139,11 +139,11 @@ class GlueProcessor(ClassificationProcessor):
             except IndexError:
                 short = glue_layouts.short_line_error(line)
                 raise ValueError(
-                    f"{set_file.path}, line {number}: {short}"
+                    f"{set_file.path}, line {line_number}: {short}"
                 ) from None
             except ValueError as error:
                 raise ValueError(
-                    f"{set_file.path}, line {number}: {error}"
+                    f"{set_file.path}, line {line_number}: {error}"
                 ) from error
             if example:
                 yield example

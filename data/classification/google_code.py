@@ -97,7 +97,7 @@ class UserCode:
             ValueError: the code fails. The message names the line.
             OSError: the file cannot be read.
         """
-        names = _google_names()
+        names = _create_google_names()
         names["__name__"] = self.file_name.partition(".")[0]
         names["__file__"] = self.path
         with open(self.path, "rb") as file:
@@ -144,20 +144,20 @@ class _LateTensorFlow:
         return getattr(tf, name)
 
 
-def _google_names() -> dict[str, Any]:
+def _create_google_names() -> dict[str, Any]:
     """Returns what Google's run_classifier.py defines and imports."""
     return {
         "collections": collections,
         "csv": csv,
         "os": os,
         "tf": _LateTensorFlow(),
-        "tokenization": _tokenization(),
+        "tokenization": _load_tokenization(),
         "DataProcessor": DataProcessor,
         "InputExample": InputExample,
     }
 
 
-def _tokenization() -> types.ModuleType:
+def _load_tokenization() -> types.ModuleType:
     module = types.ModuleType("tokenization")
     vars(module).update(vars(tokenization))
     vars(module).update(
@@ -171,8 +171,8 @@ def _tokenization() -> types.ModuleType:
 def _google_modules(folder: str) -> Iterator[None]:
     """Lets code import Google's modules, and those in its own folder."""
     script = types.ModuleType("run_classifier")
-    vars(script).update(_google_names())
-    modules = {"run_classifier": script, "tokenization": _tokenization()}
+    vars(script).update(_create_google_names())
+    modules = {"run_classifier": script, "tokenization": _load_tokenization()}
     former = {
         name: sys.modules[name] for name in modules if name in sys.modules
     }
@@ -188,7 +188,7 @@ def _google_modules(folder: str) -> Iterator[None]:
 
 
 def _describe_error(error: Exception) -> str:
-    name = _missing_in_tensorflow(error)
+    name = _find_missing_in_tensorflow(error)
     if name is None:
         return f"{type(error).__name__}: {error}"
     # The error is TensorFlow's, so TensorFlow is loaded.
@@ -202,7 +202,7 @@ def _describe_error(error: Exception) -> str:
     return f"{message}; {instead}" if instead else message
 
 
-def _missing_in_tensorflow(error: Exception) -> str | None:
+def _find_missing_in_tensorflow(error: Exception) -> str | None:
     """Returns the name behind `tf.` that is missing, None for other errors."""
     # Python words these texts. Before Python 3.12, no attribute of the error of
     # `from tensorflow import gfile` contains the name, so read all three texts.

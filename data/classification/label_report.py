@@ -145,9 +145,9 @@ def _judge_label(
     `probabilities` contains the probability of each label.
     """
     if decoder.output_mode == "regression":
-        number, predicted = number_of(right), number_of(guess)
-        badness = abs(predicted - number)
-        verdict = f"Right: {number:.4g}. Predicted: {predicted:.4g}."
+        expected, predicted = number_of(right), number_of(guess)
+        badness = abs(predicted - expected)
+        verdict = f"Right: {expected:.4g}. Predicted: {predicted:.4g}."
     elif decoder.output_mode == "multilabel":
         names, guessed = names_of(right), names_of(guess)
         wrong = {*names} ^ {*guessed}

@@ -19,7 +19,11 @@ from data.classification.classification_examples import (
 from data.classification.classification_options import TableOptions
 from data.tables import column_names
 from files.paths import StrPath
-from model_folders.labels import check_labels, first_labels, misspelled_labels
+from model_folders.labels import (
+    check_labels,
+    find_misspelled_labels,
+    first_labels,
+)
 from model_folders.model_entries import OutputMode
 
 # A label with fewer rows is hardly learned.
@@ -217,7 +221,7 @@ class LabelSet:
                 _MIN_ROWS_OF_LABEL,
                 first_labels(rare),
             )
-        if typos := misspelled_labels(counts):
+        if typos := find_misspelled_labels(counts):
             logging.warning(
                 "These labels may be misspelled: %s. Correct the data if "
                 "they mean the same.",

@@ -13,8 +13,8 @@ from data.arrays import LabelArray
 from model_folders.model_entries import OutputMode
 
 # {value of --output_mode: names of the metrics that score a user's own table},
-# the main metric first. To add a metric, define it in `_metrics`, and add its
-# name here, or to a task's `metrics` in glue.py.
+# the main metric first. To add a metric, define it in `_create_metrics`, and
+# add its name here, or to a task's `metrics` in glue.py.
 METRICS_OF_MODE: dict[OutputMode, tuple[str, ...]] = {
     "classification": ("f1_macro", "eval_accuracy"),
     "multilabel": ("f1_macro", "f1_micro", "eval_accuracy"),
@@ -27,7 +27,7 @@ _Metric: TypeAlias = Callable[[LabelArray, LabelArray], float]
 
 
 @functools.cache
-def _metrics() -> dict[str, _Metric]:
+def _create_metrics() -> dict[str, _Metric]:
     """Returns {name: metric} of all metrics."""
     # Import SciPy and scikit-learn late, because they need seconds to load,
     # and --help should not wait for them.
@@ -96,10 +96,11 @@ def compute_metrics(
     labels = np.asarray(labels)
     predictions = np.asarray(predictions)
     scores = {
-        name: float(_metrics()[name](labels, predictions)) for name in names
+        name: float(_create_metrics()[name](labels, predictions))
+        for name in names
     }
     if label_names:
-        # Load scikit-learn late, see `_metrics`.
+        # Load scikit-learn late, see `_create_metrics`.
         from sklearn.metrics import precision_recall_fscore_support
 
         # Of a single column of 0 and 1, label 1 is meant.

@@ -97,10 +97,10 @@ class UserProcessor(ClassificationProcessor):
         with self._code.explain_errors():
             user_examples = [*getattr(self._user, name)(self._data_dir)]
         if not user_examples:
-            raise ValueError(f"{self._method(name)} returned no example")
+            raise ValueError(f"{self._find_method(name)} returned no example")
         examples = [
-            self._convert(example, number, purpose)
-            for number, example in enumerate(user_examples)
+            self._convert(example, index, purpose)
+            for index, example in enumerate(user_examples)
         ]
         is_pair = any(example.text_b for example in examples)
         columns = ["guid", "text_a"]
@@ -116,14 +116,14 @@ class UserProcessor(ClassificationProcessor):
         return {purpose: examples}
 
     def _convert(
-        self, example: object, number: int, purpose: Purpose
+        self, example: object, index: int, purpose: Purpose
     ) -> classification_examples.InputExample:
         """Converts an example of the user's class, which need not be ours.
 
-        `number` is its place in the set, for an example without a guid.
+        `index` is its place in the set, for an example without a guid.
         """
-        guid = getattr(example, "guid", number)
-        name = self._method(f"get_{SET_OF_PURPOSE[purpose]}_examples")
+        guid = getattr(example, "guid", index)
+        name = self._find_method(f"get_{SET_OF_PURPOSE[purpose]}_examples")
         where = f"{name}, example {guid}"
         try:
             text_a = convert_to_unicode(getattr(example, "text_a", None))
@@ -141,7 +141,7 @@ class UserProcessor(ClassificationProcessor):
             )
         return classification_examples.InputExample(guid, text_a, text_b, label)
 
-    def _method(self, name: str) -> str:
+    def _find_method(self, name: str) -> str:
         return f"{self._code.file_name}: {self.name}.{name}"
 
 

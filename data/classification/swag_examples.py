@@ -24,9 +24,9 @@ from data.text.tokenization import FullTokenizer
 from files.paths import StrPath
 
 NUM_CHOICES = 4
-LABELS = [str(number) for number in range(NUM_CHOICES)]
+LABELS = [str(index) for index in range(NUM_CHOICES)]
 
-_ENDINGS = tuple(f"ending{number}" for number in range(NUM_CHOICES))
+_ENDINGS = tuple(f"ending{index}" for index in range(NUM_CHOICES))
 _FILE_ENDINGS = (".csv", ".jsonl", ".json", ".parquet", ".xlsx")
 _FILE_STEMS: dict[SetName, str] = {
     "train": "train",

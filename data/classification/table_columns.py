@@ -87,7 +87,7 @@ def layout_of(options: TableOptions) -> Layout:
 
 
 def find_unset_columns(
-    options: TableOptions, given: frozenset[str], table: Table
+    options: TableOptions, set_by_user: frozenset[str], table: Table
 ) -> dict[str, str]:
     """Finds the columns of --data_file that no flag names.
 
@@ -96,7 +96,7 @@ def find_unset_columns(
 
     Args:
         options: flags of the table.
-        given: names of the flags that the user set.
+        set_by_user: names of the flags that the user set.
         table: the table.
 
     Returns:
@@ -110,7 +110,7 @@ def find_unset_columns(
     named = {
         name: str(getattr(options, name))
         for name in ("text_column", "text_b_column", "label_column")
-        if name in given
+        if name in set_by_user
     }
     if any(map(str.isdecimal, named.values())):
         return {}
@@ -168,13 +168,13 @@ def _ask_for_pair(file: str, columns: Sequence[str]) -> None:
 
 
 def options_of_pairs(
-    options: TableOptions, given: frozenset[str], columns: Sequence[str]
+    options: TableOptions, set_by_user: frozenset[str], columns: Sequence[str]
 ) -> TableOptions:
     """Returns the options to read pairs of texts with a number.
 
     Args:
         options: flags of the table.
-        given: names of the flags that the user set.
+        set_by_user: names of the flags that the user set.
         columns: the columns of the two texts and of the number, unless the user
             set the flags.
     """
@@ -182,6 +182,6 @@ def options_of_pairs(
     changes: dict[str, Any] = {
         name: column
         for name, column in zip(flag_names, columns, strict=True)
-        if name not in given
+        if name not in set_by_user
     }
     return dataclasses.replace(options, output_mode="regression", **changes)

@@ -20,7 +20,7 @@ from data.classification.processor import ClassificationProcessor
 from data.classification.table_columns import SET_FILES, layout_of
 from data.io.split_names import SetName
 from data.tables.data_file_options import DataFileOptions
-from data.tables.prodigy import accepted_rows
+from data.tables.prodigy import read_accepted_rows
 from data.tables.row_keys import is_blank, split_fraction_of
 from data.tables.set_reader import SetReader
 from data.tables.tables import Table, read_table
@@ -281,13 +281,15 @@ class TableProcessor(
         needed = [] if self._may_be_unknown(set_name) else self._label_columns
         rows = read_table(table, self.text_columns, needed, may_lack=True)
         # As in a spreadsheet, where the names of the columns are row 1.
-        first_number = 2 if table.names_columns() else 1
+        first_number = 2 if table.has_named_columns() else 1
         numbered_rows = (
-            (number, where, row)
-            for number, (where, row) in enumerate(rows, first_number)
+            (row_number, where, row)
+            for row_number, (where, row) in enumerate(rows, first_number)
         )
         columns_of_flags = [*self.text_columns, *self._label_columns]
-        yield from accepted_rows(table.path, numbered_rows, columns_of_flags)
+        yield from read_accepted_rows(
+            table.path, numbered_rows, columns_of_flags
+        )
 
     def _may_be_unknown(self, set_name: SetName) -> bool:
         """Returns whether the set may lack the label of an example."""
@@ -303,10 +305,10 @@ class TableProcessor(
         if all(cell is None for cell in cells):
             return None
         where = f"{where}, column {self._options.label_column!r}"
-        names = self._names_for(set_name)
+        names = self._find_allowed_labels(set_name)
         return self._label_set.label_of_cells(cells, where, names)
 
-    def _names_for(self, set_name: SetName) -> list[str] | None:
+    def _find_allowed_labels(self, set_name: SetName) -> list[str] | None:
         """Returns the labels that a set may contain, None = its rows tell.
 
         Only the rows of the train set show them, so this may read the train set
@@ -326,8 +328,8 @@ def _labeled_of(examples: list[InputExample]) -> list[InputExample]:
 def _log_changes(path: StrPath, counts: _RowCounts) -> None:
     if counts.left_out:
         descriptions = [
-            f"{number} rows without {lack}"
-            for lack, number in counts.left_out.items()
+            f"{num_rows} rows without {lack}"
+            for lack, num_rows in counts.left_out.items()
         ]
         logging.warning(
             "%s: %s left out", path, " left out, ".join(descriptions)

@@ -24,12 +24,16 @@ Spec = dict[str, Feature]
 _LARGEST_LABEL = 3.4e38
 
 
-def _inputs(*shape: int) -> Spec:
+def _input_features(*shape: int) -> Spec:
     ids = Feature(shape, at_least=0)
-    return {"input_ids": ids, "input_mask": _flags(*shape), "segment_ids": ids}
+    return {
+        "input_ids": ids,
+        "input_mask": _flag_feature(*shape),
+        "segment_ids": ids,
+    }
 
 
-def _flags(*shape: int, dtype: str = "int64") -> Feature:
+def _flag_feature(*shape: int, dtype: str = "int64") -> Feature:
     return Feature(shape, dtype, 0, 1)
 
 
@@ -59,7 +63,7 @@ def pretraining_features(
     return unmasked_features(max_seq_length) | {
         "masked_lm_positions": Feature(shape, "int64", 0, max_seq_length - 1),
         "masked_lm_ids": Feature(shape, at_least=0),
-        "masked_lm_weights": _flags(*shape, dtype="float32"),
+        "masked_lm_weights": _flag_feature(*shape, dtype="float32"),
     }
 
 
@@ -68,7 +72,9 @@ def unmasked_features(max_seq_length: int) -> Spec:
 
     create_pretraining_data.py writes these records with --dynamic_masking.
     """
-    return _inputs(max_seq_length) | {"next_sentence_labels": _flags(1)}
+    return _input_features(max_seq_length) | {
+        "next_sentence_labels": _flag_feature(1)
+    }
 
 
 def classifier_features(
@@ -83,16 +89,16 @@ def classifier_features(
     "multilabel" needs `num_labels`. If `has_weights` is True, the spec also
     contains the feature `example_weights`.
     """
-    weights = {"example_weights": _flags(dtype="float32")}
+    weights = {"example_weights": _flag_feature(dtype="float32")}
     label_ids = {
         "classification": Feature((), at_least=0),
-        "multilabel": _flags(num_labels or 0),
+        "multilabel": _flag_feature(num_labels or 0),
         "regression": Feature((), "float32", -_LARGEST_LABEL, _LARGEST_LABEL),
     }
     return {
-        **_inputs(max_seq_length),
+        **_input_features(max_seq_length),
         "label_ids": label_ids[output_mode],
-        "is_real_example": _flags(),
+        "is_real_example": _flag_feature(),
         **(weights if has_weights else {}),
     }
 
@@ -102,9 +108,9 @@ def swag_features(max_seq_length: int, num_choices: int) -> Spec:
 
     A record contains one input sequence for each choice.
     """
-    return _inputs(num_choices, max_seq_length) | {
+    return _input_features(num_choices, max_seq_length) | {
         "label_ids": Feature((), at_least=0, at_most=num_choices - 1),
-        "is_real_example": _flags(),
+        "is_real_example": _flag_feature(),
     }
 
 
@@ -113,7 +119,9 @@ def pair_features(max_seq_length: int, has_scores: bool) -> Spec:
 
     If `has_scores` is True, a record also contains its pair's similarity score.
     """
-    spec = _inputs(2, max_seq_length) | {"is_real_example": _flags()}
+    spec = _input_features(2, max_seq_length) | {
+        "is_real_example": _flag_feature()
+    }
     if has_scores:
         spec["label_ids"] = Feature(
             (), "float32", -_LARGEST_LABEL, _LARGEST_LABEL
@@ -124,9 +132,9 @@ def pair_features(max_seq_length: int, has_scores: bool) -> Spec:
 def ner_features(max_seq_length: int) -> Spec:
     """Returns the spec of run_ner.py's records."""
     return {
-        **_inputs(max_seq_length),
+        **_input_features(max_seq_length),
         "label_ids": Feature((max_seq_length,), at_least=0),
-        "label_weights": _flags(max_seq_length, dtype="float32"),
+        "label_weights": _flag_feature(max_seq_length, dtype="float32"),
     }
 
 
@@ -135,7 +143,7 @@ def squad_features(max_seq_length: int, is_training: bool) -> Spec:
 
     If `is_training` is True, a record also contains the answer's positions.
     """
-    spec = {"unique_ids": Feature(()), **_inputs(max_seq_length)}
+    spec = {"unique_ids": Feature(()), **_input_features(max_seq_length)}
     if is_training:
         for name in ("start_positions", "end_positions"):
             spec[name] = Feature((), "int64", 0, max_seq_length - 1)

@@ -40,11 +40,11 @@ def _masked_crc(data: bytes) -> int:
 def frame_record(record: bytes) -> bytes:
     """Adds the header and footer of a TFRecord: its length and checksums."""
     footer = struct.pack("<I", _masked_crc(record))
-    return b"%b%b%b" % (_header(len(record)), record, footer)
+    return b"%b%b%b" % (_create_header(len(record)), record, footer)
 
 
 @functools.lru_cache(maxsize=1 << 12)
-def _header(length: int) -> bytes:
+def _create_header(length: int) -> bytes:
     header = struct.pack("<Q", length)
     return header + struct.pack("<I", _masked_crc(header))
 
@@ -91,10 +91,10 @@ class RecordWriter(contextlib.ExitStack):
         return [
             {
                 "path": path,
-                "num_records": len(range(number, self.num_records, step)),
+                "num_records": len(range(index, self.num_records, step)),
                 **measure_shard(path),
             }
-            for number, path in enumerate(self._paths)
+            for index, path in enumerate(self._paths)
         ]
 
 

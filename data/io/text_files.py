@@ -21,7 +21,7 @@ from files.paths import StrPath, find_matches, is_remote, named_errors
 STDIN = "<stdin>"
 
 
-def _gfile() -> types.ModuleType:
+def _import_gfile() -> types.ModuleType:
     """Imports tf.io.gfile."""
     # Only remote files need TensorFlow, which loads slowly.
     from tensorflow.io import gfile
@@ -39,7 +39,7 @@ def expand_patterns(patterns: str | None, flag_name: str) -> list[str]:
     files = []
     for pattern in filter(None, map(str.strip, (patterns or "").split(","))):
         if is_remote(pattern):
-            matches = sorted(_gfile().glob(pattern))
+            matches = sorted(_import_gfile().glob(pattern))
         else:
             matches = [*filter(os.path.isfile, find_matches(pattern))]
         if not matches:
@@ -93,11 +93,11 @@ def open_text(
             is no such encoding.
     """
     with open_binary(path) as file:
-        head = file.peek()
-        packed_files.check_is_text(head, path)
-        name = encodings.marked_encoding(head) or encoding
+        first_bytes = file.peek()
+        packed_files.check_is_text(first_bytes, path)
+        name = encodings.find_marked_encoding(first_bytes) or encoding
         if not name:
-            encodings.check_is_narrow(head, path)
+            encodings.check_is_narrow(first_bytes, path)
         try:
             text = io.TextIOWrapper(
                 file, name or "utf-8", errors="surrogateescape", newline=""
@@ -120,7 +120,7 @@ def _open_raw(path: StrPath) -> IO[bytes]:
         # input.
         return open(0, "rb", closefd=False)
     if is_remote(path):
-        file: IO[bytes] = _gfile().GFile(path, "rb")
+        file: IO[bytes] = _import_gfile().GFile(path, "rb")
         return file
     return open(path, "rb")
 
@@ -128,7 +128,7 @@ def _open_raw(path: StrPath) -> IO[bytes]:
 def file_size(path: StrPath) -> int:
     """Returns the bytes of a local or remote file, which may be packed."""
     if is_remote(path):
-        length: int = _gfile().stat(path).length
+        length: int = _import_gfile().stat(path).length
         return length
     return os.path.getsize(path)
 
@@ -136,7 +136,7 @@ def file_size(path: StrPath) -> int:
 def is_file(path: StrPath) -> bool:
     """Returns whether there is a local file, or a remote file or folder."""
     if is_remote(path):
-        exists: bool = _gfile().exists(path)
+        exists: bool = _import_gfile().exists(path)
         return exists
     return os.path.isfile(path)
 
@@ -203,18 +203,20 @@ def read_numbered(
         ValueError: a line is not in the encoding. The message names the line.
     """
     with open_text(path, encoding) as lines:
-        for number, line in enumerate(lines, 1):
+        for line_number, line in enumerate(lines, 1):
             try:
                 encodings.check_text(line, encoding)
             except ValueError as error:
-                raise ValueError(f"{path}, line {number}: {error}") from None
-            yield number, line.rstrip("\r\n")
+                raise ValueError(
+                    f"{path}, line {line_number}: {error}"
+                ) from None
+            yield line_number, line.rstrip("\r\n")
 
 
 def check_first_line(line: bytes, path: StrPath) -> None:
     """Raises a ValueError if a file is not UTF-8 whose lines end in LF."""
     packed_files.check_is_text(line, path)
-    marked = encodings.marked_encoding(line)
+    marked = encodings.find_marked_encoding(line)
     if marked not in (None, "utf-8-sig"):
         raise ValueError(
             f"{path}, line 1: the text is not UTF-8. Convert the file, such as "
@@ -247,7 +249,7 @@ def find_set_file(
         folder, wanted = os.path.split(os.path.join(data_dir, file_name))
         existing += [
             os.path.join(folder, file)
-            for file in sorted(_files_in(folder))
+            for file in sorted(_list_files(folder))
             if packed_files.name_without_packing(file) == wanted.lower()
         ]
     if not existing:
@@ -260,7 +262,7 @@ def find_set_file(
     return existing[0]
 
 
-def _files_in(folder: StrPath) -> list[str]:
+def _list_files(folder: StrPath) -> list[str]:
     """Returns the names of the files of a folder, [] if there is none."""
     if not os.path.isdir(folder):
         return []

@@ -106,7 +106,7 @@ def encode_varint(value: int) -> bytes:
 
 
 @functools.cache
-def _varint_table() -> list[bytes]:
+def _create_varint_table() -> list[bytes]:
     """Covers the ids of all released vocabularies."""
     return [*map(encode_varint, range(1 << 17))]
 
@@ -118,13 +118,17 @@ def _pack_integers(name: str, values: Sequence[int]) -> bytes:
         raise ValueError(f"'{name}' must be at least 0. Received: {lowest}")
     if highest < 128:
         return bytes(values)
-    table = _varint_table()
+    table = _create_varint_table()
     encode = table.__getitem__ if highest < len(table) else encode_varint
     return b"".join(map(encode, values))
 
 
-def _encode_field(number: int, payload: bytes) -> bytes:
-    return b"%c%b%b" % (number << 3 | 2, encode_varint(len(payload)), payload)
+def _encode_field(field_number: int, payload: bytes) -> bytes:
+    return b"%c%b%b" % (
+        field_number << 3 | 2,
+        encode_varint(len(payload)),
+        payload,
+    )
 
 
 def feature_lengths(record: bytes) -> dict[str, int]:

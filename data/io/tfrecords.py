@@ -35,7 +35,7 @@ _BATCHES_AHEAD = 4
 class Masking(Protocol):
     """Masks records while they are read, as `DynamicMasking` does."""
 
-    def draw(self, number: tf.Tensor, max_seq_length: int) -> tf.Tensor:
+    def draw(self, record_number: tf.Tensor, max_seq_length: int) -> tf.Tensor:
         """Draws the random numbers for the record with this number."""
 
     def __call__(
@@ -82,7 +82,7 @@ def decode_batch(serialized: tf.Tensor, spec: Spec) -> dict[str, tf.Tensor]:
             `naming_wrong_records` to find out which record.
     """
     values = _parse(serialized, spec)
-    are_right = [is_right for _, is_right in _conditions(values, spec)]
+    are_right = [is_right for _, is_right in _compare_with_spec(values, spec)]
     check = tf.debugging.Assert(tf.reduce_all(are_right), [_OUT_OF_RANGE])
     with tf.control_dependencies([check]):
         return {
@@ -102,7 +102,7 @@ def _parse(serialized: tf.Tensor, spec: Spec) -> dict[str, tf.Tensor]:
     return values
 
 
-def _conditions(
+def _compare_with_spec(
     values: dict[str, tf.Tensor], spec: Spec
 ) -> Iterator[tuple[str, tf.Tensor]]:
     """Yields (problem, whether a batch is free of it).
@@ -200,7 +200,7 @@ def create_dataset(
     # Of records, or of pairs (record, random draws).
     dataset: tf.data.Dataset
     if is_training:
-        dataset = _training_records(records.files, seed, skip_records)
+        dataset = _create_training_records(records.files, seed, skip_records)
     else:
         dataset = tf.data.TFRecordDataset(records.files).skip(skip_records)
     if records.dynamic_masking is not None:
@@ -238,20 +238,23 @@ def _add_draws(
 ) -> tf.data.Dataset[tuple[tf.Tensor, tf.Tensor]]:
     """Returns a dataset of (record, random draws for its number)."""
     return numbered.map(
-        lambda number, record: (record, masking.draw(number, length))
+        lambda record_number, record: (
+            record,
+            masking.draw(record_number, length),
+        )
     )
 
 
-def _training_records(
+def _create_training_records(
     files: Sequence[str], seed: int, skip_records: int
 ) -> tf.data.Dataset[tf.Tensor]:
     """Returns a shuffled, endless dataset without its first `skip_records`."""
 
-    def read_epoch(number: tf.Tensor) -> tf.data.Dataset[tf.Tensor]:
+    def read_epoch(epoch: tf.Tensor) -> tf.data.Dataset[tf.Tensor]:
         draw = tf.random.stateless_uniform(
-            [], [seed, number], 0, tf.int64.max, tf.int64
+            [], [seed, epoch], 0, tf.int64.max, tf.int64
         )
-        order = tf.random.experimental.stateless_shuffle(files, [seed, number])
+        order = tf.random.experimental.stateless_shuffle(files, [seed, epoch])
         num_reads = min(_NUM_PARALLEL_READS, len(files))
         return (
             tf.data.Dataset.from_tensor_slices(order)
@@ -285,11 +288,11 @@ def check_records(
             range.
     """
     is_empty = True
-    for path, number, record in _first_records(files, limit):
+    for path, record_index, record in _read_first_records(files, limit):
         is_empty = False
         if problem := _find_problem(record, spec):
             raise ValueError(
-                f"{path}, record {number}: {problem}. Create the records "
+                f"{path}, record {record_index}: {problem}. Create the records "
                 "with this vocabulary and --max_seq_length, and set "
                 "vocab_size in the configuration to its number of lines"
             )
@@ -297,14 +300,14 @@ def check_records(
         raise ValueError(f"no record in {', '.join(files)}")
 
 
-def _first_records(
+def _read_first_records(
     files: Sequence[str], limit: int | None
 ) -> Iterator[tuple[str, int, bytes]]:
     """Yields (path, number in the file, record), `limit` from each file."""
     for path in files:
         limited = itertools.islice(read_records(path), limit)
-        for number, record in enumerate(limited):
-            yield path, number, record
+        for record_index, record in enumerate(limited):
+            yield path, record_index, record
 
 
 def _find_problem(record: bytes, spec: Spec) -> str | None:
@@ -315,7 +318,7 @@ def _find_problem(record: bytes, spec: Spec) -> str | None:
         return _without_operation(error.message)
     problems = [
         problem
-        for problem, is_right in _conditions(values, spec)
+        for problem, is_right in _compare_with_spec(values, spec)
         if not is_right
     ]
     # A mask of zeros says more than the ids that it hides.

@@ -115,9 +115,9 @@ class _Grid(NamedTuple):
 
     def end_of_share(self, position: int) -> int:
         """Returns the offset in the file where the share of a byte ends."""
-        number = self.share_of(position) + 1
+        next_share = self.share_of(position) + 1
         # Round up: the byte at the border is in the next share.
-        return -(-self.total * number // self.num_shares) - self.before
+        return -(-self.total * next_share // self.num_shares) - self.before
 
 
 def _count_shares(total: int) -> int:
@@ -156,7 +156,7 @@ def find_range_kind(path: str, layout: Layout) -> RangeKind | None:
     if text_files.is_packed(path):
         return None
     with text_files.open_binary(path) as file:
-        mark = encodings.marked_encoding(file.peek())
+        mark = encodings.find_marked_encoding(file.peek())
     if mark not in (None, "utf-8-sig"):
         return None
     with text_files.open_text(path) as lines:
@@ -220,8 +220,8 @@ def _cut_parquet(
     with parquet.open_parquet(path) as table:
         metadata = table.metadata
         counts = [
-            metadata.row_group(number).num_rows
-            for number in range(metadata.num_row_groups)
+            metadata.row_group(index).num_rows
+            for index in range(metadata.num_row_groups)
         ]
     # Take each row for an equal part of the bytes.
     num_rows = max(sum(counts), 1)

@@ -196,9 +196,9 @@ class JobFiles:
         """Returns a pattern of the shards, OUTPUT-*-of-00008 and the ending."""
         return f"{self._prefix}-*-of-{num_shards:05d}{self._ending}"
 
-    def result_file(self, number: int) -> str:
+    def result_file(self, unit_index: int) -> str:
         """Returns the file in OUTPUT.work that a finished unit writes last."""
-        return os.path.join(self._work_dir, f"task-{number:05d}.json")
+        return os.path.join(self._work_dir, f"task-{unit_index:05d}.json")
 
     def check_units(self, units: Iterable[WorkUnit]) -> None:
         """Raises a ValueError if a shard of a unit would replace an input."""

@@ -52,7 +52,7 @@ def run_in_processes(
         for _ in calls[:num_processes]:
             pipe, process = _start_process(function, reader)
             processes[pipe] = process
-        yield from _distribute(calls, processes)
+        yield from _distribute_calls(calls, processes)
     finally:
         # This ends the workers, even if they are busy.
         writer.close()
@@ -65,7 +65,7 @@ def run_in_processes(
         reader.close()
 
 
-def _distribute(
+def _distribute_calls(
     calls: Sequence[tuple[object, ...]],
     processes: Mapping[connection.Connection, BaseProcess],
 ) -> Generator[Any]:

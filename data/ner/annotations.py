@@ -287,7 +287,7 @@ def _from_label_studio(task: JsonObject, where: str) -> JsonObject:
 
     The entities are None if the text was not annotated.
     """
-    annotations = _finished_annotations(task)
+    annotations = _select_finished_annotations(task)
     spans = [*map(_spans_of_annotation, annotations)]
     if len({frozenset(map(parse_span, values)) for values in spans}) > 1:
         raise ValueError(
@@ -305,7 +305,7 @@ def _from_label_studio(task: JsonObject, where: str) -> JsonObject:
     return row | {"entities": spans[0] if spans else None}
 
 
-def _finished_annotations(task: JsonObject) -> list[JsonObject]:
+def _select_finished_annotations(task: JsonObject) -> list[JsonObject]:
     """Returns the annotations of a task, only the ground truth if it has one.
 
     Cancelled annotations are left out.

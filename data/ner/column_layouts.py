@@ -55,7 +55,7 @@ def find_layout(
         is_test: whether the file is a test set, which may lack tags.
         delimiter: value of --delimiter, None if it is not set.
     """
-    first = _first_line(lines)
+    first = _find_first_line(lines)
     is_csv = table_formats.format_of(path) in ("csv", "xlsx")
     separators = _SEPARATORS
     if delimiter:
@@ -74,7 +74,7 @@ def find_layout(
     )
 
 
-def _first_line(lines: Sequence[tuple[int, str]]) -> str:
+def _find_first_line(lines: Sequence[tuple[int, str]]) -> str:
     """Returns the first line that contains words and does not begin with #.
 
     If all lines begin with #, then # is a word, not a comment.

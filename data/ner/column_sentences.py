@@ -23,11 +23,11 @@ class ColumnsLine(NamedTuple):
     """A word of a sentence, as a file contains it.
 
     Attributes:
-        number: number of the line in the file.
+        line_number: number of the line in the file.
         cells: the columns of the line.
     """
 
-    number: int
+    line_number: int
     cells: list[str]
 
 
@@ -81,7 +81,7 @@ def _read_sentences(
     """Yields the lines between empty lines."""
     document = 0
     sentence: list[ColumnsLine] = []
-    for number, text, cells in _cut_lines(path, lines, layout):
+    for line_number, text, cells in _cut_lines(path, lines, layout):
         # Check all columns, because the first one need not contain the words.
         is_document = any(cell.startswith(DOCUMENT_MARK) for cell in cells)
         if is_document or not cells:
@@ -97,11 +97,11 @@ def _read_sentences(
             continue
         if len(cells) != layout.width:
             raise ValueError(
-                f"{path}, line {number}: the line has {len(cells)} columns, "
-                f"but the first line has {layout.width}. Received: "
+                f"{path}, line {line_number}: the line has {len(cells)} "
+                f"columns, but the first line has {layout.width}. Received: "
                 f"{text[:80]!r}"
             )
-        sentence.append(ColumnsLine(number, cells))
+        sentence.append(ColumnsLine(line_number, cells))
 
 
 def _is_comment(
@@ -133,12 +133,12 @@ def _cut_lines(
     if layout.names and separator and separator != "\t":
         yield from _cut_records(path, lines, separator)
     else:
-        for number, text in lines:
+        for line_number, text in lines:
             cells = cut_line(text, separator)
             if layout.names and cells:
                 # `cut_line` leaves out empty cells at the end.
                 cells += [""] * (layout.width - len(cells))
-            yield number, text, cells
+            yield line_number, text, cells
     yield 0, "", []
 
 
@@ -154,11 +154,11 @@ def _cut_records(
         path, ended_lines, dialects.ChosenDialect(separator), is_tsv=False
     )
     records = csv_records.parse_records(table.lines, table.dialect)
-    for number, record in records:
+    for line_number, record in records:
         if isinstance(record, csv_records.MalformedRecord):
-            raise ValueError(f"{path}, line {number}: {record.explain()}")
+            raise ValueError(f"{path}, line {line_number}: {record.explain()}")
         cells = strip_cells(record)
-        yield number, separator.join(cells), cells if any(cells) else []
+        yield line_number, separator.join(cells), cells if any(cells) else []
 
 
 def _part_by_column(
@@ -235,19 +235,20 @@ def _expand_rows(
 ) -> Iterator[SentenceLines]:
     """Yields a sentence for each row, whose cells are its words and tags."""
     for document, lines in sentences:
-        for number, cells in lines:
+        for line_number, cells in lines:
             words = _split_words(cells[words_at])
             tags = _split_tags(cells[tags_at])
             if len(words) != len(tags):
                 raise ValueError(
-                    f"{path}, line {number}: {len(tags)} tags do not fit the "
-                    f"words {cells[words_at][:120]!r}. Write a word and its "
-                    "tag per line, or JSON lines with `tokens` and `ner_tags`"
+                    f"{path}, line {line_number}: {len(tags)} tags do not fit "
+                    f"the words {cells[words_at][:120]!r}. Write a word and "
+                    "its tag per line, or JSON lines with `tokens` and "
+                    "`ner_tags`"
                 )
             sentence = []
             for word, tag in zip(words, tags, strict=True):
                 row = [*cells]
                 row[words_at], row[tags_at] = word, tag
-                sentence.append(ColumnsLine(number, row))
+                sentence.append(ColumnsLine(line_number, row))
             if sentence:
                 yield SentenceLines(document, sentence)

@@ -28,7 +28,7 @@ from data.tables import dialects, table_formats, workbooks
 def read_columns(
     path: str,
     options: ColumnOptions,
-    written: table_formats.Layout = table_formats.DEFAULT_LAYOUT,
+    table_layout: table_formats.Layout = table_formats.DEFAULT_LAYOUT,
 ) -> Iterator[NerExample]:
     """Yields the sentences of a file. The `guid` is the first line of each.
 
@@ -42,7 +42,7 @@ def read_columns(
         ValueError: a line is malformed, or no column contains tags.
     """
     is_test = options.set_name == "test"
-    lines, delimiter = _read_lines(path, written)
+    lines, delimiter = _read_lines(path, table_layout)
     layout = find_layout(path, lines, is_test, delimiter)
     sentences = find_sentences(path, lines, layout, options.tags_at)
     plan = _plan_reading(path, sentences, layout, options)
@@ -51,7 +51,7 @@ def read_columns(
         words = [word for word, _ in pairs]
         labels = [label for _, label in pairs]
         row = None if is_test else {"labels": labels}
-        guid = f"line {sentence_lines[0].number}"
+        guid = f"line {sentence_lines[0].line_number}"
         yield NerExample(guid, words, labels, document, row=row)
 
 
@@ -99,13 +99,13 @@ def _plan_reading(
 
 
 def _read_lines(
-    path: str, written: table_formats.Layout
+    path: str, table_layout: table_formats.Layout
 ) -> tuple[list[tuple[int, str]], dialects.Delimiter | None]:
     """Returns ([(number, line)], the delimiter if it is known)."""
     if table_formats.format_of(path) == "xlsx":
-        return [*_lines_of_sheet(path, written.sheet)], "tab"
-    lines = text_files.read_numbered(path, written.encoding)
-    return [*lines], written.delimiter
+        return [*_lines_of_sheet(path, table_layout.sheet)], "tab"
+    lines = text_files.read_numbered(path, table_layout.encoding)
+    return [*lines], table_layout.delimiter
 
 
 def _find_tags(
@@ -133,8 +133,8 @@ def _read_word(
     cell = "" if plan.tags_at is None else line.cells[plan.tags_at]
     if not word or cell not in plan.tag_of_cell:
         raise ValueError(
-            f"{path}, line {line.number}: the word is {word!r}, and its tag "
-            f"is {cell!r}, but a tag is such as O, B-PER or I-PER. Set "
+            f"{path}, line {line.line_number}: the word is {word!r}, and its "
+            f"tag is {cell!r}, but a tag is such as O, B-PER or I-PER. Set "
             "--label_column, or remove a line of column names"
         )
     word_alone = word.removeprefix(plan.language) or word
@@ -147,11 +147,13 @@ def _lines_of_sheet(path: str, sheet: str | None) -> Iterator[tuple[int, str]]:
     An empty row ends a sentence, as an empty line does.
     """
     last = 0
-    for number, cells in workbooks.read_sheet(path, sheet, empty_is_gap=True):
-        if number > last + 1:
-            yield number - 1, ""
-        last = number
-        yield number, "\t".join(re.sub(r"\s", " ", cell) for cell in cells)
+    for row_number, cells in workbooks.read_sheet(
+        path, sheet, empty_is_gap=True
+    ):
+        if row_number > last + 1:
+            yield row_number - 1, ""
+        last = row_number
+        yield row_number, "\t".join(re.sub(r"\s", " ", cell) for cell in cells)
 
 
 def _find_tags_at(

@@ -138,8 +138,8 @@ class NerProcessor(SetReader[NerExample, NerOptions]):
             self._check_train_tags(path, examples)
         self._check_labels(path, set_name, examples)
         if not self._data.data_file:
-            for number, example in enumerate(examples, start=1):
-                example.guid = f"{set_name}-{number}"
+            for example_number, example in enumerate(examples, start=1):
+                example.guid = f"{set_name}-{example_number}"
         return examples
 
     def _read_examples(self, path: str, set_name: SetName) -> list[NerExample]:
@@ -247,12 +247,12 @@ class NerProcessor(SetReader[NerExample, NerOptions]):
                 self.texts_of(example)
             )
         keys = {
-            number: key_of([" ".join(sentences)])
-            for number, sentences in texts.items()
+            document: key_of([" ".join(sentences)])
+            for document, sentences in texts.items()
         }
         return [keys[example.document] for example in examples]
 
 
-def _index_of(number: int | None) -> int | None:
+def _index_of(column_number: int | None) -> int | None:
     """Returns the index of a column, which flags count from 1."""
-    return None if number is None else number - 1
+    return None if column_number is None else column_number - 1

@@ -103,8 +103,10 @@ def read_annotated_texts(
             such as B-PER, or most spans begin or end inside words.
     """
     texts = [
-        _read_row(path, guid, row, number, set_name)
-        for number, (guid, row) in enumerate(_read_entries(path, encoding), 1)
+        _read_row(path, guid, row, document_number, set_name)
+        for document_number, (guid, row) in enumerate(
+            _read_entries(path, encoding), 1
+        )
     ]
     kept = texts
     if set_name != "test":
@@ -121,9 +123,13 @@ def read_annotated_texts(
 
 
 def _read_row(
-    path: StrPath, guid: str, row: object, number: int, set_name: SetName
+    path: StrPath,
+    guid: str,
+    row: object,
+    document_number: int,
+    set_name: SetName,
 ) -> _Text:
-    """Reads the text of a row, the `number`th of the file."""
+    """Reads the text of a row, document `document_number` of the file."""
     is_test = set_name == "test"
     where = f"{path}, {guid}"
     if isinstance(row, list) and [*map(type, row)] == [str, dict]:
@@ -147,7 +153,7 @@ def _read_row(
             text, words, [] if is_unknown else values or [], where
         )
     return _Text(
-        NerExample(guid, words, tags, number, text, output_row),
+        NerExample(guid, words, tags, document_number, text, output_row),
         spans,
         has_tags=bool(sentence) and not is_unknown,
         is_unknown=is_unknown,
@@ -271,16 +277,18 @@ def _read_entries(
     line.
     """
     lines = [
-        (number, line)
-        for number, line in text_files.read_numbered(path, encoding)
+        (line_number, line)
+        for line_number, line in text_files.read_numbered(path, encoding)
         if line.strip()
     ]
     text = "\n".join(line for _, line in lines)
     is_list = packed_files.name_without_packing(path).endswith(".json")
     if is_list and text.lstrip().startswith("["):
-        for number, row in enumerate(parse_json(text, str(path), list), 1):
-            yield f"entry {number}", row
+        for entry_number, row in enumerate(
+            parse_json(text, str(path), list), 1
+        ):
+            yield f"entry {entry_number}", row
         return
-    for number, line in lines:
-        where = f"line {number}"
+    for line_number, line in lines:
+        where = f"line {line_number}"
         yield where, parse_json(line, f"{path}, {where}", object)

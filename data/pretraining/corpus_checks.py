@@ -44,8 +44,8 @@ def warn_of_markup(counts: Mapping[str, int]) -> None:
     `counts` is {name of a count: number of lines}.
     """
     for name, (_, advice) in _PATTERN_AND_ADVICE_OF_COUNT.items():
-        if number := counts.get(name):
-            logging.warning("%d lines of the input are %s", number, advice)
+        if num_lines := counts.get(name):
+            logging.warning("%d lines of the input are %s", num_lines, advice)
 
 
 def check_and_log_counts(

@@ -64,8 +64,8 @@ def split_to_parts(input_files: Sequence[str]) -> list[CorpusPart]:
         is_packed = text_files.is_packed(path)
         while start < size:
             # The part ends near the next multiple of total / num_parts.
-            number = (before + start) * num_parts // total + 1
-            border = total * number // num_parts - before
+            part_number = (before + start) * num_parts // total + 1
+            border = total * part_number // num_parts - before
             end, is_cut = size, False
             if border < size and not is_packed:
                 end, is_cut = _find_start(path, border)

@@ -40,16 +40,16 @@ class DynamicMasking:
         self._options = options
         self._seed = seed
 
-    def draw(self, number: tf.Tensor, max_seq_length: int) -> tf.Tensor:
+    def draw(self, record_number: tf.Tensor, max_seq_length: int) -> tf.Tensor:
         """Draws the random numbers that determine the masks of one record.
 
-        `number`, int64, is the number of records that training read before
-        this record. Returns float32 [3, max_seq_length], from 0 to below 1. Row
-        0 determines which positions are masked, row 1 how each is masked
+        `record_number`, int64, is the number of records that training read
+        before this record. Returns float32 [3, max_seq_length], from 0 to below
+        1. Row 0 determines which positions are masked, row 1 how each is masked
         ([MASK], random word or unchanged), and row 2 the random words.
         """
         return tf.random.stateless_uniform(
-            [3, max_seq_length], tf.stack([self._seed, number])
+            [3, max_seq_length], tf.stack([self._seed, record_number])
         )
 
     def __call__(
@@ -73,7 +73,7 @@ class DynamicMasking:
         return {
             **features,
             "input_ids": tf.where(chosen, replacements, input_ids),
-            **self._predictions(chosen, input_ids),
+            **self._select_predictions(chosen, input_ids),
         }
 
     def _choose(
@@ -132,18 +132,18 @@ class DynamicMasking:
             tf.where(kind_draws < not_random_prob, input_ids, random_ids),
         )
 
-    def _predictions(
+    def _select_predictions(
         self, chosen: tf.Tensor, input_ids: tf.Tensor
     ) -> dict[str, tf.Tensor]:
         """Returns the features that contain the positions and ids to predict.
 
         `chosen`, bool [B, F], is True for each WordPiece to predict.
         """
-        number = self._max_predictions
+        max_predictions = self._max_predictions
         columns = tf.zeros_like(input_ids) + tf.range(tf.shape(input_ids)[1])
         positions, labels = (
             tf.ragged.boolean_mask(values, chosen).to_tensor(
-                shape=[None, number]
+                shape=[None, max_predictions]
             )
             for values in (columns, input_ids)
         )
@@ -151,7 +151,9 @@ class DynamicMasking:
         return {
             "masked_lm_positions": positions,
             "masked_lm_ids": labels,
-            "masked_lm_weights": tf.sequence_mask(counts, number, tf.float32),
+            "masked_lm_weights": tf.sequence_mask(
+                counts, max_predictions, tf.float32
+            ),
         }
 
 

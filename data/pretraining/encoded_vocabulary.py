@@ -25,7 +25,7 @@ class EncodedVocabulary(dict[str, bytes]):
     """
 
     def __init__(self, vocab: Mapping[str, int]) -> None:
-        for token, number in vocab.items():
-            code = tf_examples.encode_varint(number)
+        for token, token_id in vocab.items():
+            code = tf_examples.encode_varint(token_id)
             self[token] = Continuation(code) if token[:2] == "##" else code
         self.words = list(self.values())

@@ -120,8 +120,8 @@ def create_training_instances(
     # does not.
     last = len(input_files) - 1
     blocks = [
-        Block(path, is_cut=number < last)
-        for number, path in enumerate(input_files)
+        Block(path, is_cut=file_index < last)
+        for file_index, path in enumerate(input_files)
     ]
     documents = list(reader.read(blocks))
     check_and_log_counts(reader.counts, input_files)

@@ -194,16 +194,18 @@ def _create_units(
             options=options,
             parts=dict(parts),
             shards=paths,
-            result_file=output.result_file(number),
-            is_evaluation=number < len(eval_shares),
+            result_file=output.result_file(unit_index),
+            is_evaluation=unit_index < len(eval_shares),
         )
-        for number, (parts, paths) in enumerate([*eval_shares, *shares])
+        for unit_index, (parts, paths) in enumerate([*eval_shares, *shares])
     ]
 
 
-def _split_evenly(items: list[T], number: int) -> list[list[T]]:
+def _split_evenly(items: list[T], num_lists: int) -> list[list[T]]:
     """Distributes items evenly over lists."""
-    borders = [len(items) * index // number for index in range(number + 1)]
+    borders = [
+        len(items) * index // num_lists for index in range(num_lists + 1)
+    ]
     return [items[first:end] for first, end in itertools.pairwise(borders)]
 
 
@@ -269,8 +271,8 @@ def _read_texts(
         return is_held_out == unit.is_evaluation
 
     documents: dict[int | str, Iterator[Document]] = {
-        number: reader.read(part, is_wanted, _MAX_CHARACTERS)
-        for number, part in unit.parts.items()
+        part_number: reader.read(part, is_wanted, _MAX_CHARACTERS)
+        for part_number, part in unit.parts.items()
     }
     if unit.is_evaluation:
         return {"eval": itertools.chain.from_iterable(documents.values())}

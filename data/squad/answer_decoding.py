@@ -66,7 +66,7 @@ class TokenSpan(NamedTuple):
     end_logit: float
 
 
-class Answers(NamedTuple):
+class SquadAnswers(NamedTuple):
     """The answers to questions, in dicts whose keys are question ids.
 
     Attributes:
@@ -87,7 +87,7 @@ def decode_predictions(
     all_results: Iterable[RawResult],
     options: DecodingOptions,
     tokenizer: BasicTokenizer,
-) -> Answers:
+) -> SquadAnswers:
     """Turns the logits of all windows into answers to all questions.
 
     Args:
@@ -105,7 +105,7 @@ def decode_predictions(
     for feature in all_features:
         features_of[feature.example_index].append(feature)
 
-    answers = Answers({}, {}, {})
+    answers = SquadAnswers({}, {}, {})
     for example_index, example in enumerate(all_examples):
         features = features_of.pop(example_index, [])
         answer = decode_question(
@@ -262,9 +262,9 @@ def _find_spans(
         length = len(feature.tokens) if options.trim_padding else None
         start_logits = np.asarray(result.start_logits[:length], np.float64)
         end_logits = np.asarray(result.end_logits[:length], np.float64)
-        starts = _highest(start_logits, options.n_best_size)
-        ends = _highest(end_logits, options.n_best_size)
-        spans += _combine(feature, starts, ends, options.max_answer_length)
+        starts = _find_highest(start_logits, options.n_best_size)
+        ends = _find_highest(end_logits, options.n_best_size)
+        spans += _form_spans(feature, starts, ends, options.max_answer_length)
         cls = TokenSpan(
             feature, 0, 0, float(start_logits[0]), float(end_logits[0])
         )
@@ -274,18 +274,18 @@ def _find_spans(
     return _QuestionSpans(spans, null, null_score)
 
 
-def _highest(logits: FloatArray, number: int) -> dict[int, float]:
+def _find_highest(logits: FloatArray, num_best: int) -> dict[int, float]:
     """Returns {position: logit} of the highest logits, best first.
 
     Of two equal logits, the earlier one comes first.
     """
-    positions = np.argsort(-logits, kind="stable")[:number]
+    positions = np.argsort(-logits, kind="stable")[:num_best]
     return dict(
         zip(positions.tolist(), logits[positions].tolist(), strict=True)
     )
 
 
-def _combine(
+def _form_spans(
     feature: SquadFeatures,
     starts: Mapping[int, float],
     ends: Mapping[int, float],

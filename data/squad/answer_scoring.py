@@ -150,10 +150,10 @@ def _read_gold_answers(
     return gold_answers, skipped
 
 
-def _warn_of_questions(path: str, number: int, what: str) -> None:
+def _warn_of_questions(path: str, num_questions: int, what: str) -> None:
     """Logs a warning if there are questions that `what` describes."""
-    if number:
-        logging.warning("%s: %d questions %s", path, number, what)
+    if num_questions:
+        logging.warning("%s: %d questions %s", path, num_questions, what)
 
 
 def _score_v1(

@@ -155,9 +155,9 @@ def _cut_passage(
     max_length = options.max_seq_length - num_before - 1
     doc_spans = cut_spans(num_tokens, max_length, options.doc_stride)
     best_windows = most_context(doc_spans)
-    for number, (start, length) in enumerate(doc_spans):
+    for window_index, (start, length) in enumerate(doc_spans):
         stop = start + length
-        yield start, stop, (best_windows[start:stop] == number).tolist()
+        yield start, stop, (best_windows[start:stop] == window_index).tolist()
 
 
 def _number_tokens(values: Sequence[ValueT], first: int) -> dict[int, ValueT]:

@@ -234,9 +234,9 @@ def _find_answer(context: str, qa: JsonObject, where: str) -> tuple[str, int]:
         return answer, read_field(answers[0], "answer_start", int, where)
     start = context.find(answer)
     if start < 0 or context.find(answer, start + 1) >= 0:
-        number = "not" if start < 0 else "more than once"
+        how_often = "not" if start < 0 else "more than once"
         raise ValueError(
-            f"{where}: the answer {answer!r} is {number} in the passage. "
+            f"{where}: the answer {answer!r} is {how_often} in the passage. "
             "Correct it, or set `answer_start` to its first character"
         )
     return answer, start

@@ -13,18 +13,20 @@ class SquadReader:
     """Holds the questions to train on, and those to answer.
 
     Args:
-        asked: see the attribute.
+        squad_file: see the attribute.
         examples: {"train" or "eval": the questions of the split}.
 
     Attributes:
-        asked: the questions and answers of --predict_file, None if the command
-            does not read it.
+        squad_file: the questions and answers of --predict_file, None if the
+            command does not read it.
     """
 
     def __init__(
-        self, asked: SquadFile | None, examples: dict[str, list[SquadExample]]
+        self,
+        squad_file: SquadFile | None,
+        examples: dict[str, list[SquadExample]],
     ) -> None:
-        self.asked = asked
+        self.squad_file = squad_file
         self._examples = examples
 
     @classmethod
@@ -56,7 +58,7 @@ class SquadReader:
             ValueError: a file is not in SQuAD's layout, or --predict_file
                 contains no answers although they are needed.
         """
-        asked: SquadFile | None = None
+        squad_file: SquadFile | None = None
         examples_of: dict[str, list[SquadExample]] = {}
         if train_file:
             train_set = read_squad_examples(
@@ -70,9 +72,9 @@ class SquadReader:
             random.Random(12345).shuffle(train_set)
             examples_of["train"] = train_set
         if predict_file:
-            asked = read_squad_file(predict_file, layout)
+            squad_file = read_squad_file(predict_file, layout)
             dev_set = read_squad_examples(
-                asked,
+                squad_file,
                 is_training=False,
                 version_2_with_negative=version_2_with_negative,
                 use_char_offsets=use_char_offsets,
@@ -83,9 +85,9 @@ class SquadReader:
                 # this fails now, and not after an epoch.
                 nothing = {example.qas_id: "" for example in dev_set}
                 answer_scoring.score_predictions(
-                    asked, nothing, version_2_with_negative
+                    squad_file, nothing, version_2_with_negative
                 )
-        return cls(asked, examples_of)
+        return cls(squad_file, examples_of)
 
     def take(self, split_name: str) -> list[SquadExample]:
         """Returns the questions of "train" or "eval", and releases them."""

@@ -18,7 +18,7 @@ class RepeatedName(str):
 
     def __new__(cls, name: str, taken: Collection[str]) -> "RepeatedName":
         """Creates the first key `name.1`, `name.2` that is not in `taken`."""
-        keys = (f"{name}.{number}" for number in itertools.count(1))
+        keys = (f"{name}.{suffix}" for suffix in itertools.count(1))
         free_key = next(key for key in keys if key not in taken)
         column = super().__new__(cls, free_key)
         column.name = name

@@ -81,18 +81,18 @@ def parse_records(
     """
     reader = create_record_reader(lines, dialect)
     while True:
-        number = reader.line_num + 1
+        line_number = reader.line_num + 1
         try:
             cells = next(reader, None)
         except csv.Error as error:
             # A table of one column has no delimiter that can be shown.
             reason = str(error).replace(f"'{NO_DELIMITER}'", "a line end")
-            spans_lines = reader.line_num > number
-            yield number, MalformedRecord(reason, spans_lines)
+            spans_lines = reader.line_num > line_number
+            yield line_number, MalformedRecord(reason, spans_lines)
             continue
         if cells is None:
             return
-        yield number, _show_escaped(cells) if dialect.escapes else cells
+        yield line_number, _show_escaped(cells) if dialect.escapes else cells
 
 
 def create_record_reader(

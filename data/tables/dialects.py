@@ -117,7 +117,7 @@ class _Sample:
         """Raises a ValueError if a line read so far was wrongly encoded."""
         lines = enumerate(self.lines_read, 1)
         wrong_numbers = (
-            number for number, line in lines if _has_wrong_bytes(line)
+            line_number for line_number, line in lines if _has_wrong_bytes(line)
         )
         if wrong_number := next(wrong_numbers, None):
             # Many words show the likely encodings better than one.
@@ -208,7 +208,7 @@ def find_dialect(
     return found_dialect._replace(lines=all_lines)
 
 
-def common_width(widths: Sequence[int]) -> int:
+def find_common_width(widths: Sequence[int]) -> int:
     """Returns the width of at least half of some records, 0 if none is.
 
     For example, 3 for records of 3, 3, 2 and 1 cells, and 0 for 3, 2 and 1.
@@ -226,8 +226,8 @@ def _find_in_sample(
 
     The result does not contain the lines.
     """
-    head = [*itertools.islice(sample, 3)]
-    table_checks.check_head(path, head)
+    first_lines = [*itertools.islice(sample, 3)]
+    table_checks.check_first_lines(path, first_lines)
     dialect = _choose_dialect(path, sample, chosen, is_tsv)
     records = sample.records(dialect)
     if chosen.quoting is not False:
@@ -238,10 +238,10 @@ def _find_in_sample(
     has_header = chosen.has_header
     if has_header is not False:
         titles.check_title(path, records)
-        table_checks.check_second_names(path, records, head)
+        table_checks.check_second_names(path, records, first_lines)
     if has_header is None and records:
         has_header = headers.has_header(path, records, chosen.columns)
-    width = common_width([*map(len, records)]) if records else None
+    width = find_common_width([*map(len, records)]) if records else None
     return FoundDialect(dialect, bool(has_header), iter(()), width)
 
 
@@ -261,7 +261,7 @@ class _FittingDialect(NamedTuple):
 
     Attributes:
         num_stray: number of quotes that quote no cell.
-        level: index of the dialect in `_dialects`.
+        level: index of the dialect in `_list_dialects`.
         dialect: the dialect.
     """
 
@@ -283,7 +283,11 @@ def _choose_dialect(
     """
     if chosen.delimiter:
         fit = _fit_delimiter(sample, chosen.delimiter, chosen)
-        return fit.dialect if fit else _usual_dialect(chosen.delimiter, chosen)
+        return (
+            fit.dialect
+            if fit
+            else _choose_usual_dialect(chosen.delimiter, chosen)
+        )
     text = "".join(itertools.islice(sample, _MAX_RECORDS))
     delimiters = [
         delimiter
@@ -297,10 +301,10 @@ def _choose_dialect(
     if is_tsv and "\t" in fits:
         return fits["\t"].dialect
     if is_tsv and not fits:
-        return _usual_dialect("\t", chosen)
+        return _choose_usual_dialect("\t", chosen)
     if not fits:
         return _dialect_of_malformed(path, sample, delimiters, chosen)
-    strictest = _strictest(fits.values())
+    strictest = _choose_strictest(fits.values())
     if is_tsv or len(strictest) > 1:
         raise _unknown_delimiter_error(path, sample)
     return strictest[0]
@@ -317,7 +321,7 @@ def _strictness_of(fit: _FittingDialect) -> tuple[int, int]:
     return fit.num_stray, fit.level
 
 
-def _strictest(fits: Collection[_FittingDialect]) -> list[Dialect]:
+def _choose_strictest(fits: Collection[_FittingDialect]) -> list[Dialect]:
     """Returns the strictest dialect, or several that are equally strict."""
     lowest = min(map(_strictness_of, fits))
     return [fit.dialect for fit in fits if _strictness_of(fit) == lowest]
@@ -336,7 +340,7 @@ def _dialect_of_malformed(
         ValueError: the first record contains several delimiters, or is a title.
     """
     records_by_delimiter = {
-        delimiter: sample.records(_usual_dialect(delimiter, chosen))
+        delimiter: sample.records(_choose_usual_dialect(delimiter, chosen))
         for delimiter in delimiters
     }
     name_delimiters = [
@@ -345,7 +349,7 @@ def _dialect_of_malformed(
         if records and len(records[0]) > 1
     ]
     if len(name_delimiters) == 1:
-        return _usual_dialect(name_delimiters[0], chosen)
+        return _choose_usual_dialect(name_delimiters[0], chosen)
     if name_delimiters:
         raise _unknown_delimiter_error(path, sample)
     for records in records_by_delimiter.values():
@@ -355,10 +359,10 @@ def _dialect_of_malformed(
 
 def _unknown_delimiter_error(path: str, sample: _Sample) -> ValueError:
     first_lines = itertools.islice(sample, _MAX_RECORDS)
-    head = next(filter(str.strip, first_lines), "")
+    first_filled = next(filter(str.strip, first_lines), "")
     return ValueError(
         f"{path}: set --delimiter to the character between the cells, one of "
-        f"{' '.join(DELIMITERS)}. The first line is {head[:80]!r}"
+        f"{' '.join(DELIMITERS)}. The first line is {first_filled[:80]!r}"
     )
 
 
@@ -367,7 +371,7 @@ def _fit_delimiter(
 ) -> _FittingDialect | None:
     """Returns the strictest dialect of a delimiter that fits, or None."""
     fits: list[_FittingDialect] = []
-    for level, dialect in enumerate(_dialects(delimiter, chosen.quoting)):
+    for level, dialect in enumerate(_list_dialects(delimiter, chosen.quoting)):
         # Try backslashes only if quotes are not written twice.
         if dialect.escapes and any(not fit.dialect.escapes for fit in fits):
             continue
@@ -378,11 +382,11 @@ def _fit_delimiter(
     return min(fits, key=_strictness_of, default=None)
 
 
-def _usual_dialect(delimiter: str, chosen: ChosenDialect) -> Dialect:
-    return _dialects(delimiter, chosen.quoting)[0]
+def _choose_usual_dialect(delimiter: str, chosen: ChosenDialect) -> Dialect:
+    return _list_dialects(delimiter, chosen.quoting)[0]
 
 
-def _dialects(delimiter: str, quoting: bool | None) -> list[Dialect]:
+def _list_dialects(delimiter: str, quoting: bool | None) -> list[Dialect]:
     """Returns the dialects of a delimiter, the strictest first.
 
     In CSV, a quote that quotes nothing is an error, because programs that write

@@ -111,14 +111,14 @@ def has_header(
         _Column(cell, _filled_cells(rows, index))
         for index, cell in enumerate(first)
     ]
-    names_columns = _names_columns(table, columns)
-    if names_columns is None:
+    is_header = _is_header(table, columns)
+    if is_header is None:
         raise ValueError(
             f"{path}: nothing tells whether the first line names the columns. "
             "Set --has_header if it does, or else --nohas_header. It is "
             f"{', '.join(first)[:80]!r}"
         )
-    return names_columns
+    return is_header
 
 
 def _filled_cells(rows: Sequence[Sequence[str]], index: int) -> list[str]:
@@ -127,7 +127,7 @@ def _filled_cells(rows: Sequence[Sequence[str]], index: int) -> list[str]:
     ]
 
 
-def _names_columns(
+def _is_header(
     table: Sequence[_Column], columns: Collection[str]
 ) -> bool | None:
     """Returns whether the first record names the columns, None if unknown.
@@ -260,7 +260,7 @@ def _are_in_sequence(numbers: Sequence[str], has_index: bool) -> bool:
 
     If the table `has_index`, the index of pandas, 0 alone may be a name.
     """
-    if not all(re.fullmatch(r"\d{1,9}", number) for number in numbers):
+    if not all(re.fullmatch(r"\d{1,9}", digits) for digits in numbers):
         return False
     steps = {
         int(after) - int(before)

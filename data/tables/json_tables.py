@@ -44,26 +44,26 @@ def find_text_kind(
     Returns:
         (the lines that were read, what the text contains).
     """
-    lines_read = [*_until_filled(lines)]
-    head = lines_read[-1][1] if lines_read else ""
-    if not is_json and not _JSON_BEGINNING.match(head):
+    lines_read = [*_read_until_filled(lines)]
+    first_line = lines_read[-1][1] if lines_read else ""
+    if not is_json and not _JSON_BEGINNING.match(first_line):
         return lines_read, "text"
-    kind = _kind_of_first_line(head, columns)
+    kind = _kind_of_first_line(first_line, columns)
     if kind is None:
         # An object of one list is a row if other rows follow it.
-        next_lines = [*_until_filled(lines)]
+        next_lines = [*_read_until_filled(lines)]
         lines_read += next_lines
         has_more_rows = any(line.strip() for _, line in next_lines)
         kind = "jsonl" if has_more_rows else "list"
     return lines_read, kind
 
 
-def _until_filled(
+def _read_until_filled(
     lines: Iterator[tuple[int, str]],
 ) -> Iterator[tuple[int, str]]:
     """Yields the lines up to the next one that is not blank."""
-    for number, line in lines:
-        yield number, line
+    for line_number, line in lines:
+        yield line_number, line
         if line.strip():
             return
 
@@ -72,14 +72,14 @@ def read_json_lines(
     lines: Iterable[tuple[int, str]], encoding: str | None = None
 ) -> Iterator[NumberedRow]:
     """Yields (number, row or error) of each numbered line that is not blank."""
-    for number, line in lines:
+    for line_number, line in lines:
         try:
             encodings.check_text(line, encoding)
             if line.strip():
                 row = parse_json(line, "the row", may_be_infinite=True)
-                yield number, without_nan(row)
+                yield line_number, without_nan(row)
         except ValueError as error:
-            yield number, error
+            yield line_number, error
 
 
 def read_json_list(
@@ -98,18 +98,18 @@ def read_json_list(
     """
     objects = _split_objects(text)
     if objects:
-        for number, json_object in enumerate(objects, 1):
-            where = f"{path}, object {number}"
+        for entry_number, json_object in enumerate(objects, 1):
+            where = f"{path}, object {entry_number}"
             row = parse_json(json_object, where, may_be_infinite=True)
-            yield number, without_nan(row)
+            yield entry_number, without_nan(row)
         return
     value = parse_json(text, str(path), object, may_be_infinite=True)
-    for number, entry in enumerate(_list_in(path, value, columns), 1):
+    for entry_number, entry in enumerate(_list_in(path, value, columns), 1):
         if isinstance(entry, dict):
-            yield number, without_nan(entry)
+            yield entry_number, without_nan(entry)
         else:
             message = "the entry must be a JSON object. Received: "
-            yield number, ValueError(f"{message}{repr(entry)[:80]}")
+            yield entry_number, ValueError(f"{message}{repr(entry)[:80]}")
 
 
 def _list_in(
@@ -129,7 +129,7 @@ def _list_in(
             )
         data = value.get("data")
         is_list = isinstance(data, list)
-        value = data if is_list else _wrapped_list(value, columns)
+        value = data if is_list else _find_wrapped_list(value, columns)
     if not isinstance(value, list):
         raise ValueError(
             f"{path} must contain a JSON object in each line, a list of "
@@ -155,7 +155,7 @@ def _is_of_pandas(value: JsonObject) -> bool:
     return is_same_in_all and is_numbered
 
 
-def _wrapped_list(
+def _find_wrapped_list(
     value: JsonObject, columns: Collection[str]
 ) -> list[JsonObject] | None:
     """Returns the only list of objects in an object, None if it is a row.
@@ -195,18 +195,20 @@ def _split_objects(text: str) -> list[str]:
     return parts if len(parts) > 1 else []
 
 
-def _kind_of_first_line(head: str, columns: Collection[str]) -> TextKind | None:
+def _kind_of_first_line(
+    first_line: str, columns: Collection[str]
+) -> TextKind | None:
     """Returns "list" for a file of one list, "jsonl" for objects in lines.
 
-    Returns None if it may be both. `head` is its first line.
+    Returns None if it may be both. `first_line` is its first line.
     """
-    if head.lstrip().startswith("["):
+    if first_line.lstrip().startswith("["):
         return "list"
     try:
-        row = parse_json(head, "", object, may_be_infinite=True)
+        row = parse_json(first_line, "", object, may_be_infinite=True)
     except ValueError:
         # So does the first line of an object over several lines end.
-        is_opened = re.fullmatch(r"\s*\{(.*[,\[{:])?\s*", head)
+        is_opened = re.fullmatch(r"\s*\{(.*[,\[{:])?\s*", first_line)
         return "list" if is_opened else "jsonl"
     if not isinstance(row, dict):
         return "jsonl"
@@ -215,7 +217,7 @@ def _kind_of_first_line(head: str, columns: Collection[str]) -> TextKind | None:
         is_of_objects = all(isinstance(entry, dict) for entry in data)
         if is_of_objects:
             return "list"
-    may_be_list = _is_of_pandas(row) or _wrapped_list(row, columns)
+    may_be_list = _is_of_pandas(row) or _find_wrapped_list(row, columns)
     return None if may_be_list else "jsonl"
 
 

@@ -29,14 +29,14 @@ def read_parquet(
         OSError, ValueError: as `open_parquet` raises them.
     """
     with open_parquet(path) as table:
-        number = first - 1
+        row_number = first - 1
         for batch in table.iter_batches(256, row_groups):
             keys = unique_keys(batch.schema.names)
             columns = [_cells_of(column) for column in batch.columns]
             for cells in zip(*columns, strict=True):
-                number += 1
+                row_number += 1
                 row = dict(zip(keys, cells, strict=True))
-                yield number, json_tables.without_nan(row)
+                yield row_number, json_tables.without_nan(row)
 
 
 @contextlib.contextmanager
@@ -69,7 +69,7 @@ def read_empty_row(path: StrPath) -> JsonObject:
     """
     with open_parquet(path) as table:
         schema = table.schema_arrow
-        types = [schema.field(number).type for number in range(len(schema))]
+        types = [schema.field(index).type for index in range(len(schema))]
         cells = map(_create_empty_cell, types)
         return dict(zip(unique_keys(schema.names), cells, strict=True))
 

@@ -24,7 +24,7 @@ def is_left_out(row: Mapping[str, object]) -> bool:
     return row.get(_DECISION_COLUMN) in ("reject", "ignore")
 
 
-def accepted_rows(
+def read_accepted_rows(
     path: StrPath,
     rows: Iterable[PlacedRow],
     columns_of_flags: Collection[str] = (),

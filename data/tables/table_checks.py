@@ -40,17 +40,17 @@ _BLANK_AND_QUOTED = re.compile(r'\s+".*"\s*', re.DOTALL)
 _IN_APOSTROPHES = re.compile(r"\s*'.*'\s*", re.DOTALL)
 
 
-def check_head(path: str, head: Sequence[str]) -> None:
+def check_first_lines(path: str, first_lines: Sequence[str]) -> None:
     """Raises a ValueError if the first lines of a file are no table.
 
     Args:
         path: path of the file, for messages.
-        head: the first three lines.
+        first_lines: the first three lines.
     """
     for pattern, name in _FORMATS_OF_OTHERS.items():
-        if re.match(pattern, "".join(head).lstrip(), re.IGNORECASE):
+        if re.match(pattern, "".join(first_lines).lstrip(), re.IGNORECASE):
             raise ValueError(f"{path} {name}")
-    for line in head:
+    for line in first_lines:
         # A quoted text may contain a drawn line.
         if '"' in line:
             return
@@ -63,14 +63,14 @@ def check_head(path: str, head: Sequence[str]) -> None:
 
 
 def check_second_names(
-    path: str, records: Sequence[Sequence[str]], head: Sequence[str] = ()
+    path: str, records: Sequence[Sequence[str]], first_lines: Sequence[str] = ()
 ) -> None:
     """Raises a ValueError if a line below the names describes the columns.
 
     Args:
         path: path of the file, for messages.
         records: the first records.
-        head: the first three lines of the file.
+        first_lines: the first three lines of the file.
     """
     if len(records) < 2:
         return
@@ -78,7 +78,7 @@ def check_second_names(
     third = rest[0] if rest else []
     second_names = filter(_SECOND_NAME.fullmatch, [*second, *third])
     cell = next(second_names, None)
-    has_gap = len(head) == 3 and not head[2].strip()
+    has_gap = len(first_lines) == 3 and not first_lines[2].strip()
     if not cell and (
         _are_kinds(second, third, has_gap) or _is_lower_level(names, second)
     ):

@@ -131,13 +131,13 @@ def read_text_rows(
     lines: Iterable[tuple[int, str]], encoding: str | None = None
 ) -> Iterator[Row]:
     """Yields a row for each numbered line of a plain text."""
-    for number, line in lines:
+    for line_number, line in lines:
         try:
             encodings.check_text(line, encoding)
         except ValueError as error:
-            yield number, error
+            yield line_number, error
         else:
-            yield number, {"text": line.rstrip("\r\n")}
+            yield line_number, {"text": line.rstrip("\r\n")}
 
 
 def _read_lines(
@@ -215,16 +215,16 @@ class _RowBuilder:
                 table (see `csv_records.is_swallowed`).
         """
         if self._names:
-            problem = self._problem_under_names(cells, is_swallowed)
+            problem = self._find_problem_under_names(cells, is_swallowed)
         else:
-            problem = self._problem_of_width(cells)
+            problem = self._find_problem_of_width(cells)
         if problem:
             return ValueError(f"{problem}. Received: {cells}"[:300])
         if len(cells) != len(self._keys):
             self._keys = [*map(ColumnNumber, range(1, len(cells) + 1))]
         return dict(zip(self._keys, cells, strict=True))
 
-    def _problem_under_names(
+    def _find_problem_under_names(
         self, cells: list[str], is_swallowed: bool
     ) -> str | None:
         """Returns the error in a row of a table with a header, or None."""
@@ -245,7 +245,7 @@ class _RowBuilder:
             )
         return None
 
-    def _problem_of_width(self, cells: Sequence[str]) -> str | None:
+    def _find_problem_of_width(self, cells: Sequence[str]) -> str | None:
         """Returns the error if a row without names has a wrong width."""
         width = len(cells)
         if width == self._width:
@@ -275,7 +275,7 @@ class _RowBuilder:
         """
         self._first_widths.append(width)
         if len(self._first_widths) == _NUM_FIRST_ROWS:
-            self._width = dialects.common_width(self._first_widths)
+            self._width = dialects.find_common_width(self._first_widths)
 
 
 def _read_separated(
@@ -286,7 +286,7 @@ def _read_separated(
 ) -> Iterator[Row]:
     """Yields the rows of CSV or TSV."""
     delimiter = "\t" if layout.delimiter == "tab" else layout.delimiter
-    table = dialects.find_dialect(
+    found_dialect = dialects.find_dialect(
         str(path),
         lines,
         dialects.ChosenDialect(
@@ -298,29 +298,31 @@ def _read_separated(
         ),
         is_tsv=file_format == "tsv" and not delimiter,
     )
-    records = csv_records.parse_records(table.lines, table.dialect)
+    records = csv_records.parse_records(
+        found_dialect.lines, found_dialect.dialect
+    )
     names: list[str] = []
-    if table.has_header:
+    if found_dialect.has_header:
         names = _read_names(path, records, layout.encoding)
     builder = _RowBuilder(
         names,
-        table.width,
+        found_dialect.width,
         # A text may contain commas, but hardly tabs.
-        may_be_wider=table.dialect.delimiter == "\t",
+        may_be_wider=found_dialect.dialect.delimiter == "\t",
     )
-    for number, record in records:
+    for line_number, record in records:
         if isinstance(record, csv_records.MalformedRecord):
             explanation = record.explain("--noquoting")
             if record.spans_lines:
-                raise ValueError(f"{path}, line {number}: {explanation}")
-            yield number, ValueError(explanation)
+                raise ValueError(f"{path}, line {line_number}: {explanation}")
+            yield line_number, ValueError(explanation)
         elif record:
             text = " ".join(record)
             is_swallowed = "\n" in text and csv_records.is_swallowed(
-                record, table.dialect.delimiter
+                record, found_dialect.dialect.delimiter
             )
-            wrong = _wrong_bytes(text, layout.encoding)
-            yield number, wrong or builder.build(record, is_swallowed)
+            wrong = _find_wrong_bytes(text, layout.encoding)
+            yield line_number, wrong or builder.build(record, is_swallowed)
 
 
 def _read_names(
@@ -332,19 +334,19 @@ def _read_names(
 
     Raises a ValueError if the record is malformed.
     """
-    for number, record in records:
-        where = f"{path}, line {number}"
+    for line_number, record in records:
+        where = f"{path}, line {line_number}"
         if isinstance(record, csv_records.MalformedRecord):
             raise ValueError(f"{where}: {record.explain('--noquoting')}")
         if headers.is_empty_row(record):
             continue
-        if wrong := _wrong_bytes(" ".join(record), encoding):
+        if wrong := _find_wrong_bytes(" ".join(record), encoding):
             raise ValueError(f"{where}: {wrong}")
         return record
     return []
 
 
-def _wrong_bytes(text: str, encoding: str | None) -> ValueError | None:
+def _find_wrong_bytes(text: str, encoding: str | None) -> ValueError | None:
     """Returns the error of a text that was wrongly encoded, or None."""
     if text.isascii():
         return None
@@ -371,5 +373,5 @@ def _read_workbook(path: StrPath, layout: Layout) -> Iterator[Row]:
     if has_header:
         _, names = next(all_rows, (0, names))
     builder = _RowBuilder(names)
-    for number, cells in all_rows:
-        yield number, builder.build(cells)
+    for row_number, cells in all_rows:
+        yield row_number, builder.build(cells)

@@ -49,14 +49,14 @@ class Table:
             OSError: the file cannot be read.
             ValueError: the first row is malformed.
         """
-        for number, row in self._rows:
+        for line_number, row in self._rows:
             if isinstance(row, ValueError):
-                raise ValueError(f"{self.path}, line {number}: {row}")
-            self._rows = itertools.chain([(number, row)], self._rows)
+                raise ValueError(f"{self.path}, line {line_number}: {row}")
+            self._rows = itertools.chain([(line_number, row)], self._rows)
             return [*row]
         return []
 
-    def names_columns(self) -> bool:
+    def has_named_columns(self) -> bool:
         """Returns whether the first line or row names the columns.
 
         The first call looks at the file as `columns` does.
@@ -98,8 +98,8 @@ def read_table(
             or the table cannot be read (see `read_rows`).
     """
     columns_of_first: set[str] = set()
-    for number, row in table.read():
-        where = f"{table.path}, line {number}"
+    for line_number, row in table.read():
+        where = f"{table.path}, line {line_number}"
         if isinstance(row, ValueError):
             raise ValueError(f"{where}: {row}")
         for column in columns_of_first:

@@ -48,11 +48,11 @@ def read_sheet(
     """
     with text_files.open_binary(path) as packed:
         data = packed.read()
-    rows = _sheet_rows(path, data, sheet)
+    rows = _read_sheet_rows(path, data, sheet)
     yield from _without_empty(path, rows, empty_is_gap)
 
 
-def _sheet_rows(
+def _read_sheet_rows(
     path: StrPath, data: bytes, sheet: str | None
 ) -> Sequence[Sequence[object]]:
     """Returns all rows of a sheet, and raises the errors of `read_sheet`."""
@@ -112,7 +112,7 @@ def _choose_sheet(
         )
     if sheet:
         return sheet
-    name = _first_filled(book, visible_names or book.sheet_names)
+    name = _find_first_filled(book, visible_names or book.sheet_names)
     if len(visible_names) > 1:
         logging.info(
             "%s: read the sheet %r. --sheet reads another one", path, name
@@ -120,7 +120,7 @@ def _choose_sheet(
     return name
 
 
-def _first_filled(
+def _find_first_filled(
     book: "python_calamine.CalamineWorkbook", names: list[str]
 ) -> str:
     """Returns the first sheet with cells.
@@ -142,14 +142,14 @@ def _without_empty(
     """
     empty_numbers: list[int] = []
     last_filled = 0
-    for number, row in enumerate(rows, 1):
+    for row_number, row in enumerate(rows, 1):
         cells = [*map(_to_text, row)]
         if any(cells):
             # Empty rows above the table or below it are no gaps.
             if last_filled:
-                empty_numbers += range(last_filled + 1, number)
-            last_filled = number
-            yield number, cells
+                empty_numbers += range(last_filled + 1, row_number)
+            last_filled = row_number
+            yield row_number, cells
     if empty_numbers and not empty_is_gap:
         logging.warning(
             "%s: %d empty rows left out, the first is row %d",

@@ -164,9 +164,9 @@ def _join_parts(
         lengths += [part.row_lengths(), num_ends]
         part_start += tf.size(part.flat_values, tf.int64)
     first = tf.reshape(tf.stack(starts, 1), [-1])
-    number = tf.stack(lengths, 1)
-    indexes = tf.ragged.range(first, first + tf.reshape(number, [-1]))
-    ends = tf.cumsum(tf.reduce_sum(number, 1))
+    part_lengths = tf.stack(lengths, 1)
+    indexes = tf.ragged.range(first, first + tf.reshape(part_lengths, [-1]))
+    ends = tf.cumsum(tf.reduce_sum(part_lengths, 1))
     return with_row_splits(
         tf.gather(values, indexes.flat_values), tf.concat([[0], ends], 0)
     )

@@ -122,7 +122,9 @@ class BertTextClassifierPreprocessor(keras.layers.Layer):
             longest = 512
             if bert_config:
                 longest = bert_config.max_position_embeddings
-            sequence_length = preset.max_length(preset.head or "", longest)
+            sequence_length = preset.max_length(
+                preset.model_class or "", longest
+            )
         return cls(tokenizer, sequence_length, **kwargs)
 
     @property
@@ -175,7 +177,7 @@ class BertTextClassifierPreprocessor(keras.layers.Layer):
                 "texts as a tuple: dataset.map(lambda a, b: preprocessor((a, "
                 "b)))"
             )
-        texts = [_to_tensor(segment) for segment in _segments(x)]
+        texts = [_to_tensor(segment) for segment in _to_segments(x)]
         shapes = [text.shape for text in texts]
         known_shapes = [shape for shape in shapes if shape.is_fully_defined()]
         if any(shape != known_shapes[0] for shape in known_shapes):
@@ -210,7 +212,7 @@ class BertTextClassifierPreprocessor(keras.layers.Layer):
         **__: Any,
     ) -> dict[str, keras.KerasTensor]:
         """Returns the shapes and dtypes of the outputs of symbolic texts."""
-        shape = _segments(x)[0].shape[:1]
+        shape = _to_segments(x)[0].shape[:1]
         return {
             name: keras.KerasTensor((*shape, self.sequence_length), "int32")
             for name in _INPUT_NAMES
@@ -238,7 +240,7 @@ class BertTextClassifierPreprocessor(keras.layers.Layer):
         return layer
 
 
-def _segments(x: object) -> tuple[Any, ...]:
+def _to_segments(x: object) -> tuple[Any, ...]:
     """Returns the first texts, and of pairs the second texts too."""
     if isinstance(x, (tuple, list)) and x and hasattr(x[0], "dtype"):
         # Keras makes lists of the tuples in a model that it loads.

@@ -364,4 +364,4 @@ class FullTokenizer:
 
     def convert_ids_to_tokens(self, ids: Iterable[int]) -> list[str]:
         """Returns the WordPieces of ids, which are line numbers from 0 on."""
-        return [self.tokens[number] for number in ids]
+        return [self.tokens[token_id] for token_id in ids]

@@ -11,7 +11,7 @@ def load_tokenizer(
     vocab_file: str,
     do_lower_case: bool,
     *,
-    is_given: bool,
+    is_set_by_user: bool,
     vocab_size: int | None = None,
     preset: Preset | None = None,
     config_file: str = "the configuration",
@@ -21,13 +21,13 @@ def load_tokenizer(
     Args:
         vocab_file: value of --vocab_file.
         do_lower_case: value of --do_lower_case.
-        is_given: whether the user set --do_lower_case. Otherwise True is only
-            the default, and files may state another casing.
+        is_set_by_user: whether the user set --do_lower_case. Otherwise True is
+            only the default, and files may state another casing.
         vocab_size: size of the model's vocabulary, as in `create_tokenizer`.
         preset: Preset of the model's weights, as in `create_tokenizer`.
         config_file: path of the configuration, for messages.
     """
-    flag = None if do_lower_case and not is_given else do_lower_case
+    flag = None if do_lower_case and not is_set_by_user else do_lower_case
     return create_tokenizer(vocab_file, flag, preset, vocab_size, config_file)
 
 

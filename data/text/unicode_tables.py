@@ -127,7 +127,7 @@ def _normalize_character(char: str, do_lower_case: bool) -> tuple[int, str]:
         letters = characters.strip_accents(decomposed)
         if any(map(unicodedata.combining, letters)):
             flags |= REORDERED | ODD
-        flags |= _case_flag(char)
+        flags |= _find_case_flag(char)
         if ord(char) == CAPITAL_SIGMA:
             flags |= ODD
             letters = char
@@ -140,7 +140,7 @@ def _normalize_character(char: str, do_lower_case: bool) -> tuple[int, str]:
     return flags, letters
 
 
-def _case_flag(char: str) -> int:
+def _find_case_flag(char: str) -> int:
     """Finds the character's case properties, which `unicodedata` lacks.
 
     It lower-cases a capital sigma after the character. The sigma becomes final

@@ -55,7 +55,7 @@ def reserved_tokens(num_unused: int) -> list[str]:
         num_unused: number of [unusedN] entries. If it is at least 99, the
             special tokens get the same ids as in Google's releases.
     """
-    unused = [f"[unused{number}]" for number in range(num_unused)]
+    unused = [f"[unused{index}]" for index in range(num_unused)]
     front, rest = unused[:_UNUSED_IN_FRONT], unused[_UNUSED_IN_FRONT:]
     return ["[PAD]", *front, "[UNK]", "[CLS]", "[SEP]", "[MASK]", *rest]
 
@@ -140,14 +140,14 @@ def _learn_by_search(
     with progress.Progress(
         num_trials, unit="trial", label="Learning the vocabulary:"
     ) as bar:
-        for number in range(1, num_trials + 1):
+        for trial in range(1, num_trials + 1):
             if low > high or num_wanted <= len(learned) <= 1.05 * num_wanted:
                 break
             least_count = (low + high) // 2
             pieces = learn(lower_thresh=least_count, upper_thresh=least_count)
             tokens = [token for token in pieces if _can_occur(token)]
-            if bar.is_due(number):
-                bar.update(number, WordPieces=len(tokens))
+            if bar.is_due(trial):
+                bar.update(trial, WordPieces=len(tokens))
             if len(tokens) < num_wanted:
                 high = least_count - 1
                 learned = max(learned, tokens, key=len)
@@ -202,7 +202,9 @@ def _num_covering_characters(counts: Mapping[str, int]) -> int:
     totals = list(itertools.accumulate(sorted(characters.values())[::-1]))
     enough = _CHARACTER_COVERAGE * totals[-1]
     return next(
-        number for number, total in enumerate(totals, 1) if total >= enough
+        num_characters
+        for num_characters, total in enumerate(totals, 1)
+        if total >= enough
     )
 
 
@@ -230,8 +232,8 @@ def extend_vocabulary(
             None and the vocabulary contains no [unusedN] entries.
     """
     unused = [
-        number
-        for number, token in enumerate(vocab)
+        token_id
+        for token_id, token in enumerate(vocab)
         if _UNUSED_TOKEN.fullmatch(token)
     ]
     if num_new_words is None:
@@ -275,19 +277,19 @@ def extension_rows(
             `vocab` that is not an [unusedN] entry.
     """
     tokenizer = WordpieceTokenizer(set(vocab))
-    ids = {token: number for number, token in enumerate(vocab)}
+    ids = {token: token_id for token_id, token in enumerate(vocab)}
     rows = []
     pairs = itertools.zip_longest(vocab, extended)
-    for number, (before, token) in enumerate(pairs):
+    for token_id, (before, token) in enumerate(pairs):
         may_change = before is None or _UNUSED_TOKEN.fullmatch(before)
         if token == before:
-            rows.append([number])
+            rows.append([token_id])
         elif may_change and token is not None:
             rows.append([ids[piece] for piece in tokenizer.tokenize(token)])
         else:
             raise ValueError(
                 f"the extended vocabulary replaces {before!r}, the WordPiece "
-                f"with id {number}, by {token!r}; only [unusedN] entries may "
+                f"with id {token_id}, by {token!r}; only [unusedN] entries may "
                 "change. Use the file that --extend wrote"
             )
     return rows

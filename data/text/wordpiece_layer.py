@@ -162,8 +162,10 @@ class WordpieceTable:
         is_read = tf.gather(self._parents, rows) == state.nodes
         nodes = tf.where(is_read, rows, state.nodes)
         # A word whose character no WordPiece continues ends a WordPiece.
-        ended_positions, read_positions = _partition(state.positions, is_read)
-        ended_nodes, read_nodes = _partition(nodes, is_read)
+        ended_positions, read_positions = _split_values(
+            state.positions, is_read
+        )
+        ended_nodes, read_nodes = _split_values(nodes, is_read)
         token = tf.gather(self._tokens, ended_nodes)
         end = ended_positions - tf.gather(self._behind, ended_nodes)
         rest = tf.boolean_mask(
@@ -185,7 +187,7 @@ class WordpieceTable:
         )
 
 
-def _partition(values: tf.Tensor, is_second: tf.Tensor) -> list[tf.Tensor]:
+def _split_values(values: tf.Tensor, is_second: tf.Tensor) -> list[tf.Tensor]:
     """Splits values into those for which `is_second` is False, and the rest.
 
     `values` and `is_second` are vectors of the same length. The two parts are

@@ -25,7 +25,7 @@ from model_folders.model_entries import ModelJson, TrainingSettings
 from model_folders.results import (
     DEV_RESULTS,
     EXPORT_RESULTS,
-    never_found,
+    find_missed_labels,
     overall_scores,
     split_by_label,
 )
@@ -212,7 +212,7 @@ class Card:
             card=self,
             kinds=kinds.KINDS,
             mark=markdown.Markdown(_CARD_MARK),
-            never_found=never_found,
+            find_missed_labels=find_missed_labels,
             overall_scores=overall_scores,
             split_by_label=split_by_label,
         )

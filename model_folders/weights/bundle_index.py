@@ -87,9 +87,9 @@ def _read_numbers(data: bytes, place: int, count: int) -> tuple[list[int], int]:
         last = place
         while data[last] >= 128:
             last += 1
-        number = 0
+        value = 0
         for byte in reversed(data[place : last + 1]):
-            number = number << 7 | byte & 127
-        numbers.append(number)
+            value = value << 7 | byte & 127
+        numbers.append(value)
         place = last + 1
     return numbers, place

@@ -103,14 +103,19 @@ def masked_lm_targets(config: BertConfig) -> dict[str, Target]:
     """Returns {name in the file: its Target} of the head for masked LM."""
     width = config.hidden_size
     name = "cls/predictions"
-    head = "masked_lm_head"
+    head_path = "masked_lm_head"
     transform = f"{name}/transform"
     return {
         **_dense_targets(
-            f"{head}/_intermediate_dense", f"{transform}/dense", width, width
+            f"{head_path}/_intermediate_dense",
+            f"{transform}/dense",
+            width,
+            width,
         ),
-        **_norm_targets(f"{head}/_intermediate_layer_norm", transform, width),
-        f"{head}/vars/0": _unchanged_target(
+        **_norm_targets(
+            f"{head_path}/_intermediate_layer_norm", transform, width
+        ),
+        f"{head_path}/vars/0": _unchanged_target(
             f"{name}/output_bias", config.vocab_size
         ),
     }

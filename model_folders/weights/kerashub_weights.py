@@ -82,11 +82,11 @@ def open_entries(path: str) -> Mapping[str, Entry]:
             f"num_layers={config.num_hidden_layers}. Correct {CONFIG_FILE}"
         )
     entries = _match_targets(path, stored, network_targets(config))
-    head, task = kerashub_files.read_task(folder)
+    model_class, task = kerashub_files.read_task(folder)
     targets = {}
-    if head == CLASSIFIER:
+    if model_class == CLASSIFIER:
         targets = classifier_targets(config, task["num_classes"])
-    elif head == PRETRAINER:
+    elif model_class == PRETRAINER:
         targets = masked_lm_targets(config)
     if targets:
         file = os.path.join(folder, TASK_WEIGHTS_FILE)

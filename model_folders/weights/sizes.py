@@ -76,7 +76,7 @@ def check_sizes(
     path: StrPath,
     shapes: Mapping[str, Sequence[int]],
     config: BertConfig,
-    layers: Sequence[int] | None = None,
+    source_blocks: Sequence[int] | None = None,
     config_file: str | None = None,
 ) -> None:
     """Checks that a checkpoint contains the encoder of a configuration.
@@ -85,14 +85,14 @@ def check_sizes(
         path: path of the checkpoint, for messages.
         shapes: {Google's name: shape} of its entries.
         config: configuration of the model that will load the checkpoint.
-        layers: as in `load_checkpoint`.
+        source_blocks: `layers` of `load_checkpoint`.
         config_file: path of the configuration, for messages.
 
     Raises:
         ValueError: a weight is missing, or has another shape. The message names
             the first. Or the heads do not divide the width.
     """
-    check_layers(config, layers)
+    check_layers(config, source_blocks)
     where = config_file or "the configuration"
     if config.hidden_size % config.num_attention_heads:
         raise ValueError(
@@ -101,7 +101,7 @@ def check_sizes(
             f"Correct it for {path}"
         )
     for name, entries in encoder_sizes(config.num_hidden_layers):
-        source = source_name(name, layers)
+        source = source_name(name, source_blocks)
         shape = [getattr(config, entry) for entry in entries]
         file_shape = shapes.get(source)
         if file_shape is not None and list(file_shape) == shape:

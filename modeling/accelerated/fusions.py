@@ -188,13 +188,13 @@ def _norm_many(
     width = inputs.shape[-1]
     # Hide the number of rows in a placeholder. Otherwise the ones and zeros
     # below would become constants, and TensorFlow would not fuse them.
-    number = tf.compat.v1.placeholder_with_default(
+    num_rows = tf.compat.v1.placeholder_with_default(
         tf.reduce_prod(shape[:-1]), []
     )
     outputs, _, _ = tf.compat.v1.nn.fused_batch_norm(
-        tf.reshape(inputs, (1, number, width, 1)),
-        tf.ones(number),
-        tf.zeros(number),
+        tf.reshape(inputs, (1, num_rows, width, 1)),
+        tf.ones(num_rows),
+        tf.zeros(num_rows),
         epsilon=epsilon,
         data_format="NCHW",
     )

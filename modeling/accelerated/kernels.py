@@ -102,10 +102,10 @@ def random_bits(shape: Sequence[int | Tensor], seed: Tensor) -> Tensor:
     # small consecutive numbers.
     first_key = _hash(seed[0] + _uint32(1), _uint32(0))
     second_key = _hash(seed[1], first_key)
-    number: int | Tensor = 1
+    num_elements: int | Tensor = 1
     for size in shape:
-        number = number * size
-    index = keras.ops.cast(keras.ops.arange(number), "uint32")
+        num_elements = num_elements * size
+    index = keras.ops.cast(keras.ops.arange(num_elements), "uint32")
     index = keras.ops.reshape(index, shape)
     return _hash(keras.ops.bitwise_xor(index, first_key), second_key)
 

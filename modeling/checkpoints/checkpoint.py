@@ -49,14 +49,14 @@ class Checkpoint(abc.ABC):
     def load(
         self,
         model: keras.Model,
-        layers: Sequence[int] | None = None,
+        source_blocks: Sequence[int] | None = None,
         new_head: Sequence[str] = (),
     ) -> LoadReport:
         """Assigns the values to a model.
 
         Args:
             model: any model of this package, built or not.
-            layers: as in `load_checkpoint`.
+            source_blocks: `layers` of `load_checkpoint`.
             new_head: as in `restore_variables`.
 
         Raises:

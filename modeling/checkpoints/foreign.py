@@ -54,7 +54,7 @@ class ForeignCheckpoint(Checkpoint):
     def load(
         self,
         model: keras.Model,
-        layers: Sequence[int] | None = None,
+        source_blocks: Sequence[int] | None = None,
         new_head: Sequence[str] = (),
     ) -> LoadReport:
         """Assigns the values to a model.
@@ -76,7 +76,7 @@ class ForeignCheckpoint(Checkpoint):
             shapes={name: entry.shape for name, entry in entries.items()},
             dtypes={name: entry.dtype for name, entry in entries.items()},
             read=lambda name: entries[name].read(),
-            layers=layers,
+            source_blocks=source_blocks,
             new_head=new_head,
         )
         unread = [

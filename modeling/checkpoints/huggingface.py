@@ -117,7 +117,7 @@ class HuggingFaceCheckpoint(Checkpoint):
     def load(
         self,
         model: keras.Model,
-        layers: Sequence[int] | None = None,
+        source_blocks: Sequence[int] | None = None,
         new_head: Sequence[str] = (),
     ) -> LoadReport:
         """Assigns the values to a model.
@@ -131,7 +131,7 @@ class HuggingFaceCheckpoint(Checkpoint):
         # List each of the file's blocks once, even if several blocks of the
         # model start from it.
         names = dict.fromkeys(
-            source_name(original_name(weight), layers)
+            source_name(original_name(weight), source_blocks)
             for weight in model.weights
         )
         tensors = self._open_tensors()
@@ -153,7 +153,7 @@ class HuggingFaceCheckpoint(Checkpoint):
             shapes=shapes,
             dtypes={name: entry.dtype for name, entry in entries.items()},
             read=lambda name: entries[name].read(),
-            layers=layers,
+            source_blocks=source_blocks,
             new_head=new_head,
         )
 

@@ -179,8 +179,8 @@ def _write_weights(
                 file[f"layers/{name}"] = stored
     except (OSError, RuntimeError) as error:
         # HDF5's messages have several lines, and name a temporary file.
-        number = getattr(error, "errno", None) or errno.EIO
-        raise OSError(number, os.strerror(number)) from error
+        error_code = getattr(error, "errno", None) or errno.EIO
+        raise OSError(error_code, os.strerror(error_code)) from error
 
 
 def _to_stored(weight: keras.Variable, target: Target) -> np.ndarray:

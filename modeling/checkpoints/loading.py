@@ -53,20 +53,28 @@ _BLOCK_NAME = re.compile(r"bert[/.]encoder[/.]layer[_.]")
 
 
 class LoadOptions(NamedTuple):
-    """How to load a checkpoint. `load_checkpoint` describes the fields."""
+    """How to load a checkpoint, as `load_checkpoint` describes.
 
-    layers: Sequence[int] | None = None
-    labels: Sequence[Sequence[str]] = ()
+    Attributes:
+        source_blocks: its `layers`.
+        output_names: its `labels`.
+        replaces_head: its `replaces_head`.
+    """
+
+    source_blocks: Sequence[int] | None = None
+    output_names: Sequence[Sequence[str]] = ()
     replaces_head: bool = False
 
 
-def _checkpoint_of(path: Source, best: bool | None = None) -> Checkpoint:
+def _checkpoint_of(
+    source: Source, prefers_best: bool | None = None
+) -> Checkpoint:
     """Returns the checkpoint that a path names or contains."""
     model_json = None
-    if isinstance(path, Preset):
-        model_json = path.model_json
-        path = path.weights
-    if file := find_huggingface(path):
+    if isinstance(source, Preset):
+        model_json = source.model_json
+        source = source.weights
+    if file := find_huggingface(source):
         return HuggingFaceCheckpoint(file)
 
     # These formats need h5py or TensorFlow.
@@ -74,10 +82,10 @@ def _checkpoint_of(path: Source, best: bool | None = None) -> Checkpoint:
 
     readers: Sequence[FormatReader] = (kerashub_weights, tf_h5, object_graph)
     for reader in readers:
-        if file := reader.find_weights(path):
+        if file := reader.find_weights(source):
             return ForeignCheckpoint(file, reader)
 
-    prefix = find_tf1_checkpoint(path, best, model_json)
+    prefix = find_tf1_checkpoint(source, prefers_best, model_json)
     # Import after a checkpoint is found, because only this format needs
     # TensorFlow, which other backends of Keras lack.
     from modeling.checkpoints.tf1 import Tf1Checkpoint
@@ -120,7 +128,7 @@ def _check_files(
     checkpoint: Checkpoint,
     preset: Preset | None,
     config: BertConfig | None,
-    layers: Sequence[int] | None = None,
+    source_blocks: Sequence[int] | None = None,
 ) -> None:
     """Checks the sizes of a checkpoint's files, and of the entries in them.
 
@@ -130,7 +138,7 @@ def _check_files(
     if config is not None:
         is_stated = preset is not None and config is preset.load_config()
         config_file = preset.config_file if preset and is_stated else None
-        check_sizes(checkpoint.file, shapes, config, layers, config_file)
+        check_sizes(checkpoint.file, shapes, config, source_blocks, config_file)
 
 
 def load_checkpoint(
@@ -203,19 +211,19 @@ def _load_weights(
 
     `preset` is what its folder states, None if that is not needed.
     """
-    layers, labels, replaces_head = options
+    source_blocks, output_names, replaces_head = options
     new_head: Sequence[str] = ()
     if preset and replaces_head:
-        new_head = _find_new_head(model, checkpoint, preset, labels)
-    report = checkpoint.load(model, layers, new_head)
-    if layers is None and any(map(_BLOCK_NAME.match, report.unused)):
+        new_head = _find_new_head(model, checkpoint, preset, output_names)
+    report = checkpoint.load(model, source_blocks, new_head)
+    if source_blocks is None and any(map(_BLOCK_NAME.match, report.unused)):
         logging.warning(
             "%s contains more blocks than num_hidden_layers. Outputs will be "
             "wrong unless the model is trained.",
             report.path,
         )
-    if preset and labels:
-        _reorder_outputs(model, preset, labels, report)
+    if preset and output_names:
+        _reorder_outputs(model, preset, output_names, report)
     return report
 
 
@@ -252,12 +260,16 @@ def create_model(
     # created.
     checkpoint = _checkpoint_of(preset)
     _check_files(checkpoint, preset, config)
-    arguments = {**_stated_options(model_class, preset, checkpoint), **options}
+    arguments = {
+        **_find_stated_options(model_class, preset, checkpoint),
+        **options,
+    }
     if _has_labels(model_class) and "num_labels" not in arguments:
+        other_names = describe_entries(_find_other_names(checkpoint))
         raise ValueError(
             f"{checkpoint.file} contains no head of a {model_class.__name__} "
             "under the names of Google or of transformers, so it does not "
-            f"state num_labels. {describe_entries(_other_names(checkpoint))}. "
+            f"state num_labels. {other_names}. "
             "Pass num_labels=N for a new head of N outputs, or rename the head"
         )
     model = model_class(config, **arguments)
@@ -269,16 +281,16 @@ def _has_labels(model_class: type["FittedModel"]) -> bool:
     return "num_labels" in inspect.signature(model_class).parameters
 
 
-def _stated_options(
+def _find_stated_options(
     model_class: type["FittedModel"], preset: Preset, checkpoint: Checkpoint
 ) -> dict[str, object]:
     """Returns the arguments of the class that the folder states."""
     stated: dict[str, object] = {}
-    is_own = preset.head == model_class.__name__
-    if _has_labels(model_class) and (is_own or preset.head is None):
-        number = count_outputs(checkpoint.shapes)
-        if number is not None:
-            stated["num_labels"] = number
+    is_own = preset.model_class == model_class.__name__
+    if _has_labels(model_class) and (is_own or preset.model_class is None):
+        num_outputs = count_outputs(checkpoint.shapes)
+        if num_outputs is not None:
+            stated["num_labels"] = num_outputs
     for name, value in preset.network.items():
         # The LSTM of --bilstm belongs to the head.
         if value and (is_own or name != "bilstm"):
@@ -290,7 +302,7 @@ def _find_new_head(
     model: "FittedModel",
     checkpoint: Checkpoint,
     preset: Preset,
-    labels: Sequence[Sequence[str]],
+    output_names: Sequence[Sequence[str]],
 ) -> list[str]:
     """Returns the names of the head's weights that keep their random values.
 
@@ -304,7 +316,7 @@ def _find_new_head(
         return []
     # A damaged file is an error before the log says what becomes of its head.
     _check_files(checkpoint, preset, config=None)
-    reason = find_other_outputs(model, preset, checkpoint.shapes, labels)
+    reason = find_other_outputs(model, preset, checkpoint.shapes, output_names)
     if not reason:
         return []
     logging.warning(
@@ -316,17 +328,17 @@ def _find_new_head(
 def _reorder_outputs(
     model: "FittedModel",
     preset: Preset,
-    labels: Sequence[Sequence[str]],
+    output_names: Sequence[Sequence[str]],
     report: LoadReport,
 ) -> None:
     """Gives the loaded outputs the order of the labels.
 
     Does nothing unless the folder lists the same labels in another order.
     """
-    order = find_order(preset.labels or (), labels)
+    order = find_order(preset.labels or (), output_names)
     if not order or order == sorted(order):
         return
-    names = ", ".join(labels[0])
+    names = ", ".join(output_names[0])
     logging.info("%s: reordered the outputs to %s", preset.weights, names)
     for variable in model.weights:
         name = original_name(variable)
@@ -346,7 +358,7 @@ def read_shapes(path: StrPath) -> dict[str, Sequence[int]]:
     return _checkpoint_of(path).read_shapes()
 
 
-def _other_names(checkpoint: Checkpoint) -> Iterator[str]:
+def _find_other_names(checkpoint: Checkpoint) -> Iterator[str]:
     """Yields the names of the entries that no pretraining trained."""
     return (
         name for name in checkpoint.shapes if not _PRETRAINED_NAME.search(name)

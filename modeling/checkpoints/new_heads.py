@@ -44,7 +44,7 @@ def find_other_outputs(
     model: keras.Model,
     preset: Preset,
     shapes: Mapping[str, Sequence[int]],
-    labels: Sequence[Sequence[str]] = (),
+    output_names: Sequence[Sequence[str]] = (),
 ) -> str | None:
     """Returns why a model cannot use the head in a folder, None if it can.
 
@@ -55,23 +55,23 @@ def find_other_outputs(
         model: a built model.
         preset: Preset of the folder.
         shapes: {name in the file: shape} of its weights.
-        labels: alternative names of the model's outputs, as in
+        output_names: alternative names of the model's outputs, as `labels` in
             `load_checkpoint`.
     """
     source = preset.source
     model_class = kinds.model_class_of(model)
-    if _is_other_kind(model, preset.head):
+    if _is_other_kind(model, preset.model_class):
         return (
-            f"{source} contains a {preset.head}, but the model is a "
+            f"{source} contains a {preset.model_class}, but the model is a "
             f"{model_class}"
         )
-    if labels and preset.labels:
-        if find_order(preset.labels, labels):
+    if output_names and preset.labels:
+        if find_order(preset.labels, output_names):
             return None
         return (
             f"{source} was trained with the labels "
             f"{first_labels(preset.labels)}; the task has "
-            f"{first_labels(labels[0])}"
+            f"{first_labels(output_names[0])}"
         )
     before = count_outputs(shapes)
     biases = (
@@ -85,10 +85,10 @@ def find_other_outputs(
     return f"{source} has {before} outputs, but the model has {num_outputs}"
 
 
-def _is_other_kind(model: keras.Model, head: str | None) -> bool:
+def _is_other_kind(model: keras.Model, model_class: str | None) -> bool:
     """Returns whether a head of this class is bound to another task."""
     names = [base.__name__ for base in type(model).__mro__]
     # A user's own subclass has the head of the class that it extends.
-    own_head = next((name for name in names if name in kinds.KINDS), names[0])
-    are_specific = all(map(kinds.is_task_specific, (head, own_head)))
-    return are_specific and head not in (names[0], own_head)
+    own_class = next((name for name in names if name in kinds.KINDS), names[0])
+    are_specific = all(map(kinds.is_task_specific, (model_class, own_class)))
+    return are_specific and model_class not in (names[0], own_class)

@@ -53,7 +53,7 @@ def restore_variables(
     shapes: Mapping[str, Sequence[int]],
     dtypes: Mapping[str, str],
     read: Callable[[str], Tensor],
-    layers: Sequence[int] | None = None,
+    source_blocks: Sequence[int] | None = None,
     new_head: Sequence[str] = (),
 ) -> LoadReport:
     """Assigns a checkpoint's values to a model, one variable at a time.
@@ -69,8 +69,9 @@ def restore_variables(
         shapes: {Google's name: shape} of the checkpoint's entries.
         dtypes: {Google's name: dtype}, for example "float32" or "F32".
         read: function (Google's name of an entry) -> array of its values.
-        layers: for each block of the model, the number of the checkpoint's
-            block to start from. None = the block with the same number.
+        source_blocks: for each block of the model, the number of the
+            checkpoint's block to start from. None = the block with the same
+            number.
         new_head: Google's names of the variables that keep their values, even
             if the checkpoint contains them.
 
@@ -83,7 +84,7 @@ def restore_variables(
         model.build()
     variables = _name_variables(model)
     # {name of a variable: name of its entry in the file}
-    sources = {name: source_name(name, layers) for name in variables}
+    sources = {name: source_name(name, source_blocks) for name in variables}
     new_names = {*new_head}
     missing = [
         name

@@ -59,7 +59,7 @@ class Tf1Checkpoint(Checkpoint):
     def load(
         self,
         model: keras.Model,
-        layers: Sequence[int] | None = None,
+        source_blocks: Sequence[int] | None = None,
         new_head: Sequence[str] = (),
     ) -> LoadReport:
         """Assigns the values to a model.
@@ -95,7 +95,7 @@ class Tf1Checkpoint(Checkpoint):
                 shapes=shapes,
                 dtypes=names,
                 read=read,
-                layers=layers,
+                source_blocks=source_blocks,
                 new_head=new_head,
             )
 

@@ -115,20 +115,20 @@ def answer_items(
     if row_options.keeps_columns:
         items = map(_with_column_error, items)
     is_checked = row_options.knows_fields
-    for buffer in _buffer(items, row_options):
+    for buffer in _fill_buffers(items, row_options):
         replies: dict[int, Reply | Failure] = {}
-        for places in _form_batches(task, buffer, row_options):
-            batch = [buffer[place] for place in places]
-            batch_replies = _ask(model, task, task_flags, batch)
-            replies |= zip(places, batch_replies, strict=True)
+        for indices in _form_batches(task, buffer, row_options):
+            batch = [buffer[index] for index in indices]
+            batch_replies = _answer_batch(model, task, task_flags, batch)
+            replies |= zip(indices, batch_replies, strict=True)
             # Check only one reply, as others may lack an optional field.
             if not is_checked and (answered := _find_answered(batch_replies)):
                 check_fields(row_options.output_fields, answered)
                 is_checked = True
-            counter.add(len(places))
+            counter.add(len(indices))
         rows: list[AnswerRow] = []
-        for place, item in enumerate(buffer):
-            reply = replies[place]
+        for index, item in enumerate(buffer):
+            reply = replies[index]
             if isinstance(reply, Failure):
                 counter.note(item, reply.error)
             rows.append(_create_row(item, reply, task, row_options))
@@ -136,7 +136,7 @@ def answer_items(
         counter.num_yielded += len(rows)
 
 
-def _ask(
+def _answer_batch(
     model: PreparedModel,
     task: AnyTextTask,
     task_flags: TaskFlags,
@@ -159,7 +159,7 @@ def _find_answered(replies: Iterable[Reply | Failure]) -> Reply | None:
 
 
 def write_answer_rows(
-    answer: Callable[[RowCounter], Iterator[list[AnswerRow]]],
+    create_rows: Callable[[RowCounter], Iterator[list[AnswerRow]]],
     path: str | None,
     answer_format: AnswerFormat,
     num_items: int | None,
@@ -167,7 +167,7 @@ def write_answer_rows(
     """Writes rows as they are computed, and shows the progress.
 
     Args:
-        answer: `answer_items` with all its arguments except the last.
+        create_rows: `answer_items` with all its arguments except the last.
         path: file to write, None = standard output.
         answer_format: format of the output.
         num_items: number of requests, None if it is unknown.
@@ -189,7 +189,7 @@ def write_answer_rows(
         counter = RowCounter(progress if path else None)
         try:
             return write_answers(
-                path, answer_format, answer(counter), ignore_signals
+                path, answer_format, create_rows(counter), ignore_signals
             )
         except signals.Stopped as stopped:
             state = f"after {counter.num_yielded} rows"
@@ -198,7 +198,7 @@ def write_answer_rows(
             raise stopped.saying(state) from None
 
 
-def _buffer(
+def _fill_buffers(
     items: Iterable[Item], row_options: RowOptions
 ) -> Iterator[list[Item]]:
     """Yields the lists of requests among which batches are formed.
@@ -222,14 +222,14 @@ def _buffer(
 def _form_batches(
     task: AnyTextTask, buffer: Sequence[Item], row_options: RowOptions
 ) -> Iterator[list[int]]:
-    """Yields the places in the buffer of the requests of each batch.
+    """Yields the indices in the buffer of the requests of each batch.
 
     If `row_options.sorts`, the longest requests are first.
     """
     order = [*range(len(buffer))]
     if row_options.sorts:
         lengths = [_length_of(task, item) for item in buffer]
-        order.sort(key=lambda place: -lengths[place])
+        order.sort(key=lambda index: -lengths[index])
     for start in range(0, len(order), row_options.batch_size):
         yield order[start : start + row_options.batch_size]
 

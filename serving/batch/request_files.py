@@ -74,7 +74,7 @@ def items_of(task: AnyTextTask, texts: Sequence[str]) -> list[Item]:
         ValueError: there are too few or too many texts.
     """
     numbered = enumerate(to_requests(task, texts), start=1)
-    return [Item(number, request) for number, request in numbered]
+    return [Item(item_number, request) for item_number, request in numbered]
 
 
 def read_requests(
@@ -168,15 +168,15 @@ def _to_items(
 ) -> Iterator[Item]:
     """Yields an Item without a file for each row of the file `path`."""
     with named_errors(path):
-        for number, row in rows:
+        for row_number, row in rows:
             if isinstance(row, ValueError):
-                yield Item(number, {}, row)
+                yield Item(row_number, {}, row)
             else:
-                yield _to_item(parser, number, row, path)
+                yield _to_item(parser, row_number, row, path)
 
 
 def _to_item(
-    parser: "_RowParser", number: int, row: Mapping[str, object], path: str
+    parser: "_RowParser", row_number: int, row: Mapping[str, object], path: str
 ) -> Item:
     """Returns an Item, whose error says why the row is no request.
 
@@ -188,9 +188,9 @@ def _to_item(
     except ValueError as error:
         if parser.is_table:
             raise ValueError(f"{path}: {error}") from None
-        return Item(number, {}, error, row=row)
+        return Item(row_number, {}, error, row=row)
     cells = NO_CELLS if parser.is_plain(row) else row
-    return Item(number, request, row=cells)
+    return Item(row_number, request, row=cells)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -115,7 +115,7 @@ def export(
 
 def _create_head(
     model: FeaturesModel, settings: HeadSettings, options: ExportOptions
-) -> export_head.Head:
+) -> export_head.ExportHead:
     """Returns the head of a model, with signatures that suit its kind.
 
     The settings are those of the kind of the model.
@@ -142,7 +142,7 @@ def _create_head(
 def write_export(
     export_dir: str | os.PathLike[str],
     model: FeaturesModel,
-    head: export_head.Head,
+    head: export_head.ExportHead,
     options: ExportOptions,
 ) -> cards.Card | None:
     """Writes the export of a model whose head is given (see `export`)."""
@@ -176,7 +176,7 @@ def write_export(
 def _write_networks(
     folder: Path,
     model: FeaturesModel,
-    head: export_head.Head,
+    head: export_head.ExportHead,
     options: ExportOptions,
 ) -> None:
     """Writes the network in each of the formats."""
@@ -212,7 +212,7 @@ def _describe_export(
 def _create_card(
     description: ModelJson,
     files: Mapping[str, int],
-    head: export_head.Head,
+    head: export_head.ExportHead,
     options: ExportOptions,
 ) -> cards.Card:
     """Returns the values of the export's README.md."""
@@ -277,7 +277,7 @@ def _create_config_entries(
 def _write_onnx(
     path: Path,
     model: FeaturesModel,
-    head: export_head.Head,
+    head: export_head.ExportHead,
     options: ExportOptions,
 ) -> None:
     """Writes the file model.onnx, if the package onnx is installed."""
@@ -299,7 +299,7 @@ class _WriteNetwork(Protocol):
         self,
         path: Path,
         model: FeaturesModel,
-        head: export_head.Head,
+        head: export_head.ExportHead,
         options: ExportOptions,
     ) -> None:
         """Writes the file `path` of a runtime."""

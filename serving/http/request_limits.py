@@ -132,9 +132,9 @@ def _count_wordpieces(model: PreparedModel, call: QueuedCall) -> int:
 
 
 def _check_fields(call: QueuedCall) -> None:
-    for number, request in enumerate(call.requests, 1):
+    for request_number, request in enumerate(call.requests, 1):
         try:
             call.task.texts(request)
         except ValueError as error:
-            where = call.describe_place(number)
+            where = call.describe_place(request_number)
             raise to_http_error(error, where) from None

@@ -56,7 +56,7 @@ class _Route(NamedTuple):
         return f"{self.method} {self.path.format(name='NAME', task='TASK')}"
 
 
-class _Answers(NamedTuple):
+class _BodyReplies(NamedTuple):
     """The answers to the requests of a body.
 
     Attributes:
@@ -256,7 +256,7 @@ class Server:
         model: ServedModel,
         task: AnyTextTask,
         parse: Callable[[AnyTextTask, bytes], RequestList],
-    ) -> _Answers:
+    ) -> _BodyReplies:
         """Answers the requests in a body, which `parse` parses."""
         body = await self._request_limits.read_body(request)
         try:
@@ -265,7 +265,7 @@ class Server:
             raise to_http_error(error) from None
         call = QueuedCall(task, parsed.requests)
         replies = await self._compute(request, model, call)
-        return _Answers(replies, parsed.is_list)
+        return _BodyReplies(replies, parsed.is_list)
 
     async def _compute(
         self, request: HttpRequest, model: ServedModel, call: QueuedCall

@@ -194,8 +194,8 @@ def serve_until_signal(server: Server, host: str, port: int) -> None:
     running = _TimedServer(server)
     # Uvicorn installs its own handlers only while it serves, and raises the
     # signals again when it ends. Then these handlers run, without an effect.
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, running.stop_on_signal)
+    for signal_number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(signal_number, running.stop_on_signal)
     loader = _Loader(server, running, address)
     loader.start()
     logging.info("loading the models; %s/healthz is 200 afterwards", address)

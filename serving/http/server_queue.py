@@ -68,16 +68,16 @@ class QueuedCall:
         num_requests = len(self.requests)
         return num_requests > _MAX_BATCH_SIZE or self.num_bytes > _MAX_BYTES
 
-    def describe_place(self, number: int) -> str:
+    def describe_place(self, request_number: int) -> str:
         """Returns the beginning of an error of a request, from 1."""
-        return describe_place(number, is_list=len(self.requests) > 1)
+        return describe_place(request_number, is_list=len(self.requests) > 1)
 
     def finish(self, replies: Sequence[bytes | Failure]) -> None:
         """Gives the client the replies, or the error of the first failure."""
         texts: list[bytes] = []
-        for number, reply in enumerate(replies, 1):
+        for request_number, reply in enumerate(replies, 1):
             if isinstance(reply, Failure):
-                self.fail(reply.error, self.describe_place(number))
+                self.fail(reply.error, self.describe_place(request_number))
                 return
             texts.append(reply)
         if not self.future.done():
@@ -117,8 +117,8 @@ class _Batch:
         task = self._calls[0].task
         steps = ask_in_steps(model, task, self._requests, _TASK_FLAGS)
         for replies in steps:
-            for number, reply in replies:
-                self._replies[number] = _to_json(reply)
+            for index, reply in replies:
+                self._replies[index] = _to_json(reply)
             yield
 
     def run(self, model: PreparedModel, seconds: float) -> None:

@@ -91,9 +91,11 @@ class UvicornServer(uvicorn.Server, abc.ABC):
         """Makes the server stop, from any thread."""
         self.should_exit = True
 
-    def stop_on_signal(self, number: int, frame: FrameType | None) -> None:
+    def stop_on_signal(
+        self, signal_number: int, frame: FrameType | None
+    ) -> None:
         """Makes the server stop, as a handler of a signal."""
-        self.handle_exit(number, frame)
+        self.handle_exit(signal_number, frame)
 
     async def on_tick(self, counter: int) -> bool:
         """Calls `watch`. Uvicorn calls this method ten times a second."""

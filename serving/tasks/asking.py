@@ -40,15 +40,15 @@ class Failure(NamedTuple):
     error: Exception
 
 
-class NumberedReply(NamedTuple):
+class IndexedReply(NamedTuple):
     """The reply to one of the requests of a call.
 
     Attributes:
-        number: index of the request among the requests of a call.
+        request_index: index of the request among the requests of a call.
         reply: reply to the request, {} if its texts are empty, or its failure.
     """
 
-    number: int
+    request_index: int
     reply: Reply | Failure
 
 
@@ -75,12 +75,12 @@ def ask_model(
     """
     replies: list[Reply | Failure] = [{} for _ in requests]
     steps = ask_in_steps(model, task, requests, task_flags)
-    for number, reply in itertools.chain.from_iterable(steps):
+    for index, reply in itertools.chain.from_iterable(steps):
         if isinstance(reply, Failure) and not isinstance(
             reply.error, ValueError
         ):
             raise reply.error
-        replies[number] = reply
+        replies[index] = reply
     return replies
 
 
@@ -89,7 +89,7 @@ def ask_in_steps(
     task: AnyTextTask,
     requests: Sequence[object],
     task_flags: TaskFlags,
-) -> Iterator[list[NumberedReply]]:
+) -> Iterator[list[IndexedReply]]:
     """Answers requests as `ask_model` does, but in steps.
 
     Args:
@@ -115,16 +115,16 @@ class _Asking(Generic[ContextT]):
 
     def answer(
         self, requests: Sequence[object]
-    ) -> Iterator[list[NumberedReply]]:
+    ) -> Iterator[list[IndexedReply]]:
         """Yields the replies that each step computed."""
         encoded: dict[int, Encoded[ContextT]] = {}
-        for number, request in enumerate(requests):
+        for index, request in enumerate(requests):
             result = self._encode(request)
             if isinstance(result, Encoded):
-                encoded[number] = result
+                encoded[index] = result
                 yield []
             else:
-                yield [NumberedReply(number, result)]
+                yield [IndexedReply(index, result)]
         yield from self._answer_encoded(encoded)
 
     def _encode(self, request: object) -> Encoded[ContextT] | Reply | Failure:
@@ -140,7 +140,7 @@ class _Asking(Generic[ContextT]):
 
     def _answer_encoded(
         self, encoded: Mapping[int, Encoded[ContextT]]
-    ) -> Iterator[list[NumberedReply]]:
+    ) -> Iterator[list[IndexedReply]]:
         """Yields the replies to requests after each batch.
 
         If the network fails on a batch, logs why, and runs it for each request
@@ -151,29 +151,29 @@ class _Asking(Generic[ContextT]):
         try:
             for replies in self._run_batches(encoded):
                 for reply in replies:
-                    del unanswered[reply.number]
+                    del unanswered[reply.request_index]
                 yield replies
         except ValueError as error:
             if len(encoded) == 1:
                 failure = Failure(error)
-                yield [NumberedReply(number, failure) for number in encoded]
+                yield [IndexedReply(index, failure) for index in encoded]
                 return
             logging.warning(
                 "The network runs again for each of %d requests: %s",
                 len(unanswered),
                 error,
             )
-            for number, request in unanswered.items():
-                yield from self._answer_encoded({number: request})
+            for index, request in unanswered.items():
+                yield from self._answer_encoded({index: request})
 
     def _run_batches(
         self, encoded: Mapping[int, Encoded[ContextT]]
-    ) -> Iterator[list[NumberedReply]]:
+    ) -> Iterator[list[IndexedReply]]:
         """Runs the network, and yields the replies after each batch.
 
         Raises an EngineError if the network fails on a batch.
         """
-        inputs = {number: request.inputs for number, request in encoded.items()}
+        inputs = {index: request.inputs for index, request in encoded.items()}
         values_per_wordpiece = 1
         if self.task.predicts_words:
             values_per_wordpiece = len(self.model.tokenizer.tokens)
@@ -185,8 +185,8 @@ class _Asking(Generic[ContextT]):
         )
         for computed in batches:
             yield [
-                NumberedReply(number, self._decode(encoded[number], outputs))
-                for number, outputs in computed.items()
+                IndexedReply(index, self._decode(encoded[index], outputs))
+                for index, outputs in computed.items()
             ]
 
     def _decode(

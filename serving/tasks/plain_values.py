@@ -18,7 +18,7 @@ def to_plain_value(value: object) -> object:
     if isinstance(value, np.ndarray):
         if value.ndim == 1 and np.isfinite(value).all():
             # Twice as fast as number by number.
-            return [_round(number) for number in value.tolist()]
+            return [_round(element) for element in value.tolist()]
         value = value.tolist()
     if isinstance(value, list):
         return [*map(to_plain_value, value)]
@@ -32,5 +32,5 @@ def to_plain_value(value: object) -> object:
     return _round(value)
 
 
-def _round(number: float | np.floating) -> float:
-    return float(f"{number:.6g}")
+def _round(value: float | np.floating) -> float:
+    return float(f"{value:.6g}")

@@ -43,11 +43,11 @@ def expand_lists(task: AnyTextTask, request: Request) -> RequestList:
     return RequestList(requests, bool(lists))
 
 
-def describe_place(number: int, is_list: bool) -> str:
+def describe_place(request_number: int, is_list: bool) -> str:
     """Returns the beginning of an error about one of the requests of a call.
 
     Args:
-        number: number of the request, from 1.
+        request_number: number of the request, from 1.
         is_list: whether the call may have other requests.
     """
-    return f"text {number}: " if is_list else ""
+    return f"text {request_number}: " if is_list else ""

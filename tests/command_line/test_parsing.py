@@ -53,7 +53,7 @@ def test_what_the_user_set_is_no_part_of_the_flags(monkeypatch):
     values(["script", "--folder=x", "--steps=5"])
     parsed = parsing.parse_flags(Config)
     assert parsed.config == config_values.create_config(Config, folder="x")
-    assert parsed.given == {"folder", "steps"}
+    assert parsed.set_by_user == {"folder", "steps"}
     assert parsed.command == {"folder": "x", "steps": 5}
     # model.json, which others may read, names no folder.
     assert parsed.script == "script.py"

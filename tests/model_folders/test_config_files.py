@@ -86,12 +86,12 @@ def test_labels_that_transformers_made_up_are_no_labels(write):
 )
 def test_the_head_states_its_outputs(write, changes, settings):
     path = write(architectures=["BertForSequenceClassification"], **changes)
-    head, stated = config_files.read_head(path)
+    head, stated = config_files.read_model_class(path)
     assert head == kinds.CLASSIFIER
     assert settings.items() <= stated.items()
 
 
 def test_the_tags_of_a_model_from_elsewhere_may_be_illegal(write):
     path = write(architectures=["BertForTokenClassification"])
-    _, settings = config_files.read_head(path)
+    _, settings = config_files.read_model_class(path)
     assert settings == {"legal_tags": False}

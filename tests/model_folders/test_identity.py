@@ -19,16 +19,16 @@ def test_a_recorded_network_without_sizes_names_the_file(tmp_path):
 def test_the_first_difference_has_a_dotted_name():
     saved = {"labels": ["a"], "bert_config": {"hidden_size": 4}}
     now = {"labels": ["a"], "bert_config": {"hidden_size": 8}}
-    difference = identity.first_difference(saved, now, saved.keys())
+    difference = identity.find_first_difference(saved, now, saved.keys())
     assert difference == ("bert_config.hidden_size", 4, 8)
 
 
 def test_equal_settings_have_no_difference():
     settings = {"labels": ["a"], "bert_config": {"hidden_size": 4}}
-    assert identity.first_difference(settings, settings, settings) is None
+    assert identity.find_first_difference(settings, settings, settings) is None
 
 
 def test_of_a_tokenizer_only_what_both_state_is_compared():
     saved = {"tokenizer": {"do_lower_case": True, "vocab": "c0"}}
     now = {"tokenizer": {"do_lower_case": True}}
-    assert identity.first_difference(saved, now, ["tokenizer"]) is None
+    assert identity.find_first_difference(saved, now, ["tokenizer"]) is None

@@ -34,7 +34,7 @@ def test_a_preset_states_the_network(classifier):
 
 
 def test_a_preset_states_the_head(classifier):
-    assert presets.read_preset(classifier).head == kinds.CLASSIFIER
+    assert presets.read_preset(classifier).model_class == kinds.CLASSIFIER
 
 
 def test_a_preset_states_the_vocabulary(classifier):
@@ -104,7 +104,10 @@ def test_an_embedder_states_how_it_pools(classifier):
         pooling_mode="cls",
     )
     preset = presets.read_preset(classifier)
-    assert (preset.head, preset.pooling) == (kinds.ENCODER, "pooling by cls")
+    assert (preset.model_class, preset.pooling) == (
+        kinds.ENCODER,
+        "pooling by cls",
+    )
     modeling.BertModel.from_preset(classifier)
 
 

@@ -237,7 +237,7 @@ def test_the_task_goes_there_and_back(tmp_path):
         assert [*config["id2label"].values()] == LABELS
     for name in ("tf1", "back", "more"):
         preset = presets.read_preset(tmp_path / name)
-        assert preset.head == "BertClassifier"
+        assert preset.model_class == "BertClassifier"
         assert preset.head_settings["output_mode"] == "multilabel"
         assert preset.head_settings["max_seq_length"] == 20
 

@@ -24,9 +24,11 @@ from training.start import StartingPoint, read_start
 MNLI = ["contradiction", "entailment", "neutral"]
 
 
-def check_task(folder, head, labels=(), is_own_run=False, **settings):
+def check_task(folder, model_class, labels=(), is_own_run=False, **settings):
     """Checks a folder for the task of a command that does not train."""
-    config_class = type("Config", (FineTuningConfig,), {"head": head})
+    config_class = type(
+        "Config", (FineTuningConfig,), {"model_class": model_class}
+    )
     preset = presets.read_preset(folder, is_own_run=is_own_run)
     start = StartingPoint(
         config=create_config(config_class, **create_flags("run")),
@@ -45,14 +47,14 @@ def test_a_head_of_another_kind_than_the_config_states_is_refused(
     tmp_path, name
 ):
     write_huggingface_files(tmp_path, {}, architectures=[name])
-    head = presets.read_preset(tmp_path).head
+    head = presets.read_preset(tmp_path).model_class
     assert head == kinds.ARCHITECTURES.get(name)
     other = "BertMultipleChoice"
     if head in (None, "BertModel", "BertPretrainer", other):
-        presets.read_preset(tmp_path).check_head(other)
+        presets.read_preset(tmp_path).check_model_class(other)
     else:
         with pytest.raises(ValueError, match=f"needs a {other}"):
-            presets.read_preset(tmp_path).check_head(other)
+            presets.read_preset(tmp_path).check_model_class(other)
 
 
 def described(folder, **task):

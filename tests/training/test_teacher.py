@@ -149,7 +149,7 @@ def test_a_student_starts_from_chosen_blocks(teacher, file_format):
 def test_flags_without_a_teacher_are_refused(options, flag, value):
     parsed = toy_task.parse_flags(options | {"teacher": None, flag: value})
     with pytest.raises(ValueError, match=f"--{flag}"):
-        parsed.config.check(parsed.given)
+        parsed.config.check(parsed.set_by_user)
 
 
 @pytest.mark.parametrize(

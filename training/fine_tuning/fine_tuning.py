@@ -40,7 +40,7 @@ def run(task: Task[ExampleT, OriginT, OutputsT]) -> None:
     teacher = load_teacher(
         task.start,
         task.create_model,
-        labels=task.output_names,
+        output_names=task.output_names,
         output_mode=task.settings.get("output_mode"),
     )
     run_folder = RunFolder.open(task.start, task.labels)

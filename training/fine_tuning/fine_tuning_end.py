@@ -8,7 +8,7 @@ from absl import logging
 
 from data.io.split_names import suffix_of
 from model_folders.cards import example_calls
-from model_folders.results import Scores, never_found
+from model_folders.results import Scores, find_missed_labels
 from training import ending, exporting
 from training.fine_tuning.fine_tuning_evaluation import predict_split
 from training.fine_tuning_config import FineTuningConfig
@@ -102,7 +102,7 @@ def finish_without_scores(
         return
     export_dir = task.config.export.export_dir
     # --data_file alone does not export again.
-    if export_dir and "export_dir" in task.start.given:
+    if export_dir and "export_dir" in task.start.set_by_user:
         exporting.export_task(task, trainer, splits, {}, export_dir)
     ending.store_weights(trainer)
 
@@ -156,7 +156,7 @@ def _write_card(run_folder: RunFolder, config: FineTuningConfig) -> None:
 
 def warn_of_never_found(config: FineTuningConfig, results: Scores) -> None:
     """Warns of labels that a trained model finds in no example."""
-    if config.training.do_train and (missing := never_found(results)):
+    if config.training.do_train and (missing := find_missed_labels(results)):
         logging.warning(
             "The model finds no example of %s in the dev set. Add examples, or "
             "set another --output_dir, --learning_rate=%g and "
@@ -179,7 +179,7 @@ def _list_commands(task: AnyTask) -> Sequence[str]:
     """Returns commands that ask the exported model, [] without an export."""
     config = task.config
     return example_calls.list_example_commands(
-        {**task.settings, "name": config.head},
+        {**task.settings, "name": config.model_class},
         config.export.export_dir,
         config.data_file,
     )

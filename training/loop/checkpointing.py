@@ -116,7 +116,11 @@ class Checkpointer:
         ours = {*map(int, re.findall(rf'"{CHECKPOINT_PREFIX}-(\d+)"', listed))}
         ours |= {step, self._restored_step}
         steps = checkpoint_steps(self.output_dir)
-        kept = [number for number in steps if number <= step and number in ours]
+        kept = [
+            saved_step
+            for saved_step in steps
+            if saved_step <= step and saved_step in ours
+        ]
         # At a maximum of 0, all of them stay: the slice begins at -0.
         return kept[-self.keep_checkpoint_max :], {*steps} - ours
 

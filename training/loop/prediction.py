@@ -104,7 +104,7 @@ class BatchPredictor:
             )
         found_nan = False
         batches = progress.track(dataset, num_batches, "batch", label)
-        for number, features in enumerate(batches, start=1):
+        for batch_number, features in enumerate(batches, start=1):
             outputs = tf.nest.map_structure(
                 np.asarray, forward(inputs_of(features), kernels)
             )
@@ -114,7 +114,7 @@ class BatchPredictor:
                     "The model's outputs are NaN from batch %d on, so the "
                     "results are useless. The training failed, or values "
                     "overflow in the data type that --mixed_precision selects.",
-                    number,
+                    batch_number,
                 )
             yield tf.nest.map_structure(np.asarray, features), outputs
 

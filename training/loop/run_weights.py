@@ -125,7 +125,7 @@ class RunWeights:
         )
         if not config.training.do_train:
             # Pretraining exports models without a masked LM head.
-            needs_head = bool(config.head or config.training.do_eval)
+            needs_head = bool(config.model_class or config.training.do_eval)
             checks.check_loaded(report, needs_head)
 
     def check_optimizer(self) -> None:

@@ -1,4 +1,4 @@
-"""Ends runs: at signals, after skipped steps, or as any worker wishes."""
+"""Ends runs: at signals, after skipped steps, or when any worker wants to."""
 
 import contextlib
 import signal
@@ -31,9 +31,9 @@ def stop_signals() -> Iterator[threading.Event]:
     """
     stop = threading.Event()
 
-    def handle(number: int, former: signals.Handler) -> None:
+    def handle(signal_number: int, former: signals.Handler) -> None:
         stop.set()
-        signal.signal(number, former)
+        signal.signal(signal_number, former)
         # Log last, because logging fails if the signal interrupts another line.
         logging.warning("Stopping after this step, which is saved first")
 
@@ -41,20 +41,21 @@ def stop_signals() -> Iterator[threading.Event]:
         yield stop
 
 
-def agree_on_wishes(
-    strategy: tf.distribute.Strategy, wishes: Sequence[bool], is_due: bool
+def agree_on_stop(
+    strategy: tf.distribute.Strategy, wants_stop: Sequence[bool], is_due: bool
 ) -> Sequence[bool]:
-    """Returns for each wish to end training whether all workers follow it.
+    """Returns for each reason to stop whether all workers stop for it.
 
-    Alone, a process follows its wishes at once. Several workers end after the
-    same step: if `is_due`, which they all set after the same step, each follows
-    the wishes of any worker.
+    `wants_stop` contains for each reason whether this process wants to stop.
+    Alone, it stops at once. Several workers stop after the same step: if
+    `is_due`, which they all set after the same step, each of them stops if any
+    worker wants to.
     """
     if not isinstance(strategy, tf.distribute.MultiWorkerMirroredStrategy):
-        return wishes
+        return wants_stop
     if not is_due:
-        return [False] * len(wishes)
-    counts = strategy.run(lambda: tf.constant(wishes, tf.int32))
+        return [False] * len(wants_stop)
+    counts = strategy.run(lambda: tf.constant(wants_stop, tf.int32))
     counts = strategy.reduce(tf.distribute.ReduceOp.SUM, counts, axis=None)
     return list(counts.numpy() > 0)
 
@@ -90,7 +91,9 @@ class SkippedSteps:
         Raises:
             ValueError: `max_nonfinite_steps` were skipped.
         """
-        for number, outcome in enumerate(outcomes, step - len(outcomes) + 1):
+        for outcome_step, outcome in enumerate(
+            outcomes, step - len(outcomes) + 1
+        ):
             if outcome == Outcome.MADE:
                 self.num_in_a_row = 0
             elif outcome == Outcome.NOT_FINITE:
@@ -98,14 +101,14 @@ class SkippedSteps:
                 logging.warning(
                     "Step %d was skipped (%d in a row), because its loss or "
                     "gradient is not finite.",
-                    number,
+                    outcome_step,
                     self.num_in_a_row,
                 )
             if self.num_in_a_row >= self._flags.max_nonfinite_steps:
                 raise ValueError(
                     f"the loss or gradient of {self.num_in_a_row} steps in a "
-                    f"row was not finite, up to step {number}. Set a smaller "
-                    "--learning_rate. If the weights of the newest checkpoint "
-                    f"in {self._flags.output_dir} are the cause, remove its "
-                    "files to resume from an earlier step"
+                    f"row was not finite, up to step {outcome_step}. Set a "
+                    "smaller --learning_rate. If the weights of the newest "
+                    f"checkpoint in {self._flags.output_dir} are the cause, "
+                    "remove its files to resume from an earlier step"
                 )

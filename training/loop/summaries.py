@@ -41,11 +41,11 @@ class Summaries(Callback):
             num_examples = (step - before) * self._config.batch_size
             values["examples_per_second"] = num_examples / seconds
             self._last = (step, time.monotonic())
-        values["peak_memory_gib"] = _peak_memory() / 2**30
+        values["peak_memory_gib"] = _measure_peak_memory() / 2**30
         self._history.add("train", step, values, logs.get("learning_rate"))
 
 
-def _peak_memory() -> int:
+def _measure_peak_memory() -> int:
     """Returns the peak bytes of the first GPU, or else of this process."""
     if tf.config.list_physical_devices("GPU"):
         memory: dict[str, int] = tf.config.experimental.get_memory_info("GPU:0")

@@ -30,7 +30,7 @@ from training.training_config import TrainingConfig
 Evaluate: TypeAlias = "Callable[[Trainer], Scores]"
 
 
-class _Ends(NamedTuple):
+class _StopReasons(NamedTuple):
     """Why the training ends after a step. All workers agree on it."""
 
     has_ended: bool
@@ -138,10 +138,10 @@ class Trainer(BatchPredictor):
         for reason in filter(None, reasons):
             logging.info("%s", reason)
         # All workers restored the same step.
-        ends = stopping.agree_on_wishes(
+        agreed = stopping.agree_on_stop(
             self._strategy, [self._is_time_over or any(reasons)], is_due=True
         )
-        return step >= self.num_train_steps or any(ends)
+        return step >= self.num_train_steps or any(agreed)
 
     def _log_sizes(self) -> None:
         count = self.model.count_params()
@@ -169,7 +169,9 @@ class Trainer(BatchPredictor):
         last = self.num_train_steps
         batches = iter(self._create_dataset(records))
         skipped = stopping.SkippedSteps(config.training)
-        ends = _Ends(has_ended=False, is_time_over=False, is_stopped=False)
+        stop_reasons = _StopReasons(
+            has_ended=False, is_time_over=False, is_stopped=False
+        )
         is_save_due = False
         logging.info("Building the first step, which may take a minute")
         with progress.Progress(
@@ -180,25 +182,25 @@ class Trainer(BatchPredictor):
             epochs=epochs,
             shows_ends=True,
         ) as bar:
-            while step < last and not any(ends):
-                number = self._num_steps_at_once(callbacks)
-                logs, outcomes = train_step(batches, number)
-                self.weights.global_step = step = step + number
+            while step < last and not any(stop_reasons):
+                num_steps = self._num_steps_at_once(callbacks)
+                logs, outcomes = train_step(batches, num_steps)
+                self.weights.global_step = step = step + num_steps
                 skipped.count(step, outcomes)
                 if bar.is_due(step):
                     bar.update(step, **logs)
                 is_save_due = is_save_due or step % save_interval == 0
                 with bar.paused():
-                    ends = self._run_callbacks(
+                    stop_reasons = self._run_callbacks(
                         callbacks, logs, stop, is_save_due
                     )
                     # Steps that are skipped may be the fault of the weights,
                     # so do not save these weights before the end.
                     may_save = is_save_due and not skipped.num_in_a_row
-                    if may_save or step == last or any(ends):
-                        self._save(logs, ends)
+                    if may_save or step == last or any(stop_reasons):
+                        self._save(logs, stop_reasons)
                         is_save_due = False
-        return ends.is_stopped
+        return stop_reasons.is_stopped
 
     def _run_callbacks(
         self,
@@ -206,33 +208,33 @@ class Trainer(BatchPredictor):
         logs: Logs,
         stop: threading.Event,
         is_save_due: bool,
-    ) -> _Ends:
+    ) -> _StopReasons:
         """Runs the callbacks after a step. Returns whether training ends."""
         step = self.weights.global_step
-        wishes = [callback.on_step(step, logs) for callback in callbacks]
+        wants_stop = [callback.on_step(step, logs) for callback in callbacks]
         is_due = (
             is_save_due
             or step % stopping.AGREEMENT_STEPS == 0
-            or any(wish is not None for wish in wishes)
+            or any(wants is not None for wants in wants_stop)
         )
-        ends = _Ends(
-            *stopping.agree_on_wishes(
+        stop_reasons = _StopReasons(
+            *stopping.agree_on_stop(
                 self._strategy,
-                [any(wishes), self._is_time_over, stop.is_set()],
+                [any(wants_stop), self._is_time_over, stop.is_set()],
                 is_due,
             )
         )
-        if ends.is_time_over:
+        if stop_reasons.is_time_over:
             logging.info("Reached --max_hours after step %d.", step)
-        return ends
+        return stop_reasons
 
-    def _save(self, logs: Logs, ends: _Ends) -> None:
+    def _save(self, logs: Logs, stop_reasons: _StopReasons) -> None:
         """Saves the current step, with the optimizer if training may go on."""
         step = self.weights.global_step
         rate = logs["learning_rate"]
         self.run_folder.history.add("checkpoint", step, {}, rate)
         # A run that a signal or the time ended may be resumed.
-        goes_on = not (step == self.num_train_steps or ends.has_ended)
+        goes_on = not (step == self.num_train_steps or stop_reasons.has_ended)
         self.weights.save(self.config.training.keep_optimizer or goes_on)
 
     @property

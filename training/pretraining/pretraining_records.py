@@ -73,7 +73,7 @@ def _check_masking_flags(
 ) -> None:
     """Raises a ValueError if flags of masking are set for masked records."""
     masking = {field.name for field in dataclasses.fields(MaskingOptions)}
-    masking &= start.given
+    masking &= start.set_by_user
     if masking:
         raise ValueError(
             f"--{min(masking)} is only for records that training masks, but "

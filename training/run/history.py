@@ -297,8 +297,8 @@ def read_history(path: str | os.PathLike[str]) -> list[HistoryLine]:
     with open(path, "rb") as file:
         *lines, _ = file.read().split(b"\n")
     return [
-        _parse_line(line, f"{os.fspath(path)}, line {number}")
-        for number, line in enumerate(lines, start=1)
+        _parse_line(line, f"{os.fspath(path)}, line {line_number}")
+        for line_number, line in enumerate(lines, start=1)
     ]
 
 

@@ -57,15 +57,15 @@ def check_resumed(
             "the file, or train on in another --output_dir, with "
             f"--init_checkpoint={folder}"
         )
-    now = _compared_settings(_with_flags(config, settings))
-    saved = _compared_settings(preset.recorded_settings)
+    now = _select_compared_settings(_with_flags(config, settings))
+    saved = _select_compared_settings(preset.recorded_settings)
     names = saved.keys() & now.keys()
     for flag in flags_of(config, Role.TRAINING):
         name = f"--{flag.name}"
         may_grow = name in names and flag.properties.get("may_grow")
         if may_grow and _has_grown(saved[name], now[name]):
             names.remove(name)
-    if difference := identity.first_difference(saved, now, names):
+    if difference := identity.find_first_difference(saved, now, names):
         raise ValueError(
             f"--output_dir={folder} contains a run with {difference.name}="
             f"{difference.saved}; received {difference.now}. Set another "
@@ -107,7 +107,7 @@ def _with_flags(
     return stored
 
 
-def _compared_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
+def _select_compared_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Returns {setting, or flag with its dashes: value} to compare."""
     values = {
         f"--{name}": value for name, value in settings.get("flags", {}).items()

@@ -44,14 +44,17 @@ def create_model_json(
         model: its class is the name of the task.
         settings: result of `resuming.settings_to_record`.
     """
-    head = flag_values(start.config, Role.HEAD, Role.DECODING)
+    head_settings = flag_values(start.config, Role.HEAD, Role.DECODING)
     # A setting may be the value that the task chose for the flag.
     chosen: Mapping[str, object] = settings
-    head |= {name: chosen[name] for name in head.keys() & chosen.keys()}
+    head_settings |= {
+        name: chosen[name] for name in head_settings.keys() & chosen.keys()
+    }
     return {
         "version": model_json.VERSION,
         "task": cast(
-            "HeadSettings", {"name": kinds.model_class_of(model), **head}
+            "HeadSettings",
+            {"name": kinds.model_class_of(model), **head_settings},
         ),
         "origin": {
             "script": start.script,

@@ -153,6 +153,6 @@ def _is_trained_on_task(preset: Preset, config: DataFileConfig) -> bool:
     """Returns whether a run was trained for the task that a command names."""
     return (
         "train" in preset.recorded_sets
-        and preset.head == config.head
+        and preset.model_class == config.model_class
         and preset.recorded_settings.get("task_name") == config.task_name
     )

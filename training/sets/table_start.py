@@ -69,7 +69,7 @@ def adapt_to_rows(
     config = start.config
     if not (config.data_file and config.training.do_train):
         return start
-    unset = config_values.unset_names(config, start.given)
+    unset = config_values.unset_names(config, start.set_by_user)
     suitable: dict[str, float] = {}
     if "num_train_epochs" in unset:
         suitable["num_train_epochs"] = _choose_epochs(

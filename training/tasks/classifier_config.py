@@ -35,13 +35,13 @@ class ClassifierConfig(DataFileConfig):
         choices=TASK_NAMES,
     )
 
-    def prepare(self, given: frozenset[str]) -> Self:
+    def prepare(self, set_by_user: frozenset[str]) -> Self:
         """Returns the flags, completed by what other flags imply.
 
         Raises:
             ValueError: two flags name the reader of the task.
         """
-        prepared = super().prepare(given)
+        prepared = super().prepare(set_by_user)
         if not self.classifier.processor:
             return prepared
         if self.data_file or self.task_name not in (None, "csv"):
@@ -76,7 +76,7 @@ class ClassifierConfig(DataFileConfig):
         return table_use is not None and table_use.loss_kind == "similarity"
 
     @property
-    def head(self) -> kinds.ModelClass:
+    def model_class(self) -> kinds.ModelClass:
         """Name of the model class that --task_name selects."""
         return kinds.EMBEDDER if self.is_embedding else kinds.CLASSIFIER
 
@@ -96,9 +96,9 @@ class ClassifierConfig(DataFileConfig):
             return f"--processor=FILE.py:{name}"
         return "--data_file (or --task_name and --data_dir)"
 
-    def check(self, given: frozenset[str]) -> None:
+    def check(self, set_by_user: frozenset[str]) -> None:
         """Raises a ValueError if flags contradict each other."""
-        super().check(given)
+        super().check(set_by_user)
         if self.is_embedding and (self.fine_tuning.bilstm or self.report):
             raise ValueError("--bilstm and --report are not for embeddings")
         if self.classifier.glue_submission:

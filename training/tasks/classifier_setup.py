@@ -40,7 +40,7 @@ def open_data_file(
         return parsed, None
     table = Table(config.data_file, table_columns.layout_of(config.table))
     columns = table_columns.find_unset_columns(
-        config.table, parsed.given, table
+        config.table, parsed.set_by_user, table
     )
     config = config_values.replace_values(config, **columns)
     return dataclasses.replace(parsed, config=config), table
@@ -58,7 +58,7 @@ def create_reader(
         OSError: a file cannot be read.
     """
     config = start.config
-    names_data = start.given & {"task_name", "data_file"}
+    names_data = start.set_by_user & {"task_name", "data_file"}
     user_processor = processor_file.find_processor(
         config.classifier.processor,
         config.fine_tuning.data_dir,
@@ -72,7 +72,7 @@ def create_reader(
             config.fine_tuning.data_dir,
             config.data,
             config.table,
-            start.given,
+            start.set_by_user,
             table,
         )
         return ClassificationReader({"": table_processor}, table_use)

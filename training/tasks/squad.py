@@ -82,8 +82,8 @@ class SquadTask(
         self.writes_report = writes_report
         # The records of evaluations do not contain the right answers, so
         # `evaluate` takes the answers from this file.
-        if reader.asked:
-            self.eval_files = [reader.asked.path]
+        if reader.squad_file:
+            self.eval_files = [reader.squad_file.path]
         self.loss = modeling.SpanLoss()
         self.export_settings = to_settings(window_options, decoding_options)
 
@@ -169,7 +169,7 @@ class SquadTask(
             logging.warning("The answers are not scored: %s", error)
             return {}
         if self.writes_report:
-            file = self._asked
+            file = self._squad_file
             heading = report.create_heading("SQuAD", file.path, scores)
             answer_report.write_answer_report(
                 os.path.join(output_dir, "report.html"),
@@ -182,7 +182,7 @@ class SquadTask(
 
     def answer(
         self, split: _Split, batches: _Batches
-    ) -> answer_decoding.Answers:
+    ) -> answer_decoding.SquadAnswers:
         """Returns three dicts: the answers, the n-best lists, the null odds.
 
         The keys of each dict are the ids of the questions.
@@ -206,15 +206,15 @@ class SquadTask(
         )
 
     @property
-    def _asked(self) -> SquadFile:
+    def _squad_file(self) -> SquadFile:
         """The file of --predict_file, of a command that reads it.
 
         Raises:
             ValueError: the command does not read the file.
         """
-        if self.reader.asked is None:
+        if self.reader.squad_file is None:
             raise ValueError("--predict_file was not read")
-        return self.reader.asked
+        return self.reader.squad_file
 
     def _score(
         self,
@@ -223,7 +223,7 @@ class SquadTask(
         null_odds: Mapping[str, float],
     ) -> Scores:
         return answer_scoring.score_predictions(
-            self._asked,
+            self._squad_file,
             predictions,
             self.decoding_options.version_2_with_negative,
             nbest,

@@ -82,16 +82,16 @@ class _ArrayWriter:
         """
         if not self._name and row.cells and row.status != Status.FAILED:
             self._name = find_number(row.cells)
-        number = to_numbers(row.cells.get(self._name))
-        if number is not None and self._shape is None:
-            self._set_shape(number.shape)
-        if number is not None and number.shape != self._shape:
+        array = to_numbers(row.cells.get(self._name))
+        if array is not None and self._shape is None:
+            self._set_shape(array.shape)
+        if array is not None and array.shape != self._shape:
             raise ValueError(
                 f"{self._name!r} is not always of one shape. Set "
                 "--output_format=jsonl"
             )
-        if number is not None:
-            self._file.write(number.tobytes())
+        if array is not None:
+            self._file.write(array.tobytes())
         elif self._shape is not None:
             self._file.write(_encode_missing(1, self._shape))
         self._num_rows += 1

@@ -151,9 +151,9 @@ def _create_units(
             schema=schema,
             ranges=ranges,
             shards=[shard],
-            result_file=output.result_file(number),
+            result_file=output.result_file(unit_index),
         )
-        for number, (ranges, shard) in enumerate(
+        for unit_index, (ranges, shard) in enumerate(
             zip(shares, shards, strict=True)
         )
     ]

@@ -16,11 +16,14 @@ from modeling.base_model import FeaturesModel
 from modeling.bert import BertModel
 from modeling.layers import all_layers
 from serving.exporting.export_options import ExportOptions
-from serving.exporting.signatures.export_head import Head, create_ids_endpoint
+from serving.exporting.signatures.export_head import (
+    ExportHead,
+    create_ids_endpoint,
+)
 
 
 def write_litert(
-    path: Path, model: FeaturesModel, head: Head, options: ExportOptions
+    path: Path, model: FeaturesModel, head: ExportHead, options: ExportOptions
 ) -> None:
     """Writes the file model.tflite.
 

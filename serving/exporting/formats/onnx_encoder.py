@@ -18,7 +18,7 @@ from modeling.heads import BidirectionalLSTM
 from serving.exporting.formats.onnx_graph import GraphBuilder
 
 
-class Features(NamedTuple):
+class FeatureNames(NamedTuple):
     """Names of the tensors that the encoder reads, int64 [B, T] each."""
 
     ids: str
@@ -26,7 +26,7 @@ class Features(NamedTuple):
     segments: str
 
 
-class EncoderTensors(NamedTuple):
+class EncoderOutputNames(NamedTuple):
     """Names of the tensors that the encoder computes.
 
     Attributes:
@@ -42,20 +42,22 @@ def add_encoder(
     builder: GraphBuilder,
     bert: BertModel,
     bilstm: BidirectionalLSTM | None,
-    features: Features,
-) -> EncoderTensors:
+    features: FeatureNames,
+) -> EncoderOutputNames:
     """Adds an encoder, and the LSTM after it if there is one."""
     ids, mask, segments = features
     one = builder.constant([1], np.int64)
-    places = _add_places(builder, ids, one)
-    outputs = _add_embeddings(builder, bert.embeddings, ids, segments, places)
+    positions = _add_positions(builder, ids, one)
+    outputs = _add_embeddings(
+        builder, bert.embeddings, ids, segments, positions
+    )
     adder = _add_score_adder(
-        builder, features, places, one, left_to_right=bert.left_to_right
+        builder, features, positions, one, left_to_right=bert.left_to_right
     )
     for block in bert.encoder.blocks:
         outputs = _add_block(builder, block, outputs, adder)
     if bilstm or bert.left_to_right:
-        ends = builder.add("Mul", mask, places)
+        ends = builder.add("Mul", mask, positions)
         last = builder.add("ReduceMax", ends, one, keepdims=1)
     if bilstm:
         return _add_lstm(builder, bilstm, outputs, mask, last)
@@ -64,10 +66,10 @@ def add_encoder(
     else:
         first = builder.select(outputs, 0, axis=1)
     pooled = builder.add("Tanh", builder.dense(first, bert.pooler))
-    return EncoderTensors(outputs, pooled)
+    return EncoderOutputNames(outputs, pooled)
 
 
-def _add_places(builder: GraphBuilder, ids: str, one: str) -> str:
+def _add_positions(builder: GraphBuilder, ids: str, one: str) -> str:
     """Adds the positions 0, 1, 2, ..., int64 [B, T].
 
     ONNX Runtime's fused embedding requires exactly these operations.
@@ -80,8 +82,8 @@ def _add_places(builder: GraphBuilder, ids: str, one: str) -> str:
 
 def _add_score_adder(
     builder: GraphBuilder,
-    features: Features,
-    places: str,
+    features: FeatureNames,
+    positions: str,
     one: str,
     *,
     left_to_right: bool,
@@ -94,7 +96,7 @@ def _add_score_adder(
     real = builder.add("Unsqueeze", real, builder.constant([2], np.int64))
     real = builder.add("Cast", real, to=TensorProto.FLOAT)
     if left_to_right:
-        real = builder.add("Mul", real, _add_past(builder, places))
+        real = builder.add("Mul", real, _add_past(builder, positions))
     # `limit` is a slice of a constant that is as long as the position
     # table. If the inputs are longer, the slice is shorter than `real`, so
     # `Sub` fails. Without this check, some runtimes would read zeros beyond
@@ -109,12 +111,12 @@ def _add_score_adder(
     return builder.add("Mul", hidden, builder.constant(-10000.0))
 
 
-def _add_past(builder: GraphBuilder, places: str) -> str:
+def _add_past(builder: GraphBuilder, positions: str) -> str:
     """Adds 1 where a position is not after another, else 0, [B, 1, T, T]."""
     row_axes = builder.constant([1, 3], np.int64)
-    rows = builder.add("Unsqueeze", places, row_axes)
+    rows = builder.add("Unsqueeze", positions, row_axes)
     column_axes = builder.constant([1, 2], np.int64)
-    columns = builder.add("Unsqueeze", places, column_axes)
+    columns = builder.add("Unsqueeze", positions, column_axes)
     past = builder.add("GreaterOrEqual", rows, columns)
     return builder.add("Cast", past, to=TensorProto.FLOAT)
 
@@ -124,7 +126,7 @@ def _add_embeddings(
     layer: Embeddings,
     ids: str,
     segments: str,
-    places: str,
+    positions: str,
 ) -> str:
     """Adds the sum of the three embeddings, normalized."""
 
@@ -133,7 +135,7 @@ def _add_embeddings(
 
     words = look_up(layer.word_embeddings, ids)
     types = look_up(layer.token_type_embeddings, segments)
-    positions = look_up(layer.position_embeddings, places)
+    positions = look_up(layer.position_embeddings, positions)
     summed = builder.add("Add", builder.add("Add", words, types), positions)
     return builder.layer_norm(summed, layer.layer_norm)
 
@@ -177,7 +179,7 @@ def _add_lstm(
     inputs: str,
     mask: str,
     last: str,
-) -> EncoderTensors:
+) -> EncoderOutputNames:
     """Adds an LSTM. Its pooled output is the last of each direction.
 
     Padding must be at the end of inputs. `last` is the last position that is
@@ -206,7 +208,7 @@ def _add_lstm(
         builder.add("GatherND", forward, last, batch_dims=1),
         builder.select(backward, 0, axis=1),
     ]
-    return EncoderTensors(
+    return EncoderOutputNames(
         builder.add("Concat", forward, backward, axis=-1),
         builder.add("Concat", *ends, axis=-1),
     )

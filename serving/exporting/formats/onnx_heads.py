@@ -15,7 +15,7 @@ from modeling.task_models import (
     BertTokenClassifier,
 )
 from serving import engines, head_outputs
-from serving.exporting.formats.onnx_encoder import EncoderTensors
+from serving.exporting.formats.onnx_encoder import EncoderOutputNames
 from serving.exporting.formats.onnx_graph import GraphBuilder
 
 # Shape of a tensor. A str is the name of a size that is known only at run time.
@@ -48,7 +48,7 @@ class HeadInputs(NamedTuple):
             head_outputs.py).
     """
 
-    encoded: EncoderTensors
+    encoded: EncoderOutputNames
     shape: TensorShape
     output_kind: head_outputs.OutputKind
 

@@ -23,7 +23,7 @@ from modeling.base_task_model import TaskModel
 from modeling.task_models import BertMultipleChoice
 from serving import engines, head_outputs
 from serving.exporting.export_options import ExportOptions
-from serving.exporting.formats.onnx_encoder import Features, add_encoder
+from serving.exporting.formats.onnx_encoder import FeatureNames, add_encoder
 from serving.exporting.formats.onnx_graph import GraphBuilder
 from serving.exporting.formats.onnx_heads import (
     HeadInputs,
@@ -31,7 +31,7 @@ from serving.exporting.formats.onnx_heads import (
     TensorShape,
     add_head,
 )
-from serving.exporting.signatures.export_head import Head
+from serving.exporting.signatures.export_head import ExportHead
 
 # Version of ONNX's operator set. It is the first version that contains Gelu.
 _OPSET = 20
@@ -40,7 +40,7 @@ _IR_VERSION = 10
 
 
 def write_onnx(
-    path: Path, model: FeaturesModel, head: Head, options: ExportOptions
+    path: Path, model: FeaturesModel, head: ExportHead, options: ExportOptions
 ) -> None:
     """Writes the file model.onnx.
 
@@ -101,7 +101,7 @@ def create_graph(
         features = _flatten_choices(builder, inputs)
     else:
         shape = ["batch_size", sequence_length]
-        features = Features(*inputs)
+        features = FeatureNames(*inputs)
     if isinstance(model, TaskModel):
         encoded = add_encoder(builder, model.bert, model.bilstm, features)
     else:
@@ -158,9 +158,13 @@ def _create_proto(
     return created
 
 
-def _flatten_choices(builder: GraphBuilder, inputs: Sequence[str]) -> Features:
+def _flatten_choices(
+    builder: GraphBuilder, inputs: Sequence[str]
+) -> FeatureNames:
     """Returns the inputs, [B, C, T], with all choices in one batch."""
     flat = builder.constant([-1], np.int64)
     size = builder.add("Shape", inputs[0], start=2)
     flat = builder.add("Concat", flat, size, axis=0)
-    return Features(*(builder.add("Reshape", name, flat) for name in inputs))
+    return FeatureNames(
+        *(builder.add("Reshape", name, flat) for name in inputs)
+    )

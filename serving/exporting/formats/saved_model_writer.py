@@ -12,13 +12,13 @@ from serving.exporting.signatures import tokenize_graph
 from serving.exporting.signatures.batches import Tensors
 from serving.exporting.signatures.export_head import (
     Endpoints,
-    Head,
+    ExportHead,
     create_ids_endpoint,
 )
 
 
 def write_saved_model(
-    path: Path, model: FeaturesModel, head: Head, options: ExportOptions
+    path: Path, model: FeaturesModel, head: ExportHead, options: ExportOptions
 ) -> None:
     """Writes the file saved_model.pb, and the weights beside it.
 
@@ -60,7 +60,7 @@ def write_saved_model(
 
 
 def _create_endpoints(
-    model: FeaturesModel, head: Head, options: ExportOptions
+    model: FeaturesModel, head: ExportHead, options: ExportOptions
 ) -> Endpoints:
     """Returns the endpoints of all signatures.
 

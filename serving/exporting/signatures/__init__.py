@@ -1,8 +1,8 @@
 """The signatures of exports: what a file of tasks/ does, in a graph.
 
-Each file defines `create_head`, which returns the Head of one kind of model.
-classify_graph.py is the twin of tasks/classify.py, and so on: a change to one
-needs the same change to the other, and
+Each file defines `create_head`, which returns the ExportHead of one kind of
+model. classify_graph.py is the twin of tasks/classify.py, and so on: a change
+to one needs the same change to the other, and
 tests/serving/tasks/test_text_task_twins.py compares them.
 
     export_head.py: what all signatures use

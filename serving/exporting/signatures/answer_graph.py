@@ -40,7 +40,7 @@ _QUESTIONS_AT_A_TIME = 64
 
 def create_head(
     model: BertSpanLabeler, settings: SpanSettings, options: ExportOptions
-) -> export_head.Head:
+) -> export_head.ExportHead:
     """Returns the head of a span labeler, with signatures that accept text.
 
     The inputs of `answer` are `question` and `context`, string [N], of any
@@ -78,7 +78,7 @@ def create_head(
         "answer": export_head.Endpoint(head.answer, inputs),
         "answer_n_best": export_head.Endpoint(head.answer_n_best, inputs),
     }
-    return export_head.Head(
+    return export_head.ExportHead(
         predict=head.predict,
         endpoints=endpoints,
         settings=to_settings(window_options, decoding_options),

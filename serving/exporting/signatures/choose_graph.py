@@ -12,7 +12,7 @@ from serving.exporting.signatures import export_head
 
 def create_head(
     model: BertMultipleChoice, settings: HeadSettings, options: ExportOptions
-) -> export_head.Head:
+) -> export_head.ExportHead:
     """Returns the head of a multiple-choice model.
 
     The inputs of `ids` are int32 [B, C, F]. It returns `probabilities` of the
@@ -23,6 +23,6 @@ def create_head(
         settings: not used.
         options: not used.
     """
-    return export_head.Head(
+    return export_head.ExportHead(
         export_head.predict_labels(model, head_outputs.CLASSIFICATION)
     )

@@ -25,7 +25,7 @@ _Predict = Callable[[Tensors], Tensors]
 
 def create_head(
     model: BertClassifier, settings: HeadSettings, options: ExportOptions
-) -> export_head.Head:
+) -> export_head.ExportHead:
     """Returns the head of a classifier, with signatures that accept text.
 
     The inputs of `classify` are `text_a` and `text_b`, string [N]. A `text_b`
@@ -78,7 +78,7 @@ def create_head(
         "doc_stride": stride,
         "num_texts": num_texts,
     }
-    return export_head.Head(
+    return export_head.ExportHead(
         predict=predict,
         endpoints=_create_endpoints(head, names, reads_pairs=num_texts == 2),
         settings=recorded,

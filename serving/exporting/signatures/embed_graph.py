@@ -20,7 +20,7 @@ _MAX_PADDING = 1 << 26
 
 def create_head(
     model: BertModel, settings: HeadSettings, options: ExportOptions
-) -> export_head.Head:
+) -> export_head.ExportHead:
     """Returns the head of an encoder, whose signature `embed` accepts text.
 
     The input of `embed` is `text`, string [N]. It returns
@@ -41,7 +41,7 @@ def create_head(
     """
     head = _Embedding(model, options)
     endpoint = export_head.Endpoint(head.embed, export_head.text_inputs("text"))
-    return export_head.Head(head.encode, {"embed": endpoint})
+    return export_head.ExportHead(head.encode, {"embed": endpoint})
 
 
 class _Embedding:

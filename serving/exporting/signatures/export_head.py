@@ -42,7 +42,7 @@ Endpoints = dict[str, Endpoint]
 
 
 @dataclasses.dataclass(frozen=True)
-class Head:
+class ExportHead:
     """The functions and settings that the export of a model contains.
 
     Attributes:

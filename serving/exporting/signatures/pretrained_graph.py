@@ -23,7 +23,7 @@ _TOP_K = 10
 
 def create_head(
     model: BertPretrainer, settings: HeadSettings, options: ExportOptions
-) -> export_head.Head:
+) -> export_head.ExportHead:
     """Returns the head of a pretrainer, with two signatures that accept text.
 
     The input of `fill_mask` is `text`, string [N], with any number of `[MASK]`.
@@ -47,7 +47,7 @@ def create_head(
     """
     head = _Pretraining(model, options)
     if not options.tokenizer:
-        return export_head.Head(head.predict_everywhere)
+        return export_head.ExportHead(head.predict_everywhere)
     endpoints = {
         "fill_mask": export_head.Endpoint(
             head.fill_mask, export_head.text_inputs("text")
@@ -56,7 +56,7 @@ def create_head(
             head.next_sentence, export_head.text_inputs("text_a", "text_b")
         ),
     }
-    return export_head.Head(head.predict_everywhere, endpoints)
+    return export_head.ExportHead(head.predict_everywhere, endpoints)
 
 
 class _Pretraining:

@@ -20,7 +20,7 @@ from serving.exporting.signatures.batches import Tensors
 
 def create_head(
     model: BertTokenClassifier, settings: TaggerSettings, options: ExportOptions
-) -> export_head.Head:
+) -> export_head.ExportHead:
     """Returns the head of a token classifier, with signatures that accept text.
 
     The input of `tag_words` is `text`, string [N], of any length, with white
@@ -54,7 +54,7 @@ def create_head(
         "tag_words": export_head.Endpoint(head.tag_words, inputs),
     }
     recorded: TaggerSettings = {"labels": label_list, "legal_tags": only_legal}
-    return export_head.Head(head.predict, endpoints, recorded)
+    return export_head.ExportHead(head.predict, endpoints, recorded)
 
 
 class _Tagging:

@@ -253,7 +253,7 @@ def test_labels_that_may_be_misspelled_are_named(tmp_path, caplog):
         message for message in caplog.messages if "misspelled" in message
     ]
     assert "'biling' (1), like 'billing' (20), 'bxlling' (1), like" in line
-    # `similar_labels` names those that differ in case.
+    # `find_similar_labels` names those that differ in case.
     assert line.count("like") == 2
 
 

@@ -103,7 +103,7 @@ def test_the_only_mark_between_the_names_cuts_the_rows(tmp_path, mark):
     [([3, 3, 2, 1], 3), ([3, 2, 1], 0), ([], 0)],
 )
 def test_the_common_width_is_that_of_half_of_the_records(widths, common):
-    assert dialects.common_width(widths) == common
+    assert dialects.find_common_width(widths) == common
 
 
 def test_the_lines_that_were_looked_at_are_read_too():

@@ -144,7 +144,7 @@ def test_a_value_beside_a_number_or_text_is_no_name(tmp_path, name):
 
 
 @pytest.mark.parametrize(
-    ("records", "names_columns"),
+    ("records", "is_header"),
     [
         ([["text", "price"], ["It left.", "10"]], True),
         ([["kind"], ["ham"], ["spam"], ["ham"], ["spam"]], True),
@@ -153,8 +153,8 @@ def test_a_value_beside_a_number_or_text_is_no_name(tmp_path, name):
         ([["It left at noon again.", "sea"], ["It sank.", "sea"]], False),
     ],
 )
-def test_the_first_rule_that_fits_decides(records, names_columns):
-    assert headers.has_header("f.csv", records, ()) == names_columns
+def test_the_first_rule_that_fits_decides(records, is_header):
+    assert headers.has_header("f.csv", records, ()) == is_header
 
 
 @pytest.mark.parametrize(

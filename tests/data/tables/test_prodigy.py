@@ -2,7 +2,7 @@
 
 import pytest
 
-from data.tables.prodigy import accepted_rows
+from data.tables.prodigy import read_accepted_rows
 
 
 def decided(*answers):
@@ -25,7 +25,7 @@ def decided(*answers):
     ],
 )
 def test_only_accepted_rows_of_prodigy_are_used(rows, named, kept, caplog):
-    accepted = accepted_rows("a.jsonl", iter(rows), named)
+    accepted = read_accepted_rows("a.jsonl", iter(rows), named)
     assert [number for number, _ in accepted] == kept
     left_out = len(rows) - len(kept)
     assert (f"a.jsonl: {left_out} rows left out" in caplog.text) == (
@@ -38,5 +38,5 @@ def test_a_column_of_other_answers_is_not_read_ahead():
         yield from decided("accept", "Paris")
         raise AssertionError("the third row is read")
 
-    accepted = accepted_rows("a.jsonl", rows())
+    accepted = read_accepted_rows("a.jsonl", rows())
     assert [next(accepted)[0], next(accepted)[0]] == [0, 1]

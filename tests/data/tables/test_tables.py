@@ -28,13 +28,13 @@ def test_a_name_of_a_column_may_be_1(tmp_path, name, has_header):
     path = write_table(tmp_path / name, "1\t2\na\tx\nb\ty\n")
     table = Table(path, Layout(has_header=has_header))
     assert table.columns() == ["1", "2"]
-    assert table.names_columns() == has_header
+    assert table.has_named_columns() == has_header
     assert len([*table.read()]) == (2 if has_header else 3)
 
 
 def test_json_does_not_name_columns_in_a_line(tmp_path):
     path = write_table(tmp_path / "a.jsonl", '{"text": "a"}\n')
-    assert not Table(path).names_columns()
+    assert not Table(path).has_named_columns()
 
 
 HEADER = b"id,text\n"

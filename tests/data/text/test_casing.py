@@ -52,7 +52,7 @@ def load(folder, words=(), files=None, **flags):
     return tokenizer_loading.load_tokenizer(
         vocab_file,
         flags.get("do_lower_case", True),
-        is_given="do_lower_case" in flags,
+        is_set_by_user="do_lower_case" in flags,
         preset=preset,
     ).do_lower_case
 

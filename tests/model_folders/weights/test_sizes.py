@@ -107,9 +107,9 @@ def test_the_blocks_of_a_checkpoint_may_be_chosen(shapes):
     config = dataclasses.replace(CONFIG, num_hidden_layers=1)
     other = "bert/encoder/layer_0/output/dense/bias"
     shapes[other] = [9]
-    check_sizes("a.ckpt", shapes, config, layers=[1])
+    check_sizes("a.ckpt", shapes, config, source_blocks=[1])
     with pytest.raises(ValueError, match=other):
-        check_sizes("a.ckpt", shapes, config, layers=[0])
+        check_sizes("a.ckpt", shapes, config, source_blocks=[0])
 
 
 def test_a_block_is_chosen_for_each_block_of_the_model():

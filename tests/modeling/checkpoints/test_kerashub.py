@@ -123,7 +123,7 @@ def test_labels_casing_length_and_vocabulary_come_back(
     source, preset, lower_case
 ):
     saved = presets.read_preset(preset)
-    assert (saved.head, saved.labels) == (kinds.CLASSIFIER, LABELS)
+    assert (saved.model_class, saved.labels) == (kinds.CLASSIFIER, LABELS)
     assert saved.do_lower_case is lower_case
     assert saved.head_settings["max_seq_length"] == 20
     vocabulary = (source / "vocab.txt").read_bytes()
@@ -155,7 +155,7 @@ def test_an_encoder_comes_back_equal_to_the_bit(tmp_path):
     write_preset(write_release(tmp_path / "tf1", model), tmp_path / "preset")
     assert names(tmp_path / "preset") == CLASSIFIER_FILES - TASK_FILES
     check_equal(model, modeling.BertModel.from_preset(tmp_path / "preset"))
-    assert presets.read_preset(tmp_path / "preset").head == kinds.ENCODER
+    assert presets.read_preset(tmp_path / "preset").model_class == kinds.ENCODER
 
 
 def test_the_encoder_of_a_pretrained_model_is_saved_with_new_words(tmp_path):

@@ -86,7 +86,7 @@ def test_a_classifier_computes_what_kerashub_computes(classifier, name):
 
 def test_the_head_of_a_masked_lm_is_loaded(masked_lm):
     folder, values = masked_lm
-    assert presets.read_preset(folder).head == kinds.PRETRAINER
+    assert presets.read_preset(folder).model_class == kinds.PRETRAINER
     model = modeling.BertPretrainer.from_preset(folder)
     named = {original_name(weight): weight.numpy() for weight in model.weights}
     names = ("dense/kernel", "dense/bias", "LayerNorm/gamma", "LayerNorm/beta")

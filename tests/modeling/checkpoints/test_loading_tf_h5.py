@@ -47,7 +47,7 @@ def assert_near(value, name):
 
 def create(name):
     head = kinds.ARCHITECTURES[name]
-    assert presets.read_preset(RECORDED / name).head == head
+    assert presets.read_preset(RECORDED / name).model_class == head
     return getattr(modeling, head).from_preset(RECORDED / name)
 
 

@@ -55,7 +55,9 @@ def write(folder, model):
     def predict(features):
         return {"logits": tf.cast(model(features), tf.float32)}
 
-    write_export(folder, model, export_head.Head(predict), ExportOptions())
+    write_export(
+        folder, model, export_head.ExportHead(predict), ExportOptions()
+    )
     return predict
 
 

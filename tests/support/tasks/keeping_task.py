@@ -41,7 +41,7 @@ class BatchKeepingTask(toy_task.ToyTask):
         """Returns the scores of an export on the task's records."""
         state = RunFolder.open(self.start).state
         written = splits.write_splits(self, state)
-        kind = presets.read_preset(folder).head
+        kind = presets.read_preset(folder).model_class
         return export_scores.evaluate_export(
             self, kind, folder, [*written.values()]
         )

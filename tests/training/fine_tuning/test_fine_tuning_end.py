@@ -68,7 +68,7 @@ def finish(tmp_path):
             tmp_path / "run", do_train=False, do_eval=True, **flags
         )
         start = create_start(config, SMALL, load_tokenizer())
-        task = ToyTask(dataclasses.replace(start, given=frozenset(given)))
+        task = ToyTask(dataclasses.replace(start, set_by_user=frozenset(given)))
         plan = flow.Plan(
             create_model=lambda config, **options: modeling.BertClassifier(
                 config, 2, **options

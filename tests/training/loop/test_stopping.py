@@ -57,10 +57,10 @@ def test_too_many_skipped_steps_end_the_run():
 
 
 @pytest.mark.parametrize("is_due", [False, True])
-def test_a_process_alone_follows_its_wishes_at_once(is_due):
+def test_a_process_alone_stops_at_once(is_due):
     strategy = tf.distribute.get_strategy()
-    wishes = [True, False]
-    assert stopping.agree_on_wishes(strategy, wishes, is_due) == wishes
+    wants_stop = [True, False]
+    assert stopping.agree_on_stop(strategy, wants_stop, is_due) == wants_stop
 
 
 def test_a_run_stopped_by_a_signal_asks_to_be_tried_again():

@@ -58,7 +58,7 @@ def adapt(table, task_name, max_position_embeddings=512, **flags):
         vocab_size=100, max_position_embeddings=max_position_embeddings
     )
     start = StartingPoint(
-        config, None, bert_config, TOKENIZER, given=frozenset(COLUMNS)
+        config, None, bert_config, TOKENIZER, set_by_user=frozenset(COLUMNS)
     )
     processor = create_processor(table, task_name)
     adapted = adapt_to_rows(start, processor).config.fine_tuning

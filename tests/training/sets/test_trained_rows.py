@@ -42,7 +42,7 @@ def create_start(preset):
 
 
 def on_sets(
-    dev_set_rule=None, task_name="csv", head=kinds.CLASSIFIER, command=()
+    dev_set_rule=None, task_name="csv", model_class=kinds.CLASSIFIER, command=()
 ):
     """Returns weights of a run on sets that the user made.
 
@@ -52,7 +52,7 @@ def on_sets(
         "run",
         weights="run",
         flag="--init_checkpoint",
-        head=head,
+        model_class=model_class,
         recorded_settings={
             "task_name": task_name,
             "data": [["train", "train.csv", 9, 5]],
@@ -74,7 +74,9 @@ def on_table(dev_fraction, clean_fraction, rule=RULE_VERSION, key=KEY):
         pytest.param(None, id="random weights"),
         pytest.param(Preset("bert"), id="weights that no run wrote"),
         pytest.param(on_sets(task_name="MRPC"), id="another task"),
-        pytest.param(on_sets(head=kinds.TOKEN_CLASSIFIER), id="another head"),
+        pytest.param(
+            on_sets(model_class=kinds.TOKEN_CLASSIFIER), id="another head"
+        ),
         pytest.param(on_table(0.2, 0.2), id="the same part"),
         pytest.param(on_table(0.5, 0.5), id="a larger part"),
         pytest.param(on_table(0.5, 0.2), id="the same part, by its start"),
