@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from command_line import cli, flags
 from command_line.flags import group, like
 from command_line.path_flags import PathKind
-from data.io.split_names import Purpose
+from data.sets.split_names import Purpose
 from data.squad.squad_options import DecodingOptions, WindowOptions
 from data.squad.squad_reader import SquadReader
 from data.tables.layout_options import LayoutOptions

@@ -18,5 +18,5 @@ What the user sees while a script runs:
     progress.py: a changing line on a terminal, else lines of the log
     user_errors.py: tells errors of the user from bugs, and words them
     signals.py: ends a script at SIGTERM or Ctrl-C
-    chatter.py: hides the logs of TensorFlow
+    tensorflow_logs.py: hides the logs of TensorFlow
 """

@@ -16,10 +16,10 @@ from absl import flags as absl_flags
 from command_line import (
     arguments,
     beam_flags,
-    chatter,
     config_values,
     flags,
     parsing,
+    tensorflow_logs,
     user_errors,
 )
 from command_line.flags import ConfigT
@@ -135,7 +135,7 @@ def _choose_what_to_log() -> None:
         level = logging.DEBUG if options.verbose else logging.INFO
         logging.set_verbosity(level)
     if not options.debug:
-        chatter.silence_tensorflow()
+        tensorflow_logs.silence_tensorflow()
 
 
 def _is_ours_or_urgent(record: std_logging.LogRecord) -> bool:

@@ -185,12 +185,12 @@ def test_training_takes_only_records_from_data():
     # A task reads and scores its examples itself.
     records = (
         "data.arrays",
-        "data.tables.set_reader",
+        "data.sets.set_reader",
         "data.io.feature_specs",
         "data.io.records",
         "data.tables.data_file_options",
         "data.tables.row_keys",
-        "data.io.split_names",
+        "data.sets.split_names",
         "data.io.text_files",
         "data.io.tfrecords",
         "data.pretraining.dynamic_masking",

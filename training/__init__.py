@@ -25,7 +25,7 @@ What the steps call:
     loop/: steps, callbacks, evaluations, checkpoints
     optimizers/: AdamW, LAMB, learning rates
     run/: what a run leaves in its folder
-    exporting.py: exports the model
+    run_export.py: exports the model
     export_scores.py: scores the export, and compares it with the model
     tasks/: the fine-tuning tasks, which only scripts import
 """

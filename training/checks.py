@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from absl import logging
 
 import modeling
-from data.io.split_names import suffix_of
+from data.sets.split_names import suffix_of
 from model_folders import identity, kinds, new_folders
 from model_folders.labels import find_similar_labels
 from model_folders.presets import Preset

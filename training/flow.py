@@ -16,7 +16,7 @@ from data.io import tfrecords
 from model_folders.model_entries import TrainingSettings
 from model_folders.results import Scores
 from modeling.base_loss import BatchLoss, Loss
-from training import exporting
+from training import run_export
 from training.loop import devices
 from training.loop.best_step import BestStep, BestStepRule
 from training.loop.callbacks import Callback
@@ -88,7 +88,7 @@ def begin_run(
     trainer = create_trainer(
         start, run_folder, plan.create_model, plan.loss, plan.num_steps, teacher
     )
-    exporting.check_model(start.config, trainer.model)
+    run_export.check_model(start.config, trainer.model)
     # See there for the order in which weights are looked for.
     trainer.weights.restore_or_load(plan.output_names, plan.prefers_best)
     return trainer

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     import modeling
     from data.io import feature_specs, tfrecords
-    from data.io.split_names import Purpose
+    from data.sets.split_names import Purpose
     from modeling.base_loss import Loss
     from modeling.base_task_model import TaskModel
     from modeling.model_options import TaskModelOptions

@@ -32,7 +32,7 @@ from modeling.base_model import FeaturesModel
 from modeling.base_task_model import TaskModel
 from modeling.tensors import Outputs
 from serving import engines
-from training import exporting, flow
+from training import flow, run_export
 from training.loop.train_step import TrainStep
 from training.run.run_folder import RunFolder
 from training.sets.splits import write_splits
@@ -229,7 +229,7 @@ def export_task(spec: race.Spec) -> race.Work:
 
     def repeat(_: int) -> dict[str, float]:
         begun = time.process_time()
-        exporting.export_task(task, trainer, splits, scores, export_dir)
+        run_export.export_task(task, trainer, splits, scores, export_dir)
         return {"CPU seconds": time.process_time() - begun}
 
     return race.Work(repeat, 1)

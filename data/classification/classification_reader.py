@@ -24,7 +24,7 @@ from data.classification.table_columns import (
     options_of_pairs,
 )
 from data.classification.table_processor import TableProcessor
-from data.io.split_names import Purpose, purpose_of, suffix_of
+from data.sets.split_names import Purpose, purpose_of, suffix_of
 from data.tables.data_file_options import DataFileOptions
 from data.tables.tables import Table
 from files.paths import StrPath

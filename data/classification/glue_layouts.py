@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from absl import logging
 
-from data.io.split_names import SetName
 from data.io.text_files import find_set_file, read_numbered
+from data.sets.split_names import SetName
 from data.tables import table_formats
 from files.paths import StrPath
 

@@ -15,7 +15,7 @@ from data.classification.classification_examples import (
     regression_label,
 )
 from data.classification.processor import ClassificationProcessor
-from data.io.split_names import SET_OF_PURPOSE, Purpose, SetName
+from data.sets.split_names import SET_OF_PURPOSE, Purpose, SetName
 from data.tables.table_formats import DEFAULT_LAYOUT, Layout
 from files.paths import StrPath
 from model_folders.model_entries import OutputMode

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from data.arrays import LabelArray
 from data.classification import metrics
 from data.classification.classification_examples import InputExample
-from data.io.set_cache import CachingReader
+from data.sets.set_cache import CachingReader
 from model_folders.model_entries import (
     ClassifierSettings,
     OutputMode,

@@ -9,7 +9,7 @@ from command_line.path_flags import split_code
 from data.classification import classification_examples
 from data.classification.google_code import UserCode, convert_to_unicode
 from data.classification.processor import ClassificationProcessor
-from data.io.split_names import SET_OF_PURPOSE, Purpose
+from data.sets.split_names import SET_OF_PURPOSE, Purpose
 from files.paths import StrPath
 from model_folders.labels import check_labels, first_labels
 from model_folders.presets import Preset

@@ -16,8 +16,8 @@ from data.classification.classification_examples import (
     InputExample,
     create_joined_features,
 )
-from data.io.split_names import SetName
 from data.io.text_files import find_set_file
+from data.sets.split_names import SetName
 from data.tables.table_formats import DEFAULT_LAYOUT, Layout
 from data.tables.tables import Table, read_table
 from data.text.tokenization import FullTokenizer

@@ -8,8 +8,8 @@ from typing import Any
 from absl import logging
 
 from data.classification.classification_options import TableOptions
-from data.io.split_names import SET_OF_PURPOSE, SetName
 from data.io.text_files import find_set_file
+from data.sets.split_names import SET_OF_PURPOSE, SetName
 from data.tables.column_names import USUAL_NAMES, find_pair, guess_columns
 from data.tables.table_formats import Layout, format_of
 from data.tables.tables import Table, check_columns

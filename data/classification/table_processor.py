@@ -18,11 +18,11 @@ from data.classification.classification_options import TableOptions
 from data.classification.label_set import LabelSet, log_label_counts
 from data.classification.processor import ClassificationProcessor
 from data.classification.table_columns import SET_FILES, layout_of
-from data.io.split_names import SetName
+from data.sets.set_reader import SetReader
+from data.sets.split_names import SetName
 from data.tables.data_file_options import DataFileOptions
 from data.tables.prodigy import read_accepted_rows
 from data.tables.row_keys import is_blank, split_fraction_of
-from data.tables.set_reader import SetReader
 from data.tables.tables import Table, read_table
 from files.json_files import JsonObject
 from files.paths import StrPath

@@ -13,9 +13,4 @@ Records:
     records.py: writes, reads and counts records without TensorFlow
     file_sizes.py: tells later whether a file is complete
     tfrecords.py: `create_dataset`, records to batches in a repeatable order
-
-Sets:
-
-    split_names.py: names the splits that a command reads
-    set_cache.py: reads each set once, and holds it until it is taken
 """

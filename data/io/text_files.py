@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from typing import IO
 
 from data.io import encodings, packed_files
-from data.io.split_names import SetName
+from data.sets.split_names import SetName
 from files.paths import StrPath, find_matches, is_remote, named_errors
 
 # Path that stands for standard input in the functions of this module.

@@ -25,5 +25,5 @@ From words to scores:
     entity_scoring.py: conlleval's scores
     entity_files.py: files of predicted tags and entities
     entity_report.py: the part of report.html
-    graph_tagging.py: words, windows and legal tags in a graph
+    tagging_graph.py: words, windows and legal tags in a graph
 """

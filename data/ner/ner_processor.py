@@ -6,14 +6,14 @@ from typing import ClassVar
 
 from absl import logging
 
-from data.io.split_names import SetName
 from data.ner import columns, spans, tag_names
 from data.ner.entity_scoring import to_scheme
 from data.ner.ner_example import NerExample
 from data.ner.ner_options import ColumnOptions, NerOptions
+from data.sets.set_reader import SetReader
+from data.sets.split_names import SetName
 from data.tables.data_file_options import DataFileOptions
 from data.tables.row_keys import key_of
-from data.tables.set_reader import SetReader
 from data.tables.table_formats import format_of
 from files.paths import StrPath
 from model_folders.labels import check_labels

@@ -19,7 +19,6 @@ from typing import NamedTuple
 from absl import logging
 
 from data.io import packed_files, text_files
-from data.io.split_names import SetName
 from data.ner import offsets
 from data.ner.annotations import (
     find_sentence,
@@ -30,6 +29,7 @@ from data.ner.annotations import (
 from data.ner.ner_example import NerExample
 from data.ner.tag_names import name_tags
 from data.ner.word_splitting import find_words, split_words
+from data.sets.split_names import SetName
 from data.tables import prodigy
 from data.tables.column_names import SPAN_NAMES, TAG_LIST_NAMES
 from files.json_files import parse_json

@@ -1,6 +1,6 @@
 """Splits text into words, for tagging named entities.
 
-graph_tagging.py splits text in the same way inside a graph.
+tagging_graph.py splits text in the same way inside a graph.
 """
 
 import re

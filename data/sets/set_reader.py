@@ -6,9 +6,9 @@ import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from typing import ClassVar, Generic, Protocol, TypeVar
 
-from data.io.set_cache import CachingReader
-from data.io.split_names import SET_OF_PURPOSE, Purpose, SetName
 from data.io.text_files import find_set_file
+from data.sets.set_cache import CachingReader
+from data.sets.split_names import SET_OF_PURPOSE, Purpose, SetName
 from data.tables import dev_set
 from data.tables.data_file_options import DataFileOptions
 from data.tables.row_keys import key_of

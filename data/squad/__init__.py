@@ -13,7 +13,7 @@
 
 The same in a graph:
 
-    windows_layer.py: cuts the windows
-    spans_layer.py: finds possible answers, and their texts in the passage
-    decoder_layer.py: chooses among them
+    windows_graph.py: cuts the windows
+    spans_graph.py: finds possible answers, and their texts in the passage
+    decoder_graph.py: chooses among them
 """

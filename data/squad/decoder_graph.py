@@ -13,7 +13,7 @@ from typing import TypedDict
 import tensorflow as tf
 
 from data.squad.answer_decoding import NO_ANSWER_SCORE_DIFF
-from data.squad.spans_layer import (
+from data.squad.spans_graph import (
     BestLogits,
     QuestionWindows,
     Spans,
@@ -24,7 +24,7 @@ from data.squad.spans_layer import (
     order_by_score,
 )
 from data.squad.squad_options import DecodingOptions
-from data.squad.windows_layer import Passages
+from data.squad.windows_graph import Passages
 from data.text.packing_layer import Windows
 
 

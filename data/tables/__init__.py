@@ -24,7 +24,6 @@ What the columns mean:
 
 One file, two sets:
 
-    set_reader.py: `SetReader`, the base class of what reads the sets of a task
     dev_set.py: splits the rows into a train set and a dev set
     row_keys.py: decides by a row's texts in which set it is
 """

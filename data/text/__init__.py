@@ -21,7 +21,7 @@ The same in a graph:
 
     tokenizer_layer.py: tokenizes, as `FullTokenizer` does
     unicode_tables.py: its tables of characters
-    wordpiece_layer.py: its words to WordPieces
+    wordpiece_graph.py: its words to WordPieces
     packing_layer.py: packs tokens as inputs
     preprocessor.py: `BertTextClassifierPreprocessor`, all of it as one layer
     ragged.py: ragged tensors in little memory

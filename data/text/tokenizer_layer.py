@@ -21,7 +21,7 @@ import numpy as np
 import tensorflow as tf
 
 from data.text import ragged, special_tokens, unicode_tables
-from data.text.wordpiece_layer import WordpieceTable
+from data.text.wordpiece_graph import WordpieceTable
 
 
 class Characters(NamedTuple):

@@ -1,9 +1,9 @@
 """The end of a command, and the lines that it prints.
 
 command_line/arguments.py ends a command whose arguments are wrong,
-command_line/chatter.py hides what TensorFlow prints, command_line/help_pages.py
-prints the help, and command_line/user_errors.py decides which errors are the
-user's.
+command_line/tensorflow_logs.py hides what TensorFlow prints,
+command_line/help_pages.py prints the help, and command_line/user_errors.py
+decides which errors are the user's.
 """
 
 import re

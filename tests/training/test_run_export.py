@@ -1,6 +1,6 @@
 """An export that scores lower than its model is not written.
 
-training/export_scores.py compares them, and training/exporting.py writes the
+training/export_scores.py compares them, and training/run_export.py writes the
 export.
 tests/scripts/test_run_ner.py tests it with a model whose int8 is really worse.
 """

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from absl import logging
 
-from data.io.split_names import suffix_of
+from data.sets.split_names import suffix_of
 from model_folders.cards import example_calls
 from model_folders.results import Scores, find_missed_labels
-from training import ending, exporting
+from training import ending, run_export
 from training.fine_tuning.fine_tuning_evaluation import predict_split
 from training.fine_tuning_config import FineTuningConfig
 from training.loop.trainer import Evaluate, Trainer
@@ -39,7 +39,7 @@ def write_files(
     if config.fine_tuning.do_predict:
         results |= _write_predictions(task, trainer, splits, results)
     if export_dir := config.export.export_dir:
-        exporting.export_task(task, trainer, splits, results, export_dir)
+        run_export.export_task(task, trainer, splits, results, export_dir)
     return results
 
 
@@ -103,7 +103,7 @@ def finish_without_scores(
     export_dir = task.config.export.export_dir
     # --data_file alone does not export again.
     if export_dir and "export_dir" in task.start.set_by_user:
-        exporting.export_task(task, trainer, splits, {}, export_dir)
+        run_export.export_task(task, trainer, splits, {}, export_dir)
     ending.store_weights(trainer)
 
 

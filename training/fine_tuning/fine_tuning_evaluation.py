@@ -1,6 +1,6 @@
 """Evaluates a task, and predicts with its model, split by split."""
 
-from data.io.split_names import Purpose, suffix_of
+from data.sets.split_names import Purpose, suffix_of
 from model_folders.results import Scores
 from training import flow
 from training.loop.prediction import EvalLoss

@@ -10,7 +10,7 @@ from model_folders import kinds
 from model_folders.cards import example_calls
 from model_folders.model_entries import HeadSettings
 from model_folders.results import Scores
-from training import ending, exporting
+from training import ending, run_export
 from training.loop.trainer import Trainer
 from training.pretraining_config import PretrainingConfig
 from training.start import StartingPoint
@@ -40,7 +40,7 @@ def finish_run(
     """
     config = start.config
     if export_dir := config.export.export_dir:
-        exporting.export_pretrainer(start, trainer, export_dir)
+        run_export.export_pretrainer(start, trainer, export_dir)
     ending.store_weights(trainer)
     trainer.run_folder.write_card()
     if results and config.training.do_train:

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from absl import logging
 
+from data.sets.set_reader import ExampleT, OptionsT, SetReader
 from data.tables.row_keys import RULE_VERSION
-from data.tables.set_reader import ExampleT, OptionsT, SetReader
 from model_folders.presets import Preset
 from model_folders.recorded_sets import DevSetRule
 from training.fine_tuning_config import (

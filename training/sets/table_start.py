@@ -9,7 +9,7 @@ import numpy as np
 from absl import logging
 
 from command_line import config_values
-from data.tables.set_reader import ExampleT, OptionsT, SetReader
+from data.sets.set_reader import ExampleT, OptionsT, SetReader
 from data.text.tokenization import FullTokenizer
 from training.fine_tuning_config import DataFileConfigT
 from training.sets.dev_set_rule import add_dev_set_rule

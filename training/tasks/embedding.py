@@ -12,7 +12,7 @@ from data.classification.classification_examples import (
     encode_features,
 )
 from data.io import feature_specs
-from data.io.split_names import purpose_of
+from data.sets.split_names import purpose_of
 from model_folders.results import Scores
 from training import task
 from training.fine_tuning_config import DataFileConfig

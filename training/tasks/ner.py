@@ -12,7 +12,6 @@ from data import report
 from data.arrays import FloatArray
 from data.classification.label_decoding import to_probabilities
 from data.io import feature_specs, tf_examples
-from data.io.split_names import purpose_of
 from data.ner import (
     entity_files,
     entity_report,
@@ -22,6 +21,7 @@ from data.ner import (
 from data.ner.ner_example import NerExample
 from data.ner.ner_processor import NerProcessor
 from data.ner.sentence_windows import NerFeatures
+from data.sets.split_names import purpose_of
 from model_folders.model_entries import TaggerSettings
 from model_folders.results import Scores
 from training import task

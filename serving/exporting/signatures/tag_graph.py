@@ -8,7 +8,7 @@ import functools
 import tensorflow as tf
 
 from data.io.tfrecords import trim_padding
-from data.ner.graph_tagging import cut_texts, decode_legal, separate_words
+from data.ner.tagging_graph import cut_texts, decode_legal, separate_words
 from data.text.packing_layer import Windows
 from model_folders.model_entries import TaggerSettings
 from modeling.task_models import BertTokenClassifier

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from data.ner import graph_tagging, legal_tags, word_splitting
+from data.ner import legal_tags, tagging_graph, word_splitting
 
 
 def test_running_text_is_cut_as_in_the_graph():
@@ -17,7 +17,7 @@ def test_running_text_is_cut_as_in_the_graph():
     texts = [
         "".join(rng.choices(chars, k=rng.randint(0, 30))) for _ in range(3000)
     ]
-    parted = graph_tagging.separate_words(texts).numpy()
+    parted = tagging_graph.separate_words(texts).numpy()
     words = [expected.decode().split() for expected in parted]
     assert [*map(word_splitting.split_words, texts)] == words
 
@@ -57,7 +57,7 @@ def to_ragged(rows):
 def test_the_graph_decodes_tags_as_python_does(scheme):
     labels = SCHEMES[scheme]
     rows = random_rows(labels, (1, 3, 0, 5, 2, 4))
-    ids = graph_tagging.decode_legal(to_ragged(rows), labels)
+    ids = tagging_graph.decode_legal(to_ragged(rows), labels)
     assert ids.numpy().tolist() == decode_in_python(rows, labels)
 
 
@@ -65,16 +65,16 @@ def test_the_graph_decodes_tags_as_python_does(scheme):
 def test_the_graph_keeps_tags_that_are_legal_without_a_search(scheme):
     labels = SCHEMES[scheme]
     rows = to_ragged(random_rows(labels, (1, 3, 0, 5, 2, 4)))
-    ids = graph_tagging.decode_legal(rows, labels)
+    ids = tagging_graph.decode_legal(rows, labels)
     legal = rows.with_flat_values(tf.one_hot(ids, len(labels)))
-    again = graph_tagging.decode_legal(legal, labels)
+    again = tagging_graph.decode_legal(legal, labels)
     np.testing.assert_array_equal(again, ids)
 
 
 @pytest.mark.parametrize("longest", [511, 512, 513, 1024])
 def test_the_graph_decodes_texts_of_many_words_as_python_does(longest):
     labels = SCHEMES["IOB2"]
-    decode = tf.function(lambda rows: graph_tagging.decode_legal(rows, labels))
+    decode = tf.function(lambda rows: tagging_graph.decode_legal(rows, labels))
     rows = random_rows(labels, (3, longest, 0))
     ids = decode(to_ragged(rows))
     assert ids.numpy().tolist() == decode_in_python(rows, labels)

@@ -2,7 +2,7 @@
 
 import weakref
 
-from data.io.set_cache import CachingReader
+from data.sets.set_cache import CachingReader
 
 
 class Example:

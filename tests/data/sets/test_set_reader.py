@@ -1,6 +1,6 @@
 """Sets of a folder or of one file, and what is said of both of them.
 
-data/tables/set_reader.py reads them.
+data/sets/set_reader.py reads them.
 """
 
 import pytest

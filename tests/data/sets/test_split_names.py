@@ -2,7 +2,7 @@
 
 import pytest
 
-from data.io import split_names
+from data.sets import split_names
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 """SQuAD inside a graph, against the Python that equals the original.
 
-After the windows, data/squad/spans_layer.py finds the answers.
+After the windows, data/squad/spans_graph.py finds the answers.
 """
 
 import json
@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from data.squad import answer_decoding, decoder_layer, windows_layer
+from data.squad import answer_decoding, decoder_graph, windows_graph
 from data.squad.passage_windows import create_squad_features
 from data.squad.squad_examples import WORD, SquadExample
 from data.squad.squad_options import DecodingOptions, WindowOptions
@@ -32,7 +32,7 @@ SMALL_WINDOWS = WindowOptions(32, 7, 9)
 
 def create_windows(tokenizer, options, *pairs):
     """Returns the windows and passages of pairs of a question and a passage."""
-    return windows_layer.create_windows(
+    return windows_graph.create_windows(
         tokenizer.layer, options, *map(tf.stack, zip(*pairs, strict=True))
     )
 
@@ -103,7 +103,7 @@ def test_windows_equal_the_originals(case):
 def test_answers_equal_the_originals(case):
     examples, _, recorded = load_case(case, "predict_file", False)
     windows_and_passages = windows_of_case(case, examples)
-    decoder = decoder_layer.SquadDecoder(decoding_options(case))
+    decoder = decoder_graph.SquadDecoder(decoding_options(case))
     best = decoder.find_best(recorded["start_logits"], recorded["end_logits"])
     outputs = tf.function(decoder)(*windows_and_passages, best)
 
@@ -203,11 +203,11 @@ def answer_in_python(examples, features, logits, options, tokenizer):
 
 def answer_in_a_graph(examples, windows, logits, options, tokenizer):
     """Returns the inputs of the network, and the outputs of the decoder."""
-    decoder = decoder_layer.SquadDecoder(options, use_char_offsets=True)
+    decoder = decoder_graph.SquadDecoder(options, use_char_offsets=True)
 
     @tf.function
     def answer(questions, contexts):
-        parts, passages = windows_layer.create_windows(
+        parts, passages = windows_graph.create_windows(
             tokenizer.layer, windows, questions, contexts
         )
         best = decoder.find_best(*logits)
@@ -267,7 +267,7 @@ def test_the_graph_answers_about_odd_text_as_python_does(
 
 
 def test_bytes_are_those_of_the_passage_as_given():
-    decoder = decoder_layer.SquadDecoder(DecodingOptions())
+    decoder = decoder_graph.SquadDecoder(DecodingOptions())
     context = b" \xff the\xe2\x82\r\n light \xc3"
     windows, passages = windows_of(context)
     first_places = windows.first_places
@@ -283,7 +283,7 @@ def test_bytes_are_those_of_the_passage_as_given():
 def test_logits_that_are_not_numbers_answer_nothing():
     """One broken window does not fail the whole request."""
     options = DecodingOptions(version_2_with_negative=True)
-    decoder = decoder_layer.SquadDecoder(options)
+    decoder = decoder_graph.SquadDecoder(options)
     windows_and_passages = windows_of("the light", "the light")
     logits = tf.constant([[np.nan] * 32, [0.0] * 32])
     outputs = tf.function(decoder)(

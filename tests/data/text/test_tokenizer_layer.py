@@ -1,7 +1,7 @@
 """The tokenizer in a graph, against the Python that it equals.
 
 data/text/tokenizer_layer.py splits into words with data/text/ragged.py and
-data/text/unicode_tables.py, and data/text/wordpiece_layer.py splits the words.
+data/text/unicode_tables.py, and data/text/wordpiece_graph.py splits the words.
 """
 
 import itertools

@@ -2,7 +2,7 @@
 
 import tensorflow as tf
 
-from data.text.wordpiece_layer import WordpieceTable
+from data.text.wordpiece_graph import WordpieceTable
 
 # The ids are the places: [UNK] is 0.
 VOCAB = ["[UNK]", "un", "##aff", "##able", "a", "##a", "able", "##b", "want"]
@@ -69,7 +69,7 @@ def test_no_words_have_no_wordpieces():
 
 
 def test_more_words_than_a_step_begins_are_all_split(monkeypatch):
-    monkeypatch.setattr("data.text.wordpiece_layer._MAX_WORDS_AT_ONCE", 2)
+    monkeypatch.setattr("data.text.wordpiece_graph._MAX_WORDS_AT_ONCE", 2)
     ids, ends = split("a unaffable a able a")
     assert ids == [4, 1, 2, 3, 4, 6, 4]
     assert ends == [1, 4, 7, 11, 13, 18, 20]

@@ -9,7 +9,7 @@ import json
 
 from data.classification.classification_options import TableOptions
 from data.classification.classification_reader import TABLE_USES
-from data.io.split_names import SET_OF_PURPOSE
+from data.sets.split_names import SET_OF_PURPOSE
 from data.tables.data_file_options import DataFileOptions
 
 # {name of a set: its purpose}
