@@ -77,12 +77,12 @@ def test_an_entry_that_no_variable_reads_is_unused(model, entries):
     assert restore(model, entries).unused == ["global_step"]
 
 
-def test_blocks_are_copied_from_the_numbers_in_layers(model, entries):
+def test_blocks_are_copied_from_the_source_blocks(model, entries):
     renamed = {
         name.replace("layer_0", "layer_5"): value
         for name, value in entries.items()
     }
-    assert restore(model, renamed, layers=[5]).missing == []
+    assert restore(model, renamed, source_blocks=[5]).missing == []
 
 
 def test_a_file_without_a_weight_of_the_encoder_is_refused(model, entries):
