@@ -2,8 +2,14 @@
 
 import collections
 import dataclasses
-import functools
-from collections.abc import Collection, Iterable, Iterator, Sequence
+import itertools
+from collections.abc import (
+    Callable,
+    Collection,
+    Iterable,
+    Iterator,
+    Sequence,
+)
 from typing import NamedTuple
 
 from absl import logging
@@ -34,6 +40,20 @@ class _SetKeys(NamedTuple):
 
     path: StrPath
     keys: set[float]
+
+
+class _PlacedRow(NamedTuple):
+    """A row of a table, and where it stands.
+
+    Attributes:
+        row_number: number of the row, as a spreadsheet counts.
+        where: place in the file, for messages.
+        row: {column: cell}.
+    """
+
+    row_number: int
+    where: str
+    row: JsonObject
 
 
 class _RepeatedTexts:
@@ -89,7 +109,7 @@ class TableProcessor(
 
     SET_FILES names the files. A label in the dev or test set must be a label of
     the task (see `labels`). Unless --labels names the labels, this reader
-    therefore reads the train set when another set contains a label.
+    therefore reads the train set before another set that contains a label.
 
     In a test set, the label column may be missing or contain empty cells. The
     example's label is then None. In the other sets, rows without a label are
@@ -147,6 +167,10 @@ class TableProcessor(
         self._label_set = LabelSet(
             options, self.output_mode, self._label_columns
         )
+        # None until `labels` has read the train set, and in regression.
+        self._labels: list[str] | None = None
+        if self.output_mode != "regression":
+            self._labels = self._label_set.named_by_flags
 
     def labels(self) -> list[str] | None:
         """Returns the names of the labels, or None in regression.
@@ -159,13 +183,12 @@ class TableProcessor(
         """
         if self.output_mode == "regression":
             return None
-        if self._label_set.named_by_flags is not None:
-            return self._label_set.named_by_flags
-        return self._labels_of_train_set
+        if self._labels is None:
+            self._labels = self._read_labels()
+        return self._labels
 
-    @functools.cached_property
-    def _labels_of_train_set(self) -> list[str]:
-        """The labels that the rows of the train set name."""
+    def _read_labels(self) -> list[str]:
+        """Reads the train set, and returns the labels that its rows name."""
         where = f"the train set in {self._source}"
         is_split = bool(self._data.data_file)
         train = self.read("train")
@@ -196,6 +219,8 @@ class TableProcessor(
         """Reads the set `set_name` from a table.
 
         If the table does not contain a test example's label, the label is None.
+        If a dev or test set contains a label, this calls `labels`, whose errors
+        it raises.
 
         Raises:
             OSError: the file cannot be read.
@@ -206,7 +231,14 @@ class TableProcessor(
         if table is None or table.path != path:
             table = Table(path, layout_of(self._options))
         columns = table.columns()
-        examples, counts = self._read_examples(table, set_name)
+        rows = self._read_rows(table, set_name)
+        allowed_labels = self._label_set.named_by_flags
+        if set_name != "train":
+            first_rows = _take_to_first(rows, self._is_labeled)
+            if any(map(self._is_labeled, first_rows)):
+                allowed_labels = self.labels()
+            rows = itertools.chain(first_rows, rows)
+        examples, counts = self._read_examples(rows, set_name, allowed_labels)
         if set_name != "test":
             labeled = _labeled_of(examples)
             if len(labeled) < len(examples):
@@ -243,23 +275,31 @@ class TableProcessor(
             self._label_set.check_column(path, examples)
 
     def _read_examples(
-        self, table: Table, set_name: SetName
+        self,
+        rows: Iterable[_PlacedRow],
+        set_name: SetName,
+        allowed_labels: Sequence[str] | None,
     ) -> tuple[list[InputExample], _RowCounts]:
-        """Returns the examples of a set, and counts of its other rows."""
+        """Returns the examples of a set, and counts of its other rows.
+
+        `allowed_labels` are the labels that the set may contain. None = its
+        rows name them.
+        """
         examples: list[InputExample] = []
         counts = _RowCounts()
         keeps_row = self.keeps_rows(set_name)
-        for row_number, where, row in self._read_rows(table, set_name):
+        for row_number, where, row in rows:
             texts = [row[column] for column in self.text_columns]
             if set_name != "test" and all(map(is_blank, texts)):
                 counts.left_out["text"] += 1
                 continue
             cells = [row.get(column) for column in self._label_columns]
-            label = self._label_of_row(set_name, cells, where)
+            label = self._label_of_row(cells, where, allowed_labels)
             if label is None and cells and not self._may_be_unknown(set_name):
                 counts.left_out["a label"] += 1
                 continue
-            counts.num_respelled += any(map(_is_respelled, cells))
+            if any(map(_is_respelled, cells)):
+                counts.num_respelled += 1
             guid = f"{set_name}-{len(examples) + 1}"
             if self._data.data_file:
                 guid = f"row {row_number}"
@@ -276,14 +316,14 @@ class TableProcessor(
 
     def _read_rows(
         self, table: Table, set_name: SetName
-    ) -> Iterator[tuple[int, str, JsonObject]]:
-        """Yields (number of the row, place in the file, row)."""
+    ) -> Iterator[_PlacedRow]:
+        """Yields the rows of a set that an annotator accepted."""
         needed = [] if self._may_be_unknown(set_name) else self._label_columns
         rows = read_table(table, self.text_columns, needed, may_lack=True)
         # As in a spreadsheet, where the names of the columns are row 1.
         first_number = 2 if table.has_named_columns() else 1
         numbered_rows = (
-            (row_number, where, row)
+            _PlacedRow(row_number, where, row)
             for row_number, (where, row) in enumerate(rows, first_number)
         )
         columns_of_flags = [*self.text_columns, *self._label_columns]
@@ -291,12 +331,19 @@ class TableProcessor(
             table.path, numbered_rows, columns_of_flags
         )
 
+    def _is_labeled(self, placed: _PlacedRow) -> bool:
+        cells = map(placed.row.get, self._label_columns)
+        return any(cell is not None for cell in cells)
+
     def _may_be_unknown(self, set_name: SetName) -> bool:
         """Returns whether the set may lack the label of an example."""
         return set_name == "test" or self.may_lack_labels
 
     def _label_of_row(
-        self, set_name: SetName, cells: Sequence[object], where: str
+        self,
+        cells: Sequence[object],
+        where: str,
+        allowed_labels: Sequence[str] | None,
     ) -> Label | None:
         """Converts the cells of a row's label columns to its label.
 
@@ -305,18 +352,19 @@ class TableProcessor(
         if all(cell is None for cell in cells):
             return None
         where = f"{where}, column {self._options.label_column!r}"
-        names = self._find_allowed_labels(set_name)
-        return self._label_set.label_of_cells(cells, where, names)
+        return self._label_set.label_of_cells(cells, where, allowed_labels)
 
-    def _find_allowed_labels(self, set_name: SetName) -> list[str] | None:
-        """Returns the labels that a set may contain, None = its rows tell.
 
-        Only the rows of the train set show them, so this may read the train set
-        while another set is read (see `labels`).
-        """
-        if set_name == "train":
-            return self._label_set.named_by_flags
-        return self.labels()
+def _take_to_first(
+    rows: Iterator[_PlacedRow], is_wanted: Callable[[_PlacedRow], bool]
+) -> list[_PlacedRow]:
+    """Takes rows up to the first that is wanted, which is the last one."""
+    taken: list[_PlacedRow] = []
+    for placed in rows:
+        taken.append(placed)
+        if is_wanted(placed):
+            break
+    return taken
 
 
 def _labeled_of(examples: list[InputExample]) -> list[InputExample]:
