@@ -8,6 +8,7 @@ How a table is written:
 
     table_formats.py: reads each format, and finds out which it is
     dialects.py: the delimiter and the quotes of CSV, TSV and the like
+    table_sample.py: the first records, by which dialects.py finds them
     csv_records.py: reads such a file once they are known
     headers.py: whether the first line names the columns
     titles.py: a title above the header

@@ -5,21 +5,14 @@ from the first 200 records. The first line is not enough, because the name of a
 column may contain a line break, and a text may contain any delimiter.
 """
 
-import csv
 import itertools
-import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
-from data.io import encodings
 from data.tables import headers, table_checks, titles
-from data.tables.csv_records import (
-    NO_DELIMITER,
-    Dialect,
-    create_record_reader,
-    hide_escaped,
-)
+from data.tables.csv_records import NO_DELIMITER, Dialect
+from data.tables.table_sample import MAX_RECORDS, Sample
 
 Delimiter: TypeAlias = Literal[",", ";", "tab", "|"]
 # {value of --delimiter: the character}.
@@ -30,12 +23,6 @@ DELIMITER_CHARACTERS: dict[Delimiter, str] = {
     "|": "|",
 }
 DELIMITERS = tuple(DELIMITER_CHARACTERS)
-# A cell that a program quoted. The program wrote each quote in it twice.
-_CELL_OF_DOUBLED_QUOTES = re.compile(r'"(?=.*"").*"', re.DOTALL)
-# Excel takes the delimiter from a line such as sep=; above the names.
-_DELIMITER_HINT = re.compile(r'"?sep=(.)"?\s*', re.IGNORECASE)
-_MAX_RECORDS = 200
-_MAX_CHARACTERS = 1 << 20
 
 
 class ChosenDialect(NamedTuple):
@@ -54,100 +41,6 @@ class ChosenDialect(NamedTuple):
     has_header: bool | None = True
     columns: Collection[str] = ()
     encoding: str | None = None
-
-
-class _Sample:
-    """The first lines of a table. It reads no more lines than needed.
-
-    Attributes:
-        lines_read: the lines that were read so far.
-    """
-
-    def __init__(self, lines: Iterator[str]) -> None:
-        self._lines = lines
-        self._size = 0
-        self.lines_read: list[str] = []
-
-    def __iter__(self) -> Iterator[str]:
-        yield from self.lines_read
-        while self._size <= _MAX_CHARACTERS:
-            line = next(self._lines, None)
-            if line is None:
-                return
-            self._size += len(line)
-            self.lines_read.append(line)
-            yield line
-
-    def records(self, dialect: Dialect) -> list[list[str]]:
-        """Returns the first records, up to a malformed one."""
-        return self.read_records(dialect)[0]
-
-    def read_records(self, dialect: Dialect) -> tuple[list[list[str]], bool]:
-        """Returns the first records, and whether the dialect fits them.
-
-        If it fits, no record is malformed, and all have one width.
-        """
-        records: list[list[str]] = []
-        reader = filter(None, create_record_reader(self, dialect))
-        # A spreadsheet writes empty cells for empty rows above a table.
-        filled = itertools.dropwhile(headers.is_empty_row, reader)
-        try:
-            records.extend(itertools.islice(filled, _MAX_RECORDS))
-        except csv.Error:
-            return records, False
-        has_one_width = len({*map(len, records)}) == 1
-        if dialect.quoting:
-            return records, has_one_width
-        cells = itertools.chain.from_iterable(records)
-        has_doubled_quotes = any(map(_CELL_OF_DOUBLED_QUOTES.fullmatch, cells))
-        return records, has_one_width and not has_doubled_quotes
-
-    def take_hint(self) -> str | None:
-        """Returns the delimiter of a first line such as sep=;, or else None.
-
-        Empties this line, which is no record.
-        """
-        match = _DELIMITER_HINT.fullmatch(next(iter(self), ""))
-        if not match or match[1] not in DELIMITER_CHARACTERS.values():
-            return None
-        self.lines_read[0] = "\n"
-        return match[1]
-
-    def check_encoding(self, path: str, encoding: str | None) -> None:
-        """Raises a ValueError if a line read so far was wrongly encoded."""
-        lines = enumerate(self.lines_read, 1)
-        wrong_numbers = (
-            line_number for line_number, line in lines if _has_wrong_bytes(line)
-        )
-        if wrong_number := next(wrong_numbers, None):
-            # Many words show the likely encodings better than one.
-            try:
-                encodings.check_text("".join(self.lines_read), encoding)
-            except ValueError as error:
-                raise ValueError(
-                    f"{path}, line {wrong_number}: {error}"
-                ) from None
-
-    def count_stray_quotes(self, dialect: Dialect) -> int:
-        """Returns how many quotes in the lines read so far quote no cell."""
-        if not dialect.quoting:
-            return 0
-        text = "".join(self.lines_read)
-        if dialect.escapes:
-            text = hide_escaped(text)
-        delimiter = re.escape(dialect.delimiter)
-        blanks = " *" if dialect.is_spaced else ""
-        # A cell may be a whole document: `[^"]*` is faster than `(?:[^"]|"")*`.
-        cell = '"[^"]*(?:""[^"]*)*"'
-        quoted = (
-            rf"(?:(?<={delimiter})|^){blanks}{cell}(?={delimiter}|[\r\n]|\Z)"
-        )
-        return re.sub(quoted, "", text, flags=re.MULTILINE).count('"')
-
-
-def _has_wrong_bytes(line: str) -> bool:
-    """Returns whether lone surrogates stand for wrong bytes in a line."""
-    return bool(re.search("[\udc80-\udcff]", line))
 
 
 class FoundDialect(NamedTuple):
@@ -195,8 +88,8 @@ def find_dialect(
     if chosen.delimiter and is_complete:
         dialect = Dialect(chosen.delimiter, bool(chosen.quoting))
         return FoundDialect(dialect, bool(chosen.has_header), lines)
-    sample = _Sample(lines)
-    hint = sample.take_hint()
+    sample = Sample(lines)
+    hint = sample.take_hint(DELIMITER_CHARACTERS.values())
     chosen = chosen._replace(delimiter=chosen.delimiter or hint)
     try:
         found_dialect = _find_in_sample(path, sample, chosen, is_tsv)
@@ -220,7 +113,7 @@ def find_common_width(widths: Sequence[int]) -> int:
 
 
 def _find_in_sample(
-    path: str, sample: _Sample, chosen: ChosenDialect, is_tsv: bool
+    path: str, sample: Sample, chosen: ChosenDialect, is_tsv: bool
 ) -> FoundDialect:
     """Finds the dialect and the header by the first lines of a table.
 
@@ -246,7 +139,7 @@ def _find_in_sample(
 
 
 def _check_delimiter(
-    path: str, sample: _Sample, records: Sequence[Sequence[str]]
+    path: str, sample: Sample, records: Sequence[Sequence[str]]
 ) -> None:
     """Raises a ValueError if a mark that is no delimiter separates cells."""
     has_one_column = not any(any(row[1:]) for row in records)
@@ -271,7 +164,7 @@ class _FittingDialect(NamedTuple):
 
 
 def _choose_dialect(
-    path: str, sample: _Sample, chosen: ChosenDialect, is_tsv: bool
+    path: str, sample: Sample, chosen: ChosenDialect, is_tsv: bool
 ) -> Dialect:
     """Chooses a dialect by the user's delimiter, else by the first lines.
 
@@ -288,7 +181,7 @@ def _choose_dialect(
             if fit
             else _choose_usual_dialect(chosen.delimiter, chosen)
         )
-    text = "".join(itertools.islice(sample, _MAX_RECORDS))
+    text = "".join(itertools.islice(sample, MAX_RECORDS))
     delimiters = [
         delimiter
         for delimiter in DELIMITER_CHARACTERS.values()
@@ -328,7 +221,7 @@ def _choose_strictest(fits: Collection[_FittingDialect]) -> list[Dialect]:
 
 
 def _dialect_of_malformed(
-    path: str, sample: _Sample, delimiters: Sequence[str], chosen: ChosenDialect
+    path: str, sample: Sample, delimiters: Sequence[str], chosen: ChosenDialect
 ) -> Dialect:
     """Returns the dialect of a sample that no dialect fits.
 
@@ -357,8 +250,8 @@ def _dialect_of_malformed(
     return Dialect(NO_DELIMITER, chosen.quoting is not False)
 
 
-def _unknown_delimiter_error(path: str, sample: _Sample) -> ValueError:
-    first_lines = itertools.islice(sample, _MAX_RECORDS)
+def _unknown_delimiter_error(path: str, sample: Sample) -> ValueError:
+    first_lines = itertools.islice(sample, MAX_RECORDS)
     first_filled = next(filter(str.strip, first_lines), "")
     return ValueError(
         f"{path}: set --delimiter to the character between the cells, one of "
@@ -367,7 +260,7 @@ def _unknown_delimiter_error(path: str, sample: _Sample) -> ValueError:
 
 
 def _fit_delimiter(
-    sample: _Sample, delimiter: str, chosen: ChosenDialect
+    sample: Sample, delimiter: str, chosen: ChosenDialect
 ) -> _FittingDialect | None:
     """Returns the strictest dialect of a delimiter that fits, or None."""
     fits: list[_FittingDialect] = []

@@ -1,0 +1,114 @@
+"""Reads no more of a table than shows how it is written: its first records."""
+
+import csv
+import itertools
+import re
+from collections.abc import Container, Iterator
+
+from data.io import encodings
+from data.tables import headers
+from data.tables.csv_records import Dialect, create_record_reader, hide_escaped
+
+# Number of records that show how a table is written.
+MAX_RECORDS = 200
+_MAX_CHARACTERS = 1 << 20
+# A cell that a program quoted. The program wrote each quote in it twice.
+_CELL_OF_DOUBLED_QUOTES = re.compile(r'"(?=.*"").*"', re.DOTALL)
+# Excel takes the delimiter from a line such as sep=; above the names.
+_DELIMITER_HINT = re.compile(r'"?sep=(.)"?\s*', re.IGNORECASE)
+
+
+class Sample:
+    """The first lines of a table. It reads no more lines than needed.
+
+    Attributes:
+        lines_read: the lines that were read so far.
+    """
+
+    def __init__(self, lines: Iterator[str]) -> None:
+        self._lines = lines
+        self._size = 0
+        self.lines_read: list[str] = []
+
+    def __iter__(self) -> Iterator[str]:
+        """Yields the first lines, those that were read already too."""
+        yield from self.lines_read
+        while self._size <= _MAX_CHARACTERS:
+            line = next(self._lines, None)
+            if line is None:
+                return
+            self._size += len(line)
+            self.lines_read.append(line)
+            yield line
+
+    def records(self, dialect: Dialect) -> list[list[str]]:
+        """Returns the first records, up to a malformed one."""
+        return self.read_records(dialect)[0]
+
+    def read_records(self, dialect: Dialect) -> tuple[list[list[str]], bool]:
+        """Returns the first records, and whether the dialect fits them.
+
+        If it fits, no record is malformed, and all have one width.
+        """
+        records: list[list[str]] = []
+        reader = filter(None, create_record_reader(self, dialect))
+        # A spreadsheet writes empty cells for empty rows above a table.
+        filled = itertools.dropwhile(headers.is_empty_row, reader)
+        try:
+            records.extend(itertools.islice(filled, MAX_RECORDS))
+        except csv.Error:
+            return records, False
+        has_one_width = len({*map(len, records)}) == 1
+        if dialect.quoting:
+            return records, has_one_width
+        cells = itertools.chain.from_iterable(records)
+        has_doubled_quotes = any(map(_CELL_OF_DOUBLED_QUOTES.fullmatch, cells))
+        return records, has_one_width and not has_doubled_quotes
+
+    def take_hint(self, delimiters: Container[str]) -> str | None:
+        """Returns the delimiter of a first line such as sep=;, or else None.
+
+        Empties this line, which is no record. A character that is not in
+        `delimiters` is no hint.
+        """
+        match = _DELIMITER_HINT.fullmatch(next(iter(self), ""))
+        if not match or match[1] not in delimiters:
+            return None
+        self.lines_read[0] = "\n"
+        return match[1]
+
+    def check_encoding(self, path: str, encoding: str | None) -> None:
+        """Raises a ValueError if a line read so far was wrongly encoded."""
+        lines = enumerate(self.lines_read, 1)
+        wrong_numbers = (
+            line_number for line_number, line in lines if _has_wrong_bytes(line)
+        )
+        if wrong_number := next(wrong_numbers, None):
+            # Many words show the likely encodings better than one.
+            try:
+                encodings.check_text("".join(self.lines_read), encoding)
+            except ValueError as error:
+                raise ValueError(
+                    f"{path}, line {wrong_number}: {error}"
+                ) from None
+
+    def count_stray_quotes(self, dialect: Dialect) -> int:
+        """Returns how many quotes in the lines read so far quote no cell."""
+        if not dialect.quoting:
+            return 0
+        text = "".join(self.lines_read)
+        if dialect.escapes:
+            text = hide_escaped(text)
+        delimiter = re.escape(dialect.delimiter)
+        blanks = " *" if dialect.is_spaced else ""
+        # A cell may be a whole document: `[^"]*` is faster than `(?:[^"]|"")*`.
+        cell = '"[^"]*(?:""[^"]*)*"'
+        quoted = (
+            rf"(?:(?<={delimiter})|^){blanks}{cell}(?={delimiter}|[\r\n]|\Z)"
+        )
+        return re.sub(quoted, "", text, flags=re.MULTILINE).count('"')
+
+
+def _has_wrong_bytes(line: str) -> bool:
+    """Returns whether lone surrogates stand for wrong bytes in a line."""
+    return bool(re.search("[\udc80-\udcff]", line))
