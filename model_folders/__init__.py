@@ -15,6 +15,7 @@ Two modules define what all others speak of:
     labels.py: labels.txt, the names of outputs in their order
     tokenizer_files.py: vocab.txt, tokenizer_config.json, tokenizer.json
     tokenizer_json.py: the vocabulary in a tokenizer.json
+    folder_warnings.py: what is odd in a folder, logged only once
     pooling_files.py: how sentence-transformers makes a vector of tokens
     kerashub_files.py: the JSON files of KerasHub's presets
     saved_models.py: what a SavedModel of TF-Hub states about its encoder
@@ -24,6 +25,7 @@ What a command does with a folder:
 
     hub.py: downloads a folder of the Hugging Face hub
     checkpoint_folders.py: finds the checkpoint to use in the folder of a run
+    input_length.py: finds the length of inputs that a model was trained on
     identity.py: compares a model's settings with those it was trained with
     new_folders.py: creates and replaces folders, complete or not at all
     results.py: the scores of a run as text

@@ -5,15 +5,13 @@ objects: `class_name`, `registered_name` and `config`. No object is created from
 these files.
 """
 
-import functools
 import json
 import os
-
-from absl import logging
 
 from files.json_files import JsonObject, read_json
 from files.paths import StrPath
 from model_folders.bert_config import LAYER_NORM_EPS, BertConfig
+from model_folders.folder_warnings import warn_once
 from model_folders.kinds import CLASSIFIER, ENCODER, KERASHUB_TASKS, ModelClass
 from model_folders.model_entries import HeadSettings, StatedCasing
 
@@ -236,17 +234,11 @@ def parse_casing(values: JsonObject, path: str) -> StatedCasing:
                 "model"
             )
     if lower_case and not entries.get("strip_accents"):
-        _warn_once(
+        warn_once(
             f"{path}: KerasHub keeps the accents of this model's texts, but "
             "this program strips them, as Google's BERT does"
         )
     return {"do_lower_case": lower_case, "file": path}
-
-
-@functools.cache
-def _warn_once(message: str) -> None:
-    """Logs a warning once, even if a command reads a folder several times."""
-    logging.warning("%s", message)
 
 
 def check_backbone(config: BertConfig) -> None:

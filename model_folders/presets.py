@@ -16,7 +16,6 @@ from pathlib import Path
 
 from absl import logging
 
-from files.json_files import read_json
 from files.paths import StrPath
 from model_folders import (
     hub,
@@ -167,29 +166,6 @@ class Preset:
             "do_lower_case": self.do_lower_case,
         }
 
-    def max_length(self, model_class: str, longest: int) -> int:
-        """Returns the maximum length of the inputs of the folder's training.
-
-        Args:
-            model_class: name of the model's class, which may be a user's own.
-            longest: number of the model's positions, which is returned if no
-                file records the length.
-        """
-        length = self.head_settings.get("max_seq_length")
-        if length is None and model_class != kinds.MULTIPLE_CHOICE:
-            # Ignore this setting for multiple choice, because it may be the
-            # total length of all choices.
-            length = self.recorded_settings.get("max_seq_length")
-        # Use the length that sentence-transformers or transformers recorded.
-        for name, entry in (
-            ("sentence_bert_config.json", "max_seq_length"),
-            ("tokenizer_config.json", "model_max_length"),
-        ):
-            file = os.path.join(self.path, name)
-            if length is None and os.path.isfile(file):
-                length = read_json(file).get(entry)
-        return min(length, longest) if isinstance(length, int) else longest
-
     def load_config(self) -> BertConfig | None:
         """Reads the configuration, None if the folder contains none.
 
@@ -322,24 +298,15 @@ def _read_folder(
         # A model.json may only list the files of the folder.
         model_class, head_settings = read_model_class(huggingface_config)
     recorded_settings = contents.get("origin", {}).get("settings", {})
-    stated_casing = read_stated_casing(folder)
-    configs = [*config_names(path)]
-    vocabularies = ["vocab.txt", kerashub_files.VOCAB_FILE, TOKENIZER_FILE]
-    if saved_models.is_encoder(folder):
-        # TF-Hub's encoders state these in other places.
-        configs.append(saved_models.SAVED_MODEL_FILE)
-        vocabularies.append(saved_models.VOCAB_FILE)
-        stated_casing = stated_casing or saved_models.read_saved_model_casing(
-            folder
-        )
+    stated_casing = _read_casing(folder)
     _check_casing(folder, stated_casing, recorded_settings)
     return Preset(
         path=str(folder),
         weights=path,
         flag=flag,
         is_own_run=is_own_run,
-        config_file=_find_first_file(folder, configs),
-        vocab_file=_find_first_file(folder, vocabularies),
+        config_file=_find_config(folder, path),
+        vocab_file=_find_vocabulary(folder),
         stated_casing=stated_casing,
         model_class=model_class,
         labels=_read_labels(
@@ -354,6 +321,27 @@ def _read_folder(
         ),
         model_json=contents,
     )
+
+
+def _find_config(folder: Path, path: str) -> str | None:
+    names = [*config_names(path)]
+    if saved_models.is_encoder(folder):
+        names.append(saved_models.SAVED_MODEL_FILE)
+    return _find_first_file(folder, names)
+
+
+def _find_vocabulary(folder: Path) -> str | None:
+    names = ["vocab.txt", kerashub_files.VOCAB_FILE, TOKENIZER_FILE]
+    if saved_models.is_encoder(folder):
+        names.append(saved_models.VOCAB_FILE)
+    return _find_first_file(folder, names)
+
+
+def _read_casing(folder: Path) -> StatedCasing:
+    stated_casing = read_stated_casing(folder)
+    if not stated_casing and saved_models.is_encoder(folder):
+        stated_casing = saved_models.read_saved_model_casing(folder)
+    return stated_casing
 
 
 def _find_first_file(folder: Path, names: Iterable[str]) -> str | None:

@@ -5,18 +5,16 @@ tokenizer_config.json and tokenizer.json. Without these files it silently
 creates a tokenizer that knows only the five special tokens.
 """
 
-import functools
 import json
 import os
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, Protocol
 
-from absl import logging
-
 from files.json_files import JsonObject, read_entry, read_json
 from files.paths import StrPath
 from model_folders import kerashub_files
+from model_folders.folder_warnings import warn_once
 from model_folders.model_entries import StatedCasing, TokenizerIdentity
 
 CONFIG_FILE = "tokenizer_config.json"
@@ -170,7 +168,7 @@ def _choose_casing(
     if not (config_casing and tokenizer_casing):
         return config_casing or tokenizer_casing
     if config_casing["do_lower_case"] != tokenizer_casing["do_lower_case"]:
-        _warn_once(
+        warn_once(
             f"{config_casing['file']} sets lower-casing to "
             f"{config_casing['do_lower_case']}, but "
             f"{tokenizer_casing['file']} to "
@@ -183,7 +181,7 @@ def _choose_casing(
 def _warn_of_special_words(folder: StrPath, words: set[str]) -> None:
     more_words = words - {*SPECIAL_TOKENS.values()}
     if more_words:
-        _warn_once(
+        warn_once(
             f"{folder}: transformers does not split the special words "
             f"{', '.join(sorted(more_words))} of this model, but this program "
             "splits them like other text"
@@ -213,7 +211,7 @@ def _check_options(file: _JsonFile) -> None:
             )
     tokenizer_class = file.values.get("tokenizer_class")
     if tokenizer_class and not _TOKENIZER_CLASS.fullmatch(str(tokenizer_class)):
-        _warn_once(
+        warn_once(
             f"{file.path}: `tokenizer_class` is {json.dumps(tokenizer_class)}. "
             "If it differs from BertTokenizer, the model's answers will be "
             "wrong"
@@ -243,12 +241,6 @@ def _find_special_words(file: _JsonFile) -> set[str]:
             )
         words.update(listed)
     return words
-
-
-@functools.cache
-def _warn_once(message: str) -> None:
-    """Logs a warning once, even if a command reads a folder several times."""
-    logging.warning("%s", message)
 
 
 def create_vocab_files(

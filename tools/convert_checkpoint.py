@@ -25,6 +25,7 @@ from command_line.path_flags import PathKind
 from data.text import tokenization, tokenizer_loading, vocabulary
 from model_folders import hub, identity, kinds, presets
 from model_folders.cards import cards, descriptions
+from model_folders.input_length import read_max_length
 
 if TYPE_CHECKING:
     from modeling.base_model import FeaturesModel
@@ -247,8 +248,8 @@ def _write_copy(
     The copy does not contain the weights `missing`, which the checkpoint lacks.
     """
     model_class = kinds.known_class_of(model)
-    length = preset.max_length(
-        model_class, model.config.max_position_embeddings
+    length = read_max_length(
+        preset, model_class, model.config.max_position_embeddings
     )
     labels = preset.labels if kinds.KINDS[model_class].has_labels else None
     changed: Sequence[str] = ()

@@ -80,8 +80,8 @@ class InstanceEncoder:
         options: options of `encode_instance`.
 
     Attributes:
-        vocabulary: as passed to the constructor.
-        options: as passed to the constructor.
+        vocabulary: {WordPiece: its id as bytes}, to log an instance as text.
+        options: the lengths of the records, and how the text was masked.
         counts: Counter of the instances encoded so far, "num_instances", and of
             their WordPieces, "num_pieces".
     """

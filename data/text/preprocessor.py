@@ -16,6 +16,7 @@ from data.text.tokenization import FullTokenizer
 from data.text.tokenizer_layer import TokenizerLayer
 from files.json_files import JsonObject
 from files.paths import StrPath
+from model_folders.input_length import read_max_length
 from model_folders.presets import read_preset
 
 # Number of texts that a call outside a graph tokenizes at a time.
@@ -122,8 +123,8 @@ class BertTextClassifierPreprocessor(keras.layers.Layer):
             longest = 512
             if bert_config:
                 longest = bert_config.max_position_embeddings
-            sequence_length = preset.max_length(
-                preset.model_class or "", longest
+            sequence_length = read_max_length(
+                preset, preset.model_class or "", longest
             )
         return cls(tokenizer, sequence_length, **kwargs)
 

@@ -1,0 +1,38 @@
+"""Finds the length of inputs that the weights of a folder were trained on."""
+
+import os
+
+from files.json_files import read_json
+from model_folders import kinds
+from model_folders.presets import Preset
+
+# {file of transformers or sentence-transformers: its entry for the length}.
+_ENTRY_OF_FILE = {
+    "sentence_bert_config.json": "max_seq_length",
+    "tokenizer_config.json": "model_max_length",
+}
+
+
+def read_max_length(preset: Preset, model_class: str, longest: int) -> int:
+    """Returns the maximum length of the inputs of the folder's training.
+
+    Args:
+        preset: Preset of the weights.
+        model_class: name of the model's class, which may be a user's own.
+        longest: number of the model's positions, which is returned if no file
+            records the length.
+
+    Raises:
+        OSError: a file cannot be read.
+        ValueError: a file is malformed.
+    """
+    length = preset.head_settings.get("max_seq_length")
+    if length is None and model_class != kinds.MULTIPLE_CHOICE:
+        # Ignore this setting for multiple choice, because it may be the total
+        # length of all choices.
+        length = preset.recorded_settings.get("max_seq_length")
+    for name, entry in _ENTRY_OF_FILE.items():
+        file = os.path.join(preset.path, name)
+        if length is None and os.path.isfile(file):
+            length = read_json(file).get(entry)
+    return min(length, longest) if isinstance(length, int) else longest
