@@ -125,7 +125,7 @@ def create_at_scale(
             instance_options,
             vocab_file=absolute_path(instance_options.vocab_file),
         )
-    manifest, is_new = write_all_shards(
+    shards = write_all_shards(
         instance_options,
         input_files,
         output_file,
@@ -133,10 +133,10 @@ def create_at_scale(
         choose_runner(config.num_processes, options),
     )
     logging.info("manifest: %s.manifest.json", output_file)
-    verb = "written to" if is_new else "already written to"
-    num_shards = len(manifest["shards"])
+    verb = "written to" if shards.is_new else "already written to"
+    num_shards = len(shards.manifest["shards"])
     return Written(
-        manifest["corpus"]["num_instances"],
+        shards.manifest["corpus"]["num_instances"],
         f"{verb} {num_shards} file(s), {output_file}-*-of-{num_shards:05d}",
     )
 

@@ -13,7 +13,7 @@ import os
 import random
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from data.io import records, text_files
 from data.io.records import ShardEntry
@@ -68,13 +68,25 @@ class InstanceUnit:
     is_evaluation: bool = False
 
 
+class WrittenShards(NamedTuple):
+    """The records of a command, which are complete.
+
+    Attributes:
+        manifest: the manifest of the shards.
+        is_new: whether this call wrote any file.
+    """
+
+    manifest: Manifest
+    is_new: bool
+
+
 def write_all_shards(
     options: InstanceOptions,
     input_files: Sequence[str],
     output_file: str,
     num_shards: int,
     run: Runner,
-) -> tuple[Manifest, bool]:
+) -> WrittenShards:
     """Writes the shards and the manifest, or resumes unfinished work.
 
     Args:
@@ -85,9 +97,6 @@ def write_all_shards(
         num_shards: number of shards, not counting the shard of held-out
             documents. 0 = the size of the corpus determines the number.
         run: function that runs all units, as `choose_runner` returns it.
-
-    Returns:
-        (manifest, True if this call wrote any file).
 
     Raises:
         ValueError: the input contains no text, the output would replace the
@@ -108,7 +117,7 @@ def write_all_shards(
         output.check_units(units)
         if manifest := output.find_manifest():
             output.remove_work()
-            return manifest, False
+            return WrittenShards(manifest, is_new=False)
         output.begin()
         try:
             results = run_units(units, write_shards, run, "shard")
@@ -118,7 +127,7 @@ def write_all_shards(
             # input or a flag.
             output.discard(units)
             raise
-        return output.finish(combined), True
+        return WrittenShards(output.finish(combined), is_new=True)
 
 
 def create_output(

@@ -8,7 +8,8 @@ N = questions, W = windows, F = length of a window, S = spans, B = answers in
 an n-best list.
 """
 
-from typing import TypedDict
+import functools
+from typing import NamedTuple, TypedDict
 
 import tensorflow as tf
 
@@ -73,6 +74,20 @@ class DecodedAnswers(NbestLists):
     end_byte: tf.Tensor
 
 
+class _SelectedLogits(NamedTuple):
+    """The highest logits of W windows.
+
+    Attributes:
+        logits: float [W, B], highest first.
+        positions: int16 [W, B], their positions in the input.
+        null_logits: float [W], logit of [CLS].
+    """
+
+    logits: tf.Tensor
+    positions: tf.Tensor
+    null_logits: tf.Tensor
+
+
 class SquadDecoder:
     """Turns the start and end logits of windows into answers to questions.
 
@@ -97,21 +112,18 @@ class SquadDecoder:
         Both arguments are float [W, F]. B is `options.n_best_size`, or F for
         shorter windows.
         """
-        best_starts, starts, null_starts = self._select(start_logits)
-        best_ends, ends, null_ends = self._select(end_logits)
+        starts = self._select(start_logits)
+        ends = self._select(end_logits)
         return {
-            "start_logits": best_starts,
-            "starts": starts,
-            "null_start_logits": null_starts,
-            "end_logits": best_ends,
-            "ends": ends,
-            "null_end_logits": null_ends,
+            "start_logits": starts.logits,
+            "starts": starts.positions,
+            "null_start_logits": starts.null_logits,
+            "end_logits": ends.logits,
+            "ends": ends.positions,
+            "null_end_logits": ends.null_logits,
         }
 
-    def _select(
-        self, logits: tf.Tensor
-    ) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
-        """Returns (highest logits, their positions, logits of [CLS])."""
+    def _select(self, logits: tf.Tensor) -> _SelectedLogits:
         logits = tf.convert_to_tensor(logits)
         num_best = tf.minimum(self.options.n_best_size, tf.shape(logits)[1])
         # Store positions as int16, which need half the memory of int32, because
@@ -119,7 +131,7 @@ class SquadDecoder:
         highest, positions = tf.math.top_k(
             logits, num_best, index_type=tf.int16
         )
-        return highest, positions, logits[:, 0]
+        return _SelectedLogits(highest, positions, logits[:, 0])
 
     def __call__(
         self,
@@ -138,17 +150,9 @@ class SquadDecoder:
         """
         if rows is None:
             rows = tf.range(tf.size(passages.contexts))
-
-        def answer(row: tf.Tensor) -> tuple[tf.Tensor, NbestLists]:
-            bounds = tf.cast([row, row + 1], tf.int64)
-            start, end = tf.unstack(tf.searchsorted(windows.rows, bounds))
-            question = QuestionWindows(start, end, windows, best)
-            nbest, null_score = self._find_nbest(question, passages, row)
-            return self._answer(nbest, null_score)
-
         # Answer one question at a time, to limit memory.
         answers: tuple[tf.Tensor, NbestLists] = tf.map_fn(
-            answer,
+            functools.partial(self._answer_row, windows, passages, best),
             rows,
             fn_output_signature=(
                 tf.TensorSpec([], tf.int32),
@@ -157,17 +161,12 @@ class SquadDecoder:
             parallel_iterations=1,
         )
         chosen, lists = answers
-
-        def choose(values: tf.Tensor) -> tf.Tensor:
-            chosen_values: tf.Tensor = tf.gather(values, chosen, batch_dims=1)
-            return chosen_values
-
         return {
             **lists,
-            "answer": choose(lists["nbest_texts"]),
-            "probability": choose(lists["nbest_probabilities"]),
-            "start_byte": choose(lists["nbest_start_bytes"]),
-            "end_byte": choose(lists["nbest_end_bytes"]),
+            "answer": _choose(lists["nbest_texts"], chosen),
+            "probability": _choose(lists["nbest_probabilities"], chosen),
+            "start_byte": _choose(lists["nbest_start_bytes"], chosen),
+            "end_byte": _choose(lists["nbest_end_bytes"], chosen),
         }
 
     def _nbest_specs(self) -> dict[str, tf.TensorSpec]:
@@ -183,6 +182,20 @@ class SquadDecoder:
             "nbest_start_bytes": tf.TensorSpec([size], tf.int32),
             "nbest_end_bytes": tf.TensorSpec([size], tf.int32),
         }
+
+    def _answer_row(
+        self,
+        windows: Windows,
+        passages: Passages,
+        best: BestLogits,
+        row: tf.Tensor,
+    ) -> tuple[tf.Tensor, NbestLists]:
+        """Answers the question with the index `row`, as `_answer` returns."""
+        bounds = tf.cast([row, row + 1], tf.int64)
+        start, end = tf.unstack(tf.searchsorted(windows.rows, bounds))
+        question = QuestionWindows(start, end, windows, best)
+        nbest, null_score = self._find_nbest(question, passages, row)
+        return self._answer(nbest, null_score)
 
     def _find_nbest(
         self, question: QuestionWindows, passages: Passages, row: tf.Tensor
@@ -286,6 +299,15 @@ class SquadDecoder:
             "nbest_start_bytes": pad(nbest.start_bytes, -1),
             "nbest_end_bytes": pad(nbest.end_bytes, -1),
         }
+
+
+def _choose(values: tf.Tensor, chosen: tf.Tensor) -> tf.Tensor:
+    """Returns the chosen value of each row, [N].
+
+    `values` are [N, B], and `chosen`, int32 [N], are indices from 0 to B - 1.
+    """
+    chosen_values: tf.Tensor = tf.gather(values, chosen, batch_dims=1)
+    return chosen_values
 
 
 def _first_true(values: tf.Tensor) -> tf.Tensor:

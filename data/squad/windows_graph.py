@@ -114,8 +114,9 @@ def create_windows(
     starts = tf.cast(starts, tf.int32)
     with tf.control_dependencies([starts]):
         texts = drop_invalid(contexts)
-        ids, first_char, chars = tokenizer.tokenize_with_chars(texts)
-    with tf.control_dependencies([first_char, *chars]):
+        tokenized = tokenizer.tokenize_with_chars(texts)
+    chars = tokenized.chars
+    with tf.control_dependencies([tokenized.first_char, *chars]):
         ends = _find_ends(chars)
     with tf.control_dependencies([ends]):
         is_space = tf.fill(tf.shape(starts), False)
@@ -124,15 +125,15 @@ def create_windows(
         changes = tf.concat([[True], is_space[1:] != is_space[:-1]], 0)
         word_edges = ragged.true_indices(changes)
     with tf.control_dependencies([word_edges]):
-        is_unknown = ids.flat_values == tokenizer.id_of("[UNK]")
+        is_unknown = tokenized.ids.flat_values == tokenizer.id_of("[UNK]")
         begun = tf.cumsum(tf.cast(is_unknown, tf.int32))
     query = tokenizer(questions)[:, : options.max_query_length]
     windows = cut_windows(
-        ids, options.max_seq_length, options.doc_stride, query
+        tokenized.ids, options.max_seq_length, options.doc_stride, query
     )
     return windows, Passages(
         num_unknown=tf.concat([[0], begun], 0),
-        first_char=first_char,
+        first_char=tokenized.first_char,
         contexts=contexts,
         sources=chars.source,
         ends=ends,

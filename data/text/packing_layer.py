@@ -19,6 +19,19 @@ from data.text.tokenizer_layer import TokenizerLayer
 Truncation: TypeAlias = Literal["round_robin", "waterfall"]
 
 
+class JoinedTexts(NamedTuple):
+    """N texts or pairs with [CLS] and [SEP], cut to the input length F.
+
+    Attributes:
+        ids: ragged int32 [N, None], at most F WordPiece ids in each row.
+        lengths_a: int64 [N], number of WordPieces that remain of each first
+            text.
+    """
+
+    ids: tf.RaggedTensor
+    lengths_a: tf.Tensor
+
+
 class PackingLayer(keras.layers.Layer):
     """Tokenizes texts, or pairs of texts, and packs them as model inputs.
 
@@ -103,23 +116,19 @@ class PackingLayer(keras.layers.Layer):
         self, tokens_a: tf.RaggedTensor, tokens_b: tf.RaggedTensor | None = None
     ) -> dict[str, tf.Tensor]:
         """Packs the WordPiece ids that `tokenize` returned as model inputs."""
-        ids, lengths_a = self.join(tokens_a, tokens_b)
-        return _pad_ids(ids, lengths_a + 2, self.max_seq_length)
+        joined = self.join(tokens_a, tokens_b)
+        first_lengths = joined.lengths_a + 2
+        return _pad_ids(joined.ids, first_lengths, self.max_seq_length)
 
     def join(
         self, tokens_a: tf.RaggedTensor, tokens_b: tf.RaggedTensor | None = None
-    ) -> tuple[tf.RaggedTensor, tf.Tensor]:
+    ) -> JoinedTexts:
         """Cuts texts to the input length, and inserts [CLS] and [SEP].
 
         Args:
             tokens_a: ragged int32 [N, None], WordPiece ids of the first texts.
             tokens_b: ragged int32 [N, None], WordPiece ids of the second texts.
                 None for single texts.
-
-        Returns:
-            (ids, lengths_a). `ids`, ragged int32 [N, None], contains at most F
-            ids in each row, including [CLS] and [SEP]. `lengths_a`, int64 [N],
-            is the number of WordPieces that remain of each first text.
         """
         lengths_a = tokens_a.row_lengths()
         lengths_b = tf.zeros_like(lengths_a)
@@ -139,7 +148,8 @@ class PackingLayer(keras.layers.Layer):
             parts.append(
                 _cut_ranges(tokens_b, tokens_b.row_starts(), lengths_b)
             )
-        return _join_parts(self.tokenizer, parts, is_pair), lengths_a
+        ids = _join_parts(self.tokenizer, parts, is_pair)
+        return JoinedTexts(ids, lengths_a)
 
 
 def _join_parts(
@@ -159,7 +169,9 @@ def _join_parts(
     starts = [0 * ones]
     lengths = [ones]
     part_start = tf.constant(2, tf.int64)
-    for part, num_ends in zip(parts, (ones, ones * ends_second), strict=False):
+    # Of each part, the number of [SEP] that follow it.
+    num_seps = [ones, ones * ends_second][: len(parts)]
+    for part, num_ends in zip(parts, num_seps, strict=True):
         starts += [part.row_starts() + part_start, ones]
         lengths += [part.row_lengths(), num_ends]
         part_start += tf.size(part.flat_values, tf.int64)

@@ -38,6 +38,21 @@ class Characters(NamedTuple):
     decoded: tf.Tensor
 
 
+class TokenizedTexts(NamedTuple):
+    """The WordPieces of N texts, and the characters that they consist of.
+
+    Attributes:
+        ids: ragged int32 [N, None], WordPiece ids, P in all texts.
+        first_char: int32 [P + 1], index in `chars` of each WordPiece's first
+            character, then C. A WordPiece ends where the next one begins.
+        chars: the characters.
+    """
+
+    ids: tf.RaggedTensor
+    first_char: tf.Tensor
+    chars: Characters
+
+
 class _Normalized(NamedTuple):
     """K normalized code points of all texts, including white space.
 
@@ -125,7 +140,7 @@ class TokenizerLayer(keras.layers.Layer):
             ragged int32 [N, None], the WordPiece ids.
         """
         if not words:
-            return self.tokenize_with_chars(texts)[0]
+            return self.tokenize_with_chars(texts).ids
         texts = drop_invalid(tf.reshape(texts, [-1]))
         # Mark the words with a control character, which texts may contain too.
         # The tokenizer drops it, and the one that stands for it in the texts.
@@ -145,27 +160,22 @@ class TokenizerLayer(keras.layers.Layer):
         )
         # A part is either a special word or other text. The row of its ids is
         # empty in the other tensor, so joining the rows keeps their order.
-        joined = tf.concat([special, self.tokenize_with_chars(rest)[0]], 1)
+        rest_ids = self.tokenize_with_chars(rest).ids
+        joined = tf.concat([special, rest_ids], 1)
         return parts.with_flat_values(joined).merge_dims(1, 2)
 
-    def tokenize_with_chars(
-        self, texts: tf.Tensor
-    ) -> tuple[tf.RaggedTensor, tf.Tensor, Characters]:
-        """Tokenizes texts, string [N], and returns their characters too.
-
-        Returns:
-            (ids, first, chars). `ids`, ragged int32 [N, None], are the
-            WordPiece ids. `first`, int32 [P + 1], contains the index in `chars`
-            of each WordPiece's first character, then C. A WordPiece ends where
-            the next WordPiece begins. `chars` is a Characters.
-        """
+    def tokenize_with_chars(self, texts: tf.Tensor) -> TokenizedTexts:
+        """Tokenizes texts, string [N], and returns their characters too."""
         # Flatten other shapes, such as [N, 1] of `keras.Input((1,))`.
-        return self._graph(tf.reshape(texts, [-1]))
+        return TokenizedTexts(*self._graph(tf.reshape(texts, [-1])))
 
     def _tokenize(
         self, texts: tf.Tensor
     ) -> tuple[tf.RaggedTensor, tf.Tensor, Characters]:
-        """Computes what `tokenize_with_chars` returns."""
+        """Computes the attributes of TokenizedTexts.
+
+        A tuple, because the graph's signature in a SavedModel names the type.
+        """
         # Add a line end to each text. Otherwise the last word of a text would
         # merge with the first word of the next text, and combining marks at the
         # start of a text would attach to the end of the previous text.

@@ -40,7 +40,7 @@ def create_shards(tmp_path, input_files=CORPUS, num_processes=1, **options):
         "dupe_factor": 3,
         **options,
     }
-    manifest, _ = pretraining_job.write_all_shards(
+    shards = pretraining_job.write_all_shards(
         InstanceOptions(**options),
         [*map(str, input_files)],
         str(tmp_path / "out"),
@@ -49,7 +49,7 @@ def create_shards(tmp_path, input_files=CORPUS, num_processes=1, **options):
             workers.run_in_processes, num_processes=num_processes
         ),
     )
-    return manifest
+    return shards.manifest
 
 
 def create_header(length):

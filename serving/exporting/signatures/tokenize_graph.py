@@ -27,7 +27,7 @@ def create_endpoints(packing: PackingLayer) -> export_head.Endpoints:
 
     def tokenize(text_a: tf.Tensor, text_b: tf.Tensor) -> Tensors:
         tokens = packing.tokenize(text_a, text_b)
-        ids, _ = packing.join(*tokens)
+        ids = packing.join(*tokens).ids
         names = ids.with_flat_values(tf.gather(vocab, ids.flat_values))
         counts = [tf.cast(texts.row_lengths(), tf.int32) for texts in tokens]
         return {
