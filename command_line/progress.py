@@ -42,6 +42,7 @@ class Progress:
     def __init__(
         self,
         total: int | None,
+        *,
         initial: int = 0,
         unit: str = "step",
         examples_per_unit: int | None = None,

@@ -1,5 +1,44 @@
 """The network: BERT's encoder, the tasks' heads and losses, and checkpoints.
 
+The network and its heads:
+
+    bert.py: `BertModel`: the embeddings, the encoder and the pooler
+    embeddings.py: words, positions and segments to vectors
+    encoder.py: the blocks of the encoder
+    attention.py: multi-head attention
+    model_options.py: the arguments that the models share
+    layers.py: initial weights, and the base class of the layers
+    heads.py: what each task adds to the encoder
+    base_task_model.py: `TaskModel`, the base class: an encoder with a head
+    task_models.py: `BertClassifier` and its siblings, one for each task
+
+What they learn:
+
+    base_loss.py: `Loss`, the base class of the losses of tasks
+    losses.py: the formula of each task's loss
+    distillation.py: the loss of a student, which learns from a teacher
+
+What Keras calls:
+
+    features.py: the names of the inputs, and checks of their values
+    base_model.py: `FeaturesModel`, the base class of all models
+    fitted_model.py: its base class, which makes `fit` use these losses
+    metric_targets.py: what Keras's metrics compare with outputs
+    keras_export.py: the shapes with which Keras exports a model
+
+What the layers compute with:
+
+    tensors.py: types of tensors, and of dicts of tensors
+    ops.py: building blocks in plain `keras.ops`, the reference for faster ones
+    overriding.py: chooses a plain version of ops.py or a faster one
+    positions.py: masks, and the vectors at some positions
+    unpadding.py: leaves padding out
+    accelerated/: the functions of ops.py as TensorFlow fuses or compiles them
+
+Files of weights:
+
+    checkpoints/: loads their values into models, and writes them
+
 What users call:
 
     BertClassifier: Classifies a sentence or a pair of sentences (paper, section
@@ -56,45 +95,6 @@ What users call:
     save_release: Writes a folder with the files of Google's releases.
 
 `__version__` is the version of the project.
-
-The network and its heads:
-
-    bert.py: `BertModel`: the embeddings, the encoder and the pooler
-    embeddings.py: words, positions and segments to vectors
-    encoder.py: the blocks of the encoder
-    attention.py: multi-head attention
-    model_options.py: the arguments that the models share
-    layers.py: initial weights, and the base class of the layers
-    heads.py: what each task adds to the encoder
-    base_task_model.py: `TaskModel`, the base class: an encoder with a head
-    task_models.py: `BertClassifier` and its siblings, one for each task
-
-What they learn:
-
-    base_loss.py: `Loss`, the base class of the losses of tasks
-    losses.py: the formula of each task's loss
-    distillation.py: the loss of a student, which learns from a teacher
-
-What Keras calls:
-
-    features.py: the names of the inputs, and checks of their values
-    base_model.py: `FeaturesModel`, the base class of all models
-    fitted_model.py: its base class, which makes `fit` use these losses
-    metric_targets.py: what Keras's metrics compare with outputs
-    keras_export.py: the shapes with which Keras exports a model
-
-What the layers compute with:
-
-    tensors.py: types of tensors, and of dicts of tensors
-    ops.py: building blocks in plain `keras.ops`, the reference for faster ones
-    overriding.py: chooses a plain version of ops.py or a faster one
-    positions.py: masks, and the vectors at some positions
-    unpadding.py: leaves padding out
-    accelerated/: the functions of ops.py as TensorFlow fuses or compiles them
-
-Files of weights:
-
-    checkpoints/: loads their values into models, and writes them
 """
 
 from typing import TYPE_CHECKING, Any

@@ -110,6 +110,7 @@ class BertModel(FeaturesModel):
     def __init__(
         self,
         config: BertConfig,
+        *,
         use_one_hot_embeddings: bool = False,
         gradient_checkpointing: bool = False,
         left_to_right: bool = False,

@@ -96,24 +96,32 @@ class _KeptRows:
         return _with_gradient(self._scatter_with_spare, self._gather)(rows)
 
     def _gather(self, padded: Tensor) -> Tensor:
-        # [B, T, W] or [S, T, W] -> [R, W]
+        """Returns the rows [R, W] of [B, T, W] or [S, T, W]."""
         flat = keras.ops.reshape(padded, (-1, padded.shape[-1]))
         return keras.ops.take(flat, self._map.positions, axis=0)
 
     def _scatter_with_zeros(self, rows: Tensor) -> Tensor:
-        # [R, W] -> [B, T, W] or [S, T, W]
+        """Returns [B, T, W] or [S, T, W] of rows [R, W], zeros at padding."""
         zero = keras.ops.zeros((1, rows.shape[-1]), rows.dtype)
         rows = keras.ops.concatenate([zero, rows], axis=0)
         return self._scatter(rows, self._map.row_numbers)
 
     def _scatter_with_spare(self, rows: Tensor) -> Tensor:
-        # [R, W] -> [B, T, W] or [S, T, W]
+        """Returns [B, T, W] or [S, T, W] of rows [R, W].
+
+        The row `spare` is copied to padding.
+        """
         numbers = self._map.row_numbers
         indexes = keras.ops.where(numbers > 0, numbers - 1, self._map.spare)
         return self._scatter(rows, indexes)
 
     def _scatter(self, rows: Tensor, indexes: Tensor) -> Tensor:
-        # Rows [R, W], or [1 + R, W] with zeros, at indexes [B * T] or [S * T].
+        """Returns [B, T, W] or [S, T, W], the rows at some indexes.
+
+        Args:
+            rows: [R, W], or [1 + R, W] with zeros.
+            indexes: int [B * T] or [S * T], index of each position's row.
+        """
         return keras.ops.reshape(
             keras.ops.take(rows, indexes, axis=0),
             (*self._map.shape, rows.shape[-1]),
@@ -199,8 +207,8 @@ class PackedRows(_KeptRows):
         )
 
     def _gather(self, padded: Tensor) -> Tensor:
-        # [S, T, W] -> [R, W], zeros for a row of padding: its entry in
-        # `positions` is 0, which is the position of another row.
+        """Returns the rows [R, W] of [S, T, W], zeros for a row of padding."""
+        # The entry of such a row in `positions` is the position of another row.
         return keras.ops.where(self._is_padding, 0.0, super()._gather(padded))
 
 

@@ -12,6 +12,7 @@ Reading examples and their labels:
     table_columns.py: their columns
     label_set.py: their labels
     label_cells.py: the labels in a cell
+    repeated_texts.py: the texts that the train set and the dev set share
     pair_processors.py: tables of pairs, for ranking and for vectors
     processor_file.py: a user's class for Google's code
     google_code.py: runs that class

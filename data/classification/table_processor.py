@@ -23,23 +23,17 @@ from data.classification.classification_examples import (
 from data.classification.classification_options import TableOptions
 from data.classification.label_set import LabelSet, log_label_counts
 from data.classification.processor import ClassificationProcessor
+from data.classification.repeated_texts import RepeatedTexts
 from data.classification.table_columns import SET_FILES, layout_of
 from data.sets.set_reader import SetReader
 from data.sets.split_names import SetName
 from data.tables.data_file_options import DataFileOptions
 from data.tables.prodigy import read_accepted_rows
-from data.tables.row_keys import is_blank, split_fraction_of
+from data.tables.row_keys import is_blank
 from data.tables.tables import Table, read_table
 from files.json_files import JsonObject
 from files.paths import StrPath
 from model_folders.labels import normal_label
-
-
-class _SetKeys(NamedTuple):
-    """The table of a set, and a number for the texts of each of its rows."""
-
-    path: StrPath
-    keys: set[float]
 
 
 class _PlacedRow(NamedTuple):
@@ -54,37 +48,6 @@ class _PlacedRow(NamedTuple):
     row_number: int
     where: str
     row: JsonObject
-
-
-class _RepeatedTexts:
-    """Warns of texts of the dev set that are in the train set too.
-
-    The two sets may be added in any order, and one of them not at all.
-    """
-
-    def __init__(self) -> None:
-        self._sets: dict[SetName, _SetKeys] = {}
-
-    def add(
-        self, set_name: SetName, path: StrPath, keys: Iterable[str]
-    ) -> None:
-        """Adds the set "train" or "dev", and compares it with the other one.
-
-        Args:
-            set_name: name of the set.
-            path: path of its table, for the warning.
-            keys: the key of each row's texts, as `SetReader.keys_of` returns.
-        """
-        # Numbers take less memory than texts.
-        numbers = {split_fraction_of(key) for key in keys}
-        self._sets[set_name] = _SetKeys(path, numbers)
-        train, dev = self._sets.get("train"), self._sets.get("dev")
-        if train is None or dev is None:
-            return
-        if num_repeated := len(train.keys & dev.keys):
-            logging.warning(
-                "%s: %d texts are in the train set too", dev.path, num_repeated
-            )
 
 
 @dataclasses.dataclass
@@ -163,7 +126,7 @@ class TableProcessor(
                 f"--label_column={options.label_column} must not be the same "
                 "column as --text_column or --text_b_column"
             )
-        self._repeated_texts = _RepeatedTexts()
+        self._repeated_texts = RepeatedTexts()
         self._label_set = LabelSet(
             options, self.output_mode, self._label_columns
         )

@@ -1,11 +1,5 @@
 """Converts text to WordPieces, in Python and inside a TensorFlow graph.
 
-What users call:
-
-    BertTextClassifierPreprocessor: Turns texts, or pairs of texts, into the
-        inputs of a model.
-    FullTokenizer: Splits text into words, then words into WordPieces.
-
 In Python:
 
     tokenization.py: `FullTokenizer`, the reference for all others
@@ -30,6 +24,12 @@ Vocabularies:
 
     vocabulary.py: learns one, or extends it
     vocabulary_checks.py: whether a vocabulary fits a model
+
+What users call:
+
+    BertTextClassifierPreprocessor: Turns texts, or pairs of texts, into the
+        inputs of a model.
+    FullTokenizer: Splits text into words, then words into WordPieces.
 """
 
 from typing import TYPE_CHECKING

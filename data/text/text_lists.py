@@ -11,7 +11,7 @@ class Column(Protocol):
         """Returns the values as Python's."""
 
 
-class Tensor(Protocol):
+class HasNumpy(Protocol):
     """A tensor of TensorFlow, which has a value outside of graphs."""
 
     def numpy(self) -> Any:  # noqa: ANN401  an array, or the bytes of a scalar
@@ -19,7 +19,7 @@ class Tensor(Protocol):
 
 
 # A text or several: str or UTF-8 as bytes, in a list, an array or a tensor.
-TextsLike: TypeAlias = str | bytes | Sequence[str | bytes] | Column | Tensor
+TextsLike: TypeAlias = str | bytes | Sequence[str | bytes] | Column | HasNumpy
 
 
 def to_list(texts: TextsLike) -> list[str]:

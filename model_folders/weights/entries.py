@@ -1,14 +1,19 @@
 """Defines an entry of a file of weights, under Google's name."""
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 POOLER = "bert/pooler/dense"
 # Name of a pooler that belongs to the head for next sentences, where the
 # encoder has a pooler of its own. Google's BERT has one pooler for both.
 NEXT_SENTENCE_POOLER = "cls/seq_relationship/pooler/dense"
+
+
+# The values of a weight, of the type that the file states.
+WeightArray: TypeAlias = NDArray[np.generic]
 
 
 class Entry(NamedTuple):
@@ -24,7 +29,7 @@ class Entry(NamedTuple):
 
     shape: Sequence[int]
     dtype: str
-    read: Callable[[], np.ndarray]
+    read: Callable[[], WeightArray]
     num_heads: int | None = None
 
 

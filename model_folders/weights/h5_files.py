@@ -13,7 +13,7 @@ import h5py
 import ml_dtypes
 import numpy as np
 
-from model_folders.weights.entries import Entry
+from model_folders.weights.entries import Entry, WeightArray
 from model_folders.weights.entry_names import printable
 
 # Damaged files raise errors of many types, which do not name the file.
@@ -110,7 +110,9 @@ def _create_entry(path: str, name: str, dataset: h5py.Dataset) -> Entry:
     )
 
 
-def _read_dataset(path: str, name: str, dtype: np.dtype) -> np.ndarray:
+def _read_dataset(
+    path: str, name: str, dtype: np.dtype[np.generic]
+) -> WeightArray:
     with _named_errors(path), h5py.File(path, "r") as file:
-        values: np.ndarray = file[name][()]
+        values: WeightArray = file[name][()]
         return values.view(dtype)

@@ -10,8 +10,6 @@ import os
 import re
 from collections.abc import Mapping
 
-import numpy as np
-
 from files.paths import StrPath
 from model_folders import kerashub_files
 from model_folders.config_files import CONFIG_FILE, load_config
@@ -21,7 +19,7 @@ from model_folders.kerashub_files import (
     WEIGHTS_FILE,
 )
 from model_folders.kinds import CLASSIFIER, PRETRAINER
-from model_folders.weights.entries import Entry
+from model_folders.weights.entries import Entry, WeightArray
 from model_folders.weights.entry_names import printable
 from model_folders.weights.h5_files import open_datasets
 from model_folders.weights.kerashub_targets import (
@@ -189,7 +187,7 @@ def _match_targets(
 
 
 def _convert_entry(entry: Entry, target: Target) -> Entry:
-    def read() -> np.ndarray:
+    def read() -> WeightArray:
         value = entry.read().reshape(target.stored)
         if target.is_transposed:
             value = value.T

@@ -11,12 +11,15 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
-import numpy as np
 from google.protobuf.message import DecodeError
 from tensorflow.core.protobuf import trackable_object_graph_pb2
 
 from model_folders.weights import object_names, transformers_names
-from model_folders.weights.entries import NEXT_SENTENCE_POOLER, Entry
+from model_folders.weights.entries import (
+    NEXT_SENTENCE_POOLER,
+    Entry,
+    WeightArray,
+)
 from model_folders.weights.entry_names import printable
 from model_folders.weights.sizes import encoder_sizes
 from model_folders.weights.tf1_files import check_tf1_files, open_tf1_checkpoint
@@ -249,7 +252,7 @@ def _create_entry(path: str, name: str, variable: _Variable) -> Entry:
 
 def _read_variable(
     path: str, key: str, shape: list[int], is_transposed: bool
-) -> np.ndarray:
+) -> WeightArray:
     with open_tf1_checkpoint(path) as (reader, _):
-        value: np.ndarray = reader.get_tensor(key).reshape(shape)
+        value: WeightArray = reader.get_tensor(key).reshape(shape)
     return value.T if is_transposed else value

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from files.paths import StrPath
-from model_folders.weights.entries import Entry, transposed
+from model_folders.weights.entries import Entry, WeightArray, transposed
 from model_folders.weights.h5_files import open_datasets
 from model_folders.weights.shards import lacks_entry, read_shard_paths
 from model_folders.weights.transformers_names import google_name
@@ -92,7 +92,7 @@ def _merge_equal(path: str, stored: str, first: Entry, second: Entry) -> Entry:
     if first[:2] != second[:2]:
         raise different
 
-    def read() -> np.ndarray:
+    def read() -> WeightArray:
         value = first.read()
         if not np.array_equal(value, second.read(), equal_nan=True):
             raise different

@@ -24,7 +24,7 @@ from model_folders.config_files import (
 from model_folders.kinds import ENCODER, model_class_of
 from model_folders.new_folders import new_folder
 from model_folders.tokenizer_files import Tokenizer, create_tokenizer_files
-from model_folders.weights.entries import Entry, transposed
+from model_folders.weights.entries import Entry, WeightArray, transposed
 from model_folders.weights.entry_names import (
     printable,
     source_name,
@@ -222,6 +222,7 @@ def save_huggingface(
     directory: StrPath,
     labels: Sequence[str] | None = None,
     tokenizer: Tokenizer | None = None,
+    *,
     leave_out: Collection[str] = (),
     problem_type: str | None = None,
     max_length: int | None = None,
@@ -285,7 +286,7 @@ def save_huggingface(
 
 def _copy_tensors(
     model: keras.Model, leave_out: Collection[str]
-) -> dict[str, np.ndarray]:
+) -> dict[str, WeightArray]:
     """Returns {Hugging Face's name: value} of a model's weights."""
     tensors = {}
     for weight in model.weights:

@@ -22,6 +22,7 @@ from model_folders.labels import LABELS_FILE, check_labels, format_labels
 from model_folders.model_entries import OutputMode
 from model_folders.new_folders import new_folder
 from model_folders.tokenizer_files import SPECIAL_TOKENS, Tokenizer
+from model_folders.weights.entries import WeightArray
 from model_folders.weights.kerashub_targets import (
     Target,
     classifier_targets,
@@ -43,6 +44,7 @@ def save_kerashub(
     directory: StrPath,
     tokenizer: Tokenizer,
     labels: Sequence[str] | None = None,
+    *,
     leave_out: Collection[str] = (),
     output_mode: OutputMode | None = None,
     max_length: int | None = None,
@@ -183,7 +185,7 @@ def _write_weights(
         raise OSError(error_code, os.strerror(error_code)) from error
 
 
-def _to_stored(weight: keras.Variable, target: Target) -> np.ndarray:
+def _to_stored(weight: keras.Variable, target: Target) -> WeightArray:
     """Returns a weight as KerasHub stores it."""
     value = np.asarray(weight, "float32")
     if target.is_transposed:

@@ -53,12 +53,16 @@ _BLOCK_NAME = re.compile(r"bert[/.]encoder[/.]layer[_.]")
 
 
 class LoadOptions(NamedTuple):
-    """How to load a checkpoint, as `load_checkpoint` describes.
+    """How to load a checkpoint into a model.
 
     Attributes:
-        source_blocks: its `layers`.
-        output_names: its `labels`.
-        replaces_head: its `replaces_head`.
+        source_blocks: for each block of the model, the number of the
+            checkpoint's block to start from. None = block i starts from the
+            checkpoint's block i.
+        output_names: lists of names of the model's outputs, in order, each an
+            alternative. [] if their order does not matter.
+        replaces_head: whether a head of another kind, with other labels or with
+            another number of outputs, is left out.
     """
 
     source_blocks: Sequence[int] | None = None

@@ -1,0 +1,48 @@
+"""Finds texts that are in the train set and in the dev set."""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from absl import logging
+
+from data.sets.split_names import SetName
+from data.tables.row_keys import split_fraction_of
+from files.paths import StrPath
+
+
+class _SetKeys(NamedTuple):
+    """The table of a set, and a number for the texts of each of its rows."""
+
+    path: StrPath
+    keys: set[float]
+
+
+class RepeatedTexts:
+    """Warns of texts of the dev set that are in the train set too.
+
+    The two sets may be added in any order, and one of them not at all.
+    """
+
+    def __init__(self) -> None:
+        self._sets: dict[SetName, _SetKeys] = {}
+
+    def add(
+        self, set_name: SetName, path: StrPath, keys: Iterable[str]
+    ) -> None:
+        """Adds the set "train" or "dev", and compares it with the other one.
+
+        Args:
+            set_name: name of the set.
+            path: path of its table, for the warning.
+            keys: the key of each row's texts, as `SetReader.keys_of` returns.
+        """
+        # Numbers take less memory than texts.
+        numbers = {split_fraction_of(key) for key in keys}
+        self._sets[set_name] = _SetKeys(path, numbers)
+        train, dev = self._sets.get("train"), self._sets.get("dev")
+        if train is None or dev is None:
+            return
+        if num_repeated := len(train.keys & dev.keys):
+            logging.warning(
+                "%s: %d texts are in the train set too", dev.path, num_repeated
+            )
