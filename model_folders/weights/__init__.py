@@ -1,5 +1,8 @@
 """Reads names, shapes and values in files of weights, without a model.
 
+modeling/checkpoints/__init__.py shows which files belong to one format: these,
+the JSON files beside the weights, and what loads and writes models.
+
 For all formats:
 
     entries.py: an entry of a file, under Google's name

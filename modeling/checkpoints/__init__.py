@@ -16,4 +16,24 @@ Each format has a module:
 After loading:
 
     extending.py: extends the vocabulary of a model
+
+The code of a format is in three folders. The JSON files beside the weights are
+read in model_folders/, the names and the values in model_folders/weights/, and
+models are loaded and written here:
+
+    Google's and ours    bert_config.py, model_json.py
+                         tf1_files.py
+                         tf1.py
+    transformers         config_files.py, tokenizer_files.py
+                         huggingface_files.py, huggingface_names.py
+                         huggingface.py
+    tf_model.h5          config_files.py, tokenizer_files.py
+                         tf_h5.py, transformers_names.py
+                         foreign.py loads it, nothing writes it
+    KerasHub             kerashub_files.py
+                         kerashub_weights.py, kerashub_targets.py
+                         foreign.py loads it, kerashub.py writes it
+    objects, as those    saved_models.py
+    of Model Garden      object_graph.py, object_entries.py, object_names.py
+    and TF-Hub           foreign.py loads them, nothing writes them
 """

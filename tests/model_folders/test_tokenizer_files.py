@@ -1,4 +1,7 @@
-"""The statements of a tokenizer's files, and tokenizers that are refused."""
+"""The statements of a tokenizer's files, and tokenizers that are refused.
+
+model_folders/folder_warnings.py logs what is only odd, once for each folder.
+"""
 
 import json
 

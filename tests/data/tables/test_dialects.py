@@ -1,4 +1,7 @@
-"""The marks between and around the cells of a table."""
+"""The marks between and around the cells of a table.
+
+data/tables/table_sample.py reads the first records, which show them.
+"""
 
 import pytest
 
