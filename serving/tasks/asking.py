@@ -17,8 +17,8 @@ from absl import logging
 from serving.engines import OutputArrays
 from serving.prepared_model import PreparedModel
 from serving.serving_flags import DEFAULT_TASK_FLAGS, TaskFlags
-from serving.tasks.plain_values import to_plain_value
 from serving.tasks.request_fields import CheckedRequest
+from serving.tasks.rounding import round_numbers
 from serving.tasks.text_task import (
     AnyTextTask,
     ContextT,
@@ -198,7 +198,7 @@ class _Asking(Generic[ContextT]):
                 self.model, encoded.context, outputs, self.task_flags
             )
             reply = {
-                name: to_plain_value(value) for name, value in decoded.items()
+                name: round_numbers(value) for name, value in decoded.items()
             }
         except Exception as error:
             return Failure(error)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from serving.engines import EngineError
-from serving.tasks.plain_values import to_plain_value
+from serving.tasks.rounding import round_numbers
 
 
 def test_numbers_of_any_kind_become_short_numbers_of_json():
@@ -17,7 +17,7 @@ def test_numbers_of_any_kind_become_short_numbers_of_json():
         "label": None,
         "start": 7,
     }
-    assert json.loads(json.dumps(to_plain_value(decoded))) == {
+    assert json.loads(json.dumps(round_numbers(decoded))) == {
         "vector": [0.333333, 2],
         "matrix": [[0.333333], [2]],
         "scores": [0.1, 0.666667],
@@ -30,4 +30,4 @@ def test_numbers_of_any_kind_become_short_numbers_of_json():
 @pytest.mark.parametrize("value", [np.nan, -np.inf])
 def test_a_number_that_is_not_finite_is_an_error(shape, value):
     with pytest.raises(EngineError, match=f"{value}.*not a finite number"):
-        to_plain_value({"scores": [np.full(shape, value, np.float32)]})
+        round_numbers({"scores": [np.full(shape, value, np.float32)]})

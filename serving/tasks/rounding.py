@@ -7,21 +7,21 @@ import numpy as np
 from serving.engines import EngineError
 
 
-def to_plain_value(value: object) -> object:
+def round_numbers(value: object) -> object:
     """Converts a part of a reply to plain Python, with 6 significant digits.
 
     Raises:
         EngineError: a number is NaN or infinite.
     """
     if isinstance(value, dict):
-        return {name: to_plain_value(entry) for name, entry in value.items()}
+        return {name: round_numbers(entry) for name, entry in value.items()}
     if isinstance(value, np.ndarray):
         if value.ndim == 1 and np.isfinite(value).all():
             # Twice as fast as number by number.
             return [_round(element) for element in value.tolist()]
         value = value.tolist()
     if isinstance(value, list):
-        return [*map(to_plain_value, value)]
+        return [*map(round_numbers, value)]
     if not isinstance(value, float | np.floating):
         return value
     if not math.isfinite(value):
