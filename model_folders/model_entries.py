@@ -56,6 +56,8 @@ class HeadSettings(TypedDict, total=False):
     max_seq_length: int
     # WordPieces between the starts of the windows of a text, 0 = no windows.
     doc_stride: int
+    # Whether the best legal sequence of tags is chosen, or each tag alone.
+    legal_tags: bool
     # Whether the padding of inputs is skipped.
     trim_padding: bool
     # Whether a run reports its best step, or its last.
@@ -69,13 +71,6 @@ class ClassifierSettings(HeadSettings, total=False):
     class_weights: Mapping[str, float]
     # Name of the user's class that read the examples.
     processor: str
-
-
-class TaggerSettings(HeadSettings, total=False):
-    """Settings of a token classifier."""
-
-    # Whether the best legal sequence of tags is chosen, or each tag alone.
-    legal_tags: bool
 
 
 class SpanSettings(HeadSettings, total=False):
