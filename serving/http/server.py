@@ -267,7 +267,7 @@ class Server:
         except ValueError as error:
             raise to_http_error(error) from None
         call = QueuedCall(task, parsed.requests)
-        replies = asyncio.ensure_future(self._compute(model, call))
+        replies = asyncio.create_task(self._compute(model, call))
         texts = await self._wait_for_replies(replies, request, call)
         return _BodyReplies(texts, parsed.is_list)
 
@@ -280,7 +280,7 @@ class Server:
 
     async def _wait_for_replies(
         self,
-        replies: asyncio.Future[list[bytes]],
+        replies: asyncio.Task[list[bytes]],
         request: HttpRequest,
         call: QueuedCall,
     ) -> list[bytes]:
@@ -289,7 +289,7 @@ class Server:
         Nothing more is computed for a client that is gone or late.
         """
         seconds = self.limits.timeout_s
-        gone = asyncio.ensure_future(_until_gone(request))
+        gone = asyncio.create_task(_until_gone(request))
         try:
             await asyncio.wait(
                 [replies, gone],
