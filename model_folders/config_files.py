@@ -24,7 +24,7 @@ from model_folders.kinds import (
     find_kind,
 )
 from model_folders.labels import check_labels
-from model_folders.model_entries import HeadSettings, TaggerSettings
+from model_folders.model_entries import HeadSettings
 from model_folders.tokenizer_files import Tokenizer
 
 CONFIG_FILE = "config.json"
@@ -101,8 +101,7 @@ def read_model_class(path: StrPath) -> tuple[ModelClass | None, HeadSettings]:
     model_class = ARCHITECTURES.get(architecture or "")
     if model_class == TOKEN_CLASSIFIER:
         # The tags may be in IOB1, whose sequences look illegal in IOB2.
-        tagger_settings: TaggerSettings = {**settings, "legal_tags": False}
-        return model_class, tagger_settings
+        return model_class, {**settings, "legal_tags": False}
     return model_class, settings
 
 

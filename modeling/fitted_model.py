@@ -17,15 +17,15 @@ class FittedModel(keras.Model):
 
     Attributes:
         config: sizes of the network. The constructor of a subclass sets it.
-        num_labels: number of outputs of the head. Only the models of
-            `kinds.KINDS` with `has_labels` have it.
+        num_labels: number of outputs of the head, None for a model that is not
+            one of those with `has_labels` in `kinds.KINDS`.
         feature_ranks: {name: rank} of the features that the model reads, all
             int32. Exported models have these inputs, and prediction passes only
             these features to the model.
     """
 
     config: BertConfig
-    num_labels: int
+    num_labels: int | None = None
     feature_ranks: ClassVar[dict[str, int]] = {
         "input_ids": 2,
         "input_mask": 2,

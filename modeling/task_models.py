@@ -89,6 +89,8 @@ class BertClassifier(TaskModel):
         logits, float [B, num_labels].
     """
 
+    num_labels: int
+
     def __init__(
         self,
         config: BertConfig,

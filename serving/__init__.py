@@ -26,6 +26,14 @@ To ask it in other ways, with the modules above:
     batch/: the requests of files and pipes, for predict.py
     http/: requests over HTTP, for serve.py
 
+Four objects hold an exported model. Each holds the next one:
+
+    Object         What it adds                        Who uses it
+    ServedModel    a queue of calls, and a thread      serve.py
+    TextModel      a method for each task, checksums   users, predict.py
+    PreparedModel  a tokenizer, lengths and labels     tasks/
+    Engine         the network: arrays in, arrays out  tasks/asking.py
+
 What several of them read:
 
     head_outputs.py: the names of what an exported head returns

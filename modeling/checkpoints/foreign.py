@@ -17,6 +17,7 @@ from model_folders.weights.entries import NEXT_SENTENCE_POOLER, POOLER, Entry
 from modeling.checkpoints.checkpoint import Checkpoint
 from modeling.checkpoints.names import original_name
 from modeling.checkpoints.restore import LoadReport, restore_variables
+from modeling.fitted_model import FittedModel
 
 # Matches Google's names.
 _GOOGLE_NAME = re.compile(r"bert/|cls/|output_")
@@ -128,13 +129,13 @@ def _check_heads(
 
     Kernels of the same size would then mean something else.
     """
-    config = getattr(model, "config", None)
+    # A plain `keras.Model` has no configuration.
+    if not isinstance(model, FittedModel):
+        return
+    num_heads = model.config.num_attention_heads
     for name, entry in entries.items():
-        if config is None or entry.num_heads is None:
-            continue
-        if entry.num_heads != config.num_attention_heads:
+        if entry.num_heads not in (None, num_heads):
             raise ValueError(
                 f"{name} has {entry.num_heads} attention heads in {path}, but "
-                f"num_attention_heads is {config.num_attention_heads}. Correct "
-                "the configuration"
+                f"num_attention_heads is {num_heads}. Correct the configuration"
             )

@@ -263,7 +263,7 @@ def save_huggingface(
     values = config_entries(
         model.config,
         model_class=model_class_of(model),
-        num_labels=getattr(model, "num_labels", None),
+        num_labels=model.num_labels,
         labels=labels,
         tokenizer=tokenizer,
         problem_type=problem_type,

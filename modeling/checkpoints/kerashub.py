@@ -7,7 +7,7 @@ import errno
 import json
 import os
 from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import h5py
 import keras
@@ -28,6 +28,8 @@ from model_folders.weights.kerashub_targets import (
     classifier_targets,
     network_targets,
 )
+from modeling.base_task_model import TaskModel
+from modeling.bert import BertModel
 from modeling.checkpoints.names import original_name
 
 if TYPE_CHECKING:
@@ -108,7 +110,8 @@ def _format_files(
     contents: dict[str, str | bytes] = {
         kerashub_files.VOCAB_FILE: tokenizer.vocab_bytes
     }
-    if model_class_of(model) == CLASSIFIER:
+    # Of the models that KerasHub has too, only the classifier has labels.
+    if model.num_labels is not None:
         is_multilabel = output_mode == "multilabel"
         values |= kerashub_files.format_classifier(
             network,
@@ -120,11 +123,10 @@ def _format_files(
         if labels is not None:
             check_labels(labels, num_labels=model.num_labels)
             contents[LABELS_FILE] = format_labels(labels)
-    encoder = getattr(model, "bert", model)
     values["metadata.json"] = {
         "keras_version": keras.__version__,
         "keras_hub_version": _VERSION,
-        "parameter_count": encoder.count_params(),
+        "parameter_count": _find_encoder(model).count_params(),
         "tasks": _EXPORTED_TASKS,
     }
     for name, entries in values.items():
@@ -135,7 +137,7 @@ def _format_files(
 def _find_targets(model: "FittedModel") -> dict[str, dict[str, Target]]:
     """Returns {name of a file: the targets in it} of a model's weights."""
     targets = {WEIGHTS_FILE: network_targets(model.config)}
-    if model_class_of(model) == CLASSIFIER:
+    if model.num_labels is not None:
         targets[TASK_WEIGHTS_FILE] = classifier_targets(
             model.config, model.num_labels
         )
@@ -146,17 +148,16 @@ def _check_is_supported(
     model: "FittedModel", leave_out: Collection[str]
 ) -> None:
     """Raises a ValueError if KerasHub has no model that computes the same."""
-    encoder: Any = getattr(model, "bert", model)
     headless = "its encoder alone (--model=bert), or another format"
     if model_class_of(model) not in (ENCODER, CLASSIFIER):
         problem = (
             f"has no model that computes what a {model_class_of(model)} does"
         )
         instead = headless
-    elif getattr(model, "bilstm", None):
+    elif isinstance(model, TaskModel) and model.bilstm:
         problem = "has no bidirectional LSTM (--bilstm)"
         instead = headless
-    elif encoder.left_to_right:
+    elif _find_encoder(model).left_to_right:
         problem = "cannot read from left to right (--left_to_right)"
         instead = "another format"
     elif leave_out:
@@ -167,6 +168,13 @@ def _check_is_supported(
         kerashub_files.check_backbone(model.config)
         return
     raise ValueError(f"KerasHub's BERT {problem}. Write {instead}")
+
+
+def _find_encoder(model: "FittedModel") -> BertModel:
+    """Returns the encoder of a model that KerasHub has too."""
+    encoder = model.bert if isinstance(model, TaskModel) else model
+    assert isinstance(encoder, BertModel)
+    return encoder
 
 
 def _write_weights(

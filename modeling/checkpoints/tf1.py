@@ -154,7 +154,7 @@ def save_release(
         OSError: the files cannot be written.
     """
     if labels is not None:
-        check_labels(labels, num_labels=getattr(model, "num_labels", None))
+        check_labels(labels, num_labels=model.num_labels)
     contents: dict[str, str | bytes] = {
         "bert_config.json": model.config.to_json_string()
     }

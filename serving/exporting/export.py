@@ -1,25 +1,23 @@
 """Writes exports of models of all kinds.
 
-serving.export("output/model", model, {"labels": ["no", "yes"]}, options)
+For example, this writes the export of a classifier of two labels:
+
+    labels = ["no", "yes"]
+    serving.export("output/model", model, {"labels": labels}, options)
 """
 
 import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Protocol, cast
+from typing import Protocol
 
 from files import atomic
 from imports.installation import install_command
 from model_folders import config_files, kinds, model_json, new_folders, presets
 from model_folders.cards import cards, descriptions
 from model_folders.labels import LABELS_FILE, format_labels
-from model_folders.model_entries import (
-    HeadSettings,
-    ModelJson,
-    SpanSettings,
-    TaggerSettings,
-)
+from model_folders.model_entries import HeadSettings, ModelJson
 from model_folders.tokenizer_files import create_tokenizer_files
 from modeling.base_model import FeaturesModel
 from modeling.bert import BertModel
@@ -43,16 +41,6 @@ from serving.exporting.signatures import (
     export_head,
     pretrained_graph,
     tag_graph,
-)
-
-# The kinds of models that `_create_head` knows.
-_EXPORTED_KINDS = (
-    kinds.CLASSIFIER,
-    kinds.ENCODER,
-    kinds.MULTIPLE_CHOICE,
-    kinds.PRETRAINER,
-    kinds.SPAN_LABELER,
-    kinds.TOKEN_CLASSIFIER,
 )
 
 
@@ -98,45 +86,50 @@ def export(
     """
     if isinstance(model, BertEmbedder):
         model = model.bert
-    model_class = kinds.model_class_of(model)
-    if model_class not in _EXPORTED_KINDS:
-        raise ValueError(
-            f"a {model_class} cannot be exported to {folder}; the classes that "
-            f"can are {', '.join(_EXPORTED_KINDS)} and {kinds.EMBEDDER}"
-        )
     if not model.built:
         raise ValueError(
             f"{model.name} has no weights yet; call build() or load a "
             f"checkpoint before you export the model to {folder}"
         )
-    head = _create_head(model, settings, options)
+    head = _create_head(folder, model, settings, options)
     return write_export(folder, model, head, options)
 
 
 def _create_head(
-    model: FeaturesModel, settings: HeadSettings, options: ExportOptions
+    folder: str | os.PathLike[str],
+    model: FeaturesModel,
+    settings: HeadSettings,
+    options: ExportOptions,
 ) -> export_head.ExportHead:
     """Returns the head of a model, with signatures that suit its kind.
 
-    The settings are those of the kind of the model.
+    The settings are those of the kind of the model. Raises a ValueError, which
+    names the folder to write, if the class is not one of `modeling`.
     """
+    model_class = kinds.model_class_of(model)
     match model:
+        case _ if model_class not in kinds.KINDS:
+            # A user's own subclass may compute something else.
+            pass
         # A BertTokenClassifier is a BertClassifier too.
         case BertTokenClassifier():
-            tagger_settings = cast("TaggerSettings", settings)
-            return tag_graph.create_head(model, tagger_settings, options)
+            return tag_graph.create_head(model, settings, options)
         case BertClassifier():
             return classify_graph.create_head(model, settings, options)
         case BertSpanLabeler():
-            span_settings = cast("SpanSettings", settings)
-            return answer_graph.create_head(model, span_settings, options)
+            return answer_graph.create_head(model, settings, options)
         case BertMultipleChoice():
             return choose_graph.create_head(model, settings, options)
         case BertPretrainer():
             return pretrained_graph.create_head(model, settings, options)
         case BertModel():
             return embed_graph.create_head(model, settings, options)
-    raise TypeError(f"a {type(model).__name__} has no head for exports")
+    # An embedder is exported as its encoder.
+    exported = ", ".join(sorted({*kinds.KINDS} - {kinds.EMBEDDER}))
+    raise ValueError(
+        f"a {model_class} cannot be exported to {folder}; the classes that can "
+        f"are {exported} and {kinds.EMBEDDER}"
+    )
 
 
 def write_export(
@@ -267,7 +260,7 @@ def _create_config_entries(
     return config_files.config_entries(
         model.config,
         model_class=kinds.model_class_of(model),
-        num_labels=getattr(model, "num_labels", None),
+        num_labels=model.num_labels,
         labels=labels,
         tokenizer=options.tokenizer,
         problem_type=kinds.PROBLEM_TYPE_OF_MODE[mode] if labels else None,

@@ -100,6 +100,7 @@ class Server:
         self._token = token.encode()
         self._request_limits = RequestLimits(self.limits)
         self._files = StaticFiles(directory=_PAGE_FOLDER)
+        # In the order in which messages list them.
         self._routes = [
             _Route("GET", "/", self._send_file),
             _Route("GET", "/healthz", self._health),
@@ -111,10 +112,11 @@ class Server:
             ),
         ]
         self._app = self._create_app()
-        self._entry: ASGIApp = self._answer_checked
+        # What a request passes: the rules for web pages, the token, the paths.
+        self._entry: ASGIApp = self._pass_with_token
         if origins:
             self._entry = CORSMiddleware(
-                self._answer_checked,
+                self._pass_with_token,
                 allow_origins=origins,
                 allow_methods=["GET", "HEAD", "POST"],
                 allow_headers=["Authorization", "Content-Type"],
@@ -134,7 +136,7 @@ class Server:
         app.exception_handler(http.HTTPStatus.METHOD_NOT_ALLOWED)(
             self._answer_wrong_method
         )
-        # The last route first: the path of a status also matches :predict.
+        # The path of a status also matches :predict, which must be found first.
         for route in reversed(self._routes):
             app.api_route(
                 route.path,
@@ -164,9 +166,10 @@ class Server:
             scope = {**scope, "method": "GET"}
         await self._entry(scope, receive, send_closing)
 
-    async def _answer_checked(
+    async def _pass_with_token(
         self, scope: Scope, receive: Receive, send: Send
     ) -> None:
+        """Passes a request on to the paths, if it has the token they need."""
         app: ASGIApp = self._app
         needs_token = self.has_token and scope["path"] not in _OPEN_PATHS
         if needs_token and not self._is_allowed(scope):
@@ -224,7 +227,7 @@ class Server:
         """
         model = self._find_model(name)
         text_task = _get_or_404(f"task of {name}", task, model.tasks)
-        answers = await self._answer(request, model, text_task, parse_body)
+        answers = await self._answer_body(request, model, text_task, parse_body)
         text = b", ".join(answers.replies)
         return _create_response(b"[%b]" % text if answers.is_list else text)
 
@@ -235,7 +238,7 @@ class Server:
         """
         model = self._find_model(name)
         text_task = next(iter(model.tasks.values()))
-        answers = await self._answer(
+        answers = await self._answer_body(
             request, model, text_task, parse_predict_body
         )
         text = b", ".join(answers.replies)
@@ -250,7 +253,7 @@ class Server:
             message = "the models are still loading; try again later"
             raise HttpError(503, message, {"Retry-After": "1"})
 
-    async def _answer(
+    async def _answer_body(
         self,
         request: HttpRequest,
         model: ServedModel,
@@ -264,26 +267,29 @@ class Server:
         except ValueError as error:
             raise to_http_error(error) from None
         call = QueuedCall(task, parsed.requests)
-        replies = await self._compute(request, model, call)
-        return _BodyReplies(replies, parsed.is_list)
+        replies = asyncio.create_task(self._compute(model, call))
+        texts = await self._wait_for_replies(replies, request, call)
+        return _BodyReplies(texts, parsed.is_list)
 
     async def _compute(
-        self, request: HttpRequest, model: ServedModel, call: QueuedCall
+        self, model: ServedModel, call: QueuedCall
+    ) -> list[bytes]:
+        """Returns the replies to a call that is within the limits."""
+        await self._request_limits.check_call(model.text_model.prepared, call)
+        return await model.submit(call)
+
+    async def _wait_for_replies(
+        self,
+        replies: asyncio.Task[list[bytes]],
+        request: HttpRequest,
+        call: QueuedCall,
     ) -> list[bytes]:
         """Returns the replies, if the client waits for them in time.
 
         Nothing more is computed for a client that is gone or late.
         """
-
-        async def compute() -> list[bytes]:
-            await self._request_limits.check_call(
-                model.text_model.prepared, call
-            )
-            return await model.submit(call)
-
         seconds = self.limits.timeout_s
-        replies = asyncio.ensure_future(compute())
-        gone = asyncio.ensure_future(_until_gone(request))
+        gone = asyncio.create_task(_until_gone(request))
         try:
             await asyncio.wait(
                 [replies, gone],

@@ -7,7 +7,7 @@ other. tests/serving/tasks/test_text_task_twins.py compares them.
     text_task.py: `TextTask`
     asking.py: asks a model by a task, in steps
     request_fields.py: the fields of requests, and the texts in them
-    plain_values.py: what a task decodes as plain Python
+    rounding.py: rounds the numbers of replies
     request_lists.py: several requests from one with lists of texts
     pairs.py: what tasks over a text or a pair share
     tokenize.py: the WordPieces of a text

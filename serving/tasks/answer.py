@@ -103,7 +103,7 @@ def _decode(
     entries = answer_decoding.with_probabilities(answer.nbest)
     best = [*zip(answer.nbest, entries, strict=True)]
     reply = _describe_answer(example.context, *best[answer.chosen])
-    reply["null_odds"] = answer.score_diff
+    reply["null_odds"] = float(answer.score_diff)
     if task_flags.n_best > 1:
         reply["n_best"] = [
             _describe_answer(example.context, candidate, entry)

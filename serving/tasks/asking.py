@@ -10,15 +10,14 @@ again for each of them.
 import dataclasses
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Generic, NamedTuple, cast
+from typing import Any, Generic, NamedTuple
 
 from absl import logging
 
 from serving.engines import OutputArrays
 from serving.prepared_model import PreparedModel
 from serving.serving_flags import DEFAULT_TASK_FLAGS, TaskFlags
-from serving.tasks.plain_values import to_plain_value
-from serving.tasks.request_fields import CheckedRequest
+from serving.tasks.rounding import round_numbers
 from serving.tasks.text_task import (
     AnyTextTask,
     ContextT,
@@ -90,13 +89,7 @@ def ask_in_steps(
     requests: Sequence[object],
     task_flags: TaskFlags,
 ) -> Iterator[list[IndexedReply]]:
-    """Answers requests as `ask_model` does, but in steps.
-
-    Args:
-        model: model that answers the requests.
-        task: task by which the model answers them.
-        requests: the requests.
-        task_flags: flags that change the replies.
+    """Answers requests as `ask_model` does, with its arguments, but in steps.
 
     Yields:
         after each step, the replies that it computed. A step encodes a
@@ -131,9 +124,8 @@ class _Asking(Generic[ContextT]):
         """Returns an encoded request, {} for one without text, or a failure."""
         try:
             # The network would guess an answer to an empty text.
-            if any(text.strip() for text in self.task.texts(request)):
-                checked = cast("CheckedRequest", request)
-                return self.task.encode(self.model, checked)
+            if self.task.has_text(request):
+                return self.task.encode(self.model, request)
         except Exception as error:
             return Failure(error)
         return {}
@@ -198,7 +190,7 @@ class _Asking(Generic[ContextT]):
                 self.model, encoded.context, outputs, self.task_flags
             )
             reply = {
-                name: to_plain_value(value) for name, value in decoded.items()
+                name: round_numbers(value) for name, value in decoded.items()
             }
         except Exception as error:
             return Failure(error)

@@ -40,6 +40,11 @@ class ClassifyReply(CutReply):
 
 
 def _encode(model: PreparedModel, request: CheckedRequest) -> Encoded[None]:
+    """Packs a text or a pair into one input, or a text into its windows.
+
+    A model reads windows if its settings have a `doc_stride`: the WordPieces
+    between the starts of two windows. The first begins with the text.
+    """
     stride = model.settings.get("doc_stride", 0)
     if not stride:
         return Encoded(encode_pair(model, request).inputs, None)
@@ -60,12 +65,17 @@ def _decode(
     outputs: list[OutputArrays],
     task_flags: TaskFlags,
 ) -> ClassifyReply:
-    """Returns the label and the probabilities, or the value in regression."""
+    """Returns the label and the probabilities, or the value in regression.
+
+    `outputs` contain, for the only input, `probabilities` [L] of the L labels,
+    or for each window its `logits` [L]. In regression, they contain `values`,
+    a scalar for each input.
+    """
     mode = model.settings["output_mode"] or head_outputs.CLASSIFICATION
     labels = model.labels
     predictions = _read_outputs(outputs, mode)
     if mode == head_outputs.REGRESSION:
-        return {"value": predictions[0]}
+        return {"value": float(predictions[0])}
     is_sure = predictions >= task_flags.min_probability
     label: str | list[str] | None
     if mode == head_outputs.CLASSIFICATION:
@@ -74,7 +84,7 @@ def _decode(
     else:
         chosen = is_sure & (predictions > 0.5)
         label = [*itertools.compress(labels, chosen)]
-    probabilities = dict(zip(labels, predictions, strict=True))
+    probabilities = dict(zip(labels, predictions.tolist(), strict=True))
     return {"label": label, "probabilities": probabilities}
 
 

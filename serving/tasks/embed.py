@@ -1,6 +1,6 @@
 """Computes vectors of texts and of their WordPieces."""
 
-from typing import NotRequired, cast
+from typing import NotRequired
 
 import numpy as np
 
@@ -36,18 +36,22 @@ def _decode(
     outputs: list[OutputArrays],
     task_flags: TaskFlags,
 ) -> EmbedReply:
+    """Returns the vectors of one input.
+
+    `outputs` contain the `sequence_output` [T, W] and the `pooled_output` [W].
+    """
     sequence = outputs[0]["sequence_output"][: len(packed.ids)]
     # The mean includes [CLS] and [SEP], as in sentence-transformers.
     mean = sequence.mean(0)
     length = max(float(np.linalg.norm(mean)), 1e-12)
     reply: EmbedReply = {
-        "pooled": cast("list[float]", outputs[0]["pooled_output"]),
-        "mean": mean,
-        "mean_normalized": mean / length,
+        "pooled": outputs[0]["pooled_output"].tolist(),
+        "mean": mean.tolist(),
+        "mean_normalized": (mean / length).tolist(),
     }
     if task_flags.tokens:
         reply["tokens"] = model.tokenizer.convert_ids_to_tokens(packed.ids)
-        reply["sequence"] = [*sequence]
+        reply["sequence"] = sequence.tolist()
     return reply
 
 

@@ -94,7 +94,10 @@ def _decode_masks(
         best_ids = np.argsort(-values, kind="stable")[: task_flags.top_k]
         reply["masks"].append(
             [
-                {"token": tokens[token_id], "probability": values[token_id]}
+                {
+                    "token": tokens[token_id],
+                    "probability": float(values[token_id]),
+                }
                 for token_id in best_ids
             ]
         )
@@ -118,7 +121,8 @@ def _decode_pair(
     outputs: list[OutputArrays],
     task_flags: TaskFlags,
 ) -> NextSentenceReply:
-    return {"probability": outputs[0]["next_sentence_probabilities"][0]}
+    is_next, _ = outputs[0]["next_sentence_probabilities"].tolist()
+    return {"probability": is_next}
 
 
 NEXT_SENTENCE = TextTask(

@@ -1,13 +1,11 @@
 """Tags the words of texts of any length, for example with named entities."""
 
 from collections.abc import Sequence
-from typing import NamedTuple, NotRequired, TypedDict, cast
+from typing import NamedTuple, NotRequired, TypedDict
 
-from data.arrays import FloatArray
 from data.ner import entity_scoring, sentence_windows
 from data.ner.ner_example import NerExample
 from data.ner.word_splitting import find_words, split_words
-from model_folders.model_entries import TaggerSettings
 from serving.engines import Input, OutputArrays
 from serving.prepared_model import PreparedModel
 from serving.serving_flags import TaskFlags
@@ -99,21 +97,22 @@ def _decode(
     task_flags: TaskFlags,
 ) -> TagReply:
     """Returns the tags of the words, and the entities in the text."""
-    settings = cast("TaggerSettings", model.settings)
     text, example, windows = sentence
     labels = model.labels
     words = example.words
-    (tags,), (probabilities,) = sentence_windows.choose_tags(
+    (tags,), (tag_probabilities,) = sentence_windows.choose_tags(
         [example],
         windows,
         [arrays["probabilities"] for arrays in outputs],
         labels,
-        settings.get("legal_tags", False),
+        # An export that does not say so chose each tag alone.
+        only_legal=bool(model.settings.get("legal_tags")),
     )
+    probabilities = tag_probabilities.tolist()
     reply: TagReply = {
         "words": words,
         "tags": tags,
-        "probabilities": cast("list[float]", probabilities),
+        "probabilities": probabilities,
     }
     if text is None:
         return reply
@@ -135,7 +134,7 @@ def _describe_entities(
     text: str,
     spans: Sequence[Sequence[int]],
     tags: Sequence[str],
-    probabilities: FloatArray,
+    probabilities: Sequence[float],
 ) -> list[EntityReply]:
     """Returns the entities that the tags of words name.
 
@@ -151,7 +150,7 @@ def _describe_entities(
                 "start": start,
                 "end": end,
                 # An entity is as probable as its least probable tag.
-                "probability": probabilities[first:last].min(),
+                "probability": min(probabilities[first:last]),
             }
         )
     return entities

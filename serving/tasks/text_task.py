@@ -5,7 +5,15 @@ The tasks use the same tokenizer, windows and decoders as the training scripts.
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from typing import Any, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
+from typing import (
+    Any,
+    Generic,
+    NamedTuple,
+    Protocol,
+    TypeAlias,
+    TypeGuard,
+    TypeVar,
+)
 
 from serving.engines import Input, OutputArrays
 from serving.prepared_model import PreparedModel
@@ -72,8 +80,7 @@ class Decode(Protocol[ContextT_contra, ReplyT_co]):
     ) -> ReplyT_co:
         """Returns the reply to a request, a TypedDict in the task's file.
 
-        `ask_model` converts the numbers and arrays in it to plain Python: an
-        array of the reply becomes the list that the TypedDict declares.
+        The reply is plain Python. `ask_model` rounds its numbers.
 
         Args:
             model: model that answers the request.
@@ -159,6 +166,14 @@ class TextTask(Generic[ContextT, ReplyT]):
             for name in sent_names:
                 texts += read_texts(name, request[name])
         return texts
+
+    def has_text(self, request: object) -> TypeGuard[CheckedRequest]:
+        """Checks a request, and returns whether it contains more than blanks.
+
+        Raises:
+            ValueError: as in `texts`.
+        """
+        return any(text.strip() for text in self.texts(request))
 
 
 # A task of any context and reply, which only its own functions and the methods

@@ -22,7 +22,7 @@ from data.ner.ner_example import NerExample
 from data.ner.ner_processor import NerProcessor
 from data.ner.sentence_windows import NerFeatures
 from data.sets.split_names import purpose_of
-from model_folders.model_entries import TaggerSettings
+from model_folders.model_entries import HeadSettings
 from model_folders.results import Scores
 from training import task
 from training.fine_tuning_config import DataFileConfig
@@ -64,7 +64,7 @@ class NerTask(task.Task[NerExample, NerFeatures, FloatArray]):
         self.tags = processor.labels()
         self.labels = self.tags
         self.settings = {"labels": self.tags}
-        self.export_settings: TaggerSettings = {"legal_tags": legal_tags}
+        self.export_settings: HeadSettings = {"legal_tags": legal_tags}
         self.max_seq_length = self.config.fine_tuning.max_seq_length
         self.loss = modeling.TokenLoss()
         self.eval_loss = self.loss

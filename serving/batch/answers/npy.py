@@ -11,6 +11,7 @@ from typing import IO
 
 import numpy as np
 
+from data.arrays import FloatArray
 from serving.batch.answers.answer_rows import AnswerRow, Schema, Status
 
 # Numeric fields of answers. If answers have several fields, an npy file stores
@@ -120,7 +121,7 @@ class _ArrayWriter:
         self._write_header()
 
 
-def to_numbers(value: object) -> np.ndarray | None:
+def to_numbers(value: object) -> FloatArray | None:
     """Returns the values of a field as an array, None without a value.
 
     Raises:

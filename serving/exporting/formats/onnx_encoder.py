@@ -11,6 +11,7 @@ import keras
 import numpy as np
 from onnx import TensorProto
 
+from data.arrays import FloatArray
 from modeling import BertModel
 from modeling.embeddings import Embeddings
 from modeling.encoder import TransformerBlock
@@ -214,7 +215,7 @@ def _add_lstm(
     )
 
 
-def _read_gates(layer: BidirectionalLSTM, name: str) -> np.ndarray:
+def _read_gates(layer: BidirectionalLSTM, name: str) -> FloatArray:
     """Returns a weight of both directions, [2, gates, ...], as ONNX orders it.
 
     Keras stores the gates as input, forget, cell, output, but ONNX as input,

@@ -19,7 +19,7 @@ from data.squad.squad_options import (
 )
 from data.squad.windows_graph import Passages, create_windows
 from data.text.packing_layer import Windows
-from model_folders.model_entries import SpanSettings
+from model_folders.model_entries import HeadSettings
 from modeling.task_models import BertSpanLabeler
 from serving import head_outputs
 from serving.exporting.export_options import ExportOptions
@@ -39,7 +39,7 @@ _QUESTIONS_AT_A_TIME = 64
 
 
 def create_head(
-    model: BertSpanLabeler, settings: SpanSettings, options: ExportOptions
+    model: BertSpanLabeler, settings: HeadSettings, options: ExportOptions
 ) -> export_head.ExportHead:
     """Returns the head of a span labeler, with signatures that accept text.
 

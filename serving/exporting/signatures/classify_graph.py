@@ -11,7 +11,7 @@ import tensorflow as tf
 from data.io.tfrecords import trim_padding
 from data.text.packing_layer import Windows, cut_windows
 from model_folders import kinds
-from model_folders.model_entries import HeadSettings
+from model_folders.model_entries import HeadSettings, OutputMode
 from modeling.task_models import BertClassifier
 from serving import head_outputs
 from serving.exporting.export_options import ExportOptions
@@ -142,7 +142,7 @@ class _WholeTexts:
         predict: _Predict,
         options: ExportOptions,
         stride: int,
-        mode: head_outputs.OutputKind,
+        mode: OutputMode,
     ) -> None:
         self._predict = predict
         self._packing = options.packing
@@ -188,7 +188,7 @@ class _Classifying:
         self,
         predict_texts: _PredictTexts,
         label_list: list[str] | None,
-        mode: head_outputs.OutputKind,
+        mode: OutputMode,
         num_texts: int,
     ) -> None:
         self._predict_texts = predict_texts
@@ -214,7 +214,7 @@ class _Classifying:
 def _name_labels(
     probabilities: tf.Tensor,
     label_list: list[str],
-    mode: head_outputs.OutputKind,
+    mode: OutputMode,
 ) -> Tensors:
     """Returns the outputs `label` and `labels`."""
     labels = tf.tile([label_list], [tf.shape(probabilities)[0], 1])

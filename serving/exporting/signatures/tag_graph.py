@@ -10,7 +10,7 @@ import tensorflow as tf
 from data.io.tfrecords import trim_padding
 from data.ner.tagging_graph import cut_texts, decode_legal, separate_words
 from data.text.packing_layer import Windows
-from model_folders.model_entries import TaggerSettings
+from model_folders.model_entries import HeadSettings
 from modeling.task_models import BertTokenClassifier
 from serving import head_outputs
 from serving.exporting.export_options import ExportOptions
@@ -19,7 +19,7 @@ from serving.exporting.signatures.batches import Tensors
 
 
 def create_head(
-    model: BertTokenClassifier, settings: TaggerSettings, options: ExportOptions
+    model: BertTokenClassifier, settings: HeadSettings, options: ExportOptions
 ) -> export_head.ExportHead:
     """Returns the head of a token classifier, with signatures that accept text.
 
@@ -53,7 +53,7 @@ def create_head(
         "tag": export_head.Endpoint(head.tag, inputs),
         "tag_words": export_head.Endpoint(head.tag_words, inputs),
     }
-    recorded: TaggerSettings = {"labels": label_list, "legal_tags": only_legal}
+    recorded: HeadSettings = {"labels": label_list, "legal_tags": only_legal}
     return export_head.ExportHead(head.predict, endpoints, recorded)
 
 

@@ -1,6 +1,6 @@
 """Hugging Face's format, on files that transformers wrote.
 
-tests/scripts/test_convert_checkpoint.py compares what the models compute.
+tests/tools/test_convert_checkpoint.py compares what the models compute.
 modeling/checkpoints/huggingface.py reads it, with
 model_folders/weights/huggingface_files.py and
 model_folders/weights/huggingface_names.py, and

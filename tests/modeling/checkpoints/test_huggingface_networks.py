@@ -1,6 +1,6 @@
 """Activations and epsilons of a config.json, by transformers' formulas.
 
-tests/scripts/test_convert_checkpoint.py compares what whole models compute.
+tests/tools/test_convert_checkpoint.py compares what whole models compute.
 """
 
 import json

@@ -1,5 +1,7 @@
 """Labels of texts of many windows, against the Python path."""
 
+from typing import NamedTuple
+
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -28,6 +30,9 @@ from tests.support.serving.exports import (
 pytestmark = pytest.mark.slow
 
 MODES = ["classification", "multilabel", "regression"]
+# WordPieces between the starts of two windows.
+STRIDE = 9
+TEXTS_WITH_WORDS = [text for text in TEXTS if text.strip()]
 
 
 def pooled_logits(model, texts, length, stride):
@@ -39,11 +44,9 @@ def pooled_logits(model, texts, length, stride):
         spans = cut_spans(max(len(ids), 1), length - 2, stride)
         windows = [[cls, *ids[i : i + size], sep] for i, size in spans]
         inputs = [Input(window, len(window)) for window in windows]
-        rows.append(
-            pool_logits(model(engines.pad_batch(inputs, length)).numpy(), [0])[
-                0
-            ]
-        )
+        logits = model(engines.pad_batch(inputs, length)).numpy()
+        (pooled,) = pool_logits(logits, [0])
+        rows.append(pooled)
     return np.stack(rows)
 
 
@@ -55,37 +58,80 @@ def labels_of(outputs, mode):
     return [[label.decode() for label in row if label] for row in labels]
 
 
-@pytest.mark.parametrize("mode", MODES)
-def test_python_and_the_graph_read_all_of_a_text(mode, tmp_path):
+class Answered(NamedTuple):
+    """A classifier of one mode that reads windows, and what it answers.
+
+    Attributes:
+        mode: the output mode.
+        bert: the export, as Python calls it.
+        graph: the signatures of the same export.
+        replies: the replies of `bert` to TEXTS_WITH_WORDS.
+        outputs: the outputs of the graph for them.
+        expected: what the model itself computes for them, [N, labels].
+    """
+
+    mode: str
+    bert: serving.TextModel
+    graph: dict
+    replies: list
+    outputs: dict
+    expected: np.ndarray
+
+
+@pytest.fixture(scope="module", params=MODES)
+def answered(request, tmp_path_factory):
+    """The `Answered` of a mode, whose texts have several windows."""
+    mode = request.param
+    folder = tmp_path_factory.mktemp(mode) / "model"
     labels = None if mode == "regression" else LABELS
-    texts = [*filter(str.strip, TEXTS)]
     model = create_model(modeling.BertClassifier, len(labels or "1"))
+    settings = {"labels": labels, "output_mode": mode, "doc_stride": STRIDE}
     serving.export(
-        tmp_path / "model",
-        model,
-        {"labels": labels, "output_mode": mode, "doc_stride": 9},
-        create_options(predict_batch_size=4),
+        folder, model, settings, create_options(predict_batch_size=4)
     )
-    bert = serving.load(tmp_path / "model")
-    answers = bert.classify(texts)
-    assert not [answer for answer in answers if "num_wordpieces_cut" in answer]
-    logits = pooled_logits(model, texts, LENGTH, 9)
-    expected = to_probabilities(logits, mode)
-    graph = tf.saved_model.load(str(tmp_path / "model"))
-    outputs = graph.signatures["classify_text"](text=tf.constant(texts))
-    if mode == "regression":
-        outcome = [[answer["value"]] for answer in answers]
-        its = outputs["values"][:, None]
+    logits = pooled_logits(model, TEXTS_WITH_WORDS, LENGTH, STRIDE)
+    bert = serving.load(folder)
+    graph = tf.saved_model.load(str(folder)).signatures
+    texts = tf.constant(TEXTS_WITH_WORDS)
+    return Answered(
+        mode=mode,
+        bert=bert,
+        graph=graph,
+        replies=bert.classify(TEXTS_WITH_WORDS),
+        outputs=graph["classify_text"](text=texts),
+        expected=to_probabilities(logits, mode),
+    )
+
+
+def test_python_averages_the_windows_of_all_of_a_text(answered):
+    if answered.mode == "regression":
+        numbers = [[reply["value"]] for reply in answered.replies]
     else:
-        outcome = [[*answer["probabilities"].values()] for answer in answers]
-        its = outputs["probabilities"]
-        ours = [answer["label"] for answer in answers]
-        assert labels_of(outputs, mode) == ours
-    np.testing.assert_allclose(outcome, expected, rtol=1e-4, atol=1e-5)
-    np.testing.assert_allclose(its, expected, rtol=1e-4, atol=1e-5)
+        numbers = [
+            [*reply["probabilities"].values()] for reply in answered.replies
+        ]
+    np.testing.assert_allclose(numbers, answered.expected, rtol=1e-4, atol=1e-5)
+    assert not any("num_wordpieces_cut" in reply for reply in answered.replies)
+
+
+def test_the_graph_averages_the_windows_of_all_of_a_text(answered):
+    if answered.mode == "regression":
+        numbers = answered.outputs["values"][:, None]
+    else:
+        numbers = answered.outputs["probabilities"]
+    np.testing.assert_allclose(numbers, answered.expected, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("answered", MODES[:2], indirect=True)
+def test_python_and_the_graph_choose_the_same_labels(answered):
+    labels = [reply["label"] for reply in answered.replies]
+    assert labels_of(answered.outputs, answered.mode) == labels
+
+
+def test_a_model_that_reads_windows_reads_no_pairs(answered):
     with pytest.raises(ValueError, match="text_b"):
-        bert.classify("a boat", "the sea")
-    (_, inputs) = graph.signatures["classify"].structured_input_signature
+        answered.bert.classify("a boat", "the sea")
+    (_, inputs) = answered.graph["classify"].structured_input_signature
     assert [*inputs] == ["text_a"]
 
 
@@ -105,7 +151,7 @@ def test_confident_windows_are_served_as_they_are_evaluated(mode, tmp_path):
     assert np.abs(logits).max() > 40
     expected = LabelDecoder(mode, LABELS).labels(logits)
     for engine in (*SMALL, "saved_model"):
-        outcome = serving.load(folder, engine=engine).classify(texts)
-        assert [answer["label"] for answer in outcome] == expected
+        replies = serving.load(folder, engine=engine).classify(texts)
+        assert [reply["label"] for reply in replies] == expected
     graph = tf.saved_model.load(str(folder)).signatures["serving_default"]
     assert labels_of(graph(text=tf.constant(texts)), mode) == expected

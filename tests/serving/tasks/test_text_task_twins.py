@@ -13,6 +13,7 @@ or decoding.
 serving/tasks/pairs.py is a part of those that read two texts.
 """
 
+import functools
 from typing import NamedTuple
 
 import numpy as np
@@ -24,42 +25,63 @@ from serving.tasks.asking import ask_model
 
 REPEATING = "a" * 100 + " " + "b" * 101
 # What a text can be: nothing, long, in scripts of all kinds, odd.
-NASTY = [
-    "",
-    " ",
-    "\t\r\n \v\f",
-    "\u00a0",
-    "\u3000\u2003",
-    "\u200b",
-    "\ufeff",
-    "The harbor light is on.",
-    "the\u00a0boat\u202fand\u2009the\u3000sea",
-    "a\u200bb c\u200cd\u200de \ufefff\u00adg",
-    "\U0001f468\u200d\U0001f469\u200d\U0001f467 \U0001f469\U0001f3fd"
-    "\u200d\U0001f680 at sea \U0001f1e9\U0001f1ea \u2764\ufe0f",
-    "e\u0301te\u0301 Z\u0351\u036ba\u0343lgo \u0130stanbul K\u00d6LN \ufb01",
-    "\u0301\u0308 the \u0301boat",
-    "\u6e2f\u53e3\u7684\u706f the light \u6e2f\u3002 \U00020000\u8c93",
-    "\u202b\u05e9\u05dc\u05d5\u05dd\u202c \u0627\u0644\u0628\u064e\u062d\u0631"
-    " \u200fboat\u200e",
-    "\u0397 \u0398\u0391\u039b\u0391\u03a3\u03a3\u0391 \u03a3\u0391\u03a3",
-    "\u0928\u092e\u0938\u094d\u0924\u0947 \u0e2a\u0e27\u0e31\u0e2a"
-    " \ud55c\uad6d \u1112\u1161\u11ab",
-    "\x00 \x07boat\x1b[0m \x7f \x85 the \u2028sea\u2029 \ufffd",
-    "\ue000 \uffff \U0010ffff the boat",
-    "line\none\r\ntwo\tthree\vfour\ffive",
-    "[MASK] [SEP] [CLS] [PAD] [UNK]",
-    "a [SEP] b[CLS]c ##ing ## [MASK the[SEP]boat [mask]",
-    "U.S. O'Brien don't 1990\u20131995 York\u2014often...Bob\u2026 (a storm)!",
-    "\u00ab\u201e\u201c\u201d\u00bb ?! -- $5.00 a/b @c #d x^2 `e` ~f |g",
-    "x" * 300 + " boats",
-    REPEATING,
-    "boat " * 200,
-    "\u6e2f" * 90,
-    "A boat, the sea and (a storm)! " * 40,
-    "a" + " " * 500 + "boat",
-]
-OTHERS = [*NASTY[11:], *NASTY[:11]]
+NASTY = {
+    "empty": "",
+    "a space": " ",
+    "ASCII white space": "\t\r\n \v\f",
+    "no-break space": "\u00a0",
+    "wide spaces": "\u3000\u2003",
+    "zero-width space": "\u200b",
+    "byte order mark": "\ufeff",
+    "a sentence": "The harbor light is on.",
+    "kinds of spaces": "the\u00a0boat\u202fand\u2009the\u3000sea",
+    "zero-width characters": "a\u200bb c\u200cd\u200de \ufefff\u00adg",
+    "emoji": (
+        "\U0001f468\u200d\U0001f469\u200d\U0001f467 \U0001f469\U0001f3fd"
+        "\u200d\U0001f680 at sea \U0001f1e9\U0001f1ea \u2764\ufe0f"
+    ),
+    "accents": (
+        "e\u0301te\u0301 Z\u0351\u036ba\u0343lgo \u0130stanbul K\u00d6LN \ufb01"
+    ),
+    "accents alone": "\u0301\u0308 the \u0301boat",
+    "Chinese": (
+        "\u6e2f\u53e3\u7684\u706f the light \u6e2f\u3002 \U00020000\u8c93"
+    ),
+    "right to left": (
+        "\u202b\u05e9\u05dc\u05d5\u05dd\u202c"
+        " \u0627\u0644\u0628\u064e\u062d\u0631 \u200fboat\u200e"
+    ),
+    "Greek capitals": (
+        "\u0397 \u0398\u0391\u039b\u0391\u03a3\u03a3\u0391 \u03a3\u0391\u03a3"
+    ),
+    "scripts with marks": (
+        "\u0928\u092e\u0938\u094d\u0924\u0947 \u0e2a\u0e27\u0e31\u0e2a"
+        " \ud55c\uad6d \u1112\u1161\u11ab"
+    ),
+    "control characters": (
+        "\x00 \x07boat\x1b[0m \x7f \x85 the \u2028sea\u2029 \ufffd"
+    ),
+    "private use": "\ue000 \uffff \U0010ffff the boat",
+    "line breaks": "line\none\r\ntwo\tthree\vfour\ffive",
+    "special tokens": "[MASK] [SEP] [CLS] [PAD] [UNK]",
+    "half special tokens": "a [SEP] b[CLS]c ##ing ## [MASK the[SEP]boat [mask]",
+    "punctuation": (
+        "U.S. O'Brien don't 1990\u20131995 York\u2014often...Bob\u2026"
+        " (a storm)!"
+    ),
+    "quotes and symbols": (
+        "\u00ab\u201e\u201c\u201d\u00bb ?! -- $5.00 a/b @c #d x^2 `e` ~f |g"
+    ),
+    "a word too long": "x" * 300 + " boats",
+    "repeating": REPEATING,
+    "200 words": "boat " * 200,
+    "90 ideographs": "\u6e2f" * 90,
+    "40 sentences": "A boat, the sea and (a storm)! " * 40,
+    "500 spaces": "a" + " " * 500 + "boat",
+}
+TEXTS = [*NASTY.values()]
+# The second text of each pair.
+OTHERS = dict(zip(NASTY, [*TEXTS[11:], *TEXTS[:11]], strict=True))
 # By design, the graph cuts an answer at its WordPieces, and Python, as Google's
 # code, at its characters (see docs/differences.md). The answers differ in words
 # with characters that BERT drops or takes for spaces, and their positions in a
@@ -69,35 +91,40 @@ DROPPED = (
     "\x00\x07\x1b\x7f\x85\u2028\u2029\ufffd\ue000\uffff\U0010ffff"
 )
 
-
 QUESTION = "Who keeps the light?"
 PASSAGE = "a storm took the boat, and it came by at night."
-CONTEXTS = [
-    text for text in NASTY if text != REPEATING and not {*text} & {*DROPPED}
-]
-PAIRS = {"text_a": NASTY, "text_b": OTHERS}
-# {signature: (name of the export, texts)}
-ASKED = {
-    "classify": ("classifier", PAIRS),
-    "classify_text": ("classifier", {"text": NASTY}),
-    "tokenize": ("classifier", PAIRS),
-    "tag": ("ner", {"text": NASTY}),
-    "tag_words": ("ner", {"text": NASTY}),
-    "fill_mask": (
-        "pretraining",
-        {"text": [f"[MASK]{text} [MASK]" for text in NASTY]},
-    ),
-    "next_sentence": ("pretraining", PAIRS),
-    "embed": ("features", {"text": NASTY}),
-    "answer": (
-        "squad",
-        {
-            "question": [QUESTION] * len(CONTEXTS) + NASTY,
-            "context": CONTEXTS + [PASSAGE] * len(NASTY),
-        },
-    ),
+# {name of a case: {field: text}}
+TEXT_CASES = {name: {"text": text} for name, text in NASTY.items()}
+MASK_CASES = {
+    name: {"text": f"[MASK]{text} [MASK]"} for name, text in NASTY.items()
 }
-ASKED["answer_n_best"] = ASKED["answer"]
+PAIR_CASES = {
+    name: {"text_a": text, "text_b": OTHERS[name]}
+    for name, text in NASTY.items()
+}
+PASSAGE_CASES = {
+    f"passage of {name}": {"question": QUESTION, "context": text}
+    for name, text in NASTY.items()
+    if text != REPEATING and not {*text} & {*DROPPED}
+}
+QUESTION_CASES = {
+    f"question of {name}": {"question": text, "context": PASSAGE}
+    for name, text in NASTY.items()
+}
+ANSWER_CASES = PASSAGE_CASES | QUESTION_CASES
+# {signature: (name of the export, cases)}
+ASKED = {
+    "classify": ("classifier", PAIR_CASES),
+    "classify_text": ("classifier", TEXT_CASES),
+    "tokenize": ("classifier", PAIR_CASES),
+    "tag": ("ner", TEXT_CASES),
+    "tag_words": ("ner", TEXT_CASES),
+    "fill_mask": ("pretraining", MASK_CASES),
+    "next_sentence": ("pretraining", PAIR_CASES),
+    "embed": ("features", TEXT_CASES),
+    "answer": ("squad", ANSWER_CASES),
+    "answer_n_best": ("squad", ANSWER_CASES),
+}
 # {output of the signature `answer`: list in `answer_n_best`}
 OUTPUTS = {
     "answer": "answers",
@@ -227,38 +254,66 @@ AS_OUTPUTS = {
 
 
 class Twins(NamedTuple):
-    """What both answer to the texts of a request, in their order.
+    """What both answer to a request.
 
     Attributes:
-        texts: {field: text} of each request.
-        python: {output: value} of each, {} for an empty text.
-        graph: {output: padded value} of each.
+        python: {output: value}, {} for an empty text.
+        graph: {output: padded value}.
     """
 
-    texts: list
-    python: list
-    graph: list
+    python: dict
+    graph: dict
 
-    def answered(self):
-        """Yields the texts, and both answers, of those that are not empty."""
-        for texts, result, expected in zip(*self, strict=True):
-            if result:
-                yield texts, result, expected
+    def outputs(self):
+        """Yields (name, value in Python, array of the graph) of all outputs."""
+        for name, value in self.python.items():
+            yield name, value, np.asarray(self.graph[name])
 
 
-@pytest.fixture(scope="module", params=ASKED)
-def twins(request, export_folder):
-    """The answers to all nasty texts."""
-    name, inputs = ASKED[request.param]
-    path = export_folder / name
-    return Twins(
-        [
-            dict(zip(inputs, texts, strict=True))
-            for texts in zip(*inputs.values(), strict=True)
-        ],
-        ask_python(serving.load(path), request.param, inputs),
-        ask_graph(path, request.param, inputs),
-    )
+@pytest.fixture(scope="module")
+def ask_twins(export_folder):
+    """(signature) -> {name of a case: its `Twins`}, asked together, once."""
+
+    @functools.cache
+    def ask(signature):
+        export, cases = ASKED[signature]
+        path = export_folder / export
+        fields = next(iter(cases.values()))
+        inputs = {
+            field: [texts[field] for texts in cases.values()]
+            for field in fields
+        }
+        answers = zip(
+            ask_python(serving.load(path), signature, inputs),
+            ask_graph(path, signature, inputs),
+            strict=True,
+        )
+        return {
+            name: Twins(*pair)
+            for name, pair in zip(cases, answers, strict=True)
+        }
+
+    return ask
+
+
+def name_cases(*, blank):
+    """Returns (signature, name of a case) as parameters of `twins`.
+
+    They are the cases whose texts are all blank, or the others.
+    """
+    return [
+        pytest.param((signature, name), id=f"{signature}-{name}")
+        for signature, (_, cases) in ASKED.items()
+        for name, texts in cases.items()
+        if ("".join(texts.values()).strip() == "") == blank
+    ]
+
+
+@pytest.fixture(params=name_cases(blank=False))
+def twins(request, ask_twins):
+    """The answers to a nasty text, or to a pair of them."""
+    signature, name = request.param
+    return ask_twins(signature)[name]
 
 
 def is_text(array):
@@ -266,45 +321,38 @@ def is_text(array):
     return array.dtype.kind in "OU"
 
 
-def outputs_of(twins):
-    """Yields (place, value in Python, array of the graph) of all outputs."""
-    for texts, result, expected in twins.answered():
-        for name, value in result.items():
-            yield f"{name} of {texts}", value, np.asarray(expected[name])
+def cut(array, value):
+    """Returns an array of the graph without the padding after a list."""
+    return array[: len(value)] if isinstance(value, list) else array
 
 
+@pytest.mark.parametrize("twins", name_cases(blank=True), indirect=True)
 def test_only_in_python_a_blank_text_has_no_answer(twins):
-    blank = [
-        texts
-        for texts, result in zip(twins.texts, twins.python, strict=True)
-        if not result
-    ]
-    assert len(blank) <= 7
-    assert not any("".join(texts.values()).strip() for texts in blank)
+    assert not twins.python
+    assert twins.graph
 
 
 def test_answers_have_the_outputs_of_the_graph(twins):
-    for texts, result, expected in twins.answered():
-        assert result.keys() == expected.keys(), texts
+    assert twins.python.keys() == twins.graph.keys()
 
 
 def test_texts_of_answers_are_those_of_the_graph(twins):
-    for place, value, array in outputs_of(twins):
+    for name, value, array in twins.outputs():
         if is_text(array):
-            its = array[: len(value)] if isinstance(value, list) else array
-            assert value == its.tolist(), place
+            assert value == cut(array, value).tolist(), name
 
 
 def test_numbers_of_answers_are_those_of_the_graph(twins):
     """To the digits that Python rounds to."""
-    for place, value, array in outputs_of(twins):
+    for name, value, array in twins.outputs():
         if not is_text(array):
-            its = array[: len(value)] if isinstance(value, list) else array
-            np.testing.assert_allclose(value, its, 1e-4, 1e-4, err_msg=place)
+            np.testing.assert_allclose(
+                value, cut(array, value), 1e-4, 1e-4, err_msg=name
+            )
 
 
 def test_the_graph_pads_answers_with_blanks(twins):
-    for place, value, array in outputs_of(twins):
+    for name, value, array in twins.outputs():
         if isinstance(value, list):
             blanks = [""] if is_text(array) else [0, -1]
-            assert np.isin(array[len(value) :], blanks).all(), place
+            assert np.isin(array[len(value) :], blanks).all(), name
