@@ -18,9 +18,10 @@ from model_folders.results import Scores
 from modeling.base_loss import BatchLoss, Loss
 from training import run_export
 from training.loop import devices
+from training.loop.batch_gradients import Trainable
 from training.loop.best_step import BestStep, BestStepRule
 from training.loop.callbacks import Callback
-from training.loop.train_step import Trainable, TrainStep
+from training.loop.train_step import TrainStep
 from training.loop.trainer import Evaluate, Trainer
 from training.optimizers import optimization
 from training.optimizers.adamw import TrainingOptimizer
