@@ -43,17 +43,17 @@ def run(start: StartingPoint[PretrainingConfig]) -> None:
     _check_network(start)
     teacher = load_teacher(start, modeling.BertPretrainer)
     run_folder = RunFolder.open(start)
-    records, eval_records = pretraining_records.find_all_records(start)
-    plan = pretraining_plan.create_plan(start, records, eval_records)
+    records = pretraining_records.find_all_records(start)
+    plan = pretraining_plan.create_plan(start, records)
     trainer = flow.begin_run(start, run_folder, plan, teacher)
     counts = pretraining_evaluation.MaskedCounts()
     evaluate = pretraining_evaluation.create_evaluation(
-        config, eval_records, counts
+        config, records.eval, counts
     )
     results: Scores = {}
-    with tfrecords.naming_wrong_records([records, eval_records]):
+    with tfrecords.naming_wrong_records(records):
         if plan.num_steps:
-            _train(config, trainer, records, evaluate)
+            _train(config, trainer, records.train, evaluate)
         if config.training.do_eval:
             results = ending.evaluate_at_the_end(trainer, evaluate)
     if config.export.export_dir or config.training.export_weights:
