@@ -8,7 +8,7 @@ import modeling
 from data.io import tfrecords
 from model_folders import identity
 from model_folders.results import Scores
-from training import checks, ending, flow
+from training import beginning, checks, ending
 from training.loop import devices, stopping
 from training.loop.best_step import BestStepRule
 from training.loop.trainer import Evaluate, Trainer
@@ -45,7 +45,7 @@ def run(start: StartingPoint[PretrainingConfig]) -> None:
     run_folder = RunFolder.open(start)
     records = pretraining_records.find_all_records(start)
     plan = pretraining_plan.create_plan(start, records)
-    trainer = flow.begin_run(start, run_folder, plan, teacher)
+    trainer = beginning.begin_run(start, run_folder, plan, teacher)
     counts = pretraining_evaluation.MaskedCounts()
     evaluate = pretraining_evaluation.create_evaluation(
         config, records.eval, counts
@@ -92,7 +92,7 @@ def _train(
 
     Ends the process if a signal stopped the training.
     """
-    is_stopped = flow.train_and_evaluate(
+    is_stopped = beginning.train_and_evaluate(
         trainer,
         records,
         config.pretraining.num_train_steps,

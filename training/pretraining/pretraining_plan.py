@@ -10,7 +10,7 @@ import modeling
 from data.io import tfrecords
 from data.pretraining import record_files
 from model_folders.model_entries import Fingerprint, TrainingSettings
-from training import flow
+from training import beginning
 from training.pretraining.pretraining_records import PretrainingRecords
 from training.pretraining_config import PretrainingConfig
 from training.run import fingerprints, resuming
@@ -26,7 +26,7 @@ _RECORDS: tuple[Literal["input_file", "eval_input_file"], ...] = (
 
 def create_plan(
     start: StartingPoint[PretrainingConfig], records: PretrainingRecords
-) -> flow.Plan:
+) -> beginning.Plan:
     """Identifies the records, and plans what to do with them.
 
     Args:
@@ -49,7 +49,7 @@ def create_plan(
         settings_to_record = resuming.settings_to_record(
             config, start.preset, settings
         )
-    return flow.Plan(
+    return beginning.Plan(
         create_model=functools.partial(
             modeling.BertPretrainer, left_to_right=config.training.left_to_right
         ),

@@ -10,7 +10,7 @@ from tests.support.tasks.toy_task import (
     create_start,
     load_tokenizer,
 )
-from training import flow
+from training import beginning
 from training.fine_tuning.fine_tuning_evaluation import (
     create_evaluation,
     predict_split,
@@ -54,7 +54,7 @@ def begin(tmp_path):
             config, tiny_config(vocab_size=100), load_tokenizer()
         )
         task = task_class(start)
-        trainer = flow.create_trainer(
+        trainer = beginning.create_trainer(
             start, RunFolder.open(start), task.create_model, task.loss, None
         )
         return task, write_splits(task, tmp_path / "records"), trainer

@@ -13,7 +13,7 @@ from tests.support.tasks.toy_task import (
     create_start,
     load_tokenizer,
 )
-from training import ending, flow
+from training import beginning, ending
 from training.run import history
 from training.run.run_folder import RunFolder
 from training.sets.splits import write_splits
@@ -34,7 +34,7 @@ def begin(tmp_path):
             **changes,
         )
         start = create_start(config, SMALL)
-        plan = flow.Plan(
+        plan = beginning.Plan(
             create_model=lambda config, **options: modeling.BertClassifier(
                 config, 2, **options
             ),
@@ -43,7 +43,9 @@ def begin(tmp_path):
             settings={},
             dev_set_checksum=7,
         )
-        return flow.begin_run(start, RunFolder.open(start), plan, teacher=None)
+        return beginning.begin_run(
+            start, RunFolder.open(start), plan, teacher=None
+        )
 
     return begin_run
 
@@ -112,7 +114,7 @@ def test_the_scores_of_a_step_are_computed_once():
         steps.append(trainer.weights.global_step)
         return {"accuracy": trainer.weights.global_step / 10}
 
-    evaluate_once = flow.evaluate_once_per_step(evaluate)
+    evaluate_once = beginning.evaluate_once_per_step(evaluate)
     for step in (3, 5, 5, 3):
         weights = types.SimpleNamespace(global_step=step)
         trainer = types.SimpleNamespace(weights=weights)
