@@ -1,7 +1,5 @@
 """The steps that fine-tuning and pretraining share: how a run begins."""
 
-import types
-
 import numpy as np
 import pytest
 
@@ -105,21 +103,3 @@ def test_frozen_blocks_and_the_embeddings_are_not_trained(begin, num_blocks):
 def test_a_command_that_does_not_train_has_no_train_step(begin):
     assert begin("run", trains=False).train_step is None
     assert begin("other").train_step is not None
-
-
-def test_the_scores_of_a_step_are_computed_once():
-    steps = []
-
-    def evaluate(trainer):
-        steps.append(trainer.weights.global_step)
-        return {"accuracy": trainer.weights.global_step / 10}
-
-    evaluate_once = beginning.evaluate_once_per_step(evaluate)
-    for step in (3, 5, 5, 3):
-        weights = types.SimpleNamespace(global_step=step)
-        trainer = types.SimpleNamespace(weights=weights)
-        scores = evaluate_once(trainer)
-        assert scores == {"accuracy": step / 10}
-        # A caller may add to its scores.
-        scores["loss"] = 1.0
-    assert steps == [3, 5]

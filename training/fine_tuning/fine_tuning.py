@@ -13,7 +13,7 @@ from training.fine_tuning import (
     fine_tuning_plan,
 )
 from training.loop import devices, stopping
-from training.loop.best_step import BestStepRule
+from training.loop.best_step import BestStepRule, train_and_evaluate
 from training.loop.trainer import Evaluate, Trainer
 from training.run.run_folder import RunFolder
 from training.sets.splits import write_splits
@@ -90,7 +90,7 @@ def _train(
         metric=config.fine_tuning.metric_for_best or task.metrics[0],
         patience=config.fine_tuning.early_stopping_patience,
     )
-    is_stopped = beginning.train_and_evaluate(
+    is_stopped = train_and_evaluate(
         trainer,
         train_set.records,
         num_train_steps,

@@ -10,7 +10,7 @@ from model_folders import identity
 from model_folders.results import Scores
 from training import beginning, checks, ending
 from training.loop import devices, stopping
-from training.loop.best_step import BestStepRule
+from training.loop.best_step import BestStepRule, train_and_evaluate
 from training.loop.trainer import Evaluate, Trainer
 from training.pretraining import (
     pretraining_end,
@@ -92,7 +92,7 @@ def _train(
 
     Ends the process if a signal stopped the training.
     """
-    is_stopped = beginning.train_and_evaluate(
+    is_stopped = train_and_evaluate(
         trainer,
         records,
         config.pretraining.num_train_steps,
