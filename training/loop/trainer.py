@@ -181,6 +181,7 @@ class Trainer(BatchPredictor):
                 step = self.weights.global_step
                 if bar.is_due(step):
                     bar.update(step, **logs)
+                # Multiples of the interval since the last save.
                 num_due = step // save_interval - saved_step // save_interval
                 is_save_due = num_due > 0
                 with bar.paused():
