@@ -174,6 +174,21 @@ class Preset:
         """
         return self._config
 
+    def load_required_config(self, file: str | None = None) -> BertConfig:
+        """Reads the configuration in a file, by default in the folder.
+
+        For the folder's own file, returns the object of `load_config`, so that
+        errors about the sizes of the weights name this file.
+
+        Raises:
+            FileNotFoundError: the file does not exist, or the folder contains
+                no configuration.
+            ValueError: it is not the configuration of a BERT.
+        """
+        if file in {None, self.config_file} and self._config is not None:
+            return self._config
+        return load_config(file or self.path)
+
     @functools.cached_property
     def _config(self) -> BertConfig | None:
         return load_config(self.config_file) if self.config_file else None

@@ -109,17 +109,6 @@ class Config(flags.Config):
         )
 
 
-def _load_bert_config(
-    config: Config, preset: presets.Preset
-) -> "modeling.BertConfig":
-    """Returns the configuration of --bert_config_file, or of the folder."""
-    # Errors name the file of a configuration that the folder itself loads.
-    bert_config = None if config.bert_config_file else preset.load_config()
-    if bert_config is not None:
-        return bert_config
-    return modeling.load_config(config.bert_config_file or preset.path)
-
-
 def _find_model_key(checkpoint: str, preset: presets.Preset) -> str:
     """Returns the key in CLASS_OF_KEY of the model in a checkpoint.
 
@@ -336,7 +325,7 @@ def main(parsed: flags.Parsed[Config]) -> None:
     config = parsed.config
     preset = presets.read_preset(config.init_checkpoint, "--init_checkpoint")
     checkpoint = modeling.find_checkpoint(preset)
-    bert_config = _load_bert_config(config, preset)
+    bert_config = preset.load_required_config(config.bert_config_file)
     model_key = config.model or _find_model_key(checkpoint, preset)
     preset.check_model_class(CLASS_OF_KEY[model_key])
     output_format = _choose_format(config, checkpoint)

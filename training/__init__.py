@@ -17,8 +17,8 @@ The two flows, from their first to their last step:
     task.py: `Task`, what a fine-tuning task is
     fine_tuning/: trains, evaluates, predicts and exports a task
     pretraining/: trains and evaluates on records
-    flow.py: the steps that both share, until the weights are trained
-    ending.py: those that score, store and log what was trained
+    beginning.py: the first steps of both, until the weights are loaded
+    ending.py: the last steps of both: they score, store and log
 
 What the steps call:
 

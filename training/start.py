@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Generic, Self, TypeVar
 
 import modeling
-from command_line import config_values, flags
+from command_line import flags
 from data.text.tokenization import FullTokenizer
 from data.text.tokenizer_loading import load_tokenizer
 from model_folders import presets
@@ -75,11 +75,6 @@ class StartingPoint(Generic[TrainingConfigT_co]):
         """The settings that the run of the initial weights recorded, or {}."""
         return self.preset.recorded_settings if self.preset else {}
 
-    def with_flags(self, **values: object) -> Self:
-        """Returns this start with other values of some flags."""
-        config = config_values.replace_values(self.config, **values)
-        return dataclasses.replace(self, config=config)
-
     def with_dev_set_rule(self, dev_set_rule: DevSetRule) -> Self:
         """Returns this start with the rule for --data_file."""
         return dataclasses.replace(self, dev_set_rule=dev_set_rule)
@@ -97,7 +92,14 @@ def read_start(
     """
     preset = read_initial_preset(parsed.config)
     config = complete_flags(parsed, preset)
-    bert_config = _load_bert_config(config, preset)
+    # `checks.check_files` later checks its lengths, because the rows of
+    # --data_file may still change the flags.
+    config_file = config.model.required_config_file
+    bert_config = (
+        preset.load_required_config(config_file)
+        if preset
+        else modeling.load_config(config_file)
+    )
     tokenizer = None
     if config.model.vocab_file:
         tokenizer = load_tokenizer(
@@ -106,7 +108,7 @@ def read_start(
             is_set_by_user="do_lower_case" in parsed.set_by_user,
             vocab_size=bert_config.vocab_size,
             preset=preset,
-            config_file=config.model.required_config_file,
+            config_file=config_file,
         )
     return StartingPoint(
         config=config,
@@ -117,22 +119,6 @@ def read_start(
         script=parsed.script,
         command=command_to_record(parsed),
     )
-
-
-def _load_bert_config(
-    config: TrainingConfig, preset: Preset | None
-) -> BertConfig:
-    """Loads --bert_config_file, as the Preset understands its own file.
-
-    Its lengths are checked later, by `checks.check_files`, because the rows of
-    --data_file may still change the flags.
-    """
-    file = config.model.required_config_file
-    if preset and file == preset.config_file:
-        bert_config = preset.load_config()
-        if bert_config is not None:
-            return bert_config
-    return modeling.load_config(file)
 
 
 def read_initial_preset(config: TrainingConfig) -> Preset | None:

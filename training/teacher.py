@@ -48,7 +48,10 @@ def load_teacher(
     if not path or not config.training.do_train:
         return None
     preset = _read_teacher_preset(start, path)
-    bert_config = _load_bert_config(preset)
+    if not preset.config_file:
+        # Says which other library's weights the folder contains.
+        modeling.find_checkpoint(preset)
+    bert_config = preset.load_required_config()
     _check_is_of_task(start, preset, bert_config, output_mode)
     if output_names:
         checks.check_head_labels(preset, output_names)
@@ -118,13 +121,3 @@ def _read_teacher_preset(
     if start.preset and begins_with_teacher:
         return start.preset
     return presets.read_preset(path, "--teacher")
-
-
-def _load_bert_config(preset: Preset) -> BertConfig:
-    if not preset.config_file:
-        # Says which other library's weights the folder contains.
-        modeling.find_checkpoint(preset)
-    bert_config = preset.load_config()
-    if bert_config is None:
-        return modeling.load_config(preset.path)
-    return bert_config

@@ -32,7 +32,7 @@ from modeling.base_model import FeaturesModel
 from modeling.base_task_model import TaskModel
 from modeling.tensors import Outputs
 from serving import engines
-from training import flow, run_export
+from training import beginning, run_export
 from training.loop.train_step import TrainStep
 from training.run.run_folder import RunFolder
 from training.sets.splits import write_splits
@@ -93,8 +93,8 @@ def training(
     `start` is the StartingPoint of a script.
     """
     num_steps = NumSteps(NUM_TRAIN_STEPS, warmup=0)
-    flow.set_seed_and_precision(start.config)
-    trainer = flow.create_trainer(
+    beginning.set_seed_and_precision(start.config)
+    trainer = beginning.create_trainer(
         start, RunFolder.open(start), create_model, loss, num_steps
     )
     # Create the iterator here, so that each repeat continues with new batches.
@@ -218,8 +218,8 @@ def export_task(spec: race.Spec) -> race.Work:
         "--export_dir={folder}/model"
     )
     start, task, run_folder, splits = open_mrpc(spec, command)
-    flow.set_seed_and_precision(start.config)
-    trainer = flow.create_trainer(
+    beginning.set_seed_and_precision(start.config)
+    trainer = beginning.create_trainer(
         start, run_folder, task.create_model, task.loss, num_steps=None
     )
     trainer.weights.restore_or_load()

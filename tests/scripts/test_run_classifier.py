@@ -15,10 +15,8 @@ import shutil
 import numpy as np
 import pytest
 
-import modeling
 import run_classifier
 from command_line.config_values import create_config
-from data.text.tokenization import FullTokenizer
 from files.json_files import read_json
 from tests.support import script_runner
 from tests.support.checkpoints import assert_same_bits, serve, values
@@ -30,9 +28,6 @@ from tests.support.script_runner import (
     read_results,
 )
 from tests.support.tasks.task_runs import read_predictions
-from training.start import StartingPoint
-from training.tasks.classifier import ClassifierTask
-from training.tasks.classifier_setup import create_reader, create_task
 
 RELEASED = ("MINILM_DIR", "MRPC_DIR")
 # Accuracy on the dev set after one epoch with the seeds 1, 2 and 3, and the
@@ -40,32 +35,6 @@ RELEASED = ("MINILM_DIR", "MRPC_DIR")
 RECORDED_MEAN = 0.7190
 RECORDED_DEVIATION = 0.0113
 RATES = ("precision", "recall", "f1", "support")
-
-
-def test_only_create_task_reads_the_sets_of_a_task(tmp_path):
-    config = create_config(
-        run_classifier.Config,
-        task_name="csv",
-        data_dir=str(tmp_path / "absent"),
-        output_dir="",
-        do_train=True,
-    )
-    bert_config = modeling.BertConfig(vocab_size=100)
-    tokenizer = FullTokenizer(script_runner.SAMPLES / "vocab.txt")
-    start = StartingPoint(config, None, bert_config, tokenizer)
-    reader = create_reader(start)
-    created = ClassifierTask(
-        start,
-        "csv",
-        config.classifier,
-        reader,
-        labels=["a", "b"],
-        num_texts=1,
-        class_weights={},
-    )
-    assert created.labels == ["a", "b"]
-    with pytest.raises(FileNotFoundError, match="there is no train set"):
-        create_task(start, reader)
 
 
 @pytest.mark.parametrize(

@@ -3,11 +3,10 @@
 For example:
 
     trainer = create_trainer(tmp_path, save_checkpoints_steps=6)
-    fit(trainer, batches([1, np.nan]), 50)
+    trainer.fit(batches([1, np.nan]), 50)
 """
 
 import dataclasses
-import tempfile
 
 import keras
 import numpy as np
@@ -16,7 +15,7 @@ import tensorflow as tf
 import modeling
 from command_line import config_values
 from command_line.flags import flag, group
-from data.io import feature_specs, records, tf_examples, tfrecords
+from data.io.tfrecords import trim_padding
 from modeling.base_loss import BatchLoss
 from training.loop.callbacks import Callback
 from training.loop.train_step import TrainStep
@@ -101,6 +100,26 @@ def create_config(output_dir, **changes):
     )
 
 
+class GivenBatches(Trainer):
+    """A Trainer that gets its batches from the caller, not from files."""
+
+    def create_dataset(self, batches):
+        """Returns the batches, of which the first is the next step's."""
+        rows = {
+            name: _as_read(np.concatenate([batch[name] for batch in batches]))
+            for name in batches[0]
+        }
+        dataset = tf.data.Dataset.from_tensor_slices(rows)
+        dataset = dataset.batch(self.config.batch_size, drop_remainder=True)
+        return dataset.map(trim_padding) if self.config.unpads else dataset
+
+
+def _as_read(values):
+    """Returns an array with the type of features that are read from a file."""
+    is_float = values.dtype.kind == "f"
+    return values.astype(np.float32 if is_float else np.int32)
+
+
 def create_trainer(
     output_dir,
     precision="float32",
@@ -134,80 +153,7 @@ def create_trainer(
         bert_config=modeling.BertConfig(vocab_size=1),
         tokenizer=None,
     )
-    return Trainer(model, config, RunFolder.open(start), step)
-
-
-def fit(trainer, batches, num_train_steps, *callbacks):
-    """Trains on batches, of which the first is the next step's.
-
-    Args:
-        trainer: the Trainer.
-        batches: dicts {name: array [B, ...]}, at least one for each step.
-        num_train_steps: number of the last step.
-        *callbacks: run after each step.
-    """
-    rows = [
-        {name: values[row] for name, values in batch.items()}
-        for batch in batches
-        for row in range(trainer.config.batch_size)
-    ]
-    spec = {
-        name: feature_specs.Feature(
-            value.shape, "float32" if value.dtype.kind == "f" else "int64"
-        )
-        for name, value in rows[0].items()
-    }
-    # Steps that are over have read records, which never come again.
-    num_read = trainer.weights.global_step * trainer.config.batch_size
-    rows = [rows[0]] * num_read + rows
-    with tempfile.TemporaryDirectory() as folder:
-        places = _find_places(folder, trainer, len(rows))
-        path = f"{folder}/rows.tfrecord"
-        _write_records(path, (_encode(rows[number]) for number in places))
-        trainer.fit(tfrecords.Records([path], spec), num_train_steps, callbacks)
-
-
-def _find_places(folder, trainer, count):
-    """Returns for each of `count` records of a file when it is trained on.
-
-    The shuffled order depends only on the seed and on the number of records.
-    """
-    path = f"{folder}/numbers.tfrecord"
-    _write_records(
-        path,
-        (
-            tf_examples.encode_example({"number": [number]})
-            for number in range(count)
-        ),
-    )
-    spec = {"number": feature_specs.Feature((), "int64")}
-    dataset = tfrecords.create_dataset(
-        tfrecords.Records([path], spec),
-        batch_size=1,
-        is_training=True,
-        seed=trainer.config.training.seed,
-    )
-    order = [int(batch["number"][0]) for batch in dataset.take(count)]
-    return np.argsort(order)
-
-
-def _encode(row):
-    """Serializes {name: array} as a `tf.train.Example`."""
-    return tf_examples.encode_example(
-        {
-            name: value.reshape(-1)
-            if value.dtype.kind == "f"
-            else value.reshape(-1).tolist()
-            for name, value in row.items()
-        }
-    )
-
-
-def _write_records(path, serialized):
-    """Writes serialized records to a new file."""
-    with records.RecordWriter([path]) as writer:
-        for record in serialized:
-            writer.write(record)
+    return GivenBatches(model, config, RunFolder.open(start), step)
 
 
 def batches(factors, zeros=None):

@@ -1,5 +1,6 @@
 """The head that a folder states, and the labels that it names."""
 
+import dataclasses
 import importlib
 import itertools
 import json
@@ -24,14 +25,16 @@ from training.start import StartingPoint, read_start
 MNLI = ["contradiction", "entailment", "neutral"]
 
 
-def check_task(folder, model_class, labels=(), is_own_run=False, **settings):
+def check_task(folder, head, labels=(), is_own_run=False, **settings):
     """Checks a folder for the task of a command that does not train."""
-    config_class = type(
-        "Config", (FineTuningConfig,), {"model_class": model_class}
-    )
+
+    @dataclasses.dataclass(frozen=True, kw_only=True)
+    class Config(FineTuningConfig):
+        model_class = head
+
     preset = presets.read_preset(folder, is_own_run=is_own_run)
     start = StartingPoint(
-        config=create_config(config_class, **create_flags("run")),
+        config=create_config(Config, **create_flags("run")),
         preset=preset,
         bert_config=preset.load_config() or tiny_config(),
         tokenizer=load_tokenizer(),
@@ -42,19 +45,51 @@ def check_task(folder, model_class, labels=(), is_own_run=False, **settings):
     checks.check_task(task)
 
 
-@pytest.mark.parametrize("name", ["BertCrfForTagging", *kinds.ARCHITECTURES])
-def test_a_head_of_another_kind_than_the_config_states_is_refused(
-    tmp_path, name
+@pytest.mark.parametrize(
+    ("architecture", "head"),
+    [("BertCrfForTagging", None), *kinds.ARCHITECTURES.items()],
+)
+def test_the_config_states_the_head(tmp_path, architecture, head):
+    write_huggingface_files(tmp_path, {}, architectures=[architecture])
+    assert presets.read_preset(tmp_path).model_class == head
+
+
+def architectures_of(*heads):
+    """Returns the names in other libraries of the models with these heads."""
+    return [
+        architecture
+        for architecture, head in kinds.ARCHITECTURES.items()
+        if head in heads
+    ]
+
+
+@pytest.mark.parametrize(
+    "architecture",
+    [
+        "BertCrfForTagging",
+        *architectures_of(
+            kinds.ENCODER, kinds.PRETRAINER, kinds.MULTIPLE_CHOICE
+        ),
+    ],
+)
+def test_a_head_that_does_not_contradict_the_task_is_accepted(
+    tmp_path, architecture
 ):
-    write_huggingface_files(tmp_path, {}, architectures=[name])
-    head = presets.read_preset(tmp_path).model_class
-    assert head == kinds.ARCHITECTURES.get(name)
-    other = "BertMultipleChoice"
-    if head in (None, "BertModel", "BertPretrainer", other):
-        presets.read_preset(tmp_path).check_model_class(other)
-    else:
-        with pytest.raises(ValueError, match=f"needs a {other}"):
-            presets.read_preset(tmp_path).check_model_class(other)
+    write_huggingface_files(tmp_path, {}, architectures=[architecture])
+    presets.read_preset(tmp_path).check_model_class(kinds.MULTIPLE_CHOICE)
+
+
+@pytest.mark.parametrize(
+    "architecture",
+    architectures_of(
+        kinds.CLASSIFIER, kinds.TOKEN_CLASSIFIER, kinds.SPAN_LABELER
+    ),
+)
+def test_a_head_of_another_task_is_refused(tmp_path, architecture):
+    write_huggingface_files(tmp_path, {}, architectures=[architecture])
+    preset = presets.read_preset(tmp_path)
+    with pytest.raises(ValueError, match=f"needs a {kinds.MULTIPLE_CHOICE}"):
+        preset.check_model_class(kinds.MULTIPLE_CHOICE)
 
 
 def described(folder, **task):
@@ -65,20 +100,27 @@ def described(folder, **task):
     return folder
 
 
-@pytest.mark.parametrize("is_ours", [False, True])
-@pytest.mark.parametrize("other", ["classification", "regression"])
-def test_an_output_mode_that_the_folder_contradicts_is_refused(
-    tmp_path, is_ours, other
-):
-    if is_ours:
-        described(tmp_path, output_mode="multilabel")
-    else:
-        write_huggingface_files(
-            tmp_path, {}, problem_type="multi_label_classification"
-        )
-    check_task(tmp_path, None, output_mode="multilabel")
+def check_is_multilabel(folder, other):
+    """Checks that a folder's output mode is multilabel, and not another."""
+    check_task(folder, None, output_mode="multilabel")
     with pytest.raises(ValueError, match=f"received {other}"):
-        check_task(tmp_path, None, output_mode=other)
+        check_task(folder, None, output_mode=other)
+
+
+@pytest.mark.parametrize("other", ["classification", "regression"])
+def test_an_output_mode_that_a_run_contradicts_is_refused(tmp_path, other):
+    described(tmp_path, output_mode="multilabel")
+    check_is_multilabel(tmp_path, other)
+
+
+@pytest.mark.parametrize("other", ["classification", "regression"])
+def test_an_output_mode_that_another_library_contradicts_is_refused(
+    tmp_path, other
+):
+    write_huggingface_files(
+        tmp_path, {}, problem_type="multi_label_classification"
+    )
+    check_is_multilabel(tmp_path, other)
 
 
 @pytest.mark.parametrize(

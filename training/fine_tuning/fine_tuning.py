@@ -6,14 +6,14 @@ This module does not depend on the task. A script passes its `Task` (task.py).
 import time
 
 from data.io import tfrecords
-from training import checks, flow
+from training import beginning, checks
 from training.fine_tuning import (
     fine_tuning_end,
     fine_tuning_evaluation,
     fine_tuning_plan,
 )
 from training.loop import devices, stopping
-from training.loop.best_step import BestStepRule
+from training.loop.best_step import BestStepRule, train_and_evaluate
 from training.loop.trainer import Evaluate, Trainer
 from training.run.run_folder import RunFolder
 from training.sets.splits import write_splits
@@ -46,7 +46,7 @@ def run(task: Task[ExampleT, OriginT, OutputsT]) -> None:
     run_folder = RunFolder.open(task.start, task.labels)
     splits = write_splits(task, run_folder.state)
     plan = fine_tuning_plan.create_plan(task, splits)
-    trainer = flow.begin_run(task.start, run_folder, plan, teacher)
+    trainer = beginning.begin_run(task.start, run_folder, plan, teacher)
     first_step = trainer.weights.global_step
     evaluate = fine_tuning_evaluation.create_evaluation(task, splits)
     records = [split.records for split in splits.values()]
@@ -90,7 +90,7 @@ def _train(
         metric=config.fine_tuning.metric_for_best or task.metrics[0],
         patience=config.fine_tuning.early_stopping_patience,
     )
-    is_stopped = flow.train_and_evaluate(
+    is_stopped = train_and_evaluate(
         trainer,
         train_set.records,
         num_train_steps,

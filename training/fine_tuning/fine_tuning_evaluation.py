@@ -2,7 +2,7 @@
 
 from data.sets.split_names import Purpose, suffix_of
 from model_folders.results import Scores
-from training import flow
+from training.loop.best_step import evaluate_once_per_step
 from training.loop.prediction import EvalLoss
 from training.loop.trainer import Evaluate, Trainer
 from training.sets.splits import splits_of
@@ -35,7 +35,7 @@ def create_evaluation(
             }
         return results
 
-    return flow.evaluate_once_per_step(evaluate)
+    return evaluate_once_per_step(evaluate)
 
 
 def _evaluate_split(

@@ -10,7 +10,7 @@ from model_folders.recorded_sets import (
     RECORDED_SETS,
     RecordedSet,
 )
-from training import flow
+from training import beginning
 from training.run import resuming
 from training.run.fingerprints import fingerprint_files, settings_of_start
 from training.sets import dev_set_rule, trained_rows
@@ -21,7 +21,7 @@ from training.training_config import NumSteps
 
 def create_plan(
     task: Task[ExampleT, OriginT, OutputsT], splits: Splits[ExampleT, OriginT]
-) -> flow.Plan:
+) -> beginning.Plan:
     """Checks the rows of the splits, and plans what to do with them.
 
     Raises:
@@ -46,7 +46,7 @@ def create_plan(
             task.config, start.preset, settings
         )
     network: Mapping[str, Any] = task.config.network
-    return flow.Plan(
+    return beginning.Plan(
         create_model=functools.partial(task.create_model, **network),
         loss=task.loss,
         num_steps=num_steps,

@@ -4,12 +4,14 @@ Read them in this order:
 
     trainer.py: `Trainer`: the model, the step, the loop and the weights
     run_weights.py: `RunWeights`: which weights a run starts from, and saves
-    train_step.py: one step: loss, gradients, update, on one or more devices
+    train_step.py: one step: gradients, clipping, update, on several devices
+    batch_gradients.py: loss and gradients of a batch, at once or in parts
     devices.py: strategies, and how they share batches
     callbacks.py: what runs after a step
     best_step.py: evaluates, and keeps the weights of the best step
     summaries.py: losses, speed and memory
     stopping.py: signals, skipped steps, workers that stop together
-    checkpointing.py: what is saved, kept and resumed
+    checkpointing.py: what is saved and resumed
+    checkpoint_files.py: which checkpoints stay
     prediction.py: a model's outputs, batch by batch
 """

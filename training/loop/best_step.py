@@ -6,8 +6,9 @@ from typing import NamedTuple
 
 from absl import logging
 
+from data.io import tfrecords
 from model_folders.checkpoint_folders import checkpoint_steps
-from model_folders.results import overall_scores
+from model_folders.results import Scores, overall_scores
 from training.loop.callbacks import Callback, Logs
 from training.loop.trainer import Evaluate, Trainer
 from training.run.history import BestEvaluation
@@ -139,3 +140,46 @@ def _log_scores(step: int, scores: Mapping[str, float], is_best: bool) -> None:
         ", ".join(f"{name} {value:.4g}" for name, value in scores.items()),
         " (the best so far)" if is_best else "",
     )
+
+
+def evaluate_once_per_step(evaluate: Evaluate) -> Evaluate:
+    """Returns a function like `evaluate` that remembers each step's scores.
+
+    The last step of the training is often the one that --do_eval evaluates.
+    """
+    scores_of_step: dict[int, Scores] = {}
+
+    def evaluate_new_step(trainer: Trainer) -> Scores:
+        step = trainer.weights.global_step
+        if step not in scores_of_step:
+            scores_of_step[step] = evaluate(trainer)
+        return {**scores_of_step[step]}
+
+    return evaluate_new_step
+
+
+def train_and_evaluate(
+    trainer: Trainer,
+    records: tfrecords.Records,
+    num_train_steps: int,
+    evaluate: Evaluate,
+    rule: BestStepRule,
+    epochs: float | None = None,
+) -> bool:
+    """Trains, and evaluates meanwhile if the flags say so.
+
+    Args:
+        trainer: holds the weights to train, and the folder of the run.
+        records: the records to train on.
+        num_train_steps: number of the last step.
+        evaluate: evaluates the current weights.
+        rule: when to evaluate, and which step is the best.
+        epochs: number of epochs in all steps, for the log, if known.
+
+    Returns:
+        whether a signal stopped the training. The last step is saved.
+    """
+    callbacks: list[Callback] = []
+    if trainer.config.keeps_best:
+        callbacks.append(BestStep(trainer, evaluate, rule))
+    return trainer.fit(records, num_train_steps, callbacks, epochs)

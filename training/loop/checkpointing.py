@@ -12,30 +12,20 @@
   best step so far.
 """
 
-import contextlib
-import os
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 import keras
 import tensorflow as tf
 from absl import logging
 
-from files.atomic import write_text
 from files.paths import StrPath
 from model_folders.checkpoint_folders import CHECKPOINT_PREFIX, checkpoint_steps
 from model_folders.weights import tf1_files
 from modeling.checkpoints import tf1
+from training.loop import checkpoint_files
 from training.optimizers.adamw import TrainingOptimizer
 
-# Matches the files that saving a checkpoint writes, but not similar names, such
-# as a user's copies.
-_CHECKPOINT_FILE = re.compile(
-    re.escape(CHECKPOINT_PREFIX)
-    + r"-(?P<step>0|[1-9][0-9]*)(?P<partial>\.partial(-[0-9]+)?)?"
-    + r"\.(index|data-00000-of-00001)(\.tempstate[0-9]+)?"
-)
 # Keras's name of the variable in a `keras.random.SeedGenerator`.
 _SEED_STATE = "seed_generator_state"
 
@@ -95,70 +85,13 @@ class Checkpointer:
         if not self.is_chief:
             return
         path = f"{self.output_dir}/{CHECKPOINT_PREFIX}-{step}"
-        listing = self.output_dir / "checkpoint"
         tf1.write_checkpoint(path, variables)
-        kept, users = self._find_kept(step, listing)
-        self._remove_others({*kept} | users)
-        _write_listing(listing, step, kept)
-
-    def _find_kept(
-        self, step: int, listing: Path
-    ) -> tuple[list[int], set[int]]:
-        """Returns which checkpoints stay after `step` was saved.
-
-        They are the steps of the run's checkpoints to keep, and the steps of
-        the user's. Checkpoints that the file `checkpoint` does not list are the
-        user's.
-        """
-        listed = (
-            listing.read_text(errors="replace") if listing.is_file() else ""
+        checkpoint_files.remove_old_checkpoints(
+            self.output_dir,
+            step,
+            restored_step=self._restored_step,
+            keep_max=self.keep_checkpoint_max,
         )
-        ours = {*map(int, re.findall(rf'"{CHECKPOINT_PREFIX}-(\d+)"', listed))}
-        ours |= {step, self._restored_step}
-        steps = checkpoint_steps(self.output_dir)
-        kept = [
-            saved_step
-            for saved_step in steps
-            if saved_step <= step and saved_step in ours
-        ]
-        # At a maximum of 0, all of them stay: the slice begins at -0.
-        return kept[-self.keep_checkpoint_max :], {*steps} - ours
-
-    def _remove_others(self, staying: set[int]) -> None:
-        """Removes the checkpoints of other steps, and partial files.
-
-        A run that was killed while saving leaves partial files.
-        """
-        # Delete indexes first, because a data file without an index is no
-        # checkpoint.
-        for file in sorted(
-            self.output_dir.iterdir(),
-            key=lambda file: ".index" not in file.name,
-        ):
-            match = _CHECKPOINT_FILE.fullmatch(file.name)
-            if match and (
-                match["partial"] or int(match["step"]) not in staying
-            ):
-                file.unlink(missing_ok=True)
-
-    def link(self, step: int, folder: StrPath) -> None:
-        """Replaces a step by links to the same step in another folder, if any.
-
-        The step stays a copy if the other is damaged or cannot be linked. If
-        the process is killed, the step may be missing here until the next call.
-        """
-        source = f"{folder}/{CHECKPOINT_PREFIX}-{step}"
-        target = f"{self.output_dir}/{CHECKPOINT_PREFIX}-{step}"
-        partial = f"{target}.partial"
-        with contextlib.suppress(OSError):
-            tf1_files.check_tf1_files(source)
-            for end in tf1.ENDINGS:
-                Path(partial + end).unlink(missing_ok=True)
-                os.link(os.path.realpath(source + end), partial + end)
-            for end in reversed(tf1.ENDINGS):
-                Path(target + end).unlink(missing_ok=True)
-            for end in tf1.ENDINGS:
-                os.rename(partial + end, target + end)
 
     def restore(self) -> int | None:
         """Restores the newest undamaged checkpoint.
@@ -214,16 +147,6 @@ def _check_finite(step: int, variables: Mapping[str, keras.Variable]) -> None:
                 f"after step {step}, {name} is not finite, so this step was "
                 "not saved. Set a smaller --learning_rate"
             )
-
-
-def _write_listing(listing: Path, step: int, kept: Sequence[int]) -> None:
-    """Writes the file that tf.train.latest_checkpoint reads."""
-    lines = [f'model_checkpoint_path: "{CHECKPOINT_PREFIX}-{step}"']
-    lines += [
-        f'all_model_checkpoint_paths: "{CHECKPOINT_PREFIX}-{kept_step}"'
-        for kept_step in kept
-    ]
-    write_text(listing, "\n".join(lines) + "\n")
 
 
 def _name_state(

@@ -7,6 +7,7 @@ from absl import logging
 import modeling
 from modeling.base_task_model import TaskModel
 from training import checks
+from training.loop import checkpoint_files
 from training.loop.checkpointing import Checkpointer
 from training.loop.train_step import TrainStep
 from training.run.run_folder import RunFolder
@@ -174,7 +175,9 @@ class RunWeights:
         """Stores the best step's weights only once, if it is the last step."""
         step = self._run_folder.history.best_step
         if self._config.is_chief and step is not None:
-            self._best.link(step, self._run_folder.path)
+            checkpoint_files.link_checkpoint(
+                step, self._run_folder.path, self._run_folder.best
+            )
 
     def describe(self) -> str:
         """Returns words for the current weights, for the log."""

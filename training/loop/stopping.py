@@ -6,11 +6,11 @@ import threading
 from collections.abc import Iterator, Sequence
 from typing import NoReturn
 
-import numpy as np
 import tensorflow as tf
 from absl import logging
 
 from command_line import signals
+from data.arrays import IntArray
 from training.loop.train_step import Outcome
 from training.training_config import TrainingFlags
 
@@ -85,7 +85,7 @@ class SkippedSteps:
         self._flags = flags
         self.num_in_a_row = 0
 
-    def count(self, step: int, outcomes: np.ndarray) -> None:
+    def count(self, step: int, outcomes: IntArray) -> None:
         """Counts the outcomes of steps, the last of which is `step`.
 
         Raises:

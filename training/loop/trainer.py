@@ -6,7 +6,7 @@ train_step.py computes and applies the gradients.
 """
 
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple, TypeAlias
 
 import tensorflow as tf
@@ -126,7 +126,7 @@ class Trainer(BatchPredictor):
             history.training(self.weights.global_step),
             stopping.stop_signals() as stop,
         ):
-            return self._run_steps(records, callbacks, stop, epochs)
+            return self._run_until_stopped(records, callbacks, stop, epochs)
 
     def _agree_that_run_has_ended(self, callbacks: Sequence[Callback]) -> bool:
         """Agrees with all workers whether a resumed run must not train more.
@@ -151,7 +151,7 @@ class Trainer(BatchPredictor):
         # A weight, its gradient and the optimizer's m and v are 16 bytes.
         logging.info(f"  Parameters = {count:,} ({16 * count:,} bytes)")
 
-    def _run_steps(
+    def _run_until_stopped(
         self,
         records: tfrecords.Records,
         callbacks: Sequence[Callback],
@@ -162,45 +162,57 @@ class Trainer(BatchPredictor):
 
         Returns whether a signal ended them.
         """
-        train_step = self._required_step
         config = self.config
         save_interval = config.training.save_checkpoints_steps
-        step = self.weights.global_step
-        last = self.num_train_steps
-        batches = iter(self._create_dataset(records))
+        batches = iter(self._distribute(self.create_dataset(records)))
         skipped = stopping.SkippedSteps(config.training)
-        stop_reasons = _StopReasons(
-            has_ended=False, is_time_over=False, is_stopped=False
-        )
-        is_save_due = False
+        saved_step = self.weights.global_step
         logging.info("Building the first step, which may take a minute")
         with progress.Progress(
-            last,
-            initial=step,
+            self.num_train_steps,
+            initial=saved_step,
             examples_per_unit=config.batch_size,
             label="Training",
             epochs=epochs,
             shows_ends=True,
         ) as bar:
-            while step < last and not any(stop_reasons):
-                num_steps = self._num_steps_at_once(callbacks)
-                logs, outcomes = train_step(batches, num_steps)
-                self.weights.global_step = step = step + num_steps
-                skipped.count(step, outcomes)
+            while True:
+                logs = self._run_next_steps(batches, callbacks, skipped)
+                step = self.weights.global_step
                 if bar.is_due(step):
                     bar.update(step, **logs)
-                is_save_due = is_save_due or step % save_interval == 0
+                # Multiples of the interval since the last save.
+                num_due = step // save_interval - saved_step // save_interval
+                is_save_due = num_due > 0
                 with bar.paused():
-                    stop_reasons = self._run_callbacks(
+                    reasons = self._run_callbacks(
                         callbacks, logs, stop, is_save_due
                     )
+                    ends = step == self.num_train_steps or any(reasons)
                     # Steps that are skipped may be the fault of the weights,
                     # so do not save these weights before the end.
                     may_save = is_save_due and not skipped.num_in_a_row
-                    if may_save or step == last or any(stop_reasons):
-                        self._save(logs, stop_reasons)
-                        is_save_due = False
-        return stop_reasons.is_stopped
+                    if may_save or ends:
+                        self._save(logs, reasons)
+                        saved_step = step
+                if ends:
+                    return reasons.is_stopped
+
+    def _run_next_steps(
+        self,
+        batches: Iterator[Features],
+        callbacks: Sequence[Callback],
+        skipped: stopping.SkippedSteps,
+    ) -> Logs:
+        """Runs the steps up to the next one after which something may be due.
+
+        Returns the logs of the last step.
+        """
+        num_steps = self._num_steps_at_once(callbacks)
+        logs, outcomes = self._required_step(batches, num_steps)
+        self.weights.global_step += num_steps
+        skipped.count(self.weights.global_step, outcomes)
+        return logs
 
     def _run_callbacks(
         self,
@@ -252,14 +264,16 @@ class Trainer(BatchPredictor):
     def _strategy(self) -> tf.distribute.Strategy:
         return self._required_step.strategy
 
-    def _create_dataset(self, records: tfrecords.Records) -> Iterable[Features]:
+    def create_dataset(
+        self, records: tfrecords.Records
+    ) -> tf.data.Dataset[dict[str, tf.Tensor]]:
         """Returns the batches of the steps that are left.
 
-        Skip the records of all earlier steps, even of steps without an update.
+        Skips the records of all earlier steps, even of steps without an update.
         The order of records depends only on the seed and the epoch.
         """
         size = self.config.batch_size
-        dataset = tfrecords.create_dataset(
+        return tfrecords.create_dataset(
             records,
             size,
             is_training=True,
@@ -267,6 +281,11 @@ class Trainer(BatchPredictor):
             skip_records=self.weights.global_step * size,
             trim=self.config.unpads,
         )
+
+    def _distribute(
+        self, dataset: tf.data.Dataset[dict[str, tf.Tensor]]
+    ) -> Iterable[Features]:
+        """Returns a dataset whose batches the replicas share, if several."""
         if self._strategy.num_replicas_in_sync > 1:
             return devices.distribute_dataset(self._strategy, dataset)
         return dataset

@@ -2,12 +2,14 @@
 
 As in Google's code, AdamWeightDecayOptimizer adds the weight decay to the
 update instead of the loss (Loshchilov and Hutter 2019). The method
-`formula` is plain TensorFlow, which accelerated_updates.py speeds up. LAMB is
-for batches of thousands of examples (You et al. 2019).
+`compute_update` has the formula in plain TensorFlow, which
+accelerated_updates.py speeds up. LAMB is for batches of thousands of examples
+(You et al. 2019).
 """
 
+import functools
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import keras
@@ -21,6 +23,14 @@ TrainingOptimizer: TypeAlias = (
     " | keras.optimizers.LossScaleOptimizer[AdamWeightDecayOptimizer]"
 )
 GradientsAndVariables = Sequence[tuple[tf.Tensor, tf.Variable]]
+
+
+def loss_scale_of(optimizer: TrainingOptimizer) -> tf.Tensor | float:
+    """Returns what multiplies the loss, 1.0 without float16's loss scaling."""
+    if isinstance(optimizer, keras.optimizers.LossScaleOptimizer):
+        scale: tf.Tensor = optimizer.dynamic_scale.value
+        return scale
+    return 1.0
 
 
 class Rates(NamedTuple):
@@ -52,6 +62,20 @@ class Rates(NamedTuple):
                 )
             )
         )
+
+
+class AdamUpdate(NamedTuple):
+    """What one gradient makes of a variable and of its moments.
+
+    Attributes:
+        step: what to subtract from the variable.
+        m: the next m.
+        v: the next v.
+    """
+
+    step: tf.Tensor
+    m: tf.Tensor
+    v: tf.Tensor
 
 
 class AdamWeightDecayOptimizer(keras.optimizers.Optimizer):
@@ -103,7 +127,7 @@ class AdamWeightDecayOptimizer(keras.optimizers.Optimizer):
         self.exclude_from_weight_decay = list(exclude_from_weight_decay or ())
         self.bias_correction = bias_correction
 
-    def formula(
+    def compute_update(
         self,
         gradient: tf.Tensor,
         variable: tf.Tensor,
@@ -112,8 +136,8 @@ class AdamWeightDecayOptimizer(keras.optimizers.Optimizer):
         v: tf.Tensor,
         rates: Rates,
         decay: float,
-    ) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
-        """Returns (update to subtract from `variable`, next m, next v).
+    ) -> AdamUpdate:
+        """Computes the formula of this class, and changes nothing.
 
         `decay` is the variable's rate of weight decay.
         """
@@ -124,18 +148,19 @@ class AdamWeightDecayOptimizer(keras.optimizers.Optimizer):
             steps = tf.cast(self.iterations + 1, m.dtype)
             corrected_m = m / (1.0 - tf.cast(self.beta_1, m.dtype) ** steps)
             corrected_v = v / (1.0 - tf.cast(self.beta_2, v.dtype) ** steps)
-        update = corrected_m / (tf.sqrt(corrected_v) + self.epsilon)
+        direction = corrected_m / (tf.sqrt(corrected_v) + self.epsilon)
         if decay:
-            update += decay * variable
-        return rates.learning_rate * self._scale(update, variable), m, v
+            direction += decay * variable
+        direction = self._rescale(direction, variable)
+        return AdamUpdate(rates.learning_rate * direction, m, v)
 
-    def _scale(self, update: tf.Tensor, variable: tf.Tensor) -> tf.Tensor:
-        """Returns the update unchanged.
+    def _rescale(self, direction: tf.Tensor, variable: tf.Tensor) -> tf.Tensor:
+        """Returns the direction of the update unchanged.
 
         LAMB overrides this method.
         """
         del variable
-        return update
+        return direction
 
     def build(self, variables: Sequence[keras.Variable]) -> None:
         """Creates m and v for each variable, filled with zeros."""
@@ -144,9 +169,6 @@ class AdamWeightDecayOptimizer(keras.optimizers.Optimizer):
         super().build(variables)
         self._momentums, self._velocities = self.add_optimizer_variables(
             variables, list(self.slot_names)
-        )
-        self._run_formula = accelerated_updates.trace_update(
-            self._assign_formula
         )
         self._paths = [variable.path for variable in variables]
         self._decays: list[float] = []
@@ -224,11 +246,14 @@ class AdamWeightDecayOptimizer(keras.optimizers.Optimizer):
         rates: Rates,
         factor: tf.Tensor | None = None,
     ) -> None:
-        """Updates one variable, and its moments, by one gradient."""
+        """Updates one variable, and its m and v, by one gradient.
+
+        A `factor` multiplies the gradient.
+        """
         # Keras's documentation of Optimizer tells subclasses to call this
         # private method.
         index = self._get_variable_index(variable)
-        self._run_formula(
+        self._accelerated_assign(
             variable,
             m=self._momentums[index].value,
             v=self._velocities[index].value,
@@ -238,7 +263,12 @@ class AdamWeightDecayOptimizer(keras.optimizers.Optimizer):
             factor=factor,
         )
 
-    def _assign_formula(
+    @functools.cached_property
+    def _accelerated_assign(self) -> Callable[..., None]:
+        """The method `_assign_update`, once traced for each shape."""
+        return accelerated_updates.trace_update(self._assign_update)
+
+    def _assign_update(
         self,
         variable: tf.Variable,
         *,
@@ -254,12 +284,12 @@ class AdamWeightDecayOptimizer(keras.optimizers.Optimizer):
             # skipped step changes nothing. tf.where on the results would be
             # slow, because XLA does not vectorize it.
             gradient = tf.math.multiply_no_nan(gradient, factor)
-        update, next_m, next_v = self.formula(
+        update = self.compute_update(
             gradient, variable, m=m, v=v, rates=rates, decay=decay
         )
-        m.assign(next_m)
-        v.assign(next_v)
-        variable.assign_sub(update)
+        m.assign(update.m)
+        v.assign(update.v)
+        variable.assign_sub(update.step)
 
     def _all_reduce_sum_gradients(
         self, grads_and_vars: GradientsAndVariables
@@ -288,11 +318,12 @@ class LAMBOptimizer(AdamWeightDecayOptimizer):
         """Accepts the arguments of AdamWeightDecayOptimizer."""
         super().__init__(*args, **kwargs | {"bias_correction": True})
 
-    def _scale(self, update: tf.Tensor, variable: tf.Tensor) -> tf.Tensor:
-        variable_norm, update_norm = tf.norm(variable), tf.norm(update)
+    def _rescale(self, direction: tf.Tensor, variable: tf.Tensor) -> tf.Tensor:
+        variable_norm = tf.norm(variable)
+        direction_norm = tf.norm(direction)
         ratio = tf.where(
-            (variable_norm > 0) & (update_norm > 0),
-            tf.math.divide_no_nan(variable_norm, update_norm),
+            (variable_norm > 0) & (direction_norm > 0),
+            tf.math.divide_no_nan(variable_norm, direction_norm),
             1.0,
         )
-        return ratio * update
+        return ratio * direction

@@ -8,9 +8,9 @@ import modeling
 from data.io import tfrecords
 from model_folders import identity
 from model_folders.results import Scores
-from training import checks, ending, flow
+from training import beginning, checks, ending
 from training.loop import devices, stopping
-from training.loop.best_step import BestStepRule
+from training.loop.best_step import BestStepRule, train_and_evaluate
 from training.loop.trainer import Evaluate, Trainer
 from training.pretraining import (
     pretraining_end,
@@ -43,17 +43,17 @@ def run(start: StartingPoint[PretrainingConfig]) -> None:
     _check_network(start)
     teacher = load_teacher(start, modeling.BertPretrainer)
     run_folder = RunFolder.open(start)
-    records, eval_records = pretraining_records.find_all_records(start)
-    plan = pretraining_plan.create_plan(start, records, eval_records)
-    trainer = flow.begin_run(start, run_folder, plan, teacher)
+    records = pretraining_records.find_all_records(start)
+    plan = pretraining_plan.create_plan(start, records)
+    trainer = beginning.begin_run(start, run_folder, plan, teacher)
     counts = pretraining_evaluation.MaskedCounts()
     evaluate = pretraining_evaluation.create_evaluation(
-        config, eval_records, counts
+        config, records.eval, counts
     )
     results: Scores = {}
-    with tfrecords.naming_wrong_records([records, eval_records]):
+    with tfrecords.naming_wrong_records(records):
         if plan.num_steps:
-            _train(config, trainer, records, evaluate)
+            _train(config, trainer, records.train, evaluate)
         if config.training.do_eval:
             results = ending.evaluate_at_the_end(trainer, evaluate)
     if config.export.export_dir or config.training.export_weights:
@@ -92,7 +92,7 @@ def _train(
 
     Ends the process if a signal stopped the training.
     """
-    is_stopped = flow.train_and_evaluate(
+    is_stopped = train_and_evaluate(
         trainer,
         records,
         config.pretraining.num_train_steps,

@@ -11,7 +11,7 @@ from data.io import tfrecords
 from model_folders.results import Scores
 from modeling.base_loss import add_terms
 from modeling.tensors import Tensor
-from training import flow
+from training.loop.best_step import evaluate_once_per_step
 from training.loop.trainer import Evaluate, Trainer
 from training.pretraining_config import PretrainingConfig
 
@@ -75,7 +75,7 @@ def create_evaluation(
         }
         return {**means, "global_step": trainer.weights.global_step}
 
-    return flow.evaluate_once_per_step(evaluate)
+    return evaluate_once_per_step(evaluate)
 
 
 def pretraining_metrics(

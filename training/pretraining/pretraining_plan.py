@@ -10,7 +10,8 @@ import modeling
 from data.io import tfrecords
 from data.pretraining import record_files
 from model_folders.model_entries import Fingerprint, TrainingSettings
-from training import flow
+from training import beginning
+from training.pretraining.pretraining_records import PretrainingRecords
 from training.pretraining_config import PretrainingConfig
 from training.run import fingerprints, resuming
 from training.start import StartingPoint
@@ -24,16 +25,13 @@ _RECORDS: tuple[Literal["input_file", "eval_input_file"], ...] = (
 
 
 def create_plan(
-    start: StartingPoint[PretrainingConfig],
-    records: tfrecords.Records,
-    eval_records: tfrecords.Records,
-) -> flow.Plan:
+    start: StartingPoint[PretrainingConfig], records: PretrainingRecords
+) -> beginning.Plan:
     """Identifies the records, and plans what to do with them.
 
     Args:
         start: what the command starts from.
-        records: the records to train on.
-        eval_records: the records to evaluate on.
+        records: the records to train on, and those to evaluate on.
 
     Raises:
         ValueError: the run in --output_dir began with other settings or
@@ -42,16 +40,16 @@ def create_plan(
     config = start.config
     dev_set: list[Fingerprint] = []
     if config.pretraining.eval_input_file:
-        dev_set = record_files.identify_files(eval_records.files)
+        dev_set = record_files.identify_files(records.eval.files)
     settings_to_record = start.recorded_settings
     if config.training.do_train:
-        settings = list_settings(start, records, dev_set)
+        settings = list_settings(start, records.train, dev_set)
         _check_same_records(start, settings)
         resuming.check_resumed(config, start.preset, settings)
         settings_to_record = resuming.settings_to_record(
             config, start.preset, settings
         )
-    return flow.Plan(
+    return beginning.Plan(
         create_model=functools.partial(
             modeling.BertPretrainer, left_to_right=config.training.left_to_right
         ),

@@ -1,6 +1,7 @@
 """Finds the records of pretraining, and checks that they fit the flags."""
 
 import dataclasses
+from typing import NamedTuple
 
 from absl import logging
 
@@ -13,16 +14,34 @@ from training.pretraining_config import PretrainingConfig
 from training.start import StartingPoint
 
 
+class PretrainingRecords(NamedTuple):
+    """The records of a pretraining.
+
+    Attributes:
+        train: the records to train on, of --input_file.
+        eval: the records to evaluate on, of --eval_input_file. Without this
+            flag, those of --input_file.
+    """
+
+    train: tfrecords.Records
+    eval: tfrecords.Records
+
+
 def find_all_records(
     start: StartingPoint[PretrainingConfig],
-) -> tuple[tfrecords.Records, tfrecords.Records]:
-    """Finds and checks the records to train on, and those to evaluate on."""
+) -> PretrainingRecords:
+    """Finds and checks the records to train on, and those to evaluate on.
+
+    Raises:
+        ValueError: a record does not fit the flags or the configuration.
+        OSError: a file is missing.
+    """
     flags = start.config.pretraining
-    records = _find_records(start, "input_file", flags.input_file)
+    train = _find_records(start, "input_file", flags.input_file)
     if not flags.eval_input_file:
-        return records, records
-    return records, _find_records(
-        start, "eval_input_file", flags.eval_input_file
+        return PretrainingRecords(train, train)
+    return PretrainingRecords(
+        train, _find_records(start, "eval_input_file", flags.eval_input_file)
     )
 
 

@@ -3,6 +3,7 @@
 This module imports no TensorFlow.
 """
 
+import dataclasses
 import math
 
 import numpy as np
@@ -70,26 +71,30 @@ def adapt_to_rows(
     if not (config.data_file and config.training.do_train):
         return start
     unset = config_values.unset_names(config, start.set_by_user)
-    suitable: dict[str, float] = {}
+    suitable = config.fine_tuning
+    chosen: list[str] = []
     if "num_train_epochs" in unset:
-        suitable["num_train_epochs"] = _choose_epochs(
+        epochs = _choose_epochs(
             len(reader.read("train")),
             config.training.train_batch_size,
             config.fine_tuning.num_train_epochs,
         )
+        suitable = dataclasses.replace(suitable, num_train_epochs=epochs)
+        chosen.append(f"--num_train_epochs={epochs:g}")
     if "max_seq_length" in unset:
-        suitable["max_seq_length"] = _choose_length(
+        length = _choose_length(
             reader,
             start.required_tokenizer,
             start.bert_config.max_position_embeddings,
         )
-    if not suitable:
+        suitable = dataclasses.replace(suitable, max_seq_length=length)
+        chosen.append(f"--max_seq_length={length:g}")
+    if not chosen:
         return start
-    logging.info(
-        "Set to suit most examples:%s",
-        "".join(f" --{name}={value:g}" for name, value in suitable.items()),
+    logging.info("Set to suit most examples: %s", " ".join(chosen))
+    return dataclasses.replace(
+        start, config=dataclasses.replace(config, fine_tuning=suitable)
     )
-    return start.with_flags(**suitable)
 
 
 def _choose_epochs(

@@ -12,7 +12,7 @@ from tests.support.tasks.toy_task import (
     create_start,
     load_tokenizer,
 )
-from training import flow
+from training import beginning
 from training.fine_tuning.fine_tuning_end import (
     finish_without_scores,
     warn_of_never_found,
@@ -69,7 +69,7 @@ def finish(tmp_path):
         )
         start = create_start(config, SMALL, load_tokenizer())
         task = ToyTask(dataclasses.replace(start, set_by_user=frozenset(given)))
-        plan = flow.Plan(
+        plan = beginning.Plan(
             create_model=lambda config, **options: modeling.BertClassifier(
                 config, 2, **options
             ),
@@ -79,7 +79,9 @@ def finish(tmp_path):
             dev_set_checksum=7,
         )
         run_folder = RunFolder.open(task.start)
-        trainer = flow.begin_run(task.start, run_folder, plan, teacher=None)
+        trainer = beginning.begin_run(
+            task.start, run_folder, plan, teacher=None
+        )
         finish_without_scores(task, trainer, {}, {"accuracy": 0.25})
 
     return finish

@@ -1,6 +1,7 @@
 """Which step is evaluated, predicted, exported and read after training."""
 
 import logging
+import types
 
 import keras
 import numpy as np
@@ -16,6 +17,7 @@ from tests.support.tasks.scripted_task import (
     run_task,
     run_without_training,
 )
+from training.loop.best_step import evaluate_once_per_step
 
 
 @pytest.fixture
@@ -153,3 +155,21 @@ def test_find_checkpoint_returns_the_last_step_without_load_best(
     # A user may still ask for the best step.
     best = modeling.find_checkpoint(run, best=True)
     assert best == f"{run}/best/model.ckpt-{STEPS_PER_EPOCH}"
+
+
+def test_the_scores_of_a_step_are_computed_once():
+    steps = []
+
+    def evaluate(trainer):
+        steps.append(trainer.weights.global_step)
+        return {"accuracy": trainer.weights.global_step / 10}
+
+    evaluate_once = evaluate_once_per_step(evaluate)
+    for step in (3, 5, 5, 3):
+        weights = types.SimpleNamespace(global_step=step)
+        trainer = types.SimpleNamespace(weights=weights)
+        scores = evaluate_once(trainer)
+        assert scores == {"accuracy": step / 10}
+        # A caller may add to its scores.
+        scores["loss"] = 1.0
+    assert steps == [3, 5]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support.two_weights import batches, create_trainer, fit
+from tests.support.two_weights import batches, create_trainer
 from training.loop.callbacks import Callback
 
 
@@ -36,7 +36,7 @@ class Recorder(Callback):
 def train(folder, *callbacks, num_steps=3):
     """Trains for some steps, and returns the Trainer."""
     trainer = create_trainer(folder)
-    fit(trainer, batches([]), num_steps, *callbacks)
+    trainer.fit(batches([]), num_steps, callbacks)
     return trainer
 
 

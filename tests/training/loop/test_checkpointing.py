@@ -8,7 +8,7 @@ import pytest
 import tensorflow as tf
 
 from files.atomic import partial_path
-from training.loop import checkpointing
+from training.loop import checkpoint_files, checkpointing
 
 # The user's own: copies, archives, other tools' files. None is a checkpoint
 # that a run here would have written.
@@ -100,7 +100,7 @@ def test_links_to_a_damaged_step_replace_nothing(tmp_path, checkpointer):
     checkpointer.save(1)
     run = shutil.copytree(tmp_path, tmp_path / "run")
     os.truncate(run / "model.ckpt-1.data-00000-of-00001", 3)
-    checkpointer.link(1, run)
+    checkpoint_files.link_checkpoint(1, run, tmp_path)
     assert checkpointer.restore() == 1
 
 

@@ -5,7 +5,7 @@ import pytest
 import modeling
 from modeling import losses
 from tests.support import base_width, golden
-from tests.support.two_weights import OnStep, create_trainer, fit
+from tests.support.two_weights import OnStep, create_trainer
 from tests.testdata.golden.base_width import record
 
 
@@ -23,7 +23,7 @@ def train(output_dir, dtype):
     logs = []
     look = OnStep(lambda step, values: logs.append(values))
     batches = [record.create_batch(step) for step in range(record.NUM_STEPS)]
-    fit(trainer, batches, record.NUM_STEPS, look)
+    trainer.fit(batches, record.NUM_STEPS, [look])
     changes = {
         name: variable.numpy() - record.draw(name, variable.shape)
         for name, variable in modeling.named_variables(model).items()

@@ -12,7 +12,7 @@ import modeling
 from modeling import losses
 from tests.support import golden
 from tests.support.models import NO_DROPOUT, built
-from tests.support.two_weights import OnStep, create_trainer, fit
+from tests.support.two_weights import OnStep, create_trainer
 
 # Number of examples in each recorded batch.
 BATCH_SIZE = 4
@@ -99,7 +99,7 @@ def test_training_equals_the_original(
             path, tmp_path, num_parts
         )
         look = OnStep(lambda step, values: logs.append(values))
-        fit(trainer, batches(recording), len(recording["global_norm"]), look)
+        trainer.fit(batches(recording), len(recording["global_norm"]), [look])
     names = ["loss"]
     if "masked_lm_loss" in recording:
         names = ["masked_lm_loss", "next_sentence_loss"]
@@ -126,7 +126,7 @@ def test_several_steps_in_one_call_are_the_same_as_single_steps(tmp_path):
     steps = []
     recording, variables, trainer = load_recorded_run(path, tmp_path, at_once=7)
     look = OnStep(lambda step, values: steps.append(step))
-    fit(trainer, batches(recording), len(recording["global_norm"]), look)
+    trainer.fit(batches(recording), len(recording["global_norm"]), [look])
     assert steps == [7, 14, 21, 28, 30]
     name = "bert/embeddings/word_embeddings"
     np.testing.assert_allclose(

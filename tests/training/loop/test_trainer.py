@@ -11,7 +11,7 @@ import pytest
 
 from model_folders.checkpoint_folders import checkpoint_steps
 from tests.support import events
-from tests.support.two_weights import batches, create_trainer, fit
+from tests.support.two_weights import batches, create_trainer
 from training.loop import stopping
 from training.loop.best_step import BestStep, BestStepRule
 
@@ -42,7 +42,7 @@ def test_several_steps_in_one_call_end_where_a_callback_is_due(
         at_once=at_once,
     )
     best = BestStep(trainer, evaluate, BestStepRule(7, "figure", patience=2))
-    fit(trainer, batches([]), 50, best)
+    trainer.fit(batches([]), 50, [best])
     # The first is the best, and two more are waited for.
     assert evaluated == [7, 14, 21]
     assert checkpoint_steps(tmp_path) == [6, 12, 18, 21]
@@ -51,28 +51,41 @@ def test_several_steps_in_one_call_end_where_a_callback_is_due(
     assert [*events.scalars(tmp_path)["loss"]] == [5, 10, 15, 20]
 
 
-def test_a_score_of_nan_is_never_the_best(tmp_path):
-    def best_step(trainer, values):
-        scores = ({"pearson": value} for value in values)
+def best_step_of(trainer, values):
+    """Returns a BestStep whose evaluations find these values in turn."""
+    scores = ({"pearson": value} for value in values)
+    return BestStep(
+        trainer,
+        lambda _: next(scores),
+        BestStepRule(1, "pearson", patience=2),
+    )
 
-        def evaluate(trainer):
-            return next(scores)
 
-        return BestStep(
-            trainer, evaluate, BestStepRule(1, "pearson", patience=2)
-        )
-
+def test_a_first_score_of_nan_is_not_the_best(tmp_path):
     trainer = create_trainer(tmp_path)
-    best = best_step(trainer, [np.nan, -0.5, np.nan, 0.0, np.nan, np.nan])
-    fit(trainer, batches([]), 1, best)
+    trainer.fit(batches([]), 1, [best_step_of(trainer, [np.nan])])
     assert not checkpoint_steps(tmp_path / "best")
-    fit(trainer, batches([]), 9, best)
-    assert trainer.weights.global_step == 6
+
+
+@pytest.fixture
+def among_nan(tmp_path):
+    """A Trainer that has stopped two steps after its best one, the fourth."""
+    trainer = create_trainer(tmp_path)
+    values = [np.nan, -0.5, np.nan, 0.0, np.nan, np.nan]
+    trainer.fit(batches([]), 9, [best_step_of(trainer, values)])
+    return trainer
+
+
+def test_a_later_score_of_nan_is_no_improvement(among_nan, tmp_path):
     assert checkpoint_steps(tmp_path / "best") == [4]
-    # A resumed run finds it in the history.
+    assert among_nan.weights.global_step == 6
+
+
+@pytest.mark.usefixtures("among_nan")
+def test_a_resumed_run_finds_the_best_score_among_nan(tmp_path):
     trainer = create_trainer(tmp_path)
     trainer.weights.restore_or_load()
-    best = best_step(trainer, [])
+    best = best_step_of(trainer, [])
     best.on_train_begin()
     assert best.find_reason_to_stop(6)
 
@@ -85,7 +98,7 @@ def test_a_finite_value_is_better_than_an_infinite_one_of_an_earlier_command(
         trainer.weights.restore_or_load()
         rule = BestStepRule(1, "eval_loss")
         best = BestStep(trainer, lambda _: {"eval_loss": loss}, rule)
-        fit(trainer, batches([]), num_steps, best)
+        trainer.fit(batches([]), num_steps, [best])
 
     train(np.inf, 1)
     train(3.0, 2)

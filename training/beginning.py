@@ -1,6 +1,7 @@
-"""The steps that both flows share, in their order: beginning and training.
+"""The first steps of both flows: they begin or resume a run.
 
-ending.py has the steps after the training.
+`train_and_evaluate` in loop/best_step.py then trains, and ending.py has the
+steps after the training.
 """
 
 import dataclasses
@@ -12,16 +13,13 @@ import tensorflow as tf
 
 import modeling
 from command_line.groups import PRECISIONS
-from data.io import tfrecords
 from model_folders.model_entries import TrainingSettings
-from model_folders.results import Scores
 from modeling.base_loss import BatchLoss, Loss
 from training import run_export
 from training.loop import devices
-from training.loop.best_step import BestStep, BestStepRule
-from training.loop.callbacks import Callback
-from training.loop.train_step import Trainable, TrainStep
-from training.loop.trainer import Evaluate, Trainer
+from training.loop.batch_gradients import Trainable
+from training.loop.train_step import TrainStep
+from training.loop.trainer import Trainer
 from training.optimizers import optimization
 from training.optimizers.adamw import TrainingOptimizer
 from training.run.run_folder import RunFolder
@@ -193,46 +191,3 @@ def _with_teacher(
         model, teacher, distilled, config.training.seed
     )
     return distiller, distilled
-
-
-def evaluate_once_per_step(evaluate: Evaluate) -> Evaluate:
-    """Returns a function like `evaluate` that remembers each step's scores.
-
-    The last step of the training is often the one that --do_eval evaluates.
-    """
-    scores_of_step: dict[int, Scores] = {}
-
-    def evaluate_new_step(trainer: Trainer) -> Scores:
-        step = trainer.weights.global_step
-        if step not in scores_of_step:
-            scores_of_step[step] = evaluate(trainer)
-        return {**scores_of_step[step]}
-
-    return evaluate_new_step
-
-
-def train_and_evaluate(
-    trainer: Trainer,
-    records: tfrecords.Records,
-    num_train_steps: int,
-    evaluate: Evaluate,
-    rule: BestStepRule,
-    epochs: float | None = None,
-) -> bool:
-    """Trains, and evaluates meanwhile if the flags say so.
-
-    Args:
-        trainer: holds the weights to train, and the folder of the run.
-        records: the records to train on.
-        num_train_steps: number of the last step.
-        evaluate: evaluates the current weights.
-        rule: when to evaluate, and which step is the best.
-        epochs: number of epochs in all steps, for the log, if known.
-
-    Returns:
-        whether a signal stopped the training. The last step is saved.
-    """
-    callbacks: list[Callback] = []
-    if trainer.config.keeps_best:
-        callbacks.append(BestStep(trainer, evaluate, rule))
-    return trainer.fit(records, num_train_steps, callbacks, epochs)

@@ -1,7 +1,5 @@
 """The steps that fine-tuning and pretraining share: how a run begins."""
 
-import types
-
 import numpy as np
 import pytest
 
@@ -13,7 +11,7 @@ from tests.support.tasks.toy_task import (
     create_start,
     load_tokenizer,
 )
-from training import ending, flow
+from training import beginning, ending
 from training.run import history
 from training.run.run_folder import RunFolder
 from training.sets.splits import write_splits
@@ -34,7 +32,7 @@ def begin(tmp_path):
             **changes,
         )
         start = create_start(config, SMALL)
-        plan = flow.Plan(
+        plan = beginning.Plan(
             create_model=lambda config, **options: modeling.BertClassifier(
                 config, 2, **options
             ),
@@ -43,7 +41,9 @@ def begin(tmp_path):
             settings={},
             dev_set_checksum=7,
         )
-        return flow.begin_run(start, RunFolder.open(start), plan, teacher=None)
+        return beginning.begin_run(
+            start, RunFolder.open(start), plan, teacher=None
+        )
 
     return begin_run
 
@@ -103,21 +103,3 @@ def test_frozen_blocks_and_the_embeddings_are_not_trained(begin, num_blocks):
 def test_a_command_that_does_not_train_has_no_train_step(begin):
     assert begin("run", trains=False).train_step is None
     assert begin("other").train_step is not None
-
-
-def test_the_scores_of_a_step_are_computed_once():
-    steps = []
-
-    def evaluate(trainer):
-        steps.append(trainer.weights.global_step)
-        return {"accuracy": trainer.weights.global_step / 10}
-
-    evaluate_once = flow.evaluate_once_per_step(evaluate)
-    for step in (3, 5, 5, 3):
-        weights = types.SimpleNamespace(global_step=step)
-        trainer = types.SimpleNamespace(weights=weights)
-        scores = evaluate_once(trainer)
-        assert scores == {"accuracy": step / 10}
-        # A caller may add to its scores.
-        scores["loss"] = 1.0
-    assert steps == [3, 5]

@@ -1,0 +1,86 @@
+"""The gradients of a batch do not depend on how it is computed in parts."""
+
+import itertools
+
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from tests.support.two_weights import Pair, Sum
+from training.loop.batch_gradients import (
+    BatchGradients,
+    Gradients,
+    offset_seed,
+)
+from training.optimizers import adamw
+
+SEED = tf.constant([7, 9])
+FEATURES = {
+    "factor": tf.constant([1.0, 2.0, 4.0, 8.0]),
+    "zero": tf.zeros([4]),
+}
+
+
+def compute(num_parts, scale=None):
+    """Returns the gradients of FEATURES, with a loss scale for float16."""
+    model, loss = Pair(), Sum()
+    optimizer = adamw.AdamWeightDecayOptimizer()
+    if scale is not None:
+        optimizer = keras.optimizers.LossScaleOptimizer(
+            optimizer, initial_scale=scale
+        )
+        optimizer.build(model.trainable_variables)
+    gradients = BatchGradients(
+        model, loss, optimizer, num_parts=num_parts, num_replicas=1
+    )
+    run = tf.function(gradients.compute, autograph=False)
+    return run(FEATURES, loss.weights(FEATURES), SEED)
+
+
+@pytest.mark.parametrize("num_parts", [1, 2, 4])
+def test_parts_add_up_to_the_batch(num_parts):
+    gradients = compute(num_parts)
+    # The loss is the mean of the factors, times the weight `one`.
+    assert float(gradients.losses["loss"]) == 15 / 4
+    assert float(gradients.dense[0]) == 15 / 4
+
+
+@pytest.mark.parametrize("num_parts", [1, 2])
+def test_the_loss_scale_multiplies_the_gradients_only(num_parts):
+    gradients = compute(num_parts, scale=8.0)
+    assert float(gradients.losses["loss"]) == 15 / 4
+    assert float(gradients.dense[0]) == 8 * 15 / 4
+
+
+def test_the_norm_is_of_all_gradients_together():
+    dense = {0: tf.constant([3.0, 0.0]), 1: tf.constant([[4.0], [12.0]])}
+    assert float(Gradients(dense, {}, {}).global_norm()) == 13.0
+
+
+def test_slices_of_one_row_are_squared_each_for_itself():
+    """As in Google's code: two slices of 3 and 4 count 5, not 7."""
+    gradients = Gradients(
+        dense={0: tf.constant([7.0])},
+        squares={0: tf.constant(3.0**2 + 4.0**2)},
+        losses={},
+    )
+    assert float(gradients.global_norm()) == 5.0
+
+
+def test_replicas_and_parts_have_seeds_of_their_own():
+    num_replicas, num_parts = 4, 3
+    seeds = {
+        tuple(
+            offset_seed(
+                offset_seed(SEED, tf.constant(replica)),
+                tf.constant(part * num_replicas),
+            ).numpy()
+        )
+        for replica, part in itertools.product(
+            range(num_replicas), range(num_parts)
+        )
+    }
+    assert len(seeds) == num_replicas * num_parts
+    firsts = np.sort([first for first, _ in seeds])
+    assert np.diff(firsts).min() == 1_000_003

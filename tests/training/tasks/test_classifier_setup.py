@@ -1,0 +1,98 @@
+"""What the flags of a classification select: its columns and its task."""
+
+import pytest
+
+import modeling
+import run_classifier
+from command_line.config_values import create_config
+from command_line.flags import Parsed
+from data.text.tokenization import FullTokenizer
+from tests.support import script_runner
+from tests.support.tables.csv_files import write_csv
+from training.start import StartingPoint
+from training.tasks.classifier import ClassifierTask
+from training.tasks.classifier_setup import (
+    create_reader,
+    create_task,
+    open_data_file,
+)
+
+
+def create_start(**options):
+    """Returns the start of a command, for which no weights are read."""
+    config = create_config(run_classifier.Config, output_dir="", **options)
+    return StartingPoint(
+        config=config,
+        preset=None,
+        bert_config=modeling.BertConfig(vocab_size=100),
+        tokenizer=FullTokenizer(script_runner.SAMPLES / "vocab.txt"),
+        set_by_user=frozenset(options),
+    )
+
+
+def parse(**options):
+    """Returns the flags of a command that sets `options`."""
+    config = create_config(run_classifier.Config, output_dir="", **options)
+    return Parsed(config, options)
+
+
+def test_only_create_task_reads_the_sets_of_a_task(tmp_path):
+    start = create_start(
+        task_name="csv", data_dir=str(tmp_path / "absent"), do_train=True
+    )
+    reader = create_reader(start)
+    created = ClassifierTask(
+        start,
+        "csv",
+        start.config.classifier,
+        reader,
+        labels=["a", "b"],
+        num_texts=1,
+        class_weights={},
+    )
+    assert created.labels == ["a", "b"]
+    with pytest.raises(FileNotFoundError, match="there is no train set"):
+        create_task(start, reader)
+
+
+def test_a_command_without_a_data_file_opens_none():
+    parsed = parse(task_name="MRPC", data_dir="absent")
+    assert open_data_file(parsed) == (parsed, None)
+
+
+def test_columns_that_no_flag_names_are_found(tmp_path):
+    path = tmp_path / "table.csv"
+    write_csv(path, ["Review", "Label"], [("a boat", "yes"), ("a", "no")])
+    parsed, table = open_data_file(
+        parse(task_name="csv", data_file=str(path), text_column="Review")
+    )
+    assert parsed.config.table.text_column == "Review"
+    assert parsed.config.table.label_column == "Label"
+    assert table is not None
+
+
+def test_rare_classes_weigh_more(tmp_path):
+    rows = [("a boat", "no")] * 3 + [("a man", "yes")]
+    write_csv(tmp_path / "train.csv", ["text", "label"], rows)
+    start = create_start(
+        task_name="csv",
+        data_dir=str(tmp_path),
+        do_train=True,
+        class_weights="balanced",
+    )
+    task = create_task(start, create_reader(start))
+    expected = {"no": pytest.approx(4 / 6), "yes": pytest.approx(4 / 2)}
+    assert task.settings["class_weights"] == expected
+
+
+def test_weights_of_classes_are_not_for_numbers(tmp_path):
+    write_csv(tmp_path / "train.csv", ["text", "label"], [("a boat", "1.5")])
+    start = create_start(
+        task_name="csv",
+        data_dir=str(tmp_path),
+        do_train=True,
+        class_weights="balanced",
+        output_mode="regression",
+    )
+    with pytest.raises(ValueError, match="--class_weights is not for regress"):
+        create_task(start, create_reader(start))

@@ -1,0 +1,242 @@
+"""Computes the loss of a batch and its gradients, at once or part by part.
+
+A loss (modeling/base_loss.py) returns sums over examples, and weights by which
+to divide these sums. Each part of a batch (gradient accumulation) and each
+replica computes its own sums, and divides them by the weights of the complete
+batch. So the loss and its gradients do not depend on how the batch is split.
+"""
+
+import functools
+from typing import Any, NamedTuple, Protocol
+
+import keras
+import tensorflow as tf
+
+from modeling.base_loss import BatchLoss
+from modeling.features import select_features
+from modeling.tensors import Features, Tensor
+from training.optimizers.adamw import TrainingOptimizer, loss_scale_of
+
+
+class Trainable(Protocol):
+    """A model that can be trained: a TaskModel or a Distiller."""
+
+    @property
+    def trainable_variables(self) -> list[keras.Variable]:
+        """The variables to update, in the order of their gradients."""
+
+    def draw_seed(self) -> Tensor:
+        """Draws the dropout seed of the next call."""
+
+    def __call__(
+        self, features: Features, *, training: bool, seed: Tensor
+    ) -> Any:  # noqa: ANN401  Outputs, or a Distilled for a DistillationLoss
+        """Returns the outputs of the network, which the loss reads."""
+
+
+class Gradients(NamedTuple):
+    """Losses and gradients of a batch, or of a part of it.
+
+    Attributes:
+        dense: {index of a trainable variable: dense gradient} for the variables
+            that the loss depends on.
+        squares: {index: sum of squares} for the gradients that were
+            tf.IndexedSlices.
+        losses: {name: loss}, the total as "loss".
+    """
+
+    dense: dict[int, tf.Tensor]
+    squares: dict[int, tf.Tensor]
+    losses: dict[str, Tensor]
+
+    def global_norm(self) -> tf.Tensor:
+        """Returns the norm of all gradients together, float []."""
+        squares = [
+            *self.squares.values(),
+            *(
+                _sum_of_squares(gradient)
+                for index, gradient in self.dense.items()
+                if index not in self.squares
+            ),
+        ]
+        # Avoid add_n: in larger graphs its order of summation differs between
+        # processes.
+        return tf.sqrt(tf.reduce_sum(tf.stack(squares)))
+
+
+class BatchGradients:
+    """Computes the gradients of batches, on one replica.
+
+    Args:
+        model: what to train, already built. Its argument `seed`
+            (modeling/bert.py) determines the dropout.
+        loss: the loss of the model.
+        optimizer: its loss scale multiplies the gradients.
+        num_parts: number of equal parts in which to compute a batch in turn.
+        num_replicas: number of replicas that compute at the same time.
+    """
+
+    def __init__(
+        self,
+        model: Trainable,
+        loss: BatchLoss[Any],
+        optimizer: TrainingOptimizer,
+        *,
+        num_parts: int,
+        num_replicas: int,
+    ) -> None:
+        self._model = model
+        self._loss = loss
+        self._optimizer = optimizer
+        self._num_parts = num_parts
+        self._num_replicas = num_replicas
+
+    def compute(
+        self, features: Features, weights: Features, seed: Tensor
+    ) -> Gradients:
+        """Computes the losses and the gradients of a replica's batch.
+
+        Args:
+            features: features of the replica's examples, [examples, ...].
+            weights: weights of the complete batch of all replicas, by which to
+                divide the sums of the loss.
+            seed: dropout seed of the replica, int [2].
+
+        Returns:
+            the gradients, multiplied by the loss scale. `losses` are not.
+        """
+        if self._num_parts == 1:
+            return self._compute_part(features, weights, seed)
+        return self._sum_parts(features, weights, seed)
+
+    def _sum_parts(
+        self, features: Features, weights: Features, seed: Tensor
+    ) -> Gradients:
+        """Computes the parts of a batch in turn, and adds up the results."""
+        parts = _split_batch(features, self._num_parts)
+
+        @functools.partial(tf.function, autograph=False)
+        def compute_part_at(index: tf.Tensor) -> Gradients:
+            part_seed = offset_seed(seed, index * self._num_replicas)
+            part = _take_part(parts, index, features)
+            return self._compute_part(part, weights, part_seed)
+
+        def add_part(
+            index: tf.Tensor, sums: Gradients
+        ) -> tuple[tf.Tensor, Gradients]:
+            gradients = compute_part_at(index)
+            return index + 1, tf.nest.map_structure(tf.add, sums, gradients)
+
+        # Start from zeros, not from the first part. Computed outside the loop,
+        # the first part would keep activations that should be recomputed, and
+        # more than double the memory.
+        first = tf.constant(0)
+        sums: Gradients = _create_zeros(compute_part_at, first)
+        _, sums = tf.while_loop(
+            lambda index, _: index < self._num_parts,
+            add_part,
+            (first, sums),
+            parallel_iterations=1,
+        )
+        return sums
+
+    def _compute_part(
+        self, features: Features, weights: Features, seed: Tensor
+    ) -> Gradients:
+        """Runs the network forward and backward, as `compute` says."""
+        variables = self._model.trainable_variables
+        with tf.GradientTape() as tape:
+            inputs = select_features(self._model, features)
+            outputs = self._model(inputs, training=True, seed=seed)
+            sums = self._loss.sums(outputs, features)
+            means = self._loss.means(sums, weights)
+            total = tf.add_n([*means.values()])
+            scale = loss_scale_of(self._optimizer)
+            scaled = total * tf.cast(scale, total.dtype)
+        dense: dict[int, tf.Tensor] = {}
+        squares: dict[int, tf.Tensor] = {}
+        grads = tape.gradient(
+            scaled, [variable.value for variable in variables]
+        )
+        for index, grad in enumerate(grads):
+            # As in Google's code, a variable that the loss does not depend on
+            # (a span labeler's pooler) does not change, not even by weight
+            # decay.
+            if grad is None:
+                continue
+            if isinstance(grad, tf.IndexedSlices):
+                squares[index] = _sum_of_squares(grad)
+            dense[index] = tf.convert_to_tensor(grad)
+            # IndexedSlices do not record the variable's number of rows.
+            dense[index].set_shape(variables[index].shape)
+        return Gradients(dense, squares, {**means, "loss": total})
+
+
+def offset_seed(seed: Tensor, index: tf.Tensor) -> Tensor:
+    """Returns the dropout seed of a replica or of a part of a batch.
+
+    One seed is drawn per step. Each replica and each part adds a different
+    multiple of 1,000,003 to it, and each dropout call then adds its own index.
+    A model contains fewer dropout calls, so no two calls of a step use the same
+    seed.
+
+    Args:
+        seed: seed of the step, or of the replica, int [2].
+        index: number of the replica, or number of the part times the number of
+            replicas, int [].
+
+    Returns:
+        the seed, int [2].
+    """
+    return seed + tf.cast(tf.stack([index * 1_000_003, 0]), seed.dtype)
+
+
+def _split_batch(features: Features, num_parts: int) -> Features:
+    """Returns the features of the parts, [num_parts, examples, ...]."""
+
+    def split(values: tf.Tensor) -> tf.Tensor:
+        shape = tf.concat([[num_parts, -1], tf.shape(values)[1:]], 0)
+        return tf.reshape(values, shape)
+
+    parts: Features = tf.nest.map_structure(split, features)
+    return parts
+
+
+def _take_part(
+    parts: Features, index: tf.Tensor, features: Features
+) -> Features:
+    """Returns the features of one part, [examples, ...].
+
+    Args:
+        parts: result of `_split_batch`.
+        index: number of the part, int [].
+        features: features of the batch, whose static shapes `parts` has lost.
+    """
+    part: dict[str, tf.Tensor] = tf.nest.map_structure(
+        lambda values: values[index], parts
+    )
+    for name, values in part.items():
+        values.set_shape([None, *features[name].shape[1:]])
+    return part
+
+
+def _create_zeros(
+    function: tf.types.experimental.PolymorphicFunction, *arguments: tf.Tensor
+) -> Any:  # noqa: ANN401  The structure that `function` returns.
+    """Returns zeros of the shapes that a function returns, without its call."""
+    outputs = function.get_concrete_function(*arguments).structured_outputs
+    return tf.nest.map_structure(
+        lambda output: tf.zeros(output.shape, output.dtype), outputs
+    )
+
+
+def _sum_of_squares(gradient: tf.Tensor | tf.IndexedSlices) -> tf.Tensor:
+    """Computes a gradient's sum of squares for the global norm.
+
+    As in Google's code, each slice of tf.IndexedSlices (the word embeddings in
+    fine-tuning) is squared separately: a token that occurs twice adds two
+    squares.
+    """
+    if isinstance(gradient, tf.IndexedSlices):
+        gradient = gradient.values
+    return 2.0 * tf.nn.l2_loss(gradient)
