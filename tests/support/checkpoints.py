@@ -15,6 +15,8 @@ import tensorflow as tf
 
 from files.paths import StrPath
 
+# What JSON contains: None, a bool, number or text, or a list or dict of them.
+JsonValue: TypeAlias = Any
 # {name: array}
 Arrays: TypeAlias = Mapping[str, np.ndarray]
 
@@ -57,7 +59,12 @@ def assert_same_bits(actual: Arrays, expected: Arrays) -> None:
         np.testing.assert_array_equal(actual[name], value, name)
 
 
-def assert_same(actual, expected, atol=1e-5, rtol=1e-4):
+def assert_same(
+    actual: JsonValue,
+    expected: JsonValue,
+    atol: float = 1e-5,
+    rtol: float = 1e-4,
+) -> None:
     """Checks that JSON values are equal, except for rounding errors."""
     assert type(actual) is type(expected)
     if isinstance(expected, dict):
