@@ -8,23 +8,33 @@ For example:
 
 import dataclasses
 import tempfile
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeAlias
 
 import keras
 import numpy as np
 import tensorflow as tf
+from numpy.typing import NDArray
 
 import modeling
 from command_line import config_values
 from command_line.flags import flag, group
+from data.arrays import IntArray
 from data.io import feature_specs, records, tf_examples, tfrecords
+from files.paths import StrPath
 from modeling.base_loss import BatchLoss
-from training.loop.callbacks import Callback
+from modeling.tensors import Features, Tensor
+from training.loop.callbacks import Callback, Logs
 from training.loop.train_step import TrainStep
 from training.loop.trainer import Trainer
 from training.optimizers import optimization
+from training.optimizers.adamw import TrainingOptimizer
 from training.run.run_folder import RunFolder
 from training.start import StartingPoint
 from training.training_config import TrainingConfig, TrainingFlags
+
+# {name: array [B, ...]}
+Batch: TypeAlias = Mapping[str, NDArray[Any]]
 
 BATCH_SIZE = 2
 
@@ -32,16 +42,21 @@ BATCH_SIZE = 2
 class Pair(keras.Model):
     """Multiplies the features `factor` and `zero` by one weight each."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__(name="pair")
         self.one = self.add_weight(shape=(), initializer="ones", name="one")
         self.zero = self.add_weight(shape=(), initializer="zeros", name="zero")
         self.built = True
 
-    def draw_seed(self):
+    def draw_seed(self) -> Tensor:
         return tf.zeros([2], tf.int32)
 
-    def call(self, features, training=None, seed=None):
+    def call(
+        self,
+        features: Features,
+        training: bool | None = None,
+        seed: Tensor | None = None,
+    ) -> tuple[Tensor, Tensor]:
         del training, seed
         return features["factor"] * self.one, self.zero * features["zero"]
 
@@ -51,10 +66,12 @@ class Sum(BatchLoss):
 
     terms = ("part",)
 
-    def weights(self, features):
+    def weights(self, features: Features) -> dict[str, Tensor]:
         return {"part": tf.cast(tf.size(features["factor"]), tf.float32)}
 
-    def sums(self, outputs, features):
+    def sums(
+        self, outputs: tuple[Tensor, Tensor], features: Features
+    ) -> dict[str, Tensor]:
         product, zero = outputs
         roots = tf.where(features["zero"] > 0, tf.sqrt(zero), 0.0)
         return {"part": tf.reduce_sum(product) + tf.reduce_sum(roots)}
@@ -63,10 +80,10 @@ class Sum(BatchLoss):
 class OnStep(Callback):
     """Calls a function with the number and the logs of each step."""
 
-    def __init__(self, function):
+    def __init__(self, function: Callable[[int, Logs], bool | None]) -> None:
         self._function = function
 
-    def on_step(self, step, logs):
+    def on_step(self, step: int, logs: Logs) -> bool | None:
         return self._function(step, logs)
 
 
@@ -85,11 +102,11 @@ class Config(TrainingConfig):
     at_once: int = flag(1, "Number of steps in one call.")
 
     @property
-    def steps_per_call(self):
+    def steps_per_call(self) -> int:
         return self.at_once
 
 
-def create_config(output_dir, **changes):
+def create_config(output_dir: StrPath, **changes: object) -> Config:
     """Returns a configuration that keeps all checkpoints."""
     defaults = {
         "keep_checkpoint_max": 0,
@@ -102,23 +119,25 @@ def create_config(output_dir, **changes):
 
 
 def create_trainer(
-    output_dir,
-    precision="float32",
-    strategy=None,
-    model=None,
-    loss=None,
-    num_steps=(100, 0),
-    **changes,
-):
+    output_dir: StrPath,
+    precision: str = "float32",
+    strategy: tf.distribute.Strategy | None = None,
+    model: Any = None,  # noqa: ANN401  a TaskModel, or like one
+    loss: BatchLoss | None = None,
+    num_steps: tuple[int, int] = (100, 0),
+    **changes: Any,
+) -> Trainer:
     """Returns a Trainer of a run in `output_dir`, by default of a Pair.
 
     `num_steps` are the numbers of training and warmup steps.
     """
     changes.setdefault("learning_rate", 0.1)
     config = create_config(output_dir, **changes)
-    optimizer = optimization.create_optimizer(config.optimizer, *num_steps)
+    plain = optimization.create_optimizer(config.optimizer, *num_steps)
+    optimizer: TrainingOptimizer = plain
     if precision == "float16":
-        optimizer = keras.optimizers.LossScaleOptimizer(optimizer)
+        optimizer = keras.optimizers.LossScaleOptimizer(plain)
+    # A Pair is no TaskModel, but has all that a Trainer uses of one.
     model = model or Pair()
     step = TrainStep(
         model=model,
@@ -137,7 +156,12 @@ def create_trainer(
     return Trainer(model, config, RunFolder.open(start), step)
 
 
-def fit(trainer, batches, num_train_steps, *callbacks):
+def fit(
+    trainer: Trainer,
+    batches: Iterable[Batch],
+    num_train_steps: int,
+    *callbacks: Callback,
+) -> None:
     """Trains on batches, of which the first is the next step's.
 
     Args:
@@ -167,7 +191,7 @@ def fit(trainer, batches, num_train_steps, *callbacks):
         trainer.fit(tfrecords.Records([path], spec), num_train_steps, callbacks)
 
 
-def _find_places(folder, trainer, count):
+def _find_places(folder: str, trainer: Trainer, count: int) -> IntArray:
     """Returns for each of `count` records of a file when it is trained on.
 
     The shuffled order depends only on the seed and on the number of records.
@@ -191,7 +215,7 @@ def _find_places(folder, trainer, count):
     return np.argsort(order)
 
 
-def _encode(row):
+def _encode(row: Batch) -> bytes:
     """Serializes {name: array} as a `tf.train.Example`."""
     return tf_examples.encode_example(
         {
@@ -203,21 +227,23 @@ def _encode(row):
     )
 
 
-def _write_records(path, serialized):
+def _write_records(path: str, serialized: Iterable[bytes]) -> None:
     """Writes serialized records to a new file."""
     with records.RecordWriter([path]) as writer:
         for record in serialized:
             writer.write(record)
 
 
-def batches(factors, zeros=None):
+def batches(
+    factors: Sequence[float], zeros: Sequence[float] | None = None
+) -> list[Batch]:
     """Returns one batch for each factor, then batches of factor 1."""
-    factors = np.append(factors, np.ones(100)).astype(np.float32)
-    zeros = np.zeros_like(factors) if zeros is None else zeros
+    all_factors = np.append(factors, np.ones(100)).astype(np.float32)
+    all_zeros = np.zeros_like(all_factors) if zeros is None else zeros
     return [
         {
             "factor": np.full(BATCH_SIZE, factor),
             "zero": np.full(BATCH_SIZE, zero),
         }
-        for factor, zero in zip(factors, zeros, strict=False)
+        for factor, zero in zip(all_factors, all_zeros, strict=False)
     ]
