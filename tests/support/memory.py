@@ -31,7 +31,7 @@ BASE = 16 << 20
 _ODD = ["a", " ", "the boat", "\u4e2d", ".", "\u0301", "\x01", "\uac01"]
 _ODD += ["\u03a3", "\u0323", "x" * 300]
 # {name: function (bytes) -> texts of about this size, hard for a tokenizer}
-_SHAPES = {
+_SHAPES: dict[str, Callable[[int], list[str]]] = {
     "one_word": lambda size: ["a" * size],
     "one_letter_words": lambda size: ["a " * (size // 2)],
     "long_and_short_words": lambda size: [

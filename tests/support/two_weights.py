@@ -61,7 +61,7 @@ class Pair(keras.Model):
         return features["factor"] * self.one, self.zero * features["zero"]
 
 
-class Sum(BatchLoss):
+class Sum(BatchLoss[tuple[Tensor, Tensor]]):
     """Sums the products. The root of a 0 makes the gradient infinite."""
 
     terms = ("part",)
@@ -123,7 +123,7 @@ def create_trainer(
     precision: str = "float32",
     strategy: tf.distribute.Strategy | None = None,
     model: Any = None,  # noqa: ANN401  a TaskModel, or like one
-    loss: BatchLoss | None = None,
+    loss: BatchLoss[Any] | None = None,
     num_steps: tuple[int, int] = (100, 0),
     **changes: Any,
 ) -> Trainer:
