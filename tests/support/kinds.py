@@ -149,5 +149,4 @@ def outputs_and_gradients(
 def save_and_load(model: keras.Model, folder: Path) -> keras.Model:
     """Returns the model that Keras loads from the file of a model."""
     model.save(folder / "model.keras")
-    loaded: keras.Model = keras.saving.load_model(folder / "model.keras")
-    return loaded
+    return keras.saving.load_model(folder / "model.keras")
