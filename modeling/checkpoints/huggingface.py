@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import keras
 import numpy as np
 import safetensors.numpy
+from numpy.typing import NDArray
 
 from files.paths import StrPath
 from model_folders.config_files import (
@@ -285,7 +286,7 @@ def save_huggingface(
 
 def _copy_tensors(
     model: keras.Model, leave_out: Collection[str]
-) -> dict[str, np.ndarray]:
+) -> dict[str, NDArray[np.generic]]:
     """Returns {Hugging Face's name: value} of a model's weights."""
     tensors = {}
     for weight in model.weights:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import h5py
 import keras
 import numpy as np
+from numpy.typing import NDArray
 
 from files.paths import StrPath
 from model_folders import kerashub_files
@@ -183,7 +184,7 @@ def _write_weights(
         raise OSError(error_code, os.strerror(error_code)) from error
 
 
-def _to_stored(weight: keras.Variable, target: Target) -> np.ndarray:
+def _to_stored(weight: keras.Variable, target: Target) -> NDArray[np.float32]:
     """Returns a weight as KerasHub stores it."""
     value = np.asarray(weight, "float32")
     if target.is_transposed:

@@ -12,13 +12,14 @@ from typing import Any, TypeAlias
 import numpy as np
 import pytest
 import tensorflow as tf
+from numpy.typing import NDArray
 
 from files.paths import StrPath
 
 # What JSON contains: None, a bool, number or text, or a list or dict of them.
 JsonValue: TypeAlias = Any
 # {name: array}
-Arrays: TypeAlias = Mapping[str, np.ndarray]
+Arrays: TypeAlias = Mapping[str, NDArray[Any]]
 
 
 def values(path: StrPath, step: int | None = None) -> Arrays:
