@@ -9,10 +9,10 @@ common. The functions of `keras.ops` take and return it (stubs/keras/ops.pyi).
 from collections.abc import Iterator, Mapping
 from typing import Any, Protocol, TypeAlias
 
-# What an operator of a tensor takes: a number, a tensor or an array. Any, so
-# that a NumPy array is a Tensor too.
+# What an operator of a tensor takes: a number, a tensor or an array. Any,
+# because NumPy's operators name no Tensor: with a union, no array would be one.
 _Operand: TypeAlias = Any
-# An index, a slice, a tensor of indices, or a tuple of them.
+# An index, a slice, a tensor of indices, or a tuple of them. Any, as above.
 _Index: TypeAlias = Any
 # A size, or the sizes of a slice. Any, because a caller that reads the size of
 # one axis, such as the hidden size, knows that it does not vary.

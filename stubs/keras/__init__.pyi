@@ -4,19 +4,31 @@ Keras ships no types. To use another name, add it here. What a subclass declares
 more exactly, such as the structure of its batch, is Any.
 """
 
+# ruff: noqa: N801, N802  Keras names a function like a class, and the reverse.
+
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, ParamSpec, Self, TypeVar
 
 import numpy as np
+from keras import activations as activations
+from keras import backend as backend
+from keras import config as config
 from keras import initializers as initializers
 from keras import layers as layers
+from keras import losses as losses
 from keras import ops as ops
 from keras import optimizers as optimizers
 from keras import quantizers as quantizers
 from keras import random as random
+from keras import saving as saving
+from keras import tree as tree
+from keras import utils as utils
 from keras.layers import Layer as Layer
 
 from modeling.tensors import Tensor
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
 
 # A variable is a Tensor of modeling/tensors.py.
 class Variable:
@@ -167,16 +179,29 @@ class KerasTensor:
         self, shape: Sequence[int | None], dtype: str = "float32"
     ) -> None: ...
 
-# Modules and functions that are called in few places.
+class StatelessScope:
+    def __init__(
+        self,
+        state_mapping: Sequence[tuple[Variable, Any]] | None = None,
+        collect_losses: bool = False,
+        initialize_variables: bool = True,
+    ) -> None: ...
+    def __enter__(self) -> Self: ...
+    def __exit__(self, *args: object) -> None: ...
+    def add_update(self, update: tuple[Variable, Any]) -> None: ...
+
+class name_scope:
+    def __init__(self, name: str, **kwargs: Any) -> None: ...
+    def __enter__(self) -> Self: ...
+    def __exit__(self, *args: object) -> None: ...
+
 __version__: str
-Input: Any
-StatelessScope: Any
-activations: Any
-backend: Any
-config: Any
-losses: Any
-name_scope: Any
-remat: Any
-saving: Any
-tree: Any
-utils: Any
+
+def Input(
+    shape: Sequence[int | None] | None = None,
+    batch_size: int | None = None,
+    dtype: str | None = None,
+    *,
+    name: str | None = None,
+) -> Tensor: ...
+def remat(f: Callable[_P, _R]) -> Callable[_P, _R]: ...

@@ -9,8 +9,12 @@ TensorFlow ships no types. To use another name, add it here.
 from typing import Any
 
 from tensorflow import autograph as autograph
+from tensorflow import bitwise as bitwise
+from tensorflow import config as config
 from tensorflow import data as data
+from tensorflow import debugging as debugging
 from tensorflow import distribute as distribute
+from tensorflow import dtypes as dtypes
 from tensorflow import errors as errors
 from tensorflow import io as io
 from tensorflow import math as math
@@ -19,8 +23,10 @@ from tensorflow import nn as nn
 from tensorflow import ragged as ragged
 from tensorflow import random as random
 from tensorflow import raw_ops as raw_ops
+from tensorflow import saved_model as saved_model
 from tensorflow import strings as strings
 from tensorflow import summary as summary
+from tensorflow import train as train
 from tensorflow import types as types
 from tensorflow._functions import *
 from tensorflow._graphs import *
@@ -39,13 +45,7 @@ int64: DType
 int8: DType
 string: DType
 
-# Modules that are used in few places.
-bitwise: Any
+# Of each of these, one function is in use.
 compat: Any
-config: Any
-debugging: Any
-dtypes: Any
 lite: Any
-saved_model: Any
 tpu: Any
-train: Any

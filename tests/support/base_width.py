@@ -5,25 +5,33 @@ For example:
     assert_close(computed, read_numbers(), tolerance=1e-3)
 """
 
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
 import numpy as np
+from numpy.typing import NDArray
 
 import modeling
 from tests.support.golden import ROOT
 from tests.support.models import built
 from tests.testdata.golden.base_width import record
 
+# {name: norm and entries of a tensor}, as record.sample gives them.
+Numbers: TypeAlias = Mapping[str, NDArray[Any]]
+
 FOLDER = ROOT / "tests" / "testdata" / "golden" / "base_width"
 
 
-def read_numbers():
-    """Returns {name: norm and entries}, as record.sample gives them."""
+def read_numbers() -> Numbers:
+    """Returns the Numbers of the recorded run."""
     with np.load(FOLDER / "numbers.npz") as numbers:
         return dict(numbers)
 
 
-def create_model(dtype):
+def create_model(dtype: str) -> modeling.BertPretrainer:
     """Returns a BertPretrainer with the recorded run's start."""
-    config = modeling.BertConfig(**record.CONFIG)
+    sizes: dict[str, Any] = record.CONFIG
+    config = modeling.BertConfig(**sizes)
     model = built(modeling.BertPretrainer(config, dtype=dtype))
     for name, variable in modeling.named_variables(model).items():
         if variable.trainable:
@@ -31,7 +39,9 @@ def create_model(dtype):
     return model
 
 
-def assert_close(actual, expected, tolerance):
+def assert_close(
+    actual: Mapping[str, Any], expected: Numbers, tolerance: float
+) -> None:
     """Compares norms and entries, relative to a tensor's size.
 
     Args:

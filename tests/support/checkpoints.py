@@ -12,11 +12,14 @@ from typing import Any, TypeAlias
 import numpy as np
 import pytest
 import tensorflow as tf
+from numpy.typing import NDArray
 
 from files.paths import StrPath
 
+# What JSON contains: None, a bool, number or text, or a list or dict of them.
+JsonValue: TypeAlias = Any
 # {name: array}
-Arrays: TypeAlias = Mapping[str, np.ndarray]
+Arrays: TypeAlias = Mapping[str, NDArray[Any]]
 
 
 def values(path: StrPath, step: int | None = None) -> Arrays:
@@ -57,7 +60,12 @@ def assert_same_bits(actual: Arrays, expected: Arrays) -> None:
         np.testing.assert_array_equal(actual[name], value, name)
 
 
-def assert_same(actual, expected, atol=1e-5, rtol=1e-4):
+def assert_same(
+    actual: JsonValue,
+    expected: JsonValue,
+    atol: float = 1e-5,
+    rtol: float = 1e-4,
+) -> None:
     """Checks that JSON values are equal, except for rounding errors."""
     assert type(actual) is type(expected)
     if isinstance(expected, dict):

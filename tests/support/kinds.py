@@ -5,11 +5,17 @@ For example:
     outputs = MODELS["spans"](seed=1)(create_inputs("spans"))
 """
 
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
 import keras
 import numpy as np
 import pytest
 import tensorflow as tf
+from numpy.typing import NDArray
 
+from data.arrays import FeatureArrays, FloatArray
 from modeling import (
     BertClassifier,
     BertModel,
@@ -18,6 +24,7 @@ from modeling import (
     BertSpanLabeler,
     BertTokenClassifier,
 )
+from modeling.tensors import Features, Tensor
 from tests.support.models import tiny_config
 
 BATCH_SIZE = 3
@@ -61,7 +68,7 @@ EACH_MODEL = [
 ]
 
 
-def create_inputs(kind):
+def create_inputs(kind: str) -> FeatureArrays:
     """Returns the features that a model reads."""
     features = create_features(kind)
     names = ["input_ids", "input_mask", "segment_ids"]
@@ -70,12 +77,12 @@ def create_inputs(kind):
     return {name: features[name] for name in names}
 
 
-def create_features(kind="classifier"):
+def create_features(kind: str = "classifier") -> dict[str, NDArray[Any]]:
     """Returns a batch for a model, with the labels of pretraining and classes.
 
     At least half of each row are WordPieces, and the rest of it is padding.
     """
-    shape = (BATCH_SIZE, LENGTH)
+    shape: tuple[int, ...] = (BATCH_SIZE, LENGTH)
     if kind == "choices":
         shape = (BATCH_SIZE, NUM_CHOICES, LENGTH)
     masked_shape = (BATCH_SIZE, NUM_MASKED)
@@ -95,7 +102,7 @@ def create_features(kind="classifier"):
     return features
 
 
-def flat(outputs):
+def flat(outputs: object) -> list[FloatArray]:
     """Returns the arrays in nested outputs, in float64."""
     # NumPy's own bfloat16 cannot be compared.
     return [
@@ -104,13 +111,15 @@ def flat(outputs):
     ]
 
 
-def assert_close(left, right, tolerance=1e-6):
+def assert_close(left: object, right: object, tolerance: float = 1e-6) -> None:
     """Compares the arrays in nested outputs."""
     for one, other in zip(flat(left), flat(right), strict=True):
         np.testing.assert_allclose(one, other, rtol=0, atol=tolerance)
 
 
-def outputs_and_gradients(model, training, seed=None):
+def outputs_and_gradients(
+    model: keras.Model, training: bool, seed: int | None = None
+) -> Callable[[Features], tuple[list[Tensor], list[Tensor]]]:
     """Returns a function of a batch, one graph for all batches of a shape.
 
     It returns the outputs of a BertModel, zero at padding, and the gradients of
@@ -118,7 +127,7 @@ def outputs_and_gradients(model, training, seed=None):
     """
 
     @tf.function(autograph=False)
-    def compute(batch):
+    def compute(batch: Features) -> tuple[list[Tensor], list[Tensor]]:
         with tf.GradientTape() as tape:
             outputs = model(batch, training=training, seed=seed)
             pooled = outputs["pooled_output"]
@@ -137,7 +146,7 @@ def outputs_and_gradients(model, training, seed=None):
     return compute
 
 
-def save_and_load(model, folder):
+def save_and_load(model: keras.Model, folder: Path) -> keras.Model:
     """Returns the model that Keras loads from the file of a model."""
     model.save(folder / "model.keras")
-    return keras.models.load_model(folder / "model.keras")
+    return keras.saving.load_model(folder / "model.keras")

@@ -6,8 +6,13 @@ For example:
     _, other_outputs, _, _ = span_case(seed=1)
 """
 
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
 import numpy as np
 
+from data.arrays import FloatArray, IntArray
+from modeling.base_loss import BatchLoss
 from modeling.losses import (
     ClassifierLoss,
     CosineLoss,
@@ -19,10 +24,13 @@ from modeling.losses import (
     TokenLoss,
 )
 
+# (loss, outputs, features, expected value of the loss)
+Case: TypeAlias = tuple[BatchLoss[Any], Any, dict[str, Any], float]
+
 B, T, P, L = 6, 5, 3, 4
 
 
-def cross_entropy(logits, labels):
+def cross_entropy(logits: FloatArray, labels: IntArray) -> FloatArray:
     """Returns the cross entropy of each row of logits [..., classes]."""
     log_probs = logits - np.log(np.exp(logits).sum(-1, keepdims=True))
     return -np.take_along_axis(log_probs, labels[..., None], -1)[..., 0]
@@ -31,17 +39,17 @@ def cross_entropy(logits, labels):
 class Draws:
     """Draws the arrays of a case. Each case begins anew with its seed."""
 
-    def __init__(self, seed):
+    def __init__(self, seed: int) -> None:
         self._rng = np.random.default_rng(seed)
 
-    def logits(self, *shape):
+    def logits(self, *shape: int) -> FloatArray:
         return self._rng.normal(size=shape)
 
-    def labels(self, high, *shape):
+    def labels(self, high: int, *shape: int) -> IntArray:
         return self._rng.integers(0, high, size=shape).astype("int32")
 
 
-def masked_lm_case(seed=0):
+def masked_lm_case(seed: int = 0) -> Case:
     draws = Draws(seed)
     outputs = {
         "masked_lm_logits": draws.logits(B, P, 11),
@@ -63,14 +71,14 @@ def masked_lm_case(seed=0):
     return PretrainingLoss(), outputs, features, expected + per_pair.mean()
 
 
-def classifier_case(seed=0):
+def classifier_case(seed: int = 0) -> Case:
     draws = Draws(seed)
     outputs, label_ids = draws.logits(B, L), draws.labels(L, B)
     expected = cross_entropy(outputs, label_ids).mean()
     return ClassifierLoss(), outputs, {"label_ids": label_ids}, expected
 
 
-def padded_classifier_case(seed=0):
+def padded_classifier_case(seed: int = 0) -> Case:
     loss, outputs, features, _ = classifier_case(seed)
     is_real = np.array([1, 1, 0, 1, 0, 1], "int32")
     expected = cross_entropy(outputs, features["label_ids"])[is_real == 1]
@@ -78,7 +86,7 @@ def padded_classifier_case(seed=0):
     return loss, outputs, features, expected.mean()
 
 
-def weighted_classifier_case(seed=0):
+def weighted_classifier_case(seed: int = 0) -> Case:
     _, outputs, features, _ = padded_classifier_case(seed)
     by_class = np.array([0.5, 2.0, 3.0, 0.25])
     label_ids = features["label_ids"]
@@ -88,7 +96,7 @@ def weighted_classifier_case(seed=0):
     return loss, outputs, features, expected / weights.sum()
 
 
-def span_case(seed=0):
+def span_case(seed: int = 0) -> Case:
     draws = Draws(seed)
     outputs = {
         "start_logits": draws.logits(B, T),
@@ -103,7 +111,7 @@ def span_case(seed=0):
     return SpanLoss(), outputs, features, (start.mean() + end.mean()) / 2
 
 
-def token_case(seed=0):
+def token_case(seed: int = 0) -> Case:
     draws = Draws(seed)
     outputs = draws.logits(B, T, L)
     features = {
@@ -115,14 +123,14 @@ def token_case(seed=0):
     return TokenLoss(), outputs, features, total / (weights.sum() + 1e-5)
 
 
-def regression_case(seed=0):
+def regression_case(seed: int = 0) -> Case:
     draws = Draws(seed)
     outputs, label_ids = draws.logits(B, 1), draws.logits(B).astype("float32")
     expected = np.mean((outputs[:, 0] - label_ids) ** 2)
     return RegressionLoss(), outputs, {"label_ids": label_ids}, expected
 
 
-def multi_label_case(seed=0):
+def multi_label_case(seed: int = 0) -> Case:
     draws = Draws(seed)
     outputs, label_ids = draws.logits(B, L), draws.labels(2, B, L)
     prob = 1 / (1 + np.exp(-outputs))
@@ -131,7 +139,7 @@ def multi_label_case(seed=0):
     return MultiLabelLoss(), outputs, {"label_ids": label_ids}, expected
 
 
-def ranking_case(seed=0):
+def ranking_case(seed: int = 0) -> Case:
     draws = Draws(seed)
     outputs = draws.logits(B, 1)
     label_ids = np.array([0, 1, 2, 0.5, 0, 1], "float32")
@@ -140,19 +148,22 @@ def ranking_case(seed=0):
     return RankingLoss(), outputs, {"label_ids": label_ids}, expected.mean()
 
 
-def unit_vectors(draws):
+def unit_vectors(draws: Draws) -> FloatArray:
     """Returns pairs of vectors of length 1, [B, 2, 4]."""
     vectors = draws.logits(B, 2, 4)
-    return vectors / np.linalg.norm(vectors, axis=-1, keepdims=True)
+    units: FloatArray = vectors / np.linalg.norm(
+        vectors, axis=-1, keepdims=True
+    )
+    return units
 
 
-def cosine_case(seed=0):
+def cosine_case(seed: int = 0) -> Case:
     draws = Draws(seed)
     vectors, label_ids = unit_vectors(draws), draws.logits(B).astype("float32")
     errors = (vectors[:, 0] * vectors[:, 1]).sum(-1) - label_ids
     return CosineLoss(), vectors, {"label_ids": label_ids}, (errors**2).mean()
 
 
-def with_ids(features):
+def with_ids(features: Mapping[str, Any]) -> dict[str, Any]:
     """Returns features with the ids, whose shape a loss reads."""
     return {**features, "input_ids": np.zeros((B, T), "int32")}

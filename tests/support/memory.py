@@ -15,8 +15,11 @@ import json
 import random
 import resource
 import sys
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any
 
+from files.paths import StrPath
 from tests.support import fresh_process
 
 # Maximum bytes that a request may allocate. Above it, the process fails.
@@ -28,7 +31,7 @@ BASE = 16 << 20
 _ODD = ["a", " ", "the boat", "\u4e2d", ".", "\u0301", "\x01", "\uac01"]
 _ODD += ["\u03a3", "\u0323", "x" * 300]
 # {name: function (bytes) -> texts of about this size, hard for a tokenizer}
-_SHAPES = {
+_SHAPES: dict[str, Callable[[int], list[str]]] = {
     "one_word": lambda size: ["a" * size],
     "one_letter_words": lambda size: ["a " * (size // 2)],
     "long_and_short_words": lambda size: [
@@ -61,7 +64,9 @@ _SHAPES = {
 TOKENIZER_SHAPES = [*_SHAPES]
 
 
-def measure(path, signature, size, shapes):
+def measure(
+    path: StrPath, signature: str, size: int, shapes: Iterable[str]
+) -> list[Any]:
     """Returns the JSON lines that a new process prints, as dicts."""
     arguments = [str(path), signature, str(size), *shapes]
     program = ["-m", "tests.support.memory"]
@@ -69,15 +74,20 @@ def measure(path, signature, size, shapes):
     return list(map(json.loads, done.stdout.splitlines()))
 
 
-def _status(key):
+def _status(key: str) -> int:
     for line in Path("/proc/self/status").read_text().splitlines():
         if line.startswith(key):
             return int(line.split()[1]) << 10
     raise KeyError(key)
 
 
-def _create_call(path, signature):
-    """Returns a function of texts: a SavedModel's, or that of a tokenizer."""
+def _create_call(
+    path: str, signature: str
+) -> tuple[Callable[[list[str]], object], int]:
+    """Returns a function of texts: a SavedModel's, or that of a tokenizer.
+
+    Also returns the bytes of the short texts that it adds for each text.
+    """
     import tensorflow as tf
 
     if Path(path).is_dir():
@@ -87,7 +97,7 @@ def _create_call(path, signature):
         # Input with the long texts. All other inputs get short texts.
         field = "context" if "context" in names else names[0]
 
-        def call(texts):
+        def call(texts: list[str]) -> object:
             inputs = {name: ["the boat"] * len(texts) for name in names}
             inputs[field] = texts
             if signature == "fill_mask":
@@ -97,9 +107,7 @@ def _create_call(path, signature):
             }
             return function(**tensors)
 
-        call.model = model
-        call.other_bytes = len("the boat") * (len(names) - 1)
-        return call
+        return call, len("the boat") * (len(names) - 1)
     from data.text.tokenization import FullTokenizer
 
     layer = FullTokenizer(path).layer
@@ -107,14 +115,14 @@ def _create_call(path, signature):
         lambda texts: layer(texts),
         input_signature=[tf.TensorSpec([None], tf.string)],
     )
-    return lambda texts: function(tf.constant(texts))
+    return lambda texts: function(tf.constant(texts)), 0
 
 
-def main(path, signature, size, *shapes):
+def main(path: str, signature: str, size: str, *shapes: str) -> None:
     """Measures the shapes, and prints a JSON line for each."""
     import tensorflow as tf
 
-    call = _create_call(path, signature)
+    call, other_bytes = _create_call(path, signature)
     call(["Warm up: \u03a3\u03a3 \uac01 \U0001d15e\u0323\U0001d15e \u4e2d", ""])
     limit = _status("VmSize") + LIMIT
     resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
@@ -122,7 +130,7 @@ def main(path, signature, size, *shapes):
         texts = _SHAPES[shape](int(size))
         num_bytes = sum(len(text.encode()) for text in texts)
         # Also count the short texts, such as the question of each passage.
-        num_bytes += getattr(call, "other_bytes", 0) * len(texts)
+        num_bytes += other_bytes * len(texts)
         gc.collect()
         # Return the memory of earlier shapes to the system, and reset the peak.
         ctypes.CDLL(None).malloc_trim(0)

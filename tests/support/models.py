@@ -19,7 +19,7 @@ import modeling
 ModelT = TypeVar("ModelT", bound=keras.Model)
 
 # The network of most tests of the scripts.
-TINY = {
+TINY: dict[str, Any] = {
     "vocab_size": 1600,
     "hidden_size": 32,
     "num_hidden_layers": 2,

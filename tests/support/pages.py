@@ -22,7 +22,7 @@ PAGES = sorted(
 BLOCK = re.compile(r"^( *)```(\w+)[^\n]*\n(.*?)^\1```$", re.M | re.S)
 
 
-def blocks(text, language):
+def blocks(text: str, language: str) -> list[str]:
     """Returns the code of a page's blocks of a language."""
     matches = BLOCK.findall(text)
     return [code for _, name, code in matches if name == language]

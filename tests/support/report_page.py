@@ -6,6 +6,10 @@ For example:
 """
 
 import html.parser
+from typing import TypeAlias
+
+# (verdict, text), the text as a list of (classes of its mark, piece).
+Example: TypeAlias = tuple[str, list[tuple[str, str]]]
 
 
 class ReportPage(html.parser.HTMLParser):
@@ -16,33 +20,42 @@ class ReportPage(html.parser.HTMLParser):
         names: names of the examples.
         text: all text of the page, without its style.
         headings: title and headings of the page.
-        wrong, right: (verdict, text) of each example. The text is a list of
-            (classes of its mark, piece).
+        wrong, right: each Example.
     """
 
-    def __init__(self, page):
+    def __init__(self, page: str) -> None:
         super().__init__()
-        self.open, self.rows, self.wrong, self.right = [], [], [], []
-        self.names, self.headings, self.text = [], [], ""
+        # (tag, class) of each element that is not closed yet.
+        self.open: list[tuple[str, str]] = []
+        self.rows: list[list[str]] = []
+        self.wrong: list[Example] = []
+        self.right: list[Example] = []
+        # The examples below the last heading.
+        self.part: list[Example] = []
+        self.names: list[str] = []
+        self.headings: list[str] = []
+        self.text = ""
         self.feed(page)
         assert not self.open, self.open
 
-    def handle_starttag(self, tag, attributes):
+    def handle_starttag(
+        self, tag: str, attributes: list[tuple[str, str | None]]
+    ) -> None:
         # Nothing is fetched from elsewhere, and nothing runs.
         assert not {"src", "href", "onclick"} & dict(attributes).keys()
         assert tag != "script"
         if tag in ("meta", "br"):
             return
-        self.open.append((tag, dict(attributes).get("class", "").strip()))
+        self.open.append((tag, (dict(attributes).get("class") or "").strip()))
         if tag == "tr":
             self.rows.append([])
         elif tag in ("td", "th"):
             self.rows[-1].append("")
 
-    def handle_endtag(self, tag):
+    def handle_endtag(self, tag: str) -> None:
         assert self.open.pop()[0] == tag
 
-    def handle_data(self, text):
+    def handle_data(self, text: str) -> None:
         tags = [tag for tag, _ in self.open]
         if "style" not in tags:
             self.text += text

@@ -8,12 +8,21 @@ For example:
 import functools
 import hashlib
 import struct
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import tensorflow as tf
+from numpy.typing import NDArray
 
 from data.io import feature_specs, records, tfrecords
 from data.jobs import workers
+from data.jobs.manifest import Manifest
 from data.pretraining import pretraining_job
 from data.pretraining.pretraining_options import InstanceOptions
 from data.text import tokenization
+from files.paths import StrPath
 from tests.support import golden
 
 SAMPLES = golden.ROOT / "tests/testdata/golden"
@@ -21,7 +30,12 @@ VOCAB = str(SAMPLES / "vocab/uncased.txt")
 CORPUS = sorted(map(str, (SAMPLES / "pretraining_data/corpus").glob("*.txt")))
 
 
-def create_shards(tmp_path, input_files=CORPUS, num_processes=1, **options):
+def create_shards(
+    tmp_path: Path,
+    input_files: str | bytes | Iterable[StrPath] = CORPUS,
+    num_processes: int = 1,
+    **options: Any,
+) -> Manifest:
     """Creates shards in a folder. Returns their manifest.
 
     `input_files` are paths, or the text of a corpus to write to corpus.txt.
@@ -52,14 +66,14 @@ def create_shards(tmp_path, input_files=CORPUS, num_processes=1, **options):
     return shards.manifest
 
 
-def create_header(length):
+def create_header(length: int) -> bytes:
     """Returns the header of a TFRecord, which may lie about its length."""
     packed = struct.pack("<Q", length)
     # A header ends like a record: with the checksum of what is before.
     return packed + records.frame_record(packed)[-4:]
 
 
-def write_documents(path, number, num_lines):
+def write_documents(path: Path, number: int, num_lines: int) -> set[int]:
     """Writes documents that each repeat a word. Returns the words' ids."""
     vocab = tokenization.FullTokenizer(VOCAB).vocab
     words = [word for word in vocab if word.isascii() and word.isalpha()]
@@ -68,7 +82,7 @@ def write_documents(path, number, num_lines):
     return {vocab[word] for word in words}
 
 
-def read_checksums(manifest):
+def read_checksums(manifest: Manifest) -> list[str]:
     """Returns the checksum of each shard."""
     checksums = []
     for shard in manifest["shards"]:
@@ -77,7 +91,9 @@ def read_checksums(manifest):
     return checksums
 
 
-def read_shards(manifest, spec=None):
+def read_shards(
+    manifest: Manifest, spec: feature_specs.Spec | None = None
+) -> dict[str, NDArray[Any]]:
     """Returns {feature: array} of the records of all shards."""
     serialized = [
         record
@@ -85,12 +101,13 @@ def read_shards(manifest, spec=None):
         for record in records.read_records(shard["path"])
     ]
     features = tfrecords.decode_batch(
-        serialized, spec or feature_specs.pretraining_features(64, 10)
+        tf.constant(serialized),
+        spec or feature_specs.pretraining_features(64, 10),
     )
     return {name: value.numpy() for name, value in features.items()}
 
 
-def logged_warnings(caplog):
+def logged_warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
     """Returns the warnings that a test logged."""
     records = caplog.get_records("call")
     return [

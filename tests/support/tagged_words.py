@@ -5,8 +5,14 @@ For example:
     (example,) = read_columns(tmp_path, "a O\nb B-X\n", "dev.txt", "eval")
 """
 
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from data.ner.ner_example import NerExample
 from data.ner.ner_options import NerOptions
 from data.ner.ner_processor import NerProcessor
+from data.sets.split_names import Purpose
 from data.tables.data_file_options import DataFileOptions
 
 # Two sentences, which tests write in many layouts.
@@ -15,8 +21,13 @@ TAGS = [["B-PER", "O", "B-LOC", "O"], ["O", "O", "O", "O"]]
 
 
 def read_columns(
-    folder, text, name="train.csv", purpose="train", labels=None, **columns
-):
+    folder: Path,
+    text: str,
+    name: str = "train.csv",
+    purpose: Purpose = "train",
+    labels: Sequence[str] | None = None,
+    **columns: Any,
+) -> Sequence[NerExample]:
     """Writes the file of a set, and returns its examples."""
     (folder / name).write_bytes(text.encode())
     options = NerOptions(labels=labels, **columns)
@@ -24,11 +35,11 @@ def read_columns(
     return reader.read(purpose)
 
 
-def words_of(examples):
+def words_of(examples: Iterable[NerExample]) -> list[Sequence[str]]:
     """Returns the words of each example."""
     return [example.words for example in examples]
 
 
-def tags_of(examples):
+def tags_of(examples: Iterable[NerExample]) -> list[Sequence[str] | None]:
     """Returns the tags of each example's words."""
     return [example.labels for example in examples]

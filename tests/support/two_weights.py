@@ -7,23 +7,32 @@ For example:
 """
 
 import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias
 
 import keras
 import numpy as np
 import tensorflow as tf
+from numpy.typing import NDArray
 
 import modeling
 from command_line import config_values
 from command_line.flags import flag, group
 from data.io.tfrecords import trim_padding
+from files.paths import StrPath
 from modeling.base_loss import BatchLoss
-from training.loop.callbacks import Callback
+from modeling.tensors import Features, Tensor
+from training.loop.callbacks import Callback, Logs
 from training.loop.train_step import TrainStep
 from training.loop.trainer import Trainer
 from training.optimizers import optimization
+from training.optimizers.adamw import TrainingOptimizer
 from training.run.run_folder import RunFolder
 from training.start import StartingPoint
 from training.training_config import TrainingConfig, TrainingFlags
+
+# {name: array [B, ...]}
+Batch: TypeAlias = Mapping[str, NDArray[Any]]
 
 BATCH_SIZE = 2
 
@@ -31,29 +40,36 @@ BATCH_SIZE = 2
 class Pair(keras.Model):
     """Multiplies the features `factor` and `zero` by one weight each."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__(name="pair")
         self.one = self.add_weight(shape=(), initializer="ones", name="one")
         self.zero = self.add_weight(shape=(), initializer="zeros", name="zero")
         self.built = True
 
-    def draw_seed(self):
+    def draw_seed(self) -> Tensor:
         return tf.zeros([2], tf.int32)
 
-    def call(self, features, training=None, seed=None):
+    def call(
+        self,
+        features: Features,
+        training: bool | None = None,
+        seed: Tensor | None = None,
+    ) -> tuple[Tensor, Tensor]:
         del training, seed
         return features["factor"] * self.one, self.zero * features["zero"]
 
 
-class Sum(BatchLoss):
+class Sum(BatchLoss[tuple[Tensor, Tensor]]):
     """Sums the products. The root of a 0 makes the gradient infinite."""
 
     terms = ("part",)
 
-    def weights(self, features):
+    def weights(self, features: Features) -> dict[str, Tensor]:
         return {"part": tf.cast(tf.size(features["factor"]), tf.float32)}
 
-    def sums(self, outputs, features):
+    def sums(
+        self, outputs: tuple[Tensor, Tensor], features: Features
+    ) -> dict[str, Tensor]:
         product, zero = outputs
         roots = tf.where(features["zero"] > 0, tf.sqrt(zero), 0.0)
         return {"part": tf.reduce_sum(product) + tf.reduce_sum(roots)}
@@ -62,10 +78,10 @@ class Sum(BatchLoss):
 class OnStep(Callback):
     """Calls a function with the number and the logs of each step."""
 
-    def __init__(self, function):
+    def __init__(self, function: Callable[[int, Logs], bool | None]) -> None:
         self._function = function
 
-    def on_step(self, step, logs):
+    def on_step(self, step: int, logs: Logs) -> bool | None:
         return self._function(step, logs)
 
 
@@ -84,11 +100,11 @@ class Config(TrainingConfig):
     at_once: int = flag(1, "Number of steps in one call.")
 
     @property
-    def steps_per_call(self):
+    def steps_per_call(self) -> int:
         return self.at_once
 
 
-def create_config(output_dir, **changes):
+def create_config(output_dir: StrPath, **changes: object) -> Config:
     """Returns a configuration that keeps all checkpoints."""
     defaults = {
         "keep_checkpoint_max": 0,
@@ -103,7 +119,10 @@ def create_config(output_dir, **changes):
 class GivenBatches(Trainer):
     """A Trainer that gets its batches from the caller, not from files."""
 
-    def create_dataset(self, batches):
+    def create_dataset(
+        self,
+        batches: Any,  # noqa: ANN401  Sequence[Batch] in place of Records
+    ) -> tf.data.Dataset[Any]:
         """Returns the batches, of which the first is the next step's."""
         rows = {
             name: _as_read(np.concatenate([batch[name] for batch in batches]))
@@ -114,30 +133,32 @@ class GivenBatches(Trainer):
         return dataset.map(trim_padding) if self.config.unpads else dataset
 
 
-def _as_read(values):
+def _as_read(values: NDArray[Any]) -> NDArray[Any]:
     """Returns an array with the type of features that are read from a file."""
     is_float = values.dtype.kind == "f"
     return values.astype(np.float32 if is_float else np.int32)
 
 
 def create_trainer(
-    output_dir,
-    precision="float32",
-    strategy=None,
-    model=None,
-    loss=None,
-    num_steps=(100, 0),
-    **changes,
-):
+    output_dir: StrPath,
+    precision: str = "float32",
+    strategy: tf.distribute.Strategy | None = None,
+    model: Any = None,  # noqa: ANN401  a TaskModel, or like one
+    loss: BatchLoss[Any] | None = None,
+    num_steps: tuple[int, int] = (100, 0),
+    **changes: Any,
+) -> GivenBatches:
     """Returns a Trainer of a run in `output_dir`, by default of a Pair.
 
     `num_steps` are the numbers of training and warmup steps.
     """
     changes.setdefault("learning_rate", 0.1)
     config = create_config(output_dir, **changes)
-    optimizer = optimization.create_optimizer(config.optimizer, *num_steps)
+    plain = optimization.create_optimizer(config.optimizer, *num_steps)
+    optimizer: TrainingOptimizer = plain
     if precision == "float16":
-        optimizer = keras.optimizers.LossScaleOptimizer(optimizer)
+        optimizer = keras.optimizers.LossScaleOptimizer(plain)
+    # A Pair is no TaskModel, but has all that a Trainer uses of one.
     model = model or Pair()
     step = TrainStep(
         model=model,
@@ -156,14 +177,16 @@ def create_trainer(
     return GivenBatches(model, config, RunFolder.open(start), step)
 
 
-def batches(factors, zeros=None):
+def batches(
+    factors: Sequence[float], zeros: Sequence[float] | None = None
+) -> list[Batch]:
     """Returns one batch for each factor, then batches of factor 1."""
-    factors = np.append(factors, np.ones(100)).astype(np.float32)
-    zeros = np.zeros_like(factors) if zeros is None else zeros
+    all_factors = np.append(factors, np.ones(100)).astype(np.float32)
+    all_zeros = np.zeros_like(all_factors) if zeros is None else zeros
     return [
         {
             "factor": np.full(BATCH_SIZE, factor),
             "zero": np.full(BATCH_SIZE, zero),
         }
-        for factor, zero in zip(factors, zeros, strict=False)
+        for factor, zero in zip(all_factors, all_zeros, strict=False)
     ]

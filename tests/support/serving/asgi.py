@@ -7,9 +7,13 @@ For example:
 
 import asyncio
 import json
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message
 
 
-async def post(server, path, body):
+async def post(server: "ASGIApp", path: str, body: object) -> tuple[int, Any]:
     """Returns (status, parsed JSON) of the reply to a client that waits.
 
     Args:
@@ -20,11 +24,11 @@ async def post(server, path, body):
     sent = []
     unread = [{"type": "http.request", "body": json.dumps(body).encode()}]
 
-    async def receive():
+    async def receive() -> "Message":
         # A client that is gone would be told here.
         return unread.pop() if unread else await asyncio.Future()
 
-    async def send(message):
+    async def send(message: "Message") -> None:
         sent.append(message)
 
     scope = {

@@ -8,22 +8,24 @@ For example:
 import csv
 import json
 import random
+from pathlib import Path
+from typing import Any
 
 WORDS = ["the", "boat", "of", "sea", "light", "harbor", "keeper", "storm"]
 
 
-def make_text(rng):
+def make_text(rng: random.Random) -> str:
     """Returns a text of up to twelve words."""
     return " ".join(rng.choices(WORDS, k=rng.randint(1, 12)))
 
 
-def write_texts(path, number):
+def write_texts(path: Path, number: int) -> None:
     """Writes a text in each line of a file."""
     rng = random.Random(5)
     path.write_text("".join(f"{make_text(rng)}\n" for _ in range(number)))
 
 
-def shards_of(folder, stem):
+def shards_of(folder: Path, stem: str) -> dict[str, bytes]:
     """Returns {name without the stem: bytes} of the shards of an output."""
     return {
         path.name.removeprefix(stem): path.read_bytes()
@@ -31,13 +33,13 @@ def shards_of(folder, stem):
     }
 
 
-def read_rows(folder, stem):
+def read_rows(folder: Path, stem: str) -> list[Any]:
     """Returns the rows of all shards of JSON lines."""
     parts = shards_of(folder, stem).values()
     return [json.loads(line) for part in parts for line in part.splitlines()]
 
 
-def write_inputs(folder):
+def write_inputs(folder: Path) -> None:
     """Writes in.jsonl, and its first 200 rows in part-0.csv to part-3.csv.
 
     Row 7 has an empty text, and row 11 no text. Only row 1490 has the key

@@ -11,9 +11,14 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Self, TypeVar
 
 from tests.support.golden import ROOT
 from tests.support.waiting import wait_until
+
+T = TypeVar("T")
 
 
 class Cluster:
@@ -30,19 +35,25 @@ class Cluster:
         workers: subprocess.Popen of each worker.
     """
 
-    def __init__(self, folder, num_workers=2, **environment):
+    def __init__(
+        self, folder: Path, num_workers: int = 2, **environment: str
+    ) -> None:
         self._folder = folder
         self._num_workers = num_workers
         self._environment = {"PYTHONPATH": str(ROOT)} | environment
-        self._processes = []
+        self._processes: list[subprocess.Popen[bytes]] = []
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         self._folder.mkdir(parents=True, exist_ok=True)
         with contextlib.ExitStack() as stack:
             stack.callback(self._stop)
             file = self._folder / "scheduler.json"
-            arguments = ("--port=0", f"--scheduler-file={file}")
-            self._start("dask_scheduler", "--host=127.0.0.1", *arguments)
+            self._start(
+                "dask_scheduler",
+                "--host=127.0.0.1",
+                "--port=0",
+                f"--scheduler-file={file}",
+            )
             self.address = self._wait(lambda: _read_address(file))
             scratch = f"--local-directory={self._folder}"
             arguments = (self.address, "--nthreads=1", "--no-nanny", scratch)
@@ -55,14 +66,14 @@ class Cluster:
             stack.pop_all()
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         self._stop()
 
-    def log(self):
+    def log(self) -> str:
         """Returns what all processes have logged."""
         return (self._folder / "dask.log").read_text(errors="replace")
 
-    def _start(self, module, *arguments):
+    def _start(self, module: str, *arguments: str) -> subprocess.Popen[bytes]:
         command = [sys.executable, "-m", f"distributed.cli.{module}"]
         with open(self._folder / "dask.log", "ab") as log:
             process = subprocess.Popen(
@@ -75,14 +86,14 @@ class Cluster:
         self._processes.append(process)
         return process
 
-    def _stop(self):
+    def _stop(self) -> None:
         for process in self._processes:
             process.kill()
         for process in self._processes:
             process.wait()
 
-    def _wait(self, condition):
-        def find_while_alive():
+    def _wait(self, condition: Callable[[], T | None]) -> T:
+        def find_while_alive() -> T | None:
             is_alive = all(one.poll() is None for one in self._processes)
             result = condition()
             assert result or is_alive, self.log()
@@ -91,6 +102,10 @@ class Cluster:
         return wait_until(find_while_alive, self.log)
 
 
-def _read_address(file):
-    with contextlib.suppress(OSError, ValueError):
-        return json.loads(file.read_text())["address"]
+def _read_address(file: Path) -> str | None:
+    try:
+        address: str = json.loads(file.read_text())["address"]
+    except (OSError, ValueError):
+        # The scheduler has not written it yet.
+        return None
+    return address

@@ -9,13 +9,14 @@ from pathlib import Path
 
 import pytest
 
+from files.paths import StrPath
 from imports.installation import install_command
 from serving import engines
 from tests.support import fresh_process
 from tests.support.serving.exports import INSTALLED
 
 
-def needs(name):
+def needs(name: engines.EngineName) -> pytest.MarkDecorator:
     """Returns a mark that skips a test if an engine is not installed."""
     package = engines.RUNTIMES[name].package
     reason = f"needs {install_command(package)}"
@@ -36,13 +37,13 @@ sys.meta_path.insert(0, Refuse())
 PREDICT = 'import runpy\nrunpy.run_path("predict.py", run_name="__main__")'
 
 
-def run_predict(script, *arguments, text=""):
+def run_predict(script: str, *arguments: StrPath, text: str = "") -> str:
     """Runs a program that has only what requirements/predict.txt lists."""
     done = fresh_process.run("-c", BLOCK + script, *arguments, text=text)
     return done.check().stdout
 
 
-def saturates():
+def saturates() -> bool:
     """Returns whether this CPU sums pairs of int8 products in 16 bits."""
     cpu = Path("/proc/cpuinfo")
     text = cpu.read_text(encoding="utf-8") if cpu.exists() else ""

@@ -89,7 +89,13 @@ class ServerProcess:
             return self.script.finish().status
 
 
-def ask(connection, method, path, body=None, headers=None):
+def ask(
+    connection: http.client.HTTPConnection,
+    method: str,
+    path: str,
+    body: Any = None,  # noqa: ANN401  JSON, text, or what http.client sends
+    headers: Mapping[str, str] | None = None,
+) -> tuple[int, Any, http.client.HTTPMessage]:
     """Returns (status, parsed JSON or text, headers) of a reply."""
     if isinstance(body, dict | list):
         body = json.dumps(body)

@@ -5,10 +5,13 @@ For example:
     check_bytes(passage, model.answer("Who?", passage))
 """
 
+from collections.abc import Mapping
+from typing import Any
+
 from data.squad.squad_examples import WORD
 
 
-def check_bytes(context, answer):
+def check_bytes(context: str, answer: Mapping[str, Any]) -> None:
     """Checks that the bytes are the answer's, white space aside."""
     if answer["start_byte"] < 0:
         assert answer["answer"] in ("", "empty")

@@ -5,26 +5,33 @@ For example:
     @pytest.mark.parametrize("case", CASES)
 """
 
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
 import numpy as np
+from numpy.typing import NDArray
 
 from data.squad import passage_windows
-from data.squad.squad_examples import read_squad_examples
+from data.squad.squad_examples import SquadExample, read_squad_examples
 from data.squad.squad_options import DecodingOptions, WindowOptions
 from data.squad.squad_questions import read_squad_file
 from data.text import tokenization
 from tests.support import golden
 
+# A case of cases.json, and the folder of its files.
+Case: TypeAlias = Mapping[str, Any]
+
 CASES = golden.cases("squad")
 
 
-def window_options(case):
+def window_options(case: Case) -> WindowOptions:
     """Returns how a case cuts its passages."""
     return WindowOptions(
         case["max_seq_length"], case["doc_stride"], case["max_query_length"]
     )
 
 
-def decoding_options(case):
+def decoding_options(case: Case) -> DecodingOptions:
     """Returns how a case chooses its answers."""
     return DecodingOptions(
         case["n_best_size"],
@@ -34,14 +41,20 @@ def decoding_options(case):
     )
 
 
-def load_tokenizer(case):
+def load_tokenizer(case: Case) -> tokenization.FullTokenizer:
     """Returns the tokenizer of a case."""
     return tokenization.FullTokenizer(
         case["folder"] / case["vocab_file"], case["do_lower_case"]
     )
 
 
-def load_case(case, file_key, is_training):
+def load_case(
+    case: Case, file_key: str, is_training: bool
+) -> tuple[
+    list[SquadExample],
+    list[passage_windows.SquadFeatures],
+    dict[str, NDArray[Any]],
+]:
     """Returns a case's examples, its features and what was recorded."""
     folder, tokenizer = case["folder"], load_tokenizer(case)
     examples = read_squad_examples(

@@ -6,29 +6,44 @@ For example:
 """
 
 import dataclasses
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
 
 from data.squad import passage_windows
-from data.squad.squad_examples import read_squad_examples
+from data.squad.squad_examples import SquadExample, read_squad_examples
 from data.squad.squad_options import WindowOptions
 from data.squad.squad_questions import read_squad_file
-from tests.support.squad.squad_files import write_squad
+from data.text.tokenization import FullTokenizer
+from tests.support.squad.squad_files import Question, write_squad
 
 OPTIONS = WindowOptions(max_seq_length=12, doc_stride=4, max_query_length=4)
 
 
-def read_examples(folder, questions, context, training=True, **options):
+def read_examples(
+    folder: Path,
+    questions: Iterable[Question],
+    context: str,
+    training: bool = True,
+    **options: Any,
+) -> list[SquadExample]:
     """Writes questions about a passage, and returns their examples."""
     path = write_squad(folder / "squad.json", questions, context)
     return read_squad_examples(read_squad_file(path), training, **options)
 
 
 def create_windows(
-    folder, tokenizer, context, *answers, training=False, **options
-):
+    folder: Path,
+    tokenizer: FullTokenizer,
+    context: str,
+    *answers: tuple[int, str],
+    training: bool = False,
+    **options: Any,
+) -> tuple[list[SquadExample], list[passage_windows.SquadFeatures]]:
     """Returns the examples and the windows of a passage with one question."""
     examples = read_examples(folder, [[*answers]], context, training)
-    options = dataclasses.replace(OPTIONS, **options)
+    windowing = dataclasses.replace(OPTIONS, **options)
     windows = passage_windows.create_squad_features(
-        examples, tokenizer, options, training
+        examples, tokenizer, windowing, training
     )
     return examples, list(windows)

@@ -6,17 +6,24 @@ For example:
 """
 
 import json
+from pathlib import Path
+from typing import Any
 
 from data.classification.classification_options import TableOptions
 from data.classification.classification_reader import TABLE_USES
-from data.sets.split_names import SET_OF_PURPOSE
+from data.classification.table_processor import TableProcessor
+from data.sets.split_names import SET_OF_PURPOSE, Purpose
 from data.tables.data_file_options import DataFileOptions
 
 # {name of a set: its purpose}
-PURPOSES = {name: purpose for purpose, name in SET_OF_PURPOSE.items()}
+PURPOSES: dict[str, Purpose] = {
+    name: purpose for purpose, name in SET_OF_PURPOSE.items()
+}
 
 
-def create_processor(folder, data_file=None, **kwargs):
+def create_processor(
+    folder: Path, data_file: str | None = None, **kwargs: Any
+) -> TableProcessor:
     """Returns the reader of a folder's tables, or of one --data_file."""
     data = DataFileOptions(data_file=data_file)
     options = TableOptions(**kwargs)
@@ -25,7 +32,9 @@ def create_processor(folder, data_file=None, **kwargs):
     )
 
 
-def read_examples(folder, name, text, **kwargs):
+def read_examples(
+    folder: Path, name: str, text: str | list[object], **kwargs: Any
+) -> list[tuple[Any, ...]]:
     """Writes a table, and returns the contents of its examples.
 
     A text that is a list becomes lines of JSON.
@@ -41,12 +50,16 @@ def read_examples(folder, name, text, **kwargs):
     ]
 
 
-def labels_of(folder, name, text, **kwargs):
+def labels_of(
+    folder: Path, name: str, text: str | list[object], **kwargs: Any
+) -> list[Any]:
     """Writes a table, and returns the labels of its examples."""
     return [label for *_, label in read_examples(folder, name, text, **kwargs)]
 
 
-def labels_of_train(folder, text, name="train.csv", **kwargs):
+def labels_of_train(
+    folder: Path, text: str, name: str = "train.csv", **kwargs: Any
+) -> list[str] | None:
     """Writes the train set, and returns the labels of the task."""
     (folder / name).write_text(text)
     return create_processor(folder, **kwargs).labels()

@@ -6,11 +6,15 @@ For example:
 """
 
 import gzip
+from pathlib import Path
+from typing import Any
 
 from data.tables.table_formats import Layout, read_rows
 
 
-def read_table(folder, name, data, **layout):
+def read_table(
+    folder: Path, name: str, data: str | bytes, **layout: Any
+) -> list[tuple[int, Any]]:
     """Writes a table to a file in `folder`, and returns its (number, row)s.
 
     `layout` replaces fields of the Layout. By default nothing is known of the
@@ -25,12 +29,14 @@ def read_table(folder, name, data, **layout):
     return rows
 
 
-def read_only_rows(folder, name, data, **layout):
+def read_only_rows(
+    folder: Path, name: str, data: str | bytes, **layout: Any
+) -> list[Any]:
     """Returns the rows that `read_table` does, without their numbers."""
     return [row for _, row in read_table(folder, name, data, **layout)]
 
 
-def write_table(path, data):
+def write_table(path: Path, data: str | bytes) -> Path:
     """Writes a text or bytes to a file, packed if it is a .gz. Returns path."""
     data = data.encode() if isinstance(data, str) else data
     path.write_bytes(gzip.compress(data) if path.suffix == ".gz" else data)

@@ -6,14 +6,24 @@ For example:
 """
 
 import zipfile
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+from typing import TypeAlias
 from xml.sax.saxutils import escape
+
+# None, a value, or a formula: without a value, or (formula, value).
+Cell: TypeAlias = str | float | bool | bytes | tuple[str, object] | None
 
 _NAME = "http://schemas.openxmlformats.org"
 _MAIN = f'xmlns="{_NAME}/spreadsheetml/2006/main"'
 _LINK = f'xmlns:r="{_NAME}/officeDocument/2006/relationships"'
 
 
-def write_workbook(path, sheets, hidden=()):
+def write_workbook(
+    path: Path,
+    sheets: Mapping[str, Sequence[Sequence[Cell]]],
+    hidden: Collection[str] = (),
+) -> Path:
     """Writes a workbook of {name of a sheet: rows}.
 
     A cell is a text, a number, a truth, None, or a formula: bytes such as
@@ -65,7 +75,7 @@ def write_workbook(path, sheets, hidden=()):
     return path
 
 
-def _row(number, cells):
+def _row(number: int, cells: Sequence[Cell]) -> str:
     written = (
         _cell(f"{chr(65 + column)}{number}", cell)
         for column, cell in enumerate(cells)
@@ -73,7 +83,7 @@ def _row(number, cells):
     return f'<row r="{number}">{"".join(written)}</row>'
 
 
-def _cell(place, cell):
+def _cell(place: str, cell: Cell) -> str:
     if cell is None:
         return ""
     if isinstance(cell, bytes):

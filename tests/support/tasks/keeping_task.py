@@ -5,6 +5,12 @@ For example:
     task = BatchKeepingTask(tmp_path, lengths=[16, 7])
 """
 
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from data.arrays import FloatArray
+from files.paths import StrPath
 from model_folders import presets
 from modeling import BertConfig
 from tests.support.serving import exports
@@ -12,6 +18,7 @@ from tests.support.tasks import toy_task
 from training import export_scores
 from training.run.run_folder import RunFolder
 from training.sets import splits
+from training.task import Batches, Split
 
 LENGTH = exports.LENGTH
 
@@ -19,7 +26,12 @@ LENGTH = exports.LENGTH
 class BatchKeepingTask(toy_task.ToyTask):
     """Keeps the features and outputs of each batch of `lengths` WordPieces."""
 
-    def __init__(self, folder, lengths, max_seq_length=LENGTH):
+    def __init__(
+        self,
+        folder: StrPath,
+        lengths: Sequence[int],
+        max_seq_length: int = LENGTH,
+    ) -> None:
         self.lengths, self.num_examples = lengths, len(lengths)
         self.max_seq_length = max_seq_length
         flags = {"max_seq_length": max_seq_length, "do_eval": True}
@@ -30,18 +42,20 @@ class BatchKeepingTask(toy_task.ToyTask):
         )
         super().__init__(self.start)
 
-    def length(self, number):
+    def length(self, number: int) -> int:
         return self.lengths[number]
 
-    def evaluate(self, split, batches):
+    def evaluate(
+        self, split: Split[int, None], batches: Batches[FloatArray]
+    ) -> dict[str, float]:
         self.batches = [*batches]
         return {"count": len(self.batches)}
 
-    def evaluate_export(self, folder):
+    def evaluate_export(self, folder: Path) -> dict[str, float]:
         """Returns the scores of an export on the task's records."""
         state = RunFolder.open(self.start).state
         written = splits.write_splits(self, state)
-        kind = presets.read_preset(folder).model_class
+        kind: Any = presets.read_preset(folder).model_class
         return export_scores.evaluate_export(
             self, kind, folder, [*written.values()]
         )

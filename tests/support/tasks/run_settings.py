@@ -5,10 +5,16 @@ For example:
     start_or_resume(tmp_path, settings={"task_name": "mrpc"})
 """
 
+from collections.abc import Sequence
+from pathlib import Path
+
 import modeling
 from model_folders import model_json, presets
+from model_folders.model_entries import TrainingSettings
+from modeling.base_task_model import TaskModel
 from tests.support import models
 from tests.support.tasks import toy_task
+from training.fine_tuning_config import FineTuningConfig
 from training.run.resuming import check_resumed, settings_to_record
 from training.run.run_folder import RunFolder
 
@@ -16,14 +22,19 @@ from training.run.run_folder import RunFolder
 RECORDS = [["eval.tfrecord", 5, 1]]
 
 
-def touch_checkpoint(folder):
+def touch_checkpoint(folder: Path) -> Path:
     """Makes a folder one with a checkpoint, so that its settings count."""
     for end in ("index", "data-00000-of-00001"):
         (folder / f"model.ckpt-1.{end}").touch()
     return folder
 
 
-def begin_run(config, model, settings, labels=None):
+def begin_run(
+    config: FineTuningConfig,
+    model: TaskModel,
+    settings: TrainingSettings,
+    labels: Sequence[str] | None = None,
+) -> None:
     """Describes a model in a run's folder, as the start of a run does."""
     start = toy_task.create_start(config, model.config)
     run_folder = RunFolder.open(start, labels)
@@ -31,13 +42,16 @@ def begin_run(config, model, settings, labels=None):
     run_folder.write_description(model)
 
 
-def start_or_resume(folder, settings, **flags):
+def start_or_resume(
+    folder: Path, settings: TrainingSettings, **flags: object
+) -> None:
     """Checks settings against those of a run, if it has any; records them."""
     config = toy_task.create_config(folder, max_seq_length=8, **flags)
-    preset = presets.read_preset(folder, "--output_dir", is_own_run=True)
-    if not (folder / model_json.MODEL_JSON_FILE).exists():
-        # The run begins.
-        preset = None
+    preset = None
+    read = presets.read_preset(folder, "--output_dir", is_own_run=True)
+    # Without this file, the run begins.
+    if (folder / model_json.MODEL_JSON_FILE).exists():
+        preset = read
     check_resumed(config, preset, settings)
     settings = settings_to_record(config, preset, settings)
     bert_config = modeling.BertConfig(**models.TINY)

@@ -6,7 +6,9 @@ For example:
     ask_model(model, PARSE_NUMBER_TASK, [{"text": "1.5"}])
 """
 
+from collections.abc import Callable
 from types import SimpleNamespace
+from typing import Any
 
 from serving.tasks import text_task
 from serving.tasks.request_fields import Field
@@ -20,7 +22,7 @@ PARSE_NUMBER_TASK = text_task.TextTask(
 )
 
 
-def create_model(run_all):
+def create_model(run_all: Callable[..., Any]) -> SimpleNamespace:
     """Returns a model for the task, whose engine computes with a function."""
     engine = SimpleNamespace(run_all=run_all)
     return SimpleNamespace(engine=engine, max_seq_length=8, pads=False)

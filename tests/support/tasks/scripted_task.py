@@ -6,13 +6,21 @@ For example, the second of three epochs is the best one:
 """
 
 import shutil
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from data.arrays import FloatArray
 from files.json_files import read_json
 from model_folders.checkpoint_folders import checkpoint_steps
 from tests.support.checkpoints import values
+from tests.support.script_runner import Flags
 from tests.support.tasks import toy_task
+from training.fine_tuning_config import FineTuningConfig
+from training.start import StartingPoint
+from training.task import Batches, Split
 
 LENGTH = 4
 EXAMPLES = 8
@@ -35,27 +43,39 @@ class ScriptedTask(toy_task.ToyTask):
     num_examples = EXAMPLES
     max_seq_length = LENGTH
 
-    def __init__(self, start, find_accuracy, first_example):
+    def __init__(
+        self,
+        start: StartingPoint[FineTuningConfig],
+        find_accuracy: Callable[[], float],
+        first_example: int,
+    ) -> None:
         super().__init__(start)
         self.find_accuracy = find_accuracy
         self.first_example = first_example
 
-    def read_examples(self, split_name):
+    def read_examples(self, split_name: str) -> range:
         first = self.first_example if split_name == "eval" else 0
         return range(first, first + self.num_examples)
 
-    def evaluate(self, split, batches):
+    def evaluate(
+        self, split: Split[int, None], batches: Batches[FloatArray]
+    ) -> dict[str, float]:
         assert len(list(batches)) == 1
         accuracy = self.find_accuracy()
         return {"accuracy": accuracy, "f1": 1 - accuracy}
 
-    def write_predictions(self, split, batches, output_dir):
+    def write_predictions(
+        self,
+        split: Split[int, None],
+        batches: Batches[FloatArray],
+        output_dir: str,
+    ) -> dict[str, float]:
         (logits,) = (outputs for _, outputs in batches)
         np.save(f"{output_dir}/logits.npy", logits)
         return {}
 
 
-def create_options(tmp_path):
+def create_options(tmp_path: Path) -> Flags:
     """Returns flags of a run of three epochs that evaluates each of them."""
     return toy_task.create_run(
         tmp_path,
@@ -70,7 +90,12 @@ def create_options(tmp_path):
     )
 
 
-def run_task(options, accuracies, first_example=0, **changes):
+def run_task(
+    options: Flags,
+    accuracies: Iterable[float],
+    first_example: int = 0,
+    **changes: object,
+) -> None:
     """Runs a command that must evaluate as often as there are accuracies.
 
     Args:
@@ -88,12 +113,14 @@ def run_task(options, accuracies, first_example=0, **changes):
     assert not [*left], "the command has evaluated less often"
 
 
-def run_without_training(options, accuracies, **changes):
+def run_without_training(
+    options: Flags, accuracies: Iterable[float], **changes: Any
+) -> None:
     """Runs a command that does not train, as `run_task` does."""
     return run_task(options, accuracies, **WITHOUT_TRAINING | changes)
 
 
-def exported_steps(folder):
+def exported_steps(folder: Path) -> set[int]:
     """Returns the set of steps whose weights the last command exported.
 
     Several steps may have the same weights.
@@ -110,12 +137,13 @@ def exported_steps(folder):
     return steps
 
 
-def recorded_best_step(folder):
+def recorded_best_step(folder: Path) -> int:
     """Returns the best step that a run's description names."""
-    return read_json(folder / "run/model.json")["best_step"]
+    best_step: int = read_json(folder / "run/model.json")["best_step"]
+    return best_step
 
 
-def remove_checkpoints(folder):
+def remove_checkpoints(folder: Path) -> None:
     """Removes the checkpoints of a run, but not its best step."""
     for file in folder.glob("model.ckpt-*"):
         file.unlink()

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from data.arrays import FloatArray
+from files.json_files import JsonObject
 from model_folders.checkpoint_folders import checkpoint_steps
 from tests.support import events, script_runner
 from tests.support.checkpoints import assert_same_bits, values
@@ -99,7 +100,7 @@ def check_resume(
     killed.parent.mkdir()
     kill_when = kill_when or (lambda run: (run / "model.ckpt-4.index").exists())
 
-    def run(kill_when=lambda: False):
+    def run(kill_when: Callable[[], bool] = lambda: False) -> Done:
         return script_runner.run(script, folder, kill_when=kill_when, **more)
 
     done = run(lambda: kill_when(killed))
@@ -117,14 +118,18 @@ def check_resume(
     assert read_history(killed) == read_history(undisturbed)
 
 
-def read_history(run):
+def read_history(run: Path) -> list[JsonObject]:
     """Returns the lines of a history, without what differs from run to run."""
-    lines = history.read_history(run / history.HISTORY_FILE)
-    for line in lines:
-        del line["hours"]
-        for name in list(line["metrics"]):
-            if name.endswith(("_per_second", "_gib")):
-                del line["metrics"][name]
+    lines = []
+    for line in history.read_history(run / history.HISTORY_FILE):
+        kept: JsonObject = {**line}
+        del kept["hours"]
+        kept["metrics"] = {
+            name: value
+            for name, value in line["metrics"].items()
+            if not name.endswith(("_per_second", "_gib"))
+        }
+        lines.append(kept)
     return lines
 
 

@@ -6,18 +6,26 @@ For example:
     split = create_split("eval", examples)
 """
 
+from collections.abc import Sequence
+from typing import Any
+
 from command_line import config_values
+from data.io.tfrecords import Records
+from files.paths import StrPath
 from tests.support.models import SMALL
 from tests.support.tasks.toy_task import (
     create_flags,
     create_start,
     load_tokenizer,
 )
-from training.fine_tuning_config import DataFileConfig
+from training.fine_tuning_config import DataFileConfig, FineTuningConfig
+from training.start import StartingPoint
 from training.task import Split
 
 
-def create_task_start(folder, **flags):
+def create_task_start(
+    folder: StrPath, **flags: object
+) -> StartingPoint[FineTuningConfig]:
     """Returns the start of a command that fine-tunes a network of one block."""
     config = config_values.create_config(
         DataFileConfig, **create_flags(folder, **flags)
@@ -25,11 +33,13 @@ def create_task_start(folder, **flags):
     return create_start(config, SMALL, load_tokenizer())
 
 
-def create_split(name, examples, origins=()):
+def create_split(
+    name: str, examples: Sequence[Any], origins: Sequence[Any] = ()
+) -> Split[Any, Any]:
     """Returns a split of these examples, as `Task.evaluate` gets it."""
     return Split(
         name=name,
-        records=None,
+        records=Records([], {}),
         num_examples=len(examples),
         num_records=len(origins) or len(examples),
         checksum=0,

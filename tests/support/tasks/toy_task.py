@@ -7,7 +7,7 @@ For example:
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import keras
 
@@ -19,6 +19,8 @@ from data.io.tf_examples import encode_example
 from data.text.tokenization import FullTokenizer
 from files.paths import StrPath
 from modeling import losses
+from modeling.bert import EncoderOutputs
+from modeling.tensors import Features, Tensor
 from tests.support import script_runner
 from tests.support.models import write_config
 from tests.support.script_runner import Flags
@@ -125,10 +127,18 @@ class BertClassifier(modeling.BertClassifier):
     is BertClassifier, because descriptions of a model contain it.
     """
 
-    def encode(self, features, training, seed):
+    def encode(
+        self, features: Features, training: bool, seed: Tensor | None
+    ) -> tuple[EncoderOutputs, Tensor | None]:
         words = self.bert.embeddings.word_embeddings
         embedded = keras.ops.take(words, features["input_ids"], axis=0)
-        outputs = {"pooled_output": keras.ops.mean(embedded, axis=1)}
+        pooled = keras.ops.mean(embedded, axis=1)
+        outputs: EncoderOutputs = {
+            "embedding_output": embedded,
+            "all_encoder_layers": [embedded],
+            "sequence_output": embedded,
+            "pooled_output": pooled,
+        }
         if training and seed is None:
             seed = self.draw_seed()
         return outputs, seed
@@ -179,11 +189,20 @@ class ToyTask(task.Task[int, None, FloatArray]):
     def feature_spec(self, split_name: str) -> feature_specs.Spec:
         return feature_specs.classifier_features(self.max_seq_length)
 
-    def create_model(self, bert_config, **options):
+    def create_model(
+        self, bert_config: modeling.BertConfig, **options: Any
+    ) -> BertClassifier:
         return BertClassifier(bert_config, 2, **options)
 
-    def evaluate(self, split, batches):
+    def evaluate(
+        self, split: task.Split[int, None], batches: task.Batches[FloatArray]
+    ) -> dict[str, float]:
         return {"accuracy": 0.5}
 
-    def write_predictions(self, split, batches, output_dir):
+    def write_predictions(
+        self,
+        split: task.Split[int, None],
+        batches: task.Batches[FloatArray],
+        output_dir: str,
+    ) -> dict[str, float]:
         return {}

@@ -5,6 +5,9 @@ For example:
     logits = served.model(pack(served, ["A boat."]))
 """
 
+from collections.abc import Sequence
+from types import SimpleNamespace
+
 import tensorflow as tf
 
 import extract_features
@@ -13,12 +16,19 @@ from data.classification.classification_examples import (
     convert_single_example,
 )
 from data.text import packing_layer
+from data.text.tokenization import FullTokenizer
+from modeling.tensors import Features
 from tests.support.serving.exports import LENGTH
 
 
-def pack(served, text_a, text_b=None):
+def pack(
+    served: SimpleNamespace,
+    text_a: Sequence[str],
+    text_b: Sequence[str] | None = None,
+) -> Features:
     """Returns run_classifier.py's inputs of texts, int32 [N, LENGTH]."""
-    pairs = zip(text_a, text_b or [None] * len(text_a), strict=True)
+    no_texts: list[None] = [None] * len(text_a)
+    pairs = zip(text_a, text_b or no_texts, strict=True)
     examples = [InputExample(i, *each, "0") for i, each in enumerate(pairs)]
     (features,) = extract_features.create_batches(
         examples, served.tokenizer, LENGTH, len(examples), trim=False
@@ -26,9 +36,15 @@ def pack(served, text_a, text_b=None):
     return features
 
 
-def check_packed(tokenizer, max_seq_length, texts_a, texts_b=None):
+def check_packed(
+    tokenizer: FullTokenizer,
+    max_seq_length: int,
+    texts_a: Sequence[str],
+    texts_b: Sequence[str] | None = None,
+) -> None:
     """Compares packed texts with the inputs that run_classifier.py creates."""
-    pairs = zip(texts_a, texts_b or [None] * len(texts_a), strict=True)
+    no_texts: list[None] = [None] * len(texts_a)
+    pairs = zip(texts_a, texts_b or no_texts, strict=True)
     texts = map(tf.constant, filter(None, (texts_a, texts_b)))
     layer = packing_layer.PackingLayer(tokenizer.layer, max_seq_length)
     packed = layer(*texts)

@@ -1,8 +1,13 @@
 """Texts of the tests of the preprocessor, and the features that are right."""
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 import numpy as np
 import tensorflow as tf
 
+from data.arrays import FeatureArrays
+from data.text.tokenization import FullTokenizer
 from tests.support import golden
 
 SAMPLES = golden.ROOT / "examples/samples"
@@ -12,7 +17,12 @@ LENGTH = 12
 NAMES = ["input_ids", "input_mask", "segment_ids"]
 
 
-def expected(tokenizer, texts, seconds=None, length=LENGTH):
+def expected(
+    tokenizer: FullTokenizer,
+    texts: Sequence[str],
+    seconds: Sequence[str] | None = None,
+    length: int = LENGTH,
+) -> FeatureArrays:
     """The features that the scripts create, padded to a fixed length."""
     features = tokenizer(texts, seconds, max_length=length)
     width = length - features["input_ids"].shape[1]
@@ -22,7 +32,7 @@ def expected(tokenizer, texts, seconds=None, length=LENGTH):
     }
 
 
-def assert_same(actual, features):
+def assert_same(actual: Mapping[str, Any], features: FeatureArrays) -> None:
     """Checks that features are 32-bit integers, and equal others."""
     assert sorted(actual) == NAMES
     for name, values in features.items():

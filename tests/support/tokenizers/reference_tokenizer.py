@@ -8,9 +8,12 @@ For example:
 """
 
 import unicodedata
+from collections.abc import Container
 
 
-def tokenize(text, vocab, do_lower_case):
+def tokenize(
+    text: str, vocab: Container[str], do_lower_case: bool
+) -> list[str]:
     """Returns the WordPieces of text."""
     pieces = []
     for word in basic_tokenize(text, do_lower_case):
@@ -18,7 +21,7 @@ def tokenize(text, vocab, do_lower_case):
     return pieces
 
 
-def basic_tokenize(text, do_lower_case):
+def basic_tokenize(text: str, do_lower_case: bool) -> list[str]:
     """Returns the words of text, split at white space and punctuation."""
     cleaned = ""
     for char in text:
@@ -46,7 +49,7 @@ def basic_tokenize(text, do_lower_case):
     return words
 
 
-def wordpiece(word, vocab):
+def wordpiece(word: str, vocab: Container[str]) -> list[str]:
     """Returns the WordPieces of a word, the longest first."""
     if len(word) > 200:
         return ["[UNK]"]
@@ -66,7 +69,7 @@ def wordpiece(word, vocab):
     return pieces
 
 
-def _is_chinese(cp):
+def _is_chinese(cp: int) -> bool:
     return (
         0x4E00 <= cp <= 0x9FFF
         or 0x3400 <= cp <= 0x4DBF
@@ -79,7 +82,7 @@ def _is_chinese(cp):
     )
 
 
-def _is_punctuation(char):
+def _is_punctuation(char: str) -> bool:
     cp = ord(char)
     return (
         33 <= cp <= 47

@@ -10,6 +10,7 @@ import json
 import random
 import sys
 import unicodedata
+from pathlib import Path
 
 from data.text import tokenization
 
@@ -20,7 +21,7 @@ ASSIGNED = [
 ]
 
 
-def random_strings(count, seed):
+def random_strings(count: int, seed: int) -> list[str]:
     """Strings over all assigned code points, half of them ASCII and marks."""
     rng = random.Random(seed)
     near = [char for char in ASSIGNED if ord(char) < 0x600]
@@ -33,7 +34,9 @@ def random_strings(count, seed):
     ]
 
 
-def load_recorded(path, casing):
+def load_recorded(
+    path: Path, casing: str
+) -> tuple[tokenization.FullTokenizer, list[str], list[list[int]]]:
     """Returns the tokenizer of a recording, the texts and their ids."""
     recorded = json.loads(gzip.decompress(path.read_bytes()))
     vocab = path.parent.parent / "vocab" / f"{casing}.txt"

@@ -7,9 +7,12 @@ For example:
 
 import copy
 import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
 
 TOKENS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "é", "un", "##able"]
-SAVED = {
+SAVED: dict[str, Any] = {
     "version": "1.0",
     "truncation": None,
     "padding": None,
@@ -37,7 +40,9 @@ SAVED = {
 }
 
 
-def write_tokenizer_json(path, changes=()):
+def write_tokenizer_json(
+    path: Path, changes: Iterable[tuple[str | None, str, object]] = ()
+) -> Path:
     """Writes SAVED with changes: (section or None, name, value) each."""
     saved = copy.deepcopy(SAVED)
     for section, name, value in changes:

@@ -11,13 +11,21 @@ For example:
 import copy
 import json
 import struct
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, TypeAlias, TypeVar
 
 import h5py
 import numpy as np
 import tensorflow as tf
+from numpy.random import Generator
 from tensorflow.core.protobuf.trackable_object_graph_pb2 import (
     TrackableObjectGraph,
 )
+
+T = TypeVar("T")
+# What JSON contains: None, a bool, number or text, or a list or dict of them.
+JsonValue: TypeAlias = Any
 
 GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"
 # Values of JSON that hardly any entry may have.
@@ -50,37 +58,39 @@ _SHAPES = json.loads(
 _DTYPES = ("F32", "F16", "BF16", "F64", "I64", "U8", "BOOL", "F8_E4M3", "", 5)
 
 
-def pick(random, values):
+def pick(random: Generator, values: Sequence[T]) -> T:
     """Returns one of the values."""
-    return values[random.integers(len(values))]
+    return values[int(random.integers(len(values)))]
 
 
-def _pick_json(random):
+def _pick_json(random: Generator) -> JsonValue:
     """Returns one of the values, as a copy that later changes may change."""
     return copy.deepcopy(pick(random, _VALUES))
 
 
-def change_bytes(content, random, end=None):
+def change_bytes(
+    content: bytes, random: Generator, end: int | None = None
+) -> bytes:
     """Changes, removes or adds bytes of a file, of its first `end` bytes."""
-    content = bytearray(content)
-    end = min(end or len(content), len(content))
+    changed = bytearray(content)
+    end = min(end or len(changed), len(changed))
     for _ in range(random.integers(1, 5)):
         place = int(random.integers(max(end, 1)))
         kind = random.integers(8)
         if kind == 0:
-            del content[place:]
+            del changed[place:]
         elif kind == 1:
-            content[place:place] = random.bytes(random.integers(1, 9))
+            changed[place:place] = random.bytes(int(random.integers(1, 9)))
         elif kind == 2:
-            del content[place : place + random.integers(1, 9)]
+            del changed[place : place + int(random.integers(1, 9))]
         else:
-            content[place : place + 1] = bytes([random.integers(256)])
-    return bytes(content)
+            changed[place : place + 1] = bytes([int(random.integers(256))])
+    return bytes(changed)
 
 
-def _places(value):
+def _places(value: JsonValue) -> Iterator[tuple[Any, Any]]:
     """Yields (container, key) of each value in a JSON value."""
-    items = ()
+    items: Iterable[tuple[Any, JsonValue]] = ()
     if isinstance(value, dict):
         items = value.items()
     elif isinstance(value, list):
@@ -90,7 +100,7 @@ def _places(value):
         yield from _places(inner)
 
 
-def _change_value(value, random):
+def _change_value(value: JsonValue, random: Generator) -> JsonValue:
     """Changes, adds or removes one value inside a value of JSON."""
     # Large groups, such as vocabularies, would hide the others.
     places = []
@@ -114,7 +124,7 @@ def _change_value(value, random):
     return value
 
 
-def change_json(content, random):
+def change_json(content: bytes, random: Generator) -> bytes:
     """Changes values and names of a JSON file, or its text."""
     kind = random.integers(12)
     if kind == 0:
@@ -134,7 +144,7 @@ def change_json(content, random):
     return text.encode()
 
 
-def change_safetensors(content, random):
+def change_safetensors(content: bytes, random: Generator) -> bytes:
     """Changes the header of a safetensors file."""
     kind = random.integers(10)
     size = struct.unpack("<Q", content[:8])[0]
@@ -169,7 +179,7 @@ def change_safetensors(content, random):
     return struct.pack("<Q", stated) + text + data
 
 
-def _h5_values(random):
+def _h5_values(random: Generator) -> dict[str, Any]:
     """Returns arguments of create_dataset that no reader expects."""
     number = pick(random, (0, 1, 3, 32))
     return pick(
@@ -197,9 +207,9 @@ def _h5_values(random):
     )
 
 
-def _change_h5(file, random):
+def _change_h5(file: h5py.File, random: Generator) -> None:
     """Changes one dataset, its name or its attributes in an open file."""
-    names = []
+    names: list[str] = []
     file.visit(names.append)
     sets = [name for name in names if isinstance(file[name], h5py.Dataset)]
     name = pick(random, sets)
@@ -231,7 +241,7 @@ def _change_h5(file, random):
         file.create_dataset(name, **_h5_values(random))
 
 
-def change_h5(path, random):
+def change_h5(path: Path, random: Generator) -> None:
     """Changes datasets, names, attributes or bytes of an HDF5 file."""
     if random.integers(3) == 0:
         content = path.read_bytes()
@@ -251,7 +261,7 @@ def change_h5(path, random):
                 continue
 
 
-def _changed_graph(text, random):
+def _changed_graph(text: bytes, random: Generator) -> bytes:
     """Returns a serialized graph of objects with a few changed entries."""
     if random.integers(4) == 0:
         return change_bytes(text, random)
@@ -274,10 +284,11 @@ def _changed_graph(text, random):
             value.name = pick(random, names)
         else:
             node.children.add(node_id=pick(random, (0, -1, 2**30)))
-    return graph.SerializeToString()
+    changed: bytes = graph.SerializeToString()
+    return changed
 
 
-def change_bundle(prefix, random):
+def change_bundle(prefix: Path, random: Generator) -> None:
     """Changes entries of a TensorFlow checkpoint, or bytes of its index."""
     index = prefix.with_name(f"{prefix.name}.index")
     kind = random.integers(4)

@@ -5,11 +5,16 @@ For example:
     convert(folder, tmp_path / "there", output_format="huggingface")
 """
 
+from typing import Any
+
 from command_line.flags import Parsed
+from files.paths import StrPath
 from tools import convert_checkpoint
 
 
-def convert(init_checkpoint, output_dir, **options):
+def convert(
+    init_checkpoint: StrPath, output_dir: StrPath, **options: Any
+) -> None:
     """Runs the script's main. `options` are its other flags that are set."""
     config = convert_checkpoint.Config(
         init_checkpoint=str(init_checkpoint),

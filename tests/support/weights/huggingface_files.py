@@ -6,9 +6,13 @@ For example:
 """
 
 import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import safetensors.numpy
+from numpy.typing import NDArray
 
 from tests.support.golden import ROOT
 
@@ -24,14 +28,20 @@ V, W, POSITIONS = (
 HEAD = ("classifier.weight", "classifier.bias")
 
 
-def write_huggingface_files(folder, tensors, **changes):
+def write_huggingface_files(
+    folder: Path, tensors: dict[str, NDArray[Any]], **changes: object
+) -> Path:
     """Writes weights, and CONFIG with changed entries. Returns the folder."""
     safetensors.numpy.save_file(tensors, folder / "model.safetensors")
     (folder / "config.json").write_text(json.dumps({**CONFIG, **changes}))
     return folder
 
 
-def change_weights(folder, added, removed=()):
+def change_weights(
+    folder: Path,
+    added: Mapping[str, tuple[int, ...]],
+    removed: Iterable[str] = (),
+) -> None:
     """Removes and adds weights of a Hugging Face folder.
 
     `added` is {name: shape} of weights that are 0.

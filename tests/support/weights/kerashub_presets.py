@@ -11,14 +11,20 @@ For example:
 
 import json
 import shutil
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
 
+import keras
 import numpy as np
 
 import modeling
 from data.text.tokenization import FullTokenizer
+from files.paths import StrPath
 from model_folders import kinds, model_json
+from modeling.base_model import FeaturesModel
 from tests.support.golden import ROOT
-from tests.support.models import built, tiny_config
+from tests.support.models import ModelT, built, tiny_config
 from tests.support.script_runner import SAMPLES
 from tests.support.weights.conversions import convert
 
@@ -36,12 +42,12 @@ FEATURES = {
 QUERY = "layers/transformer_encoder/_self_attention_layer/query_dense/vars/0"
 
 
-def copy_recorded(folder):
+def copy_recorded(folder: Path) -> Path:
     """Returns a copy of the recorded preset of a classifier."""
     return shutil.copytree(RECORDED / "classifier", folder)
 
 
-def copy_backbone(folder):
+def copy_backbone(folder: Path) -> Path:
     """Returns a copy of the recorded preset that has only the backbone."""
     copy_recorded(folder)
     for name in ("task.json", "task.weights.h5", "preprocessor.json"):
@@ -49,7 +55,7 @@ def copy_backbone(folder):
     return folder
 
 
-def edit(path, **entries):
+def edit(path: Path, **entries: object) -> None:
     """Changes entries of a JSON file, or of its `config`."""
     values = json.loads(path.read_text())
     for name, value in entries.items():
@@ -58,13 +64,21 @@ def edit(path, **entries):
     path.write_text(json.dumps(values))
 
 
-def write_preset(init_checkpoint, output_dir, **options):
+def write_preset(
+    init_checkpoint: StrPath, output_dir: StrPath, **options: Any
+) -> None:
     """Writes a preset in this process."""
     options = {"output_format": "kerashub", **options}
     convert(init_checkpoint, output_dir, **options)
 
 
-def write_release(folder, model, labels=None, lower_case=True, **settings):
+def write_release(
+    folder: Path,
+    model: FeaturesModel,
+    labels: Sequence[str] | None = None,
+    lower_case: bool = True,
+    **settings: object,
+) -> Path:
     """Writes a model like a release of Google's. Returns the folder."""
     settings = {"name": kinds.model_class_of(model), **settings}
     described = {"version": model_json.VERSION, "task": settings}
@@ -78,14 +92,19 @@ def write_release(folder, model, labels=None, lower_case=True, **settings):
     return folder
 
 
-def create_perturbed(model_class, *arguments, config=CONFIG, **options):
+def create_perturbed(
+    model_class: Callable[..., ModelT],
+    *arguments: object,
+    config: modeling.BertConfig = CONFIG,
+    **options: object,
+) -> ModelT:
     """Returns a built model, in which no weight is zero."""
     model = built(model_class(config, *arguments, **options))
     perturb(model)
     return model
 
 
-def perturb(model):
+def perturb(model: keras.Model) -> None:
     """Adds noise to all weights, so that none is zero."""
     random = np.random.default_rng(1)
     for weight in model.weights:

@@ -9,19 +9,19 @@ For example:
 import h5py
 
 
-def link_in(file, name):
+def link_in(file: h5py.File, name: str) -> None:
     """Replaces a dataset by a link to another place in the file."""
     del file[name]
     file[name] = h5py.SoftLink("/other")
 
 
-def link_out(file, name):
+def link_out(file: h5py.File, name: str) -> None:
     """Replaces a dataset by a link to another file."""
     del file[name]
     file[name] = h5py.ExternalLink("/etc/passwd", "x")
 
 
-def store_out(file, name):
+def store_out(file: h5py.File, name: str) -> None:
     """Stores the values of a dataset in another file."""
     shape = file[name].shape
     del file[name]
@@ -29,7 +29,7 @@ def store_out(file, name):
     file.create_dataset(name, shape, "float32", external=outside)
 
 
-def store_virtual(file, name):
+def store_virtual(file: h5py.File, name: str) -> None:
     """Makes a dataset a view of another file."""
     shape = file[name].shape
     del file[name]
@@ -38,20 +38,20 @@ def store_virtual(file, name):
     file.create_virtual_dataset(name, layout)
 
 
-def store_nothing(file, name):
+def store_nothing(file: h5py.File, name: str) -> None:
     """Creates a dataset without its values."""
     shape = file[name].shape
     del file[name]
     file.create_dataset(name, shape, "float32")
 
 
-def store_nothing_large(file, name):
+def store_nothing_large(file: h5py.File, name: str) -> None:
     """Creates a large dataset, which takes no place without its values."""
     del file[name]
     file.create_dataset(name, (2**20, 2**20), "float32")
 
 
-def store_text(file, name):
+def store_text(file: h5py.File, name: str) -> None:
     """Replaces a dataset by a text."""
     del file[name]
     file[name] = "text"

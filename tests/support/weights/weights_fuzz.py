@@ -14,9 +14,12 @@ import resource
 import shutil
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 
+from files.paths import StrPath
 from tests.support.golden import ROOT
 from tests.support.weights import changed_files
 
@@ -59,7 +62,7 @@ _RUN = {
 }
 
 
-def create_folders(place):
+def create_folders(place: Path) -> None:
     """Writes a folder of each kind. Returns {name: names of the changes}."""
     import modeling
     from data.text.tokenization import FullTokenizer
@@ -74,7 +77,7 @@ def create_folders(place):
     run = json.loads(json.dumps(_RUN))
     run["origin"]["settings"]["bert_config"] = SMALL.to_dict()
     files = {"model.json": json.dumps(run)}
-    options = {"labels": labels, "tokenizer": tokenizer}
+    options: dict[str, Any] = {"labels": labels, "tokenizer": tokenizer}
     modeling.save_release(model, place / "release", **options, files=files)
     modeling.save_huggingface(model, place / "theirs", **options)
     _write_more(place / "theirs")
@@ -95,7 +98,7 @@ def create_folders(place):
             (folder / "vocab.txt").write_text("".join(words))
 
 
-def _write_more(folder):
+def _write_more(folder: Path) -> None:
     """Writes all the other JSON files that readers know."""
     words = {"additional_special_tokens": ["a"], "cls_token": "[CLS]"}
     (folder / "special_tokens_map.json").write_text(json.dumps(words))
@@ -113,13 +116,13 @@ def _write_more(folder):
     (folder / "1_Pooling/config.json").write_text(json.dumps(pooling))
 
 
-def _write_shards(folder):
+def _write_shards(folder: Path) -> None:
     import safetensors.numpy
 
     file = folder / "model.safetensors"
     tensors = safetensors.numpy.load_file(file)
     file.unlink()
-    places = {}
+    places: dict[str, str] = {}
     for number in range(2):
         place = f"model-{number}.safetensors"
         part = {name: tensors[name] for name in sorted(tensors)[number::2]}
@@ -129,14 +132,14 @@ def _write_shards(folder):
     (folder / f"{file.name}.index.json").write_text(json.dumps(index))
 
 
-def write_kerashub_shards(folder):
+def write_kerashub_shards(folder: Path) -> Path:
     """Writes a preset's weights in two files. Returns the index."""
     import h5py
 
     source = folder / "model.weights.h5"
-    places = {}
+    places: dict[str, Any] = {}
     with h5py.File(source) as file:
-        names = []
+        names: list[str] = []
         file.visit(names.append)
         names = [name for name in names if isinstance(file[name], h5py.Dataset)]
         for number in range(2):
@@ -156,7 +159,7 @@ def write_kerashub_shards(folder):
     return index
 
 
-def _change(folder, random):
+def _change(folder: Path, random: Generator) -> str:
     """Changes a file of a folder.
 
     Returns its name.
@@ -186,7 +189,7 @@ def _change(folder, random):
     return str(file.relative_to(folder))
 
 
-def _from_preset(folder):
+def _from_preset(folder: Path) -> None:
     import modeling
     from data.text.tokenization import FullTokenizer
 
@@ -197,7 +200,7 @@ def _from_preset(folder):
     getattr(modeling, name).from_preset(folder)
 
 
-def _export(folder):
+def _export(folder: Path) -> None:
     """Prepares an export of the weights in a folder, and writes nothing."""
     from command_line.groups import ExportFlags
     from data.text.tokenizer_loading import create_tokenizer
@@ -213,6 +216,7 @@ def _export(folder):
     kind = export.find_model_class(config, preset)
     export.settings_of_head(preset, kind)
     model = export.load_model(preset, kind)
+    assert preset.vocab_file
     tokenizer = create_tokenizer(
         preset.vocab_file, None, preset, model.config.vocab_size
     )
@@ -220,7 +224,7 @@ def _export(folder):
     export.create_options(config, preset, model, tokenizer)
 
 
-def _start(folder, **switches):
+def _start(folder: Path, **switches: object) -> None:
     """Starts run_classifier.py with the weights in a folder, and checks it."""
     import run_classifier
     from command_line import config_values, flags
@@ -242,15 +246,15 @@ def _start(folder, **switches):
     fingerprints.settings_of_start(start)
 
 
-def _train(folder):
+def _train(folder: Path) -> None:
     _start(folder, do_train=True)
 
 
-def _evaluate(folder):
+def _evaluate(folder: Path) -> None:
     _start(folder, do_eval=True)
 
 
-def _teach(folder):
+def _teach(folder: Path) -> None:
     import modeling
     from tests.support.tasks import toy_task
     from training import teacher
@@ -260,25 +264,31 @@ def _teach(folder):
     )
     start = toy_task.create_start(config, modeling.load_config(folder))
 
-    def create_model(bert_config, bilstm, **options):
+    def create_model(
+        bert_config: modeling.BertConfig, /, **options: Any
+    ) -> Any:  # noqa: ANN401  no TaskModel, but enough to be loaded
+        del options["bilstm"]
         return modeling.BertModel(bert_config, **options)
 
     teacher.load_teacher(start, create_model)
 
 
-def _convert(folder):
+def _convert(folder: Path) -> None:
     from command_line.flags import Parsed
     from tools import convert_checkpoint
 
-    given = {"init_checkpoint": str(folder), "output_dir": f"{folder}-copy"}
+    given: dict[str, Any] = {
+        "init_checkpoint": str(folder),
+        "output_dir": f"{folder}-copy",
+    }
     config = convert_checkpoint.Config(**given)
-    convert_checkpoint.main(Parsed(config, frozenset(given)))
+    convert_checkpoint.main(Parsed(config, given))
 
 
 LOADERS = (_from_preset, _export, _train, _evaluate, _teach, _convert)
 
 
-def _peak_memory():
+def _peak_memory() -> int:
     """Returns the peak bytes of memory of this program.
 
     The figure of `getrusage` may be that of the process that started it.
@@ -290,7 +300,7 @@ def _peak_memory():
     return int(line.split()[1]) << 10
 
 
-def run_case(place, seed, number):
+def run_case(place: Path, seed: int, number: int) -> tuple[str, str]:
     """Returns (kind of folder, changed file, what is wrong or "")."""
     random = np.random.default_rng([seed, number])
     kinds = sorted(path.name for path in place.iterdir() if path.is_dir())
@@ -314,7 +324,9 @@ def run_case(place, seed, number):
     return f"{kind}/{changed} {load.__name__}", wrong
 
 
-def main(place, seed, first, last):
+def main(
+    place: StrPath, seed: str | int, first: str | int, last: str | int
+) -> None:
     """Runs the cases, and prints a line before and after each."""
     place = Path(place)
     from absl import logging

@@ -1,0 +1,6 @@
+"""Types of `tf.config.experimental`."""
+
+def enable_op_determinism() -> None: ...
+
+# {"current": bytes, "peak": bytes}
+def get_memory_info(device: str) -> dict[str, int]: ...

@@ -1,0 +1,3 @@
+"""Types of `tf.config.threading`."""
+
+def set_intra_op_parallelism_threads(num_threads: int) -> None: ...
