@@ -1,10 +1,11 @@
-"""SQuAD inside a graph, against the Python that equals the original.
+"""Answers that a graph decodes, against the Python that equals the original.
 
-After the windows, data/squad/spans_graph.py finds the answers.
+test_spans_graph.py tests one rule at a time.
 """
 
 import json
 import random
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -19,33 +20,23 @@ from tests.support import golden
 from tests.support.squad.squad_answers import check_bytes
 from tests.support.squad.squad_cases import (
     CASES,
+    create_graph_windows,
     decoding_options,
     load_case,
-    load_tokenizer,
-    window_options,
+    windows_of_case,
 )
 from tests.support.tokenizers.tokenizer_cases import random_strings
 
 SMALL_VOCAB = golden.ROOT / "tests/testdata/golden/vocab/uncased.txt"
-SMALL_WINDOWS = WindowOptions(32, 7, 9)
-
-
-def create_windows(tokenizer, options, *pairs):
-    """Returns the windows and passages of pairs of a question and a passage."""
-    return windows_graph.create_windows(
-        tokenizer.layer, options, *map(tf.stack, zip(*pairs, strict=True))
-    )
 
 
 def windows_of(*contexts):
-    tokenizer = tokenization.FullTokenizer(SMALL_VOCAB)
-    pairs = [("q", context) for context in contexts]
-    return create_windows(tokenizer, SMALL_WINDOWS, *pairs)
-
-
-def windows_of_case(case, examples):
-    pairs = [(example.question_text, example.context) for example in examples]
-    return create_windows(load_tokenizer(case), window_options(case), *pairs)
+    """Returns the windows and passages of a question about each passage."""
+    return create_graph_windows(
+        tokenization.FullTokenizer(SMALL_VOCAB),
+        WindowOptions(32, 7, 9),
+        [("q", context) for context in contexts],
+    )
 
 
 def nbest_of(outputs, row):
@@ -75,28 +66,6 @@ def check_answers(outputs, contexts, answers, nbest):
             key: int(outputs[key][row]) for key in ("start_byte", "end_byte")
         }
         check_bytes(contexts[row], {"answer": texts[row], **values})
-
-
-@pytest.mark.parametrize("case", CASES)
-def test_windows_equal_the_originals(case):
-    examples, expected, recorded = load_case(case, "predict_file", False)
-    windows, _ = windows_of_case(case, examples)
-    length = window_options(case).max_seq_length
-    features = windows.pack(load_tokenizer(case).layer, length)
-    for name in ("input_ids", "input_mask", "segment_ids"):
-        assert features[name].dtype == tf.int32
-        np.testing.assert_array_equal(features[name], recorded[name])
-    np.testing.assert_array_equal(windows.rows, recorded["example_index"])
-    first_places = windows.first_places.numpy().tolist()
-    for window, feature in enumerate(expected):
-        first = first_places[window]
-        start = windows.starts[window]
-        tokens = tf.range(start, start + windows.lengths[window])
-        is_max_context = (windows.most_context(tokens) == window).numpy()
-        is_max_context = is_max_context.tolist()
-        assert feature.token_is_max_context == dict(
-            enumerate(is_max_context, first)
-        )
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -220,17 +189,29 @@ def answer_in_a_graph(examples, windows, logits, options, tokenizer):
     )
 
 
-@pytest.mark.parametrize(
-    "seed, do_lower_case, version_2_with_negative",
-    [(1, True, False), pytest.param(2, False, True, marks=pytest.mark.slow)],
-)
-def test_the_graph_answers_about_odd_text_as_python_does(
-    seed, do_lower_case, version_2_with_negative
-):
-    contexts = odd_contexts(seed)
+class OddRun(NamedTuple):
+    """Questions about odd passages, answered in Python and by the graph.
+
+    Attributes:
+        examples: the questions and their passages.
+        features: the windows that Python cut.
+        answers: the answers that Python decoded.
+        inputs: the windows of the graph, as inputs of the network.
+        outputs: the answers of the graph.
+    """
+
+    examples: list[SquadExample]
+    features: list[Any]
+    answers: list[Any]
+    inputs: dict[str, tf.Tensor]
+    outputs: dict[str, tf.Tensor]
+
+
+def answer_twice(seed, do_lower_case, version_2_with_negative):
+    """Returns the OddRun of a seed. Both sides decode the same logits."""
     examples = [
         SquadExample(str(i), text[5:25], WORD.findall(text), context=text)
-        for i, text in enumerate(contexts)
+        for i, text in enumerate(odd_contexts(seed))
     ]
     tokenizer = tokenization.FullTokenizer(SMALL_VOCAB, do_lower_case)
     windows = WindowOptions(32, 7, 9, use_char_offsets=True)
@@ -250,20 +231,67 @@ def test_the_graph_answers_about_odd_text_as_python_does(
     inputs, outputs = answer_in_a_graph(
         examples, windows, logits, options, tokenizer
     )
+    return OddRun(examples, features, answers, inputs, outputs)
+
+
+def chosen_texts(run):
+    """Returns the texts that Python predicts."""
+    return [answer.nbest[answer.chosen].text for answer in run.answers]
+
+
+@pytest.fixture(scope="module")
+def uncased_run():
+    return answer_twice(1, do_lower_case=True, version_2_with_negative=False)
+
+
+@pytest.fixture(scope="module")
+def cased_run_with_no_answers():
+    return answer_twice(2, do_lower_case=False, version_2_with_negative=True)
+
+
+@pytest.fixture(
+    params=[
+        "uncased_run",
+        pytest.param("cased_run_with_no_answers", marks=pytest.mark.slow),
+    ]
+)
+def odd_run(request):
+    """Each OddRun."""
+    return request.getfixturevalue(request.param)
+
+
+def test_the_graph_cuts_odd_text_as_python_does(odd_run):
     for name in ("input_ids", "input_mask", "segment_ids"):
         np.testing.assert_array_equal(
-            inputs[name], [getattr(f, name) for f in features]
+            odd_run.inputs[name],
+            [getattr(feature, name) for feature in odd_run.features],
         )
-    texts = [answer.nbest[answer.chosen].text for answer in answers]
+
+
+def test_the_graph_answers_about_odd_text_as_python_does(odd_run):
+    contexts = [example.context for example in odd_run.examples]
     nbest = [
-        answer_decoding.with_probabilities(answer.nbest) for answer in answers
+        answer_decoding.with_probabilities(answer.nbest)
+        for answer in odd_run.answers
     ]
-    check_answers(outputs, contexts, texts, nbest)
-    odds = [answer.score_diff for answer in answers]
-    assert outputs["null_odds"].numpy().tolist() == odds
-    check_places(outputs, examples, answers)
-    if version_2_with_negative:
-        assert 0.1 < texts.count("") / len(contexts) < 0.9
+    check_answers(odd_run.outputs, contexts, chosen_texts(odd_run), nbest)
+
+
+def test_the_graph_scores_no_answer_as_python_does(odd_run):
+    odds = [answer.score_diff for answer in odd_run.answers]
+    assert odd_run.outputs["null_odds"].numpy().tolist() == odds
+
+
+def test_the_graph_finds_answers_where_python_does(odd_run):
+    check_places(odd_run.outputs, odd_run.examples, odd_run.answers)
+
+
+@pytest.mark.slow
+def test_the_threshold_leaves_both_answers_and_no_answers(
+    cased_run_with_no_answers,
+):
+    texts = chosen_texts(cased_run_with_no_answers)
+    assert 0.1 < texts.count("") / len(texts) < 0.9
 
 
 def test_bytes_are_those_of_the_passage_as_given():
