@@ -59,7 +59,8 @@ def test_pages_and_templates_are_installed():
         for path in package.parent.rglob("*.*")
         if path.suffix in (".html", ".css", ".jinja", ".js", ".json", ".svg")
     } - {*(ROOT / "tests").rglob("*")}
-    assert data_files and data_files <= patterns
+    assert data_files
+    assert data_files <= patterns
 
 
 BLOCK = """
@@ -90,9 +91,11 @@ def test_a_missing_package_is_one_line(tmp_path):
         capture_output=True,
         text=True,
     )
-    assert done.returncode == 1 and "Traceback" not in done.stderr
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
     last = done.stderr.splitlines()[-1]
-    assert last.startswith("error: ") and last.endswith(" -r requirements.txt")
+    assert last.startswith("error: ")
+    assert last.endswith(" -r requirements.txt")
 
 
 # As the scripts that pip writes for [project.scripts].
@@ -173,7 +176,8 @@ def test_an_installed_command_names_itself(installed, tmp_path, command):
     assert command in done.stdout.partition("\n\n\n")[0]
     names = "|".join(re.escape(script) for script in SCRIPTS)
     scripts = re.findall(rf"python .*|\b(?:{names})\.py", done.stdout)
-    assert not scripts and "tools." not in done.stdout
+    assert not scripts
+    assert "tools." not in done.stdout
     assert str(installed) not in done.stdout
 
 
@@ -215,7 +219,8 @@ def test_a_missing_part_is_named_as_it_is_installed(
     arguments = MISSING[extra].format(export=export).split()
     done = run_installed(installed, arguments[0], tmp_path, *arguments[1:])
     last = done.stderr.splitlines()[-1]
-    assert done.returncode == 1 and last.startswith("error: "), done.stderr
+    assert done.returncode == 1, done.stderr
+    assert last.startswith("error: "), done.stderr
     name = PROJECT["project"]["name"]
     if extra == "tables":
         extra = "predict"  # The runtime is missing too.
@@ -266,7 +271,9 @@ def test_the_distribution_has_one_name():
     name = PROJECT["project"]["name"]
     assert name == installation.DISTRIBUTION
     named = {*re.findall(r"([\w.-]+)\[(?:all|serve|hub)[\],]", PAGE)} - {"."}
-    assert named == {name} and "pipx install" in PAGE and "uv tool" in PAGE
+    assert named == {name}
+    assert "pipx install" in PAGE
+    assert "uv tool" in PAGE
 
 
 def test_the_version_is_the_same_everywhere():

@@ -56,43 +56,66 @@ def folder(tmp_path):
 MODEL = "--bert_config_file=bert_config.json --vocab_file=vocab.txt"
 SHORT = f"{MODEL} --max_seq_length=24 --num_train_epochs=1"
 # Files that describe the weights of a run.
-DESCRIPTION = (
-    "bert_config.json",
-    "labels.txt",
-    "model.json",
-    "tokenizer_config.json",
-    "vocab.txt",
-)
+DESCRIPTION_OF_RUN = [
+    f"run/{name}"
+    for name in (
+        "bert_config.json",
+        "labels.txt",
+        "model.json",
+        "tokenizer_config.json",
+        "vocab.txt",
+    )
+]
 
 
-def test_a_table_and_the_folder_of_a_run_are_read_once(folder):
+def check_read_once(counts, names):
+    """Checks that a command read each file exactly once."""
+    assert {name: counts[name] for name in names} == dict.fromkeys(names, 1)
+
+
+DATA = "--data_file=table.csv --report"
+
+
+@pytest.fixture
+def trained(folder):
+    """`folder` with a table and a `run` on it, and what the run opened."""
     shutil.copy(SAMPLES / "topics/dev.csv", folder / "table.csv")
-    files = ("table.csv", "vocab.txt", "bert_config.json")
-    data = "--data_file=table.csv --report"
+    command = f"{SHORT} {DATA} --output_dir=run"
+    return folder, opened(folder, "run_classifier.py", command)
+
+
+@pytest.fixture
+def run_folder(trained):
+    """The folder of `trained`."""
+    return trained[0]
+
+
+def test_a_run_reads_its_table_and_its_model_once(trained):
+    _, counts = trained
+    model = ("vocab.txt", "bert_config.json", "tokenizer_config.json")
+    check_read_once(counts, ["table.csv", *model])
+
+
+# The commands that do not train know all that the run recorded.
+def test_an_evaluation_reads_its_table_and_the_run_once(run_folder):
+    command = f"--nodo_train {DATA} --export_dir=export --output_dir=run"
+    counts = opened(run_folder, "run_classifier.py", command)
+    check_read_once(counts, ["table.csv", *DESCRIPTION_OF_RUN])
+
+
+def test_an_export_reads_the_run_once_and_no_table(run_folder):
+    command = "--nodo_train --nodo_eval --export_dir=export --output_dir=run"
+    counts = opened(run_folder, "run_classifier.py", command)
+    check_read_once(counts, DESCRIPTION_OF_RUN)
+    assert not counts["table.csv"]
+
+
+def test_a_start_from_a_run_reads_its_table_and_the_run_once(run_folder):
+    command = f"{DATA} --init_checkpoint=run --num_train_epochs=1"
     counts = opened(
-        folder, "run_classifier.py", f"{SHORT} {data} --output_dir=run"
+        run_folder, "run_classifier.py", f"{command} --output_dir=new"
     )
-    for name in (*files, "tokenizer_config.json"):
-        assert counts[name] == 1, (name, counts)
-    # The commands that do not train know all that the run recorded.
-    for script, command in (
-        ("run_classifier.py", f"--nodo_train {data} --export_dir=export"),
-        ("run_classifier.py", "--nodo_train --nodo_eval --export_dir=export"),
-    ):
-        shutil.rmtree(folder / "export", ignore_errors=True)
-        counts = opened(folder, script, f"{command} --output_dir=run")
-        assert counts["table.csv"] == ("table.csv" in command)
-        for name in DESCRIPTION:
-            assert counts[f"run/{name}"] == 1, (name, counts)
-    # A new run starts from the weights of another one.
-    counts = opened(
-        folder,
-        "run_classifier.py",
-        f"{data} --init_checkpoint=run --num_train_epochs=1 --output_dir=new",
-    )
-    assert counts["table.csv"] == 1
-    for name in DESCRIPTION:
-        assert counts[f"run/{name}"] == 1, (name, counts)
+    check_read_once(counts, ["table.csv", *DESCRIPTION_OF_RUN])
 
 
 def write_questions(folder):
@@ -144,6 +167,5 @@ def test_a_task_reads_its_data_once(folder, script, write, flags, files):
         f"{SHORT} {flags} --do_train {evaluates} --do_predict "
         "--train_batch_size=2 --output_dir=run",
     )
-    for name in files:
-        assert counts[f"data/{name}"] == 1, (name, counts)
-    assert counts["vocab.txt"] == counts["bert_config.json"] == 1
+    model = ["vocab.txt", "bert_config.json"]
+    check_read_once(counts, [*(f"data/{name}" for name in files), *model])

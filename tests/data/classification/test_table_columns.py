@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from data.classification import table_columns as cf
+from data.classification import table_columns
+from data.classification.classification_options import TableOptions
 from data.classification.classification_reader import TABLE_USES
 from data.tables.data_file_options import DataFileOptions
 from data.tables.tables import Table
@@ -14,9 +15,9 @@ def find_with_flags(path, columns, **given):
     """Writes a table of the columns, and returns the columns to use."""
     row = dict.fromkeys(columns, "x")
     path.write_text(json.dumps(row))
-    options = cf.TableOptions(**given)
-    table = Table(path, cf.layout_of(options))
-    return cf.find_unset_columns(options, frozenset(given), table)
+    options = TableOptions(**given)
+    table = Table(path, table_columns.layout_of(options))
+    return table_columns.find_unset_columns(options, frozenset(given), table)
 
 
 PAIRS = pytest.mark.parametrize(
@@ -82,7 +83,7 @@ def commas_file(tmp_path):
     return path
 
 
-OF_COMMAS = cf.TableOptions(label_column="Category, main")
+OF_COMMAS = TableOptions(label_column="Category, main")
 
 
 def check_commas(data_dir, data_file, table):
@@ -100,26 +101,28 @@ def test_a_name_with_commas_is_one_column_of_a_folder(commas_file):
 
 
 def test_a_name_with_commas_is_one_column_of_a_data_file(commas_file):
-    table = Table(commas_file, cf.layout_of(OF_COMMAS))
+    table = Table(commas_file, table_columns.layout_of(OF_COMMAS))
     check_commas(None, str(commas_file), table)
 
 
 def test_the_text_beside_a_label_with_commas_is_found(commas_file):
-    table = Table(commas_file, cf.layout_of(OF_COMMAS))
+    table = Table(commas_file, table_columns.layout_of(OF_COMMAS))
     given = frozenset(["label_column"])
-    actual = cf.find_unset_columns(OF_COMMAS, given, table)
+    actual = table_columns.find_unset_columns(OF_COMMAS, given, table)
     assert actual == {"text_column": "text"}
 
 
 def test_a_text_with_commas_in_its_name_is_found_by_its_flag(commas_file):
     flags = {"text_column": "x, y, z", "label_column": "text"}
-    options = cf.TableOptions(**flags)
+    options = TableOptions(**flags)
     table = Table(commas_file)
-    assert not cf.find_unset_columns(options, frozenset(flags), table)
+    assert not table_columns.find_unset_columns(
+        options, frozenset(flags), table
+    )
 
 
 def test_a_malformed_table_does_not_pass_for_a_missing_one(tmp_path):
-    options = cf.TableOptions(label_column="a,b")
+    options = TableOptions(label_column="a,b")
 
     def create():
         return TABLE_USES["csv"].create_processor(
@@ -138,8 +141,10 @@ def find_columns(folder, **given):
     """Finds the unset columns of a table with two columns named twice."""
     path = folder / "a.csv"
     path.write_text("Name,Labels,Labels,comment,comment,Kind\na,b,c,d,e,f\n")
-    options = cf.TableOptions(**given)
-    return cf.find_unset_columns(options, frozenset(given), Table(path))
+    options = TableOptions(**given)
+    return table_columns.find_unset_columns(
+        options, frozenset(given), Table(path)
+    )
 
 
 def test_columns_that_are_not_read_may_repeat(tmp_path):

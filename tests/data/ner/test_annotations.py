@@ -128,41 +128,65 @@ TASK = {
 }
 
 
-@pytest.mark.parametrize(
-    "row",
-    [
-        None,
-        {"text": TEXT, "entities": SPANS},
-        {"text": TEXT, "label": SPANS, "id": 3},
-        {"tokens": WORDS, "ner_tags": TAGS},
-        TASK,
-    ],
+LINES = "".join(
+    f"{word} {tag}\n" for word, tag in zip(WORDS, TAGS, strict=True)
 )
-@pytest.mark.parametrize("name", ["dev", "test"])
-def test_predictions_are_read_again(tmp_path, row, name):
-    """The answers of columns (None) and of rows, right or corrected."""
-    path = tmp_path / ("dev.txt" if row is None else "dev.jsonl")
-    pairs = zip(WORDS, TAGS, strict=True)
-    lines = [f"{word} {tag}\n" for word, tag in pairs]
-    path.write_text("".join(lines) if row is None else json.dumps(row))
-    path = path.rename(tmp_path / path.name.replace("dev", name))
-    options = NerOptions(labels=["O", "B-PER", "B-LOC"])
-    reader = NerProcessor(tmp_path, DataFileOptions(), options)
-    examples = reader.read("eval" if name == "dev" else "predict")
-    # A wrong answer for a dev set, and a right one for a test set.
-    answers = [["O"] * 4] if name == "dev" else [TAGS]
-    prefix = "predicted_" if name == "dev" else ""
-    predictions_file = tmp_path / "train.jsonl"
+# {file of a set of one sentence: its contents}, in columns and in rows.
+ONE_SENTENCE = {
+    "columns": ("txt", LINES),
+    "entities": ("jsonl", {"text": TEXT, "entities": SPANS}),
+    "label": ("jsonl", {"text": TEXT, "label": SPANS, "id": 3}),
+    "tags": ("jsonl", {"tokens": WORDS, "ner_tags": TAGS}),
+    "Label Studio": ("jsonl", TASK),
+}
+
+
+def write_predictions(path, examples, tags, prefix):
+    """Writes the tags that a model predicted for the only example."""
     entity_files.write_entities(
-        predictions_file, examples, answers, [np.ones(4)], prefix=prefix
+        path, examples, [tags], [np.ones(4)], prefix=prefix
     )
-    (example,) = reader.read("train")
+
+
+@pytest.fixture(params=ONE_SENTENCE)
+def write_set(tmp_path, request):
+    """Writes a set in each notation, and returns (its processor, examples)."""
+    suffix, contents = ONE_SENTENCE[request.param]
+    text = contents if suffix == "txt" else json.dumps(contents)
+
+    def write(name, purpose):
+        (tmp_path / f"{name}.{suffix}").write_text(text)
+        options = NerOptions(labels=["O", "B-PER", "B-LOC"])
+        processor = NerProcessor(tmp_path, DataFileOptions(), options)
+        return processor, processor.read(purpose)
+
+    return write
+
+
+def test_predictions_of_a_test_set_are_read_as_annotations(tmp_path, write_set):
+    processor, examples = write_set("test", "predict")
+    write_predictions(tmp_path / "train.jsonl", examples, TAGS, prefix="")
+    (example,) = processor.read("train")
     assert (example.words, example.labels) == (WORDS, TAGS)
-    # Its own predictions have the names of the first ones.
-    (example,) = spans.read_annotated_texts(predictions_file, "dev")
-    entity_files.write_entities(
-        tmp_path / "again", [example], [TAGS], [np.ones(4)], "predicted_"
-    )
+
+
+def test_predictions_beside_a_dev_set_leave_its_annotations(
+    tmp_path, write_set
+):
+    processor, examples = write_set("dev", "eval")
+    wrong = ["O"] * 4
+    predictions_file = tmp_path / "train.jsonl"
+    write_predictions(predictions_file, examples, wrong, prefix="predicted_")
+    (example,) = processor.read("train")
+    assert (example.words, example.labels) == (WORDS, TAGS)
+
+
+def test_new_predictions_take_the_place_of_the_old_ones(tmp_path, write_set):
+    _, examples = write_set("dev", "eval")
+    path = tmp_path / "train.jsonl"
+    write_predictions(path, examples, ["O"] * 4, prefix="predicted_")
+    read_again = spans.read_annotated_texts(path, "dev")
+    write_predictions(tmp_path / "again", read_again, TAGS, "predicted_")
     again = json.loads((tmp_path / "again").read_text())
     assert again["predicted_entities"] == SPANS
     assert "predicted_predicted_labels" not in again

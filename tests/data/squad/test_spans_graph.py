@@ -1,6 +1,6 @@
 """Spans of windows that may be answers, one rule at a time.
 
-test_windows_graph.py compares the answers to whole data sets with Google's.
+test_decoder_graph.py compares the answers to whole data sets with Google's.
 """
 
 import numpy as np

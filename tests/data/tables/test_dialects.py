@@ -6,6 +6,7 @@ data/tables/table_sample.py reads the first records, which show them.
 import pytest
 
 from data.tables import dialects
+from data.tables.csv_records import NO_DELIMITER, Dialect
 from tests.support.tables.table_rows import read_only_rows, read_table
 
 # Tables whose names or cells make no sense as UTF-8.
@@ -17,6 +18,125 @@ WRONG_BYTES = {
 # Rows whose texts contain commas, so that a comma may be the delimiter too.
 ROWS_WITH_COMMAS = "Good, I like it{mark}pos\nBad, I left{mark}neg\n"
 for_each_mark = pytest.mark.parametrize("mark", ["\t", ";", "|"])
+
+
+# {what shows the dialect: (contents of the table, its dialect)}.
+DIALECTS = {
+    "commas": ("id,text\n1,a\n", Dialect(",")),
+    "semicolons": ("id;text\n1;a\n", Dialect(";")),
+    "tabs": ("id\ttext\n1\ta\n", Dialect("\t")),
+    "bars": ("id|text\n1|a\n", Dialect("|")),
+    "commas only in quotes": ('id;text\n1;"a, b"\n2;"c; d"\n', Dialect(";")),
+    "quote written twice": ('id,text\n1,"a ""b"" c"\n', Dialect(",")),
+    "line break in quotes": ('id,text\n1,"a\nb"\n', Dialect(",")),
+    "empty row above": (",\nid,text\n1,a\n", Dialect(",")),
+    "quote after a backslash": (
+        'id,text\n1,"a \\"b\\" c"\n',
+        Dialect(",", escapes=True),
+    ),
+    "blank before a quote": (
+        'id, text\n1, "a, b"\n',
+        Dialect(",", is_spaced=True),
+    ),
+    "blank, and quote after a backslash": (
+        'id, text\n1, "a \\"b\\", c"\n',
+        Dialect(",", escapes=True, is_spaced=True),
+    ),
+    "quote that is never closed, in tabs": (
+        'id\ttext\n1\t"a\n2\tb\n',
+        Dialect("\t", quoting=False),
+    ),
+    "quote that is never closed, in bars": (
+        'id|text\n1|"a\n2|b\n',
+        Dialect("|", quoting=False),
+    ),
+    "doubled quotes, in tabs": ('id\ttext\n1\t"a ""b"""\n', Dialect("\t")),
+}
+# Of dialects that fit, the one with the fewest stray quotes is the strictest.
+STRICTEST = {
+    "semicolons would cut quoted cells": (
+        'a,"x; y"\nb,"z; w"\n',
+        Dialect(","),
+    ),
+    "commas would cut quoted cells": ('a;"x, y"\nb;"z, w"\n', Dialect(";")),
+    "no backslashes if quotes are written twice": (
+        'id,text\n1,"a ""b"" \\"\n',
+        Dialect(","),
+    ),
+    "no blanks if none is needed": ("id,text\n1, a\n", Dialect(",")),
+}
+# No dialect fits these tables, so that their names decide.
+MALFORMED = {
+    "a row of three cells": ("id;text\n1;a;x\n", Dialect(";")),
+    "commas only in the rows": ("text;n\na, b;1\nc;2;3\n", Dialect(";")),
+    "an open quote, in commas": ('id,text\n1,"a\n2,b\n', Dialect(",")),
+    "no mark in the name": ("text\na,b\nc\n", Dialect(NO_DELIMITER)),
+}
+
+
+def find_dialect(text, is_tsv=False, **chosen):
+    """Returns the FoundDialect of the contents of a table."""
+    return dialects.find_dialect(
+        "f.csv",
+        iter(text.splitlines(keepends=True)),
+        dialects.ChosenDialect(**chosen),
+        is_tsv,
+    )
+
+
+def cases(table):
+    """Parametrizes a test with the entries of a table above, named by key."""
+    return pytest.mark.parametrize(
+        ("text", "dialect"), table.values(), ids=table
+    )
+
+
+@cases(DIALECTS)
+def test_find_dialect_by_the_marks_of_a_table(text, dialect):
+    assert find_dialect(text).dialect == dialect
+
+
+@cases(STRICTEST)
+def test_find_dialect_chooses_the_strictest_that_fits(text, dialect):
+    assert find_dialect(text).dialect == dialect
+
+
+@cases(MALFORMED)
+def test_find_dialect_of_a_malformed_table_by_its_names(text, dialect):
+    assert find_dialect(text).dialect == dialect
+
+
+@pytest.mark.parametrize(
+    ("text", "delimiter"),
+    [
+        pytest.param("id\ttext\n1\ta, b\n", "\t", id="tabs fit"),
+        pytest.param("id\ttext\n1\ta\tb\n", "\t", id="ragged rows of tabs"),
+        pytest.param("text\na,b\nc\n", "\t", id="nothing fits"),
+    ],
+)
+def test_find_dialect_believes_the_name_of_a_tsv_file(text, delimiter):
+    assert find_dialect(text, is_tsv=True).dialect == Dialect(delimiter)
+
+
+def test_find_dialect_asks_if_a_tsv_file_is_cut_by_commas():
+    with pytest.raises(ValueError, match="set --delimiter"):
+        find_dialect("id,text\n1,a\n", is_tsv=True)
+
+
+@pytest.mark.parametrize(
+    ("chosen", "dialect"),
+    [
+        ({"delimiter": ";"}, Dialect(";")),
+        ({"quoting": False}, Dialect(",", quoting=False)),
+        (
+            {"delimiter": ";", "quoting": False},
+            Dialect(";", quoting=False),
+        ),
+    ],
+    ids=["delimiter", "quoting", "both"],
+)
+def test_find_dialect_keeps_what_the_user_chose(chosen, dialect):
+    assert find_dialect('id,"text"\n1,"a"\n', **chosen).dialect == dialect
 
 
 def test_blanks_before_quotes_are_read_beside_escaped_quotes(tmp_path):
@@ -105,12 +225,10 @@ def test_the_only_mark_between_the_names_cuts_the_rows(tmp_path, mark):
     ("widths", "common"),
     [([3, 3, 2, 1], 3), ([3, 2, 1], 0), ([], 0)],
 )
-def test_the_common_width_is_that_of_half_of_the_records(widths, common):
+def test_find_common_width_is_that_of_half_of_the_records(widths, common):
     assert dialects.find_common_width(widths) == common
 
 
-def test_the_lines_that_were_looked_at_are_read_too():
-    lines = ["id;text\n", "1;a\n", "2;b\n"]
-    chosen = dialects.ChosenDialect()
-    found = dialects.find_dialect("f.csv", iter(lines), chosen, is_tsv=False)
-    assert [*found.lines] == lines
+def test_find_dialect_returns_the_lines_that_it_looked_at():
+    text = "id;text\n1;a\n2;b\n"
+    assert "".join(find_dialect(text).lines) == text

@@ -18,6 +18,7 @@ import tensorflow as tf
 import modeling
 from data import text as data_text
 from data.text import BertTextClassifierPreprocessor, FullTokenizer
+from serving.prepared_model import PreparedModel
 from serving.tasks.tokenize import TOKENIZE
 from tests.support import fresh_process
 from tests.support.tokenizers.preprocessor_cases import (
@@ -100,17 +101,19 @@ def test_one_pair_becomes_a_batch_of_one(preprocessor, tokenizer):
 def test_wordpieces_are_those_that_predict_shows(tokenizer):
     """predict.py --task=tokenize shows the same WordPieces of nasty texts."""
     preprocessor = BertTextClassifierPreprocessor(tokenizer, 24)
-
-    class Model:
-        max_seq_length = 24
-
-    Model.tokenizer = tokenizer
+    model = PreparedModel(
+        engine=None,  # The task runs no network.
+        tokenizer=tokenizer,
+        max_seq_length=24,
+        pads=False,
+        settings={},
+    )
     texts, seconds = (random_strings(1500, seed=seed) for seed in (7, 8))
     actual = preprocessor((texts, seconds))
     ids, mask = (np.array(actual[name]) for name in NAMES[:2])
     for row, (first, second) in enumerate(zip(texts, seconds, strict=True)):
         request = {"text_a": first, "text_b": second}
-        _, reply = TOKENIZE.encode(Model, request)
+        _, reply = TOKENIZE.encode(model, request)
         real = ids[row][mask[row] > 0]
         assert tokenizer.convert_ids_to_tokens(real) == reply["tokens"]
 

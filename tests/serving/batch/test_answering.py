@@ -119,7 +119,8 @@ def test_an_answer_that_is_not_finite_is_an_error_of_its_line():
     for number in (2, 3):
         answer = written[number - 1]
         assert answer["id"] == answer["predicted_line"] == number
-        assert answer["line"] == "a" and "finite" in answer["error"]
+        assert answer["line"] == "a"
+        assert "finite" in answer["error"]
 
 
 def test_a_column_that_is_nested_too_deeply_is_an_error_of_its_row():
@@ -136,8 +137,10 @@ def test_a_column_that_is_nested_too_deeply_is_an_error_of_its_row():
         model, PARSE_NUMBER_TASK, DEFAULT_TASK_FLAGS, items
     )
     first, second = (row.cells for row in rows)
-    assert first["text"] == "a" and "error" not in first
-    assert second["line"] == 2 and "nested" in second["error"]
+    assert first["text"] == "a"
+    assert "error" not in first
+    assert second["line"] == 2
+    assert "nested" in second["error"]
 
 
 @pytest.fixture

@@ -184,7 +184,8 @@ def test_a_call_whose_client_is_gone_is_in_no_batch():
 def test_an_error_of_one_text_is_the_reply_to_its_call_only():
     calls = [(TASK, "a"), (TASK, "c", "bad")]
     batches, (texts, error) = compute_waiting(calls)
-    assert batches == [["a", "c", "bad"]] and texts == ["a"]
+    assert batches == [["a", "c", "bad"]]
+    assert texts == ["a"]
     assert (error.status, error.message) == (400, "text 2: bad")
 
 
@@ -193,7 +194,8 @@ def test_a_batch_on_which_the_network_fails_is_computed_text_by_text():
     assert batches == [["a", "broken"], ["a"], ["broken"]]
     assert texts == ["a"]
     # The network failed, so the text is not to blame.
-    assert error.status == 500 and "broken" not in error.message
+    assert error.status == 500
+    assert "broken" not in error.message
 
 
 @pytest.mark.parametrize("turn_s, max_texts", [(-1, 4), (math.inf, 40)])
@@ -225,7 +227,8 @@ def test_a_long_call_ends_with_its_client():
         model = load_echo(engine, turn_s=-1)
         long, other = (submit(model, TASK, *["long"] * 40) for _ in range(2))
         await submit(model, TASK, "short")
-        assert not long.done() and not other.done()
+        assert not long.done()
+        assert not other.done()
         long.cancel()
         other.cancel()
         await submit(model, TASK, "short")
@@ -274,7 +277,8 @@ def test_a_client_does_not_wait_longer_than_the_timeout(texts, advice):
 
         body = {"text": texts}
         status, reply = await asgi.post(server, "/api/models/m/task", body)
-        assert status == 504 and advice in reply["error"]
+        assert status == 504
+        assert advice in reply["error"]
         may_run.set()
         await first
         await submit(model, TASK, "last")
@@ -403,4 +407,5 @@ def test_nothing_is_computed_for_a_client_that_is_gone(tmp_path):
 def test_sigterm_while_models_load_ends_the_server():
     with served_by(serve_before_loading, b" 503 ") as server:
         answer = send(server, GET % b"/api/models")
-        assert b" 503 " in answer and b"loading" in answer
+        assert b" 503 " in answer
+        assert b"loading" in answer

@@ -9,9 +9,10 @@ from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 import numpy as np
+import tensorflow as tf
 from numpy.typing import NDArray
 
-from data.squad import passage_windows
+from data.squad import passage_windows, windows_graph
 from data.squad.squad_examples import SquadExample, read_squad_examples
 from data.squad.squad_options import DecodingOptions, WindowOptions
 from data.squad.squad_questions import read_squad_file
@@ -69,3 +70,23 @@ def load_case(
     )
     with np.load(folder / case["features"]) as recorded:
         return examples, features, dict(recorded)
+
+
+def create_graph_windows(tokenizer, options, pairs):
+    """Returns the windows and passages that the graph creates.
+
+    `pairs` are pairs of a question and its passage.
+    """
+    questions, contexts = zip(*pairs, strict=True)
+    return windows_graph.create_windows(
+        tokenizer.layer, options, tf.stack(questions), tf.stack(contexts)
+    )
+
+
+def windows_of_case(case, examples):
+    """Returns the windows and passages of a case's examples, by the graph."""
+    return create_graph_windows(
+        load_tokenizer(case),
+        window_options(case),
+        [(example.question_text, example.context) for example in examples],
+    )

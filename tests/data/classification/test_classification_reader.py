@@ -1,0 +1,126 @@
+"""The splits and the labels of a task of classification."""
+
+import pytest
+
+from data.classification import glue
+from data.classification.classification_options import TableOptions
+from data.classification.classification_reader import (
+    TABLE_USES,
+    TASK_NAMES,
+    ClassificationReader,
+)
+from data.tables.data_file_options import DataFileOptions
+
+MNLI_COLUMNS = "premise\thypothesis\tlabel\n"
+
+
+def read_tables(folder, task_name="csv", **flags):
+    """Returns the reader of a user's tables in a folder."""
+    use = TABLE_USES[task_name]
+    processor = use.create_processor(
+        folder, DataFileOptions(), TableOptions(**flags), frozenset(flags)
+    )
+    return ClassificationReader({"": processor}, use)
+
+
+@pytest.fixture
+def mnli(tmp_path):
+    """The reader of MultiNLI, whose mismatched dev set is missing."""
+    for name in ("train", "dev_matched", "test_matched"):
+        text = f"{MNLI_COLUMNS}{name}\tb\tneutral\n"
+        (tmp_path / f"{name}.tsv").write_text(text)
+    processors = glue.create_glue_processors("mnli", tmp_path, "zh")
+    return ClassificationReader(processors)
+
+
+@pytest.fixture
+def table(tmp_path):
+    """The reader of a table of single texts."""
+    folder = tmp_path / "table"
+    folder.mkdir()
+    (folder / "train.csv").write_text("text,label\na,yes\nb,no\n")
+    (folder / "test.csv").write_text("text,label\nc,yes\n")
+    return read_tables(folder)
+
+
+def test_task_names_are_those_of_glue_and_of_tables():
+    assert {"csv", "embedding", "mnli", "ranking", "xnli"} <= {*TASK_NAMES}
+    assert sorted(TASK_NAMES) == TASK_NAMES
+
+
+def test_splits_of_multinli_have_mismatched_ones(mnli):
+    assert mnli.splits == {
+        "train": ["train"],
+        "eval": ["eval", "eval_mm"],
+        "predict": ["predict", "predict_mm"],
+    }
+
+
+def test_splits_of_a_table_are_one_for_each_purpose(table):
+    assert table.splits == {
+        "train": ["train"],
+        "eval": ["eval"],
+        "predict": ["predict"],
+    }
+
+
+def test_take_reads_the_set_of_a_split(mnli):
+    (example,) = mnli.take("eval")
+    assert (example.text_a, example.label) == ("dev_matched", "neutral")
+
+
+def test_take_of_a_missing_mismatched_set_is_none(mnli):
+    assert mnli.take("eval_mm") is None
+
+
+def test_take_of_a_missing_dev_set_is_an_error(table):
+    with pytest.raises(FileNotFoundError):
+        table.take("eval")
+
+
+def test_take_leaves_out_the_placeholders_of_glues_test_set(mnli):
+    (example,) = mnli.take("predict")
+    assert example.label is None
+
+
+def test_take_keeps_the_labels_of_a_users_test_set(table):
+    (example,) = table.take("predict")
+    assert example.label == "yes"
+
+
+def test_labels_of_a_table_are_those_of_its_train_set(table):
+    assert table.labels() == ["no", "yes"]
+
+
+def test_num_texts_is_the_number_of_columns(table, mnli):
+    assert (table.num_texts, mnli.num_texts) == (1, 2)
+
+
+def test_read_num_texts_looks_at_the_train_set(table, mnli):
+    assert (table.read_num_texts(), mnli.read_num_texts()) == (1, 2)
+
+
+def test_table_processor_is_none_for_glue(table, mnli):
+    assert table.table_processor is table.processor_of("eval")
+    assert mnli.table_processor is None
+
+
+@pytest.mark.parametrize(
+    ("task_name", "columns", "loss_kind"),
+    [
+        ("csv", "text,label", "labels"),
+        ("embedding", "sentence1,sentence2,score", "similarity"),
+        ("ranking", "query,passage,label", "ranking"),
+    ],
+)
+def test_loss_kind_is_that_of_the_use_of_a_table(
+    tmp_path, task_name, columns, loss_kind
+):
+    row = "a,b,1" if columns.count(",") == 2 else "a,1"
+    (tmp_path / "train.csv").write_text(f"{columns}\n{row}\n")
+    assert read_tables(tmp_path, task_name).loss_kind == loss_kind
+
+
+def test_only_a_regression_of_single_texts_may_be_a_cross_encoder(table, mnli):
+    assert table.may_be_cross_encoder
+    assert not mnli.may_be_cross_encoder

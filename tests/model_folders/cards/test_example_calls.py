@@ -1,0 +1,86 @@
+"""The calls of a model that its card shows."""
+
+import pytest
+
+from model_folders.cards import example_calls
+
+TAGGER = {"name": "BertTokenClassifier"}
+CALLS = {
+    "single texts": (
+        {"name": "BertClassifier", "num_texts": 1},
+        'classify("A text.")',
+        '"A text."',
+    ),
+    "pairs": (
+        {"name": "BertClassifier", "num_texts": 2},
+        'classify("A text.", "A second text.")',
+        '"A text." "A second text."',
+    ),
+    "ranking": (
+        {"name": "BertClassifier", "num_texts": 2, "task_name": "ranking"},
+        'rerank("A query.", ["A passage.", "A second passage."])',
+        '--task=rerank "A query." "A passage." "A second passage."',
+    ),
+    "questions": (
+        {"name": "BertSpanLabeler"},
+        'answer("Who came?", "Ann came.")',
+        '"Who came?" "Ann came."',
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("settings", "python", "arguments"), CALLS.values(), ids=CALLS
+)
+def test_find_example_by_what_the_model_reads(settings, python, arguments):
+    example = example_calls.find_example(settings)
+    assert example.as_python() == python
+    assert example.as_arguments() == arguments
+
+
+@pytest.mark.parametrize("name", ["BertMultipleChoice", "MyModel", None])
+def test_find_example_of_a_model_that_reads_no_texts_is_none(name):
+    assert example_calls.find_example({"name": name}) is None
+
+
+def test_the_input_of_a_ranking_is_the_query_and_one_passage():
+    settings, _, _ = CALLS["ranking"]
+    example = example_calls.find_example(settings)
+    assert example.as_input() == ("A query.", "A passage.")
+
+
+def test_list_example_commands_asks_one_text_and_starts_a_server():
+    assert example_calls.list_example_commands(TAGGER, "my model") == [
+        "python predict.py --model='my model' \"Ann came.\"",
+        "python serve.py --model='my model'",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("settings", "table", "answers"),
+    [
+        ({"name": "BertClassifier"}, "rows.csv", "answers.csv"),
+        (TAGGER, "rows.jsonl", "answers.jsonl"),
+    ],
+    ids=["classifier", "tagger"],
+)
+def test_list_example_commands_answers_the_table(settings, table, answers):
+    commands = example_calls.list_example_commands(settings, "m", table)
+    assert commands[1] == (
+        f"python predict.py --model=m --input_file={table} "
+        f"--output_file={answers}"
+    )
+
+
+def test_list_example_commands_asks_no_columns_of_words_and_tags():
+    commands = example_calls.list_example_commands(TAGGER, "m", "words.txt")
+    assert len(commands) == 2
+
+
+@pytest.mark.parametrize(
+    ("settings", "export"),
+    [(TAGGER, None), ({"name": "BertMultipleChoice"}, "m")],
+    ids=["no export", "no texts"],
+)
+def test_list_example_commands_is_empty_without_an_example(settings, export):
+    assert example_calls.list_example_commands(settings, export) == []

@@ -1,0 +1,81 @@
+"""The entries of model.json that serving trusts."""
+
+import json
+
+import pytest
+
+from model_folders.model_json import check_entries, read_model_json
+
+DESCRIBED = {
+    "version": 1,
+    "task": {"name": "BertClassifier", "max_seq_length": 24},
+}
+
+
+def write(folder, contents):
+    (folder / "model.json").write_text(json.dumps(contents))
+
+
+def test_read_model_json_returns_the_entries(tmp_path):
+    write(tmp_path, DESCRIBED)
+    assert read_model_json(tmp_path) == DESCRIBED
+
+
+def test_read_model_json_of_a_folder_without_one_is_empty(tmp_path):
+    assert read_model_json(tmp_path) == {}
+
+
+@pytest.mark.parametrize("version", [None, 0, 2, "1"])
+def test_read_model_json_refuses_another_version(tmp_path, version):
+    write(tmp_path, DESCRIBED | {"version": version})
+    with pytest.raises(ValueError, match=f"has the version {version!r}; use"):
+        read_model_json(tmp_path)
+
+
+def test_read_model_json_names_the_file_of_a_wrong_entry(tmp_path):
+    write(tmp_path, DESCRIBED | {"task": {"doc_stride": -1}})
+    file = tmp_path / "model.json"
+    with pytest.raises(ValueError, match=f"^{file}: `doc_stride` must not be"):
+        read_model_json(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("max_seq_length", 3),
+        ("num_texts", None),
+        ("output_mode", "regression"),
+        ("labels", None),
+        ("trim_padding", False),
+        ("clean_fraction", 0),
+        ("data", [["train", "rows.csv", 9, 7]]),
+        ("an entry of a user", object()),
+    ],
+)
+def test_check_entries_accepts_values_of_their_types(name, value):
+    check_entries({name: value}, "model.json")
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("max_seq_length", 2),
+        ("max_seq_length", True),
+        ("num_texts", 3),
+        ("output_mode", "ranking"),
+        ("labels", "no"),
+        ("trim_padding", "no"),
+        ("n_best_size", 0),
+        ("data", [[7]]),
+        ("settings", []),
+    ],
+)
+def test_check_entries_refuses_other_values(name, value):
+    with pytest.raises(ValueError, match=f"^model.json: `{name}` must not be"):
+        check_entries({name: value}, "model.json")
+
+
+def test_check_entries_looks_into_the_settings_of_a_run():
+    entries = {"origin": {"settings": {"left_to_right": 1}}}
+    with pytest.raises(ValueError, match="`left_to_right` must not be 1"):
+        check_entries(entries, "model.json")
