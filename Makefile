@@ -21,11 +21,12 @@ lint: .venv/installed-dev
 	.venv/bin/ruff format --check .
 	.venv/bin/mypy
 
-# What a machine finds without running the code: see docs/contributing.md.
+# What a machine finds in the source and the pages: see docs/contributing.md.
 check: lint
 	.venv/bin/python -m pytest tests/test_style.py tests/test_layout.py \
 	  tests/test_named_code.py tests/test_private_names.py \
-	  tests/docs/test_pages.py
+	  tests/test_public_names.py tests/test_stubs.py \
+	  tests/docs/test_pages.py tests/docs/test_style.py
 
 # The site goes to output/site; a broken link or a warning is an error.
 docs: .venv-docs/installed

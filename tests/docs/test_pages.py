@@ -12,7 +12,12 @@ from docs.site_hooks import NOTEBOOKS
 from tests.support import script_runner
 from tests.support.golden import ROOT
 from tests.support.pages import BLOCK, PAGES, blocks
-from tests.support.source_files import PACKAGES, sources
+from tests.support.source_files import (
+    ALL_FOLDERS,
+    PACKAGES,
+    parsed_sources,
+    sources,
+)
 
 IDS = [str(path.relative_to(ROOT)) for path in PAGES]
 SOURCES = [
@@ -127,11 +132,32 @@ def test_the_site_documents_names_that_exist(page):
         assert pydoc.locate(name), name
 
 
-def test_the_page_of_the_layout_names_existing_files():
-    page = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
-    for name in re.findall(r"`([a-z_]+/[\w/.]+)`", page):
-        is_ours = (ROOT / name.split("/")[0]).is_dir()
-        assert not is_ours or (ROOT / name).exists(), name
+CODE_PAGES = ["architecture.md", "contributing.md"]
+
+
+@pytest.mark.parametrize("name", CODE_PAGES)
+def test_the_pages_of_the_code_name_files_that_exist(name):
+    page = (ROOT / "docs" / name).read_text(encoding="utf-8")
+    files = [
+        f"/{source.path.relative_to(ROOT)}"
+        for source in parsed_sources(*ALL_FOLDERS)
+    ]
+    # Capitals stand for a name: FILE.py. `make` creates .venv/.
+    for path in re.findall(r"`([a-z][a-z0-9_/.]*)`", BLOCK.sub("", page)):
+        is_ours = "/" in path and (ROOT / path.split("/")[0]).is_dir()
+        assert not is_ours or (ROOT / path).exists(), path
+        found = any(file.endswith(f"/{path}") for file in files)
+        assert not path.endswith(".py") or found, path
+
+
+@pytest.mark.parametrize("name", CODE_PAGES)
+def test_the_pages_of_the_code_name_code_that_exists(name):
+    """A page writes: `name` in `path/of/module.py`."""
+    page = (ROOT / "docs" / name).read_text(encoding="utf-8")
+    places = re.findall(r"`([\w.]+)` in `([\w/]+/\w+\.py)`", page)
+    assert places
+    for defined, file in places:
+        assert defined in defined_in(file), f"{file}: {defined}"
 
 
 @pytest.mark.parametrize(
@@ -155,11 +181,27 @@ def test_a_package_lists_its_modules_and_packages(package):
 
 
 def names_of(code):
-    """Yields the names of the classes and functions in a module or a class."""
+    """Yields the names that a module or a class defines."""
     for node in code.body:
-        defined = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-        if isinstance(node, defined):
-            yield node.name
+        match node:
+            case (
+                ast.ClassDef(name=name)
+                | ast.FunctionDef(name=name)
+                | ast.AsyncFunctionDef(name=name)
+                | ast.Assign(targets=[ast.Name(id=name)])
+                | ast.AnnAssign(target=ast.Name(id=name))
+            ):
+                yield name
+
+
+def defined_in(file):
+    """Returns what a file defines, and what its classes do as CLASS.NAME."""
+    code = ast.parse((ROOT / file).read_text(encoding="utf-8"))
+    names = {*names_of(code)}
+    for owner in code.body:
+        if isinstance(owner, ast.ClassDef):
+            names |= {f"{owner.name}.{inner}" for inner in names_of(owner)}
+    return names
 
 
 def test_the_steps_of_the_walks_exist():
@@ -168,15 +210,7 @@ def test_the_steps_of_the_walks_exist():
     steps = re.findall(r"^\| `([\w./]+)` \| `([\w.]+)` \|", walks, re.M)
     assert len(steps) == len(re.findall(r"^\| `", walks, re.M))
     for file, name in steps:
-        code = ast.parse((ROOT / file).read_text(encoding="utf-8"))
-        names = [*names_of(code)]
-        names += [
-            f"{owner.name}.{method}"
-            for owner in code.body
-            if isinstance(owner, ast.ClassDef)
-            for method in names_of(owner)
-        ]
-        assert name in names, f"{file}: {name}"
+        assert name in defined_in(file), f"{file}: {name}"
 
 
 def test_the_index_of_flags_is_up_to_date():

@@ -5,7 +5,7 @@ For example:
     @pytest.mark.parametrize("case", CASES)
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -72,7 +72,11 @@ def load_case(
         return examples, features, dict(recorded)
 
 
-def create_graph_windows(tokenizer, options, pairs):
+def create_graph_windows(
+    tokenizer: tokenization.FullTokenizer,
+    options: WindowOptions,
+    pairs: Sequence[tuple[str, str]],
+) -> tuple[windows_graph.Windows, windows_graph.Passages]:
     """Returns the windows and passages that the graph creates.
 
     `pairs` are pairs of a question and its passage.
@@ -83,7 +87,9 @@ def create_graph_windows(tokenizer, options, pairs):
     )
 
 
-def windows_of_case(case, examples):
+def windows_of_case(
+    case: Case, examples: Sequence[SquadExample]
+) -> tuple[windows_graph.Windows, windows_graph.Passages]:
     """Returns the windows and passages of a case's examples, by the graph."""
     return create_graph_windows(
         load_tokenizer(case),
