@@ -17,6 +17,7 @@ from data.squad.squad_examples import SquadExample, read_squad_examples
 from data.squad.squad_options import DecodingOptions, WindowOptions
 from data.squad.squad_questions import read_squad_file
 from data.text import tokenization
+from data.text.packing_layer import Windows
 from tests.support import golden
 
 # A case of cases.json, and the folder of its files.
@@ -76,7 +77,7 @@ def create_graph_windows(
     tokenizer: tokenization.FullTokenizer,
     options: WindowOptions,
     pairs: Sequence[tuple[str, str]],
-) -> tuple[windows_graph.Windows, windows_graph.Passages]:
+) -> tuple[Windows, windows_graph.Passages]:
     """Returns the windows and passages that the graph creates.
 
     `pairs` are pairs of a question and its passage.
@@ -89,7 +90,7 @@ def create_graph_windows(
 
 def windows_of_case(
     case: Case, examples: Sequence[SquadExample]
-) -> tuple[windows_graph.Windows, windows_graph.Passages]:
+) -> tuple[Windows, windows_graph.Passages]:
     """Returns the windows and passages of a case's examples, by the graph."""
     return create_graph_windows(
         load_tokenizer(case),
