@@ -12,9 +12,12 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+import modeling
 from modeling.layers import all_layers
 from tests.support.kinds import (
+    CONFIG,
     EACH_MODEL,
+    LENGTH,
     MODELS,
     NUM_DENSE,
     NUM_LABELS,
@@ -145,3 +148,10 @@ def test_a_model_of_a_task_says_that_it_reads_a_dict(kind):
     ids = create_inputs(kind)["input_ids"]
     with pytest.raises(ValueError, match=r"reads a dict of .*'input_ids'"):
         model.predict(ids, verbose=0)
+
+
+@pytest.mark.backends
+def test_a_row_that_is_too_long_is_refused_with_its_length():
+    ids = np.ones((1, LENGTH + 3), "int32")
+    with pytest.raises(ValueError, match="11 ids, but 8 positions"):
+        modeling.BertClassifier(CONFIG, NUM_LABELS)({"input_ids": ids})

@@ -1,7 +1,8 @@
 """Every cell of docs/api.md about Keras's operations is what happens.
 
-modeling/keras_export.py serves those about exports, and
-modeling/metric_targets.py those about metrics.
+OPERATIONS names for each row of the table the function that tries it: a
+function of a kind of model and an empty folder, which fails if the operation
+does not work as users expect of Keras, or raises the error that the cell names.
 """
 
 import functools
@@ -10,7 +11,6 @@ import re
 import keras
 import numpy as np
 import pytest
-import tensorflow as tf
 
 import modeling
 from modeling.layers import all_layers
@@ -18,12 +18,11 @@ from tests.support.golden import ROOT
 from tests.support.kinds import (
     BATCH_SIZE,
     CONFIG,
-    LENGTH,
     MODELS,
-    NUM_LABELS,
     assert_close,
-    create_features,
     create_inputs,
+    create_labels,
+    create_loss,
     flat,
     save_and_load,
 )
@@ -46,29 +45,6 @@ def read_table():
 
 
 TABLE = read_table()
-
-
-def labels_of(kind):
-    """Returns the labels of a kind for its loss of `modeling`."""
-    labels = create_features()["label_ids"]
-    names = {"spans": ("start_positions", "end_positions")}
-    if kind == "tokens":
-        ids = np.tile(labels[:, None], (1, LENGTH))
-        weights = np.ones((BATCH_SIZE, LENGTH), "float32")
-        return {"label_ids": ids, "label_weights": weights}
-    if kind == "pretrainer":
-        return {
-            name: create_features()[name]
-            for name in modeling.PretrainingLoss().labels
-        }
-    return {name: labels % 2 for name in names.get(kind, ["label_ids"])}
-
-
-LOSSES = {
-    "pretrainer": modeling.PretrainingLoss,
-    "tokens": modeling.TokenLoss,
-    "spans": modeling.SpanLoss,
-}
 
 
 def keras_loss(y_true, y_pred):
@@ -95,12 +71,14 @@ def compiled(kind):
 
 
 def call_predict(kind, folder):
+    """predict computes what a call does."""
     model = KINDS[kind](seed=1)
     inputs = create_inputs(kind)
     assert_close(model.predict(inputs, verbose=0), model(inputs), 1e-5)
 
 
 def fit_evaluate(kind, folder):
+    """fit changes what evaluate finds, with a loss of the user."""
     model, inputs, labels = compiled(kind)
     before = model.evaluate(inputs, labels, verbose=0)
     model.fit(inputs, labels, epochs=3, verbose=0)
@@ -109,11 +87,12 @@ def fit_evaluate(kind, folder):
 
 
 def fit_own_loss(kind, folder):
+    """fit takes the loss of `modeling`, also after a save."""
     if kind in ("bert", "embedder"):
         pytest.skip("no loss of `modeling` fits it")
     model = KINDS[kind](seed=1)
-    model.compile("adam", LOSSES.get(kind, modeling.ClassifierLoss)())
-    inputs, labels = create_inputs(kind), labels_of(kind)
+    model.compile("adam", create_loss(kind))
+    inputs, labels = create_inputs(kind), create_labels(kind)
     loss = model.evaluate(inputs, labels, verbose=0)
     expected, _ = model.loss(model(inputs), inputs | labels)
     assert loss == pytest.approx(float(expected), abs=1e-4)
@@ -127,6 +106,7 @@ def fit_own_loss(kind, folder):
 
 
 def save_load(kind, folder):
+    """A file has the weights and the state of the optimizer."""
     # A function is no part of a file.
     model, inputs, labels = compiled(kind)
     keras.saving.register_keras_serializable("tests")(keras_loss)
@@ -143,6 +123,7 @@ def save_load(kind, folder):
 
 
 def clone(kind, folder):
+    """A clone with the same weights computes the same."""
     model, inputs = KINDS[kind](seed=1), create_inputs(kind)
     outputs = model(inputs)
     again = keras.models.clone_model(model)
@@ -151,6 +132,7 @@ def clone(kind, folder):
 
 
 def functional(kind, folder):
+    """A model is a layer of a functional model, which can be fitted."""
     inputs = create_inputs(kind)
     symbols = {
         name: keras.Input((None,) * (value.ndim - 1), name=name, dtype="int32")
@@ -165,6 +147,7 @@ def functional(kind, folder):
 
 
 def summary(kind, folder):
+    """summary prints the number of weights."""
     texts = []
     model = KINDS[kind](seed=1)
     model.build()
@@ -173,6 +156,7 @@ def summary(kind, folder):
 
 
 def frozen(kind, folder):
+    """A frozen part keeps its weights in fit, and stays frozen in a file."""
     model, inputs, labels = compiled(kind)
     part = model.embeddings if kind == "bert" else model.bert
     part.trainable = False
@@ -189,6 +173,7 @@ def frozen(kind, folder):
 
 
 def mixed(kind, folder):
+    """All outputs are bfloat16 in mixed precision."""
     if kind == "embedder":
         pytest.skip("its vectors are float32 by design")
     model = KINDS[kind](dtype="mixed_bfloat16")
@@ -200,6 +185,7 @@ def mixed(kind, folder):
 
 
 def lora(kind, folder):
+    """A file keeps what a model with LoRA computes."""
     model, inputs = KINDS[kind](seed=1), create_inputs(kind)
     model.build()
     for layer in all_layers(model):
@@ -209,6 +195,7 @@ def lora(kind, folder):
 
 
 def int8(kind, folder):
+    """int8 makes all dense layers smaller, and changes outputs little."""
     model, inputs = KINDS[kind](seed=1), create_inputs(kind)
     before = flat(model(inputs))
     layers = all_layers(model)
@@ -225,12 +212,14 @@ def int8(kind, folder):
 
 
 def int4(kind, folder):
+    """Asks for int4, which no model offers."""
     model = KINDS[kind]()
     model.build()
     model.quantize("int4")
 
 
 def export(kind, folder, format):
+    """An export computes what the model does, at other sizes too."""
     model, inputs, labels = compiled(kind)
     # As users do: of a model that was trained, not called.
     model.fit(inputs, labels, verbose=0)
@@ -245,7 +234,7 @@ def export(kind, folder, format):
     }
     if positions in inputs:
         short[positions] = inputs[positions][:2, :3] % 5
-    outputs = run(path, format, short)
+    outputs = run_export(path, format, short)
     expected = model(short)
     if isinstance(expected, dict):
         name = [*expected][-1]
@@ -253,7 +242,8 @@ def export(kind, folder, format):
     assert_close(outputs, expected, 1e-4)
 
 
-def run(path, format, inputs):
+def run_export(path, format, inputs):
+    """Returns the outputs of an export in the framework of its format."""
     if format == "tf_saved_model":
         import tensorflow as tf
 
@@ -324,88 +314,3 @@ def test_an_operation_of_keras_does_what_its_cell_says(
 
 def test_the_table_names_every_operation():
     assert TABLE.keys() == OPERATIONS.keys()
-
-
-@pytest.mark.backends
-def test_more_ids_than_positions_are_named():
-    ids = np.ones((1, LENGTH + 3), "int32")
-    with pytest.raises(ValueError, match="11 ids, but 8 positions"):
-        modeling.BertClassifier(CONFIG, NUM_LABELS)({"input_ids": ids})
-
-
-def test_a_loss_names_the_labels_that_it_lacks():
-    model = MODELS["spans"]()
-    model.compile("adam", modeling.SpanLoss())
-    inputs, labels = create_inputs("spans"), create_features()["label_ids"]
-    with pytest.raises(ValueError, match="start_positions, end_positions"):
-        model.fit(inputs, labels, verbose=0)
-
-
-# Of losses whose labels are not named as the outputs are.
-@pytest.mark.backends
-@pytest.mark.parametrize(
-    ("kind", "output", "label"),
-    [
-        ("pretrainer", "masked_lm_logits", "masked_lm_ids"),
-        ("spans", "end_logits", "end_positions"),
-        ("tokens", None, "label_ids"),
-        ("classifier", None, "label_ids"),
-    ],
-)
-@pytest.mark.parametrize("place", ["labels", "features"])
-def test_metrics_compare_an_output_with_its_labels(place, kind, output, label):
-    model = KINDS[kind](seed=1)
-    inputs, labels = create_inputs(kind), labels_of(kind)
-    outputs = model.predict(inputs, verbose=0)
-    logits = outputs[output] if output else outputs
-    is_right = logits.argmax(-1) == labels[label]
-    weights = np.ones_like(is_right, "float32")
-    # Padding of words and of masked positions.
-    name = {"tokens": "label_weights", "pretrainer": "masked_lm_weights"}
-    if kind in name:
-        weights[:, 1:] = 0
-        labels[name[kind]] = weights
-    metrics = {
-        kind: ["accuracy"] if output is None else {output: ["accuracy"]}
-        for kind in ("metrics", "weighted_metrics")
-    }
-    loss = LOSSES.get(kind, modeling.ClassifierLoss)()
-    model.compile("adam", loss, **metrics)
-    if place == "labels":
-        results = model.evaluate(inputs, labels, verbose=0, return_dict=True)
-    else:
-        features = tf.data.Dataset.from_tensors(inputs | labels)
-        results = model.evaluate(features, verbose=0, return_dict=True)
-    prefix = f"{output}_" if output else ""
-    assert results[f"{prefix}accuracy"] == pytest.approx(is_right.mean())
-    assert results[f"{prefix}weighted_accuracy"] == pytest.approx(
-        np.average(is_right, weights=weights)
-    )
-
-
-@pytest.mark.backends
-def test_an_output_may_have_a_loss_and_metrics_of_keras():
-    model = KINDS["pretrainer"](seed=1)
-    inputs, ids = create_inputs("pretrainer"), labels_of("pretrainer")
-    ids = ids["masked_lm_ids"]
-    name = "masked_lm_logits"
-    is_right = model.predict(inputs, verbose=0)[name].argmax(-1) == ids
-    loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
-    model.compile("adam", {name: loss}, weighted_metrics={name: ["accuracy"]})
-    weights = np.arange(ids.size, dtype="float32").reshape(ids.shape)
-    results = model.evaluate(
-        inputs,
-        {name: ids},
-        sample_weight={name: weights},
-        verbose=0,
-        return_dict=True,
-    )
-    expected = np.average(is_right, weights=weights)
-    assert results[f"{name}_accuracy"] == pytest.approx(expected)
-
-
-def test_a_loss_without_labels_has_no_metrics():
-    model = modeling.BertEmbedder(CONFIG)
-    model.compile("adam", modeling.ContrastiveLoss(0.1), metrics=["accuracy"])
-    with pytest.raises(ValueError, match="ContrastiveLoss has no labels"):
-        model.fit(create_inputs("choices"), verbose=0)

@@ -67,3 +67,10 @@ def test_a_feature_of_another_name_is_refused(classifier, method):
     labels = () if method == "predict" else (LABELS,)
     with pytest.raises(ValueError, match="attention_mask"):
         getattr(classifier, method)(features, *labels, verbose=0)
+
+
+def test_labels_that_the_loss_lacks_are_named():
+    model = modeling.BertSpanLabeler(SMALL)
+    model.compile("sgd", modeling.SpanLoss())
+    with pytest.raises(ValueError, match="start_positions, end_positions"):
+        model.fit(create_features(), LABELS, verbose=0)

@@ -24,6 +24,8 @@ from modeling import (
     BertSpanLabeler,
     BertTokenClassifier,
 )
+from modeling.base_loss import Loss
+from modeling.losses import ClassifierLoss, PretrainingLoss, SpanLoss, TokenLoss
 from modeling.tensors import Features, Tensor
 from tests.support.models import tiny_config
 
@@ -100,6 +102,31 @@ def create_features(kind: str = "classifier") -> dict[str, NDArray[Any]]:
     features = {name: value.astype("int32") for name, value in features.items()}
     features["masked_lm_weights"] = np.ones(masked_shape, "float32")
     return features
+
+
+def create_labels(kind: str) -> dict[str, NDArray[Any]]:
+    """Returns the labels that the loss of a model reads."""
+    features = create_features()
+    ids = features["label_ids"]
+    if kind == "tokens":
+        return {
+            "label_ids": np.tile(ids[:, None], (1, LENGTH)),
+            "label_weights": np.ones((BATCH_SIZE, LENGTH), "float32"),
+        }
+    if kind == "pretrainer":
+        return {name: features[name] for name in PretrainingLoss().labels}
+    names = {"spans": ["start_positions", "end_positions"]}
+    return {name: ids % 2 for name in names.get(kind, ["label_ids"])}
+
+
+def create_loss(kind: str) -> Loss[Any]:
+    """Returns the loss of `modeling` with which a model is trained."""
+    losses: dict[str, Callable[[], Loss[Any]]] = {
+        "pretrainer": PretrainingLoss,
+        "tokens": TokenLoss,
+        "spans": SpanLoss,
+    }
+    return losses.get(kind, ClassifierLoss)()
 
 
 def flat(outputs: object) -> list[FloatArray]:

@@ -255,6 +255,7 @@ def _evaluate(folder: Path) -> None:
 
 
 def _teach(folder: Path) -> None:
+    """Loads the weights in a folder as those of a teacher."""
     import modeling
     from tests.support.tasks import toy_task
     from training import teacher
