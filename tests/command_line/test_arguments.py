@@ -18,7 +18,7 @@ def flags(monkeypatch):
 
 
 def parse(*given, required=(), known_only=False):
-    """Parses the arguments of script.py, and returns what are no flags."""
+    """Parses the arguments of a script, and returns what are no flags."""
     return arguments.parse_arguments(
         ["script.py", *given], required, known_only, "Does it."
     )

@@ -241,11 +241,13 @@ def chosen_texts(run):
 
 @pytest.fixture(scope="module")
 def uncased_run():
+    """The OddRun of a tokenizer that lower-cases."""
     return answer_twice(1, do_lower_case=True, version_2_with_negative=False)
 
 
 @pytest.fixture(scope="module")
 def cased_run_with_no_answers():
+    """The OddRun of a tokenizer that does not, with "no answer" allowed."""
     return answer_twice(2, do_lower_case=False, version_2_with_negative=True)
 
 

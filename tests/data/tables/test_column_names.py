@@ -5,15 +5,15 @@ import pytest
 from data.tables import column_names
 
 
-def test_a_name_is_compared_without_case_blanks_and_marks():
+def test_simplify_name_leaves_out_case_blanks_and_marks():
     assert column_names.simplify_name("Sentence_ID #1") == "sentenceid1"
 
 
-def test_the_letters_of_a_name_leave_out_its_digits():
+def test_letters_of_leaves_out_digits_too():
     assert column_names.letters_of("Sentence_ID #1") == "sentenceid"
 
 
-def test_the_text_and_the_label_have_usual_names():
+def test_guess_columns_by_usual_names():
     assert column_names.guess_columns(["id", "Label", "Text"]) == {
         "text_column": "Text",
         "label_column": "Label",
@@ -24,19 +24,21 @@ def test_the_text_and_the_label_have_usual_names():
     ("columns", "text"),
     [(["Text", "text", "label"], "Text"), (["A", "a", "label"], None)],
 )
-def test_names_that_differ_only_in_case_are_two_columns(columns, text):
+def test_guess_columns_keeps_names_apart_that_differ_only_in_case(
+    columns, text
+):
     assert column_names.guess_columns(columns) == {
         "text_column": text,
         "label_column": "label",
     }
 
 
-def test_the_only_other_column_is_the_label():
+def test_guess_columns_takes_the_only_other_column_for_the_label():
     columns = column_names.guess_columns(["Text", "queue"])
     assert columns["label_column"] == "queue"
 
 
-def test_one_of_several_other_columns_is_not_guessed():
+def test_guess_columns_guesses_none_of_several_other_columns():
     columns = column_names.guess_columns(["id", "Text", "queue"])
     assert columns["label_column"] is None
 
@@ -49,5 +51,5 @@ def test_one_of_several_other_columns_is_not_guessed():
         (["premise", "label"], None),
     ],
 )
-def test_a_pair_has_two_names_that_belong_together(columns, pair):
+def test_find_pair_of_two_names_that_belong_together(columns, pair):
     assert column_names.find_pair(columns) == pair

@@ -3,6 +3,7 @@
 data/tables/dev_set.py chooses the rows.
 """
 
+import collections
 import itertools
 import json
 import math
@@ -16,6 +17,7 @@ from data.classification.classification_reader import TABLE_USES
 from data.ner.ner_options import NerOptions
 from data.ner.ner_processor import NerProcessor
 from data.tables.data_file_options import DataFileOptions
+from data.tables.dev_set import log_labels, split_examples
 from data.tables.row_keys import key_of
 from tests.support.golden import GOLDEN_DIR
 from tests.support.script_runner import SAMPLES
@@ -303,3 +305,37 @@ def test_a_set_without_rows_is_an_error(tmp_path, name):
         ValueError, match=f"none of the 2 rows is in the {name}"
     ):
         split(tmp_path, rows)
+
+
+def test_split_examples_holds_out_the_same_keys_whatever_their_order():
+    keys = [f"key {number}" for number in range(20)]
+    train, dev = split_examples("a.csv", keys, keys, 0.5)
+    assert sorted(train + dev) == sorted(keys)
+    assert split_examples("a.csv", keys[::-1], keys[::-1], 0.5) == (
+        train[::-1],
+        dev[::-1],
+    )
+
+
+def test_split_examples_refuses_an_empty_set():
+    with pytest.raises(
+        ValueError, match=r"none of the 1 rows is in the \w+ set"
+    ):
+        split_examples("a.csv", ["row"], ["key"], 0.5)
+
+
+def test_log_labels_counts_both_sets(caplog):
+    caplog.set_level("INFO")
+    both = collections.Counter(yes=2, no=1)
+    log_labels("a.csv", both, both)
+    assert "no 1 + 1, yes 2 + 2" in caplog.text
+    assert "has none of" not in caplog.text
+
+
+def test_log_labels_warns_of_labels_that_a_set_lacks(caplog):
+    train = collections.Counter(yes=2)
+    dev = collections.Counter(no=1)
+    log_labels("a.csv", train, dev)
+    assert (
+        "a.csv: the dev set has none of yes, and the train set has none of no."
+    ) in caplog.text

@@ -6,12 +6,12 @@ from data.text import characters
 
 
 @pytest.mark.parametrize("char", ["!", "$", "~", "^", "`", "\u2014", "。"])
-def test_ascii_marks_are_punctuation_too(char):
+def test_is_punctuation_of_marks_in_ascii_and_beyond(char):
     assert characters.is_punctuation(char)
 
 
 @pytest.mark.parametrize("char", ["a", "1", " ", "\x00", "€", "中"])
-def test_letters_digits_and_signs_are_no_punctuation(char):
+def test_is_punctuation_of_no_letter_digit_or_sign(char):
     assert not characters.is_punctuation(char)
 
 
@@ -27,15 +27,15 @@ def test_letters_digits_and_signs_are_no_punctuation(char):
         ("é", "é"),
     ],
 )
-def test_a_character_is_dropped_or_set_apart(char, cleaned):
+def test_clean_character_drops_it_or_sets_it_apart(char, cleaned):
     assert characters.clean_character(char) == cleaned
     assert characters.clean_text(f"a{char}") == f"a{cleaned}"
 
 
-def test_accents_are_stripped_and_letters_stay():
+def test_strip_accents_keeps_the_letters():
     assert characters.strip_accents("Corrén Ångström ø") == "Corren Angstrom ø"
 
 
-def test_a_word_is_cut_at_each_mark():
+def test_split_on_punctuation_cuts_at_each_mark():
     words = characters.split_on_punctuation("it's...")
     assert words == ["it", "'", "s", ".", ".", "."]

@@ -26,24 +26,37 @@ VOCAB = [
 ]
 
 
-def test_words_that_save_the_most_come_first():
-    counts = collections.Counter(
-        {"seaweed": 5, "wea": 9, "the": 99, "once": 1, "zzz": 4, "77": 50}
-    )
-    # seaweed is 5 WordPieces and saves 20, wea 2 and 9; zzz, which is not
-    # known, counts as 3 characters and saves 8.
-    extended = vocabulary.extend_vocabulary(VOCAB, counts)
-    assert extended[1:3] == ["seaweed", "wea"]
-    assert extended[3:] == VOCAB[3:]
-    extended = vocabulary.extend_vocabulary(VOCAB, counts, 7)
+# seaweed is 5 WordPieces and saves 20, wea 2 and 9. zzz, which is not known,
+# counts as 3 characters and saves 8.
+COUNTS = collections.Counter(
+    {"seaweed": 5, "wea": 9, "the": 99, "once": 1, "zzz": 4, "77": 50}
+)
+
+
+def test_extend_vocabulary_fills_unused_rows_with_words_that_save_the_most():
+    extended = vocabulary.extend_vocabulary(VOCAB, COUNTS)
+    assert extended == ["[PAD]", "seaweed", "wea", *VOCAB[3:]]
+
+
+def test_extend_vocabulary_adds_rows_if_more_words_are_asked_for():
+    extended = vocabulary.extend_vocabulary(VOCAB, COUNTS, 7)
     assert extended == ["[PAD]", "seaweed", "wea", *VOCAB[3:], "zzz"]
-    numbers = [
-        vocabulary.count_pieces(vocab, counts)[1] for vocab in (VOCAB, extended)
-    ]
-    assert numbers == [25 + 18 + 99 + 1 + 4 + 50, 5 + 9 + 99 + 1 + 4 + 50]
 
 
-def test_each_row_of_an_extended_vocabulary_lists_the_rows_it_starts_from():
+@pytest.mark.parametrize(
+    ("added", "pieces"),
+    [
+        ([], [25, 18, 99, 1, 4, 50]),
+        (["seaweed", "wea", "zzz"], [5, 9, 99, 1, 4, 50]),
+    ],
+    ids=["before", "after"],
+)
+def test_count_pieces_counts_those_of_all_words(added, pieces):
+    _, num_pieces = vocabulary.count_pieces([*VOCAB, *added], COUNTS)
+    assert num_pieces == sum(pieces)
+
+
+def test_extension_rows_list_the_rows_that_each_row_starts_from():
     counts = {"seaweed": 5, "wea": 9, "zzz": 4}
     extended = vocabulary.extend_vocabulary(VOCAB, counts, 3)
     rows = vocabulary.extension_rows(VOCAB, extended)
@@ -63,6 +76,6 @@ def test_each_row_of_an_extended_vocabulary_lists_the_rows_it_starts_from():
         ([VOCAB[0], *VOCAB[2:], "z"], "UNK"),
     ],
 )
-def test_other_vocabularies_are_no_extension(extended, message):
+def test_extension_rows_of_another_vocabulary_are_an_error(extended, message):
     with pytest.raises(ValueError, match=message):
         vocabulary.extension_rows(VOCAB, extended)
