@@ -152,7 +152,7 @@ def test_the_pages_of_the_code_name_files_that_exist(name):
 
 @pytest.mark.parametrize("name", CODE_PAGES)
 def test_the_pages_of_the_code_name_code_that_exists(name):
-    """A page writes: `name` in `path/of/module.py`."""
+    """A page writes: `name` in `FOLDER/FILE.py`."""
     page = (ROOT / "docs" / name).read_text(encoding="utf-8")
     places = re.findall(r"`([\w.]+)` in `([\w/]+/\w+\.py)`", page)
     assert places
