@@ -262,10 +262,12 @@ def write_vectors(
     with atomic_open(config.output_file) as file:
         for features, outputs in predictor.predict(batches, label="Extracting"):
             blocks = outputs["all_encoder_layers"]
-            for row, length in enumerate(features["input_mask"].sum(1)):
-                ids = features["input_ids"][row, :length].tolist()
+            for row_index, length in enumerate(features["input_mask"].sum(1)):
+                ids = features["input_ids"][row_index, :length].tolist()
                 tokens = tokenizer.convert_ids_to_tokens(ids)
-                vectors = [blocks[layer][row, :length] for layer in layers]
+                vectors = [
+                    blocks[layer][row_index, :length] for layer in layers
+                ]
                 line = format_features(num_lines, tokens, layers, vectors)
                 num_lines += 1
                 # JSON has no value that is not finite.

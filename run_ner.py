@@ -43,7 +43,7 @@ def create_reader(config: Config) -> NerProcessor:
         OSError: a file cannot be read.
     """
     reader = NerProcessor(config.fine_tuning.data_dir, config.data, config.ner)
-    reader.labels()
+    reader.find_labels()
     for purpose in config.purposes:
         reader.read(purpose)
     return reader

@@ -53,11 +53,11 @@ def write_tickets(path: Path, texts: Sequence[str]) -> None:
 
 def count_rows(folder: str) -> int:
     """Returns the number of answers in all CSV files of a folder."""
-    count = 0
+    num_rows = 0
     for path in Path(folder).glob("*.csv"):
         with path.open(newline="", encoding="utf-8") as file:
-            count += sum(1 for _ in csv.DictReader(file))
-    return count
+            num_rows += sum(1 for _ in csv.DictReader(file))
+    return num_rows
 
 
 def measure_memory() -> int:

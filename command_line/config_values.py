@@ -167,10 +167,10 @@ def unset_names(config: Config, set_by_user: frozenset[str]) -> set[str]:
 def path_flags(config: Config) -> list[PathFlag]:
     """Returns a PathFlag for each flag whose value is a path."""
     values = values_of(config)
-    found_flags = []
+    flags_with_paths = []
     for flag in flags_of(config):
         kind = flag.kind
         value = values[flag.name]
         if kind is not None and value is not None:
-            found_flags.append(PathFlag(flag.name, value, kind))
-    return found_flags
+            flags_with_paths.append(PathFlag(flag.name, value, kind))
+    return flags_with_paths

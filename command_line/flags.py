@@ -233,7 +233,9 @@ class Config:
                 counts[name] += 1
             elif declared := group_of(field):
                 counts.update(inner.name for inner in declared.own_fields())
-        if twice := [name for name, count in counts.items() if count > 1]:
+        if twice := [
+            name for name, num_groups in counts.items() if num_groups > 1
+        ]:
             raise TypeError(
                 f"{cls.__qualname__}: {twice} are flags of several groups; "
                 "name them in `shared` of all groups but one"

@@ -140,7 +140,7 @@ def check_paths(flags: Sequence[PathFlag]) -> None:
         ValueError: a path is empty, or an output overlaps another path.
         OSError: an output file cannot be written.
     """
-    found_paths: list[_FoundPath] = []
+    flag_paths: list[_FlagPath] = []
     for flag in flags:
         if not all(map(str.strip, flag.parts)) or not flag.parts:
             raise ValueError(
@@ -150,12 +150,12 @@ def check_paths(flags: Sequence[PathFlag]) -> None:
         for path in flag.parts:
             _check_output(flag, path)
             local_path = path.removeprefix("file://")
-            found_paths += [
-                _FoundPath(flag, found_path, _find_lineage(found_path))
-                for found_path in _find_paths(flag, local_path)
+            flag_paths += [
+                _FlagPath(flag, single_path, _find_lineage(single_path))
+                for single_path in _find_paths(flag, local_path)
             ]
-    outputs = [path for path in found_paths if path.flag.kind in OUTPUT_KINDS]
-    for output, other in itertools.product(outputs, found_paths):
+    outputs = [path for path in flag_paths if path.flag.kind in OUTPUT_KINDS]
+    for output, other in itertools.product(outputs, flag_paths):
         if _may_harm(output, other):
             raise ValueError(
                 f"{output} overlaps {other}. An output must not be, "
@@ -164,7 +164,7 @@ def check_paths(flags: Sequence[PathFlag]) -> None:
             )
 
 
-class _FoundPath(NamedTuple):
+class _FlagPath(NamedTuple):
     """A file or folder that a flag leads to.
 
     Attributes:
@@ -184,7 +184,7 @@ class _FoundPath(NamedTuple):
         return f"{self.flag} ({self.path})"
 
 
-def _may_harm(output: _FoundPath, other: _FoundPath) -> bool:
+def _may_harm(output: _FlagPath, other: _FlagPath) -> bool:
     """Returns whether writing an output may change another path."""
     if other is output:
         return False

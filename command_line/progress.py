@@ -80,40 +80,40 @@ class Progress:
         finally:
             self._shown_at += time.monotonic() - began
 
-    def is_due(self, done: int) -> bool:
+    def is_due(self, num_done: int) -> bool:
         """Returns whether it is time to call `update`.
 
-        `done` is the number of finished units, including `initial`.
+        `num_done` is the number of finished units, including `initial`.
         """
-        is_at_end = self._is_first or done == self._total
+        is_at_end = self._is_first or num_done == self._total
         if self._shows_ends and is_at_end:
-            return done != self.num_shown
+            return num_done != self.num_shown
         interval = self._interval
         if self._is_first:
             interval = min(interval, FIRST_LINE)
         return time.monotonic() - self._shown_at >= interval
 
-    def update(self, done: int, **values: float) -> None:
+    def update(self, num_done: int, **values: float) -> None:
         """Shows the progress, and `values`, {name: number}, such as the loss.
 
-        `done` is the number of finished units, including `initial`.
+        `num_done` is the number of finished units, including `initial`.
         """
         now = time.monotonic()
-        rate = (done - self.num_shown) / max(now - self._shown_at, 1e-9)
+        rate = (num_done - self.num_shown) / max(now - self._shown_at, 1e-9)
         if self._examples_per_unit:
             name = "rows" if self._unit == "row" else "examples"
             values[f"{name}/s"] = rate * self._examples_per_unit
         end = "" if self._total is None else f" of {self._total}"
-        parts = [f"{self._label} {self._unit} {done}{end}".strip()]
+        parts = [f"{self._label} {self._unit} {num_done}{end}".strip()]
         if self._total and self._epochs:
-            epoch = math.ceil(done * self._epochs / self._total)
+            epoch = math.ceil(num_done * self._epochs / self._total)
             parts.append(f"epoch {epoch} of {math.ceil(self._epochs)}")
         parts += [f"{name} {value:.4g}" for name, value in values.items()]
         # The time up to the first update includes the program's startup, so
         # estimate the time left only from the next update on.
         if self._total is not None and rate > 0 and not self._is_first:
-            left = int((self._total - done) / rate)
-            parts.append(f"{datetime.timedelta(seconds=left)} left")
+            seconds_left = int((self._total - num_done) / rate)
+            parts.append(f"{datetime.timedelta(seconds=seconds_left)} left")
         line = "  ".join(parts)
         if self.is_terminal:
             # Go to the start of the line and clear it. A line that does not fit
@@ -124,7 +124,7 @@ class Progress:
         else:
             logging.info("%s", line)
         self._is_first = False
-        self.num_shown, self._shown_at = done, now
+        self.num_shown, self._shown_at = num_done, now
 
 
 def track(
@@ -137,11 +137,11 @@ def track(
 
     `Progress` documents the other arguments.
     """
-    done = 0
+    num_done = 0
     with Progress(total, unit=unit, label=label) as progress:
-        for done, element in enumerate(iterable, start=1):
+        for num_done, element in enumerate(iterable, start=1):
             yield element
-            if progress.is_due(done):
-                progress.update(done)
-        if progress.is_terminal and progress.num_shown not in (0, done):
-            progress.update(done)
+            if progress.is_due(num_done):
+                progress.update(num_done)
+        if progress.is_terminal and progress.num_shown not in (0, num_done):
+            progress.update(num_done)

@@ -22,8 +22,12 @@ def is_user_error(error: Exception) -> bool:
     """Returns whether an error is due to the user's input or environment."""
     # Importing TensorFlow here would take seconds.
     tf = sys.modules.get("tensorflow")
-    theirs = [getattr(tf.errors, name) for name in _TF_ERRORS] if tf else []
-    return isinstance(error, (ModuleNotFoundError, *_USER_ERRORS, *theirs))
+    tensorflow_errors = (
+        [getattr(tf.errors, name) for name in _TF_ERRORS] if tf else []
+    )
+    return isinstance(
+        error, (ModuleNotFoundError, *_USER_ERRORS, *tensorflow_errors)
+    )
 
 
 def describe_error(error: Exception, path_flags: Sequence[PathFlag]) -> str:

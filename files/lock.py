@@ -27,7 +27,11 @@ def hold_lock(path: StrPath, name: str) -> Iterator[None]:
             opened, for example because it is a link.
     """
     path = Path(path).absolute()
-    missing = [*itertools.takewhile(lambda up: not up.is_dir(), path.parents)]
+    missing = [
+        *itertools.takewhile(
+            lambda ancestor: not ancestor.is_dir(), path.parents
+        )
+    ]
     path.parent.mkdir(parents=True, exist_ok=True)
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
     # A process that ended after the file was opened has removed the file.

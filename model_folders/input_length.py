@@ -13,14 +13,16 @@ _ENTRY_OF_FILE = {
 }
 
 
-def read_max_length(preset: Preset, model_class: str, longest: int) -> int:
+def read_max_seq_length(
+    preset: Preset, model_class: str, num_positions: int
+) -> int:
     """Returns the maximum length of the inputs of the folder's training.
 
     Args:
         preset: Preset of the weights.
         model_class: name of the model's class, which may be a user's own.
-        longest: number of the model's positions, which is returned if no file
-            records the length.
+        num_positions: number of the model's positions, which is returned if no
+            file records the length.
 
     Raises:
         OSError: a file cannot be read.
@@ -35,4 +37,6 @@ def read_max_length(preset: Preset, model_class: str, longest: int) -> int:
         file = os.path.join(preset.path, name)
         if length is None and os.path.isfile(file):
             length = read_json(file).get(entry)
-    return min(length, longest) if isinstance(length, int) else longest
+    if not isinstance(length, int):
+        return num_positions
+    return min(length, num_positions)

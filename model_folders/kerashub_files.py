@@ -194,9 +194,9 @@ def _read_length(folder: StrPath, network: JsonObject) -> HeadSettings:
             f"{path}: `sequence_length` must be a whole number above 2. "
             f"Received: {length!r:.80}"
         )
-    longest = network["max_sequence_length"]
-    if type(longest) is int and longest >= 3:
-        length = min(length, longest)
+    num_positions = network["max_sequence_length"]
+    if type(num_positions) is int and num_positions >= 3:
+        length = min(length, num_positions)
     return {"max_seq_length": length}
 
 
@@ -305,7 +305,7 @@ def format_classifier(
     network: JsonObject,
     tokenizer: JsonObject,
     *,
-    max_length: int,
+    max_seq_length: int,
     num_labels: int,
     activation: str,
 ) -> dict[str, JsonObject]:
@@ -314,7 +314,7 @@ def format_classifier(
     Args:
         network: result of `format_network`.
         tokenizer: result of `format_tokenizer`.
-        max_length: length of inputs, in WordPieces.
+        max_seq_length: length of inputs, in WordPieces.
         num_labels: number of outputs.
         activation: name of Keras's function of the outputs.
     """
@@ -322,7 +322,7 @@ def format_classifier(
         "BertTextClassifierPreprocessor",
         tokenizer=tokenizer,
         config_file=PREPROCESSOR_FILE,
-        sequence_length=max_length,
+        sequence_length=max_seq_length,
         truncate="round_robin",
     )
     task = _create_object(

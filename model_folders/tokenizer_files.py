@@ -244,19 +244,22 @@ def _find_special_words(file: _JsonFile) -> set[str]:
 
 
 def create_vocab_files(
-    tokenizer: Tokenizer, max_length: int
+    tokenizer: Tokenizer, max_seq_length: int
 ) -> dict[str, bytes]:
     """Returns {file: contents} of vocab.txt and tokenizer_config.json."""
-    text = format_casing(tokenizer.do_lower_case, max_length)
+    text = format_casing(tokenizer.do_lower_case, max_seq_length)
     return {"vocab.txt": tokenizer.vocab_bytes, CONFIG_FILE: text}
 
 
-def format_casing(do_lower_case: bool, max_length: int | None = None) -> bytes:
+def format_casing(
+    do_lower_case: bool, max_seq_length: int | None = None
+) -> bytes:
     """Returns the contents of a tokenizer_config.json.
 
     Args:
         do_lower_case: whether text is lower-cased.
-        max_length: maximum length of inputs, in WordPieces, None to state none.
+        max_seq_length: maximum length of inputs, in WordPieces, None to state
+            none.
     """
     settings: JsonObject = {
         **SPECIAL_TOKENS,
@@ -265,13 +268,13 @@ def format_casing(do_lower_case: bool, max_length: int | None = None) -> bytes:
         "tokenize_chinese_chars": True,
         "tokenizer_class": "BertTokenizer",
     }
-    if max_length is not None:
-        settings["model_max_length"] = max_length
+    if max_seq_length is not None:
+        settings["model_max_length"] = max_seq_length
     return (json.dumps(settings, indent=2, sort_keys=True) + "\n").encode()
 
 
 def create_tokenizer_files(
-    tokenizer: Tokenizer, max_length: int, vocab_size: int | None = None
+    tokenizer: Tokenizer, max_seq_length: int, vocab_size: int | None = None
 ) -> dict[str, bytes]:
     """Returns {file: contents} of the files that transformers reads.
 
@@ -279,7 +282,7 @@ def create_tokenizer_files(
 
     Args:
         tokenizer: FullTokenizer to describe.
-        max_length: maximum length of inputs, in WordPieces.
+        max_seq_length: maximum length of inputs, in WordPieces.
         vocab_size: size of the model's vocabulary. None skips `check_vocab`.
 
     Raises:
@@ -305,7 +308,7 @@ def create_tokenizer_files(
         ensure_ascii=False,
     )
     return {
-        **create_vocab_files(tokenizer, max_length),
+        **create_vocab_files(tokenizer, max_seq_length),
         TOKENIZER_FILE: f"{tokenizer_json}\n".encode(),
     }
 

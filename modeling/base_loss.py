@@ -3,8 +3,8 @@
 losses.py contains the formulas of the values, a class for each task.
 
 A loss is a sum over examples divided by the sum of their weights. The methods
-`sums` and `weights` compute these two numbers separately. If a batch is split
-over replicas or micro-batches, the sum of each piece is divided by the weights
+`sums` and `divisors` compute these two numbers separately. If a batch is split
+over replicas or micro-batches, the sum of each piece is divided by the divisor
 of the complete batch. Then the gradients of the pieces add up to the gradient
 of the complete batch.
 
@@ -57,14 +57,14 @@ class BatchLoss(abc.ABC, Generic[ReadT_contra]):
         return {}
 
     @abc.abstractmethod
-    def weights(self, features: Features) -> Terms:
+    def divisors(self, features: Features) -> Terms:
         """Returns {name of a loss term: divisor of its sum}, scalars."""
 
     @abc.abstractmethod
     def sums(self, outputs: ReadT_contra, features: Features) -> Terms:
         """Returns {name of a loss term: its sum over the batch}, scalars."""
 
-    def means(self, sums: Terms, weights: Terms) -> Terms:
+    def means(self, sums: Terms, divisors: Terms) -> Terms:
         """Returns {name of a loss term: its weighted mean}, scalars.
 
         As in Google's code, `epsilon` keeps the loss finite if all weights of a
@@ -73,12 +73,12 @@ class BatchLoss(abc.ABC, Generic[ReadT_contra]):
 
         Args:
             sums: sums over a batch or a piece of it, as `sums` returns them.
-            weights: divisors of the complete batch, as `weights` returns them.
+            divisors: those of the complete batch, as the method returns them.
         """
         means = {}
         for name, value in sums.items():
-            weight = keras.ops.cast(weights[name], value.dtype)
-            means[name] = value / (weight + self.epsilon.get(name, 0.0))
+            divisor = keras.ops.cast(divisors[name], value.dtype)
+            means[name] = value / (divisor + self.epsilon.get(name, 0.0))
         return means
 
     def __call__(
@@ -98,7 +98,7 @@ class BatchLoss(abc.ABC, Generic[ReadT_contra]):
                 "SparseCategoricalCrossentropy(from_logits=True)"
             )
         sums = self.sums(outputs, features)
-        means = self.means(sums, self.weights(features))
+        means = self.means(sums, self.divisors(features))
         return add_terms(means), means
 
 
@@ -114,13 +114,13 @@ class Loss(BatchLoss[ReadT_contra]):
     [B] contains the weight of each example, by default 1.
 
     Attributes:
-        weights_name: name of the feature that gets the `sample_weight` of
-            Keras's `fit`.
+        sample_weight_feature: name of the feature that gets the `sample_weight`
+            of Keras's `fit`.
         labels_and_terms: {an output: (its label, its loss term)}, of models
             with several outputs, {} of others.
     """
 
-    weights_name = "example_weights"
+    sample_weight_feature = "example_weights"
     labels_and_terms: Mapping[str, tuple[str, str]] = {}
 
     @property
@@ -157,16 +157,16 @@ class Loss(BatchLoss[ReadT_contra]):
         teacher_logits = cast("Tensor", teacher_outputs)
         return {"loss": divergence(logits, teacher_logits, temperature)}
 
-    def value_weights(self, features: Features) -> TermValues:
+    def weigh_values(self, features: Features) -> TermValues:
         """Returns {name of a loss term: weight of each of its values}.
 
         By default there is one value per example, [B].
         """
-        return {"loss": example_weights(features)}
+        return {"loss": weigh_examples(features)}
 
-    def weights(self, features: Features) -> Terms:
+    def divisors(self, features: Features) -> Terms:
         """Returns {name of a loss term: divisor of its sum}, scalars."""
-        weights = self.value_weights(features)
+        weights = self.weigh_values(features)
         return {
             name: keras.ops.sum(at_least_float32(weights[name]))
             for name in self.terms
@@ -174,13 +174,13 @@ class Loss(BatchLoss[ReadT_contra]):
 
     def sums(self, outputs: ReadT_contra, features: Features) -> Terms:
         """Returns {name of a loss term: its sum over the batch}, scalars."""
-        return self.weighted_sums(self.values(outputs, features), features)
+        return self.sum_values(self.values(outputs, features), features)
 
-    def weighted_sums(self, values: TermValues, features: Features) -> Terms:
+    def sum_values(self, values: TermValues, features: Features) -> Terms:
         """Returns {name of a loss term: weighted sum of `values`}, scalars."""
-        weights = self.value_weights(features)
+        weights = self.weigh_values(features)
         return {
-            name: weighted_sum(values[name], weights[name])
+            name: sum_weighted(values[name], weights[name])
             for name in self.terms
         }
 
@@ -208,7 +208,7 @@ class Loss(BatchLoss[ReadT_contra]):
         elif labels is not None and len(self.labels) == 1:
             joined[self.labels[0]] = labels
         if sample_weight is not None:
-            joined[self.weights_name] = cast("Tensor", sample_weight)
+            joined[self.sample_weight_feature] = cast("Tensor", sample_weight)
         if missing := [name for name in self.labels if name not in joined]:
             raise ValueError(
                 f"{type(self).__name__} lacks {', '.join(missing)}. Pass a "
@@ -231,7 +231,7 @@ def add_terms(terms: Terms) -> Tensor:
     return cast("Tensor", sum(terms.values()))
 
 
-def example_weights(features: Features) -> Tensor:
+def weigh_examples(features: Features) -> Tensor:
     """Returns the weights of examples, float [B]: 0 for padding, 1 if unset."""
     factors = [
         keras.ops.reshape(keras.ops.cast(features[name], "float32"), (-1,))
@@ -244,7 +244,7 @@ def example_weights(features: Features) -> Tensor:
     return keras.ops.ones((num_examples,), "float32")
 
 
-def weighted_sum(values: Tensor, weights: Tensor) -> Tensor:
+def sum_weighted(values: Tensor, weights: Tensor) -> Tensor:
     """Returns the sum of `values` [...] times `weights` [...], a scalar."""
     return keras.ops.sum(keras.ops.cast(weights, values.dtype) * values)
 

@@ -116,8 +116,7 @@ class FeaturesModel(FittedModel):
     ) -> tuple[Self, LoadReport]:
         """Creates a model like `from_preset`. Returns it, and a LoadReport.
 
-        `output_names` and `replaces_head` are `labels` and `replaces_head` of
-        `load_checkpoint`.
+        `output_names` and `replaces_head` are those of `LoadOptions`.
         """
         load_options = LoadOptions(
             output_names=output_names, replaces_head=replaces_head

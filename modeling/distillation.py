@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import keras
 
-from modeling.base_loss import BatchLoss, Loss, Terms, weighted_sum
+from modeling.base_loss import BatchLoss, Loss, Terms, sum_weighted
 from modeling.ops import at_least_float32
 from modeling.tensors import Features, Outputs, Tensor
 
@@ -176,9 +176,9 @@ class DistillationLoss(BatchLoss[Distilled]):
             for name, value in values.items()
         }
 
-    def weights(self, features: Features) -> Terms:
+    def divisors(self, features: Features) -> Terms:
         """Returns {name of a loss term: divisor of its sum}, scalars."""
-        divisors = self._of_each_part(self.loss.weights(features))
+        divisors = self._of_each_part(self.loss.divisors(features))
         if self.hidden:
             divisors["hidden_loss"] = keras.ops.sum(_mask_of(features))
         return divisors
@@ -198,7 +198,7 @@ class DistillationLoss(BatchLoss[Distilled]):
                 values = self.loss.value_divergences(
                     outputs.outputs, outputs.teacher_outputs, self.temperature
                 )
-            sums = self.loss.weighted_sums(values, features)
+            sums = self.loss.sum_values(values, features)
             for name, value in sums.items():
                 totals[f"{part}_{name}"] = share * value
         if self.hidden:
@@ -206,7 +206,7 @@ class DistillationLoss(BatchLoss[Distilled]):
                 outputs.hidden_states
             ) - at_least_float32(outputs.teacher_hidden_states)
             squares = keras.ops.mean(keras.ops.square(difference), axis=-1)
-            totals["hidden_loss"] = weighted_sum(squares, _mask_of(features))
+            totals["hidden_loss"] = sum_weighted(squares, _mask_of(features))
         return totals
 
 

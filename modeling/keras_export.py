@@ -70,10 +70,10 @@ def create_shape_options(model: FittedModel, format: str) -> dict[str, object]:
             name: f"({', '.join(_name_axes(name, rank))})"
             for name, rank in ranks.items()
         }
-        longest = model.config.max_position_embeddings
+        num_positions = model.config.max_position_embeddings
         jax_options = {
             "polymorphic_shapes": [shapes],
-            "polymorphic_constraints": [f"length <= {longest}"],
+            "polymorphic_constraints": [f"length <= {num_positions}"],
             # The constraint does not reach the graph of the gradients.
             "with_gradient": False,
         }

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 import keras
 
 from files.json_files import JsonObject
-from modeling.base_loss import Loss, TermValues, divergence, example_weights
+from modeling.base_loss import Loss, TermValues, divergence, weigh_examples
 from modeling.ops import at_least_float32, cross_entropy
 from modeling.tensors import Features, Tensor
 
@@ -36,9 +36,9 @@ class ClassifierLoss(Loss[Tensor]):
         weights = self._class_weights
         return {"class_weights": None if weights is None else [*weights]}
 
-    def value_weights(self, features: Features) -> TermValues:
+    def weigh_values(self, features: Features) -> TermValues:
         """Returns {"loss": weight of each example, float [B]}."""
-        weights = example_weights(features)
+        weights = weigh_examples(features)
         if self._class_weights is not None:
             by_class = keras.ops.convert_to_tensor(
                 self._class_weights, "float32"
@@ -133,7 +133,7 @@ class ContrastiveLoss(LossWithSquaredDivergence):
             vectors[:, 0], keras.ops.transpose(vectors[:, 1])
         )
         # Exclude examples that only pad the batch from the negatives.
-        is_real = keras.ops.cast(example_weights(features), cosines.dtype)
+        is_real = keras.ops.cast(weigh_examples(features), cosines.dtype)
         logits = cosines / self._temperature - 1e4 * (1.0 - is_real)
         # The right class of a pair is its own second text.
         own_texts = keras.ops.arange(keras.ops.shape(logits)[0])
@@ -216,9 +216,9 @@ class TokenLoss(Loss[Tensor]):
     # As in the masked LM, keep the loss finite if all weights are 0.
     epsilon: Mapping[str, float] = {"loss": 1e-5}
     labels = ("label_ids", "label_weights")
-    weights_name = "label_weights"
+    sample_weight_feature = "label_weights"
 
-    def value_weights(self, features: Features) -> TermValues:
+    def weigh_values(self, features: Features) -> TermValues:
         """Returns {"loss": weight of each WordPiece, float [B, T]}."""
         return {"loss": features["label_weights"]}
 
@@ -270,11 +270,11 @@ class PretrainingLoss(Loss[Features]):
         """Returns the constructor's arguments."""
         return {"next_sentence": self._next_sentence}
 
-    def value_weights(self, features: Features) -> TermValues:
+    def weigh_values(self, features: Features) -> TermValues:
         """Returns the weights of masked positions [B, P] and examples [B]."""
         return {
             "masked_lm_loss": features["masked_lm_weights"],
-            "next_sentence_loss": example_weights(features),
+            "next_sentence_loss": weigh_examples(features),
         }
 
     def values(self, outputs: Features, features: Features) -> TermValues:

@@ -28,7 +28,7 @@ def labels_and_weights(
             f"{type(loss).__name__} has no labels, so there is nothing that "
             "metrics could compare. Compile the model without metrics"
         )
-    weights = loss.value_weights(features)
+    weights = loss.weigh_values(features)
     if not loss.labels_and_terms:
         return features[loss.labels[0]], weights["loss"]
     # The next sentence loss and its labels may be left out.

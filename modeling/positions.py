@@ -34,8 +34,8 @@ def create_attention_mask_from_input_mask(
     if not left_to_right:
         return mask
     order = keras.ops.arange(keras.ops.shape(mask)[-1])
-    past = keras.ops.expand_dims(order, 1) >= order
-    return mask * keras.ops.cast(past, mask.dtype)
+    is_visible = keras.ops.expand_dims(order, 1) >= order
+    return mask * keras.ops.cast(is_visible, mask.dtype)
 
 
 def attended_positions(input_mask: Tensor) -> Tensor:

@@ -285,12 +285,12 @@ class FirstFit(NamedTuple):
     """Where each sequence begins in the packed sequences.
 
     Attributes:
-        packed: int [B], index of the packed sequence that contains it.
+        packed_index: int [B], index of the packed sequence that contains it.
         offsets: int [B], the position at which it begins there.
         num_packed: number of packed sequences, at least 1.
     """
 
-    packed: Tensor
+    packed_index: Tensor
     offsets: Tensor
     num_packed: Tensor
 
@@ -308,32 +308,32 @@ def first_fit(lengths: Tensor, capacity: int | Tensor) -> FirstFit:
     """
     batch_size = keras.ops.shape(lengths)[0]
     order = keras.ops.cast(keras.ops.argsort(-lengths), "int32")
-    numbers = keras.ops.arange(batch_size, dtype="int32")
+    indexes = keras.ops.arange(batch_size, dtype="int32")
 
     # The state: `used` [B], the WordPieces in each packed sequence so far, and
-    # `packed` and `offsets` of the result.
+    # `packed_index` and `offsets` of the result.
     def pack(
         index: Tensor, state: tuple[Tensor, ...]
     ) -> tuple[Tensor, Tensor, Tensor]:
-        used, packed, offsets = state
+        used, packed_index, offsets = state
         current = order[index]
         length = lengths[current]
         has_room = keras.ops.cast(used + length <= capacity, "int32")
         chosen = keras.ops.cast(keras.ops.argmax(has_room), "int32")
         offset = used[chosen]
-        is_current = numbers == current
+        is_current = indexes == current
         return (
-            keras.ops.where(numbers == chosen, used + length, used),
-            keras.ops.where(is_current, chosen, packed),
+            keras.ops.where(indexes == chosen, used + length, used),
+            keras.ops.where(is_current, chosen, packed_index),
             keras.ops.where(is_current, offset, offsets),
         )
 
     zeros = keras.ops.zeros_like(lengths)
-    used, packed, offsets = keras.ops.fori_loop(
+    used, packed_index, offsets = keras.ops.fori_loop(
         0, batch_size, pack, (zeros, zeros, zeros)
     )
     num_packed = keras.ops.sum(keras.ops.cast(used > 0, "int32"))
-    return FirstFit(packed, offsets, keras.ops.maximum(num_packed, 1))
+    return FirstFit(packed_index, offsets, keras.ops.maximum(num_packed, 1))
 
 
 Rows = PaddedRows | UnpaddedRows | PackedRows

@@ -56,15 +56,15 @@ def prepare_model(
             that is fixed.
     """
     fixed = engine.inputs["input_ids"][-1]
-    longest = min(filter(None, (settings["max_seq_length"], fixed)))
+    max_seq_length = min(filter(None, (settings["max_seq_length"], fixed)))
     return PreparedModel(
         engine=engine,
         tokenizer=tokenizer,
-        max_seq_length=longest,
+        max_seq_length=max_seq_length,
         # Google's script pads the windows of SQuAD, and padding is a candidate
         # for an answer.
         pads=settings.get("trim_padding") is False,
-        settings={**settings, "max_seq_length": longest},
+        settings={**settings, "max_seq_length": max_seq_length},
     )
 
 

@@ -120,10 +120,10 @@ class TextModel(TaskMethods):
             ValueError: the model accepts no text.
         """
         if not self._prepared:
-            raise self._create_error()
+            raise self._no_text_error()
         return self._prepared
 
-    def _create_error(self) -> ValueError:
+    def _no_text_error(self) -> ValueError:
         """Returns the error of a model that accepts only ids."""
         return ValueError(
             f"{self.path} accepts no text: it was exported without "
@@ -173,7 +173,7 @@ class TextModel(TaskMethods):
                 task.
         """
         if not self._tasks:
-            raise self._create_error()
+            raise self._no_text_error()
         if name not in (None, *self._tasks):
             raise ValueError(
                 f"{self.path} does not support {name}; it supports "

@@ -25,7 +25,7 @@ from command_line.path_flags import PathKind
 from data.text import tokenization, tokenizer_loading, vocabulary
 from model_folders import hub, identity, kinds, presets
 from model_folders.cards import cards, descriptions
-from model_folders.input_length import read_max_length
+from model_folders.input_length import read_max_seq_length
 
 if TYPE_CHECKING:
     from modeling.base_model import FeaturesModel
@@ -237,7 +237,7 @@ def _write_copy(
     The copy does not contain the weights `missing`, which the checkpoint lacks.
     """
     model_class = kinds.known_class_of(model)
-    length = read_max_length(
+    length = read_max_seq_length(
         preset, model_class, model.config.max_position_embeddings
     )
     labels = preset.labels if kinds.KINDS[model_class].has_labels else None

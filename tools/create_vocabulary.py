@@ -128,9 +128,9 @@ def count_words_of_files(
         progress.track(read_lines(), None, "line", "Reading"), do_lower_case
     )
     warn_of_markup(markup)
-    for path, count in dropped.items():
-        if count:
-            logging.warning("%s: dropped %d bytes, not UTF-8", path, count)
+    for path, num_bytes in dropped.items():
+        if num_bytes:
+            logging.warning("%s: dropped %d bytes, not UTF-8", path, num_bytes)
     return counts
 
 

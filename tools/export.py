@@ -22,7 +22,7 @@ from command_line.groups import ExportFlags
 from command_line.path_flags import PathKind
 from data.text.tokenization import FullTokenizer
 from model_folders import identity, kinds, presets
-from model_folders.input_length import read_max_length
+from model_folders.input_length import read_max_seq_length
 from model_folders.model_entries import HeadSettings
 
 if TYPE_CHECKING:
@@ -123,11 +123,11 @@ def create_options(
             is malformed.
     """
     model_class = kinds.model_class_of(model)
-    longest = model.config.max_position_embeddings
+    num_positions = model.config.max_position_embeddings
     return serving.ExportOptions(
         tokenizer=tokenizer,
         max_seq_length=config.max_seq_length
-        or read_max_length(preset, model_class, longest),
+        or read_max_seq_length(preset, model_class, num_positions),
         formats=config.export.export_formats,
         fixed_length=config.export.export_seq_length,
         quantize=config.export.quantize,

@@ -88,7 +88,7 @@ def begin_run(
     )
     run_export.check_model(start.config, trainer.model)
     # See there for the order in which weights are looked for.
-    trainer.weights.restore_or_load(plan.output_names, plan.prefers_best)
+    trainer.run_weights.restore_or_load(plan.output_names, plan.prefers_best)
     return trainer
 
 

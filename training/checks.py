@@ -60,11 +60,11 @@ def check_task(task: AnyTask) -> None:
     """
     if task.start.preset:
         _check_weights(task, task.start.preset)
-    if alike := find_similar_labels(task.labels or ()):
+    if similar_labels := find_similar_labels(task.labels or ()):
         logging.warning(
             "These labels differ only in their spelling, but are different "
             "labels for the model: %s. Correct the data if they mean the same.",
-            "; ".join(map(str, alike)),
+            "; ".join(map(str, similar_labels)),
         )
     metrics = [*task.metrics]
     if task.eval_loss:

@@ -15,10 +15,10 @@ from training.loop.trainer import Evaluate, Trainer
 
 def evaluate_at_the_end(trainer: Trainer, evaluate: Evaluate) -> Scores:
     """Evaluates the trained weights, and writes eval_results.txt."""
-    logging.info("Evaluating %s", trainer.weights.describe())
+    logging.info("Evaluating %s", trainer.run_weights.describe())
     results = evaluate(trainer)
     trainer.run_folder.history.add_if_comparable(
-        trainer.weights.global_step, results
+        trainer.run_weights.global_step, results
     )
     trainer.run_folder.write_dev_results(results)
     return results
@@ -30,7 +30,7 @@ def store_weights(trainer: Trainer) -> None:
     Raises:
         OSError: a file cannot be written.
     """
-    trainer.weights.link_best()
+    trainer.run_weights.link_best()
     path = trainer.config.training.export_weights
     if path is not None:
         _export_weights(trainer, path)
@@ -47,7 +47,7 @@ def _export_weights(trainer: Trainer, path: str) -> None:
     description = descriptions.create_model_json_of_copy(
         run_folder.current_preset,
         kinds.model_class_of(trainer.model),
-        step=trainer.weights.global_step or None,
+        step=trainer.run_weights.global_step or None,
     )
     card = cards.Card(
         kind=cards.WEIGHTS,

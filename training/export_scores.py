@@ -95,11 +95,11 @@ def _predict_batches(
 
     The kind of the model decides whether a batch has one array of logits.
     """
-    max_length = task.config.fine_tuning.max_seq_length
+    max_seq_length = task.config.fine_tuning.max_seq_length
     settings = task.head_settings
     # Pad the inputs as serve.py does, so that serving reaches the same scores.
     needs_padding = model_class == kinds.SPAN_LABELER and not task.config.unpads
-    lengths = engine.lengths(max_length, needs_padding)
+    lengths = engine.lengths(max_seq_length, needs_padding)
     num_pieces = math.prod(split.records.spec["input_ids"].shape)
     batch_size = max(engines.MAX_WORDPIECES // num_pieces, 1)
     if engine.needs_single_rows:
@@ -118,7 +118,7 @@ def _predict_batches(
         if isinstance(logits, dict):
             # Logits of positions are as long as the records.
             logits = {
-                name: _resize_last_axis(logits[name], max_length)
+                name: _resize_last_axis(logits[name], max_seq_length)
                 for name in logits
             }
         yield features, logits

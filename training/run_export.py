@@ -86,7 +86,7 @@ def export_task(
     # The export of an embedder computes vectors, and not their cosines.
     if task.metrics[0] in results and model_class != kinds.EMBEDDER:
         scored = splits_of(task, splits, "eval")
-    logging.info("Exporting %s", trainer.weights.describe())
+    logging.info("Exporting %s", trainer.run_weights.describe())
     options = _options_of(
         task.start,
         trainer,
@@ -104,7 +104,7 @@ def export_task(
             trainer.run_folder.write_export_results(scores)
             if card:
                 _write_scored_card(
-                    folder, card, scores, trainer.weights.is_best_step
+                    folder, card, scores, trainer.run_weights.is_best_step
                 )
         else:
             logging.info(

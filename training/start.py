@@ -155,11 +155,11 @@ def check_lengths(
     Raises:
         ValueError: a length is above the model's number of positions.
     """
-    max_length = bert_config.max_position_embeddings
+    num_positions = bert_config.max_position_embeddings
     for name, length in lengths.items():
-        if length is not None and length > max_length:
+        if length is not None and length > num_positions:
             raise ValueError(
-                f"--{name}={length} is more than the model's {max_length} "
+                f"--{name}={length} is more than the model's {num_positions} "
                 f"positions (max_position_embeddings in {file}); set a smaller "
                 f"--{name}"
             )

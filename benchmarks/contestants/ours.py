@@ -222,7 +222,7 @@ def export_task(spec: race.Spec) -> race.Work:
     trainer = beginning.create_trainer(
         start, run_folder, task.create_model, task.loss, num_steps=None
     )
-    trainer.weights.restore_or_load()
+    trainer.run_weights.restore_or_load()
     # No export of this untrained model is worse than these scores.
     scores = dict.fromkeys(task.metrics, 0.0)
     export_dir = str(start.config.export.export_dir)

@@ -149,12 +149,12 @@ def split_texts(
     if not num_cut:
         return [(text, "") for text in texts]
     parts = []
-    counts = first_length - 2, len(tokens) - first_length - 1
-    for text, count in zip(texts, counts, strict=False):
+    lengths = first_length - 2, len(tokens) - first_length - 1
+    for text, num_left in zip(texts, lengths, strict=False):
         end = 0
         for word in _WORD.finditer(text):
-            count -= len(tokenizer.tokenize(word.group()))
-            if count < 0:
+            num_left -= len(tokenizer.tokenize(word.group()))
+            if num_left < 0:
                 break
             end = word.end()
         parts.append((text[:end], text[end:]))

@@ -159,12 +159,12 @@ class ClassificationReader:
         """
         return len(self._processors[""].text_columns) or None
 
-    def labels(self) -> list[str] | None:
+    def find_labels(self) -> list[str] | None:
         """Returns the names of the task's labels, or None in regression.
 
         The first call may read the train set, to find the labels.
         """
-        return self._processors[""].labels()
+        return self._processors[""].find_labels()
 
     def read_num_texts(self) -> int:
         """Returns 2 if the train set contains pairs, else 1.

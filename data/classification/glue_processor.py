@@ -89,7 +89,7 @@ class GlueProcessor(ClassificationProcessor):
         """Begins without a set."""
         super().__init__()
 
-    def labels(self) -> list[str] | None:
+    def find_labels(self) -> list[str] | None:
         """Returns the attribute `label_names`, or None in regression."""
         if self.output_mode == "regression":
             return None
@@ -220,12 +220,12 @@ class GlueProcessor(ClassificationProcessor):
 
     def _placeholder(self) -> str | float:
         """Returns the label of test examples in Google's code."""
-        labels = self.labels()
+        labels = self.find_labels()
         return labels[0] if labels else 0.0
 
     def _parse_label(self, line: list[str], column: int) -> str | float:
         """Returns GLUE's own name of the label in a column, or a number."""
-        labels = self.labels()
+        labels = self.find_labels()
         label = line[column]
         where = f"column {column % len(line) + 1}"
         if labels is None:

@@ -77,7 +77,7 @@ class LabelDecoder:
         ids = [label_id(label, self.label_list or None) for label in labels]
         return np.array(ids, np.float32 if is_number else np.int64)
 
-    def labels(self, outputs: FloatArray) -> list[Label]:
+    def decode_labels(self, outputs: FloatArray) -> list[Label]:
         """Converts the network's outputs to the predicted Label of each text.
 
         In multi-label classification, a text has each label whose probability
@@ -148,7 +148,7 @@ def create_prediction_rows(
     """
     probabilities = decoder.probabilities(outputs).max(-1).tolist()
     for example, label, probability in zip(
-        examples, decoder.labels(outputs), probabilities, strict=True
+        examples, decoder.decode_labels(outputs), probabilities, strict=True
     ):
         right = example.label
         if isinstance(right, list):
@@ -212,7 +212,7 @@ def write_labels(
     """
     table_file = os.path.join(output_dir, f"test_results{suffix}.tsv")
     json_file = os.path.join(output_dir, f"predictions{suffix}.jsonl")
-    labels = decoder.labels(outputs)
+    labels = decoder.decode_labels(outputs)
     rows = decoder.probabilities(outputs)
     with atomic_open(table_file) as table, atomic_open(json_file) as lines:
         for entry, label, row in zip(entries, labels, rows, strict=True):

@@ -57,7 +57,7 @@ def write_label_report(
     """
     report = Report(heading)
     golds: list[Label] = []
-    guesses = decoder.labels(outputs)
+    guesses = decoder.decode_labels(outputs)
     for example, guess, probabilities in zip(
         examples, guesses, decoder.probabilities(outputs), strict=True
     ):
@@ -114,8 +114,8 @@ def _find_most_frequent(golds: Sequence[Label]) -> Baseline | None:
     answers = [", ".join(names) or "none" for names in label_names]
     if not answers:
         return None
-    ((answer, count),) = collections.Counter(answers).most_common(1)
-    return Baseline(answer, count / len(answers))
+    ((answer, num_examples),) = collections.Counter(answers).most_common(1)
+    return Baseline(answer, num_examples / len(answers))
 
 
 def _mean_errors(

@@ -211,8 +211,8 @@ class LabelSet:
         # A warning of the split names labels without a row to train on.
         rare = [
             name
-            for name, count in train_counts.items()
-            if count < _MIN_ROWS_OF_LABEL
+            for name, num_rows in train_counts.items()
+            if num_rows < _MIN_ROWS_OF_LABEL
         ]
         if rare:
             logging.warning(

@@ -65,8 +65,8 @@ class RankingProcessor(TableProcessor):
         query has a relevant passage.
         """
         rows_of_query: dict[str, list[int]] = {}
-        for row, example in enumerate(examples):
-            rows_of_query.setdefault(example.text_a, []).append(row)
+        for row_index, example in enumerate(examples):
+            rows_of_query.setdefault(example.text_a, []).append(row_index)
         scores = []
         for rows in rows_of_query.values():
             gains = np.maximum(labels[rows], 0)
@@ -233,7 +233,7 @@ class CosineDecoder(LabelDecoder):
         """Computes the cosines of vectors, as in `cosines`."""
         return cosines(outputs)
 
-    def labels(self, outputs: FloatArray) -> list[Label]:
+    def decode_labels(self, outputs: FloatArray) -> list[Label]:
         """Computes the cosines of vectors, as in `cosines`."""
         values: list[Label] = cosines(outputs)[:, 0].tolist()
         return values
@@ -254,13 +254,13 @@ def recall_1(vectors: FloatArray, partners: Sequence[str | None]) -> float:
     Returns:
         a fraction from 0 to 1.
     """
-    _, numbers = np.unique(np.array(partners, str), return_inverse=True)
+    _, partner_indexes = np.unique(np.array(partners, str), return_inverse=True)
     own = cosines(vectors)
-    hits = 0
+    num_hits = 0
     for start in range(0, len(vectors), _ROWS_AT_ONCE):
         rows = slice(start, start + _ROWS_AT_ONCE)
         similarities = vectors[rows, 0] @ vectors[:, 1].T
-        similarities[numbers[rows, None] == numbers] = -np.inf
+        similarities[partner_indexes[rows, None] == partner_indexes] = -np.inf
         # Require a margin, because equal cosines may differ by rounding errors.
-        hits += (own[rows, 0] > similarities.max(-1) + 1e-6).sum()
-    return float(hits / len(vectors))
+        num_hits += (own[rows, 0] > similarities.max(-1) + 1e-6).sum()
+    return float(num_hits / len(vectors))

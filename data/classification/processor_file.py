@@ -79,7 +79,7 @@ class UserProcessor(ClassificationProcessor):
         check_labels(labels, f"{code.file_name}: {name}.get_labels", fewest=2)
         return cls(code, name, user, labels, data_dir)
 
-    def labels(self) -> list[str]:
+    def find_labels(self) -> list[str]:
         """Returns the labels in the order of the class."""
         return self._labels
 
@@ -159,7 +159,7 @@ class RecordedProcessor(ClassificationProcessor):
         self.text_columns = ()
         self._preset = preset
 
-    def labels(self) -> list[str]:
+    def find_labels(self) -> list[str]:
         """Returns the labels that the model's folder states."""
         return list(self._preset.labels or ())
 

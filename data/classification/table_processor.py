@@ -135,7 +135,7 @@ class TableProcessor(
         if self.output_mode != "regression":
             self._labels = self._label_set.named_by_flags
 
-    def labels(self) -> list[str] | None:
+    def find_labels(self) -> list[str] | None:
         """Returns the names of the labels, or None in regression.
 
         If --labels does not name them, the first call reads the train set.
@@ -199,7 +199,7 @@ class TableProcessor(
         if set_name != "train":
             first_rows = _take_to_first(rows, self._is_labeled)
             if any(map(self._is_labeled, first_rows)):
-                allowed_labels = self.labels()
+                allowed_labels = self.find_labels()
             rows = itertools.chain(first_rows, rows)
         examples, counts = self._read_examples(rows, set_name, allowed_labels)
         if set_name != "test":

@@ -105,14 +105,14 @@ def _score_encoding(data: bytes, encoding: str) -> float:
     """Rates how much decoded text looks like words of one script."""
     text = data.decode(encoding, "replace")
     total = 0.0
-    count = 0
+    num_letters = 0
     before = " "
     for letter in text:
         if not letter.isascii():
             total += _score_letter(letter, before)
-            count += 1
+            num_letters += 1
         before = letter
-    return total / max(count, 1)
+    return total / max(num_letters, 1)
 
 
 def _score_letter(letter: str, before: str) -> float:

@@ -166,7 +166,8 @@ def _record_length(path: StrPath, position: int, header: bytes) -> int:
     return length
 
 
-def _damage_error(path: StrPath, position: int, how: str) -> ValueError:
+def _damage_error(path: StrPath, position: int, damage: str) -> ValueError:
     return ValueError(
-        f"{path}: the record at byte {position} is {how}; create the file again"
+        f"{path}: the record at byte {position} is {damage}; create the file "
+        "again"
     )

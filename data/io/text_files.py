@@ -180,11 +180,11 @@ def read_lossy_lines(
             if position == 0:
                 check_first_line(line, path)
             position += len(line)
-            text, num_dropped = _decode(line)
+            text, num_dropped = _decode_line(line)
             yield text.rstrip("\n"), num_dropped
 
 
-def _decode(line: bytes) -> tuple[str, int]:
+def _decode_line(line: bytes) -> tuple[str, int]:
     """Returns the text of a line, and the number of bytes that it drops."""
     try:
         return line.decode("utf-8"), 0

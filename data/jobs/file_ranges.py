@@ -202,15 +202,15 @@ def _count_lines(file: IO[bytes], start: int, end: int) -> int:
     LF, CR LF or CR ends a line, as in `text_files.open_text`.
     """
     file.seek(start)
-    count = 0
+    num_lines = 0
     while start < end and (chunk := file.read(min(_CHUNK_BYTES, end - start))):
         start += len(chunk)
         while chunk.endswith(b"\r") and start < end:
             chunk += file.read(1)
             start += 1
         pairs = chunk.count(b"\r\n")
-        count += chunk.count(b"\n") + chunk.count(b"\r") - pairs
-    return count
+        num_lines += chunk.count(b"\n") + chunk.count(b"\r") - pairs
+    return num_lines
 
 
 def _cut_parquet(
@@ -219,20 +219,20 @@ def _cut_parquet(
     """Yields ranges of groups of rows, each with an offset as its end."""
     with parquet.open_parquet(path) as table:
         metadata = table.metadata
-        counts = [
+        rows_of_groups = [
             metadata.row_group(index).num_rows
             for index in range(metadata.num_row_groups)
         ]
     # Take each row for an equal part of the bytes.
-    num_rows = max(sum(counts), 1)
+    num_all_rows = max(sum(rows_of_groups), 1)
     first_group = 0
     first_row = 1
     start = 0
     num_rows_read = 0
-    for end_group, count in enumerate(counts, start=1):
-        num_rows_read += count
-        is_last = end_group == len(counts)
-        end = size if is_last else -(-num_rows_read * size // num_rows)
+    for end_group, num_rows in enumerate(rows_of_groups, start=1):
+        num_rows_read += num_rows
+        is_last = end_group == len(rows_of_groups)
+        end = size if is_last else -(-num_rows_read * size // num_all_rows)
         if end >= min(grid.end_of_share(start), size):
             groups = FileRange(
                 path, "parquet", first_group, end_group, first_row

@@ -120,9 +120,9 @@ def _start_process(
 def _raise_death(process: BaseProcess) -> NoReturn:
     process.join()
     code = process.exitcode or 0
-    how = f"status {code}" if code >= 0 else signal.Signals(-code).name
+    cause = f"status {code}" if code >= 0 else signal.Signals(-code).name
     raise ChildProcessError(
-        f"a worker process failed or was killed ({how}); if memory ran out, "
+        f"a worker process failed or was killed ({cause}); if memory ran out, "
         "use fewer processes. Run the same command to resume"
     ) from None
 

@@ -185,8 +185,8 @@ def _check_text_and_spans(
     # The tags of adjacent entities can be read in two ways.
     readings = [
         {
-            (word_spans[first][0], word_spans[after - 1][1], entity_type)
-            for entity_type, first, after in find_entities(read_tags)
+            (word_spans[start][0], word_spans[end - 1][1], entity_type)
+            for entity_type, start, end in find_entities(read_tags)
         }
         for read_tags in (tags, to_scheme(tags))
     ]

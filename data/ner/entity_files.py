@@ -92,14 +92,14 @@ def _create_answer(
     word_spans = find_words(text, words)
     entities = find_entities(labels)
     spans = [
-        [word_spans[first][0], word_spans[after - 1][1], entity_type]
-        for entity_type, first, after in entities
+        [word_spans[start][0], word_spans[end - 1][1], entity_type]
+        for entity_type, start, end in entities
     ]
     return {
         f"{prefix}labels": labels,
         f"{prefix}entities": spans,
         "probabilities": [
-            round(float(min(probabilities[first:after])), 6)
-            for _, first, after in entities
+            round(float(min(probabilities[start:end])), 6)
+            for _, start, end in entities
         ],
     }

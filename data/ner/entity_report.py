@@ -71,8 +71,8 @@ def write_entity_report(
 def _entities_of(words: Sequence[str], tags: Sequence[str]) -> list[_Entity]:
     starts = [0, *itertools.accumulate(len(word) + 1 for word in words)]
     return [
-        (entity_type, starts[first], starts[after] - 1)
-        for entity_type, first, after in find_entities(tags)
+        (entity_type, starts[start], starts[end] - 1)
+        for entity_type, start, end in find_entities(tags)
     ]
 
 

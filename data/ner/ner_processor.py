@@ -91,7 +91,7 @@ class NerProcessor(SetReader[NerExample, NerOptions]):
         if self._labels is not None:
             check_labels(self._labels, "--labels", fewest=2)
 
-    def labels(self) -> list[str]:
+    def find_labels(self) -> list[str]:
         """Returns the names of the tags, from --labels or the train set.
 
         Raises:

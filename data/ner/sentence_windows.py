@@ -88,14 +88,16 @@ def create_ner_features(
                 "[SEP]",
             ]
             words = text.places(start, is_best)
-            known = _find_known_labels(words, examples, label_ids)
+            id_of_position = _find_known_labels(words, examples, label_ids)
             positions = range(max_seq_length)
             yield NerFeatures(
                 tokens=tokens,
                 **tokenizer.create_inputs(tokens, len(tokens), max_seq_length),
-                label_ids=[known.get(position, 0) for position in positions],
+                label_ids=[
+                    id_of_position.get(position, 0) for position in positions
+                ],
                 label_weights=[
-                    float(position in known) for position in positions
+                    float(position in id_of_position) for position in positions
                 ],
                 words=words,
             )
@@ -172,12 +174,12 @@ def _find_known_labels(
     label_ids: Mapping[str, int],
 ) -> dict[int, int]:
     """Returns {position: id of the tag} of the words with known tags."""
-    known = {}
+    id_of_position = {}
     for position, example_index, word_index in words:
         label = examples[example_index].labels[word_index]
         if label in label_ids:
-            known[position] = label_ids[label]
-    return known
+            id_of_position[position] = label_ids[label]
+    return id_of_position
 
 
 def choose_tags(

@@ -129,14 +129,14 @@ def _name_numbers(
 
 def warn_of_rare_outside(path: StrPath, tags: Counter[str]) -> None:
     """Warns if O is not the most frequent tag of a train set's words."""
-    ((most_frequent, count),) = tags.most_common(1) or [("O", 0)]
-    if 0 < tags["O"] < count:
+    ((most_frequent, num_words),) = tags.most_common(1) or [("O", 0)]
+    if 0 < tags["O"] < num_words:
         logging.warning(
             "%s: most words outside of entities are tagged O, but here %s (%d) "
             "is more frequent than O (%d). Check the column of the tags",
             path,
             most_frequent,
-            count,
+            num_words,
             tags["O"],
         )
 
@@ -156,7 +156,11 @@ def check_types(path: StrPath, sentences: Sequence[Sequence[str]]) -> None:
         for tags in sentences
         for entity_type, _, _ in find_entities(tags)
     )
-    rare = [entity_type for entity_type, count in counts.items() if count == 1]
+    rare = [
+        entity_type
+        for entity_type, num_entities in counts.items()
+        if num_entities == 1
+    ]
     is_wrong = len(counts) > _MANY_TYPES and 2 * len(rare) >= len(counts)
     if is_wrong or len(counts) > _MAX_TYPES:
         raise ValueError(
@@ -170,6 +174,7 @@ def check_types(path: StrPath, sentences: Sequence[Sequence[str]]) -> None:
 def _describe_tags(counts: Mapping[str, int]) -> str:
     """Returns the most frequent tags and their numbers of words."""
     tags = [
-        f"{tag} ({count})" for tag, count in Counter(counts).most_common(10)
+        f"{tag} ({num_words})"
+        for tag, num_words in Counter(counts).most_common(10)
     ]
     return first_labels(tags) + (" ..." if len(counts) > 10 else "")

@@ -133,7 +133,7 @@ def _search_legal(
     scores = tf.reshape(
         tf.transpose(scores, [1, 0, 2]), [num_blocks, size, num_texts, num_tags]
     )
-    numbers = tf.reshape(tf.range(num_blocks * size), [num_blocks, size])
+    indexes = tf.reshape(tf.range(num_blocks * size), [num_blocks, size])
 
     def add_word(total: tf.Tensor, word: _PlaceWords) -> tf.Tensor:
         # Returns the score of the best sequence that ends in each tag.
@@ -149,9 +149,9 @@ def _search_legal(
         return tf.argmax(word[0] + after, -1, tf.int32)
 
     first_total = tf.zeros_like(scores[0, 0])
-    totals = _scan_blocks(add_word, (scores, numbers), first_total)
+    totals = _scan_blocks(add_word, (scores, indexes), first_total)
     no_tags = tf.zeros([num_texts], tf.int32)
-    ids = _scan_blocks(choose_tag, (totals, numbers), no_tags, reverse=True)
+    ids = _scan_blocks(choose_tag, (totals, indexes), no_tags, reverse=True)
     ids = tf.transpose(tf.reshape(ids, [-1, num_texts]))
     return tf.RaggedTensor.from_tensor(ids, lengths).flat_values
 

@@ -55,7 +55,7 @@ class SetReader(CachingReader[ExampleT], Generic[ExampleT, OptionsT]):
         self._options = options
 
     @abc.abstractmethod
-    def labels(self) -> list[str] | None:
+    def find_labels(self) -> list[str] | None:
         """Returns the labels of the task, in order, or None in regression."""
 
     def load(self, purpose: Purpose) -> dict[Purpose, list[ExampleT]]:

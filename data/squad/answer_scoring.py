@@ -150,10 +150,10 @@ def _read_gold_answers(
     return gold_answers, skipped
 
 
-def _warn_of_questions(path: str, num_questions: int, what: str) -> None:
-    """Logs a warning if there are questions that `what` describes."""
+def _warn_of_questions(path: str, num_questions: int, problem: str) -> None:
+    """Logs a warning if there are questions that `problem` describes."""
     if num_questions:
-        logging.warning("%s: %d questions %s", path, num_questions, what)
+        logging.warning("%s: %d questions %s", path, num_questions, problem)
 
 
 def _score_v1(

@@ -219,10 +219,10 @@ class SquadDecoder:
             num_read: tf.Tensor, nbest: Spans
         ) -> tuple[tf.Tensor, Spans]:
             following = tf.minimum(num_read + num_best, num_spans)
-            more = spans.gather(tf.range(num_read, following))
+            next_spans = spans.gather(tf.range(num_read, following))
             context = passages.contexts[row]
             nbest = nbest.concat(
-                add_texts(more, context, self.use_char_offsets)
+                add_texts(next_spans, context, self.use_char_offsets)
             )
             firsts = first_of_equals(nbest.texts)[:num_best]
             return following, nbest.gather(firsts)

@@ -152,8 +152,8 @@ def _cut_passage(
         (0, 6)     1 1 1 1 1 0
         (4, 10)            0 1 1 1 1 1
     """
-    max_length = options.max_seq_length - num_before - 1
-    doc_spans = cut_spans(num_tokens, max_length, options.doc_stride)
+    max_span_length = options.max_seq_length - num_before - 1
+    doc_spans = cut_spans(num_tokens, max_span_length, options.doc_stride)
     best_windows = most_context(doc_spans)
     for window_index, (start, length) in enumerate(doc_spans):
         stop = start + length

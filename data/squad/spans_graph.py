@@ -197,10 +197,10 @@ def _find_valid_starts(
     # If several windows contain a token, let answers start at it only in the
     # window with the most context around it.
     tokens = places.first_tokens + tf.where(is_inside, places.starts, 0)
-    numbers = tf.range(
+    indexes = tf.range(
         tf.cast(question.start, tf.int64), tf.cast(question.end, tf.int64)
     )
-    is_best = question.windows.most_context(tokens) == numbers[:, None]
+    is_best = question.windows.most_context(tokens) == indexes[:, None]
     return is_inside & is_best, tokens
 
 
@@ -318,7 +318,7 @@ def first_of_equals(keys: tf.Tensor) -> tf.Tensor:
 
     `keys` are [S]. The indices are int32, ascending.
     """
-    values, numbers = tf.unique(keys)
+    values, value_indexes = tf.unique(keys)
     return tf.math.unsorted_segment_min(
-        tf.range(tf.size(numbers)), numbers, tf.size(values)
+        tf.range(tf.size(value_indexes)), value_indexes, tf.size(values)
     )

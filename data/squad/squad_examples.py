@@ -83,7 +83,7 @@ def read_squad_examples(
         has_answer = is_training and not example.is_impossible
         if has_answer:
             _set_answer(example, qa, where, word_starts)
-        if has_answer and not _contains_answer(example, use_char_offsets):
+        if has_answer and not _has_answer(example, use_char_offsets):
             skipped.append(where)
         else:
             examples.append(example)
@@ -195,7 +195,7 @@ def _set_answer(
     example.end_position = bisect.bisect_right(word_starts, end) - 1
 
 
-def _contains_answer(example: SquadExample, use_char_offsets: bool) -> bool:
+def _has_answer(example: SquadExample, use_char_offsets: bool) -> bool:
     """Returns whether the passage contains the answer at its position.
 
     An answer that contains no word, or that is outside the passage, is not

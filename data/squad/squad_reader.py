@@ -83,9 +83,9 @@ class SquadReader:
             if needs_answers:
                 # Score empty predictions. If the file contains no answers,
                 # this fails now, and not after an epoch.
-                nothing = {example.qas_id: "" for example in dev_set}
+                empty_answers = {example.qas_id: "" for example in dev_set}
                 answer_scoring.score_predictions(
-                    squad_file, nothing, version_2_with_negative
+                    squad_file, empty_answers, version_2_with_negative
                 )
         return cls(squad_file, examples_of)
 

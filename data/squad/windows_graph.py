@@ -126,13 +126,13 @@ def create_windows(
         word_edges = ragged.true_indices(changes)
     with tf.control_dependencies([word_edges]):
         is_unknown = tokenized.ids.flat_values == tokenizer.id_of("[UNK]")
-        begun = tf.cumsum(tf.cast(is_unknown, tf.int32))
+        num_unknown = tf.cumsum(tf.cast(is_unknown, tf.int32))
     query = tokenizer(questions)[:, : options.max_query_length]
     windows = cut_windows(
         tokenized.ids, options.max_seq_length, options.doc_stride, query
     )
     return windows, Passages(
-        num_unknown=tf.concat([[0], begun], 0),
+        num_unknown=tf.concat([[0], num_unknown], 0),
         first_char=tokenized.first_char,
         contexts=contexts,
         sources=chars.source,

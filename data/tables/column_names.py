@@ -134,13 +134,13 @@ def guess_columns(
     free = [*columns]
     column_of: dict[str, str | None] = {}
     for flag in flags:
-        usual = (
+        usual_columns = (
             column
             for name in USUAL_NAMES[flag]
             for column in free
             if column.casefold() == name
         )
-        column_of[flag] = next(usual, None)
+        column_of[flag] = next(usual_columns, None)
         free = [column for column in free if column != column_of[flag]]
     for flag in flags:
         if column_of[flag] is None and len(free) == 1:

@@ -43,7 +43,7 @@ class ChosenDialect(NamedTuple):
     encoding: str | None = None
 
 
-class FoundDialect(NamedTuple):
+class TableDialect(NamedTuple):
     """The dialect of a table, and its lines, as `find_dialect` returns them.
 
     Attributes:
@@ -62,7 +62,7 @@ class FoundDialect(NamedTuple):
 
 def find_dialect(
     path: str, lines: Iterator[str], chosen: ChosenDialect, is_tsv: bool
-) -> FoundDialect:
+) -> TableDialect:
     r"""Finds the dialect of a table, and whether it has a header.
 
     Examples:
@@ -87,18 +87,18 @@ def find_dialect(
     is_complete = chosen.quoting is not None and chosen.has_header is not None
     if chosen.delimiter and is_complete:
         dialect = Dialect(chosen.delimiter, bool(chosen.quoting))
-        return FoundDialect(dialect, bool(chosen.has_header), lines)
+        return TableDialect(dialect, bool(chosen.has_header), lines)
     sample = Sample(lines)
     hint = sample.take_hint(DELIMITER_CHARACTERS.values())
     chosen = chosen._replace(delimiter=chosen.delimiter or hint)
     try:
-        found_dialect = _find_in_sample(path, sample, chosen, is_tsv)
+        table_dialect = _find_in_sample(path, sample, chosen, is_tsv)
     except ValueError:
         # In another encoding, nothing is what it seems to be.
         sample.check_encoding(path, chosen.encoding)
         raise
     all_lines = itertools.chain(sample.lines_read, lines)
-    return found_dialect._replace(lines=all_lines)
+    return table_dialect._replace(lines=all_lines)
 
 
 def find_common_width(widths: Sequence[int]) -> int:
@@ -108,13 +108,13 @@ def find_common_width(widths: Sequence[int]) -> int:
     """
     if not widths:
         return 0
-    ((width, count),) = Counter(widths).most_common(1)
-    return width if 2 * count >= len(widths) else 0
+    ((width, num_records),) = Counter(widths).most_common(1)
+    return width if 2 * num_records >= len(widths) else 0
 
 
 def _find_in_sample(
     path: str, sample: Sample, chosen: ChosenDialect, is_tsv: bool
-) -> FoundDialect:
+) -> TableDialect:
     """Finds the dialect and the header by the first lines of a table.
 
     The result does not contain the lines.
@@ -135,7 +135,7 @@ def _find_in_sample(
     if has_header is None and records:
         has_header = headers.has_header(path, records, chosen.columns)
     width = find_common_width([*map(len, records)]) if records else None
-    return FoundDialect(dialect, bool(has_header), iter(()), width)
+    return TableDialect(dialect, bool(has_header), iter(()), width)
 
 
 def _check_delimiter(

@@ -286,7 +286,7 @@ def _read_separated(
 ) -> Iterator[Row]:
     """Yields the rows of CSV or TSV."""
     delimiter = "\t" if layout.delimiter == "tab" else layout.delimiter
-    found_dialect = dialects.find_dialect(
+    table_dialect = dialects.find_dialect(
         str(path),
         lines,
         dialects.ChosenDialect(
@@ -299,16 +299,16 @@ def _read_separated(
         is_tsv=file_format == "tsv" and not delimiter,
     )
     records = csv_records.parse_records(
-        found_dialect.lines, found_dialect.dialect
+        table_dialect.lines, table_dialect.dialect
     )
     names: list[str] = []
-    if found_dialect.has_header:
+    if table_dialect.has_header:
         names = _read_names(path, records, layout.encoding)
     builder = _RowBuilder(
         names,
-        found_dialect.width,
+        table_dialect.width,
         # A text may contain commas, but hardly tabs.
-        may_be_wider=found_dialect.dialect.delimiter == "\t",
+        may_be_wider=table_dialect.dialect.delimiter == "\t",
     )
     for line_number, record in records:
         if isinstance(record, csv_records.MalformedRecord):
@@ -319,7 +319,7 @@ def _read_separated(
         elif record:
             text = " ".join(record)
             is_swallowed = "\n" in text and csv_records.is_swallowed(
-                record, found_dialect.dialect.delimiter
+                record, table_dialect.dialect.delimiter
             )
             wrong = _find_wrong_bytes(text, layout.encoding)
             yield line_number, wrong or builder.build(record, is_swallowed)

@@ -139,8 +139,10 @@ def check_columns(
                 "them, or choose another column"
             )
         if column not in columns:
-            near = difflib.get_close_matches(column, columns, 1)
-            hint = f". Did you mean {near[0]!r}?" if near else ""
+            close_matches = difflib.get_close_matches(column, columns, 1)
+            hint = (
+                f". Did you mean {close_matches[0]!r}?" if close_matches else ""
+            )
             raise ValueError(
                 f"{where}: there is no column {column!r}; the columns are "
                 f"{', '.join(map(repr, columns))}{hint}"

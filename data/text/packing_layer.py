@@ -109,8 +109,8 @@ class PackingLayer(keras.layers.Layer):
         # `stack` raises an error if the lengths of text_a and text_b differ.
         texts = tf.reshape(tf.stack([text_a, text_b]), [-1])
         tokens = tokenize(texts)
-        count = tf.shape(text_a)[0]
-        return tokens[:count], tokens[count:]
+        num_texts = tf.shape(text_a)[0]
+        return tokens[:num_texts], tokens[num_texts:]
 
     def pack(
         self, tokens_a: tf.RaggedTensor, tokens_b: tf.RaggedTensor | None = None
@@ -336,11 +336,13 @@ def cut_windows(
         max_tokens -= query.row_lengths() + 1
     strides = tf.minimum(max_tokens, stride)
     beyond = tf.maximum(num_tokens - max_tokens, 0)
-    counts = 1 + (beyond + strides - 1) // strides
-    counts = tf.where(num_tokens > 0, counts, fewest)
-    numbers = tf.ragged.range(counts)
-    rows = row_ids(numbers.row_splits, tf.size(numbers.flat_values))
-    starts = numbers.flat_values * tf.gather(strides, rows)
+    num_windows = 1 + (beyond + strides - 1) // strides
+    num_windows = tf.where(num_tokens > 0, num_windows, fewest)
+    window_indexes = tf.ragged.range(num_windows)
+    rows = row_ids(
+        window_indexes.row_splits, tf.size(window_indexes.flat_values)
+    )
+    starts = window_indexes.flat_values * tf.gather(strides, rows)
     lengths = tf.minimum(
         tf.gather(num_tokens, rows) - starts, tf.gather(max_tokens, rows)
     )

@@ -16,7 +16,7 @@ from data.text.tokenization import FullTokenizer
 from data.text.tokenizer_layer import TokenizerLayer
 from files.json_files import JsonObject
 from files.paths import StrPath
-from model_folders.input_length import read_max_length
+from model_folders.input_length import read_max_seq_length
 from model_folders.presets import read_preset
 
 # Number of texts that a call outside a graph tokenizes at a time.
@@ -120,11 +120,11 @@ class BertTextClassifierPreprocessor(keras.layers.Layer):
         tokenizer = FullTokenizer.from_preset(preset, special_tokens_in_strings)
         if sequence_length is None:
             bert_config = preset.load_config()
-            longest = 512
+            num_positions = 512
             if bert_config:
-                longest = bert_config.max_position_embeddings
-            sequence_length = read_max_length(
-                preset, preset.model_class or "", longest
+                num_positions = bert_config.max_position_embeddings
+            sequence_length = read_max_seq_length(
+                preset, preset.model_class or "", num_positions
             )
         return cls(tokenizer, sequence_length, **kwargs)
 

@@ -21,10 +21,10 @@ def row_ids(row_splits: tf.Tensor, num_values: tf.Tensor) -> tf.Tensor:
         num_values: int, the last element of `row_splits`.
     """
     ends = row_splits[1:]
-    begun = tf.math.unsorted_segment_sum(
+    num_ends = tf.math.unsorted_segment_sum(
         tf.ones_like(ends, tf.int32), ends, num_values + 1
     )
-    return tf.cast(tf.cumsum(begun)[:num_values], ends.dtype)
+    return tf.cast(tf.cumsum(num_ends)[:num_values], ends.dtype)
 
 
 def with_row_splits(

@@ -270,9 +270,9 @@ class TokenizerLayer(keras.layers.Layer):
         candidates = ragged.true_indices(
             (chars.flags & unicode_tables.REORDERED) > 0
         )
-        sought = tf.gather(chars.code_points, candidates)
-        index = tf.minimum(tf.searchsorted(marks, sought), len(marks) - 1)
-        is_mark = ragged.true_indices(tf.gather(marks, index) == sought)
+        code_points = tf.gather(chars.code_points, candidates)
+        index = tf.minimum(tf.searchsorted(marks, code_points), len(marks) - 1)
+        is_mark = ragged.true_indices(tf.gather(marks, index) == code_points)
         targets = tf.gather(candidates, is_mark)
         is_starter = (decoded_flags & unicode_tables.STARTER) > 0
         runs = tf.cumsum(tf.cast(is_starter, tf.int32))

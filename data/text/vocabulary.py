@@ -80,7 +80,7 @@ def learn_vocabulary(
     learner = _import_learner()
     reserved = reserved_tokens(num_unused)
     num_wanted = vocab_size - len(reserved)
-    num_characters = _num_covering_characters(counts)
+    num_characters = _count_covering_characters(counts)
     if num_wanted < 2 * num_characters:
         raise ValueError(
             f"--vocab_size={vocab_size} is too small: {len(reserved)} entries "
@@ -145,7 +145,7 @@ def _learn_by_search(
                 break
             least_count = (low + high) // 2
             pieces = learn(lower_thresh=least_count, upper_thresh=least_count)
-            tokens = [token for token in pieces if _can_occur(token)]
+            tokens = [token for token in pieces if _may_occur(token)]
             if bar.is_due(trial):
                 bar.update(trial, WordPieces=len(tokens))
             if len(tokens) < num_wanted:
@@ -157,7 +157,7 @@ def _learn_by_search(
     return learned
 
 
-def _can_occur(token: str) -> bool:
+def _may_occur(token: str) -> bool:
     """Returns False for a continuation that no text contains, such as "##,".
 
     Punctuation marks and ideographs are always separate words.
@@ -182,29 +182,29 @@ def count_pieces(
     tokenizer = WordpieceTokenizer(set(vocab))
     num_unknown = 0
     num_all = 0
-    for word, count in counts.items():
+    for word, num_times in counts.items():
         pieces = tokenizer.tokenize(word)
-        num_all += len(pieces) * count
-        num_unknown += pieces.count("[UNK]") * count
+        num_all += len(pieces) * num_times
+        num_unknown += pieces.count("[UNK]") * num_times
     return num_unknown, num_all
 
 
-def _num_covering_characters(counts: Mapping[str, int]) -> int:
+def _count_covering_characters(counts: Mapping[str, int]) -> int:
     """Returns how many of the most frequent characters must be WordPieces.
 
     These characters are the fraction _CHARACTER_COVERAGE of the text.
     """
     characters: collections.Counter[str] = collections.Counter()
-    for word, count in counts.items():
+    for word, num_times in counts.items():
         if len(word) <= _MAX_WORD_LENGTH:
             for char in word:
-                characters[char] += count
+                characters[char] += num_times
     totals = list(itertools.accumulate(sorted(characters.values())[::-1]))
-    enough = _CHARACTER_COVERAGE * totals[-1]
+    min_total = _CHARACTER_COVERAGE * totals[-1]
     return next(
         num_characters
         for num_characters, total in enumerate(totals, 1)
-        if total >= enough
+        if total >= min_total
     )
 
 
@@ -240,12 +240,12 @@ def extend_vocabulary(
         num_new_words = len(unused)
     tokenizer = WordpieceTokenizer(set(vocab))
     saved = {}
-    for word, count in counts.items():
+    for word, num_times in counts.items():
         has_letter = any(map(str.isalpha, word))
-        if count > 1 and len(word) <= _MAX_WORD_LENGTH and has_letter:
+        if num_times > 1 and len(word) <= _MAX_WORD_LENGTH and has_letter:
             pieces = tokenizer.tokenize(word)
             length = len(word) if pieces == ["[UNK]"] else len(pieces)
-            saved[word] = count * (length - 1)
+            saved[word] = num_times * (length - 1)
     words = sorted(
         (word for word in saved if saved[word]),
         key=lambda word: (-saved[word], word),

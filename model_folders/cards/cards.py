@@ -164,8 +164,8 @@ class Card:
     @property
     def input_length(self) -> int:
         """The most WordPieces that `networks` read at a time."""
-        longest = self.settings["max_seq_length"]
-        return min(longest, self.fixed_length or longest)
+        max_seq_length = self.settings["max_seq_length"]
+        return min(max_seq_length, self.fixed_length or max_seq_length)
 
     @property
     def training_command(self) -> str:

@@ -80,10 +80,15 @@ def _read_entries(
         yield key, block[place - length : place]
 
 
-def _read_numbers(data: bytes, place: int, count: int) -> tuple[list[int], int]:
-    """Returns (`count` numbers of variable length, the position after them)."""
+def _read_numbers(
+    data: bytes, place: int, num_numbers: int
+) -> tuple[list[int], int]:
+    """Reads `num_numbers` numbers of variable length from `place` on.
+
+    Returns (the numbers, the place after them).
+    """
     numbers = []
-    for _ in range(count):
+    for _ in range(num_numbers):
         last = place
         while data[last] >= 128:
             last += 1

@@ -58,17 +58,22 @@ def encoder_sizes(num_blocks: int) -> Iterator[tuple[str, tuple[str, ...]]]:
             yield f"bert/encoder/layer_{block}/{name}", entries
 
 
-def check_layers(config: BertConfig, layers: Sequence[int] | None) -> None:
-    """Checks that `layers` lists a block of the checkpoint for each block.
+def check_source_blocks(
+    config: BertConfig, source_blocks: Sequence[int] | None
+) -> None:
+    """Checks that `source_blocks` lists a block for each block of a model.
 
     Raises:
         ValueError: its length is not the number of blocks.
     """
-    if layers is not None and len(layers) != config.num_hidden_layers:
+    if (
+        source_blocks is not None
+        and len(source_blocks) != config.num_hidden_layers
+    ):
         raise ValueError(
             "`layers` must list one block of the checkpoint for each of the "
             f"model's {config.num_hidden_layers} blocks. "
-            f"Received: {list(layers)}"
+            f"Received: {list(source_blocks)}"
         )
 
 
@@ -85,14 +90,16 @@ def check_sizes(
         path: path of the checkpoint, for messages.
         shapes: {Google's name: shape} of its entries.
         config: configuration of the model that will load the checkpoint.
-        source_blocks: `layers` of `load_checkpoint`.
+        source_blocks: for each block of the model, the number of the
+            checkpoint's block to start from. None = block i starts from the
+            checkpoint's block i.
         config_file: path of the configuration, for messages.
 
     Raises:
         ValueError: a weight is missing, or has another shape. The message names
             the first. Or the heads do not divide the width.
     """
-    check_layers(config, source_blocks)
+    check_source_blocks(config, source_blocks)
     where = config_file or "the configuration"
     if config.hidden_size % config.num_attention_heads:
         raise ValueError(

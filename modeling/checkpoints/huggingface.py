@@ -190,8 +190,8 @@ def _list_unused(path: str, names: Iterable[str]) -> list[str]:
                 "adapter. Merge the adapter into the model, and save the "
                 "model again"
             )
-    silent = re.compile(r"position_ids$|predictions\.decoder\.")
-    return [name for name in names if not silent.search(name)]
+    expected_name = re.compile(r"position_ids$|predictions\.decoder\.")
+    return [name for name in names if not expected_name.search(name)]
 
 
 def _tie_decoder(path: str, tensors: Mapping[str, Entry]) -> dict[str, Entry]:
@@ -271,9 +271,9 @@ def save_huggingface(
     )
     contents: dict[str, str | bytes] = {}
     if tokenizer:
-        longest = max_length or model.config.max_position_embeddings
+        max_seq_length = max_length or model.config.max_position_embeddings
         contents |= create_tokenizer_files(
-            tokenizer, longest, model.config.vocab_size
+            tokenizer, max_seq_length, model.config.vocab_size
         )
     tensors = _copy_tensors(model, leave_out)
     contents[CONFIG_FILE] = json.dumps(values, indent=2, sort_keys=True) + "\n"

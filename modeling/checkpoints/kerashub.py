@@ -116,7 +116,7 @@ def _format_files(
         values |= kerashub_files.format_classifier(
             network,
             casing,
-            max_length=max_length or config.max_position_embeddings,
+            max_seq_length=max_length or config.max_position_embeddings,
             num_labels=model.num_labels,
             activation="sigmoid" if is_multilabel else "linear",
         )

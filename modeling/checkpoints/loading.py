@@ -15,8 +15,8 @@ from model_folders.checkpoint_folders import find_tf1_checkpoint
 from model_folders.labels import find_order
 from model_folders.presets import Preset
 from model_folders.weights.sizes import (
-    check_layers,
     check_sizes,
+    check_source_blocks,
     describe_entries,
 )
 from modeling.checkpoints.checkpoint import Checkpoint
@@ -27,7 +27,7 @@ from modeling.checkpoints.huggingface import (
 )
 from modeling.checkpoints.names import original_name
 from modeling.checkpoints.new_heads import (
-    count_outputs,
+    find_num_outputs,
     find_other_outputs,
     head_weights,
 )
@@ -123,8 +123,8 @@ def find_checkpoint(
             `config`.
     """
     preset = path if isinstance(path, Preset) else None
-    checkpoint = _checkpoint_of(path, best)
-    _check_files(checkpoint, preset, config, layers)
+    checkpoint = _checkpoint_of(path, prefers_best=best)
+    _check_files(checkpoint, preset, config, source_blocks=layers)
     return checkpoint.file
 
 
@@ -193,15 +193,16 @@ def load_checkpoint(
             value is not a finite floating-point number, or `path` contains an
             adapter.
     """
-    if layers is not None:
-        check_layers(model.config, layers)
+    options = LoadOptions(
+        source_blocks=layers, output_names=labels, replaces_head=replaces_head
+    )
+    check_source_blocks(model.config, options.source_blocks)
     preset = None
     if isinstance(path, Preset):
         preset = path
-    elif labels or replaces_head:
+    elif options.output_names or options.replaces_head:
         preset = presets.read_preset(path)
-    checkpoint = _checkpoint_of(preset or path, best)
-    options = LoadOptions(layers, labels, replaces_head)
+    checkpoint = _checkpoint_of(preset or path, prefers_best=best)
     return _load_weights(model, checkpoint, preset, options)
 
 
@@ -292,7 +293,7 @@ def _find_stated_options(
     stated: dict[str, object] = {}
     is_own = preset.model_class == model_class.__name__
     if _has_labels(model_class) and (is_own or preset.model_class is None):
-        num_outputs = count_outputs(checkpoint.shapes)
+        num_outputs = find_num_outputs(checkpoint.shapes)
         if num_outputs is not None:
             stated["num_labels"] = num_outputs
     for name, value in preset.network.items():

@@ -20,7 +20,7 @@ _NOT_HEAD = re.compile(r"bert/|cls/(?:predictions|seq_relationship)/")
 _BIAS_NAMES = ("output_bias", "classifier.bias")
 
 
-def count_outputs(shapes: Mapping[str, Sequence[int]]) -> int | None:
+def find_num_outputs(shapes: Mapping[str, Sequence[int]]) -> int | None:
     """Returns the number of outputs of a head, None without such a head.
 
     Args:
@@ -73,7 +73,7 @@ def find_other_outputs(
             f"{first_labels(preset.labels)}; the task has "
             f"{first_labels(output_names[0])}"
         )
-    before = count_outputs(shapes)
+    before = find_num_outputs(shapes)
     biases = (
         weight
         for weight in model.weights

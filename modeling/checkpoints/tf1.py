@@ -159,8 +159,8 @@ def save_release(
         "bert_config.json": model.config.to_json_string()
     }
     if tokenizer:
-        longest = model.config.max_position_embeddings
-        contents |= create_vocab_files(tokenizer, longest)
+        num_positions = model.config.max_position_embeddings
+        contents |= create_vocab_files(tokenizer, num_positions)
     if labels is not None:
         contents[LABELS_FILE] = format_labels(labels)
     contents |= files or {}

@@ -240,13 +240,15 @@ def _length_of(task: AnyTextTask, item: Item) -> int:
 
 def _count_characters(values: Iterable[object]) -> int:
     """Counts the characters of texts and of lists of texts."""
-    total = 0
+    num_characters = 0
     for value in values:
         if isinstance(value, str):
-            total += len(value)
+            num_characters += len(value)
         elif isinstance(value, list | tuple):
-            total += sum(len(text) for text in value if isinstance(text, str))
-    return total
+            num_characters += sum(
+                len(text) for text in value if isinstance(text, str)
+            )
+    return num_characters
 
 
 def check_fields(fields: Sequence[str], reply_fields: Iterable[str]) -> None:

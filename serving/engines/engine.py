@@ -54,12 +54,12 @@ class _Row(NamedTuple):
 
     Attributes:
         key: key of the request.
-        place: index of the input among the inputs of the request.
+        input_index: index of the input among the inputs of the request.
         input: WordPieces that the row contains, without its padding.
     """
 
     key: int
-    place: int
+    input_index: int
     input: Input
 
 
@@ -126,20 +126,22 @@ class Engine(abc.ABC):
                 f"the model failed on this input: {reason}"
             ) from error
 
-    def lengths(self, longest: int, pads: bool) -> list[int]:
+    def lengths(self, max_seq_length: int, pads: bool) -> list[int]:
         """Returns the lengths to which inputs are padded, the shortest first.
 
         Args:
-            longest: maximum length of an input in WordPieces.
-            pads: True to pad all inputs to `longest`.
+            max_seq_length: maximum length of an input in WordPieces.
+            pads: True to pad all inputs to `max_seq_length`.
         """
         fixed = self.inputs["input_ids"][-1]
-        return [fixed or longest] if fixed or pads else _padded_lengths(longest)
+        if fixed or pads:
+            return [fixed or max_seq_length]
+        return _padded_lengths(max_seq_length)
 
     def run_all(
         self,
         requests: Mapping[int, Sequence[Input]],
-        longest: int,
+        max_seq_length: int,
         pads: bool,
         values_per_wordpiece: int,
     ) -> Iterator[dict[int, list[OutputArrays]]]:
@@ -147,8 +149,8 @@ class Engine(abc.ABC):
 
         Args:
             requests: {key: inputs of a request}.
-            longest: maximum length of an input in WordPieces.
-            pads: True to pad all inputs to `longest`.
+            max_seq_length: maximum length of an input in WordPieces.
+            pads: True to pad all inputs to `max_seq_length`.
             values_per_wordpiece: number of values that the network outputs for
                 each WordPiece.
 
@@ -163,11 +165,11 @@ class Engine(abc.ABC):
         if empty := [key for key, inputs in requests.items() if not inputs]:
             yield {key: [] for key in empty}
         rows = [
-            _Row(key, place, network_input)
+            _Row(key, input_index, network_input)
             for key, inputs in requests.items()
-            for place, network_input in enumerate(inputs)
+            for input_index, network_input in enumerate(inputs)
         ]
-        lengths = self.lengths(longest, pads)
+        lengths = self.lengths(max_seq_length, pads)
         max_wordpieces = min(MAX_WORDPIECES, MAX_VALUES // values_per_wordpiece)
         computed: dict[int, dict[int, OutputArrays]] = {
             key: {} for key in requests
@@ -176,12 +178,14 @@ class Engine(abc.ABC):
             outputs = self.run(pad_batch([row.input for row in batch], length))
             completed: dict[int, list[OutputArrays]] = {}
             for index, row in enumerate(batch):
-                computed[row.key][row.place] = {
+                computed[row.key][row.input_index] = {
                     name: values[index] for name, values in outputs.items()
                 }
                 if len(computed[row.key]) == len(requests[row.key]):
                     done = computed.pop(row.key)
-                    completed[row.key] = [done[place] for place in sorted(done)]
+                    completed[row.key] = [
+                        done[input_index] for input_index in sorted(done)
+                    ]
             yield completed
 
     def _form_batches(
@@ -197,11 +201,11 @@ class Engine(abc.ABC):
         while start < len(rows):
             num_ids = len(rows[start].input.ids)
             length = min(length for length in lengths if length >= num_ids)
-            count = max(max_wordpieces // length, 1)
+            num_rows = max(max_wordpieces // length, 1)
             if self.needs_single_rows:
-                count = 1
-            yield _Batch(rows[start : start + count], length)
-            start += count
+                num_rows = 1
+            yield _Batch(rows[start : start + num_rows], length)
+            start += num_rows
 
 
 def count_threads(num_threads: int | None) -> int:
@@ -230,16 +234,16 @@ def named_load_errors(path: Path) -> Iterator[None]:
 
 
 @functools.cache
-def _padded_lengths(longest: int) -> list[int]:
-    """Returns the lengths up to `longest`, the shortest first.
+def _padded_lengths(max_seq_length: int) -> list[int]:
+    """Returns the lengths up to `max_seq_length`, the shortest first.
 
     Up to 64, a length is a multiple of 8. Above, it is a multiple of p / 8,
     where p is the smallest power of 2 that is not below the length.
     """
     lengths = set()
-    for size in range(1, longest + 1):
+    for size in range(1, max_seq_length + 1):
         step = max((1 << (size - 1).bit_length()) // 8, 8)
-        lengths.add(min(-(-size // step) * step, longest))
+        lengths.add(min(-(-size // step) * step, max_seq_length))
     return sorted(lengths)
 
 
@@ -248,13 +252,13 @@ def pad_batch(inputs: Sequence[Input], length: int) -> dict[str, IntArray]:
     ids = np.zeros([len(inputs), length], np.int32)
     for row, network_input in zip(ids, inputs, strict=True):
         row[: len(network_input.ids)] = network_input.ids
-    places = np.arange(length)
+    positions = np.arange(length)
     ends = np.array([len(network_input.ids) for network_input in inputs])
     first_ends = np.array(
         [network_input.first_length for network_input in inputs]
     )
-    is_real = places < ends[:, None]
-    is_first = places < first_ends[:, None]
+    is_real = positions < ends[:, None]
+    is_first = positions < first_ends[:, None]
     return {
         "input_ids": ids,
         "input_mask": is_real.astype(np.int32),

@@ -246,8 +246,8 @@ def _describe_model(
             options.fixed_length,
             model.config.max_position_embeddings,
         )
-        longest = min(filter(None, lengths))
-        contents |= create_tokenizer_files(tokenizer, longest)
+        max_seq_length = min(filter(None, lengths))
+        contents |= create_tokenizer_files(tokenizer, max_seq_length)
     return contents
 
 

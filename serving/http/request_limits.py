@@ -118,7 +118,7 @@ def _count_texts(call: QueuedCall) -> int:
 def _count_wordpieces(model: PreparedModel, call: QueuedCall) -> int:
     """Returns the number of WordPieces of a call that the model reads."""
     tokenizer = model.tokenizer
-    max_length = model.max_seq_length
+    max_seq_length = model.max_seq_length
     texts = [
         text for request in call.requests for text in call.task.texts(request)
     ]
@@ -126,7 +126,10 @@ def _count_wordpieces(model: PreparedModel, call: QueuedCall) -> int:
     if call.task.reads_all:
         return sum(max(len(tokenizer.tokenize(text)), 1) for text in texts)
     return sum(
-        min(len(tokenizer.tokenize_beginning(text, max_length)), max_length)
+        min(
+            len(tokenizer.tokenize_beginning(text, max_seq_length)),
+            max_seq_length,
+        )
         for text in texts
     )
 

@@ -44,12 +44,12 @@ class _Route(NamedTuple):
     Attributes:
         method: method of HTTP.
         path: path for which the route stands, "/v1/models/{name}".
-        answer: method of Server that answers its requests.
+        reply: method of Server that answers its requests.
     """
 
     method: str
     path: str
-    answer: Callable[..., Awaitable[Response]]
+    reply: Callable[..., Awaitable[Response]]
 
     def __str__(self) -> str:
         """Returns the route as messages show it."""
@@ -102,13 +102,15 @@ class Server:
         self._files = StaticFiles(directory=_PAGE_FOLDER)
         # In the order in which messages list them.
         self._routes = [
-            _Route("GET", "/", self._send_file),
-            _Route("GET", "/healthz", self._health),
-            _Route("GET", "/api/models", self._list),
-            _Route("POST", "/api/models/{name}/{task}", self._do_task),
-            _Route("GET", "/v1/models/{name}", self._status),
+            _Route("GET", "/", self._reply_file),
+            _Route("GET", "/healthz", self._reply_health),
+            _Route("GET", "/api/models", self._reply_models),
+            _Route("POST", "/api/models/{name}/{task}", self._reply_task),
+            _Route("GET", "/v1/models/{name}", self._reply_status),
             _Route(
-                "POST", f"/v1/models/{{name}}{_PREDICT_SUFFIX}", self._predict
+                "POST",
+                f"/v1/models/{{name}}{_PREDICT_SUFFIX}",
+                self._reply_predictions,
             ),
         ]
         self._app = self._create_app()
@@ -131,10 +133,10 @@ class Server:
             redirect_slashes=False,
             responses={"default": openapi.ERROR_RESPONSE},
         )
-        app.exception_handler(HttpError)(self._answer_error)
-        app.exception_handler(http.HTTPStatus.NOT_FOUND)(self._answer_no_path)
+        app.exception_handler(HttpError)(self._reply_error)
+        app.exception_handler(http.HTTPStatus.NOT_FOUND)(self._reply_no_path)
         app.exception_handler(http.HTTPStatus.METHOD_NOT_ALLOWED)(
-            self._answer_wrong_method
+            self._reply_wrong_method
         )
         # The path of a status also matches :predict, which must be found first.
         for route in reversed(self._routes):
@@ -145,9 +147,9 @@ class Server:
                 if route.method == "POST"
                 else None,
                 include_in_schema=route.path != "/",
-            )(route.answer)
+            )(route.reply)
         for path in _PAGE_FILES:
-            app.get(path, include_in_schema=False)(self._send_file)
+            app.get(path, include_in_schema=False)(self._reply_file)
         return app
 
     async def __call__(
@@ -188,17 +190,17 @@ class Server:
         is_same = hmac.compare_digest(token.strip(), self._token)
         return is_same and scheme.lower() == b"bearer"
 
-    async def _send_file(self, request: HttpRequest) -> Response:
+    async def _reply_file(self, request: HttpRequest) -> Response:
         name = request.url.path[1:] or "index.html"
         return await self._files.get_response(name, request.scope)
 
-    async def _health(self) -> Response:
+    async def _reply_health(self) -> Response:
         """Returns status 200 once every model is loaded, and 503 otherwise."""
         if self.is_ready:
             return JSONResponse({"status": "ready"})
         raise HttpError(503, "loading")
 
-    async def _list(self) -> Response:
+    async def _reply_models(self) -> Response:
         """Returns {"models": list of objects}, which describe the models."""
         self._check_ready()
         models = [
@@ -206,7 +208,7 @@ class Server:
         ]
         return JSONResponse({"models": models})
 
-    async def _status(self, name: str) -> Response:
+    async def _reply_status(self, name: str) -> Response:
         """Returns {"model_version_status": [...]}, as TensorFlow Serving."""
         if name not in self.models and name.endswith(_PREDICT_SUFFIX):
             raise HTTPException(405, "use POST", {"Allow": "POST"})
@@ -217,7 +219,7 @@ class Server:
         }
         return JSONResponse({"model_version_status": [status]})
 
-    async def _do_task(
+    async def _reply_task(
         self, name: str, task: str, request: HttpRequest
     ) -> Response:
         """Answers {"text": "..."}, or several texts, by a task of a model.
@@ -231,7 +233,9 @@ class Server:
         text = b", ".join(answers.replies)
         return _create_response(b"[%b]" % text if answers.is_list else text)
 
-    async def _predict(self, name: str, request: HttpRequest) -> Response:
+    async def _reply_predictions(
+        self, name: str, request: HttpRequest
+    ) -> Response:
         """Answers {"instances": [...]}, texts or objects, by the main task.
 
         The reply is {"predictions": list of the replies of that task}.
@@ -267,11 +271,11 @@ class Server:
         except ValueError as error:
             raise to_http_error(error) from None
         call = QueuedCall(task, parsed.requests)
-        replies = asyncio.create_task(self._compute(model, call))
+        replies = asyncio.create_task(self._compute_replies(model, call))
         texts = await self._wait_for_replies(replies, request, call)
         return _BodyReplies(texts, parsed.is_list)
 
-    async def _compute(
+    async def _compute_replies(
         self, model: ServedModel, call: QueuedCall
     ) -> list[bytes]:
         """Returns the replies to a call that is within the limits."""
@@ -308,14 +312,14 @@ class Server:
             advice = "send less text"
         raise HttpError(504, f"no answer within {seconds:g} s; {advice}")
 
-    async def _answer_error(
+    async def _reply_error(
         self, request: HttpRequest, error: HttpError
     ) -> Response:
         return _create_error_response(
             error.status, error.message, error.headers
         )
 
-    async def _answer_no_path(
+    async def _reply_no_path(
         self, request: HttpRequest, error: HTTPException
     ) -> Response:
         """Answers a request to a path that does not exist."""
@@ -323,14 +327,14 @@ class Server:
         message = f"there is no such path; the paths are {', '.join(paths)}"
         return _create_error_response(404, message)
 
-    async def _answer_wrong_method(
+    async def _reply_wrong_method(
         self, request: HttpRequest, error: HTTPException
     ) -> Response:
         """Answers a request to a path that has other methods."""
         # The path of a status also matches NAME:WORD.
         name = request.path_params.get("name", "").removesuffix(_PREDICT_SUFFIX)
         if name not in ("", *self.models):
-            return await self._answer_no_path(request, error)
+            return await self._reply_no_path(request, error)
         allowed = (error.headers or {})["Allow"]
         if allowed == "GET":
             allowed = "GET, HEAD"

@@ -73,7 +73,7 @@ def tasks_of(
     # Models that read a text in windows read no pairs either.
     has_windows = settings.get("doc_stride", 0) > 0
     is_single = settings["num_texts"] == 1 or has_windows
-    if is_single or not _can_rank(settings):
+    if is_single or not _may_rank(settings):
         tasks.pop("rerank", None)
     for name in ("classify", "tokenize"):
         if is_single and name in tasks:
@@ -114,7 +114,7 @@ def check_settings(
             )
 
 
-def _can_rank(settings: HeadSettings) -> bool:
+def _may_rank(settings: HeadSettings) -> bool:
     """Returns whether a classifier can rank texts.
 
     It can by its only output, or by the probability of the second of two

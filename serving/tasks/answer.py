@@ -53,7 +53,7 @@ class _Question(NamedTuple):
     windows: list[passage_windows.SquadFeatures]
 
 
-def _encode(
+def _encode_question(
     model: PreparedModel, request: CheckedRequest
 ) -> Encoded[_Question]:
     """Cuts the passage of a question into windows."""
@@ -79,7 +79,7 @@ def _encode(
     return Encoded(inputs, _Question(example, windows))
 
 
-def _decode(
+def _decode_answer(
     model: PreparedModel,
     question: _Question,
     outputs: list[OutputArrays],
@@ -135,8 +135,8 @@ def _count_bytes(passage: str, position: int) -> int:
 
 ANSWER = TextTask(
     name="answer",
-    encode=_encode,
-    decode=_decode,
+    encode=_encode_question,
+    decode=_decode_answer,
     fields=[Field("question"), Field("context")],
     reads_all=True,
     required_settings=[

@@ -112,7 +112,7 @@ class _Asking(Generic[ContextT]):
         """Yields the replies that each step computed."""
         encoded: dict[int, Encoded[ContextT]] = {}
         for index, request in enumerate(requests):
-            result = self._encode(request)
+            result = self._encode_request(request)
             if isinstance(result, Encoded):
                 encoded[index] = result
                 yield []
@@ -120,7 +120,9 @@ class _Asking(Generic[ContextT]):
                 yield [IndexedReply(index, result)]
         yield from self._answer_encoded(encoded)
 
-    def _encode(self, request: object) -> Encoded[ContextT] | Reply | Failure:
+    def _encode_request(
+        self, request: object
+    ) -> Encoded[ContextT] | Reply | Failure:
         """Returns an encoded request, {} for one without text, or a failure."""
         try:
             # The network would guess an answer to an empty text.
@@ -177,11 +179,11 @@ class _Asking(Generic[ContextT]):
         )
         for computed in batches:
             yield [
-                IndexedReply(index, self._decode(encoded[index], outputs))
+                IndexedReply(index, self._decode_reply(encoded[index], outputs))
                 for index, outputs in computed.items()
             ]
 
-    def _decode(
+    def _decode_reply(
         self, encoded: Encoded[ContextT], outputs: list[OutputArrays]
     ) -> Reply | Failure:
         """Decodes the outputs of the network for a request."""

@@ -39,7 +39,9 @@ class ClassifyReply(CutReply):
     value: NotRequired[float]
 
 
-def _encode(model: PreparedModel, request: CheckedRequest) -> Encoded[None]:
+def _encode_texts(
+    model: PreparedModel, request: CheckedRequest
+) -> Encoded[None]:
     """Packs a text or a pair into one input, or a text into its windows.
 
     A model reads windows if its settings have a `doc_stride`: the WordPieces
@@ -59,7 +61,7 @@ def _encode(model: PreparedModel, request: CheckedRequest) -> Encoded[None]:
     return Encoded(inputs, None)
 
 
-def _decode(
+def _decode_labels(
     model: PreparedModel,
     context: None,
     outputs: list[OutputArrays],
@@ -102,8 +104,8 @@ def _read_outputs(outputs: list[OutputArrays], mode: OutputMode) -> FloatArray:
 
 CLASSIFY = TextTask(
     name="classify",
-    encode=_encode,
-    decode=_decode,
+    encode=_encode_texts,
+    decode=_decode_labels,
     fields=[
         Field("text_a", other_names=("text",)),
         Field("text_b", is_required=False),

@@ -30,7 +30,7 @@ class EmbedReply(CutReply):
     sequence: NotRequired[list[list[float]]]
 
 
-def _decode(
+def _decode_vectors(
     model: PreparedModel,
     packed: Input,
     outputs: list[OutputArrays],
@@ -58,6 +58,6 @@ def _decode(
 EMBED = TextTask(
     name="embed",
     encode=encode_pair,
-    decode=_decode,
+    decode=_decode_vectors,
     fields=[Field("text")],
 )

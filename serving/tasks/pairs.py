@@ -25,12 +25,12 @@ def encode_pair(
     model: PreparedModel, request: CheckedRequest
 ) -> Encoded[Input]:
     """Packs a text, or two texts, into one input, which is the context too."""
-    max_length = model.max_seq_length
+    max_seq_length = model.max_seq_length
     text_a, text_b = pair_of(request)
     packed = pack_input(
         model,
-        model.tokenizer.tokenize_beginning(text_a, max_length),
-        model.tokenizer.tokenize_beginning(text_b, max_length),
+        model.tokenizer.tokenize_beginning(text_a, max_seq_length),
+        model.tokenizer.tokenize_beginning(text_b, max_seq_length),
     )
     return Encoded([packed], packed)
 
@@ -39,8 +39,10 @@ def pack_input(
     model: PreparedModel, tokens_a: list[str], tokens_b: Sequence[str] = ()
 ) -> Input:
     """Packs the WordPieces of one or two texts into one input."""
-    max_length = model.max_seq_length
-    tokens, first_length, num_cut = pack_tokens(tokens_a, tokens_b, max_length)
+    max_seq_length = model.max_seq_length
+    tokens, first_length, num_cut = pack_tokens(
+        tokens_a, tokens_b, max_seq_length
+    )
     ids = model.tokenizer.convert_tokens_to_ids(tokens)
     return Input(ids, first_length, num_cut)
 

@@ -80,9 +80,9 @@ def _decode_masks(
 ) -> FillMaskReply:
     """Returns the most probable WordPieces for each mask."""
     mask_id = model.tokenizer.vocab[MASK]
-    places = [
-        place
-        for place, token_id in enumerate(masked.ids)
+    positions = [
+        position
+        for position, token_id in enumerate(masked.ids)
         if token_id == mask_id
     ]
     # Drop probabilities of ids beyond the vocabulary, because the model's
@@ -90,7 +90,7 @@ def _decode_masks(
     tokens = model.tokenizer.tokens
     probabilities = outputs[0]["masked_lm_probabilities"]
     reply: FillMaskReply = {"masks": []}
-    for values in probabilities[places, : len(tokens)]:
+    for values in probabilities[positions, : len(tokens)]:
         best_ids = np.argsort(-values, kind="stable")[: task_flags.top_k]
         reply["masks"].append(
             [
@@ -101,7 +101,7 @@ def _decode_masks(
                 for token_id in best_ids
             ]
         )
-    if num_cut := masked.num_masks - len(places):
+    if num_cut := masked.num_masks - len(positions):
         reply["num_masks_cut"] = num_cut
     return reply
 
@@ -115,7 +115,7 @@ FILL_MASK = TextTask(
 )
 
 
-def _decode_pair(
+def _decode_next_sentence(
     model: PreparedModel,
     context: Input,
     outputs: list[OutputArrays],
@@ -128,7 +128,7 @@ def _decode_pair(
 NEXT_SENTENCE = TextTask(
     name="next-sentence",
     encode=encode_pair,
-    decode=_decode_pair,
+    decode=_decode_next_sentence,
     fields=[Field("text_a", other_names=("text",)), Field("text_b")],
     check=check_pair,
     predicts_words=True,

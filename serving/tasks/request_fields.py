@@ -88,12 +88,12 @@ def read_texts(name: str, value: object) -> list[str]:
     kind = "a list of strings"
     if isinstance(value, list | tuple):
         return [_read_text(name, text, kind) for text in value]
-    raise _create_type_error(name, value, kind)
+    raise _type_error(name, value, kind)
 
 
 def _read_text(name: str, value: object, kind: str) -> str:
     if not isinstance(value, str):
-        raise _create_type_error(name, value, kind)
+        raise _type_error(name, value, kind)
     try:
         value.encode()
     except UnicodeEncodeError as error:
@@ -102,5 +102,5 @@ def _read_text(name: str, value: object, kind: str) -> str:
     return value
 
 
-def _create_type_error(name: str, value: object, kind: str) -> ValueError:
+def _type_error(name: str, value: object, kind: str) -> ValueError:
     return ValueError(f"{name!r} must be {kind}. Received: {repr(value)[:80]}")

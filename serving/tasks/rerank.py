@@ -34,18 +34,20 @@ class RerankReply(CutReply):
     ranking: list[RankedPassage]
 
 
-def _encode(model: PreparedModel, request: CheckedRequest) -> Encoded[None]:
-    max_length = model.max_seq_length
+def _encode_passages(
+    model: PreparedModel, request: CheckedRequest
+) -> Encoded[None]:
+    max_seq_length = model.max_seq_length
     tokenize = model.tokenizer.tokenize_beginning
-    query = tokenize(request["query"], max_length)
+    query = tokenize(request["query"], max_seq_length)
     inputs = [
-        pack_input(model, query, tokenize(passage, max_length))
+        pack_input(model, query, tokenize(passage, max_seq_length))
         for passage in request["passages"]
     ]
     return Encoded(inputs, None)
 
 
-def _decode(
+def _decode_ranking(
     model: PreparedModel,
     context: None,
     outputs: list[OutputArrays],
@@ -70,7 +72,7 @@ def _decode(
 
 RERANK = TextTask(
     name="rerank",
-    encode=_encode,
-    decode=_decode,
+    encode=_encode_passages,
+    decode=_decode_ranking,
     fields=[Field("query"), Field("passages")],
 )

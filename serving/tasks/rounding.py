@@ -19,7 +19,7 @@ def round_numbers(value: object) -> object:
     """
     # Most values are the numbers of vectors.
     if isinstance(value, float):
-        return _round(value)
+        return _round_number(value)
     if isinstance(value, list):
         return [*map(round_numbers, value)]
     if isinstance(value, dict):
@@ -27,7 +27,7 @@ def round_numbers(value: object) -> object:
     return value
 
 
-def _round(number: float) -> float:
+def _round_number(number: float) -> float:
     if not math.isfinite(number):
         raise EngineError(
             f"the model returned {number}, which is not a finite number; check "

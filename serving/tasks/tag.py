@@ -68,7 +68,7 @@ class _Sentence(NamedTuple):
     windows: list[sentence_windows.NerFeatures]
 
 
-def _encode(
+def _encode_words(
     model: PreparedModel, request: CheckedRequest
 ) -> Encoded[_Sentence]:
     """Splits a text into words, and cuts the words into windows."""
@@ -90,7 +90,7 @@ def _encode(
     return Encoded(inputs, _Sentence(request.get("text"), example, windows))
 
 
-def _decode(
+def _decode_tags(
     model: PreparedModel,
     sentence: _Sentence,
     outputs: list[OutputArrays],
@@ -141,16 +141,16 @@ def _describe_entities(
     `spans` are the positions of the words in the text.
     """
     entities: list[EntityReply] = []
-    for kind, first, last in entity_scoring.find_entities(tags):
-        start, end = spans[first][0], spans[last - 1][1]
+    for entity in entity_scoring.find_entities(tags):
+        start, end = spans[entity.start][0], spans[entity.end - 1][1]
         entities.append(
             {
-                "type": kind,
+                "type": entity.entity_type,
                 "text": text[start:end],
                 "start": start,
                 "end": end,
                 # An entity is as probable as its least probable tag.
-                "probability": min(probabilities[first:last]),
+                "probability": min(probabilities[entity.start : entity.end]),
             }
         )
     return entities
@@ -158,8 +158,8 @@ def _describe_entities(
 
 TAG = TextTask(
     name="tag",
-    encode=_encode,
-    decode=_decode,
+    encode=_encode_words,
+    decode=_decode_tags,
     fields=[Field("text", other_names=("words",))],
     reads_all=True,
     required_settings=("labels",),

@@ -23,7 +23,7 @@ class TokenizeReply(TypedDict):
     num_wordpieces: int
 
 
-def _encode(
+def _find_wordpieces(
     model: PreparedModel, request: CheckedRequest
 ) -> Encoded[TokenizeReply]:
     tokens = [model.tokenizer.tokenize(text) for text in pair_of(request)]
@@ -36,7 +36,7 @@ def _encode(
     return Encoded([], reply)
 
 
-def _decode(
+def _return_wordpieces(
     model: PreparedModel,
     context: TokenizeReply,
     outputs: list[OutputArrays],
@@ -47,8 +47,8 @@ def _decode(
 
 TOKENIZE = TextTask(
     name="tokenize",
-    encode=_encode,
-    decode=_decode,
+    encode=_find_wordpieces,
+    decode=_return_wordpieces,
     fields=[
         Field("text_a", other_names=("text",)),
         Field("text_b", is_required=False),

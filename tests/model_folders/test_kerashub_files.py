@@ -10,7 +10,7 @@ import pytest
 import modeling
 from data.text.tokenization import FullTokenizer
 from model_folders import kinds, presets
-from model_folders.input_length import read_max_length
+from model_folders.input_length import read_max_seq_length
 from tests.support.weights.kerashub_presets import copy_recorded, edit
 
 
@@ -62,7 +62,7 @@ def test_another_length_of_the_inputs_is_the_limit(classifier):
     edit(classifier / "preprocessor.json", sequence_length=7)
     preset = presets.read_preset(classifier)
     assert preset.head_settings == {"max_seq_length": 7}
-    assert read_max_length(preset, kinds.CLASSIFIER, 48) == 7
+    assert read_max_seq_length(preset, kinds.CLASSIFIER, 48) == 7
 
 
 def test_the_length_of_the_inputs_is_at_most_that_of_the_network(classifier):

@@ -9,6 +9,7 @@ import json
 import pytest
 
 from model_folders import presets
+from model_folders.input_length import read_max_seq_length
 from model_folders.recorded_sets import DevSetRule, RecordedSet
 from tests.support.models import tiny_config
 
@@ -374,13 +375,13 @@ LENGTHS = {
 )
 def test_max_length_is_the_first_that_a_file_records(tmp_path, files, length):
     preset = read_files(tmp_path, {name: LENGTHS[name] for name in files})
-    assert preset.max_length("BertClassifier", longest=64) == length
+    assert read_max_seq_length(preset, "BertClassifier", 64) == length
 
 
 def test_max_length_is_not_above_the_positions(tmp_path):
     files = {"tokenizer_config.json": {"model_max_length": 512}}
     preset = read_files(tmp_path, files)
-    assert preset.max_length("BertClassifier", longest=64) == 64
+    assert read_max_seq_length(preset, "BertClassifier", 64) == 64
 
 
 @pytest.mark.parametrize(
@@ -393,7 +394,7 @@ def test_max_length_of_choices_is_not_that_of_the_run(
     """It may be the total length of all choices."""
     files = {"model.json": model_json(max_seq_length=16)}
     preset = read_files(tmp_path, files)
-    assert preset.max_length(model_class, longest=64) == length
+    assert read_max_seq_length(preset, model_class, 64) == length
 
 
 CLASSIFIER = presets.Preset(path="run", model_class="BertClassifier")

@@ -12,7 +12,7 @@ import json
 import pytest
 
 from model_folders import presets
-from model_folders.input_length import read_max_length
+from model_folders.input_length import read_max_seq_length
 from tests.support.models import tiny_config
 
 MISSING = object()
@@ -158,7 +158,7 @@ def error_of(folder):
         preset = presets.read_preset(folder)
         preset.decision_flags()
         preset.load_config()
-        read_max_length(preset, "BertClassifier", 64)
+        read_max_seq_length(preset, "BertClassifier", 64)
         _ = (preset.recorded_sets, preset.network, preset.identity_flags())
     except ValueError as error:
         return str(error)

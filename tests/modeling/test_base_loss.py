@@ -27,10 +27,10 @@ def test_a_mean_is_a_sum_by_the_sum_of_the_weights():
     loss = ConstantLoss()
     outputs = np.array([1.0, 4.0])
     features = {"input_ids": IDS, "example_weights": np.array([1.0, 0.5])}
-    sums, weights = loss.sums(outputs, features), loss.weights(features)
+    sums, divisors = loss.sums(outputs, features), loss.divisors(features)
     assert as_floats(sums) == {"loss": 3.0}
-    assert as_floats(weights) == {"loss": 1.5}
-    assert as_floats(loss.means(sums, weights)) == {"loss": 2.0}
+    assert as_floats(divisors) == {"loss": 1.5}
+    assert as_floats(loss.means(sums, divisors)) == {"loss": 2.0}
     total, means = loss(outputs, features)
     assert (float(total), as_floats(means)) == (2.0, {"loss": 2.0})
 
@@ -43,12 +43,12 @@ def test_an_epsilon_keeps_a_mean_without_weights_finite():
 
 
 def test_all_examples_count_the_same_by_default():
-    weights = base_loss.example_weights({"input_ids": IDS})
+    weights = base_loss.weigh_examples({"input_ids": IDS})
     assert np.asarray(weights).tolist() == [1.0, 1.0]
 
 
 def test_the_weights_of_examples_that_pad_a_batch_are_zero():
-    weights = base_loss.example_weights(
+    weights = base_loss.weigh_examples(
         {
             "input_ids": IDS,
             "is_real_example": np.array([1, 0], "int32"),

@@ -71,8 +71,8 @@ def test_the_divergence_equals_its_formula(case, formula):
     expected = formula(student, teacher, features)
     features = loss_cases.with_ids(features)
     divergences = loss.value_divergences(student, teacher, TEMPERATURE)
-    sums = loss.weighted_sums(divergences, features)
-    total = add_terms(loss.means(sums, loss.weights(features)))
+    sums = loss.sum_values(divergences, features)
+    total = add_terms(loss.means(sums, loss.divisors(features)))
     # The weights are float32.
     np.testing.assert_allclose(total, expected, rtol=1e-6)
     for same in loss.value_divergences(student, student, TEMPERATURE).values():

@@ -63,11 +63,11 @@ def test_a_batch_and_its_parts_equal_the_formula(case):
     np.testing.assert_allclose(total, expected, rtol=0, atol=1e-12)
 
     parts = [slice(0, 2), slice(2, 3), slice(3, B)]
-    weights = added(loss.weights(part(features, rows)) for rows in parts)
+    divisors = added(loss.divisors(part(features, rows)) for rows in parts)
     sums = [
         loss.sums(part(outputs, rows), part(features, rows)) for rows in parts
     ]
-    means = added(loss.means(part_sums, weights) for part_sums in sums)
+    means = added(loss.means(part_sums, divisors) for part_sums in sums)
     np.testing.assert_allclose(add_terms(means), expected, rtol=0, atol=1e-12)
 
 

@@ -64,7 +64,7 @@ class Sum(BatchLoss[tuple[Tensor, Tensor]]):
 
     terms = ("part",)
 
-    def weights(self, features: Features) -> dict[str, Tensor]:
+    def divisors(self, features: Features) -> dict[str, Tensor]:
         return {"part": tf.cast(tf.size(features["factor"]), tf.float32)}
 
     def sums(

@@ -65,12 +65,12 @@ def test_a_run_without_weights_begins_with_those_of_the_seed(begin):
 
 def test_a_resumed_run_starts_from_its_last_step(begin, tmp_path):
     trainer = begin("run")
-    assert trainer.weights.global_step == 0
+    assert trainer.run_weights.global_step == 0
     start = create_start(trainer.config, SMALL, load_tokenizer())
     splits = write_splits(ToyTask(start), tmp_path / "records")
     trainer.fit(splits["train"].records, 3)
     again = begin("run")
-    assert again.weights.global_step == 3
+    assert again.run_weights.global_step == 3
     np.testing.assert_equal(weights_of(again), weights_of(trainer))
 
 

@@ -47,7 +47,7 @@ def run(task: Task[ExampleT, OriginT, OutputsT]) -> None:
     splits = write_splits(task, run_folder.state)
     plan = fine_tuning_plan.create_plan(task, splits)
     trainer = beginning.begin_run(task.start, run_folder, plan, teacher)
-    first_step = trainer.weights.global_step
+    first_step = trainer.run_weights.global_step
     evaluate = fine_tuning_evaluation.create_evaluation(task, splits)
     records = [split.records for split in splits.values()]
     with tfrecords.naming_wrong_records(records):
@@ -63,7 +63,7 @@ def run(task: Task[ExampleT, OriginT, OutputsT]) -> None:
             results = fine_tuning_end.write_files(
                 task, trainer, splits, evaluate
             )
-            has_trained = trainer.weights.global_step != first_step
+            has_trained = trainer.run_weights.global_step != first_step
             fine_tuning_end.finish_run(
                 task, trainer, results, began, has_trained
             )
@@ -99,6 +99,6 @@ def _train(
         epochs=config.fine_tuning.num_train_epochs,
     )
     if is_stopped:
-        stopping.exit_after_signal(trainer.weights.global_step)
+        stopping.exit_after_signal(trainer.run_weights.global_step)
     if config.keeps_best and config.loads_best:
-        trainer.weights.restore_best()
+        trainer.run_weights.restore_best()

@@ -66,7 +66,7 @@ def _write_predictions(
     because a split may have two purposes (`Task.splits`). `results` are the dev
     set's scores so far.
     """
-    logging.info("Predicting with %s", trainer.weights.describe())
+    logging.info("Predicting with %s", trainer.run_weights.describe())
     run_folder = trainer.run_folder
     dev_scores: Scores = {}
     for split in splits_of(task, splits, "predict"):
@@ -75,10 +75,10 @@ def _write_predictions(
         if not scores:
             # The right answers are unknown.
             continue
-        scores["global_step"] = trainer.weights.global_step
+        scores["global_step"] = trainer.run_weights.global_step
         if split.name in task.splits["eval"]:
             run_folder.history.add_if_comparable(
-                trainer.weights.global_step, scores
+                trainer.run_weights.global_step, scores
             )
             dev_scores |= scores
             run_folder.write_dev_results(results | dev_scores)

@@ -26,7 +26,7 @@ def create_evaluation(
     """
 
     def evaluate(trainer: Trainer) -> Scores:
-        results: Scores = {"global_step": trainer.weights.global_step}
+        results: Scores = {"global_step": trainer.run_weights.global_step}
         for split in splits_of(task, splits, "eval"):
             suffix = suffix_of(split.name)
             scores = _evaluate_split(task, trainer, split)

@@ -67,10 +67,10 @@ class BestStep(Callback):
             return
         if step not in checkpoint_steps(folder):
             # The run may have been killed while it linked this step.
-            trainer.weights.link_best()
+            trainer.run_weights.link_best()
         steps = checkpoint_steps(folder)
         # A run that was killed after a better step repeats that step.
-        is_repeated = max(steps, default=0) > trainer.weights.global_step
+        is_repeated = max(steps, default=0) > trainer.run_weights.global_step
         best = trainer.run_folder.history.best()
         if best and (step in steps or is_repeated):
             self._best = best
@@ -101,7 +101,7 @@ class BestStep(Callback):
         if is_best:
             self._best = BestEvaluation(step, results)
             trainer.run_folder.history.best_step = step
-            trainer.weights.save_best()
+            trainer.run_weights.save_best()
             return False
         reason = self.find_reason_to_stop(step)
         if reason:
@@ -123,13 +123,13 @@ class BestStep(Callback):
         best = self._best
         if not self._rule.patience or best is None:
             return None
-        waited = (step - best.step) // self.interval
-        if waited < self._rule.patience:
+        num_evaluations = (step - best.step) // self.interval
+        if num_evaluations < self._rule.patience:
             return None
         return (
             f"Stopping early: the best {self._rule.metric} is still "
             f"{best.metrics[self._rule.metric]}, from step {best.step}, after "
-            f"{waited} more evaluations."
+            f"{num_evaluations} more evaluations."
         )
 
 
@@ -150,7 +150,7 @@ def evaluate_once_per_step(evaluate: Evaluate) -> Evaluate:
     scores_of_step: dict[int, Scores] = {}
 
     def evaluate_new_step(trainer: Trainer) -> Scores:
-        step = trainer.weights.global_step
+        step = trainer.run_weights.global_step
         if step not in scores_of_step:
             scores_of_step[step] = evaluate(trainer)
         return {**scores_of_step[step]}

@@ -102,14 +102,14 @@ class BatchPredictor:
             forward.get_concrete_function(
                 inputs_of(dataset.element_spec), kernels
             )
-        found_nan = False
+        has_warned = False
         batches = progress.track(dataset, num_batches, "batch", label)
         for batch_number, features in enumerate(batches, start=1):
             outputs = tf.nest.map_structure(
                 np.asarray, forward(inputs_of(features), kernels)
             )
-            if not found_nan and _has_nan(outputs):
-                found_nan = True
+            if not has_warned and _has_nan(outputs):
+                has_warned = True
                 logging.error(
                     "The model's outputs are NaN from batch %d on, so the "
                     "results are useless. The training failed, or values "
@@ -133,16 +133,16 @@ class EvalLoss(Generic[OutputsT]):
     def __init__(self, loss: Loss[Any], batches: Batches[OutputsT]) -> None:
         self._loss = loss
         self._batches = batches
-        # {name of a loss term: [(sum, weight) of each batch]}.
+        # {name of a loss term: [(sum, divisor) of each batch]}.
         self._parts: dict[str, list[tuple[float, float]]] = {}
 
     def __iter__(self) -> Iterator[Batch[OutputsT]]:
         """Yields the batches unchanged."""
         for features, outputs in self._batches:
             sums = self._loss.sums(outputs, features)
-            weights = self._loss.weights(features)
+            divisors = self._loss.divisors(features)
             for name, value in sums.items():
-                pair = float(value), float(weights[name])
+                pair = float(value), float(divisors[name])
                 self._parts.setdefault(name, []).append(pair)
             yield features, outputs
 
@@ -154,8 +154,8 @@ class EvalLoss(Generic[OutputsT]):
         """
         total = 0.0 if self._parts else float("nan")
         for pairs in self._parts.values():
-            sums, weights = np.array(pairs).T
+            sums, divisors = np.array(pairs).T
             # `Loss.means` adds Google's epsilon, for batches of the training.
             # The mean over a set is exact, and 0 without any weight.
-            total += float(sums.sum() / max(weights.sum(), 1.0))
+            total += float(sums.sum() / max(divisors.sum(), 1.0))
         return {"eval_loss": total}

@@ -177,13 +177,13 @@ class TrainStep:
         batch, sums the losses and the gradients over all replicas, and finds
         out by them what becomes of the step.
         """
-        weights = _all_reduce(self.loss.weights(features))
+        divisors = _all_reduce(self.loss.divisors(features))
         seed = offset_seed(
             self.model.draw_seed(),
             tf.distribute.get_replica_context().replica_id_in_sync_group,
         )
         gradients = _all_reduce(
-            self._compute_gradients(features, weights, seed)
+            self._compute_gradients(features, divisors, seed)
         )
         losses = gradients.losses
         norm = gradients.global_norm()

@@ -69,7 +69,7 @@ class Trainer(BatchPredictor):
         self.run_folder = run_folder
         self.train_step = train_step
         self.num_train_steps = 0
-        self.weights = RunWeights(model, config, run_folder, train_step)
+        self.run_weights = RunWeights(model, config, run_folder, train_step)
 
     def fit(
         self,
@@ -115,15 +115,15 @@ class Trainer(BatchPredictor):
             logging.info(
                 "Nothing left to do: the run in %s has ended at step %d.",
                 config.training.output_dir,
-                self.weights.global_step,
+                self.run_weights.global_step,
             )
             return False
-        self.weights.check_optimizer()
+        self.run_weights.check_optimizer()
         self._log_sizes()
         self.run_folder.write_description(self.model)
         history = self.run_folder.history
         with (
-            history.training(self.weights.global_step),
+            history.training(self.run_weights.global_step),
             stopping.stop_signals() as stop,
         ):
             return self._run_until_stopped(records, callbacks, stop, epochs)
@@ -133,7 +133,7 @@ class Trainer(BatchPredictor):
 
         Logs the reasons of callbacks.
         """
-        step = self.weights.global_step
+        step = self.run_weights.global_step
         reasons = [callback.find_reason_to_stop(step) for callback in callbacks]
         for reason in filter(None, reasons):
             logging.info("%s", reason)
@@ -144,12 +144,14 @@ class Trainer(BatchPredictor):
         return step >= self.num_train_steps or any(agreed)
 
     def _log_sizes(self) -> None:
-        count = self.model.count_params()
+        num_params = self.model.count_params()
         logging.info("***** Running training *****")
         logging.info("  Batch size = %d", self.config.batch_size)
         logging.info("  Steps = %d", self.num_train_steps)
         # A weight, its gradient and the optimizer's m and v are 16 bytes.
-        logging.info(f"  Parameters = {count:,} ({16 * count:,} bytes)")
+        logging.info(
+            f"  Parameters = {num_params:,} ({16 * num_params:,} bytes)"
+        )
 
     def _run_until_stopped(
         self,
@@ -166,7 +168,7 @@ class Trainer(BatchPredictor):
         save_interval = config.training.save_checkpoints_steps
         batches = iter(self._distribute(self.create_dataset(records)))
         skipped = stopping.SkippedSteps(config.training)
-        saved_step = self.weights.global_step
+        saved_step = self.run_weights.global_step
         logging.info("Building the first step, which may take a minute")
         with progress.Progress(
             self.num_train_steps,
@@ -178,7 +180,7 @@ class Trainer(BatchPredictor):
         ) as bar:
             while True:
                 logs = self._run_next_steps(batches, callbacks, skipped)
-                step = self.weights.global_step
+                step = self.run_weights.global_step
                 if bar.is_due(step):
                     bar.update(step, **logs)
                 # Multiples of the interval since the last save.
@@ -210,8 +212,8 @@ class Trainer(BatchPredictor):
         """
         num_steps = self._num_steps_at_once(callbacks)
         logs, outcomes = self._required_step(batches, num_steps)
-        self.weights.global_step += num_steps
-        skipped.count(self.weights.global_step, outcomes)
+        self.run_weights.global_step += num_steps
+        skipped.count(self.run_weights.global_step, outcomes)
         return logs
 
     def _run_callbacks(
@@ -222,7 +224,7 @@ class Trainer(BatchPredictor):
         is_save_due: bool,
     ) -> _StopReasons:
         """Runs the callbacks after a step. Returns whether training ends."""
-        step = self.weights.global_step
+        step = self.run_weights.global_step
         wants_stop = [callback.on_step(step, logs) for callback in callbacks]
         is_due = (
             is_save_due
@@ -242,12 +244,12 @@ class Trainer(BatchPredictor):
 
     def _save(self, logs: Logs, stop_reasons: _StopReasons) -> None:
         """Saves the current step, with the optimizer if training may go on."""
-        step = self.weights.global_step
+        step = self.run_weights.global_step
         rate = logs["learning_rate"]
         self.run_folder.history.add("checkpoint", step, {}, rate)
         # A run that a signal or the time ended may be resumed.
         goes_on = not (step == self.num_train_steps or stop_reasons.has_ended)
-        self.weights.save(self.config.training.keep_optimizer or goes_on)
+        self.run_weights.save(self.config.training.keep_optimizer or goes_on)
 
     @property
     def _required_step(self) -> TrainStep:
@@ -278,7 +280,7 @@ class Trainer(BatchPredictor):
             size,
             is_training=True,
             seed=self.config.training.seed,
-            skip_records=self.weights.global_step * size,
+            skip_records=self.run_weights.global_step * size,
             trim=self.config.unpads,
         )
 
@@ -297,7 +299,7 @@ class Trainer(BatchPredictor):
 
     def _num_steps_at_once(self, callbacks: Sequence[Callback]) -> int:
         """Returns the number of steps to run before something may be due."""
-        step = self.weights.global_step
+        step = self.run_weights.global_step
         intervals = [
             callback.interval for callback in callbacks if callback.interval
         ]

@@ -59,8 +59,8 @@ def run(start: StartingPoint[PretrainingConfig]) -> None:
     if config.export.export_dir or config.training.export_weights:
         # Export the best step's weights if this run saved them. Later commands
         # load the same weights from --output_dir.
-        trainer.weights.restore_best()
-        logging.info("Exporting %s", trainer.weights.describe())
+        trainer.run_weights.restore_best()
+        logging.info("Exporting %s", trainer.run_weights.describe())
     if config.is_chief:
         # Only the chief writes files.
         pretraining_end.finish_run(start, trainer, results, began, counts.guess)
@@ -100,4 +100,4 @@ def _train(
         BestStepRule(config.pretraining.eval_steps, metric="loss"),
     )
     if is_stopped:
-        stopping.exit_after_signal(trainer.weights.global_step)
+        stopping.exit_after_signal(trainer.run_weights.global_step)

@@ -70,10 +70,10 @@ def create_evaluation(
             for name, pair in metrics.items():
                 sums[name] = sums.get(name, 0.0) + np.array(pair, np.float64)
         means = {
-            name: float(total / weight) if weight else 0.0
-            for name, (total, weight) in sums.items()
+            name: float(total / divisor) if divisor else 0.0
+            for name, (total, divisor) in sums.items()
         }
-        return {**means, "global_step": trainer.weights.global_step}
+        return {**means, "global_step": trainer.run_weights.global_step}
 
     return evaluate_once_per_step(evaluate)
 
@@ -94,13 +94,13 @@ def pretraining_metrics(
             prediction.
 
     Returns:
-        {name: (sum, weight)}. The metric is sum / weight.
+        {name: (sum, divisor)}. The metric is sum / divisor.
     """
     loss = modeling.PretrainingLoss(has_next_sentence)
     sums = loss.sums(outputs, features)
-    weights = loss.weights(features)
-    metrics = {name: (sums[name], weights[name]) for name in loss.terms}
-    total = add_terms(loss.means(sums, weights))
+    divisors = loss.divisors(features)
+    metrics = {name: (sums[name], divisors[name]) for name in loss.terms}
+    total = add_terms(loss.means(sums, divisors))
     metrics["loss"] = total, tf.constant(1.0)
     masked = features["masked_lm_weights"]
     predicted = tf.argmax(outputs["masked_lm_logits"], -1, tf.int32)
@@ -113,6 +113,6 @@ def pretraining_metrics(
         predicted = tf.argmax(outputs["next_sentence_logits"], -1, tf.int32)
         labels = tf.reshape(features["next_sentence_labels"], [-1])
         right = tf.cast(predicted == labels, tf.float32)
-        count = tf.cast(tf.size(right), tf.float32)
-        metrics["next_sentence_accuracy"] = tf.reduce_sum(right), count
+        num_pairs = tf.cast(tf.size(right), tf.float32)
+        metrics["next_sentence_accuracy"] = tf.reduce_sum(right), num_pairs
     return metrics

@@ -123,9 +123,9 @@ def _files_of(file: str) -> list[str]:
         "config.json",
     )
     files = [os.path.join(folder, name) for name in names]
-    found_files = [*filter(os.path.isfile, files)]
+    existing_files = [*filter(os.path.isfile, files)]
     if name == kerashub_files.INDEX_FILE:
-        found_files += sorted(
+        existing_files += sorted(
             {path for _, path in kerashub_weights.read_shards(file)}
         )
-    return found_files
+    return existing_files

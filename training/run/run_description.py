@@ -83,8 +83,8 @@ def create_listed_files(
     """
     files = {"bert_config.json": model.config.to_json_string().encode()}
     if tokenizer:
-        longest = model.config.max_position_embeddings
-        files |= create_vocab_files(tokenizer, longest)
+        num_positions = model.config.max_position_embeddings
+        files |= create_vocab_files(tokenizer, num_positions)
     if labels is not None:
         files[LABELS_FILE] = format_labels(labels).encode()
     return files

@@ -71,7 +71,7 @@ def adapt_to_rows(
     if not (config.data_file and config.training.do_train):
         return start
     unset = config_values.unset_names(config, start.set_by_user)
-    suitable = config.fine_tuning
+    suitable_values = config.fine_tuning
     chosen: list[str] = []
     if "num_train_epochs" in unset:
         epochs = _choose_epochs(
@@ -79,7 +79,9 @@ def adapt_to_rows(
             config.training.train_batch_size,
             config.fine_tuning.num_train_epochs,
         )
-        suitable = dataclasses.replace(suitable, num_train_epochs=epochs)
+        suitable_values = dataclasses.replace(
+            suitable_values, num_train_epochs=epochs
+        )
         chosen.append(f"--num_train_epochs={epochs:g}")
     if "max_seq_length" in unset:
         length = _choose_length(
@@ -87,13 +89,15 @@ def adapt_to_rows(
             start.required_tokenizer,
             start.bert_config.max_position_embeddings,
         )
-        suitable = dataclasses.replace(suitable, max_seq_length=length)
+        suitable_values = dataclasses.replace(
+            suitable_values, max_seq_length=length
+        )
         chosen.append(f"--max_seq_length={length:g}")
     if not chosen:
         return start
     logging.info("Set to suit most examples: %s", " ".join(chosen))
     return dataclasses.replace(
-        start, config=dataclasses.replace(config, fine_tuning=suitable)
+        start, config=dataclasses.replace(config, fine_tuning=suitable_values)
     )
 
 
@@ -111,11 +115,11 @@ def _choose_epochs(
 def _choose_length(
     reader: SetReader[ExampleT, OptionsT],
     tokenizer: FullTokenizer,
-    max_length: int,
+    num_positions: int,
 ) -> int:
     """Returns the input length that suits the train set, in WordPieces.
 
-    `max_length` is the model's number of positions.
+    `num_positions` is that of the model.
     """
     train = reader.read("train")
     step = -(-len(train) // _MAX_TOKENIZED)
@@ -127,4 +131,4 @@ def _choose_length(
         for example in train[::step]
     ]
     length = max(int(np.percentile(lengths, _PERCENTAGE)) + 1, _MIN_LENGTH)
-    return min(length, max_length, _MAX_LENGTH)
+    return min(length, num_positions, _MAX_LENGTH)

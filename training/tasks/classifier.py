@@ -199,9 +199,10 @@ class ClassifierTask(task.Task[InputExample, int, FloatArray]):
             return batches
         # The first record of each text.
         starts = [
-            row
-            for row, index in enumerate(split.origins)
-            if row == 0 or index != split.origins[row - 1]
+            record_index
+            for record_index, text_index in enumerate(split.origins)
+            if record_index == 0
+            or text_index != split.origins[record_index - 1]
         ]
         return label_decoding.pool_batches(batches, starts)
 
@@ -254,6 +255,6 @@ class ClassifierTask(task.Task[InputExample, int, FloatArray]):
         return self._score(split, outputs)
 
     def _score(self, split: _Split, outputs: FloatArray) -> Scores:
-        labels = self.decoder.labels(outputs)
+        labels = self.decoder.decode_labels(outputs)
         score = self.reader.processor_of(split.name).score
         return metrics.score_known(split.examples, labels, self.decoder, score)

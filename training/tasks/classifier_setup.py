@@ -134,7 +134,7 @@ def _create_classifier_task(
     num_texts = reader.num_texts
     if num_texts is None and config.training.do_train:
         num_texts = reader.read_num_texts()
-    labels = reader.labels()
+    labels = reader.find_labels()
     return ClassifierTask(
         start,
         config.required_task_name,

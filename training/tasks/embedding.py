@@ -141,7 +141,7 @@ class EmbeddingTask(task.Task[InputExample, None, FloatArray]):
 
     def _score(self, split: _Split, vectors: FloatArray) -> Scores:
         if self.has_scores.get(split.name, True):
-            cosines = self.decoder.labels(vectors)
+            cosines = self.decoder.decode_labels(vectors)
             return metrics.score_known(
                 split.examples, cosines, self.decoder, self.processor.score
             )

@@ -61,7 +61,7 @@ class NerTask(task.Task[NerExample, NerFeatures, FloatArray]):
         self.processor = processor
         self.document_context = document_context
         self.legal_tags = legal_tags
-        self.tags = processor.labels()
+        self.tags = processor.find_labels()
         self.labels = self.tags
         self.settings = {"labels": self.tags}
         self.export_settings: HeadSettings = {"legal_tags": legal_tags}

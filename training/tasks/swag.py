@@ -103,7 +103,7 @@ class SwagTask(task.Task[swag_examples.SwagExample, None, FloatArray]):
     def _score(self, split: _Split, outputs: FloatArray) -> Scores:
         return metrics.score_known(
             split.examples,
-            self.decoder.labels(outputs),
+            self.decoder.decode_labels(outputs),
             self.decoder,
             lambda _, *ids: metrics.compute_metrics(self.metrics, *ids),
         )

@@ -115,13 +115,13 @@ def write_answers(
     """
     counts = Counter[Status]()
 
-    def count() -> Iterator[list[AnswerRow]]:
+    def counted_batches() -> Iterator[list[AnswerRow]]:
         for rows in batches:
             yield rows
             counts.update(row.status for row in rows)
 
     with _open_output(path) as output:
-        _WRITER_OF_FORMAT[answer_format](count(), output, schema)
+        _WRITER_OF_FORMAT[answer_format](counted_batches(), output, schema)
         complete()
     return AnswerCounts(
         counts.total(), counts[Status.FAILED], counts[Status.EMPTY]

@@ -137,13 +137,13 @@ def find_number(row: Mapping[str, object]) -> str:
     Raises:
         ValueError: there are several fields, none of which is the usual one.
     """
-    numeric = [name for name in _NUMERIC_FIELDS if name in row]
-    if len(row) != 1 and not numeric:
+    numeric_names = [name for name in _NUMERIC_FIELDS if name in row]
+    if len(row) != 1 and not numeric_names:
         raise ValueError(
             "npy stores one numeric field: set --output_fields to one "
             f"of {', '.join(row)}"
         )
-    return [*numeric, *row][0]
+    return [*numeric_names, *row][0]
 
 
 def _is_local(file: IO[bytes]) -> bool:

@@ -118,8 +118,8 @@ def _add_past(builder: GraphBuilder, positions: str) -> str:
     rows = builder.add("Unsqueeze", positions, row_axes)
     column_axes = builder.constant([1, 2], np.int64)
     columns = builder.add("Unsqueeze", positions, column_axes)
-    past = builder.add("GreaterOrEqual", rows, columns)
-    return builder.add("Cast", past, to=TensorProto.FLOAT)
+    is_visible = builder.add("GreaterOrEqual", rows, columns)
+    return builder.add("Cast", is_visible, to=TensorProto.FLOAT)
 
 
 def _add_embeddings(

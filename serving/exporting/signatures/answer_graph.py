@@ -105,7 +105,7 @@ class _Answering:
         self._window_options = window_options
         self._tokenizer = options.packing.tokenizer
         self._batch_size = options.predict_batch_size
-        self._decode = SquadDecoder(
+        self._decoder = SquadDecoder(
             decoding_options, window_options.use_char_offsets
         )
         # Both signatures call the same graph.
@@ -152,11 +152,11 @@ class _Answering:
         features = places.slice(start, end).pack(
             self._tokenizer, self._window_options.max_seq_length
         )
-        if not self._decode.options.trim_padding:
-            return self._decode.find_best(**self.predict(features))
+        if not self._decoder.options.trim_padding:
+            return self._decoder.find_best(**self.predict(features))
         trimmed = self.predict(trim_padding(features, 1))
         is_padding = features["input_mask"] == 0
-        return self._decode.find_best(**_without_padding(trimmed, is_padding))
+        return self._decoder.find_best(**_without_padding(trimmed, is_padding))
 
     def _decode_rows(
         self,
@@ -168,7 +168,7 @@ class _Answering:
     ) -> Tensors:
         """Returns the answers to questions `start` to `end` - 1."""
         rows = tf.range(start, end)
-        return _to_outputs(self._decode(places, passages, best, rows))
+        return _to_outputs(self._decoder(places, passages, best, rows))
 
 
 def _to_outputs(decoded: DecodedAnswers) -> Tensors:

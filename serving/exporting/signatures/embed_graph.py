@@ -99,8 +99,8 @@ class _Embedding:
         sequence = tf.where(
             is_real[:, :, None], outputs["sequence_output"], 0.0
         )
-        count = tf.reduce_sum(tf.cast(is_real, tf.float32), 1)
-        mean = tf.reduce_sum(sequence, 1) / count[:, None]
+        num_wordpieces = tf.reduce_sum(tf.cast(is_real, tf.float32), 1)
+        mean = tf.reduce_sum(sequence, 1) / num_wordpieces[:, None]
         return {
             "pooled_output": outputs["pooled_output"],
             "mean_output": mean,

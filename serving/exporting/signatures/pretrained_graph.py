@@ -158,6 +158,6 @@ class _Pretraining:
         features = batches.pack_rows(self._options.packing, tokens, start, end)
         # Pass no positions of masks, because only the probability that the
         # second text follows the first is needed.
-        nowhere = tf.zeros_like(features["input_ids"])[:, :0]
-        outputs = self.predict(features, nowhere)
+        no_positions = tf.zeros_like(features["input_ids"])[:, :0]
+        outputs = self.predict(features, no_positions)
         return {"probability": outputs["next_sentence_probabilities"][:, 0]}

@@ -54,7 +54,7 @@ def test_every_row_of_glues_own_files_is_an_example(
             assert example.label == float(row[label_column])
         elif label_column is not None:
             assert example.label == row[label_column]
-            assert example.label in processor.labels()
+            assert example.label in processor.find_labels()
 
 
 def write(folder, name, *lines):
@@ -99,7 +99,7 @@ def test_the_diagnostic_set_has_the_labels_of_mnli(tmp_path):
     ax = create_processor("ax", tmp_path)
     (example,) = ax.read("predict")
     assert (example.text_a, example.text_b) == ("a", "b")
-    assert ax.labels() == create_processor("mnli", tmp_path).labels()
+    assert ax.find_labels() == create_processor("mnli", tmp_path).find_labels()
 
 
 def test_the_diagnostic_set_is_not_for_training(tmp_path):

@@ -56,8 +56,8 @@ def test_numbers_are_the_labels_of_the_hub(tmp_path):
 
 
 def test_labels_are_names_or_in_regression_none():
-    assert GlueProcessor().labels() == ["0", "1"]
-    assert GlueProcessor(output_mode="regression").labels() is None
+    assert GlueProcessor().find_labels() == ["0", "1"]
+    assert GlueProcessor(output_mode="regression").find_labels() is None
 
 
 def test_a_label_of_regression_is_a_number(tmp_path):
@@ -89,7 +89,7 @@ def test_a_missing_set_is_an_error_that_names_the_folder(tmp_path):
 
 def test_xnli_has_labels_of_inference(tmp_path):
     processor = XnliProcessor("de", tmp_path)
-    assert processor.labels() == ["contradiction", "entailment", "neutral"]
+    assert processor.find_labels() == ["contradiction", "entailment", "neutral"]
 
 
 def test_xnli_reads_the_rows_of_one_language(tmp_path):

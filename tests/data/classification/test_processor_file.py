@@ -48,7 +48,7 @@ def load_set(value, purpose):
 
 
 def test_the_labels_have_the_order_of_the_class(write):
-    assert UserProcessor.from_flag(write(), None).labels() == ["no", "1"]
+    assert UserProcessor.from_flag(write(), None).find_labels() == ["no", "1"]
 
 
 def test_the_name_of_the_class_is_recorded(write):
@@ -154,7 +154,7 @@ def preset():
 def test_a_model_that_a_class_trained_needs_no_class_for_its_labels(preset):
     processor = find_processor(None, None, preset)
     assert isinstance(processor, RecordedProcessor)
-    assert processor.labels() == ["no", "yes"]
+    assert processor.find_labels() == ["no", "yes"]
 
 
 def test_a_model_that_a_class_trained_needs_the_class_for_its_sets(preset):

@@ -78,7 +78,7 @@ def test_a_label_may_be_only_in_the_dev_set_of_one_file(tmp_path, mode):
     )
     path.write_text("\n".join(lines))
     task = create_processor(path, data_file=str(path), output_mode=mode)
-    assert task.labels() == sorted({label for _, label in rows})
+    assert task.find_labels() == sorted({label for _, label in rows})
     assert "odd" in str([example.label for example in task.read("eval")])
 
 
@@ -96,7 +96,7 @@ def test_a_test_set_without_labels_needs_no_train_set(tmp_path):
 
 def test_a_regression_has_no_labels_whatever_flags_name(tmp_path):
     options = {"output_mode": "regression", "labels": ["low", "high"]}
-    assert create_processor(tmp_path, **options).labels() is None
+    assert create_processor(tmp_path, **options).find_labels() is None
 
 
 def test_labels_of_a_test_set_are_kept(tmp_path):
@@ -241,7 +241,7 @@ def test_a_label_of_a_flag_may_have_another_spelling(tmp_path, spellings, mode):
     text = table_of_labels([*spellings, "inns"])
     options = {"labels": ["inns", spellings[-1]], "output_mode": mode}
     read_examples(tmp_path, "dev.csv", text, **options)
-    labels = create_processor(None, **options).labels()
+    labels = create_processor(None, **options).find_labels()
     assert labels == ["inns", spellings[0]]
 
 
@@ -277,7 +277,7 @@ def test_each_label_may_have_a_column(tmp_path):
 def test_columns_of_labels_name_the_labels_in_order(tmp_path):
     (tmp_path / "train.csv").write_text(COLUMN_OF_EACH_LABEL)
     task = create_processor(tmp_path, **THREE_COLUMNS)
-    assert task.labels() == ["toxic", "insult", "threat"]
+    assert task.find_labels() == ["toxic", "insult", "threat"]
     assert task.output_mode == "multilabel"
 
 
@@ -295,7 +295,7 @@ def test_a_number_in_a_column_of_a_label_is_0_or_1(tmp_path):
 def test_without_a_folder_and_a_flag_no_labels_are_known():
     """An export of a model whose outputs have no names has neither."""
     with pytest.raises(ValueError, match="Set --data_dir or --labels"):
-        create_processor(None).labels()
+        create_processor(None).find_labels()
 
 
 def test_a_train_set_that_tells_no_labels_is_named(tmp_path):

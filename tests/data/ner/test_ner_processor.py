@@ -51,7 +51,7 @@ def read(folder, name, text, *labels, **columns):
 
 def test_the_labels_are_those_of_the_train_set(tmp_path):
     (tmp_path / "train.txt").write_text(TRAIN)
-    assert create(tmp_path).labels() == ["O", "B-LOC", "B-PER", "I-PER"]
+    assert create(tmp_path).find_labels() == ["O", "B-LOC", "B-PER", "I-PER"]
 
 
 def test_sentences_and_documents_are_read(tmp_path):
@@ -277,7 +277,7 @@ def test_an_unknown_tag_of_the_train_set_is_an_error(tmp_path):
 def test_a_train_set_of_one_tag_is_refused(tmp_path):
     (tmp_path / "train.txt").write_text("a O\n")
     with pytest.raises(ValueError, match="the only tag"):
-        create(tmp_path).labels()
+        create(tmp_path).find_labels()
 
 
 def test_a_flag_that_names_one_tag_is_refused(tmp_path):

@@ -142,7 +142,7 @@ def create(tmp_path):
 
 def test_the_labels_of_a_folder_are_those_of_its_train_set(create):
     processor = create()
-    assert processor.labels() == ["O", "B-LOC", "B-PER", "I-LOC", "I-PER"]
+    assert processor.find_labels() == ["O", "B-LOC", "B-PER", "I-LOC", "I-PER"]
     (example,) = processor.read("train")
     assert (example.text, example.words) == (TEXT, [*WORDS, "."])
 

@@ -72,7 +72,7 @@ def test_labels_come_from_both_sets_and_missing_ones_are_named(
         TableOptions(),
         frozenset(),
     )
-    assert {"only trained", "only scored"} <= {*reader.labels()}
+    assert {"only trained", "only scored"} <= {*reader.find_labels()}
     (warning,) = [
         record.message
         for record in caplog.records

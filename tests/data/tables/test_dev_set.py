@@ -292,7 +292,7 @@ def test_tags_come_from_both_sets(tmp_path, caplog, sentences):
     reader = NerProcessor(
         None, DataFileOptions(data_file=str(path)), NerOptions()
     )
-    assert "B-RARE" in reader.labels()
+    assert "B-RARE" in reader.find_labels()
     assert "the train set has none of RARE" in caplog.text
 
 

@@ -75,7 +75,7 @@ MALFORMED = {
 
 
 def find_dialect(text, is_tsv=False, **chosen):
-    """Returns the FoundDialect of the contents of a table."""
+    """Returns the TableDialect of the contents of a table."""
     return dialects.find_dialect(
         "f.csv",
         iter(text.splitlines(keepends=True)),

@@ -7,8 +7,8 @@ import pytest
 
 from model_folders.bert_config import BertConfig
 from model_folders.weights.sizes import (
-    check_layers,
     check_sizes,
+    check_source_blocks,
     describe_entries,
     encoder_sizes,
 )
@@ -114,4 +114,4 @@ def test_the_blocks_of_a_checkpoint_may_be_chosen(shapes):
 
 def test_a_block_is_chosen_for_each_block_of_the_model():
     with pytest.raises(ValueError, match=r"2 blocks\. Received: \[0\]"):
-        check_layers(CONFIG, [0])
+        check_source_blocks(CONFIG, [0])

@@ -161,8 +161,8 @@ def test_the_scores_of_a_step_are_computed_once():
     steps = []
 
     def evaluate(trainer):
-        steps.append(trainer.weights.global_step)
-        return {"accuracy": trainer.weights.global_step / 10}
+        steps.append(trainer.run_weights.global_step)
+        return {"accuracy": trainer.run_weights.global_step / 10}
 
     evaluate_once = evaluate_once_per_step(evaluate)
     for step in (3, 5, 5, 3):

@@ -47,12 +47,12 @@ def test_a_callback_is_called_at_the_beginning_and_after_each_step(tmp_path):
 
 
 def test_a_callback_without_methods_changes_nothing(tmp_path):
-    assert train(tmp_path, Callback()).weights.global_step == 3
+    assert train(tmp_path, Callback()).run_weights.global_step == 3
 
 
 def test_a_callback_that_returns_true_ends_the_training(tmp_path):
     trainer = train(tmp_path, Recorder(stop_at=2), num_steps=9)
-    assert trainer.weights.global_step == 2
+    assert trainer.run_weights.global_step == 2
 
 
 def test_all_callbacks_run_after_the_step_that_one_of_them_ends(tmp_path):
@@ -64,7 +64,7 @@ def test_all_callbacks_run_after_the_step_that_one_of_them_ends(tmp_path):
 def test_a_run_with_a_reason_to_stop_trains_no_step(tmp_path, caplog):
     recorder = Recorder(reason="the scores no longer rise")
     caplog.set_level("INFO", logger="absl")
-    assert train(tmp_path, recorder).weights.global_step == 0
+    assert train(tmp_path, recorder).run_weights.global_step == 0
     assert "the scores no longer rise" in caplog.text
 
 

@@ -13,7 +13,7 @@ class TwoParts:
     def sums(self, outputs, features):
         return outputs
 
-    def weights(self, features):
+    def divisors(self, features):
         return features
 
 

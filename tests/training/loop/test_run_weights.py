@@ -24,10 +24,10 @@ def folder(tmp_path):
     trainer = create_trainer(tmp_path)
     for step in (BEST, NEWEST):
         trainer.model.one.assign(step)
-        trainer.weights.global_step = step
+        trainer.run_weights.global_step = step
         if step == BEST:
-            trainer.weights.save_best()
-    trainer.weights.save(keeps_optimizer=True)
+            trainer.run_weights.save_best()
+    trainer.run_weights.save(keeps_optimizer=True)
     return tmp_path
 
 

@@ -19,7 +19,7 @@ def test_an_overflow_by_loss_scaling_is_no_failure(at_once, tmp_path, caplog):
     # Scaled by 2**15 and 2**14, the second and third gradient overflow.
     with caplog.at_level("INFO", logger="absl"):
         trainer.fit(batches([1, 1e36, 1e36, 1]), 5)
-    assert trainer.weights.global_step == 5
+    assert trainer.run_weights.global_step == 5
     assert float(trainer.train_step.optimizer.dynamic_scale) == 2**13
     # TensorFlow may warn of functions that other tests traced.
     ours = [record for record in caplog.records if record.name == "absl"]
@@ -93,13 +93,13 @@ def test_nonfinite_weights_are_never_saved(at_once, tmp_path):
         at_once=at_once,
         save_checkpoints_steps=5,
     )
-    trainer.weights.restore_or_load()
+    trainer.run_weights.restore_or_load()
     with pytest.raises(ValueError, match="--learning_rate"):
         trainer.fit(batches([1]), 9)
     assert checkpoint_steps(tmp_path) == [1, 2, 3]
     trainer = create_trainer(tmp_path, save_checkpoints_steps=1)
-    trainer.weights.restore_or_load()
-    assert trainer.weights.global_step == 3
+    trainer.run_weights.restore_or_load()
+    assert trainer.run_weights.global_step == 3
     assert [
         float(variable) for variable in trainer.model.trainable_variables
     ] == before

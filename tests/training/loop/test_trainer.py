@@ -32,7 +32,7 @@ def test_several_steps_in_one_call_end_where_a_callback_is_due(
     evaluated = []
 
     def evaluate(trainer):
-        evaluated.append(trainer.weights.global_step)
+        evaluated.append(trainer.run_weights.global_step)
         return {"figure": -len(evaluated)}
 
     trainer = create_trainer(
@@ -78,13 +78,13 @@ def among_nan(tmp_path):
 
 def test_a_later_score_of_nan_is_no_improvement(among_nan, tmp_path):
     assert checkpoint_steps(tmp_path / "best") == [4]
-    assert among_nan.weights.global_step == 6
+    assert among_nan.run_weights.global_step == 6
 
 
 @pytest.mark.usefixtures("among_nan")
 def test_a_resumed_run_finds_the_best_score_among_nan(tmp_path):
     trainer = create_trainer(tmp_path)
-    trainer.weights.restore_or_load()
+    trainer.run_weights.restore_or_load()
     best = best_step_of(trainer, [])
     best.on_train_begin()
     assert best.find_reason_to_stop(6)
@@ -95,7 +95,7 @@ def test_a_finite_value_is_better_than_an_infinite_one_of_an_earlier_command(
 ):
     def train(loss, num_steps):
         trainer = create_trainer(output_dir=tmp_path)
-        trainer.weights.restore_or_load()
+        trainer.run_weights.restore_or_load()
         rule = BestStepRule(1, "eval_loss")
         best = BestStep(trainer, lambda _: {"eval_loss": loss}, rule)
         trainer.fit(batches([]), num_steps, [best])

@@ -96,7 +96,7 @@ def test_another_step_is_evaluated_in_the_same_graph(
     evaluate = create_evaluation()
     first = evaluate(trainer)
     halve_weights(trainer)
-    trainer.weights.global_step = 1
+    trainer.run_weights.global_step = 1
     second = evaluate(trainer)
     assert len(traces) == 1
     assert first["loss"] != second["loss"]
@@ -106,7 +106,7 @@ def test_a_new_graph_computes_the_same_bits(create_evaluation, trainer, traces):
     evaluate = create_evaluation()
     evaluate(trainer)
     halve_weights(trainer)
-    trainer.weights.global_step = 1
+    trainer.run_weights.global_step = 1
     assert create_evaluation()(trainer) == evaluate(trainer)
     assert len(traces) == 2
 
