@@ -196,7 +196,8 @@ def load_checkpoint(
     options = LoadOptions(
         source_blocks=layers, output_names=labels, replaces_head=replaces_head
     )
-    check_source_blocks(model.config, options.source_blocks)
+    if layers is not None:
+        check_source_blocks(model.config, layers)
     preset = None
     if isinstance(path, Preset):
         preset = path
