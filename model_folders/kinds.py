@@ -65,6 +65,7 @@ class ModelKind:
     text_tasks: tuple[str, ...] = ()
 
 
+# docs/architecture.md, "The files of a task", names the files of each kind.
 KINDS: Final[dict[ModelClass, ModelKind]] = {
     PRETRAINER: ModelKind(
         transformers_class="BertForPreTraining",

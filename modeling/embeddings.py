@@ -104,7 +104,7 @@ class Embeddings(BertLayer):
         return (*input_shape, self.config.hidden_size)
 
     def _look_up_positions(self, seq_length: int | Tensor) -> Tensor:
-        # Returns [T, W].
+        """Returns the embeddings of the first positions, [T, W]."""
         num_positions = self.config.max_position_embeddings
         # In a graph of any length, the length is no number.
         if isinstance(seq_length, int) and seq_length > num_positions:
@@ -115,6 +115,6 @@ class Embeddings(BertLayer):
         return self.position_embeddings[:seq_length]
 
     def _multiply_one_hot(self, ids: Tensor, table: Tensor) -> Tensor:
-        # Returns the rows [B, T, W] of a table [V, W] at ids [B, T].
+        """Returns the rows [B, T, W] of a table [V, W] at ids [B, T]."""
         one_hot = keras.ops.one_hot(ids, table.shape[0], dtype=table.dtype)
         return keras.ops.matmul(one_hot, table)

@@ -26,6 +26,12 @@ DOTTED_NAME = re.compile(
     r"`(?!keras\.|tf\.)(?:\w+\.)*([a-z_]\w*)\.(?!(?:jsonl?|pb)`)(\w+)(?:\(.*?)?`"
 )
 
+# `Class.member`, with any packages and modules before it, and calls.
+MEMBER = re.compile(r"`(?:[a-z_]\w*\.)*([A-Z]\w*)\.(\w+)(?=[`.(\[])")
+# Bases that add nothing that a docstring lists.
+EMPTY_BASES = {"ABC", "Generic", "NamedTuple", "Protocol", "TypedDict"}
+ATTRIBUTES = re.compile(r"^Attributes:\n((?: {4}.*\n?|\n)*)", re.M)
+
 
 def prose(source):
     """Yields the comments and the docstrings of a Source."""
@@ -56,20 +62,28 @@ def test_docstrings_and_comments_name_files_that_exist():
     assert wrong == []
 
 
+def defined_by(nodes):
+    """Yields the names that statements define."""
+    for node in nodes:
+        match node:
+            case (
+                ast.ClassDef(name=name)
+                | ast.FunctionDef(name=name)
+                | ast.AsyncFunctionDef(name=name)
+                | ast.Assign(targets=[ast.Name(id=name)])
+                | ast.AnnAssign(target=ast.Name(id=name))
+            ):
+                yield name
+
+
 def names_of(source):
     """Returns what a module defines, or what a package offers."""
-    names = set()
     is_package = source.path.name == "__init__.py"
-    for node in ast.walk(source.tree) if is_package else source.tree.body:
-        match node:
-            case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
-                names.add(name)
-            case ast.Assign(targets=[ast.Name(id=name)]):
-                names.add(name)
-            case ast.AnnAssign(target=ast.Name(id=name)):
-                names.add(name)
-            case ast.ImportFrom(names=aliases):
-                names |= {alias.name for alias in aliases}
+    nodes = [*ast.walk(source.tree)] if is_package else source.tree.body
+    names = {*defined_by(nodes)}
+    for node in nodes:
+        if isinstance(node, ast.ImportFrom):
+            names |= {alias.name for alias in node.names}
     if is_package:
         names |= {inner.stem for inner in source.path.parent.iterdir()}
     return names
@@ -115,6 +129,71 @@ def test_docstrings_and_comments_name_code_that_exists():
                     place = source.path.relative_to(ROOT)
                     wrong.append(f"{place}: {module}.{name}")
     assert wrong == []
+
+
+def all_classes():
+    """Yields each class of this project, as its syntax tree with its Source."""
+    for source in parsed_sources(*ALL_FOLDERS):
+        for node in ast.walk(source.tree):
+            if isinstance(node, ast.ClassDef):
+                yield source, node
+
+
+def own_members(owner):
+    """Yields what a class defines, and the attributes that `self` gets."""
+    yield from defined_by(owner.body)
+    for node in ast.walk(owner):
+        match node:
+            case ast.Attribute(ast.Name("self"), attr=name, ctx=ast.Store()):
+                yield name
+
+
+class Members:
+    """The members of the classes of this project, by the names of classes."""
+
+    def __init__(self):
+        self.own = collections.defaultdict(set)
+        self.bases = collections.defaultdict(set)
+        for _, owner in all_classes():
+            self.own[owner.name] |= {*own_members(owner)}
+            # Without packages and types: `BatchLoss[Any]`.
+            self.bases[owner.name] |= {
+                re.sub(r"^[\w.]*\.(?=\w)|\[.*", "", ast.unparse(base))
+                for base in owner.bases
+            }
+
+    def has(self, owner, name):
+        """Returns whether a class or a base has a member, or may have it.
+
+        A base of others may have any.
+        """
+        if owner not in self.own:
+            return owner not in EMPTY_BASES
+        return name in self.own[owner] or any(
+            self.has(base, name) for base in self.bases[owner]
+        )
+
+
+def test_docstrings_and_comments_name_members_that_exist():
+    members = Members()
+    assert [
+        f"{source.path.relative_to(ROOT)}: {owner}.{name}"
+        for source in parsed_sources(*ALL_FOLDERS)
+        for text in prose(source)
+        for owner, name in MEMBER.findall(text)
+        if not members.has(owner, name)
+    ] == []
+
+
+def test_classes_have_the_attributes_that_their_docstrings_list():
+    members = Members()
+    assert [
+        f"{source.path.relative_to(ROOT)}: {owner.name}.{name}"
+        for source, owner in all_classes()
+        for section in ATTRIBUTES.findall(ast.get_docstring(owner) or "")
+        for name in re.findall(r"^ {4}(\w+)\b.*:", section, re.M)
+        if not members.has(owner.name, name)
+    ] == []
 
 
 def test_each_module_is_imported_or_named_by_its_test():

@@ -68,7 +68,7 @@ class LabelDecoder:
         return to_probabilities(outputs.astype(np.float32), self.output_mode)
 
     def label_ids(self, labels: Sequence[Label | None]) -> LabelArray:
-        """Converts a Label of each example, as in `features.label_id`.
+        """Converts a Label of each example, as `label_id` does.
 
         Returns int [examples], in multi-label classification int [examples,
         labels], and in regression float32 [examples].
@@ -144,7 +144,8 @@ def create_prediction_rows(
     The answer is `label`, `probability` and `correct`, or `value` in
     regression. If the input has a column of that name, the new one begins with
     `predicted_`. An empty text has an empty answer, and `correct` is empty if
-    the right label is unknown. `outputs` are as in `LabelDecoder.labels`.
+    the right label is unknown. `outputs` are as in
+    `LabelDecoder.decode_labels`.
     """
     probabilities = decoder.probabilities(outputs).max(-1).tolist()
     for example, label, probability in zip(
@@ -199,7 +200,7 @@ def write_labels(
     Args:
         output_dir: folder to write to.
         entries: the fields of each example, such as its `guid`.
-        outputs: outputs of the network, as in `LabelDecoder.labels`.
+        outputs: outputs of the network, as in `LabelDecoder.decode_labels`.
         decoder: LabelDecoder of the task.
         suffix: text before the extension of the files' names, such as "_mm".
 

@@ -71,7 +71,7 @@ class TableProcessor(
     """Reads the sets of a user's own task from tables.
 
     SET_FILES names the files. A label in the dev or test set must be a label of
-    the task (see `labels`). Unless --labels names the labels, this reader
+    the task (see `find_labels`). Unless --labels names the labels, this reader
     therefore reads the train set before another set that contains a label.
 
     In a test set, the label column may be missing or contain empty cells. The
@@ -130,7 +130,7 @@ class TableProcessor(
         self._label_set = LabelSet(
             options, self.output_mode, self._label_columns
         )
-        # None until `labels` has read the train set, and in regression.
+        # None until `find_labels` has read the train set, and in regression.
         self._labels: list[str] | None = None
         if self.output_mode != "regression":
             self._labels = self._label_set.named_by_flags
@@ -182,8 +182,8 @@ class TableProcessor(
         """Reads the set `set_name` from a table.
 
         If the table does not contain a test example's label, the label is None.
-        If a dev or test set contains a label, this calls `labels`, whose errors
-        it raises.
+        If a dev or test set contains a label, this calls `find_labels`, whose
+        errors it raises.
 
         Raises:
             OSError: the file cannot be read.

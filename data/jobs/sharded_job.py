@@ -218,6 +218,8 @@ class JobFiles:
     def find_manifest(self) -> Manifest | None:
         """Returns the manifest if the job is finished and its shards intact.
 
+        Otherwise returns None.
+
         Raises:
             ValueError: the manifest records other flags or inputs.
         """

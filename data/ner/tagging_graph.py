@@ -136,14 +136,16 @@ def _search_legal(
     indexes = tf.reshape(tf.range(num_blocks * size), [num_blocks, size])
 
     def add_word(total: tf.Tensor, word: _PlaceWords) -> tf.Tensor:
-        # Returns the score of the best sequence that ends in each tag.
+        """Returns the score of the best sequence that ends in each tag."""
         paths = total[:, :, None] + between
         best = tf.reduce_max(paths, 1) - tf.reduce_max(paths, [1, 2])[:, None]
         return tf.where(word[1] == 0, start, best) + word[0]
 
     def choose_tag(next_tag: tf.Tensor, word: _PlaceWords) -> tf.Tensor:
-        # Returns the best tag before a tag, or at the end of a text. The tags
-        # of the padding after it do not matter.
+        """Returns the best tag before a tag, or at the end of a text.
+
+        The tags of the padding after it do not matter.
+        """
         is_last = (word[1] + 1 == lengths)[:, None]
         after = tf.where(is_last, end, tf.gather(between.T, next_tag))
         return tf.argmax(word[0] + after, -1, tf.int32)

@@ -149,7 +149,7 @@ def guess_columns(
 
 
 def find_pair(columns: Iterable[str]) -> tuple[str, str] | None:
-    """Returns two columns whose usual names say that they are a pair.
+    """Returns two columns whose usual names say that they are a pair, or None.
 
     Examples:
         >>> find_pair(["id", "Sentence 1", "Sentence 2"])

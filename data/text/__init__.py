@@ -3,8 +3,8 @@
 In Python:
 
     tokenization.py: `FullTokenizer`, the reference for all others
-    tokenizer_loading.py: the tokenizer that fits a model, or that flags select
     words.py: its two steps, `BasicTokenizer` and `WordpieceTokenizer`
+    tokenizer_loading.py: the tokenizer that fits a model, or that flags select
     characters.py: classifies and cleans characters
     special_tokens.py: keeps special tokens such as [MASK] whole
     casing.py: whether a model expects lower-cased text

@@ -73,7 +73,7 @@ class Compiled:
     def _compute_gradients(
         self, inputs: Features, upstream: Tensor, **constants: object
     ) -> list[Tensor]:
-        # The gradients of the floating-point inputs, in their order.
+        """Returns the gradients of the floating-point inputs, in order."""
         floats = [
             tensor for tensor in inputs.values() if tensor.dtype.is_floating
         ]

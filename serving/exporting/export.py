@@ -138,7 +138,11 @@ def write_export(
     head: export_head.ExportHead,
     options: ExportOptions,
 ) -> cards.Card | None:
-    """Writes the export of a model whose head is given (see `export`)."""
+    """Writes the export of a model whose head is given (see `export`).
+
+    Returns:
+        the card, None if the export has no settings and therefore no card.
+    """
     settings = head.settings
     if head.endpoints:
         settings = settings | {"max_seq_length": options.max_seq_length}

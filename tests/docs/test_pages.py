@@ -9,6 +9,7 @@ import pytest
 
 from docs import flags_index
 from docs.site_hooks import NOTEBOOKS
+from model_folders import kinds
 from tests.support import script_runner
 from tests.support.golden import ROOT
 from tests.support.pages import BLOCK, PAGES, blocks
@@ -211,6 +212,13 @@ def test_the_steps_of_the_walks_exist():
     assert len(steps) == len(re.findall(r"^\| `", walks, re.M))
     for file, name in steps:
         assert name in defined_in(file), f"{file}: {name}"
+
+
+def test_the_page_names_the_files_of_each_kind_of_model():
+    page = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
+    table = page.split("\n## The files of a task")[1].split("\n## ")[0]
+    named = {*re.findall(r"`(Bert\w+)`", table)}
+    assert named == {*kinds.KINDS}
 
 
 def test_the_index_of_flags_is_up_to_date():

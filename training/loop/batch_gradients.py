@@ -1,9 +1,9 @@
 """Computes the loss of a batch and its gradients, at once or part by part.
 
-A loss (modeling/base_loss.py) returns sums over examples, and weights by which
-to divide these sums. Each part of a batch (gradient accumulation) and each
-replica computes its own sums, and divides them by the weights of the complete
-batch. So the loss and its gradients do not depend on how the batch is split.
+A loss (modeling/base_loss.py) returns sums over examples, and the divisors of
+these sums. Each part of a batch (gradient accumulation) and each replica
+computes its own sums, and divides them by the divisors of the complete batch.
+So the loss and its gradients do not depend on how the batch is split.
 """
 
 import functools
@@ -92,25 +92,25 @@ class BatchGradients:
         self._num_replicas = num_replicas
 
     def compute(
-        self, features: Features, weights: Features, seed: Tensor
+        self, features: Features, divisors: Features, seed: Tensor
     ) -> Gradients:
         """Computes the losses and the gradients of a replica's batch.
 
         Args:
             features: features of the replica's examples, [examples, ...].
-            weights: weights of the complete batch of all replicas, by which to
-                divide the sums of the loss.
+            divisors: {name of a loss term: divisor of its sum}, those of the
+                complete batch of all replicas (`BatchLoss.divisors`).
             seed: dropout seed of the replica, int [2].
 
         Returns:
             the gradients, multiplied by the loss scale. `losses` are not.
         """
         if self._num_parts == 1:
-            return self._compute_part(features, weights, seed)
-        return self._sum_parts(features, weights, seed)
+            return self._compute_part(features, divisors, seed)
+        return self._sum_parts(features, divisors, seed)
 
     def _sum_parts(
-        self, features: Features, weights: Features, seed: Tensor
+        self, features: Features, divisors: Features, seed: Tensor
     ) -> Gradients:
         """Computes the parts of a batch in turn, and adds up the results."""
         parts = _split_batch(features, self._num_parts)
@@ -119,7 +119,7 @@ class BatchGradients:
         def compute_part_at(index: tf.Tensor) -> Gradients:
             part_seed = offset_seed(seed, index * self._num_replicas)
             part = _take_part(parts, index, features)
-            return self._compute_part(part, weights, part_seed)
+            return self._compute_part(part, divisors, part_seed)
 
         def add_part(
             index: tf.Tensor, sums: Gradients
@@ -141,7 +141,7 @@ class BatchGradients:
         return sums
 
     def _compute_part(
-        self, features: Features, weights: Features, seed: Tensor
+        self, features: Features, divisors: Features, seed: Tensor
     ) -> Gradients:
         """Runs the network forward and backward, as `compute` says."""
         variables = self._model.trainable_variables
@@ -149,7 +149,7 @@ class BatchGradients:
             inputs = select_features(self._model, features)
             outputs = self._model(inputs, training=True, seed=seed)
             sums = self._loss.sums(outputs, features)
-            means = self._loss.means(sums, weights)
+            means = self._loss.means(sums, divisors)
             total = tf.add_n([*means.values()])
             scale = loss_scale_of(self._optimizer)
             scaled = total * tf.cast(scale, total.dtype)

@@ -49,11 +49,12 @@ class Trainer(BatchPredictor):
             predicts.
 
     Attributes:
+        model: the model, as given.
         config: the flags.
         run_folder: folder of the run.
         train_step: the training step, None if the model only predicts.
         num_train_steps: number of the step at which training ends.
-        weights: the weights of the run, with the step that they are of.
+        run_weights: the weights of the run, with the step that they are of.
     """
 
     def __init__(

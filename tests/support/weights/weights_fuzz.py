@@ -63,7 +63,7 @@ _RUN = {
 
 
 def create_folders(place: Path) -> None:
-    """Writes a folder of each kind. Returns {name: names of the changes}."""
+    """Writes a folder of each kind."""
     import modeling
     from data.text.tokenization import FullTokenizer
     from tests.support.models import SMALL
