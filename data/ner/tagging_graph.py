@@ -8,6 +8,7 @@ N = number of texts, M = words in the longest text, L = number of tags.
 """
 
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import tensorflow as tf
 
@@ -112,14 +113,32 @@ def decode_legal(
     )
 
 
-# Words of one place in each text: (values of their tags, number of the place).
-_PlaceWords = tuple[tf.Tensor, tf.Tensor]
+class _PlaceWords(NamedTuple):
+    """The words of all texts at one index, or a stack of these for tf.scan.
+
+    Attributes:
+        scores: float32 [N, L], a value of each tag of each word.
+        word_index: int32 [], index of the words in their texts.
+    """
+
+    scores: tf.Tensor
+    word_index: tf.Tensor
 
 
 def _search_legal(
     probabilities: tf.RaggedTensor, labels: Sequence[str]
 ) -> tf.Tensor:
-    """Searches in the two passes of `legal_tags.decode_tags`."""
+    """Searches in the two passes of `legal_tags.decode_tags`.
+
+    For example, I must follow B or I. The code adds logarithms, and scales the
+    totals, which does not change the choice:
+
+        word  probabilities    totals, first to last       tags, last to first
+              O   B   I        O     B     I
+        in    0.8 0.1 0.1      0.8   0.1   0               O, best before B
+        St    0.1 0.4 0.5      0.08  0.32  0.05            B, best before I
+        Ives  0.1 0.2 0.7      0.032 0.064 0.224           I, best at the end
+    """
     start, between, end = legal_tags.find_penalties(tuple(labels))
     lengths = tf.cast(probabilities.row_lengths(), tf.int32)
     num_texts = tf.size(lengths)
@@ -139,21 +158,21 @@ def _search_legal(
         """Returns the score of the best sequence that ends in each tag."""
         paths = total[:, :, None] + between
         best = tf.reduce_max(paths, 1) - tf.reduce_max(paths, [1, 2])[:, None]
-        return tf.where(word[1] == 0, start, best) + word[0]
+        return tf.where(word.word_index == 0, start, best) + word.scores
 
     def choose_tag(next_tag: tf.Tensor, word: _PlaceWords) -> tf.Tensor:
-        """Returns the best tag before a tag, or at the end of a text.
-
-        The tags of the padding after it do not matter.
-        """
-        is_last = (word[1] + 1 == lengths)[:, None]
+        """Returns the best tag before a tag, or at the end of a text."""
+        # The tags of the padding after a text do not matter.
+        is_last = (word.word_index + 1 == lengths)[:, None]
         after = tf.where(is_last, end, tf.gather(between.T, next_tag))
-        return tf.argmax(word[0] + after, -1, tf.int32)
+        return tf.argmax(word.scores + after, -1, tf.int32)
 
     first_total = tf.zeros_like(scores[0, 0])
-    totals = _scan_blocks(add_word, (scores, indexes), first_total)
+    words = _PlaceWords(scores, indexes)
+    totals = _scan_blocks(add_word, words, first_total)
     no_tags = tf.zeros([num_texts], tf.int32)
-    ids = _scan_blocks(choose_tag, (totals, indexes), no_tags, reverse=True)
+    words = _PlaceWords(totals, indexes)
+    ids = _scan_blocks(choose_tag, words, no_tags, reverse=True)
     ids = tf.transpose(tf.reshape(ids, [-1, num_texts]))
     return tf.RaggedTensor.from_tensor(ids, lengths).flat_values
 
@@ -177,7 +196,7 @@ def _scan_blocks(
         reverse: whether to begin with the last word.
     """
     edge = 0 if reverse else -1
-    block_size = tf.shape(blocks[1])[1]
+    block_size = tf.shape(blocks.word_index)[1]
     return tf.scan(
         lambda results, block: tf.scan(
             step, block, results[edge], reverse=reverse

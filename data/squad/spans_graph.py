@@ -137,7 +137,7 @@ def find_spans(
         tf.gather_nd(places.first_tokens + places.ends, end_index),
         use_char_offsets,
     )
-    size = tf.cast(tf.gather(passages.sizes, last), tf.int32)
+    last_num_bytes = tf.cast(tf.gather(passages.num_bytes, last), tf.int32)
     return Spans(
         start_logits=tf.cast(
             tf.gather_nd(best["start_logits"], start_index), tf.float64
@@ -145,8 +145,8 @@ def find_spans(
         end_logits=tf.cast(
             tf.gather_nd(best["end_logits"], end_index), tf.float64
         ),
-        start_bytes=tf.gather(passages.starts, first),
-        end_bytes=tf.gather(passages.starts, last) + size,
+        start_bytes=tf.gather(passages.start_bytes, first),
+        end_bytes=tf.gather(passages.start_bytes, last) + last_num_bytes,
         texts=tf.fill([tf.shape(pairs)[0]], ""),
     )
 
@@ -225,24 +225,26 @@ def _find_pairs(
 
 def _find_code_points(
     passages: Passages,
-    starts: tf.Tensor,
-    ends: tf.Tensor,
+    first_tokens: tf.Tensor,
+    last_tokens: tf.Tensor,
     use_char_offsets: bool,
 ) -> tuple[tf.Tensor, tf.Tensor]:
     """Returns the first and the last code point of each span, int32 [S].
 
-    `starts` and `ends` are the first and the last WordPiece of each span.
+    `first_tokens` and `last_tokens` are the first and the last WordPiece of
+    each span, int64 [S].
     """
-    first_char = tf.gather(passages.first_char, starts)
-    last_char = tf.gather(passages.first_char, ends + 1) - 1
-    first = tf.gather(passages.sources, first_char)
-    last = tf.gather(passages.sources, last_char)
+    first_char = tf.gather(passages.first_char, first_tokens)
+    last_char = tf.gather(passages.first_char, last_tokens + 1) - 1
+    first = tf.gather(passages.source_code_points, first_char)
+    last = tf.gather(passages.source_code_points, last_char)
     # Add the accents that follow the last code point.
-    last = tf.gather(passages.ends, tf.searchsorted(passages.ends, last))
+    candidates = passages.not_before_accent
+    last = tf.gather(candidates, tf.searchsorted(candidates, last))
     if use_char_offsets:
         return first, last
-    is_known = tf.gather(passages.num_unknown, starts) == tf.gather(
-        passages.num_unknown, ends + 1
+    is_known = tf.gather(passages.num_unknown, first_tokens) == tf.gather(
+        passages.num_unknown, last_tokens + 1
     )
     # The last edge up to a code point begins its word, and the next ends it.
     edges = passages.word_edges

@@ -55,34 +55,38 @@ class Passages(NamedTuple):
     WordPieces, characters, code points and words are numbered consecutively
     across all passages.
 
-        code points  c a f e \u0301 _ ( 1 9 ) \n      _ = a space
-        first_char   0 4 5 7, then C = 8            cafe ( 19 )
-        sources      0 1 2 3 6 7 8 9                not \u0301 and spaces
-        ends         0 1 2 4 5 6 7 8 9 10           not e, whose accent follows
-        word_edges   0 5 6 10
+        code points         c a f e \u0301 _ ( 1 9 )  \n    _ = a space
+        their indices       0 1 2 3 4      5 6 7 8 9  10    D = 11
+        start_bytes         0 1 2 3 4      6 7 8 9 10 11
+        num_bytes           1 1 1 1 2      1 1 1 1 1  1
+        not_before_accent   0 1 2   4      5 6 7 8 9  10    \u0301 follows 3
+        word_edges          0              5 6        10
+        source_code_points  0 1 2 3          6 7 8 9        C = 8
+        first_char          0                4 5   7  8     cafe ( 19 ), then C
 
     Attributes:
         num_unknown: int32 [P + 1], number of [UNK] before each WordPiece.
         first_char: int32 [P + 1], the first character of each WordPiece. A
             WordPiece ends where the next WordPiece begins. The last value is C.
         contexts: string [N], the passages before any change.
-        sources: int32 [C], the code point from which each character comes.
-        ends: int32, the code points that no accent follows which lower-casing
-            drops, ascending.
+        source_code_points: int32 [C], the code point from which each character
+            comes.
+        not_before_accent: int32, the code points that no accent follows which
+            lower-casing drops, ascending.
         word_edges: int32, the first code point of each word and of each run of
             white space, which alternate.
-        starts: int32 [D], offset in bytes of each code point in its passage.
-        sizes: int8 [D], number of bytes of each code point.
+        start_bytes: int32 [D], offset of each code point in its passage.
+        num_bytes: int8 [D], number of bytes of each code point.
     """
 
     num_unknown: tf.Tensor
     first_char: tf.Tensor
     contexts: tf.Tensor
-    sources: tf.Tensor
-    ends: tf.Tensor
+    source_code_points: tf.Tensor
+    not_before_accent: tf.Tensor
     word_edges: tf.Tensor
-    starts: tf.Tensor
-    sizes: tf.Tensor
+    start_bytes: tf.Tensor
+    num_bytes: tf.Tensor
 
 
 def create_windows(
@@ -106,20 +110,20 @@ def create_windows(
     # Run the steps that need the most memory first, while few tensors exist.
     # Each step waits until the preceding step is done, so that the temporary
     # tensors of two steps are never in memory together.
-    _, _, starts = tf.raw_ops.UnicodeDecodeWithOffsets(
+    _, _, start_bytes = tf.raw_ops.UnicodeDecodeWithOffsets(
         input=tf.strings.join([contexts, "\n"]),
         input_encoding="UTF-8",
         errors="ignore",
     )
-    starts = tf.cast(starts, tf.int32)
-    with tf.control_dependencies([starts]):
+    start_bytes = tf.cast(start_bytes, tf.int32)
+    with tf.control_dependencies([start_bytes]):
         texts = drop_invalid(contexts)
         tokenized = tokenizer.tokenize_with_chars(texts)
     chars = tokenized.chars
     with tf.control_dependencies([tokenized.first_char, *chars]):
-        ends = _find_ends(chars)
-    with tf.control_dependencies([ends]):
-        is_space = tf.fill(tf.shape(starts), False)
+        not_before_accent = _find_not_before_accent(chars)
+    with tf.control_dependencies([not_before_accent]):
+        is_space = tf.fill(tf.shape(start_bytes), False)
         for code_point in _WHITE_SPACE:
             is_space |= chars.decoded == code_point
         changes = tf.concat([[True], is_space[1:] != is_space[:-1]], 0)
@@ -135,16 +139,16 @@ def create_windows(
         num_unknown=tf.concat([[0], num_unknown], 0),
         first_char=tokenized.first_char,
         contexts=contexts,
-        sources=chars.source,
-        ends=ends,
+        source_code_points=chars.source,
+        not_before_accent=not_before_accent,
         word_edges=word_edges,
-        starts=starts,
-        sizes=utf8_length(chars.decoded),
+        start_bytes=start_bytes,
+        num_bytes=utf8_length(chars.decoded),
     )
 
 
-def _find_ends(chars: Characters) -> tf.Tensor:
-    """Returns `Passages.ends`: code points before no dropped accent."""
+def _find_not_before_accent(chars: Characters) -> tf.Tensor:
+    """Returns `Passages.not_before_accent`."""
     index = tf.searchsorted(_list_accents(), chars.decoded)
     is_accent = tf.gather(_list_accents(), index) == chars.decoded
     # Lower-casing drops an accent if no normalized character comes from it.

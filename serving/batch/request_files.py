@@ -125,8 +125,8 @@ def read_requests(
         file_format = layout.format or table_formats.format_of(file_range.path)
         parser = _RowParser(
             task=task,
-            chosen=chosen,
-            trained=trained,
+            chosen_columns=chosen,
+            trained_columns=trained,
             is_table=file_format not in ("jsonl", "text", None),
             may_be_plain=file_format in ("text", None),
         )
@@ -197,17 +197,26 @@ def _to_item(
 class _RowParser:
     """Converts the rows of a file, {column: cell}, to requests.
 
+    The column of a field is the first of these that the row contains:
+
+    1. the column that the flags choose for the field, and then no other
+    2. the column that the model was trained on
+    3. a column with the field's own name, or one of its other names
+    4. in a table, if the only field is a text and the flags choose no column,
+       the column whose name is usual for a text.
+
     Attributes:
         task: task that will answer the requests.
-        chosen: {field: its column} of the flags.
-        trained: {field: its column} of the table that the model was trained on.
+        chosen_columns: {field: its column} of the flags.
+        trained_columns: {field: its column} of the table that the model was
+            trained on.
         is_table: whether the file is a table, such as CSV.
         may_be_plain: whether a line of the file may be plain text.
     """
 
     task: AnyTextTask
-    chosen: Mapping[str, str]
-    trained: Mapping[str, str]
+    chosen_columns: Mapping[str, str]
+    trained_columns: Mapping[str, str]
     is_table: bool
     may_be_plain: bool
 
@@ -251,8 +260,8 @@ class _RowParser:
         return request
 
     def _chosen_of(self, row: Mapping[str, object]) -> Mapping[str, str]:
-        """Returns `chosen`, {} for plain text, which has no columns."""
-        return {} if self.is_plain(row) else self.chosen
+        """Returns `chosen_columns`, {} for plain text, without columns."""
+        return {} if self.is_plain(row) else self.chosen_columns
 
     def _find_columns(self, row: Mapping[str, object]) -> dict[Field, str]:
         """Returns {field: its column} of the fields that the row contains."""
@@ -263,7 +272,7 @@ class _RowParser:
         )
         columns: dict[Field, str] = {}
         for field in self.task.fields:
-            names = [self.trained.get(field.name), *field.names]
+            names = [self.trained_columns.get(field.name), *field.names]
             if field.name in chosen:
                 names = [chosen[field.name]]
             column = next((name for name in names if name in row), None)

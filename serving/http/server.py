@@ -44,11 +44,14 @@ class _Route(NamedTuple):
     Attributes:
         method: method of HTTP.
         path: path for which the route stands, "/v1/models/{name}".
+        name: name of the operation in openapi.json, which clients that are
+            generated from it call.
         reply: method of Server that answers its requests.
     """
 
     method: str
     path: str
+    name: str
     reply: Callable[..., Awaitable[Response]]
 
     def __str__(self) -> str:
@@ -102,14 +105,20 @@ class Server:
         self._files = StaticFiles(directory=_PAGE_FOLDER)
         # In the order in which messages list them.
         self._routes = [
-            _Route("GET", "/", self._reply_file),
-            _Route("GET", "/healthz", self._reply_health),
-            _Route("GET", "/api/models", self._reply_models),
-            _Route("POST", "/api/models/{name}/{task}", self._reply_task),
-            _Route("GET", "/v1/models/{name}", self._reply_status),
+            _Route("GET", "/", "_file", self._reply_file),
+            _Route("GET", "/healthz", "_health", self._reply_health),
+            _Route("GET", "/api/models", "_list", self._reply_models),
+            _Route(
+                "POST",
+                "/api/models/{name}/{task}",
+                "_do_task",
+                self._reply_task,
+            ),
+            _Route("GET", "/v1/models/{name}", "_status", self._reply_status),
             _Route(
                 "POST",
                 f"/v1/models/{{name}}{_PREDICT_SUFFIX}",
+                "_predict",
                 self._reply_predictions,
             ),
         ]
@@ -147,6 +156,7 @@ class Server:
                 if route.method == "POST"
                 else None,
                 include_in_schema=route.path != "/",
+                name=route.name,
             )(route.reply)
         for path in _PAGE_FILES:
             app.get(path, include_in_schema=False)(self._reply_file)

@@ -181,6 +181,17 @@ def test_a_package_lists_its_modules_and_packages(package):
     assert sorted(listed) == sorted([*modules, *folders])
 
 
+def test_the_page_of_the_helpers_of_tests_lists_each_once():
+    folder = ROOT / "tests/support"
+    page = (folder / "README.md").read_text(encoding="utf-8")
+    listed = re.findall(r"^- `([\w/]+\.py)`: ", page, re.M)
+    files = [str(path.relative_to(folder)) for path in sources("tests/support")]
+    assert sorted(listed) == sorted(files)
+    compared = re.findall(r"\| `([\w/]+\.py)` \|", page)
+    assert compared
+    assert {*compared} < {*listed}
+
+
 def names_of(code):
     """Yields the names that a module or a class defines."""
     for node in code.body:

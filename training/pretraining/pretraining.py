@@ -63,7 +63,13 @@ def run(start: StartingPoint[PretrainingConfig]) -> None:
         logging.info("Exporting %s", trainer.run_weights.describe())
     if config.is_chief:
         # Only the chief writes files.
-        pretraining_end.finish_run(start, trainer, results, began, counts.guess)
+        pretraining_end.finish_run(
+            start,
+            trainer,
+            results=results,
+            began=began,
+            guess_accuracy=counts.guess_accuracy,
+        )
 
 
 def _check_network(start: StartingPoint[PretrainingConfig]) -> None:

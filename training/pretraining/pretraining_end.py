@@ -27,7 +27,7 @@ def finish_run(
     trainer: Trainer,
     results: Scores,
     began: float,
-    guess: float,
+    guess_accuracy: float,
 ) -> None:
     """Writes the export, the weights and the card, and logs what to know.
 
@@ -36,7 +36,7 @@ def finish_run(
         trainer: the Trainer, with the weights to export.
         results: scores of the evaluation, {} without an evaluation.
         began: time at which this command began, as time.time().
-        guess: accuracy of always guessing the most frequent WordPiece.
+        guess_accuracy: accuracy of always guessing the most frequent WordPiece.
     """
     config = start.config
     if export_dir := config.export.export_dir:
@@ -44,7 +44,7 @@ def finish_run(
     ending.store_weights(trainer)
     trainer.run_folder.write_card()
     if results and config.training.do_train:
-        warn_of_no_progress(results, guess)
+        warn_of_no_progress(results, guess_accuracy)
     ending.log_end(
         trainer,
         score_lines=_list_score_lines(results),
@@ -53,7 +53,9 @@ def finish_run(
     )
 
 
-def warn_of_no_progress(results: Mapping[str, float], guess: float) -> None:
+def warn_of_no_progress(
+    results: Mapping[str, float], guess_accuracy: float
+) -> None:
     """Logs a warning if the masked LM is not better than a guess.
 
     Whatever it is trained on, a model first learns how frequent each WordPiece
@@ -64,11 +66,11 @@ def warn_of_no_progress(results: Mapping[str, float], guess: float) -> None:
 
     Args:
         results: scores of the evaluation after the training.
-        guess: accuracy of always guessing the most frequent WordPiece.
+        guess_accuracy: accuracy of always guessing the most frequent WordPiece.
     """
     accuracy = results["masked_lm_accuracy"]
     step = results["global_step"]
-    if step >= _FEWEST_STEPS and accuracy < guess + _LEAST_GAIN:
+    if step >= _FEWEST_STEPS and accuracy < guess_accuracy + _LEAST_GAIN:
         logging.warning(
             "After %d steps, masked_lm_accuracy is %.4f, and guessing the most "
             "frequent WordPiece reaches %.4f: the model has not learned from "
@@ -76,7 +78,7 @@ def warn_of_no_progress(results: Mapping[str, float], guess: float) -> None:
             "--learning_rate.",
             step,
             accuracy,
-            guess,
+            guess_accuracy,
         )
 
 

@@ -123,18 +123,19 @@ class _Answering:
     def _answer_n_best(
         self, question: tf.Tensor, context: tf.Tensor
     ) -> Tensors:
-        places, passages = create_windows(
+        """Runs the network on batches of windows, then decodes by questions."""
+        windows, passages = create_windows(
             self._tokenizer, self._window_options, question, context
         )
         best = batches.call_in_batches(
-            functools.partial(self._find_best, places),
-            tf.size(places.rows),
+            functools.partial(self._find_best, windows),
+            tf.size(windows.rows),
             self._batch_size,
         )
         # Join the outputs of many questions at a time, because many small
         # tensors need several times the memory of their values.
         return batches.call_in_batches(
-            functools.partial(self._decode_rows, places, passages, best),
+            functools.partial(self._decode_rows, windows, passages, best),
             tf.size(context),
             _QUESTIONS_AT_A_TIME,
         )
@@ -146,10 +147,10 @@ class _Answering:
         }
 
     def _find_best(
-        self, places: Windows, start: tf.Tensor, end: tf.Tensor
+        self, windows: Windows, start: tf.Tensor, end: tf.Tensor
     ) -> BestLogits:
         """Returns the best starts and ends in windows `start` to `end` - 1."""
-        features = places.slice(start, end).pack(
+        features = windows.slice(start, end).pack(
             self._tokenizer, self._window_options.max_seq_length
         )
         if not self._decoder.options.trim_padding:
@@ -160,7 +161,7 @@ class _Answering:
 
     def _decode_rows(
         self,
-        places: Windows,
+        windows: Windows,
         passages: Passages,
         best: BestLogits,
         start: tf.Tensor,
@@ -168,7 +169,7 @@ class _Answering:
     ) -> Tensors:
         """Returns the answers to questions `start` to `end` - 1."""
         rows = tf.range(start, end)
-        return _to_outputs(self._decoder(places, passages, best, rows))
+        return _to_outputs(self._decoder(windows, passages, best, rows))
 
 
 def _to_outputs(decoded: DecodedAnswers) -> Tensors:

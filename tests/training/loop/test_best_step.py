@@ -167,7 +167,7 @@ def test_the_scores_of_a_step_are_computed_once():
     evaluate_once = evaluate_once_per_step(evaluate)
     for step in (3, 5, 5, 3):
         weights = types.SimpleNamespace(global_step=step)
-        trainer = types.SimpleNamespace(weights=weights)
+        trainer = types.SimpleNamespace(run_weights=weights)
         scores = evaluate_once(trainer)
         assert scores == {"accuracy": step / 10}
         # A caller may add to its scores.
