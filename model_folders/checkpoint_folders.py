@@ -117,18 +117,18 @@ def _find_newest(path: str) -> str:
         if f"{name}.index" in names:
             return os.path.join(path, name)
     # Skip the files ._NAME that macOS creates beside each file.
-    indexes = re.findall(r"^[^.].*(?=\.index$)", "\n".join(names), re.M)
-    if "saved_model.pb" in names and not indexes:
+    indices = re.findall(r"^[^.].*(?=\.index$)", "\n".join(names), re.M)
+    if "saved_model.pb" in names and not indices:
         raise ValueError(f"{path} is an export; set the folder of its weights")
-    if not indexes:
+    if not indices:
         _check_other_libraries(path, *names)
-    if len(indexes) != 1:
+    if len(indices) != 1:
         raise FileNotFoundError(
             f"The folder {path} must contain exactly one checkpoint: a "
             "NAME.index with NAME.data-*, model.safetensors or "
-            f"pytorch_model.bin. Found: {', '.join(indexes or names)[:200]}"
+            f"pytorch_model.bin. Found: {', '.join(indices or names)[:200]}"
         )
-    return os.path.join(path, indexes[0])
+    return os.path.join(path, indices[0])
 
 
 def _check_other_libraries(folder: str, *names: str) -> None:

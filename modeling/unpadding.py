@@ -112,18 +112,18 @@ class _KeptRows:
         The row `spare` is copied to padding.
         """
         numbers = self._map.row_numbers
-        indexes = keras.ops.where(numbers > 0, numbers - 1, self._map.spare)
-        return self._scatter(rows, indexes)
+        indices = keras.ops.where(numbers > 0, numbers - 1, self._map.spare)
+        return self._scatter(rows, indices)
 
-    def _scatter(self, rows: Tensor, indexes: Tensor) -> Tensor:
-        """Returns [B, T, W] or [S, T, W], the rows at some indexes.
+    def _scatter(self, rows: Tensor, indices: Tensor) -> Tensor:
+        """Returns [B, T, W] or [S, T, W], the rows at some indices.
 
         Args:
             rows: [R, W], or [1 + R, W] with zeros.
-            indexes: int [B * T] or [S * T], index of each position's row.
+            indices: int [B * T] or [S * T], index of each position's row.
         """
         return keras.ops.reshape(
-            keras.ops.take(rows, indexes, axis=0),
+            keras.ops.take(rows, indices, axis=0),
             (*self._map.shape, rows.shape[-1]),
         )
 
@@ -308,7 +308,7 @@ def first_fit(lengths: Tensor, capacity: int | Tensor) -> FirstFit:
     """
     batch_size = keras.ops.shape(lengths)[0]
     order = keras.ops.cast(keras.ops.argsort(-lengths), "int32")
-    indexes = keras.ops.arange(batch_size, dtype="int32")
+    indices = keras.ops.arange(batch_size, dtype="int32")
 
     # The state: `used` [B], the WordPieces in each packed sequence so far, and
     # `packed_index` and `offsets` of the result.
@@ -321,9 +321,9 @@ def first_fit(lengths: Tensor, capacity: int | Tensor) -> FirstFit:
         has_room = keras.ops.cast(used + length <= capacity, "int32")
         chosen = keras.ops.cast(keras.ops.argmax(has_room), "int32")
         offset = used[chosen]
-        is_current = indexes == current
+        is_current = indices == current
         return (
-            keras.ops.where(indexes == chosen, used + length, used),
+            keras.ops.where(indices == chosen, used + length, used),
             keras.ops.where(is_current, chosen, packed_index),
             keras.ops.where(is_current, offset, offsets),
         )

@@ -189,7 +189,7 @@ def open_mrpc(spec: race.Spec, command: str) -> OpenedMrpc:
     reader = create_reader(start)
     task = create_task(start, reader)
     run_folder = RunFolder.open(start, task.labels)
-    splits = write_splits(task, run_folder.state)
+    splits = write_splits(task, run_folder.state_folder)
     return OpenedMrpc(start, task, run_folder, splits)
 
 

@@ -254,13 +254,13 @@ def recall_1(vectors: FloatArray, partners: Sequence[str | None]) -> float:
     Returns:
         a fraction from 0 to 1.
     """
-    _, partner_indexes = np.unique(np.array(partners, str), return_inverse=True)
+    _, partner_indices = np.unique(np.array(partners, str), return_inverse=True)
     own = cosines(vectors)
     num_hits = 0
     for start in range(0, len(vectors), _ROWS_AT_ONCE):
         rows = slice(start, start + _ROWS_AT_ONCE)
         similarities = vectors[rows, 0] @ vectors[:, 1].T
-        similarities[partner_indexes[rows, None] == partner_indexes] = -np.inf
+        similarities[partner_indices[rows, None] == partner_indices] = -np.inf
         # Require a margin, because equal cosines may differ by rounding errors.
         num_hits += (own[rows, 0] > similarities.max(-1) + 1e-6).sum()
     return float(num_hits / len(vectors))

@@ -115,10 +115,10 @@ def _layout_of_names(
 def _find_sentence_numbers(letters: Sequence[str]) -> int | None:
     """Returns the index of the first column named such as sentence_id."""
     pattern = column_names.SENTENCE_NUMBER
-    indexes = (
+    indices = (
         index for index, name in enumerate(letters) if pattern.fullmatch(name)
     )
-    sentence_at = next(indexes, None)
+    sentence_at = next(indices, None)
     # A column named sentence contains the words if no other column does.
     if sentence_at is not None and letters[sentence_at] == "sentence":
         other_names = {*letters[:sentence_at], *letters[sentence_at + 1 :]}

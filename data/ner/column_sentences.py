@@ -196,7 +196,7 @@ def _find_list_columns(
 ) -> tuple[int, int] | None:
     """Finds the columns of a table in which each row contains a sentence.
 
-    Returns the indexes of the column with the sentence's words and of the
+    Returns the indices of the column with the sentence's words and of the
     column with their tags. Returns None if a row contains only a word. The
     first row decides. If the user chose the column of the tags, a row contains
     a word.

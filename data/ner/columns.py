@@ -209,9 +209,9 @@ def _check_width(
         )
 
 
-def _first_index(*indexes: int | None) -> int | None:
+def _first_index(*indices: int | None) -> int | None:
     """Returns the first index that is not None."""
-    return next((index for index in indexes if index is not None), None)
+    return next((index for index in indices if index is not None), None)
 
 
 def _are_tags_first(columns: Sequence[Sequence[str]]) -> bool:

@@ -63,9 +63,9 @@ def cut_texts(
     # [UNK] if the tokenizer drops all characters of a word.
     lengths = pieces.row_lengths()
     starts = tf.where(lengths > 0, pieces.row_starts() + 1, 0)
-    indexes = tf.ragged.range(starts, starts + tf.maximum(lengths, 1))
+    indices = tf.ragged.range(starts, starts + tf.maximum(lengths, 1))
     ids = tf.concat([[tokenizer.id_of("[UNK]")], pieces.flat_values], 0)
-    pieces = indexes.with_flat_values(tf.gather(ids, indexes.flat_values))
+    pieces = indices.with_flat_values(tf.gather(ids, indices.flat_values))
     tokens = words.with_flat_values(pieces).merge_dims(1, 2)
     stride = max((max_seq_length - 2) // 2, 1)
     windows = cut_windows(tokens, max_seq_length, stride)
@@ -152,7 +152,7 @@ def _search_legal(
     scores = tf.reshape(
         tf.transpose(scores, [1, 0, 2]), [num_blocks, size, num_texts, num_tags]
     )
-    indexes = tf.reshape(tf.range(num_blocks * size), [num_blocks, size])
+    indices = tf.reshape(tf.range(num_blocks * size), [num_blocks, size])
 
     def add_word(total: tf.Tensor, word: _PlaceWords) -> tf.Tensor:
         """Returns the score of the best sequence that ends in each tag."""
@@ -168,10 +168,10 @@ def _search_legal(
         return tf.argmax(word.scores + after, -1, tf.int32)
 
     first_total = tf.zeros_like(scores[0, 0])
-    words = _PlaceWords(scores, indexes)
+    words = _PlaceWords(scores, indices)
     totals = _scan_blocks(add_word, words, first_total)
     no_tags = tf.zeros([num_texts], tf.int32)
-    words = _PlaceWords(totals, indexes)
+    words = _PlaceWords(totals, indices)
     ids = _scan_blocks(choose_tag, words, no_tags, reverse=True)
     ids = tf.transpose(tf.reshape(ids, [-1, num_texts]))
     return tf.RaggedTensor.from_tensor(ids, lengths).flat_values

@@ -44,9 +44,9 @@ class Spans(NamedTuple):
         """Sum of each span's start and end logit, float64 [S]."""
         return self.start_logits + self.end_logits
 
-    def gather(self, indexes: tf.Tensor) -> "Spans":
-        """Returns the spans with the indices `indexes`, an int vector."""
-        return Spans(*(tf.gather(value, indexes) for value in self))
+    def gather(self, indices: tf.Tensor) -> "Spans":
+        """Returns the spans at `indices`, an int vector."""
+        return Spans(*(tf.gather(value, indices) for value in self))
 
     def concat(self, other: "Spans") -> "Spans":
         """Appends the spans of `other` to these spans."""
@@ -197,10 +197,10 @@ def _find_valid_starts(
     # If several windows contain a token, let answers start at it only in the
     # window with the most context around it.
     tokens = places.first_tokens + tf.where(is_inside, places.starts, 0)
-    indexes = tf.range(
+    indices = tf.range(
         tf.cast(question.start, tf.int64), tf.cast(question.end, tf.int64)
     )
-    is_best = question.windows.most_context(tokens) == indexes[:, None]
+    is_best = question.windows.most_context(tokens) == indices[:, None]
     return is_inside & is_best, tokens
 
 
@@ -320,7 +320,7 @@ def first_of_equals(keys: tf.Tensor) -> tf.Tensor:
 
     `keys` are [S]. The indices are int32, ascending.
     """
-    values, value_indexes = tf.unique(keys)
+    values, value_indices = tf.unique(keys)
     return tf.math.unsorted_segment_min(
-        tf.range(tf.size(value_indexes)), value_indexes, tf.size(values)
+        tf.range(tf.size(value_indices)), value_indices, tf.size(values)
     )

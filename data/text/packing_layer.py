@@ -168,7 +168,7 @@ def _join_parts(
         values        [CLS] [SEP] a b d c    the texts, part by part
         first         0 2   1 5 1      0 4 1 6 1
         part_lengths  1 2   1 1 1      1 1 1 0 0
-        indexes       0 2 3 1 5 1      0 4 1
+        indices       0 2 3 1 5 1      0 4 1
         result        [CLS] a b [SEP] c [SEP]    [CLS] d [SEP]
 
     The first input is `values` at 0, 2 to 3 ("a b"), 1, 5 ("c") and 1.
@@ -188,10 +188,10 @@ def _join_parts(
         part_start += tf.size(part.flat_values, tf.int64)
     first = tf.reshape(tf.stack(starts, 1), [-1])
     part_lengths = tf.stack(lengths, 1)
-    indexes = tf.ragged.range(first, first + tf.reshape(part_lengths, [-1]))
+    indices = tf.ragged.range(first, first + tf.reshape(part_lengths, [-1]))
     ends = tf.cumsum(tf.reduce_sum(part_lengths, 1))
     return with_row_splits(
-        tf.gather(values, indexes.flat_values), tf.concat([[0], ends], 0)
+        tf.gather(values, indices.flat_values), tf.concat([[0], ends], 0)
     )
 
 
@@ -202,9 +202,9 @@ def _cut_ranges(
 
     The starts, int64 [W], count the WordPieces of all texts.
     """
-    indexes = tf.ragged.range(starts, starts + lengths)
-    return indexes.with_flat_values(
-        tf.gather(tokens.flat_values, indexes.flat_values)
+    indices = tf.ragged.range(starts, starts + lengths)
+    return indices.with_flat_values(
+        tf.gather(tokens.flat_values, indices.flat_values)
     )
 
 
@@ -282,10 +282,10 @@ class Windows(NamedTuple):
         `token_windows.most_context` defines the context.
 
         Args:
-            tokens: int64 of any shape, indexes of tokens, from 0 to P - 1.
+            tokens: int64 of any shape, indices of tokens, from 0 to P - 1.
 
         Returns:
-            indexes of the windows, int64 of the same shape.
+            indices of the windows, int64 of the same shape.
         """
         ends = self.starts + self.lengths
 
@@ -349,11 +349,11 @@ def cut_windows(
     beyond = tf.maximum(num_tokens - max_tokens, 0)
     num_windows = 1 + (beyond + strides - 1) // strides
     num_windows = tf.where(num_tokens > 0, num_windows, fewest)
-    window_indexes = tf.ragged.range(num_windows)
+    window_indices = tf.ragged.range(num_windows)
     rows = row_ids(
-        window_indexes.row_splits, tf.size(window_indexes.flat_values)
+        window_indices.row_splits, tf.size(window_indices.flat_values)
     )
-    starts = window_indexes.flat_values * tf.gather(strides, rows)
+    starts = window_indices.flat_values * tf.gather(strides, rows)
     lengths = tf.minimum(
         tf.gather(num_tokens, rows) - starts, tf.gather(max_tokens, rows)
     )

@@ -247,13 +247,13 @@ class TokenizerLayer(keras.layers.Layer):
         )
         # Compute the positions in the result of each row's 2 or 3 code points.
         first = tf.gather(ends, replaced) - num_added - 1
-        new_indexes = tf.boolean_mask(
+        new_indices = tf.boolean_mask(
             first[:, None] + tf.range(3), is_code_point
         )
         chars = _Normalized(*(tf.gather(value, origin) for value in chars))
         code_points = tf.tensor_scatter_nd_update(
             chars.code_points,
-            new_indexes[:, None],
+            new_indices[:, None],
             tf.boolean_mask(rows, is_code_point),
         )
         return chars._replace(code_points=code_points)

@@ -37,7 +37,7 @@ class _LoopState(NamedTuple):
             first character of each.
         num_steps: number of steps before.
         tokens: what each step has found, as ids + 1. 0 = not to be split.
-        ends: the indexes after the last characters of these WordPieces.
+        ends: the indices after the last characters of these WordPieces.
     """
 
     positions: tf.Tensor
@@ -207,10 +207,10 @@ def _create_array(shape: tf.TensorShape) -> tf.TensorArray:
     )
 
 
-def _replace_at(values: tf.Tensor, indexes: tf.Tensor, value: int) -> tf.Tensor:
-    """Returns a copy of int32 `values` that contains `value` at `indexes`."""
+def _replace_at(values: tf.Tensor, indices: tf.Tensor, value: int) -> tf.Tensor:
+    """Returns a copy of int32 `values` that contains `value` at `indices`."""
     return tf.tensor_scatter_nd_update(
-        values, indexes[:, None], tf.fill(tf.shape(indexes), value)
+        values, indices[:, None], tf.fill(tf.shape(indices), value)
     )
 
 

@@ -57,8 +57,8 @@ class Checkpoint(abc.ABC):
         Args:
             model: any model of this package, built or not.
             source_blocks: for each block of the model, the number of the
-            checkpoint's block to start from. None = block i starts from the
-            checkpoint's block i.
+                checkpoint's block to start from. None = block i starts from the
+                checkpoint's block i.
             new_head: as in `restore_variables`.
 
         Raises:

@@ -44,7 +44,7 @@ def run(task: Task[ExampleT, OriginT, OutputsT]) -> None:
         output_mode=task.settings.get("output_mode"),
     )
     run_folder = RunFolder.open(task.start, task.labels)
-    splits = write_splits(task, run_folder.state)
+    splits = write_splits(task, run_folder.state_folder)
     plan = fine_tuning_plan.create_plan(task, splits)
     trainer = beginning.begin_run(task.start, run_folder, plan, teacher)
     first_step = trainer.run_weights.global_step

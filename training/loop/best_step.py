@@ -62,7 +62,7 @@ class BestStep(Callback):
         """Continues with the best step of a resumed run."""
         trainer = self._trainer
         step = trainer.run_folder.history.best_step
-        folder = trainer.run_folder.best
+        folder = trainer.run_folder.best_folder
         if step is None:
             return
         if step not in checkpoint_steps(folder):

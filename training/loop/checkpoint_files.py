@@ -76,7 +76,7 @@ def _remove_others(folder: Path, staying: set[int]) -> None:
 
     A run that was killed while saving leaves partial files.
     """
-    # Delete indexes first, because a data file without an index is no
+    # Delete indices first, because a data file without an index is no
     # checkpoint.
     for file in sorted(
         folder.iterdir(), key=lambda file: ".index" not in file.name

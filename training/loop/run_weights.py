@@ -59,7 +59,7 @@ class RunWeights:
             config.is_chief,
         )
         self._best = Checkpointer(
-            run_folder.best,
+            run_folder.best_folder,
             weights,
             keep_checkpoint_max=1,
             is_chief=config.is_chief,
@@ -176,7 +176,7 @@ class RunWeights:
         step = self._run_folder.history.best_step
         if self._config.is_chief and step is not None:
             checkpoint_files.link_checkpoint(
-                step, self._run_folder.path, self._run_folder.best
+                step, self._run_folder.path, self._run_folder.best_folder
             )
 
     def describe(self) -> str:

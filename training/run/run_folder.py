@@ -63,8 +63,9 @@ class RunFolder:
 
     Attributes:
         path: path of the folder.
-        best: path of the folder with the best step's weights.
-        state: path of the folder with the records and TensorBoard's events.
+        best_folder: path of the folder with the best step's weights.
+        state_folder: path of the folder with the records and with the events of
+            TensorBoard.
         labels: names of the model's outputs, in order, or None.
         tokenizer: tokenizer of the texts, or None if it is unknown.
         history: metrics, steps and hours of the run.
@@ -80,8 +81,8 @@ class RunFolder:
         run_history: History,
     ) -> None:
         self.path = Path(start.config.training.output_dir)
-        self.best = self.path / BEST_FOLDER
-        self.state = self.path / STATE
+        self.best_folder = self.path / BEST_FOLDER
+        self.state_folder = self.path / STATE
         self.labels = labels
         self.tokenizer = start.tokenizer
         self.current_preset = start.preset
@@ -144,7 +145,9 @@ class RunFolder:
         )
         run_description.write_listed_files(self.path, files, description | last)
         if config.keeps_best:
-            run_description.write_listed_files(self.best, files, description)
+            run_description.write_listed_files(
+                self.best_folder, files, description
+            )
         self.current_preset = presets.preset_of_run(str(self.path), description)
         self.write_card(is_finished=False)
 

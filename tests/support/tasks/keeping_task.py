@@ -53,7 +53,7 @@ class BatchKeepingTask(toy_task.ToyTask):
 
     def evaluate_export(self, folder: Path) -> dict[str, float]:
         """Returns the scores of an export on the task's records."""
-        state = RunFolder.open(self.start).state
+        state = RunFolder.open(self.start).state_folder
         written = splits.write_splits(self, state)
         kind: Any = presets.read_preset(folder).model_class
         return export_scores.evaluate_export(
