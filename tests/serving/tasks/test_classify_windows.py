@@ -149,7 +149,7 @@ def test_confident_windows_are_served_as_they_are_evaluated(mode, tmp_path):
     texts = [" ".join(rng.choice(words, 12)) for _ in range(300)]
     logits = pooled_logits(model, texts, 5, 3)
     assert np.abs(logits).max() > 40
-    expected = LabelDecoder(mode, LABELS).labels(logits)
+    expected = LabelDecoder(mode, LABELS).decode_labels(logits)
     for engine in (*SMALL, "saved_model"):
         replies = serving.load(folder, engine=engine).classify(texts)
         assert [reply["label"] for reply in replies] == expected
