@@ -1,34 +1,10 @@
 """Values of flags, whatever group they are in."""
 
-import dataclasses
-
 import pytest
 
 import run_classifier
-from command_line import config_values, flags
-from command_line.flags import group, like
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Loop:
-    steps: int = flags.training(10, "Number of steps.", at_least=1)
-    length: int = flags.head(128, "Length.")
-    folder: str = flags.neutral(..., "Folder.")
-    patience: int = 3
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Windows:
-    length: int = flags.head(384, "Length of a window.")
-    stride: int = flags.head(64, "Stride.")
-    patience: int = 0
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Config(flags.Config):
-    loop: Loop = group(Loop, steps=like(default=5), shared=("length",))
-    windows: Windows = group(Windows, without=("stride",))
-    name: str | None = flags.flag(None, "Name.")
+from command_line import config_values
+from tests.support.flag_groups import Config
 
 
 def test_two_groups_share_the_value_of_a_flag():

@@ -5,31 +5,9 @@ import sys
 
 from absl import flags as absl_flags
 
-from command_line import config_values, flags, parsing
+from command_line import config_values, parsing
 from command_line.declared_flags import flags_of
-from command_line.flags import group, like
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Loop:
-    steps: int = flags.training(10, "Number of steps.", at_least=1)
-    length: int = flags.head(128, "Length.")
-    folder: str = flags.neutral(..., "Folder.")
-    patience: int = 3
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Windows:
-    length: int = flags.head(384, "Length of a window.")
-    stride: int = flags.head(64, "Stride.")
-    patience: int = 0
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Config(flags.Config):
-    loop: Loop = group(Loop, steps=like(default=5), shared=("length",))
-    windows: Windows = group(Windows, without=("stride",))
-    name: str | None = flags.flag(None, "Name.")
+from tests.support.flag_groups import Config
 
 
 def test_what_the_user_set_is_no_part_of_the_flags(monkeypatch):

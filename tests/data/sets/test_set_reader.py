@@ -9,39 +9,13 @@ import pytest
 from data.classification.classification_options import TableOptions
 from data.classification.classification_reader import TABLE_USES
 from data.tables.data_file_options import DataFileOptions
-from tests.support.script_runner import SAMPLES
-from tests.support.tables.csv_files import read_csv, write_csv
-
-TOPICS = SAMPLES / "topics"
-
-
-def topics(name="train"):
-    """Returns the texts and labels of a table."""
-    rows = read_csv(TOPICS / f"{name}.csv")
-    return [(row["text"], row["label"]) for row in rows]
-
-
-def split(
-    folder, rows, fraction=0.2, task="csv", names=("text", "label"), **flags
-):
-    """Returns the texts of the examples in the (train, dev) sets of rows."""
-    path = folder / "table.csv"
-    write_csv(path, names, rows)
-    reader = TABLE_USES[task].create_processor(
-        None,
-        DataFileOptions(data_file=str(path), dev_fraction=fraction),
-        TableOptions(**flags),
-        frozenset(flags),
-    )
-    return tuple(
-        [tuple(reader.texts_of(example)) for example in reader.read(name)]
-        for name in ("train", "eval")
-    )
+from tests.support.tables.csv_files import write_csv
+from tests.support.tables.split_tables import read_topics, split_rows
 
 
 @pytest.mark.parametrize("order", [("train", "eval"), ("eval", "train")])
 def test_copies_in_two_files_are_counted(tmp_path, caplog, order):
-    rows = topics()
+    rows = read_topics()
     for name, change in (("train", str), ("dev", str.upper)):
         changed = [(f"{change(text)} ", label) for text, label in rows[:99]]
         write_csv(tmp_path / f"{name}.csv", ("text", "label"), changed)
@@ -60,8 +34,8 @@ def test_copies_in_two_files_are_counted(tmp_path, caplog, order):
 def test_labels_come_from_both_sets_and_missing_ones_are_named(
     tmp_path, caplog
 ):
-    rows = topics()
-    train, dev = split(tmp_path, rows)
+    rows = read_topics()
+    train, dev = split_rows(tmp_path, rows)
     added = [(*train[0], "only trained")] * 5 + [(*dev[0], "only scored")]
     path = tmp_path / "table.csv"
     write_csv(path, ("text", "label"), rows + added)

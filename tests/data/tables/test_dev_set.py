@@ -12,8 +12,6 @@ from pathlib import Path
 
 import pytest
 
-from data.classification.classification_options import TableOptions
-from data.classification.classification_reader import TABLE_USES
 from data.ner.ner_options import NerOptions
 from data.ner.ner_processor import NerProcessor
 from data.tables.data_file_options import DataFileOptions
@@ -21,10 +19,8 @@ from data.tables.dev_set import log_labels, split_examples
 from data.tables.row_keys import key_of
 from tests.support.golden import GOLDEN_DIR
 from tests.support.script_runner import SAMPLES
-from tests.support.tables.csv_files import read_csv, write_csv
-
-TOPICS = SAMPLES / "topics"
-
+from tests.support.tables.csv_files import read_csv
+from tests.support.tables.split_tables import read_topics, split_rows
 
 LABELS = ("boats", "farms", "inns")
 
@@ -34,30 +30,6 @@ def sentences():
     """Sentences of a file of entities, as lines."""
     text = (SAMPLES / "entities/train.txt").read_text("utf-8")
     return [*filter(None, text.strip().split("\n\n"))]
-
-
-def topics(name="train"):
-    """Returns the texts and labels of a table."""
-    rows = read_csv(TOPICS / f"{name}.csv")
-    return [(row["text"], row["label"]) for row in rows]
-
-
-def split(
-    folder, rows, fraction=0.2, task="csv", names=("text", "label"), **flags
-):
-    """Returns the texts of the examples in the (train, dev) sets of rows."""
-    path = folder / "table.csv"
-    write_csv(path, names, rows)
-    reader = TABLE_USES[task].create_processor(
-        None,
-        DataFileOptions(data_file=str(path), dev_fraction=fraction),
-        TableOptions(**flags),
-        frozenset(flags),
-    )
-    return tuple(
-        [tuple(reader.texts_of(example)) for example in reader.read(name)]
-        for name in ("train", "eval")
-    )
 
 
 def split_sentences(folder, sentences, fraction=0.2, **flags):
@@ -90,7 +62,7 @@ FRACTIONS = pytest.mark.parametrize("fraction", [0.05, 0.1, 0.2, 0.3, 0.5, 0.8])
 @FRACTIONS
 @pytest.mark.parametrize("name", ["train", "dev", "test"])
 def test_shares_are_those_of_a_fair_choice(tmp_path, name, fraction):
-    check_share(*split(tmp_path, topics(name), fraction), fraction)
+    check_share(*split_rows(tmp_path, read_topics(name), fraction), fraction)
 
 
 @FRACTIONS
@@ -108,7 +80,7 @@ def test_shares_of_support_tickets_are_those_of_a_fair_choice(
     if not path.is_file():
         pytest.skip("needs tickets.csv beside BERT_GOLDEN_DIR")
     rows = [(row["message"], row["queue"]) for row in read_csv(path)]
-    check_share(*split(tmp_path, rows, fraction), fraction)
+    check_share(*split_rows(tmp_path, rows, fraction), fraction)
 
 
 def more_rows():
@@ -141,10 +113,10 @@ def with_other_spellings(rows):
     ids=["appended", "put before", "deleted", "sorted", "labels", "spellings"],
 )
 def test_no_row_moves_when_others_do(tmp_path, change):
-    rows = topics()
-    train, dev = map(set, split(tmp_path, rows))
+    rows = read_topics()
+    train, dev = map(set, split_rows(tmp_path, rows))
     changed = change(rows)
-    again = split(tmp_path, changed)
+    again = split_rows(tmp_path, changed)
     assert not train & {*again[1]}
     assert not dev & {*again[0]}
     old = {key_of([text]) for text, _ in rows}
@@ -186,8 +158,8 @@ def test_no_sentence_moves_when_others_do(tmp_path, sentences, change):
     ("smaller", "larger"), [(0.1, 0.2), (0.2, 0.21), (0.21, 0.5), (0.5, 0.9)]
 )
 def test_larger_fractions_contain_smaller_ones(tmp_path, smaller, larger):
-    _, dev = split(tmp_path, topics(), smaller)
-    _, larger_dev = split(tmp_path, topics(), larger)
+    _, dev = split_rows(tmp_path, read_topics(), smaller)
+    _, larger_dev = split_rows(tmp_path, read_topics(), larger)
     assert {*dev} <= {*larger_dev}
 
 
@@ -213,22 +185,22 @@ def test_larger_fractions_contain_smaller_ones(tmp_path, smaller, larger):
     ],
 )
 def test_copies_that_look_alike_share_a_set(tmp_path, change):
-    rows = topics()
+    rows = read_topics()
     copies = [(change(text), label) for text, label in rows]
-    train, dev = split(tmp_path, [*rows, *copies])
+    train, dev = split_rows(tmp_path, [*rows, *copies])
     check_share(train, dev, 0.2)
 
 
 def test_a_pair_and_its_reverse_share_a_set(tmp_path):
     names = ("text", "other", "label")
-    texts = [text for text, _ in topics()]
+    texts = [text for text, _ in read_topics()]
     rows = [
         (text, other, LABELS[len(text) % 2])
         for text, other in itertools.pairwise(texts)
     ]
     rows += [(other, text, label) for text, other, label in rows]
     flags = {"text_b_column": "other"}
-    train, dev = split(tmp_path, rows, names=names, **flags)
+    train, dev = split_rows(tmp_path, rows, names=names, **flags)
     check_share(train, dev, 0.2)
 
 
@@ -236,7 +208,7 @@ def test_a_query_is_in_one_set(tmp_path):
     names = ("query", "passage", "relevance")
     rows = [(f"Which {i // 4}?", f"p{i}", int(i % 4 == 0)) for i in range(400)]
     rows += [(f"which  {i}?", f"another {i}", 0) for i in range(100)]
-    train, dev = split(tmp_path, rows, task="ranking", names=names)
+    train, dev = split_rows(tmp_path, rows, task="ranking", names=names)
     queries = [
         [(query,) for query, _ in rows_of_set] for rows_of_set in (train, dev)
     ]
@@ -298,13 +270,13 @@ def test_tags_come_from_both_sets(tmp_path, caplog, sentences):
 
 @pytest.mark.parametrize("name", ["train", "dev"])
 def test_a_set_without_rows_is_an_error(tmp_path, name):
-    train, dev = split(tmp_path, topics())
+    train, dev = split_rows(tmp_path, read_topics())
     texts = train if name == "dev" else dev
     rows = [(*texts[0], "boats"), (*texts[0], "inns")]
     with pytest.raises(
         ValueError, match=f"none of the 2 rows is in the {name}"
     ):
-        split(tmp_path, rows)
+        split_rows(tmp_path, rows)
 
 
 def test_split_examples_holds_out_the_same_keys_whatever_their_order():

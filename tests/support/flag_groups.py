@@ -1,0 +1,39 @@
+"""Flags of a script in two groups, as the scripts define them.
+
+For example:
+
+    config = config_values.create_config(Config, folder="x", length=9)
+"""
+
+import dataclasses
+
+from command_line import flags
+from command_line.flags import group, like
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Loop:
+    """Flags of a group, one of them required, and a field that is no flag."""
+
+    steps: int = flags.training(10, "Number of steps.", at_least=1)
+    length: int = flags.head(128, "Length.")
+    folder: str = flags.neutral(..., "Folder.")
+    patience: int = 3
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Windows:
+    """A group with a flag of the same name."""
+
+    length: int = flags.head(384, "Length of a window.")
+    stride: int = flags.head(64, "Stride.")
+    patience: int = 0
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Config(flags.Config):
+    """Flags of a script: two groups, which share `length`, and one flag."""
+
+    loop: Loop = group(Loop, steps=like(default=5), shared=("length",))
+    windows: Windows = group(Windows, without=("stride",))
+    name: str | None = flags.flag(None, "Name.")

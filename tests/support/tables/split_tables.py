@@ -1,0 +1,48 @@
+"""Lets a task split the rows of one table into a train set and a dev set.
+
+For example:
+
+    train, dev = split_rows(tmp_path, read_topics())
+"""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from data.classification.classification_options import TableOptions
+from data.classification.classification_reader import TABLE_USES
+from data.tables.data_file_options import DataFileOptions
+from tests.support.script_runner import SAMPLES
+from tests.support.tables.csv_files import read_csv, write_csv
+
+TOPICS = SAMPLES / "topics"
+
+
+def read_topics(name: str = "train") -> list[tuple[str, str]]:
+    """Returns the texts and labels of a table of the samples."""
+    rows = read_csv(TOPICS / f"{name}.csv")
+    return [(row["text"], row["label"]) for row in rows]
+
+
+def split_rows(
+    folder: Path,
+    rows: Iterable[Sequence[object]],
+    fraction: float = 0.2,
+    task: str = "csv",
+    names: Sequence[str] = ("text", "label"),
+    **flags: Any,
+) -> tuple[list[tuple[str, ...]], ...]:
+    """Returns the texts of the examples in the (train, dev) sets of rows."""
+    path = folder / "table.csv"
+    write_csv(path, names, rows)
+    reader = TABLE_USES[task].create_processor(
+        None,
+        DataFileOptions(data_file=str(path), dev_fraction=fraction),
+        TableOptions(**flags),
+        frozenset(flags),
+    )
+    train, dev = reader.read("train"), reader.read("eval")
+    return tuple(
+        [tuple(reader.texts_of(example)) for example in examples]
+        for examples in (train, dev)
+    )
