@@ -85,7 +85,7 @@ class Config(flags.Config):
 
 
 class Written(NamedTuple):
-    """What the script wrote.
+    """The number of instances that the script wrote, and their files.
 
     Attributes:
         num_instances: number of instances.

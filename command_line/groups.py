@@ -110,7 +110,7 @@ class ExportFlags:
 
     @property
     def _format_names(self) -> tuple[str, ...]:
-        """What the user called the formats, which `check` compares."""
+        """Names in --export_format, of formats or not: `check` tells."""
         default = "litert" if self.quantize else "saved_model"
         names = (self.export_format or default).split(",")
         return tuple(dict.fromkeys(map(str.strip, names)))

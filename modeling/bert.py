@@ -33,7 +33,7 @@ from modeling.unpadding import PackedRows, UnpaddedRows
 
 
 class EncoderOutputs(TypedDict):
-    """What `BertModel` returns, see the class."""
+    """The outputs of `BertModel`, whose docstring states their shapes."""
 
     embedding_output: Tensor
     all_encoder_layers: list[Tensor]

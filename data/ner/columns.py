@@ -56,7 +56,7 @@ def read_columns(
 
 
 class _ReadingPlan(NamedTuple):
-    """How to read the word and the tag of each line of a file.
+    """The columns of the words and the tags of a file, and what cells mean.
 
     Attributes:
         words_at: index of the column of the words.

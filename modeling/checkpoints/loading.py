@@ -53,7 +53,7 @@ _BLOCK_NAME = re.compile(r"bert[/.]encoder[/.]layer[_.]")
 
 
 class LoadOptions(NamedTuple):
-    """How to load a checkpoint into a model.
+    """Options for loading a checkpoint into a model.
 
     Attributes:
         source_blocks: for each block of the model, the number of the

@@ -34,7 +34,7 @@ _BUFFER_CHARACTERS = 8 << 20
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class RowOptions:
-    """How rows are computed, and what they contain.
+    """Options for computing rows, and for their columns.
 
     Attributes:
         batch_size: number of requests in a batch.
