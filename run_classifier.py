@@ -15,7 +15,7 @@ from training.sets.table_start import adapt_to_table
 from training.start import read_start
 from training.tasks.classifier_config import ClassifierConfig
 from training.tasks.classifier_setup import (
-    create_reader,
+    create_processors,
     create_task,
     open_data_file,
 )
@@ -28,10 +28,10 @@ def main(parsed: flags.Parsed[Config]) -> None:
     """Trains, evaluates, predicts and exports, as the flags request."""
     parsed, table = open_data_file(parsed)
     start = read_start(parsed)
-    reader = create_reader(start, table)
-    if reader.table_processor:
-        start = adapt_to_table(start, reader.table_processor)
-    classifier_task = create_task(start, reader)
+    processors = create_processors(start, table)
+    if processors.table_processor:
+        start = adapt_to_table(start, processors.table_processor)
+    classifier_task = create_task(start, processors)
     # Import TensorFlow late, so that --help, wrong flags and wrong tables show
     # quickly.
     from training.fine_tuning import fine_tuning

@@ -33,8 +33,8 @@ class Config(DataFileConfig):
     model_class = kinds.TOKEN_CLASSIFIER
 
 
-def create_reader(config: Config) -> NerProcessor:
-    """Creates the reader, which reads all sets that the command needs.
+def create_processor(config: Config) -> NerProcessor:
+    """Creates the processor, which reads all sets that the command needs.
 
     Their errors then show before TensorFlow is imported.
 
@@ -42,20 +42,22 @@ def create_reader(config: Config) -> NerProcessor:
         ValueError: a file is malformed.
         OSError: a file cannot be read.
     """
-    reader = NerProcessor(config.fine_tuning.data_dir, config.data, config.ner)
-    reader.find_labels()
+    processor = NerProcessor(
+        config.fine_tuning.data_dir, config.data, config.ner
+    )
+    processor.find_labels()
     for purpose in config.purposes:
-        reader.read(purpose)
-    return reader
+        processor.read(purpose)
+    return processor
 
 
 def main(parsed: flags.Parsed[Config]) -> None:
     """Trains, evaluates, predicts and exports, as the flags request."""
     start = read_start(parsed)
-    reader = create_reader(start.config)
+    processor = create_processor(start.config)
     start = adapt_to_table(
         start,
-        reader,
+        processor,
         may_set_flags=not start.config.ner.document_context,
     )
     # Import TensorFlow late, so that --help, wrong flags and wrong files show
@@ -64,7 +66,7 @@ def main(parsed: flags.Parsed[Config]) -> None:
 
     ner_task = NerTask(
         start,
-        reader,
+        processor,
         document_context=start.config.ner.document_context,
         legal_tags=start.config.legal_tags,
     )

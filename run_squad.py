@@ -16,7 +16,7 @@ from command_line.flags import group, like
 from command_line.path_flags import PathKind
 from data.sets.split_names import Purpose
 from data.squad.squad_options import DecodingOptions, WindowOptions
-from data.squad.squad_reader import SquadReader
+from data.squad.squad_processor import SquadProcessor
 from data.tables.layout_options import LayoutOptions
 from model_folders import kinds
 from training.fine_tuning_config import (
@@ -100,14 +100,14 @@ class Config(FineTuningConfig):
             raise ValueError("--report needs --do_predict")
 
 
-def create_reader(config: Config) -> SquadReader:
-    """Creates the reader, which reads the files that the command needs.
+def create_processor(config: Config) -> SquadProcessor:
+    """Creates the processor, which reads the files that the command needs.
 
     Raises:
         OSError: a file cannot be read.
         ValueError: a file is malformed, or contains no answers to evaluate.
     """
-    return SquadReader.read(
+    return SquadProcessor.read(
         config.train_file if config.training.do_train else None,
         config.predict_file if config.reads_predict_file else None,
         config.table.layout(),
@@ -123,7 +123,7 @@ def main(parsed: flags.Parsed[Config]) -> None:
     config = start.config
     squad_task = SquadTask(
         start,
-        create_reader(config),
+        create_processor(config),
         config.windows,
         config.decoding,
         writes_report=config.report,

@@ -185,7 +185,7 @@ def test_training_takes_only_records_from_data():
     # A task reads and scores its examples itself.
     records = (
         "data.arrays",
-        "data.sets.set_reader",
+        "data.sets.file_processor",
         "data.io.feature_specs",
         "data.io.records",
         "data.tables.data_file_options",

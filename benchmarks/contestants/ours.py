@@ -38,7 +38,7 @@ from training.run.run_folder import RunFolder
 from training.sets.splits import write_splits
 from training.start import StartingPoint, read_start
 from training.task import AnyTask, Split
-from training.tasks.classifier_setup import create_reader, create_task
+from training.tasks.classifier_setup import create_processors, create_task
 from training.training_config import NumSteps
 
 PACKAGES = ["tensorflow", "keras"]
@@ -186,8 +186,8 @@ def open_mrpc(spec: race.Spec, command: str) -> OpenedMrpc:
     )
     parsed = parse(run_classifier, spec, command)
     start = read_start(parsed)
-    reader = create_reader(start)
-    task = create_task(start, reader)
+    processors = create_processors(start)
+    task = create_task(start, processors)
     run_folder = RunFolder.open(start, task.labels)
     splits = write_splits(task, run_folder.state_folder)
     return OpenedMrpc(start, task, run_folder, splits)

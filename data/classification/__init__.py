@@ -2,8 +2,9 @@
 
 Reading examples and their labels:
 
-    classification_reader.py: the tasks of --task_name, and what reads them
-    processor.py: what a reader of a task must be able to do
+    table_uses.py: the values of --task_name, and the uses of users' tables
+    split_processors.py: the processor of each split of a task
+    classification_processor.py: `ClassificationProcessor`, their base class
     glue.py: the tasks of GLUE, and XNLI
     glue_processor.py: reads their sets
     glue_layouts.py: the columns of GLUE's tasks in the files of any mirror
@@ -14,7 +15,7 @@ Reading examples and their labels:
     label_cells.py: the labels in a cell
     repeated_texts.py: the texts that the train set and the dev set share
     pair_processors.py: tables of pairs, for ranking and for vectors
-    processor_file.py: a user's class for Google's code
+    user_processor.py: reads sets with a user's class for Google's code
     google_code.py: runs that class
     classification_options.py: the flags of tables and GLUE
 

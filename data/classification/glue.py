@@ -6,12 +6,12 @@ for GLUE's site.
 
 import dataclasses
 
+from data.classification.classification_processor import ClassificationProcessor
 from data.classification.glue_processor import (
     NLI_LABELS,
     GlueProcessor,
     XnliProcessor,
 )
-from data.classification.processor import ClassificationProcessor
 from data.tables.table_formats import DEFAULT_LAYOUT, Layout
 from files.paths import StrPath
 

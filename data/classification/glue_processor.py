@@ -14,7 +14,7 @@ from data.classification.classification_examples import (
     InputExample,
     regression_label,
 )
-from data.classification.processor import ClassificationProcessor
+from data.classification.classification_processor import ClassificationProcessor
 from data.sets.split_names import SET_OF_PURPOSE, Purpose, SetName
 from data.tables.table_formats import DEFAULT_LAYOUT, Layout
 from files.paths import StrPath

@@ -31,7 +31,7 @@ _ADVICE_OF_NAME = {
 }
 
 
-class DataProcessor:
+class GoogleDataProcessor:
     """The base class in Google's run_classifier.py."""
 
     def get_train_examples(self, data_dir: StrPath) -> Sequence[object]:
@@ -152,7 +152,7 @@ def _create_google_names() -> dict[str, Any]:
         "os": os,
         "tf": _LateTensorFlow(),
         "tokenization": _load_tokenization(),
-        "DataProcessor": DataProcessor,
+        "DataProcessor": GoogleDataProcessor,
         "InputExample": InputExample,
     }
 

@@ -34,7 +34,8 @@ class RepeatedTexts:
         Args:
             set_name: name of the set.
             path: path of its table, for the warning.
-            keys: the key of each row's texts, as `SetReader.keys_of` returns.
+            keys: the key of each row's texts, as `FileProcessor.keys_of`
+                returns.
         """
         # Numbers take less memory than texts.
         numbers = {split_fraction_of(key) for key in keys}

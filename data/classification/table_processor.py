@@ -21,11 +21,11 @@ from data.classification.classification_examples import (
     names_of,
 )
 from data.classification.classification_options import TableOptions
+from data.classification.classification_processor import ClassificationProcessor
 from data.classification.label_set import LabelSet, log_label_counts
-from data.classification.processor import ClassificationProcessor
 from data.classification.repeated_texts import RepeatedTexts
 from data.classification.table_columns import SET_FILES, layout_of
-from data.sets.set_reader import SetReader
+from data.sets.file_processor import FileProcessor
 from data.sets.split_names import SetName
 from data.tables.data_file_options import DataFileOptions
 from data.tables.prodigy import read_accepted_rows
@@ -66,7 +66,7 @@ class _RowCounts:
 
 
 class TableProcessor(
-    SetReader[InputExample, TableOptions], ClassificationProcessor
+    FileProcessor[InputExample, TableOptions], ClassificationProcessor
 ):
     """Reads the sets of a user's own task from tables.
 

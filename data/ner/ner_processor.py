@@ -10,7 +10,7 @@ from data.ner import columns, spans, tag_names
 from data.ner.entity_scoring import to_scheme
 from data.ner.ner_example import NerExample
 from data.ner.ner_options import ColumnOptions, NerOptions
-from data.sets.set_reader import SetReader
+from data.sets.file_processor import FileProcessor
 from data.sets.split_names import SetName
 from data.tables.data_file_options import DataFileOptions
 from data.tables.row_keys import key_of
@@ -22,7 +22,7 @@ from model_folders.labels import check_labels
 _MAX_SENTENCE_WORDS = 100
 
 
-class NerProcessor(SetReader[NerExample, NerOptions]):
+class NerProcessor(FileProcessor[NerExample, NerOptions]):
     """Reads the sets of a task with named entities.
 
     Files named .json and .jsonl contain texts with spans, or sentences with

@@ -1,16 +1,16 @@
 """Reads the train, dev and test sets of any task.
 
-Read them in this order:
+A processor reads the sets of a task, as in Google's code. Read the modules in
+this order:
 
-    split_names.py: names the splits that a command reads
-    set_cache.py: reads each set once, and holds it until it is taken
-    set_reader.py: `SetReader`, the base class of what reads the sets of a task
+    split_names.py: names the sets, and the splits that a command reads
+    data_processor.py: `DataProcessor`, the base class of all processors
+    file_processor.py: `FileProcessor`, which reads a folder or a single file
 
-The classes that read a set. One that is further to the right extends the one
-above it:
+A class that is further to the right extends the one above it:
 
-    CachingReader                   holds a set until the run takes it
-        SetReader                   reads a folder, or splits --data_file
+    DataProcessor                   holds a set until the run takes it
+        FileProcessor               reads a folder, or splits --data_file
             NerProcessor            words with tags
             TableProcessor          a user's table of texts and labels
                 PairProcessor       pairs of texts, with or without a score
@@ -20,7 +20,8 @@ above it:
             UserProcessor           what a user's class reads
             RecordedProcessor       no set, only the labels of a trained model
             TableProcessor          the same class as above: it extends both
+        SquadProcessor              questions about passages
 
-`ClassificationReader` has the processor of each split: a single one, or two for
-MultiNLI. SQuAD's sets have a reader of their own, data/squad/squad_reader.py.
+A classification may read two sets for a purpose, as MultiNLI does. Then its
+`SplitProcessors` hold two processors.
 """

@@ -1,7 +1,7 @@
 """Reads SQuAD's questions, cuts them into windows, and finds answers.
 
     squad_options.py: the flags
-    squad_reader.py: the sets of run_squad.py
+    squad_processor.py: the sets of run_squad.py
     squad_questions.py: questions from SQuAD's JSON and from tables
     squad_examples.py: these as examples, with their answers' places
     cells.py: answers from the cells of a table

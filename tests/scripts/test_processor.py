@@ -1,8 +1,7 @@
 """run_classifier.py with a user's class, written for Google's script.
 
-data/classification/processor_file.py reads it, and
-data/classification/google_code.py runs it. data/classification/processor.py
-defines what such a class has.
+data/classification/user_processor.py reads its sets, and
+data/classification/google_code.py runs it.
 """
 
 import json
@@ -220,7 +219,7 @@ def test_a_module_that_imports_googles_runs(flags, tmp_path):
     assert not rows[0]["text_a"].startswith("b'")
 
 
-# The tests of google_code.py and processor_file.py have the other mistakes.
+# The tests of google_code.py and user_processor.py have the other mistakes.
 MISTAKES = {
     "TensorFlow 1": (
         TICKETS.replace("self._read_tsv(", "tf.gfile.Open("),

@@ -1,7 +1,7 @@
 """run_squad.py on SQuAD 1.1 and 2.0.
 
 training/tasks/squad.py is the task of the script, whose sets
-data/squad/squad_reader.py holds.
+data/squad/squad_processor.py holds.
 """
 
 import math

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from absl import logging
 
-from data.sets.set_reader import ExampleT, OptionsT, SetReader
+from data.sets.file_processor import ExampleT, FileProcessor, OptionsT
 from data.tables.row_keys import RULE_VERSION
 from model_folders.presets import Preset
 from model_folders.recorded_sets import DevSetRule
@@ -36,7 +36,8 @@ class _Overlap(NamedTuple):
 
 
 def add_dev_set_rule(
-    start: StartingPoint[DataFileConfigT], reader: SetReader[ExampleT, OptionsT]
+    start: StartingPoint[DataFileConfigT],
+    processor: FileProcessor[ExampleT, OptionsT],
 ) -> StartingPoint[DataFileConfigT]:
     """Returns the start with the rule for --data_file, if the flag is set.
 
@@ -46,7 +47,7 @@ def add_dev_set_rule(
     if not config.data_file:
         return start
     fraction = config.data.dev_fraction
-    key = tuple(reader.key_names)
+    key = tuple(processor.key_names)
     overlap = start.preset and _find_overlap(start.preset, config, key)
     if overlap:
         logging.warning(

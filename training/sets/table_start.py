@@ -10,7 +10,7 @@ import numpy as np
 from absl import logging
 
 from command_line import config_values
-from data.sets.set_reader import ExampleT, OptionsT, SetReader
+from data.sets.file_processor import ExampleT, FileProcessor, OptionsT
 from data.text.tokenization import FullTokenizer
 from training.fine_tuning_config import DataFileConfigT
 from training.sets.dev_set_rule import add_dev_set_rule
@@ -31,7 +31,7 @@ _MAX_TOKENIZED = 10_000
 
 def adapt_to_table(
     start: StartingPoint[DataFileConfigT],
-    reader: SetReader[ExampleT, OptionsT],
+    processor: FileProcessor[ExampleT, OptionsT],
     may_set_flags: bool = True,
 ) -> StartingPoint[DataFileConfigT]:
     """Returns the start with the rule for --data_file, and flags that suit it.
@@ -41,19 +41,20 @@ def adapt_to_table(
 
     Args:
         start: what the command starts from.
-        reader: reader of --data_file.
+        processor: reads --data_file.
         may_set_flags: whether the length and the epochs may follow the rows.
 
     Raises:
         ValueError: the file is malformed.
         OSError: the file cannot be read.
     """
-    start = add_dev_set_rule(start, reader)
-    return adapt_to_rows(start, reader) if may_set_flags else start
+    start = add_dev_set_rule(start, processor)
+    return adapt_to_rows(start, processor) if may_set_flags else start
 
 
 def adapt_to_rows(
-    start: StartingPoint[DataFileConfigT], reader: SetReader[ExampleT, OptionsT]
+    start: StartingPoint[DataFileConfigT],
+    processor: FileProcessor[ExampleT, OptionsT],
 ) -> StartingPoint[DataFileConfigT]:
     """Returns the start with a length and epochs that suit --data_file.
 
@@ -61,7 +62,7 @@ def adapt_to_rows(
 
     Args:
         start: what the command starts from.
-        reader: reader of --data_file.
+        processor: reads --data_file.
 
     Raises:
         ValueError: the file is malformed.
@@ -75,7 +76,7 @@ def adapt_to_rows(
     chosen: list[str] = []
     if "num_train_epochs" in unset:
         epochs = _choose_epochs(
-            len(reader.read("train")),
+            len(processor.read("train")),
             config.training.train_batch_size,
             config.fine_tuning.num_train_epochs,
         )
@@ -85,7 +86,7 @@ def adapt_to_rows(
         chosen.append(f"--num_train_epochs={epochs:g}")
     if "max_seq_length" in unset:
         length = _choose_length(
-            reader,
+            processor,
             start.required_tokenizer,
             start.bert_config.max_position_embeddings,
         )
@@ -113,7 +114,7 @@ def _choose_epochs(
 
 
 def _choose_length(
-    reader: SetReader[ExampleT, OptionsT],
+    processor: FileProcessor[ExampleT, OptionsT],
     tokenizer: FullTokenizer,
     num_positions: int,
 ) -> int:
@@ -121,12 +122,12 @@ def _choose_length(
 
     `num_positions` is that of the model.
     """
-    train = reader.read("train")
+    train = processor.read("train")
     step = -(-len(train) // _MAX_TOKENIZED)
     lengths = [
         sum(
             len(tokenizer.tokenize(text)) + 1
-            for text in reader.texts_of(example)
+            for text in processor.texts_of(example)
         )
         for example in train[::step]
     ]

@@ -22,7 +22,7 @@ from data.classification.classification_examples import (
     encode_features,
 )
 from data.classification.classification_options import ClassifierOptions
-from data.classification.classification_reader import ClassificationReader
+from data.classification.split_processors import SplitProcessors
 from data.io import feature_specs
 from data.sets.split_names import purpose_of, suffix_of
 from model_folders.model_entries import ClassifierSettings, HeadSettings
@@ -49,7 +49,7 @@ class ClassifierTask(task.Task[InputExample, int, FloatArray]):
         start: what the command starts from.
         task_name: name of the task, such as "mrpc" or "csv".
         options: flags of classifiers.
-        reader: reads the splits.
+        processors: read the splits.
         labels: labels in the order of the model's outputs, None in regression.
         num_texts: 1 for single texts, 2 for pairs, None if no data tell it.
         class_weights: {label: weight in the training loss}, {} for equal
@@ -63,7 +63,7 @@ class ClassifierTask(task.Task[InputExample, int, FloatArray]):
         start: StartingPoint[DataFileConfig],
         task_name: str,
         options: ClassifierOptions,
-        reader: ClassificationReader,
+        processors: SplitProcessors,
         *,
         labels: list[str] | None,
         num_texts: int | None,
@@ -72,17 +72,19 @@ class ClassifierTask(task.Task[InputExample, int, FloatArray]):
         super().__init__(start)
         self.task_name = task_name
         self.options = options
-        self.reader = reader
+        self.processors = processors
         # The names of MultiNLI's mismatched dev and test sets end in "_mm".
-        self.splits = reader.splits
+        self.splits = processors.splits
         self.max_seq_length = self.config.fine_tuning.max_seq_length
         self.doc_stride = options.doc_stride
         self.labels = labels
         self.label_words = glue_layouts.LABEL_WORDS.get(task_name, ())
-        self.decoder = label_decoding.LabelDecoder(reader.output_mode, labels)
+        self.decoder = label_decoding.LabelDecoder(
+            processors.output_mode, labels
+        )
         # The first metric is the metric that the paper reports. The best step
         # is the step with its best value.
-        self.metrics = reader.metrics
+        self.metrics = processors.metrics
         self.settings = self._create_settings(num_texts, class_weights)
         self.export_settings = self._create_export_settings()
         self.eval_loss = self.create_loss()
@@ -95,11 +97,11 @@ class ClassifierTask(task.Task[InputExample, int, FloatArray]):
         recorded = self.start.recorded_settings
         settings: ClassifierSettings = {
             "task_name": self.task_name,
-            "output_mode": self.reader.output_mode,
+            "output_mode": self.processors.output_mode,
             "labels": self.labels,
             # With 1, the export rejects a second text.
             "num_texts": num_texts or recorded.get("num_texts"),
-            **self.reader.settings,
+            **self.processors.settings,
         }
         if class_weights:
             settings["class_weights"] = class_weights
@@ -107,8 +109,8 @@ class ClassifierTask(task.Task[InputExample, int, FloatArray]):
 
     def _create_export_settings(self) -> HeadSettings:
         """Returns `Task.export_settings`."""
-        is_regression = self.reader.output_mode == "regression"
-        if is_regression and self.reader.may_be_cross_encoder:
+        is_regression = self.processors.output_mode == "regression"
+        if is_regression and self.processors.may_be_cross_encoder:
             return {"doc_stride": self.doc_stride, "num_texts": None}
         return {"doc_stride": self.doc_stride}
 
@@ -116,11 +118,11 @@ class ClassifierTask(task.Task[InputExample, int, FloatArray]):
         self, class_weights: Sequence[float] = ()
     ) -> "Loss[Tensor]":
         """Creates the loss of the task's kind of labels."""
-        if self.reader.loss_kind == "ranking":
+        if self.processors.loss_kind == "ranking":
             return modeling.RankingLoss()
-        if self.reader.output_mode == "regression":
+        if self.processors.output_mode == "regression":
             return modeling.RegressionLoss()
-        if self.reader.output_mode == "multilabel":
+        if self.processors.output_mode == "multilabel":
             return modeling.MultiLabelLoss()
         return modeling.ClassifierLoss(class_weights or None)
 
@@ -132,7 +134,7 @@ class ClassifierTask(task.Task[InputExample, int, FloatArray]):
             ValueError: a file is malformed, or contains pairs although
                 --doc_stride is set.
         """
-        examples = self.reader.take(split_name)
+        examples = self.processors.take(split_name)
         has_pairs = any(example.text_b for example in examples or ())
         if self.doc_stride and has_pairs:
             raise ValueError(
@@ -256,5 +258,5 @@ class ClassifierTask(task.Task[InputExample, int, FloatArray]):
 
     def _score(self, split: _Split, outputs: FloatArray) -> Scores:
         labels = self.decoder.decode_labels(outputs)
-        score = self.reader.processor_of(split.name).score
+        score = self.processors.processor_of(split.name).score
         return metrics.score_known(split.examples, labels, self.decoder, score)

@@ -6,16 +6,17 @@ from typing import Self
 
 from command_line import config_values, flags
 from command_line.flags import group
-from data.classification import glue_submissions, processor_file
+from data.classification import glue_submissions
 from data.classification.classification_options import (
     ClassifierOptions,
     TableOptions,
 )
-from data.classification.classification_reader import (
+from data.classification.table_uses import (
     TABLE_USES,
     TASK_NAMES,
     TableUse,
 )
+from data.classification.user_processor import PROCESSOR_ENTRY
 from model_folders import kinds
 from training.fine_tuning_config import DataFileConfig
 
@@ -39,7 +40,7 @@ class ClassifierConfig(DataFileConfig):
         """Returns the flags, completed by what other flags imply.
 
         Raises:
-            ValueError: two flags name the reader of the task.
+            ValueError: two flags name the processor of the task.
         """
         prepared = super().prepare(set_by_user)
         if not self.classifier.processor:
@@ -91,7 +92,7 @@ class ClassifierConfig(DataFileConfig):
         """Returns the flags to set where a required flag is not set."""
         if flag != "task_name":
             return super().describe_missing(flag, run_settings)
-        name = run_settings.get(processor_file.PROCESSOR_ENTRY)
+        name = run_settings.get(PROCESSOR_ENTRY)
         if name is not None:
             return f"--processor=FILE.py:{name}"
         return "--data_file (or --task_name and --data_dir)"

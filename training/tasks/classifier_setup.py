@@ -1,4 +1,4 @@
-"""Creates the reader and the task that the flags of a classification select.
+"""Creates the processors and the task that the flags of the script select.
 
 Call the functions in their order, as run_classifier.py does. They import no
 TensorFlow.
@@ -7,14 +7,10 @@ TensorFlow.
 import dataclasses
 
 from command_line import config_values, flags
-from data.classification import (
-    glue,
-    pair_processors,
-    processor_file,
-    table_columns,
-)
-from data.classification.classification_reader import ClassificationReader
+from data.classification import glue, pair_processors, table_columns
 from data.classification.label_set import compute_class_weights
+from data.classification.split_processors import SplitProcessors
+from data.classification.user_processor import find_processor
 from data.tables.tables import Table
 from training.start import StartingPoint
 from training.task import AnyTask
@@ -46,12 +42,12 @@ def open_data_file(
     return dataclasses.replace(parsed, config=config), table
 
 
-def create_reader(
+def create_processors(
     start: StartingPoint[ClassifierConfig], table: Table | None = None
-) -> ClassificationReader:
-    """Creates the reader that --task_name or --processor selects.
+) -> SplitProcessors:
+    """Creates the processors that --task_name or --processor selects.
 
-    It has read no set yet. `table` is --data_file, if it was opened.
+    They have read no set yet. `table` is --data_file, if it was opened.
 
     Raises:
         ValueError: a flag or a class of --processor is wrong.
@@ -59,14 +55,14 @@ def create_reader(
     """
     config = start.config
     names_data = start.set_by_user & {"task_name", "data_file"}
-    user_processor = processor_file.find_processor(
+    user_processor = find_processor(
         config.classifier.processor,
         config.fine_tuning.data_dir,
         None if names_data else start.preset,
     )
     table_use = config.table_use
     if user_processor:
-        return ClassificationReader({"": user_processor}, table_use)
+        return SplitProcessors({"": user_processor}, table_use)
     if table_use:
         table_processor = table_use.create_processor(
             config.fine_tuning.data_dir,
@@ -75,8 +71,8 @@ def create_reader(
             start.set_by_user,
             table,
         )
-        return ClassificationReader({"": table_processor}, table_use)
-    return ClassificationReader(
+        return SplitProcessors({"": table_processor}, table_use)
+    return SplitProcessors(
         glue.create_glue_processors(
             config.required_task_name,
             config.fine_tuning.data_dir,
@@ -87,23 +83,23 @@ def create_reader(
 
 
 def create_task(
-    start: StartingPoint[ClassifierConfig], reader: ClassificationReader
+    start: StartingPoint[ClassifierConfig], processors: SplitProcessors
 ) -> AnyTask:
     """Creates the task. Its sets may tell the task's properties.
 
     A train set may tell the labels, the weights of their classes, and whether
     the examples are pairs. The sets of an embedding tell whether the pairs have
     scores, and the first set tells the scale of all. The function reads no
-    other set. The reader holds what it has read.
+    other set. The processors hold what they have read.
 
     Raises:
         ValueError: a flag or a row of the data is wrong.
         OSError: a file cannot be read.
     """
-    processor = reader.table_processor
+    processor = processors.table_processor
     if isinstance(processor, pair_processors.PairProcessor):
         return _create_embedding_task(start, processor)
-    return _create_classifier_task(start, reader)
+    return _create_classifier_task(start, processors)
 
 
 def _create_embedding_task(
@@ -128,27 +124,27 @@ def _create_embedding_task(
 
 
 def _create_classifier_task(
-    start: StartingPoint[ClassifierConfig], reader: ClassificationReader
+    start: StartingPoint[ClassifierConfig], processors: SplitProcessors
 ) -> ClassifierTask:
     config = start.config
-    num_texts = reader.num_texts
+    num_texts = processors.num_texts
     if num_texts is None and config.training.do_train:
-        num_texts = reader.read_num_texts()
-    labels = reader.find_labels()
+        num_texts = processors.read_num_texts()
+    labels = processors.find_labels()
     return ClassifierTask(
         start,
         config.required_task_name,
         config.classifier,
-        reader,
+        processors,
         labels=labels,
         num_texts=num_texts,
-        class_weights=_read_class_weights(config, reader, labels),
+        class_weights=_read_class_weights(config, processors, labels),
     )
 
 
 def _read_class_weights(
     config: ClassifierConfig,
-    reader: ClassificationReader,
+    processors: SplitProcessors,
     labels: list[str] | None,
 ) -> dict[str, float]:
     """Counts the labels of the train set, if --class_weights is set.
@@ -160,8 +156,8 @@ def _read_class_weights(
     """
     if not config.classifier.class_weights:
         return {}
-    if reader.output_mode != "classification":
-        raise ValueError(f"--class_weights is not for {reader.output_mode}")
+    if processors.output_mode != "classification":
+        raise ValueError(f"--class_weights is not for {processors.output_mode}")
     if not config.training.do_train:
         return {}
-    return compute_class_weights(labels or (), reader.read_train_set())
+    return compute_class_weights(labels or (), processors.read_train_set())

@@ -23,8 +23,8 @@ from data.squad.squad_options import (
     WindowOptions,
     to_settings,
 )
+from data.squad.squad_processor import SquadProcessor
 from data.squad.squad_questions import SquadFile
-from data.squad.squad_reader import SquadReader
 from data.text import token_windows
 from files import atomic
 from model_folders.results import Scores
@@ -50,7 +50,7 @@ class SquadTask(
 
     Args:
         start: what the command starts from.
-        reader: reads --train_file and --predict_file.
+        processor: reads --train_file and --predict_file.
         window_options: flags of how passages are cut into windows.
         decoding_options: flags of how outputs become answers.
         writes_report: True to write report.html about the predictions.
@@ -69,27 +69,27 @@ class SquadTask(
     def __init__(
         self,
         start: StartingPoint[FineTuningConfig],
-        reader: SquadReader,
+        processor: SquadProcessor,
         window_options: WindowOptions,
         decoding_options: DecodingOptions,
         *,
         writes_report: bool,
     ) -> None:
         super().__init__(start)
-        self.reader = reader
+        self.processor = processor
         self.window_options = window_options
         self.decoding_options = decoding_options
         self.writes_report = writes_report
         # The records of evaluations do not contain the right answers, so
         # `evaluate` takes the answers from this file.
-        if reader.squad_file:
-            self.eval_files = [reader.squad_file.path]
+        if processor.squad_file:
+            self.eval_files = [processor.squad_file.path]
         self.loss = modeling.SpanLoss()
         self.export_settings = to_settings(window_options, decoding_options)
 
     def read_examples(self, split_name: str) -> Sequence[SquadExample] | None:
         """Returns the questions of --train_file or --predict_file."""
-        return self.reader.take(split_name)
+        return self.processor.take(split_name)
 
     def encode(
         self, split_name: str, examples: Sequence[SquadExample]
@@ -212,9 +212,9 @@ class SquadTask(
         Raises:
             ValueError: the command does not read the file.
         """
-        if self.reader.squad_file is None:
+        if self.processor.squad_file is None:
             raise ValueError("--predict_file was not read")
-        return self.reader.squad_file
+        return self.processor.squad_file
 
     def _score(
         self,

@@ -7,7 +7,7 @@ import pytest
 
 from data.classification.classification_examples import InputExample
 from data.classification.google_code import (
-    DataProcessor,
+    GoogleDataProcessor,
     UserCode,
     convert_to_unicode,
 )
@@ -46,7 +46,7 @@ def test_googles_modules_can_be_imported(write):
         "from run_classifier import DataProcessor as Base\n"
         "text = tokenization.convert_to_unicode(b'caf\\xc3\\xa9')\n"
     ).run()
-    assert names["Base"] is DataProcessor
+    assert names["Base"] is GoogleDataProcessor
     assert names["text"] == "café"
 
 
@@ -129,7 +129,7 @@ def test_a_missing_file_of_the_users_data_is_an_error_of_its_own(write):
 def test_read_tsv_splits_lines_at_tabs(tmp_path, quotechar, rows):
     path = tmp_path / "a.tsv"
     path.write_text('"a\tb"\n\nc\td\n')
-    assert DataProcessor._read_tsv(path, quotechar) == rows
+    assert GoogleDataProcessor._read_tsv(path, quotechar) == rows
 
 
 @pytest.mark.parametrize("text", ["café", b"caf\xc3\xa9", b"caf\xc3\xa9\xff"])

@@ -7,9 +7,9 @@ from sklearn import metrics
 from data.classification import pair_processors
 from data.classification.classification_examples import InputExample
 from data.classification.classification_options import TableOptions
-from data.classification.classification_reader import TABLE_USES
 from data.classification.label_decoding import LabelDecoder
 from data.classification.metrics import score_known
+from data.classification.table_uses import TABLE_USES
 from data.sets.split_names import SET_OF_PURPOSE
 from data.tables.data_file_options import DataFileOptions
 from data.text.tokenization import FullTokenizer

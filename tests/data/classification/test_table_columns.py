@@ -6,7 +6,7 @@ import pytest
 
 from data.classification import table_columns
 from data.classification.classification_options import TableOptions
-from data.classification.classification_reader import TABLE_USES
+from data.classification.table_uses import TABLE_USES
 from data.tables.data_file_options import DataFileOptions
 from data.tables.tables import Table
 

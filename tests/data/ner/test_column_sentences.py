@@ -34,9 +34,9 @@ def test_a_data_file_of_one_sentence_is_refused(tmp_path):
     path = tmp_path / "train.txt"
     path.write_text("Anna B-PER\nleft O\n")
     data = DataFileOptions(data_file=str(path))
-    reader = NerProcessor(None, data, NerOptions())
+    processor = NerProcessor(None, data, NerOptions())
     with pytest.raises(ValueError, match="one sentence of 2 words: put"):
-        reader.read("train")
+        processor.read("train")
 
 
 def test_a_test_set_may_be_one_sentence(tmp_path):

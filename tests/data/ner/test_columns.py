@@ -58,15 +58,15 @@ def latin_folder(tmp_path):
 
 
 def test_an_error_names_the_flag_for_the_encoding(latin_folder):
-    reader = NerProcessor(latin_folder, DataFileOptions(), NerOptions())
+    processor = NerProcessor(latin_folder, DataFileOptions(), NerOptions())
     with pytest.raises(ValueError, match="--encoding=cp1252"):
-        reader.read("train")
+        processor.read("train")
 
 
 def test_a_file_is_read_in_the_encoding_of_the_flag(latin_folder):
     options = NerOptions(encoding="cp1252")
-    reader = NerProcessor(latin_folder, DataFileOptions(), options)
-    assert reader.read("train")[0].words == ["J\xf6rg", "ging"]
+    processor = NerProcessor(latin_folder, DataFileOptions(), options)
+    assert processor.read("train")[0].words == ["J\xf6rg", "ging"]
 
 
 def test_a_row_of_a_sheet_without_a_word_is_named(tmp_path):
@@ -74,9 +74,9 @@ def test_a_row_of_a_sheet_without_a_word_is_named(tmp_path):
     rows = [["Word", "Tag"], ["Anna", "B-PER"], [], [None, "O"]]
     path = workbooks.write_workbook(tmp_path / "train.xlsx", {"s": rows})
     options = NerOptions()
-    reader = NerProcessor(tmp_path, DataFileOptions(), options)
+    processor = NerProcessor(tmp_path, DataFileOptions(), options)
     with pytest.raises(ValueError, match="line 4: the word is ''"):
-        reader.read_file(path, "train")
+        processor.read_file(path, "train")
 
 
 WORDS_AND_TAGS = [
@@ -119,8 +119,8 @@ def test_sheets_of_excel_are_read(tmp_path, name, caplog):
         tmp_path / "train.xlsx", {"s": SHEETS[name]}
     )
     options = NerOptions()
-    reader = NerProcessor(tmp_path, DataFileOptions(), options)
-    examples = reader.read_file(path, "train")
+    processor = NerProcessor(tmp_path, DataFileOptions(), options)
+    examples = processor.read_file(path, "train")
     assert words_of(examples) == WORDS
     assert tags_of(examples) == TAGS
     assert "left out" not in caplog.text

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from data.classification.classification_options import TableOptions
-from data.classification.classification_reader import TABLE_USES
 from data.classification.table_processor import TableProcessor
+from data.classification.table_uses import TABLE_USES
 from data.sets.split_names import SET_OF_PURPOSE, Purpose
 from data.tables.data_file_options import DataFileOptions
 
@@ -24,7 +24,7 @@ PURPOSES: dict[str, Purpose] = {
 def create_processor(
     folder: Path, data_file: str | None = None, **kwargs: Any
 ) -> TableProcessor:
-    """Returns the reader of a folder's tables, or of one --data_file."""
+    """Returns the processor of a folder's tables, or of one --data_file."""
     data = DataFileOptions(data_file=data_file)
     options = TableOptions(**kwargs)
     return TABLE_USES["csv"].create_processor(

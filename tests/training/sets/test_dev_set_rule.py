@@ -20,8 +20,8 @@ FRACTION = 0.2
 KEY = ("text",)
 
 
-class Reader:
-    """All that the split needs to know of the reader of a table."""
+class Processor:
+    """All that the split needs to know of the processor of a table."""
 
     key_names = KEY
 
@@ -86,7 +86,7 @@ def on_table(dev_fraction, clean_fraction, rule=RULE_VERSION, key=KEY):
     ],
 )
 def test_untrained_rows_are_not_in_doubt(preset, caplog):
-    start = add_dev_set_rule(create_start(preset), Reader())
+    start = add_dev_set_rule(create_start(preset), Processor())
     assert start.dev_set_rule == DevSetRule(
         RULE_VERSION, FRACTION, KEY, FRACTION
     )
@@ -152,7 +152,7 @@ def test_untrained_rows_are_not_in_doubt(preset, caplog):
 def test_possibly_trained_rows_are_in_doubt(
     preset, clean_fraction, reason, caplog
 ):
-    start = add_dev_set_rule(create_start(preset), Reader())
+    start = add_dev_set_rule(create_start(preset), Processor())
     expected = DevSetRule(RULE_VERSION, FRACTION, KEY, clean_fraction)
     assert start.dev_set_rule == expected
     assert expected.is_doubtful

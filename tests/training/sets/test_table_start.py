@@ -11,7 +11,7 @@ import modeling
 import run_classifier
 from command_line import config_values
 from data.classification.classification_options import TableOptions
-from data.classification.classification_reader import TABLE_USES
+from data.classification.table_uses import TABLE_USES
 from data.tables.data_file_options import DataFileOptions
 from tests.support.tables.csv_files import write_csv
 from training.sets.table_start import adapt_to_rows

@@ -12,7 +12,7 @@ from tests.support.tables.csv_files import write_csv
 from training.start import StartingPoint
 from training.tasks.classifier import ClassifierTask
 from training.tasks.classifier_setup import (
-    create_reader,
+    create_processors,
     create_task,
     open_data_file,
 )
@@ -40,19 +40,19 @@ def test_only_create_task_reads_the_sets_of_a_task(tmp_path):
     start = create_start(
         task_name="csv", data_dir=str(tmp_path / "absent"), do_train=True
     )
-    reader = create_reader(start)
+    processors = create_processors(start)
     created = ClassifierTask(
         start,
         "csv",
         start.config.classifier,
-        reader,
+        processors,
         labels=["a", "b"],
         num_texts=1,
         class_weights={},
     )
     assert created.labels == ["a", "b"]
     with pytest.raises(FileNotFoundError, match="there is no train set"):
-        create_task(start, reader)
+        create_task(start, processors)
 
 
 def test_a_command_without_a_data_file_opens_none():
@@ -80,7 +80,7 @@ def test_rare_classes_weigh_more(tmp_path):
         do_train=True,
         class_weights="balanced",
     )
-    task = create_task(start, create_reader(start))
+    task = create_task(start, create_processors(start))
     expected = {"no": pytest.approx(4 / 6), "yes": pytest.approx(4 / 2)}
     assert task.settings["class_weights"] == expected
 
@@ -95,4 +95,4 @@ def test_weights_of_classes_are_not_for_numbers(tmp_path):
         output_mode="regression",
     )
     with pytest.raises(ValueError, match="--class_weights is not for regress"):
-        create_task(start, create_reader(start))
+        create_task(start, create_processors(start))

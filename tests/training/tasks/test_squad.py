@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from data.squad.squad_options import DecodingOptions, WindowOptions
-from data.squad.squad_reader import SquadReader
+from data.squad.squad_processor import SquadProcessor
 from data.tables.table_formats import DEFAULT_LAYOUT
 from modeling import BertSpanLabeler
 from tests.support.models import SMALL
@@ -35,7 +35,7 @@ def create_task(tmp_path):
     """A function (answers) -> task whose files contain one question."""
 
     def create_squad_task(answers=(ANSWER,)):
-        reader = SquadReader.read(
+        processor = SquadProcessor.read(
             write_question(tmp_path / "train.json", [ANSWER]),
             write_question(tmp_path / "dev.json", answers),
             DEFAULT_LAYOUT,
@@ -45,7 +45,7 @@ def create_task(tmp_path):
         )
         return SquadTask(
             create_task_start(tmp_path),
-            reader,
+            processor,
             WindowOptions(LENGTH, doc_stride=8, max_query_length=8),
             DecodingOptions(),
             writes_report=False,

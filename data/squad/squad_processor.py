@@ -9,7 +9,7 @@ from data.squad.squad_questions import SquadFile, read_squad_file
 from data.tables.table_formats import Layout
 
 
-class SquadReader:
+class SquadProcessor:
     """Holds the questions to train on, and those to answer.
 
     Args:

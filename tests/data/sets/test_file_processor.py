@@ -1,13 +1,13 @@
 """Sets of a folder or of one file, and what is said of both of them.
 
-data/sets/set_reader.py reads them. data/classification/repeated_texts.py finds
-texts that both contain.
+data/sets/file_processor.py reads them. data/classification/repeated_texts.py
+finds texts that both contain.
 """
 
 import pytest
 
 from data.classification.classification_options import TableOptions
-from data.classification.classification_reader import TABLE_USES
+from data.classification.table_uses import TABLE_USES
 from data.tables.data_file_options import DataFileOptions
 from tests.support.tables.csv_files import write_csv
 from tests.support.tables.split_tables import read_topics, split_rows
@@ -19,14 +19,14 @@ def test_copies_in_two_files_are_counted(tmp_path, caplog, order):
     for name, change in (("train", str), ("dev", str.upper)):
         changed = [(f"{change(text)} ", label) for text, label in rows[:99]]
         write_csv(tmp_path / f"{name}.csv", ("text", "label"), changed)
-    reader = TABLE_USES["csv"].create_processor(
+    processor = TABLE_USES["csv"].create_processor(
         str(tmp_path),
         DataFileOptions(),
         TableOptions(labels=sorted({label for _, label in rows})),
         frozenset(),
     )
     for purpose in order:
-        reader.read(purpose)
+        processor.read(purpose)
     num = len({text for text, _ in rows[:99]})
     assert f"dev.csv: {num} texts are in the train set too" in caplog.text
 
@@ -40,13 +40,13 @@ def test_labels_come_from_both_sets_and_missing_ones_are_named(
     path = tmp_path / "table.csv"
     write_csv(path, ("text", "label"), rows + added)
     caplog.clear()
-    reader = TABLE_USES["csv"].create_processor(
+    processor = TABLE_USES["csv"].create_processor(
         None,
         DataFileOptions(data_file=str(path)),
         TableOptions(),
         frozenset(),
     )
-    assert {"only trained", "only scored"} <= {*reader.find_labels()}
+    assert {"only trained", "only scored"} <= {*processor.find_labels()}
     (warning,) = [
         record.message
         for record in caplog.records
@@ -58,8 +58,8 @@ def test_labels_come_from_both_sets_and_missing_ones_are_named(
 
 
 @pytest.fixture
-def reader(tmp_path):
-    """The reader of a folder with a train set and a dev set."""
+def processor(tmp_path):
+    """The processor of a folder with a train set and a dev set."""
     (tmp_path / "train.csv").write_text("text,label\na,x\nb,y\n")
     (tmp_path / "dev.csv").write_text("text,label\nc,y\n")
     return TABLE_USES["csv"].create_processor(
@@ -67,20 +67,20 @@ def reader(tmp_path):
     )
 
 
-def test_examples_of_a_train_set_keep_no_row(reader):
-    assert [example.row for example in reader.read("train")] == [None, None]
+def test_examples_of_a_train_set_keep_no_row(processor):
+    assert [example.row for example in processor.read("train")] == [None, None]
 
 
-def test_examples_of_a_dev_set_keep_their_rows(reader):
-    (example,) = reader.read("eval")
+def test_examples_of_a_dev_set_keep_their_rows(processor):
+    (example,) = processor.read("eval")
     assert example.row == {"text": "c", "label": "y"}
 
 
-def test_a_set_is_read_once(reader):
-    assert reader.read("eval") is reader.read("eval")
+def test_a_set_is_read_once(processor):
+    assert processor.read("eval") is processor.read("eval")
 
 
-def test_equal_texts_have_equal_keys(reader):
-    first, second = reader.read("train")
-    keys = reader.keys_of([first, second, first])
+def test_equal_texts_have_equal_keys(processor):
+    first, second = processor.read("train")
+    keys = processor.keys_of([first, second, first])
     assert keys[0] == keys[2] != keys[1]

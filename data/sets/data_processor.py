@@ -9,7 +9,7 @@ from data.sets.split_names import Purpose
 ExampleT = TypeVar("ExampleT")
 
 
-class CachingReader(abc.ABC, Generic[ExampleT]):
+class DataProcessor(abc.ABC, Generic[ExampleT]):
     """Reads each set of a task once, and holds it until the run takes it.
 
     Call `read` to look at a set, as often and in any order you like. Only the

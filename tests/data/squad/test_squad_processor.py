@@ -2,14 +2,14 @@
 
 import pytest
 
-from data.squad.squad_reader import SquadReader
+from data.squad.squad_processor import SquadProcessor
 from data.tables.table_formats import DEFAULT_LAYOUT
 from tests.support.squad.squad_files import write_squad
 
 
 def read(train_file, predict_file):
     """Reads files of SQuAD v2.0, and checks that the second has answers."""
-    return SquadReader.read(
+    return SquadProcessor.read(
         train_file,
         predict_file,
         DEFAULT_LAYOUT,
@@ -34,8 +34,8 @@ def test_the_questions_to_answer_may_have_other_ids_than_the_train_set(
 ):
     train_file = write_question(tmp_path / "train.json", "a", "boat")
     predict_file = write_question(tmp_path / "dev.json", "b", "boat")
-    for reader in (read(train_file, predict_file), read(None, predict_file)):
-        (example,) = reader.take("eval")
+    for processor in (read(train_file, predict_file), read(None, predict_file)):
+        (example,) = processor.take("eval")
         assert example.qas_id == "b"
     assert not caplog.messages
 

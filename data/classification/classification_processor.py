@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from data.arrays import LabelArray
 from data.classification import metrics
 from data.classification.classification_examples import InputExample
-from data.sets.set_cache import CachingReader
+from data.sets.data_processor import DataProcessor
 from model_folders.model_entries import (
     ClassifierSettings,
     OutputMode,
 )
 
 
-class ClassificationProcessor(CachingReader[InputExample]):
+class ClassificationProcessor(DataProcessor[InputExample]):
     """Reads the labels and the sets of examples of a classification task.
 
     Attributes:

@@ -7,8 +7,8 @@ from typing import Any, Final, Self
 
 from command_line.path_flags import split_code
 from data.classification import classification_examples
+from data.classification.classification_processor import ClassificationProcessor
 from data.classification.google_code import UserCode, convert_to_unicode
-from data.classification.processor import ClassificationProcessor
 from data.sets.split_names import SET_OF_PURPOSE, Purpose
 from files.paths import StrPath
 from model_folders.labels import check_labels, first_labels

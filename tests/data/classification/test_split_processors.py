@@ -4,48 +4,40 @@ import pytest
 
 from data.classification import glue
 from data.classification.classification_options import TableOptions
-from data.classification.classification_reader import (
-    TABLE_USES,
-    TASK_NAMES,
-    ClassificationReader,
-)
+from data.classification.split_processors import SplitProcessors
+from data.classification.table_uses import TABLE_USES
 from data.tables.data_file_options import DataFileOptions
 
 MNLI_COLUMNS = "premise\thypothesis\tlabel\n"
 
 
 def read_tables(folder, task_name="csv", **flags):
-    """Returns the reader of a user's tables in a folder."""
+    """Returns the processors of a user's tables in a folder."""
     use = TABLE_USES[task_name]
     processor = use.create_processor(
         folder, DataFileOptions(), TableOptions(**flags), frozenset(flags)
     )
-    return ClassificationReader({"": processor}, use)
+    return SplitProcessors({"": processor}, use)
 
 
 @pytest.fixture
 def mnli(tmp_path):
-    """The reader of MultiNLI, whose mismatched dev set is missing."""
+    """The processors of MultiNLI, whose mismatched dev set is missing."""
     for name in ("train", "dev_matched", "test_matched"):
         text = f"{MNLI_COLUMNS}{name}\tb\tneutral\n"
         (tmp_path / f"{name}.tsv").write_text(text)
     processors = glue.create_glue_processors("mnli", tmp_path, "zh")
-    return ClassificationReader(processors)
+    return SplitProcessors(processors)
 
 
 @pytest.fixture
 def table(tmp_path):
-    """The reader of a table of single texts."""
+    """The processors of a table of single texts."""
     folder = tmp_path / "table"
     folder.mkdir()
     (folder / "train.csv").write_text("text,label\na,yes\nb,no\n")
     (folder / "test.csv").write_text("text,label\nc,yes\n")
     return read_tables(folder)
-
-
-def test_task_names_are_those_of_glue_and_of_tables():
-    assert {"csv", "embedding", "mnli", "ranking", "xnli"} <= {*TASK_NAMES}
-    assert sorted(TASK_NAMES) == TASK_NAMES
 
 
 def test_splits_of_multinli_have_mismatched_ones(mnli):

@@ -1,6 +1,6 @@
 """Examples and labels that a user's class for Google's script returns.
 
-data/classification/processor.py defines what the program calls.
+data/classification/classification_processor.py defines what the program calls.
 """
 
 import re
@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from data.classification.classification_examples import InputExample
-from data.classification.processor_file import (
+from data.classification.user_processor import (
     RecordedProcessor,
     UserProcessor,
     find_processor,

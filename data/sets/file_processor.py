@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import ClassVar, Generic, Protocol, TypeVar
 
 from data.io.text_files import find_set_file
-from data.sets.set_cache import CachingReader
+from data.sets.data_processor import DataProcessor
 from data.sets.split_names import SET_OF_PURPOSE, Purpose, SetName
 from data.tables import dev_set
 from data.tables.data_file_options import DataFileOptions
@@ -29,7 +29,7 @@ ExampleT = TypeVar("ExampleT", bound=Example)
 OptionsT = TypeVar("OptionsT")
 
 
-class SetReader(CachingReader[ExampleT], Generic[ExampleT, OptionsT]):
+class FileProcessor(DataProcessor[ExampleT], Generic[ExampleT, OptionsT]):
     """Reads the sets of a data folder, or splits --data_file into two sets.
 
     The attribute `row` of an example is its row of the file, or None in a train
