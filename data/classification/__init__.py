@@ -11,6 +11,7 @@ Reading examples and their labels:
     swag_examples.py: SWAG
     table_processor.py: users' tables
     table_columns.py: their columns
+    table_rows.py: their rows, and counts of those that are left out
     label_set.py: their labels
     label_cells.py: the labels in a cell
     repeated_texts.py: the texts that the train set and the dev set share

@@ -95,17 +95,8 @@ class GlueProcessor(ClassificationProcessor):
             return None
         return [*self.label_names]
 
-    def load(self, purpose: Purpose) -> dict[Purpose, list[InputExample]]:
-        """Reads the set for a purpose from its file.
-
-        Returns:
-            {`purpose`: its examples}.
-
-        Raises:
-            OSError: the file is missing or cannot be read.
-            ValueError: a line is malformed, or there is no example. The message
-                names the file.
-        """
+    def _load_sets(self, purpose: Purpose) -> dict[Purpose, list[InputExample]]:
+        """Returns {`purpose`: examples}, for `read`, whose errors it raises."""
         set_name = SET_OF_PURPOSE[purpose]
         is_train = set_name == "train"
         file = (

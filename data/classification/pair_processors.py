@@ -18,6 +18,7 @@ from data.classification.classification_examples import (
 )
 from data.classification.label_decoding import LabelDecoder
 from data.classification.table_processor import TableProcessor
+from data.classification.table_rows import PlacedRow, RowCounts
 from data.sets.split_names import Purpose, SetName
 from data.text.tokenization import FullTokenizer
 from files.paths import StrPath
@@ -106,16 +107,32 @@ class PairProcessor(TableProcessor):
     is empty, the two texts of each row count as similar.
     """
 
-    @property
-    def may_lack_labels(self) -> bool:
-        """Whether the sets may lack the column of the scores."""
-        return self._options.label_column == "score"
-
     def has_scores(self, purpose: Purpose) -> bool:
-        """Returns whether a set, which is read, contains similarity scores."""
+        """Returns whether the set for a purpose contains similarity scores."""
         return self.read(purpose)[0].label is not None
 
-    def check_set(
+    def _may_lack_labels(self, set_name: SetName) -> bool:
+        is_usual_column = self._options.label_column == "score"
+        return is_usual_column or super()._may_lack_labels(set_name)
+
+    def _create_examples(
+        self,
+        rows: Iterable[PlacedRow],
+        set_name: SetName,
+        allowed_labels: Sequence[str] | None,
+    ) -> tuple[list[InputExample], RowCounts]:
+        """Returns the pairs, only those with a score if any has one.
+
+        A test set keeps all pairs.
+        """
+        pairs, counts = super()._create_examples(rows, set_name, allowed_labels)
+        scored = [pair for pair in pairs if pair.label is not None]
+        if set_name == "test" or len(scored) in (0, len(pairs)):
+            return pairs, counts
+        counts.left_out["a label"] += len(pairs) - len(scored)
+        return scored, counts
+
+    def _check_set(
         self,
         path: StrPath,
         set_name: SetName,

@@ -83,21 +83,18 @@ class UserProcessor(ClassificationProcessor):
         """Returns the labels in the order of the class."""
         return self._labels
 
-    def load(
+    def _load_sets(
         self, purpose: Purpose
     ) -> dict[Purpose, list[classification_examples.InputExample]]:
-        """Returns {`purpose`: the examples of its set}.
+        """Returns {`purpose`: examples}, for `read`, whose errors it raises.
 
-        Raises:
-            ValueError: the set is empty, an example is malformed, or the user's
-                code fails. The message names the line or the method.
-            OSError: the user's code cannot read a file.
+        If the user's code fails, the message names the line or the method.
         """
         name = f"get_{SET_OF_PURPOSE[purpose]}_examples"
         with self._code.explain_errors():
             user_examples = [*getattr(self._user, name)(self._data_dir)]
         if not user_examples:
-            raise ValueError(f"{self._find_method(name)} returned no example")
+            raise ValueError(f"{self._format_method(name)} returned no example")
         examples = [
             self._convert(example, index, purpose)
             for index, example in enumerate(user_examples)
@@ -123,7 +120,7 @@ class UserProcessor(ClassificationProcessor):
         `index` is its place in the set, for an example without a guid.
         """
         guid = getattr(example, "guid", index)
-        name = self._find_method(f"get_{SET_OF_PURPOSE[purpose]}_examples")
+        name = self._format_method(f"get_{SET_OF_PURPOSE[purpose]}_examples")
         where = f"{name}, example {guid}"
         try:
             text_a = convert_to_unicode(getattr(example, "text_a", None))
@@ -141,7 +138,7 @@ class UserProcessor(ClassificationProcessor):
             )
         return classification_examples.InputExample(guid, text_a, text_b, label)
 
-    def _find_method(self, name: str) -> str:
+    def _format_method(self, name: str) -> str:
         return f"{self._code.file_name}: {self.name}.{name}"
 
 
@@ -163,7 +160,7 @@ class RecordedProcessor(ClassificationProcessor):
         """Returns the labels that the model's folder states."""
         return list(self._preset.labels or ())
 
-    def load(
+    def _load_sets(
         self, purpose: Purpose
     ) -> dict[Purpose, list[classification_examples.InputExample]]:
         """Raises a ValueError, because the user's class is unknown."""

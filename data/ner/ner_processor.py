@@ -37,8 +37,9 @@ class NerProcessor(FileProcessor[NerExample, NerOptions]):
 
     Tags may be in any scheme that entity_scoring.py describes, such as the IOB1
     of CoNLL-2003, or only types, such as PER. They are converted to IOB2, or to
-    the scheme of --labels. Without --labels, call `labels` before you read a
-    dev or test set. Only then are its tags compared with the task's tags.
+    the scheme of --labels. Without --labels, call `find_labels` before you
+    read a dev or test set. Only then are its tags compared with those of the
+    task.
 
     Raises:
         ValueError: --labels names fewer than two labels, or a label twice.
@@ -116,13 +117,10 @@ class NerProcessor(FileProcessor[NerExample, NerOptions]):
             self._labels = ["O", *sorted(tags - {"O"})]
         return self._labels
 
-    def read_file(self, path: StrPath, set_name: SetName) -> list[NerExample]:
-        """Reads the set `set_name` from a file.
+    def _read_file(self, path: StrPath, set_name: SetName) -> list[NerExample]:
+        """Reads a set from a file, for `read`, whose errors it raises.
 
-        Raises:
-            OSError: the file cannot be read.
-            ValueError: a line or a tag is malformed, a tag is unknown, or there
-                is no sentence. The message names the file.
+        An unknown tag is an error, too.
         """
         path = str(path)
         examples = self._read_examples(path, set_name)

@@ -13,9 +13,9 @@ class DataProcessor(abc.ABC, Generic[ExampleT]):
     """Reads each set of a task once, and holds it until the run takes it.
 
     Call `read` to look at a set, as often and in any order you like. Only the
-    run calls `take`, when it writes the set's records. From then on, the reader
-    does not hold the set, so that its memory can be freed. A subclass defines
-    `load`, which reads the file.
+    run calls `take`, when it writes the set's records. From then on, the
+    processor does not hold the set, so that its memory can be freed. A subclass
+    defines `_load_sets`, which only `read` calls.
     """
 
     def __init__(self) -> None:
@@ -31,7 +31,7 @@ class DataProcessor(abc.ABC, Generic[ExampleT]):
                 names the file and the line.
         """
         if purpose not in self._cached:
-            self._cached |= self.load(purpose)
+            self._cached |= self._load_sets(purpose)
         return self._cached[purpose]
 
     def take(self, purpose: Purpose) -> list[ExampleT]:
@@ -41,7 +41,7 @@ class DataProcessor(abc.ABC, Generic[ExampleT]):
         return examples
 
     @abc.abstractmethod
-    def load(self, purpose: Purpose) -> Mapping[Purpose, list[ExampleT]]:
+    def _load_sets(self, purpose: Purpose) -> Mapping[Purpose, list[ExampleT]]:
         """Reads a set from its file, for `read`, whose errors it raises.
 
         Returns:

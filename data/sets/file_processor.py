@@ -33,7 +33,8 @@ class FileProcessor(DataProcessor[ExampleT], Generic[ExampleT, OptionsT]):
     """Reads the sets of a data folder, or splits --data_file into two sets.
 
     The attribute `row` of an example is its row of the file, or None in a train
-    set. `file_names` are the names that the file of each set may have.
+    set. `file_names` are the names that the file of each set may have. A
+    subclass defines `_read_file`, which reads one of them.
 
     Args:
         data_dir: value of --data_dir, None with --data_file.
@@ -58,28 +59,26 @@ class FileProcessor(DataProcessor[ExampleT], Generic[ExampleT, OptionsT]):
     def find_labels(self) -> list[str] | None:
         """Returns the labels of the task, in order, or None in regression."""
 
-    def load(self, purpose: Purpose) -> dict[Purpose, list[ExampleT]]:
+    def _load_sets(self, purpose: Purpose) -> dict[Purpose, list[ExampleT]]:
         """Reads a set from its file, or splits --data_file.
 
         Returns:
             {purpose: examples}: both sets of --data_file, or only `purpose`.
-
-        Raises:
-            OSError: a file cannot be read.
-            ValueError: a line is malformed. The message names it.
         """
         if self._data.data_file:
             train, dev = self._split_file(self._data.data_file)
             sets: dict[Purpose, list[ExampleT]] = {"train": train, "eval": dev}
         else:
-            name = SET_OF_PURPOSE[purpose]
-            path = find_set_file(self._source, name, self.file_names[name])
-            sets = {purpose: self.read_file(path, name)}
+            set_name = SET_OF_PURPOSE[purpose]
+            path = find_set_file(
+                self._source, set_name, self.file_names[set_name]
+            )
+            sets = {purpose: self._read_file(path, set_name)}
         _drop_rows(sets.get("train", ()))
         return sets
 
-    def keeps_rows(self, set_name: SetName) -> bool:
-        """Returns whether examples that `read_file` returns need their rows.
+    def _keeps_rows(self, set_name: SetName) -> bool:
+        """Returns whether examples that `_read_file` returns need their rows.
 
         No file shows the rows of a train set. But --data_file, which is read as
         the train set, contains the rows of the dev set too.
@@ -88,7 +87,7 @@ class FileProcessor(DataProcessor[ExampleT], Generic[ExampleT, OptionsT]):
 
     def _split_file(self, path: str) -> tuple[list[ExampleT], list[ExampleT]]:
         """Returns the train set and the dev set of --data_file."""
-        examples = self.read_file(path, "train")
+        examples = self._read_file(path, "train")
         train, dev = dev_set.split_examples(
             path, examples, self.keys_of(examples), self._data.dev_fraction
         )
@@ -104,8 +103,8 @@ class FileProcessor(DataProcessor[ExampleT], Generic[ExampleT, OptionsT]):
         return collections.Counter(itertools.chain.from_iterable(labels))
 
     @abc.abstractmethod
-    def read_file(self, path: StrPath, set_name: SetName) -> list[ExampleT]:
-        """Reads the set `set_name` from a file.
+    def _read_file(self, path: StrPath, set_name: SetName) -> list[ExampleT]:
+        """Reads the set `set_name` from a file, for `read`.
 
         Raises:
             OSError: the file cannot be read.

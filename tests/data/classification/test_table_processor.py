@@ -90,8 +90,9 @@ def test_the_train_set_is_read_before_the_others(tmp_path, name):
         create_processor(tmp_path).read(PURPOSES[name])
 
 
-def test_a_test_set_without_labels_needs_no_train_set(tmp_path):
-    assert labels_of(tmp_path, "test.csv", "text\na\n") == [None]
+def test_a_test_set_may_lack_the_column_of_the_labels(tmp_path):
+    options = {"labels": ["x", "y"]}
+    assert labels_of(tmp_path, "test.csv", "text\na\n", **options) == [None]
 
 
 def test_a_regression_has_no_labels_whatever_flags_name(tmp_path):

@@ -42,9 +42,9 @@ def write(tmp_path):
     return write
 
 
-def load_set(value, purpose):
+def read_set(value, purpose):
     """Returns the examples of a set that the class of FILE.py:CLASS reads."""
-    return UserProcessor.from_flag(value, data_dir=None).load(purpose)[purpose]
+    return UserProcessor.from_flag(value, data_dir=None).read(purpose)
 
 
 def test_the_labels_have_the_order_of_the_class(write):
@@ -57,7 +57,7 @@ def test_the_name_of_the_class_is_recorded(write):
 
 
 def test_the_examples_of_a_train_set_are_converted(write):
-    assert load_set(write(), "train") == [
+    assert read_set(write(), "train") == [
         InputExample("g1", "a", "b", "no"),
         InputExample(2, "c", None, "1"),
     ]
@@ -73,18 +73,18 @@ def test_the_examples_of_a_train_set_are_converted(write):
 )
 def test_the_cells_of_a_row_are_those_of_the_example(write, purpose, columns):
     cells = {"guid": "g1", "text_a": "a", "text_b": "b", "label": "no"}
-    (example,) = load_set(write(PAIR), purpose)
+    (example,) = read_set(write(PAIR), purpose)
     assert example.row == {column: cells[column] for column in columns}
 
 
 def test_a_row_of_a_single_text_has_no_second_text(write):
-    (example,) = load_set(write(SINGLE), "predict")
+    (example,) = read_set(write(SINGLE), "predict")
     assert example.row == {"guid": 2, "text_a": "c"}
 
 
 def test_any_label_of_a_test_set_is_accepted(write):
     value = write(PAIR, labels="['yes', 'never']")
-    assert load_set(value, "predict")[0].label == "no"
+    assert read_set(value, "predict")[0].label == "no"
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_any_label_of_a_test_set_is_accepted(write):
 )
 def test_examples_that_cannot_be_used_are_refused(write, examples, message):
     with pytest.raises(ValueError, match=re.escape(message)):
-        load_set(write(examples), "train")
+        read_set(write(examples), "train")
 
 
 def test_a_method_that_is_missing_is_named(tmp_path):
@@ -117,7 +117,7 @@ def test_a_method_that_is_missing_is_named(tmp_path):
         "    return [0, 1]\n"
     )
     with pytest.raises(ValueError, match="define get_dev_examples"):
-        load_set(f"{path}:Tickets", "eval")
+        read_set(f"{path}:Tickets", "eval")
 
 
 def test_labels_that_are_no_list_are_an_error_of_the_code(write):
@@ -160,7 +160,7 @@ def test_a_model_that_a_class_trained_needs_no_class_for_its_labels(preset):
 def test_a_model_that_a_class_trained_needs_the_class_for_its_sets(preset):
     processor = find_processor(None, None, preset)
     with pytest.raises(ValueError, match=r"--processor=FILE\.py:Tickets"):
-        processor.load("eval")
+        processor.read("eval")
 
 
 def test_the_class_of_the_flag_comes_before_that_of_the_model(write, preset):

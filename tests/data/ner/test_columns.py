@@ -72,11 +72,11 @@ def test_a_file_is_read_in_the_encoding_of_the_flag(latin_folder):
 def test_a_row_of_a_sheet_without_a_word_is_named(tmp_path):
     pytest.importorskip("python_calamine")
     rows = [["Word", "Tag"], ["Anna", "B-PER"], [], [None, "O"]]
-    path = workbooks.write_workbook(tmp_path / "train.xlsx", {"s": rows})
+    workbooks.write_workbook(tmp_path / "train.xlsx", {"s": rows})
     options = NerOptions()
     processor = NerProcessor(tmp_path, DataFileOptions(), options)
     with pytest.raises(ValueError, match="line 4: the word is ''"):
-        processor.read_file(path, "train")
+        processor.read("train")
 
 
 WORDS_AND_TAGS = [
@@ -115,12 +115,10 @@ SHEETS = {
 @pytest.mark.parametrize("name", SHEETS)
 def test_sheets_of_excel_are_read(tmp_path, name, caplog):
     pytest.importorskip("python_calamine")
-    path = workbooks.write_workbook(
-        tmp_path / "train.xlsx", {"s": SHEETS[name]}
-    )
+    workbooks.write_workbook(tmp_path / "train.xlsx", {"s": SHEETS[name]})
     options = NerOptions()
     processor = NerProcessor(tmp_path, DataFileOptions(), options)
-    examples = processor.read_file(path, "train")
+    examples = processor.read("train")
     assert words_of(examples) == WORDS
     assert tags_of(examples) == TAGS
     assert "left out" not in caplog.text

@@ -14,7 +14,7 @@ class CountingProcessor(DataProcessor[Example]):
 
     num_loads = 0
 
-    def load(self, purpose):
+    def _load_sets(self, purpose):
         """Creates two examples."""
         self.num_loads += 1
         return {purpose: [Example(), Example()]}
@@ -35,7 +35,7 @@ class OneFileProcessor(DataProcessor[Example]):
 
     num_loads = 0
 
-    def load(self, purpose):
+    def _load_sets(self, purpose):
         """Creates an example of both sets."""
         self.num_loads += 1
         return {"train": [Example()], "eval": [Example()]}
