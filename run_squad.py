@@ -12,6 +12,7 @@ import functools
 from collections.abc import Sequence
 
 from command_line import cli, flags
+from command_line.config_values import required_value
 from command_line.flags import group, like
 from command_line.path_flags import PathKind
 from data.sets.split_names import Purpose
@@ -101,20 +102,30 @@ class Config(FineTuningConfig):
 
 
 def create_processor(config: Config) -> SquadProcessor:
-    """Creates the processor, which reads the files that the command needs.
+    """Creates the processor, which reads all sets that the command needs.
+
+    Their errors then show before TensorFlow is imported.
 
     Raises:
         OSError: a file cannot be read.
         ValueError: a file is malformed, or contains no answers to evaluate.
     """
-    return SquadProcessor.read(
-        config.train_file if config.training.do_train else None,
-        config.predict_file if config.reads_predict_file else None,
+    files: dict[Purpose, str] = {}
+    if config.training.do_train:
+        files["train"] = required_value(config.train_file)
+    if config.reads_predict_file:
+        files["eval"] = required_value(config.predict_file)
+    processor = SquadProcessor(
+        files,
         config.table.layout(),
         version_2_with_negative=config.decoding.version_2_with_negative,
         use_char_offsets=config.windows.use_char_offsets,
-        needs_answers=config.evaluates,
     )
+    for purpose in files:
+        processor.read(purpose)
+    if config.evaluates:
+        processor.check_answers()
+    return processor
 
 
 def main(parsed: flags.Parsed[Config]) -> None:

@@ -1,94 +1,89 @@
-"""Reads the sets of run_squad.py, and holds them until the run takes them."""
+"""Reads the sets of run_squad.py: the questions to train on, and to answer."""
 
 import random
-from typing import Self
+from collections.abc import Mapping
 
+from data.sets.data_processor import DataProcessor
+from data.sets.split_names import Purpose
 from data.squad import answer_scoring
 from data.squad.squad_examples import SquadExample, read_squad_examples
 from data.squad.squad_questions import SquadFile, read_squad_file
 from data.tables.table_formats import Layout
+from files.paths import StrPath
 
 
-class SquadProcessor:
-    """Holds the questions to train on, and those to answer.
+class SquadProcessor(DataProcessor[SquadExample]):
+    """Reads the questions to train on, and those to answer.
 
     Args:
-        squad_file: see the attribute.
-        examples: {"train" or "eval": the questions of the split}.
+        files: {"train" or "eval": file of the questions that are read for this
+            purpose}.
+        layout: layout of files that are tables.
+        version_2_with_negative: True if questions may have no answer.
+        use_char_offsets: True to take the answers of the train set from their
+            offsets, and not from the words around them.
 
     Attributes:
-        squad_file: the questions and answers of --predict_file, None if the
-            command does not read it.
+        squad_file: the questions and right answers of the dev set, None until
+            the set was read.
     """
 
     def __init__(
         self,
-        squad_file: SquadFile | None,
-        examples: dict[str, list[SquadExample]],
-    ) -> None:
-        self.squad_file = squad_file
-        self._examples = examples
-
-    @classmethod
-    def read(
-        cls,
-        train_file: str | None,
-        predict_file: str | None,
+        files: Mapping[Purpose, StrPath],
         layout: Layout,
         *,
         version_2_with_negative: bool,
         use_char_offsets: bool,
-        needs_answers: bool,
-    ) -> Self:
-        """Reads the questions at once.
+    ) -> None:
+        super().__init__()
+        self.squad_file: SquadFile | None = None
+        self._files = files
+        self._layout = layout
+        self._version_2_with_negative = version_2_with_negative
+        self._use_char_offsets = use_char_offsets
 
-        So the errors of the files show before TensorFlow is imported.
+    def check_answers(self) -> None:
+        """Checks that the dev set can be scored.
 
-        Args:
-            train_file: file of the questions to train on, None to read none.
-            predict_file: file of the questions to answer, None to read none.
-            layout: layout of files that are tables.
-            version_2_with_negative: True if questions may have no answer.
-            use_char_offsets: True to take the answers of the train file from
-                their offsets, and not from the words around them.
-            needs_answers: True if --predict_file must contain answers.
+        So a file without answers shows now, and not after an epoch.
 
         Raises:
-            OSError: a file cannot be read.
-            ValueError: a file is not in SQuAD's layout, or --predict_file
-                contains no answers although they are needed.
+            OSError: the file of the dev set cannot be read.
+            ValueError: it is malformed, or contains no right answers.
         """
-        squad_file: SquadFile | None = None
-        examples_of: dict[str, list[SquadExample]] = {}
-        if train_file:
-            train_set = read_squad_examples(
-                read_squad_file(train_file, layout),
-                is_training=True,
-                version_2_with_negative=version_2_with_negative,
-                use_char_offsets=use_char_offsets,
-            )
+        dev_set = self.read("eval")
+        empty_answers = {example.qas_id: "" for example in dev_set}
+        answer_scoring.score_predictions(
+            self.required_squad_file,
+            empty_answers,
+            self._version_2_with_negative,
+        )
+
+    @property
+    def required_squad_file(self) -> SquadFile:
+        """The attribute `squad_file`, of a command that reads the dev set.
+
+        Raises:
+            ValueError: the dev set was not read.
+        """
+        if self.squad_file is None:
+            raise ValueError("--predict_file was not read")
+        return self.squad_file
+
+    def _load_sets(self, purpose: Purpose) -> dict[Purpose, list[SquadExample]]:
+        """Returns {`purpose`: examples}, for `read`, whose errors it raises."""
+        squad_file = read_squad_file(self._files[purpose], self._layout)
+        examples = read_squad_examples(
+            squad_file,
+            is_training=purpose == "train",
+            version_2_with_negative=self._version_2_with_negative,
+            use_char_offsets=self._use_char_offsets,
+        )
+        if purpose == "train":
             # Shuffle the questions as Google's code does. Then training needs
             # only a small buffer to shuffle the records.
-            random.Random(12345).shuffle(train_set)
-            examples_of["train"] = train_set
-        if predict_file:
-            squad_file = read_squad_file(predict_file, layout)
-            dev_set = read_squad_examples(
-                squad_file,
-                is_training=False,
-                version_2_with_negative=version_2_with_negative,
-                use_char_offsets=use_char_offsets,
-            )
-            examples_of["eval"] = dev_set
-            if needs_answers:
-                # Score empty predictions. If the file contains no answers,
-                # this fails now, and not after an epoch.
-                empty_answers = {example.qas_id: "" for example in dev_set}
-                answer_scoring.score_predictions(
-                    squad_file, empty_answers, version_2_with_negative
-                )
-        return cls(squad_file, examples_of)
-
-    def take(self, split_name: str) -> list[SquadExample]:
-        """Returns the questions of "train" or "eval", and releases them."""
-        return self._examples.pop(split_name)
+            random.Random(12345).shuffle(examples)
+        else:
+            self.squad_file = squad_file
+        return {purpose: examples}

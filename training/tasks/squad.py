@@ -11,6 +11,7 @@ import modeling
 from data import report
 from data.arrays import FloatArray
 from data.io import feature_specs
+from data.sets.split_names import purpose_of
 from data.squad import (
     answer_decoding,
     answer_report,
@@ -24,7 +25,6 @@ from data.squad.squad_options import (
     to_settings,
 )
 from data.squad.squad_processor import SquadProcessor
-from data.squad.squad_questions import SquadFile
 from data.text import token_windows
 from files import atomic
 from model_folders.results import Scores
@@ -89,7 +89,7 @@ class SquadTask(
 
     def read_examples(self, split_name: str) -> Sequence[SquadExample] | None:
         """Returns the questions of --train_file or --predict_file."""
-        return self.processor.take(split_name)
+        return self.processor.take(purpose_of(split_name))
 
     def encode(
         self, split_name: str, examples: Sequence[SquadExample]
@@ -169,7 +169,7 @@ class SquadTask(
             logging.warning("The answers are not scored: %s", error)
             return {}
         if self.writes_report:
-            file = self._squad_file
+            file = self.processor.required_squad_file
             heading = report.create_heading("SQuAD", file.path, scores)
             answer_report.write_answer_report(
                 os.path.join(output_dir, "report.html"),
@@ -205,17 +205,6 @@ class SquadTask(
             self.tokenizer.basic_tokenizer,
         )
 
-    @property
-    def _squad_file(self) -> SquadFile:
-        """The file of --predict_file, of a command that reads it.
-
-        Raises:
-            ValueError: the command does not read the file.
-        """
-        if self.processor.squad_file is None:
-            raise ValueError("--predict_file was not read")
-        return self.processor.squad_file
-
     def _score(
         self,
         predictions: Mapping[str, str],
@@ -223,7 +212,7 @@ class SquadTask(
         null_odds: Mapping[str, float],
     ) -> Scores:
         return answer_scoring.score_predictions(
-            self._squad_file,
+            self.processor.required_squad_file,
             predictions,
             self.decoding_options.version_2_with_negative,
             nbest,

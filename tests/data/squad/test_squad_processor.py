@@ -1,4 +1,4 @@
-"""The questions of a command, read at once: to train on, and to answer."""
+"""The questions of a command: to train on, and to answer."""
 
 import pytest
 
@@ -7,15 +7,13 @@ from data.tables.table_formats import DEFAULT_LAYOUT
 from tests.support.squad.squad_files import write_squad
 
 
-def read(train_file, predict_file):
-    """Reads files of SQuAD v2.0, and checks that the second has answers."""
-    return SquadProcessor.read(
-        train_file,
-        predict_file,
+def create_processor(**files):
+    """Returns the processor of {purpose: file of SQuAD v2.0}."""
+    return SquadProcessor(
+        files,
         DEFAULT_LAYOUT,
         version_2_with_negative=True,
         use_char_offsets=False,
-        needs_answers=True,
     )
 
 
@@ -29,18 +27,38 @@ def write_question(path, name, *answers):
     return str(write_squad(path, [question], "The boat."))
 
 
+@pytest.fixture
+def files(tmp_path):
+    """{purpose: file} of a train set and a dev set of other questions."""
+    return {
+        "train": write_question(tmp_path / "train.json", "a", "boat"),
+        "eval": write_question(tmp_path / "dev.json", "b", "boat"),
+    }
+
+
+@pytest.mark.parametrize("purposes", [["train", "eval"], ["eval"]])
 def test_the_questions_to_answer_may_have_other_ids_than_the_train_set(
-    tmp_path, caplog
+    files, purposes, caplog
 ):
-    train_file = write_question(tmp_path / "train.json", "a", "boat")
-    predict_file = write_question(tmp_path / "dev.json", "b", "boat")
-    for processor in (read(train_file, predict_file), read(None, predict_file)):
-        (example,) = processor.take("eval")
-        assert example.qas_id == "b"
+    processor = create_processor(**files)
+    for purpose in purposes:
+        processor.read(purpose)
+    processor.check_answers()
+    (example,) = processor.take("eval")
+    assert example.qas_id == "b"
     assert not caplog.messages
+
+
+def test_the_right_answers_of_the_dev_set_are_held_for_its_scores(files):
+    processor = create_processor(**files)
+    processor.read("train")
+    assert processor.squad_file is None
+    processor.take("eval")
+    assert processor.required_squad_file.path == files["eval"]
 
 
 def test_a_file_to_evaluate_on_needs_an_answer(tmp_path):
     predict_file = write_question(tmp_path / "dev.json", "b")
+    processor = create_processor(eval=predict_file)
     with pytest.raises(ValueError, match=r"dev\.json contains no right answer"):
-        read(None, predict_file)
+        processor.check_answers()

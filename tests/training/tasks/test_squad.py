@@ -35,14 +35,17 @@ def create_task(tmp_path):
     """A function (answers) -> task whose files contain one question."""
 
     def create_squad_task(answers=(ANSWER,)):
-        processor = SquadProcessor.read(
-            write_question(tmp_path / "train.json", [ANSWER]),
-            write_question(tmp_path / "dev.json", answers),
+        files = {
+            "train": write_question(tmp_path / "train.json", [ANSWER]),
+            "eval": write_question(tmp_path / "dev.json", answers),
+        }
+        processor = SquadProcessor(
+            files,
             DEFAULT_LAYOUT,
             version_2_with_negative=False,
             use_char_offsets=False,
-            needs_answers=bool(answers),
         )
+        processor.read("eval")
         return SquadTask(
             create_task_start(tmp_path),
             processor,
