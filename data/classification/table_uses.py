@@ -79,8 +79,7 @@ class TableUse:
         )
 
 
-# {value of --task_name: use of a user's own tables}. The other values name the
-# tasks of GLUE and XNLI.
+# {value of --task_name: use of a user's own tables}.
 TABLE_USES = {
     "csv": TableUse(processor_class=TableProcessor, may_be_cross_encoder=True),
     "embedding": TableUse(
@@ -94,4 +93,5 @@ TABLE_USES = {
         loss_kind="ranking",
     ),
 }
+# The values of --task_name.
 TASK_NAMES = sorted([*glue.PROCESSORS, *TABLE_USES])

@@ -6,7 +6,7 @@ google_code.py runs the file that contains the class.
 from typing import Any, Final, Self
 
 from command_line.path_flags import split_code
-from data.classification import classification_examples
+from data.classification.classification_examples import InputExample
 from data.classification.classification_processor import ClassificationProcessor
 from data.classification.google_code import UserCode, convert_to_unicode
 from data.sets.split_names import SET_OF_PURPOSE, Purpose
@@ -83,9 +83,7 @@ class UserProcessor(ClassificationProcessor):
         """Returns the labels in the order of the class."""
         return self._labels
 
-    def _load_sets(
-        self, purpose: Purpose
-    ) -> dict[Purpose, list[classification_examples.InputExample]]:
+    def _load_sets(self, purpose: Purpose) -> dict[Purpose, list[InputExample]]:
         """Returns {`purpose`: examples}, for `read`, whose errors it raises.
 
         If the user's code fails, the message names the line or the method.
@@ -96,7 +94,7 @@ class UserProcessor(ClassificationProcessor):
         if not user_examples:
             raise ValueError(f"{self._format_method(name)} returned no example")
         examples = [
-            self._convert(example, index, purpose)
+            self._to_example(example, index, purpose)
             for index, example in enumerate(user_examples)
         ]
         is_pair = any(example.text_b for example in examples)
@@ -112,9 +110,9 @@ class UserProcessor(ClassificationProcessor):
                 }
         return {purpose: examples}
 
-    def _convert(
+    def _to_example(
         self, example: object, index: int, purpose: Purpose
-    ) -> classification_examples.InputExample:
+    ) -> InputExample:
         """Converts an example of the user's class, which need not be ours.
 
         `index` is its place in the set, for an example without a guid.
@@ -136,7 +134,7 @@ class UserProcessor(ClassificationProcessor):
                 f"{where}: unknown label {label!r}; get_labels returns "
                 f"{first_labels(self._labels)}"
             )
-        return classification_examples.InputExample(guid, text_a, text_b, label)
+        return InputExample(guid, text_a, text_b, label)
 
     def _format_method(self, name: str) -> str:
         return f"{self._code.file_name}: {self.name}.{name}"
@@ -160,9 +158,7 @@ class RecordedProcessor(ClassificationProcessor):
         """Returns the labels that the model's folder states."""
         return list(self._preset.labels or ())
 
-    def _load_sets(
-        self, purpose: Purpose
-    ) -> dict[Purpose, list[classification_examples.InputExample]]:
+    def _load_sets(self, purpose: Purpose) -> dict[Purpose, list[InputExample]]:
         """Raises a ValueError, because the user's class is unknown."""
         name = self._preset.recorded_settings[PROCESSOR_ENTRY]
         raise ValueError(

@@ -134,7 +134,7 @@ class NerProcessor(FileProcessor[NerExample, NerOptions]):
             example.labels = to_scheme(example.labels, self._labels or ())
         if set_name == "train":
             self._check_train_tags(path, examples)
-        self._check_labels(path, set_name, examples)
+        self._check_tags(path, set_name, examples)
         if not self._data.data_file:
             for example_number, example in enumerate(examples, start=1):
                 example.guid = f"{set_name}-{example_number}"
@@ -191,7 +191,7 @@ class NerProcessor(FileProcessor[NerExample, NerOptions]):
                 path, [example.labels for example in examples]
             )
 
-    def _check_labels(
+    def _check_tags(
         self, path: str, set_name: SetName, examples: Sequence[NerExample]
     ) -> None:
         """Raises a ValueError or warns if a set contains unknown tags.

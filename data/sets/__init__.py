@@ -23,5 +23,6 @@ A class that is further to the right extends the one above it:
         SquadProcessor              questions about passages
 
 A classification may read two sets for a purpose, as MultiNLI does. Then its
-`SplitProcessors` hold two processors.
+`SplitProcessors` hold two processors. SWAG has none: its sets tell nothing that
+a command needs before it writes their records, so that nothing is held.
 """

@@ -1,9 +1,14 @@
 """Names the sets of a data folder, and the splits that a command reads.
 
-A set is read for a purpose: the dev set to evaluate. A split is named after its
-purpose. If a task has two sets for a purpose, the name of the second split has
-a suffix: MultiNLI's dev sets are the splits "eval" and "eval_mm". The suffix is
-the task's own, so that the type of a split's name is `str`.
+Three words, which mean the same in all modules:
+
+    set: rows that the user keeps apart: "train", "dev" or "test"
+    purpose: what a command reads a set for: "train", "eval" or "predict"
+    split: a set as a command reads it, which is named after the purpose
+
+If a task has two sets for a purpose, the name of the second split has a suffix:
+MultiNLI's dev sets are the splits "eval" and "eval_mm". The suffix is the
+task's own, so that the type of a split's name is `str`.
 """
 
 from collections.abc import Mapping
