@@ -2,9 +2,7 @@
 
 Reading examples and their labels:
 
-    table_uses.py: the values of --task_name, and the uses of users' tables
-    split_processors.py: the processor of each split of a task
-    classification_processor.py: `ClassificationProcessor`, their base class
+    classification_processor.py: the base class of what reads a task's sets
     glue.py: the tasks of GLUE, and XNLI
     glue_processor.py: reads their sets
     glue_layouts.py: the columns of GLUE's tasks in the files of any mirror
@@ -18,6 +16,8 @@ Reading examples and their labels:
     pair_processors.py: tables of pairs, for ranking and for vectors
     user_processor.py: reads sets with a user's class for Google's code
     google_code.py: runs that class
+    table_uses.py: the values of --task_name, and the uses of users' tables
+    split_processors.py: the processor of each split of a task
     classification_options.py: the flags of tables and GLUE
 
 From an example to a score:

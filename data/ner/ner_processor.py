@@ -120,7 +120,7 @@ class NerProcessor(FileProcessor[NerExample, NerOptions]):
     def _read_file(self, path: StrPath, set_name: SetName) -> list[NerExample]:
         """Reads a set from a file, for `read`, whose errors it raises.
 
-        An unknown tag is an error, too.
+        Compares the tags with those of the task, if these are known.
         """
         path = str(path)
         examples = self._read_examples(path, set_name)
