@@ -15,13 +15,13 @@ from keras.optimizers import LossScaleOptimizer
 from data.arrays import IntArray
 from modeling.base_loss import BatchLoss
 from modeling.tensors import Features, Tensor
+from training.config.training_config import TrainingFlags
 from training.loop.batch_gradients import (
     BatchGradients,
     Trainable,
     offset_seed,
 )
 from training.optimizers.adamw import TrainingOptimizer, loss_scale_of
-from training.training_config import TrainingFlags
 
 ValuesT = TypeVar("ValuesT")
 

@@ -17,6 +17,7 @@ from data.io import tfrecords
 from model_folders.results import Scores
 from modeling.base_task_model import TaskModel
 from modeling.tensors import Features
+from training.config.training_config import TrainingConfig
 from training.loop import devices, stopping
 from training.loop.callbacks import Callback, Logs
 from training.loop.prediction import BatchPredictor
@@ -24,7 +25,6 @@ from training.loop.run_weights import RunWeights
 from training.loop.summaries import Summaries
 from training.loop.train_step import TrainStep
 from training.run.run_folder import RunFolder
-from training.training_config import TrainingConfig
 
 # A function (trainer) -> scores on the dev set.
 Evaluate: TypeAlias = "Callable[[Trainer], Scores]"

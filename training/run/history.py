@@ -35,7 +35,7 @@ from typing import (
 )
 
 from files import atomic, json_files
-from training.training_config import TrainingConfig
+from training.config.training_config import TrainingConfig
 
 if TYPE_CHECKING:
     import tensorflow as tf

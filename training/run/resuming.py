@@ -16,7 +16,7 @@ from model_folders.model_entries import TrainingSettings
 from model_folders.model_json import MODEL_JSON_FILE
 from model_folders.presets import Preset
 from model_folders.recorded_sets import DEV_SET_RULE, RECORDED_SETS
-from training.training_config import TrainingConfig
+from training.config.training_config import TrainingConfig
 
 # Roles of the flags that must not change when a run is resumed.
 _COMPARED_ROLES = (Role.IDENTITY, Role.HEAD, Role.TRAINING)

@@ -14,12 +14,12 @@ from data.sets.set_reader import ExampleT, OptionsT, SetReader
 from data.tables.row_keys import RULE_VERSION
 from model_folders.presets import Preset
 from model_folders.recorded_sets import DevSetRule
-from training.fine_tuning_config import (
+from training.config.fine_tuning_config import (
     DataFileConfig,
     DataFileConfigT,
     FineTuningConfig,
 )
-from training.start import StartingPoint
+from training.start.starting_point import StartingPoint
 
 
 class _Overlap(NamedTuple):

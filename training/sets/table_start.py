@@ -12,9 +12,9 @@ from absl import logging
 from command_line import config_values
 from data.sets.set_reader import ExampleT, OptionsT, SetReader
 from data.text.tokenization import FullTokenizer
-from training.fine_tuning_config import DataFileConfigT
+from training.config.fine_tuning_config import DataFileConfigT
 from training.sets.dev_set_rule import add_dev_set_rule
-from training.start import StartingPoint
+from training.start.starting_point import StartingPoint
 
 # Number of steps that a run on few rows is to reach by repeating them.
 _MIN_STEPS = 100

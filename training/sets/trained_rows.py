@@ -14,12 +14,12 @@ from absl import logging
 from model_folders.model_entries import Fingerprint
 from model_folders.presets import Preset
 from model_folders.recorded_sets import RecordedSet
-from training.fine_tuning_config import (
+from training.config.fine_tuning_config import (
     DataFileConfig,
     FineTuningConfig,
 )
 from training.sets.dev_set_rule import has_data_file
-from training.start import StartingPoint
+from training.start.starting_point import StartingPoint
 
 # {split name: its set}, the result of `splits.create_recorded_sets`.
 RecordedSets: TypeAlias = Mapping[str, RecordedSet]

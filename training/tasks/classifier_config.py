@@ -17,7 +17,7 @@ from data.classification.classification_reader import (
     TableUse,
 )
 from model_folders import kinds
-from training.fine_tuning_config import DataFileConfig
+from training.config.fine_tuning_config import DataFileConfig
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

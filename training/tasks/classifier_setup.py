@@ -16,7 +16,7 @@ from data.classification import (
 from data.classification.classification_reader import ClassificationReader
 from data.classification.label_set import compute_class_weights
 from data.tables.tables import Table
-from training.start import StartingPoint
+from training.start.starting_point import StartingPoint
 from training.task import AnyTask
 from training.tasks.classifier import ClassifierTask
 from training.tasks.classifier_config import ClassifierConfig

@@ -14,7 +14,7 @@ from data.tables.row_keys import RULE_VERSION
 from model_folders.presets import Preset
 from model_folders.recorded_sets import DevSetRule, RecordedSet
 from tests.support.tasks import toy_task
-from training.fine_tuning_config import FineTuningConfig
+from training.config.fine_tuning_config import FineTuningConfig
 from training.sets.trained_rows import (
     check_dev_set,
     check_train_set,

@@ -10,11 +10,12 @@ from tests.support.tasks.toy_task import (
     create_start,
     load_tokenizer,
 )
-from training import beginning
-from training.fine_tuning.fine_tuning_evaluation import (
-    create_evaluation,
+from training.fine_tuning.evaluation import (
+    create_fine_tuning_evaluation,
     predict_split,
 )
+from training.flow import trainer_setup
+from training.flow.run_plan import RunPlan
 from training.run.run_folder import RunFolder
 from training.sets.splits import write_splits
 
@@ -54,8 +55,15 @@ def begin(tmp_path):
             config, tiny_config(vocab_size=100), load_tokenizer()
         )
         task = task_class(start)
-        trainer = beginning.create_trainer(
-            start, RunFolder.open(start), task.create_model, task.loss, None
+        plan = RunPlan(
+            create_model=task.create_model,
+            loss=task.loss,
+            num_steps=None,
+            settings={},
+            dev_set_checksum=0,
+        )
+        trainer = trainer_setup.create_trainer(
+            start, RunFolder.open(start), plan
         )
         return task, write_splits(task, tmp_path / "records"), trainer
 
@@ -64,13 +72,13 @@ def begin(tmp_path):
 
 def test_the_scores_of_each_dev_set_have_its_suffix(begin):
     task, splits, trainer = begin(TwoDevSetsTask)
-    scores = create_evaluation(task, splits)(trainer)
+    scores = create_fine_tuning_evaluation(task, splits)(trainer)
     assert scores == {"global_step": 0, "count": 3, "count_mm": 5}
 
 
 def test_a_task_with_a_loss_is_scored_by_it_too(begin):
     task, splits, trainer = begin(LossTask)
-    scores = create_evaluation(task, splits)(trainer)
+    scores = create_fine_tuning_evaluation(task, splits)(trainer)
     assert scores["count"] == task.num_examples
     # A model that knows nothing about 2 labels.
     assert scores["eval_loss"] == pytest.approx(np.log(2), abs=0.1)
@@ -78,7 +86,7 @@ def test_a_task_with_a_loss_is_scored_by_it_too(begin):
 
 def test_a_step_is_evaluated_once(begin):
     task, splits, trainer = begin(TwoDevSetsTask)
-    evaluate = create_evaluation(task, splits)
+    evaluate = create_fine_tuning_evaluation(task, splits)
     first = evaluate(trainer)
     task.evaluate = None
     assert evaluate(trainer) == first

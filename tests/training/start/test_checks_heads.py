@@ -18,9 +18,9 @@ from tests.support.weights.huggingface_files import (
     change_weights,
     write_huggingface_files,
 )
-from training import checks
-from training.fine_tuning_config import FineTuningConfig
-from training.start import StartingPoint, read_start
+from training.config.fine_tuning_config import FineTuningConfig
+from training.start import checks
+from training.start.starting_point import StartingPoint, read_start
 
 MNLI = ["contradiction", "entailment", "neutral"]
 

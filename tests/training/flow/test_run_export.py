@@ -1,7 +1,7 @@
 """An export that scores lower than its model is not written.
 
-training/export_scores.py compares them, and training/run_export.py writes the
-export.
+training/flow/export_scores.py compares them, and training/flow/run_export.py
+writes the export.
 tests/scripts/test_run_ner.py tests it with a model whose int8 is really worse.
 """
 
@@ -12,7 +12,7 @@ import pytest
 from model_folders import new_folders
 from tests.support.script_runner import read_results, snapshot
 from tests.support.tasks import toy_task
-from training import export_scores
+from training.flow import export_scores
 
 SPLITS = [types.SimpleNamespace(name="eval")]
 NAN = float("nan")

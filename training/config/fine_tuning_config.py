@@ -10,7 +10,11 @@ from command_line.path_flags import PathKind
 from data.sets.split_names import Purpose
 from data.tables.data_file_options import DataFileOptions
 from model_folders.model_entries import NetworkOptions
-from training.training_config import NumSteps, TrainingConfig, TrainingFlags
+from training.config.training_config import (
+    NumSteps,
+    TrainingConfig,
+    TrainingFlags,
+)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -12,10 +12,10 @@ from model_folders import identity, presets
 from model_folders.bert_config import BertConfig
 from model_folders.model_entries import OutputMode
 from model_folders.presets import Preset
-from training import checks
-from training.start import StartingPoint
+from training.config.training_config import TrainingConfig
+from training.start import checks
+from training.start.starting_point import StartingPoint
 from training.task import CreateModel
-from training.training_config import TrainingConfig
 
 if TYPE_CHECKING:
     from modeling.base_task_model import TaskModel

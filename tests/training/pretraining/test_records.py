@@ -8,8 +8,8 @@ from command_line import config_values
 from data.pretraining.dynamic_masking import DynamicMasking
 from tests.support import models, script_runner
 from tests.support.tasks import toy_task
-from training.pretraining.pretraining_records import find_all_records
-from training.pretraining_config import PretrainingConfig
+from training.config.pretraining_config import PretrainingConfig
+from training.pretraining.records import find_all_records
 
 
 @pytest.fixture(scope="module")

@@ -12,9 +12,9 @@ from model_folders.labels import find_similar_labels
 from model_folders.presets import Preset
 from model_folders.weights.entry_names import printable
 from modeling.checkpoints.restore import LoadReport
-from training.start import StartingPoint, check_lengths
+from training.config.training_config import TrainingConfig
+from training.start.starting_point import StartingPoint, check_lengths
 from training.task import AnyTask
-from training.training_config import TrainingConfig
 
 # Matches the names of weights and slots that another model of this project
 # ignores, and of single values, such as global_step.

@@ -18,9 +18,9 @@ from model_folders.checkpoint_folders import checkpoint_steps, find_best
 from model_folders.model_entries import TrainingSettings
 from model_folders.presets import Preset
 from model_folders.recorded_sets import DevSetRule
-from training.flag_completion import complete_flags
+from training.config.training_config import TrainingConfig, TrainingConfigT
 from training.run.recorded_command import command_to_record
-from training.training_config import TrainingConfig, TrainingConfigT
+from training.start.flag_completion import complete_flags
 
 # Covariant, so that what takes a StartingPoint[TrainingConfig] accepts that of
 # any script.

@@ -17,7 +17,7 @@ from training.task import (
 )
 
 
-def create_evaluation(
+def create_fine_tuning_evaluation(
     task: Task[ExampleT, OriginT, OutputsT], splits: Splits[ExampleT, OriginT]
 ) -> Evaluate:
     """Returns a function (trainer) -> scores on the dev splits.

@@ -10,7 +10,7 @@ import pytest
 from model_folders import identity, model_json, presets
 from tests.support.models import tiny_config
 from tests.support.tasks.toy_task import create_config, resolve_config
-from training.start import (
+from training.start.starting_point import (
     check_lengths,
     read_initial_preset,
 )

@@ -10,10 +10,10 @@ from model_folders import kinds
 from model_folders.cards import example_calls
 from model_folders.model_entries import HeadSettings
 from model_folders.results import Scores
-from training import ending, run_export
+from training.config.pretraining_config import PretrainingConfig
+from training.flow import last_steps, run_export
 from training.loop.trainer import Trainer
-from training.pretraining_config import PretrainingConfig
-from training.start import StartingPoint
+from training.start.starting_point import StartingPoint
 
 # A run of fewer steps is a trial, of which nobody expects anything.
 _FEWEST_STEPS = 100
@@ -22,7 +22,7 @@ _FEWEST_STEPS = 100
 _LEAST_GAIN = 0.01
 
 
-def finish_run(
+def finish_pretraining(
     start: StartingPoint[PretrainingConfig],
     trainer: Trainer,
     results: Scores,
@@ -41,11 +41,11 @@ def finish_run(
     config = start.config
     if export_dir := config.export.export_dir:
         run_export.export_pretrainer(start, trainer, export_dir)
-    ending.store_weights(trainer)
+    last_steps.store_weights(trainer)
     trainer.run_folder.write_card()
     if results and config.training.do_train:
         warn_of_no_progress(results, guess_accuracy)
-    ending.log_end(
+    last_steps.log_end(
         trainer,
         score_lines=_list_score_lines(results),
         commands=_list_commands(start),

@@ -9,9 +9,9 @@ from absl import logging
 from data.sets.split_names import suffix_of
 from model_folders.cards import example_calls
 from model_folders.results import Scores, find_missed_labels
-from training import ending, run_export
-from training.fine_tuning.fine_tuning_evaluation import predict_split
-from training.fine_tuning_config import FineTuningConfig
+from training.config.fine_tuning_config import FineTuningConfig
+from training.fine_tuning.evaluation import predict_split
+from training.flow import last_steps, run_export
 from training.loop.trainer import Evaluate, Trainer
 from training.run.run_folder import RunFolder
 from training.sets.splits import splits_of
@@ -31,7 +31,7 @@ def write_files(
     config = task.config
     results: Scores = {}
     if config.training.do_eval:
-        results = ending.evaluate_at_the_end(trainer, evaluate)
+        results = last_steps.evaluate_at_the_end(trainer, evaluate)
     if not config.is_chief:
         return results
     if config.training.do_eval:
@@ -104,10 +104,10 @@ def finish_without_scores(
     # --data_file alone does not export again.
     if export_dir and "export_dir" in task.start.set_by_user:
         run_export.export_task(task, trainer, splits, {}, export_dir)
-    ending.store_weights(trainer)
+    last_steps.store_weights(trainer)
 
 
-def finish_run(
+def finish_fine_tuning(
     task: AnyTask,
     trainer: Trainer,
     results: Scores,
@@ -128,12 +128,12 @@ def finish_run(
     if not task.config.is_chief:
         return
     run_folder = trainer.run_folder
-    ending.store_weights(trainer)
+    last_steps.store_weights(trainer)
     _write_card(run_folder, task.config)
     if has_trained:
         run_folder.warn_of_earlier_results(began)
     warn_of_never_found(task.config, results)
-    ending.log_end(
+    last_steps.log_end(
         trainer,
         score_lines=_list_score_lines(task, results),
         commands=_list_commands(task),

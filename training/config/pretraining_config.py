@@ -9,7 +9,7 @@ from command_line.path_flags import PathKind
 from data.io.text_files import expand_patterns
 from data.pretraining.pretraining_options import MaskingOptions
 from data.pretraining.record_files import find_lengths
-from training.training_config import TrainingConfig
+from training.config.training_config import TrainingConfig
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

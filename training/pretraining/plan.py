@@ -10,12 +10,12 @@ import modeling
 from data.io import tfrecords
 from data.pretraining import record_files
 from model_folders.model_entries import Fingerprint, TrainingSettings
-from training import beginning
-from training.pretraining.pretraining_records import PretrainingRecords
-from training.pretraining_config import PretrainingConfig
+from training.config.pretraining_config import PretrainingConfig
+from training.config.training_config import NumSteps
+from training.flow.run_plan import RunPlan
+from training.pretraining.records import PretrainingRecords
 from training.run import fingerprints, resuming
-from training.start import StartingPoint
-from training.training_config import NumSteps
+from training.start.starting_point import StartingPoint
 
 # Settings that are the flags of records.
 _RECORDS: tuple[Literal["input_file", "eval_input_file"], ...] = (
@@ -24,9 +24,9 @@ _RECORDS: tuple[Literal["input_file", "eval_input_file"], ...] = (
 )
 
 
-def create_plan(
+def create_pretraining_plan(
     start: StartingPoint[PretrainingConfig], records: PretrainingRecords
-) -> beginning.Plan:
+) -> RunPlan:
     """Identifies the records, and plans what to do with them.
 
     Args:
@@ -43,13 +43,13 @@ def create_plan(
         dev_set = record_files.identify_files(records.eval.files)
     settings_to_record = start.recorded_settings
     if config.training.do_train:
-        settings = list_settings(start, records.train, dev_set)
+        settings = list_pretraining_settings(start, records.train, dev_set)
         _check_same_records(start, settings)
         resuming.check_resumed(config, start.preset, settings)
         settings_to_record = resuming.settings_to_record(
             config, start.preset, settings
         )
-    return beginning.Plan(
+    return RunPlan(
         create_model=functools.partial(
             modeling.BertPretrainer, left_to_right=config.training.left_to_right
         ),
@@ -68,7 +68,7 @@ def _find_num_steps(config: PretrainingConfig) -> NumSteps | None:
     return NumSteps(flags.num_train_steps, flags.num_warmup_steps)
 
 
-def list_settings(
+def list_pretraining_settings(
     start: StartingPoint[PretrainingConfig],
     records: tfrecords.Records,
     dev_set: list[Fingerprint],
@@ -92,7 +92,7 @@ def _check_same_records(
 ) -> None:
     """Checks that a run is resumed on the records that it began with.
 
-    `settings` is the result of `list_settings`.
+    `settings` is the result of `list_pretraining_settings`.
 
     Raises:
         ValueError: the records differ. The message names the flag and a file.

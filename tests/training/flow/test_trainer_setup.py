@@ -1,4 +1,4 @@
-"""The steps that fine-tuning and pretraining share: how a run begins."""
+"""How fine-tuning and pretraining get a Trainer with its weights."""
 
 import numpy as np
 import pytest
@@ -11,18 +11,19 @@ from tests.support.tasks.toy_task import (
     create_start,
     load_tokenizer,
 )
-from training import beginning, ending
+from training.config.training_config import NumSteps
+from training.flow import last_steps, trainer_setup
+from training.flow.run_plan import RunPlan
 from training.run import history
 from training.run.run_folder import RunFolder
 from training.sets.splits import write_splits
-from training.training_config import NumSteps
 
 
 @pytest.fixture
-def begin(tmp_path):
+def load(tmp_path):
     """A function (folder, trains=True, **flags) -> Trainer of a run there."""
 
-    def begin_run(name, trains=True, **changes):
+    def load_in(name, trains=True, **changes):
         config = create_config(
             tmp_path / name,
             train_batch_size=4,
@@ -32,7 +33,7 @@ def begin(tmp_path):
             **changes,
         )
         start = create_start(config, SMALL)
-        plan = beginning.Plan(
+        plan = RunPlan(
             create_model=lambda config, **options: modeling.BertClassifier(
                 config, 2, **options
             ),
@@ -41,11 +42,11 @@ def begin(tmp_path):
             settings={},
             dev_set_checksum=7,
         )
-        return beginning.begin_run(
+        return trainer_setup.load_trainer(
             start, RunFolder.open(start), plan, teacher=None
         )
 
-    return begin_run
+    return load_in
 
 
 def weights_of(trainer):
@@ -55,36 +56,36 @@ def weights_of(trainer):
     }
 
 
-def test_a_run_without_weights_begins_with_those_of_the_seed(begin):
-    first = weights_of(begin("a", seed=1))
-    np.testing.assert_equal(weights_of(begin("b", seed=1)), first)
-    other = weights_of(begin("c", seed=2))
+def test_a_run_without_weights_begins_with_those_of_the_seed(load):
+    first = weights_of(load("a", seed=1))
+    np.testing.assert_equal(weights_of(load("b", seed=1)), first)
+    other = weights_of(load("c", seed=2))
     name = "bert/embeddings/word_embeddings"
     assert not np.array_equal(other[name], first[name])
 
 
-def test_a_resumed_run_starts_from_its_last_step(begin, tmp_path):
-    trainer = begin("run")
+def test_a_resumed_run_starts_from_its_last_step(load, tmp_path):
+    trainer = load("run")
     assert trainer.run_weights.global_step == 0
     start = create_start(trainer.config, SMALL, load_tokenizer())
     splits = write_splits(ToyTask(start), tmp_path / "records")
     trainer.fit(splits["train"].records, 3)
-    again = begin("run")
+    again = load("run")
     assert again.run_weights.global_step == 3
     np.testing.assert_equal(weights_of(again), weights_of(trainer))
 
 
-def test_the_history_marks_scores_with_the_dev_set_of_the_plan(begin, tmp_path):
-    trainer = begin("run", trains=False)
-    ending.evaluate_at_the_end(trainer, lambda trainer: {"accuracy": 0.5})
+def test_the_history_marks_scores_with_the_dev_set_of_the_plan(load, tmp_path):
+    trainer = load("run", trains=False)
+    last_steps.evaluate_at_the_end(trainer, lambda trainer: {"accuracy": 0.5})
     (line,) = history.read_history(tmp_path / "run" / history.HISTORY_FILE)
     assert line["metrics"] == {"accuracy": 0.5}
     assert line["dev_set"] == 7
 
 
 @pytest.mark.parametrize("num_blocks", [0, 1])
-def test_frozen_blocks_and_the_embeddings_are_not_trained(begin, num_blocks):
-    model = begin("run", freeze_layers=num_blocks).model
+def test_frozen_blocks_and_the_embeddings_are_not_trained(load, num_blocks):
+    model = load("run", freeze_layers=num_blocks).model
     frozen = {
         "/".join(name.split("/")[:3])
         for name, variable in modeling.named_variables(model).items()
@@ -100,6 +101,6 @@ def test_frozen_blocks_and_the_embeddings_are_not_trained(begin, num_blocks):
     assert frozen == expected
 
 
-def test_a_command_that_does_not_train_has_no_train_step(begin):
-    assert begin("run", trains=False).train_step is None
-    assert begin("other").train_step is not None
+def test_a_command_that_does_not_train_has_no_train_step(load):
+    assert load("run", trains=False).train_step is None
+    assert load("other").train_step is not None

@@ -10,10 +10,10 @@ from command_line import config_values
 from data.io import feature_specs, tfrecords
 from tests.support import models, script_runner
 from tests.support.two_weights import create_trainer
-from training.pretraining import pretraining_evaluation
-from training.pretraining_config import (
+from training.config.pretraining_config import (
     PretrainingConfig,
 )
+from training.pretraining import evaluation
 
 
 @pytest.fixture(scope="module")
@@ -40,10 +40,10 @@ def create_evaluation(path, tmp_path):
         max_eval_steps=2,
     )
     return functools.partial(
-        pretraining_evaluation.create_evaluation,
+        evaluation.create_pretraining_evaluation,
         config,
         tfrecords.Records([path], feature_specs.pretraining_features(128, 20)),
-        pretraining_evaluation.MaskedCounts(),
+        evaluation.MaskedCounts(),
     )
 
 
@@ -62,7 +62,7 @@ def trainer(tmp_path):
 def traces(monkeypatch):
     """List with an entry for each time that the metrics are traced."""
     traces = []
-    metrics_of = pretraining_evaluation.pretraining_metrics
+    metrics_of = evaluation.pretraining_metrics
 
     @functools.wraps(metrics_of)
     def traced_metrics(*arguments, **options):
@@ -70,9 +70,7 @@ def traces(monkeypatch):
         traces.append(traced)
         return traced
 
-    monkeypatch.setattr(
-        pretraining_evaluation, "pretraining_metrics", traced_metrics
-    )
+    monkeypatch.setattr(evaluation, "pretraining_metrics", traced_metrics)
     return traces
 
 
@@ -112,7 +110,7 @@ def test_a_new_graph_computes_the_same_bits(create_evaluation, trainer, traces):
 
 
 def test_a_guess_is_the_most_frequent_masked_word():
-    counts = pretraining_evaluation.MaskedCounts()
+    counts = evaluation.MaskedCounts()
     assert counts.guess_accuracy == 0
     for ids, weights in (
         ([[5, 5], [7, 0]], [[1, 1], [1, 0]]),

@@ -10,18 +10,18 @@ from model_folders.recorded_sets import (
     RECORDED_SETS,
     RecordedSet,
 )
-from training import beginning
+from training.config.training_config import NumSteps
+from training.flow.run_plan import RunPlan
 from training.run import resuming
 from training.run.fingerprints import fingerprint_files, settings_of_start
 from training.sets import dev_set_rule, trained_rows
 from training.sets.splits import create_recorded_sets, dev_set_checksum
 from training.task import ExampleT, OriginT, OutputsT, Split, Splits, Task
-from training.training_config import NumSteps
 
 
-def create_plan(
+def create_fine_tuning_plan(
     task: Task[ExampleT, OriginT, OutputsT], splits: Splits[ExampleT, OriginT]
-) -> beginning.Plan:
+) -> RunPlan:
     """Checks the rows of the splits, and plans what to do with them.
 
     Raises:
@@ -39,14 +39,14 @@ def create_plan(
     num_steps = _find_num_steps(task, splits)
     settings_to_record = start.recorded_settings
     if "train" in splits:
-        settings = list_settings(task, splits["train"], sets)
+        settings = list_fine_tuning_settings(task, splits["train"], sets)
         trained_rows.check_train_set(start, sets, settings["train_records"])
         resuming.check_resumed(task.config, start.preset, settings)
         settings_to_record = resuming.settings_to_record(
             task.config, start.preset, settings
         )
     network: Mapping[str, Any] = task.config.network
-    return beginning.Plan(
+    return RunPlan(
         create_model=functools.partial(task.create_model, **network),
         loss=task.loss,
         num_steps=num_steps,
@@ -74,7 +74,7 @@ def _find_num_steps(
     return task.config.num_steps(train_set.num_records)
 
 
-def list_settings(
+def list_fine_tuning_settings(
     task: Task[ExampleT, OriginT, OutputsT],
     train_set: Split[ExampleT, OriginT],
     sets: Mapping[str, RecordedSet],

@@ -11,9 +11,9 @@ from data.io import tfrecords
 from model_folders.results import Scores
 from modeling.base_loss import add_terms
 from modeling.tensors import Tensor
+from training.config.pretraining_config import PretrainingConfig
 from training.loop.best_step import evaluate_once_per_step
 from training.loop.trainer import Evaluate, Trainer
-from training.pretraining_config import PretrainingConfig
 
 
 class MaskedCounts:
@@ -37,7 +37,7 @@ class MaskedCounts:
         return float(self._counts.max() / total) if total else 0.0
 
 
-def create_evaluation(
+def create_pretraining_evaluation(
     config: PretrainingConfig,
     records: tfrecords.Records,
     counts: MaskedCounts,

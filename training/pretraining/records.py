@@ -10,8 +10,8 @@ from data.io.records import count_records
 from data.io.text_files import expand_patterns
 from data.pretraining.dynamic_masking import DynamicMasking
 from data.pretraining.pretraining_options import MaskingOptions
-from training.pretraining_config import PretrainingConfig
-from training.start import StartingPoint
+from training.config.pretraining_config import PretrainingConfig
+from training.start.starting_point import StartingPoint
 
 
 class PretrainingRecords(NamedTuple):

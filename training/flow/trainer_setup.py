@@ -1,11 +1,9 @@
-"""The first steps of both flows: they begin or resume a run.
+"""Creates the model and the Trainer of a run, and loads their weights.
 
-`train_and_evaluate` in loop/best_step.py then trains, and ending.py has the
-steps after the training.
+`train_and_evaluate` in loop/best_step.py then trains, and last_steps.py has
+the steps after the training.
 """
 
-import dataclasses
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import keras
@@ -13,9 +11,10 @@ import tensorflow as tf
 
 import modeling
 from command_line.groups import PRECISIONS
-from model_folders.model_entries import TrainingSettings
 from modeling.base_loss import BatchLoss, Loss
-from training import run_export
+from training.config.training_config import NumSteps, TrainingConfig
+from training.flow import run_export
+from training.flow.run_plan import RunPlan
 from training.loop import devices
 from training.loop.batch_gradients import Trainable
 from training.loop.train_step import TrainStep
@@ -23,54 +22,27 @@ from training.loop.trainer import Trainer
 from training.optimizers import optimization
 from training.optimizers.adamw import TrainingOptimizer
 from training.run.run_folder import RunFolder
-from training.start import StartingPoint
-from training.task import CreateModel
-from training.training_config import NumSteps, TrainingConfig
+from training.start.starting_point import StartingPoint
 
 if TYPE_CHECKING:
     from modeling.base_task_model import TaskModel
 
 
-@dataclasses.dataclass(frozen=True)
-class Plan:
-    """The plan of a command, made before its model exists.
-
-    Attributes:
-        create_model: creates the task's model.
-        loss: the task's loss.
-        num_steps: numbers of the steps, None without training.
-        settings: result of `resuming.settings_to_record`.
-        dev_set_checksum: checksum of the dev set.
-        output_names: lists of possible names of the model's outputs, empty if
-            the outputs are not labels.
-        prefers_best: whether a command that does not train evaluates the best
-            step, and not the newest checkpoint.
-        writes_scores: whether the scores are those of the run, so that files
-            contain them.
-    """
-
-    create_model: CreateModel
-    loss: Loss[Any]
-    num_steps: NumSteps | None
-    settings: TrainingSettings
-    dev_set_checksum: int
-    output_names: Sequence[Sequence[str]] = ()
-    prefers_best: bool = False
-    writes_scores: bool = True
-
-
-def begin_run(
+def load_trainer(
     start: StartingPoint[TrainingConfig],
     run_folder: RunFolder,
-    plan: Plan,
+    plan: RunPlan,
     teacher: "TaskModel | None",
 ) -> Trainer:
-    """Begins or resumes a run: its folder, its model and the model's weights.
+    """Creates the model and the Trainer of a run, and loads their weights.
+
+    The weights are those of the run if it is resumed, and else those that it
+    starts from.
 
     Args:
         start: what the run starts from.
         run_folder: folder of the run.
-        plan: what the command trains and evaluates.
+        plan: what the command trains, evaluates and records.
         teacher: the teacher to learn from, None without a teacher.
 
     Returns:
@@ -83,9 +55,7 @@ def begin_run(
     """
     run_folder.record(plan.settings, plan.dev_set_checksum)
     set_seed_and_precision(start.config)
-    trainer = create_trainer(
-        start, run_folder, plan.create_model, plan.loss, plan.num_steps, teacher
-    )
+    trainer = create_trainer(start, run_folder, plan, teacher)
     run_export.check_model(start.config, trainer.model)
     # See there for the order in which weights are looked for.
     trainer.run_weights.restore_or_load(plan.output_names, plan.prefers_best)
@@ -104,9 +74,7 @@ def set_seed_and_precision(config: TrainingConfig) -> None:
 def create_trainer(
     start: StartingPoint[TrainingConfig],
     run_folder: RunFolder,
-    create_model: CreateModel,
-    loss: Loss[Any],
-    num_steps: NumSteps | None,
+    plan: RunPlan,
     teacher: "TaskModel | None" = None,
 ) -> Trainer:
     """Creates a model with random weights, and the Trainer of its run.
@@ -116,9 +84,7 @@ def create_trainer(
     Args:
         start: what the run starts from.
         run_folder: folder of the run.
-        create_model: creates the task's model.
-        loss: the task's loss.
-        num_steps: numbers of the steps, None without training.
+        plan: creates the task's model, and says how many steps to train it.
         teacher: the teacher to learn from, None without a teacher.
 
     Raises:
@@ -128,7 +94,7 @@ def create_trainer(
     strategy = devices.connect_devices(config.devices)
     train_step = None
     with strategy.scope():
-        model = create_model(
+        model = plan.create_model(
             start.bert_config,
             use_one_hot_embeddings=config.devices.is_tpu,
             gradient_checkpointing=config.training.gradient_checkpointing,
@@ -136,10 +102,12 @@ def create_trainer(
             seed=config.training.seed,
         )
         model.build()
-        if num_steps:
+        if plan.num_steps:
             _freeze_blocks(model, config.training.freeze_layers)
-            optimizer = _create_optimizer(start, num_steps)
-            trained, batch_loss = _with_teacher(start, model, loss, teacher)
+            optimizer = _create_optimizer(start, plan.num_steps)
+            trained, batch_loss = _with_teacher(
+                start, model, plan.loss, teacher
+            )
             train_step = TrainStep(
                 model=trained,
                 loss=batch_loss,

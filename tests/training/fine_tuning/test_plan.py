@@ -7,13 +7,13 @@ from model_folders.recorded_sets import RECORDED_SETS, RecordedSet
 from tests.support.models import TINY
 from tests.support.tasks.run_settings import begin_run, touch_checkpoint
 from tests.support.tasks.toy_task import ToyTask, create_run, parse_flags
-from training.fine_tuning.fine_tuning_plan import (
-    create_plan,
-    list_settings,
+from training.config.training_config import NumSteps
+from training.fine_tuning.plan import (
+    create_fine_tuning_plan,
+    list_fine_tuning_settings,
 )
 from training.sets.splits import write_splits
-from training.start import read_start
-from training.training_config import NumSteps
+from training.start.starting_point import read_start
 
 
 class LabeledTask(ToyTask):
@@ -61,7 +61,7 @@ def read_task(folder, task_class=LabeledTask, do_train=True, **flags):
 )
 def test_the_steps_are_those_of_the_records(tmp_path, epochs, warmup, expected):
     """An epoch of 12 records is 3 batches of 4."""
-    plan = create_plan(
+    plan = create_fine_tuning_plan(
         *read_task(tmp_path, num_train_epochs=epochs, warmup_proportion=warmup)
     )
     assert plan.num_steps == expected
@@ -70,21 +70,23 @@ def test_the_steps_are_those_of_the_records(tmp_path, epochs, warmup, expected):
 def test_the_steps_of_a_task_that_counts_examples_are_those_of_examples(
     tmp_path,
 ):
-    plan = create_plan(*read_task(tmp_path, TwoRecordsTask, num_train_epochs=1))
+    plan = create_fine_tuning_plan(
+        *read_task(tmp_path, TwoRecordsTask, num_train_epochs=1)
+    )
     assert plan.num_steps.training == 3
 
 
 def test_a_training_shorter_than_one_step_is_refused(tmp_path):
     task, splits = read_task(tmp_path, num_train_epochs=0.1)
     with pytest.raises(ValueError, match="--num_train_epochs"):
-        create_plan(task, splits)
+        create_fine_tuning_plan(task, splits)
 
 
 @pytest.fixture
 def begun(tmp_path):
     """(folder of a run that wrote a checkpoint, the settings of its plan)."""
     task, splits = read_task(tmp_path)
-    plan = create_plan(task, splits)
+    plan = create_fine_tuning_plan(task, splits)
     model = modeling.BertClassifier(modeling.BertConfig(**TINY), 2)
     begin_run(task.config, model, plan.settings)
     touch_checkpoint(tmp_path / "run")
@@ -93,13 +95,17 @@ def begun(tmp_path):
 
 def test_a_command_that_does_not_train_has_no_steps(begun):
     folder, _ = begun
-    plan = create_plan(*read_task(folder, do_train=False, do_eval=True))
+    plan = create_fine_tuning_plan(
+        *read_task(folder, do_train=False, do_eval=True)
+    )
     assert plan.num_steps is None
 
 
 def test_a_command_that_does_not_train_keeps_the_settings(begun):
     folder, settings = begun
-    plan = create_plan(*read_task(folder, do_train=False, do_eval=True))
+    plan = create_fine_tuning_plan(
+        *read_task(folder, do_train=False, do_eval=True)
+    )
     records = settings["train_records"]
     assert plan.settings["train_records"] == [[*record] for record in records]
 
@@ -107,7 +113,7 @@ def test_a_command_that_does_not_train_keeps_the_settings(begun):
 def test_a_resume_on_other_examples_is_refused(begun):
     folder, _ = begun
     with pytest.raises(ValueError, match="data/train has changed"):
-        create_plan(*read_task(folder, OtherExamplesTask))
+        create_fine_tuning_plan(*read_task(folder, OtherExamplesTask))
 
 
 TRAIN_SET = RecordedSet("train", "train.csv", 12, 5)
@@ -116,7 +122,9 @@ TRAIN_SET = RecordedSet("train", "train.csv", 12, 5)
 def settings_of(folder, task_class=LabeledTask, **flags):
     """Returns the settings of a training on TRAIN_SET."""
     task, splits = read_task(folder, task_class, **flags)
-    return list_settings(task, splits["train"], {"train": TRAIN_SET})
+    return list_fine_tuning_settings(
+        task, splits["train"], {"train": TRAIN_SET}
+    )
 
 
 def test_the_settings_include_those_of_the_task(tmp_path):

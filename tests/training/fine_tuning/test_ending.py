@@ -12,11 +12,12 @@ from tests.support.tasks.toy_task import (
     create_start,
     load_tokenizer,
 )
-from training import beginning
-from training.fine_tuning.fine_tuning_end import (
+from training.fine_tuning.ending import (
     finish_without_scores,
     warn_of_never_found,
 )
+from training.flow import trainer_setup
+from training.flow.run_plan import RunPlan
 from training.run.run_folder import RunFolder
 
 
@@ -69,7 +70,7 @@ def finish(tmp_path):
         )
         start = create_start(config, SMALL, load_tokenizer())
         task = ToyTask(dataclasses.replace(start, set_by_user=frozenset(given)))
-        plan = beginning.Plan(
+        plan = RunPlan(
             create_model=lambda config, **options: modeling.BertClassifier(
                 config, 2, **options
             ),
@@ -79,7 +80,7 @@ def finish(tmp_path):
             dev_set_checksum=7,
         )
         run_folder = RunFolder.open(task.start)
-        trainer = beginning.begin_run(
+        trainer = trainer_setup.load_trainer(
             task.start, run_folder, plan, teacher=None
         )
         finish_without_scores(task, trainer, {}, {"accuracy": 0.25})

@@ -14,11 +14,12 @@ from files import atomic
 from model_folders import kinds, new_folders
 from model_folders.cards import cards
 from modeling.base_task_model import TaskModel
-from training import export_scores
+from training.config.pretraining_config import PretrainingConfig
+from training.config.training_config import TrainingConfig
+from training.flow import export_scores
 from training.loop.trainer import Trainer
-from training.pretraining_config import PretrainingConfig
 from training.sets.splits import splits_of
-from training.start import StartingPoint
+from training.start.starting_point import StartingPoint
 from training.task import (
     ExampleT,
     OriginT,
@@ -26,7 +27,6 @@ from training.task import (
     Splits,
     Task,
 )
-from training.training_config import TrainingConfig
 
 
 def export_pretrainer(
