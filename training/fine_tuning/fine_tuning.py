@@ -18,7 +18,8 @@ from training.loop import devices, stopping
 from training.loop.best_step import BestStepRule, train_and_evaluate
 from training.loop.trainer import Evaluate, Trainer
 from training.run.run_folder import RunFolder
-from training.sets.splits import write_splits
+from training.sets.splits import create_recorded_sets, write_splits
+from training.sets.trained_rows import check_dev_set
 from training.start import checks
 from training.start.teacher import load_teacher
 from training.task import ExampleT, OriginT, OutputsT, Split, Task
@@ -48,7 +49,9 @@ def run(task: Task[ExampleT, OriginT, OutputsT]) -> None:
     )
     run_folder = RunFolder.open(task.start, task.labels)
     splits = write_splits(task, run_folder.state_folder)
-    plan = create_fine_tuning_plan(task, splits)
+    sets = create_recorded_sets(task.config, splits)
+    check_dev_set(task.start, sets)
+    plan = create_fine_tuning_plan(task, splits, sets)
     trainer = load_trainer(task.start, run_folder, plan, teacher)
     first_step = trainer.run_weights.global_step
     evaluate = create_fine_tuning_evaluation(task, splits)

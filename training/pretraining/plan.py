@@ -41,21 +41,13 @@ def create_pretraining_plan(
     dev_set: list[Fingerprint] = []
     if config.pretraining.eval_input_file:
         dev_set = record_files.identify_files(records.eval.files)
-    settings_to_record = start.recorded_settings
-    if config.training.do_train:
-        settings = list_pretraining_settings(start, records.train, dev_set)
-        _check_same_records(start, settings)
-        resuming.check_resumed(config, start.preset, settings)
-        settings_to_record = resuming.settings_to_record(
-            config, start.preset, settings
-        )
     return RunPlan(
         create_model=functools.partial(
             modeling.BertPretrainer, left_to_right=config.training.left_to_right
         ),
         loss=modeling.PretrainingLoss(config.pretraining.next_sentence),
         num_steps=_find_num_steps(config),
-        settings=settings_to_record,
+        settings=_find_settings_to_record(start, records.train, dev_set),
         dev_set_checksum=_records_checksum(config, dev_set),
     )
 
@@ -66,6 +58,26 @@ def _find_num_steps(config: PretrainingConfig) -> NumSteps | None:
         return None
     flags = config.pretraining
     return NumSteps(flags.num_train_steps, flags.num_warmup_steps)
+
+
+def _find_settings_to_record(
+    start: StartingPoint[PretrainingConfig],
+    records: tfrecords.Records,
+    dev_set: list[Fingerprint],
+) -> TrainingSettings:
+    """Returns the settings for model.json: those of the weights' training.
+
+    Raises:
+        ValueError: the run in --output_dir began with other settings or
+            records.
+    """
+    config = start.config
+    if not config.training.do_train:
+        return start.recorded_settings
+    settings = list_pretraining_settings(start, records, dev_set)
+    _check_same_records(start, settings)
+    resuming.check_resumed(config, start.preset, settings)
+    return resuming.settings_to_record(config, start.preset, settings)
 
 
 def list_pretraining_settings(

@@ -12,7 +12,7 @@ from training.fine_tuning.plan import (
     create_fine_tuning_plan,
     list_fine_tuning_settings,
 )
-from training.sets.splits import write_splits
+from training.sets.splits import create_recorded_sets, write_splits
 from training.start.starting_point import read_start
 
 
@@ -52,6 +52,12 @@ def read_task(folder, task_class=LabeledTask, do_train=True, **flags):
     return task, write_splits(task, folder / "records")
 
 
+def create_plan(task, splits):
+    """Returns the plan of a command on the splits of a task."""
+    sets = create_recorded_sets(task.config, splits)
+    return create_fine_tuning_plan(task, splits, sets)
+
+
 @pytest.mark.parametrize(
     ("epochs", "warmup", "expected"),
     [
@@ -61,7 +67,7 @@ def read_task(folder, task_class=LabeledTask, do_train=True, **flags):
 )
 def test_the_steps_are_those_of_the_records(tmp_path, epochs, warmup, expected):
     """An epoch of 12 records is 3 batches of 4."""
-    plan = create_fine_tuning_plan(
+    plan = create_plan(
         *read_task(tmp_path, num_train_epochs=epochs, warmup_proportion=warmup)
     )
     assert plan.num_steps == expected
@@ -70,23 +76,21 @@ def test_the_steps_are_those_of_the_records(tmp_path, epochs, warmup, expected):
 def test_the_steps_of_a_task_that_counts_examples_are_those_of_examples(
     tmp_path,
 ):
-    plan = create_fine_tuning_plan(
-        *read_task(tmp_path, TwoRecordsTask, num_train_epochs=1)
-    )
+    plan = create_plan(*read_task(tmp_path, TwoRecordsTask, num_train_epochs=1))
     assert plan.num_steps.training == 3
 
 
 def test_a_training_shorter_than_one_step_is_refused(tmp_path):
     task, splits = read_task(tmp_path, num_train_epochs=0.1)
     with pytest.raises(ValueError, match="--num_train_epochs"):
-        create_fine_tuning_plan(task, splits)
+        create_plan(task, splits)
 
 
 @pytest.fixture
 def begun(tmp_path):
     """(folder of a run that wrote a checkpoint, the settings of its plan)."""
     task, splits = read_task(tmp_path)
-    plan = create_fine_tuning_plan(task, splits)
+    plan = create_plan(task, splits)
     model = modeling.BertClassifier(modeling.BertConfig(**TINY), 2)
     begin_run(task.config, model, plan.settings)
     touch_checkpoint(tmp_path / "run")
@@ -95,17 +99,13 @@ def begun(tmp_path):
 
 def test_a_command_that_does_not_train_has_no_steps(begun):
     folder, _ = begun
-    plan = create_fine_tuning_plan(
-        *read_task(folder, do_train=False, do_eval=True)
-    )
+    plan = create_plan(*read_task(folder, do_train=False, do_eval=True))
     assert plan.num_steps is None
 
 
 def test_a_command_that_does_not_train_keeps_the_settings(begun):
     folder, settings = begun
-    plan = create_fine_tuning_plan(
-        *read_task(folder, do_train=False, do_eval=True)
-    )
+    plan = create_plan(*read_task(folder, do_train=False, do_eval=True))
     records = settings["train_records"]
     assert plan.settings["train_records"] == [[*record] for record in records]
 
@@ -113,7 +113,7 @@ def test_a_command_that_does_not_train_keeps_the_settings(begun):
 def test_a_resume_on_other_examples_is_refused(begun):
     folder, _ = begun
     with pytest.raises(ValueError, match="data/train has changed"):
-        create_fine_tuning_plan(*read_task(folder, OtherExamplesTask))
+        create_plan(*read_task(folder, OtherExamplesTask))
 
 
 TRAIN_SET = RecordedSet("train", "train.csv", 12, 5)
