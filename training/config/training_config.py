@@ -199,7 +199,7 @@ class DistillationFlags:
 
     @property
     def initial_blocks(self) -> list[int] | None:
-        """Numbers of the blocks in --init_layers, None without the flag."""
+        """Indices of the blocks in --init_layers, None without the flag."""
         if self.init_layers is None:
             return None
         return [int(layer) for layer in self.init_layers]

@@ -90,7 +90,12 @@ def settings_to_record(
 
     For example, {"flags": {"learning_rate": 5e-05, ...}, "input_file": [...]}
     in pretraining. A resumed run keeps settings that this command does not
-    know. The arguments are those of `check_resumed`.
+    know.
+
+    Args:
+        config: the flags of the command.
+        preset: Preset of the weights, None for random weights.
+        settings: JSON-serializable dict of settings, besides the flags.
     """
     current = _with_flags(config, settings)
     if preset and preset.is_own_run:

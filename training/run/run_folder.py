@@ -99,7 +99,10 @@ class RunFolder:
     ) -> Self:
         """Opens the folder of a new or an earlier run, and reads its history.
 
-        The arguments are those of the class.
+        Args:
+            start: what the run starts from.
+            labels: names of the model's outputs, in order. None = write no
+                labels.txt.
 
         Raises:
             ValueError: a line of the history is malformed.

@@ -91,7 +91,7 @@ def _check_is_of_task(
         start: start of the run of the student.
         preset: Preset of the teacher.
         bert_config: configuration of the teacher.
-        output_mode: as in `load_teacher`.
+        output_mode: kind of the task's outputs, None if there is one only.
 
     Raises:
         ValueError: the tokenizer, the vocabulary or the head is another one.
