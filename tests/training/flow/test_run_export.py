@@ -1,56 +1,13 @@
-"""An export that scores lower than its model is not written.
-
-training/flow/export_scores.py compares them, and training/flow/run_export.py
-writes the export.
-tests/scripts/test_run_ner.py tests it with a model whose int8 is really worse.
-"""
-
-import types
+"""The export of a run replaces an earlier one only if it is as good."""
 
 import pytest
 
+import modeling
 from model_folders import new_folders
+from tests.support import models
 from tests.support.script_runner import read_results, snapshot
 from tests.support.tasks import toy_task
-from training.flow import export_scores
-
-SPLITS = [types.SimpleNamespace(name="eval")]
-NAN = float("nan")
-
-
-def check(folder, score, expected=0.9, **flags):
-    """Compares the score of a LiteRT file with a model's."""
-    flags |= {"export_dir": f"{folder}/export", "export_format": "litert"}
-    config = toy_task.create_config(folder, **flags)
-    start = toy_task.create_start(config, None, toy_task.load_tokenizer())
-    task = toy_task.ToyTask(start)
-    export_scores.check_export_scores(
-        task, SPLITS, {"accuracy": expected}, {"litert_accuracy": score}
-    )
-
-
-@pytest.mark.parametrize(
-    ("score", "max_loss"),
-    [(0.894, 0.5), (0.0, 0.5), (0.8999, 0.0), (NAN, 0.5), (NAN, 100.0)],
-)
-def test_a_worse_export_is_refused(tmp_path, score, max_loss):
-    says = rf"litert file scores accuracy = {score:.4f} .* model's 0\.9000"
-    with pytest.raises(ValueError, match=says):
-        check(tmp_path, score, max_export_loss=max_loss)
-
-
-@pytest.mark.parametrize(
-    ("score", "max_loss"),
-    [(0.9, 0.0), (0.91, 0.0), (0.896, 0.5), (0.895, 0.5), (0.0, 100.0)],
-)
-def test_an_export_as_good_as_the_flag_asks_is_accepted(
-    tmp_path, score, max_loss
-):
-    check(tmp_path, score, max_export_loss=max_loss)
-
-
-def test_without_a_score_of_the_model_nothing_is_refused(tmp_path):
-    check(tmp_path, 0.1, expected=NAN)
+from training.flow import run_export
 
 
 class WorseExport(toy_task.ToyTask):
@@ -90,14 +47,17 @@ def test_a_worse_export_replaces_nothing(tmp_path):
     assert scores["saved_model_accuracy"] == 0.8
 
 
-@pytest.mark.parametrize("score", [0.01, NAN])
-def test_rounding_is_named_where_nobody_quantized(score, tmp_path):
-    with pytest.raises(ValueError, match="nearly the same for all") as error:
-        check(tmp_path, score)
-    assert "--quantize" not in str(error.value)
-    assert "--max_export_loss" in str(error.value)
+class UnknownModel(modeling.BertClassifier):
+    """A model of a class of which no signatures are defined."""
 
 
-def test_int8_is_named_where_it_was_asked_for(tmp_path):
-    with pytest.raises(ValueError, match="Export without --quantize, or"):
-        check(tmp_path, 0.01, quantize="int8")
+def test_a_model_without_signatures_is_refused_before_the_training(tmp_path):
+    config = toy_task.create_config(tmp_path, export_dir="export")
+    model = UnknownModel(models.SMALL, 2)
+    with pytest.raises(ValueError, match="no signatures are defined for a Unk"):
+        run_export.check_model(config, model)
+
+
+def test_a_model_without_signatures_may_train_without_an_export(tmp_path):
+    config = toy_task.create_config(tmp_path)
+    run_export.check_model(config, UnknownModel(models.SMALL, 2))
