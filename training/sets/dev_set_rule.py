@@ -7,6 +7,7 @@ weights of such a run then logs a warning, the first of the table in
 trained_rows.py. This module imports no TensorFlow.
 """
 
+import dataclasses
 from typing import NamedTuple
 
 from absl import logging
@@ -36,7 +37,7 @@ class _Overlap(NamedTuple):
     reason: str
 
 
-def add_dev_set_rule(
+def with_dev_set_rule(
     start: StartingPoint[DataFileConfigT], reader: SetReader[ExampleT, OptionsT]
 ) -> StartingPoint[DataFileConfigT]:
     """Returns the start with the rule for --data_file, if the flag is set.
@@ -56,9 +57,8 @@ def add_dev_set_rule(
             overlap.reason,
         )
     clean_fraction = overlap.clean_fraction if overlap else fraction
-    return start.with_dev_set_rule(
-        DevSetRule(RULE_VERSION, fraction, key, clean_fraction)
-    )
+    rule = DevSetRule(RULE_VERSION, fraction, key, clean_fraction)
+    return dataclasses.replace(start, dev_set_rule=rule)
 
 
 def find_rule_to_record(

@@ -13,7 +13,7 @@ from command_line import config_values
 from data.sets.set_reader import ExampleT, OptionsT, SetReader
 from data.text.tokenization import FullTokenizer
 from training.config.fine_tuning_config import DataFileConfigT
-from training.sets.dev_set_rule import add_dev_set_rule
+from training.sets.dev_set_rule import with_dev_set_rule
 from training.start.starting_point import StartingPoint
 
 # Number of steps that a run on few rows is to reach by repeating them.
@@ -48,7 +48,7 @@ def adapt_to_table(
         ValueError: the file is malformed.
         OSError: the file cannot be read.
     """
-    start = add_dev_set_rule(start, reader)
+    start = with_dev_set_rule(start, reader)
     return adapt_to_rows(start, reader) if may_set_flags else start
 
 

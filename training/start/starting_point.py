@@ -6,7 +6,7 @@ and passed on as a `StartingPoint`. This module imports no TensorFlow.
 
 import dataclasses
 from collections.abc import Mapping
-from typing import Generic, Self, TypeVar
+from typing import Generic, TypeVar
 
 import modeling
 from command_line import flags
@@ -74,10 +74,6 @@ class StartingPoint(Generic[TrainingConfigT_co]):
     def recorded_settings(self) -> TrainingSettings:
         """The settings that the run of the initial weights recorded, or {}."""
         return self.preset.recorded_settings if self.preset else {}
-
-    def with_dev_set_rule(self, dev_set_rule: DevSetRule) -> Self:
-        """Returns this start with the rule for --data_file."""
-        return dataclasses.replace(self, dev_set_rule=dev_set_rule)
 
 
 def read_start(

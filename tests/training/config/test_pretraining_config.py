@@ -53,8 +53,9 @@ def test_a_length_of_the_records_counts_as_set_by_the_user(adapt):
 
 @pytest.mark.parametrize("name", ["max_seq_length", "max_predictions_per_seq"])
 def test_a_flag_that_contradicts_masked_records_is_refused(adapt, name):
+    options = {name: 6}
     with pytest.raises(ValueError, match=rf"--{name}=6, but .*; set --{name}="):
-        adapt("masked", **{name: 6})
+        adapt("masked", **options)
 
 
 def test_a_flag_that_contradicts_unmasked_records_is_refused(adapt):

@@ -12,7 +12,7 @@ from tests.support.tasks.run_settings import begin_run
 from training.run.run_description import create_listed_files, create_model_json
 
 
-def write(folder, labels=None, **changes):
+def describe_encoder(folder, labels=None, **changes):
     """Writes the description of an encoder, as a run's start does."""
     bert_config = modeling.BertConfig(**models.TINY | changes)
     model = modeling.BertModel(bert_config)
@@ -21,44 +21,44 @@ def write(folder, labels=None, **changes):
 
 def test_files_of_a_run_without_a_checkpoint_are_replaced(tmp_path):
     """A run without one was killed before its first checkpoint."""
-    write(tmp_path)
-    write(tmp_path, num_attention_heads=1)
+    describe_encoder(tmp_path)
+    describe_encoder(tmp_path, num_attention_heads=1)
     config = json.loads((tmp_path / "bert_config.json").read_text())
     assert config["num_attention_heads"] == 1
 
 
 def test_files_of_a_run_with_a_checkpoint_stay(tmp_path):
-    write(tmp_path)
+    describe_encoder(tmp_path)
     (tmp_path / "model.ckpt-1.index").touch()
     with pytest.raises(ValueError, match=r"bert_config\.json"):
-        write(tmp_path, num_attention_heads=1)
+        describe_encoder(tmp_path, num_attention_heads=1)
 
 
 def test_a_users_own_labels_stay(tmp_path):
     (tmp_path / "labels.txt").write_text("no\nyes\n")
-    write(tmp_path, ["no", "yes"])
+    describe_encoder(tmp_path, ["no", "yes"])
     with pytest.raises(ValueError, match=r"labels\.txt"):
-        write(tmp_path, ["yes", "no"])
+        describe_encoder(tmp_path, ["yes", "no"])
 
 
 def test_a_users_own_configuration_stays(tmp_path):
     models.write_config(tmp_path / "bert_config.json")
-    write(tmp_path)
+    describe_encoder(tmp_path)
     with pytest.raises(ValueError, match=r"bert_config\.json"):
-        write(tmp_path, num_attention_heads=1)
+        describe_encoder(tmp_path, num_attention_heads=1)
 
 
 def test_a_users_own_description_stays(tmp_path):
     text = '{"version": 1, "mine": 2}'
     (tmp_path / model_json.MODEL_JSON_FILE).write_text(text)
     with pytest.raises(ValueError, match=r"model\.json"):
-        write(tmp_path)
+        describe_encoder(tmp_path)
     assert (tmp_path / model_json.MODEL_JSON_FILE).read_text() == text
 
 
 def test_a_description_lists_its_own_files(tmp_path):
     (tmp_path / "notes.txt").touch()
-    write(tmp_path, ["no", "yes"])
+    describe_encoder(tmp_path, ["no", "yes"])
     entries = json.loads((tmp_path / model_json.MODEL_JSON_FILE).read_text())
     assert entries["files"] == ["bert_config.json", "labels.txt"]
 
@@ -66,7 +66,7 @@ def test_a_description_lists_its_own_files(tmp_path):
 def test_a_configuration_with_more_entries_is_the_same(tmp_path):
     """Another program may have saved it."""
     path = models.write_config(tmp_path / "bert_config.json", mine=1)
-    write(tmp_path)
+    describe_encoder(tmp_path)
     assert json.loads(path.read_text())["mine"] == 1
 
 
