@@ -32,8 +32,8 @@ from data.text import token_windows, tokenization, tokenizer_loading
 from files.atomic import atomic_open
 from files.json_files import JsonObject
 from model_folders import hub, identity, presets
-from training.flag_completion import check_required
-from training.start import check_lengths
+from training.start.flag_completion import check_required
+from training.start.starting_point import check_lengths
 
 if TYPE_CHECKING:
     import tensorflow as tf

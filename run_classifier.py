@@ -12,7 +12,7 @@ import functools
 
 from command_line import cli, flags
 from training.sets.table_start import adapt_to_table
-from training.start import read_start
+from training.start.starting_point import read_start
 from training.tasks.classifier_config import ClassifierConfig
 from training.tasks.classifier_setup import (
     create_processors,

@@ -14,9 +14,9 @@ from command_line.flags import group
 from data.ner.ner_options import NerOptions
 from data.ner.ner_processor import NerProcessor
 from model_folders import kinds
-from training.fine_tuning_config import DataFileConfig
+from training.config.fine_tuning_config import DataFileConfig
 from training.sets.table_start import adapt_to_table
-from training.start import read_start
+from training.start.starting_point import read_start
 from training.tasks.ner import NerTask
 
 

@@ -11,8 +11,11 @@ newest checkpoint in --output_dir.
 import functools
 
 from command_line import cli, flags
-from training.pretraining_config import PretrainingConfig, adapt_to_records
-from training.start import read_start
+from training.config.pretraining_config import (
+    PretrainingConfig,
+    adapt_to_records,
+)
+from training.start.starting_point import read_start
 
 # The flags of the script, which training/pretraining/ reads too.
 Config = PretrainingConfig

@@ -20,13 +20,13 @@ from data.squad.squad_options import DecodingOptions, WindowOptions
 from data.squad.squad_processor import SquadProcessor
 from data.tables.layout_options import LayoutOptions
 from model_folders import kinds
-from training.fine_tuning_config import (
+from training.config.fine_tuning_config import (
     FineTuningConfig,
     FineTuningFlags,
 )
-from training.start import read_start
+from training.config.training_config import TrainingFlags
+from training.start.starting_point import read_start
 from training.tasks.squad import SquadTask
-from training.training_config import TrainingFlags
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

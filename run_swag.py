@@ -13,10 +13,10 @@ from command_line import cli, flags
 from command_line.flags import group, like
 from data.tables.layout_options import LayoutOptions
 from model_folders import kinds
-from training.fine_tuning_config import FineTuningConfig
-from training.start import read_start
+from training.config.fine_tuning_config import FineTuningConfig
+from training.config.training_config import OptimizerFlags
+from training.start.starting_point import read_start
 from training.tasks.swag import SwagTask
-from training.training_config import OptimizerFlags
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -147,9 +147,9 @@ def test_folders_of_weights_are_read_without_keras():
 TASKS = ("modeling.task_models", "modeling.losses", "modeling.heads")
 # {module of training: what it takes from the models and losses}.
 PRETRAINING_NAMES = {
-    "pretraining": {"BertPretrainer"},
-    "pretraining_plan": {"BertPretrainer", "PretrainingLoss"},
-    "pretraining_evaluation": {"PretrainingLoss"},
+    "pretraining/pretraining.py": {"BertPretrainer"},
+    "pretraining/plan.py": {"BertPretrainer", "PretrainingLoss"},
+    "pretraining/evaluation.py": {"PretrainingLoss"},
 }
 
 
@@ -177,7 +177,9 @@ def test_training_names_no_task_but_pretraining():
         for name in imported(path):
             assert not name.startswith(TASKS), path
             used.add(name.rpartition(".")[2])
-        allowed = PRETRAINING_NAMES.get(path.stem, set())
+        allowed = PRETRAINING_NAMES.get(
+            str(path.relative_to(ROOT / "training")), set()
+        )
         assert used & names == allowed, path
 
 

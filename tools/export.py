@@ -98,7 +98,7 @@ def load_model(preset: presets.Preset, model_class: str) -> "FeaturesModel":
         OSError: a file is missing or cannot be read.
     """
     # Import late, so that --help does not wait until TensorFlow is loaded.
-    from training import checks
+    from training.start import checks
 
     if model_class == kinds.ENCODER:
         preset.warn_of_pooling()

@@ -24,8 +24,8 @@ from data.arrays import FeatureArrays, FloatArray
 from data.text.tokenization import FullTokenizer
 from model_folders.model_entries import NO_SETTINGS, HeadSettings
 from model_folders.results import Scores
-from training.fine_tuning_config import FineTuningConfig
-from training.start import StartingPoint
+from training.config.fine_tuning_config import FineTuningConfig
+from training.start.starting_point import StartingPoint
 
 if TYPE_CHECKING:
     import tensorflow as tf

@@ -32,14 +32,15 @@ from modeling.base_model import FeaturesModel
 from modeling.base_task_model import TaskModel
 from modeling.tensors import Outputs
 from serving import engines
-from training import beginning, run_export
+from training.config.training_config import NumSteps
+from training.flow import run_export, trainer_setup
+from training.flow.run_plan import RunPlan
 from training.loop.train_step import TrainStep
 from training.run.run_folder import RunFolder
 from training.sets.splits import write_splits
-from training.start import StartingPoint, read_start
+from training.start.starting_point import StartingPoint, read_start
 from training.task import AnyTask, Split
 from training.tasks.classifier_setup import create_processors, create_task
-from training.training_config import NumSteps
 
 PACKAGES = ["tensorflow", "keras"]
 # Number of steps in which the learning rate falls to 0. It is so large that the
@@ -92,11 +93,15 @@ def training(
 
     `start` is the StartingPoint of a script.
     """
-    num_steps = NumSteps(NUM_TRAIN_STEPS, warmup=0)
-    beginning.set_seed_and_precision(start.config)
-    trainer = beginning.create_trainer(
-        start, RunFolder.open(start), create_model, loss, num_steps
+    trainer_setup.set_seed_and_precision(start.config)
+    plan = RunPlan(
+        create_model=create_model,
+        loss=loss,
+        num_steps=NumSteps(NUM_TRAIN_STEPS, warmup=0),
+        settings={},
+        dev_set_checksum=0,
     )
+    trainer = trainer_setup.create_trainer(start, RunFolder.open(start), plan)
     # Create the iterator here, so that each repeat continues with new batches.
     batches = iter(dataset)
     train_step = cast("TrainStep", trainer.train_step)
@@ -218,10 +223,15 @@ def export_task(spec: race.Spec) -> race.Work:
         "--export_dir={folder}/model"
     )
     start, task, run_folder, splits = open_mrpc(spec, command)
-    beginning.set_seed_and_precision(start.config)
-    trainer = beginning.create_trainer(
-        start, run_folder, task.create_model, task.loss, num_steps=None
+    trainer_setup.set_seed_and_precision(start.config)
+    plan = RunPlan(
+        create_model=task.create_model,
+        loss=task.loss,
+        num_steps=None,
+        settings={},
+        dev_set_checksum=0,
     )
+    trainer = trainer_setup.create_trainer(start, run_folder, plan)
     trainer.run_weights.restore_or_load()
     # No export of this untrained model is worse than these scores.
     scores = dict.fromkeys(task.metrics, 0.0)

@@ -22,14 +22,14 @@ from data.io.tfrecords import trim_padding
 from files.paths import StrPath
 from modeling.base_loss import BatchLoss
 from modeling.tensors import Features, Tensor
+from training.config.training_config import TrainingConfig, TrainingFlags
 from training.loop.callbacks import Callback, Logs
 from training.loop.train_step import TrainStep
 from training.loop.trainer import Trainer
 from training.optimizers import optimization
 from training.optimizers.adamw import TrainingOptimizer
 from training.run.run_folder import RunFolder
-from training.start import StartingPoint
-from training.training_config import TrainingConfig, TrainingFlags
+from training.start.starting_point import StartingPoint
 
 # {name: array [B, ...]}
 Batch: TypeAlias = Mapping[str, NDArray[Any]]

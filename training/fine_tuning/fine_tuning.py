@@ -6,19 +6,23 @@ This module does not depend on the task. A script passes its `Task` (task.py).
 import time
 
 from data.io import tfrecords
-from training import beginning, checks
-from training.fine_tuning import (
-    fine_tuning_end,
-    fine_tuning_evaluation,
-    fine_tuning_plan,
+from training.fine_tuning.ending import (
+    finish_fine_tuning,
+    finish_without_scores,
+    write_files,
 )
+from training.fine_tuning.evaluation import create_fine_tuning_evaluation
+from training.fine_tuning.plan import create_fine_tuning_plan
+from training.flow.trainer_setup import load_trainer
 from training.loop import devices, stopping
 from training.loop.best_step import BestStepRule, train_and_evaluate
 from training.loop.trainer import Evaluate, Trainer
 from training.run.run_folder import RunFolder
-from training.sets.splits import write_splits
+from training.sets.splits import create_recorded_sets, write_splits
+from training.sets.trained_rows import check_dev_set
+from training.start import checks
+from training.start.teacher import load_teacher
 from training.task import ExampleT, OriginT, OutputsT, Split, Task
-from training.teacher import load_teacher
 
 
 def run(task: Task[ExampleT, OriginT, OutputsT]) -> None:
@@ -45,10 +49,12 @@ def run(task: Task[ExampleT, OriginT, OutputsT]) -> None:
     )
     run_folder = RunFolder.open(task.start, task.labels)
     splits = write_splits(task, run_folder.state_folder)
-    plan = fine_tuning_plan.create_plan(task, splits)
-    trainer = beginning.begin_run(task.start, run_folder, plan, teacher)
+    sets = create_recorded_sets(task.config, splits)
+    check_dev_set(task.start, sets)
+    plan = create_fine_tuning_plan(task, splits, sets)
+    trainer = load_trainer(task.start, run_folder, plan, teacher)
     first_step = trainer.run_weights.global_step
-    evaluate = fine_tuning_evaluation.create_evaluation(task, splits)
+    evaluate = create_fine_tuning_evaluation(task, splits)
     records = [split.records for split in splits.values()]
     with tfrecords.naming_wrong_records(records):
         if plan.num_steps:
@@ -60,17 +66,11 @@ def run(task: Task[ExampleT, OriginT, OutputsT]) -> None:
                 evaluate,
             )
         if plan.writes_scores:
-            results = fine_tuning_end.write_files(
-                task, trainer, splits, evaluate
-            )
+            results = write_files(task, trainer, splits, evaluate)
             has_trained = trainer.run_weights.global_step != first_step
-            fine_tuning_end.finish_run(
-                task, trainer, results, began, has_trained
-            )
+            finish_fine_tuning(task, trainer, results, began, has_trained)
         else:
-            fine_tuning_end.finish_without_scores(
-                task, trainer, splits, evaluate(trainer)
-            )
+            finish_without_scores(task, trainer, splits, evaluate(trainer))
 
 
 def _train(

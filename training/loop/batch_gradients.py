@@ -182,7 +182,7 @@ def offset_seed(seed: Tensor, index: tf.Tensor) -> Tensor:
 
     Args:
         seed: seed of the step, or of the replica, int [2].
-        index: number of the replica, or number of the part times the number of
+        index: index of the replica, or index of the part times the number of
             replicas, int [].
 
     Returns:
@@ -209,7 +209,7 @@ def _take_part(
 
     Args:
         parts: result of `_split_batch`.
-        index: number of the part, int [].
+        index: index of the part, int [].
         features: features of the batch, whose static shapes `parts` has lost.
     """
     part: dict[str, tf.Tensor] = tf.nest.map_structure(

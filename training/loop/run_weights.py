@@ -6,12 +6,12 @@ from absl import logging
 
 import modeling
 from modeling.base_task_model import TaskModel
-from training import checks
+from training.config.training_config import TrainingConfig
 from training.loop import checkpoint_files
 from training.loop.checkpointing import Checkpointer
 from training.loop.train_step import TrainStep
 from training.run.run_folder import RunFolder
-from training.training_config import TrainingConfig
+from training.start import checks
 
 
 class RunWeights:

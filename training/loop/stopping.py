@@ -11,8 +11,8 @@ from absl import logging
 
 from command_line import signals
 from data.arrays import IntArray
+from training.config.training_config import TrainingFlags
 from training.loop.train_step import Outcome
-from training.training_config import TrainingFlags
 
 # Exit status of a run that a stop signal ended: EX_TEMPFAIL, "try again".
 INTERRUPTED_STATUS = 75

@@ -6,9 +6,9 @@ import time
 
 import tensorflow as tf
 
+from training.config.training_config import TrainingConfig
 from training.loop.callbacks import Callback, Logs
 from training.run.history import History
-from training.training_config import TrainingConfig
 
 
 class Summaries(Callback):

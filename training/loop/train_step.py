@@ -15,13 +15,13 @@ from keras.optimizers import LossScaleOptimizer
 from data.arrays import IntArray
 from modeling.base_loss import BatchLoss
 from modeling.tensors import Features, Tensor
+from training.config.training_config import TrainingFlags
 from training.loop.batch_gradients import (
     BatchGradients,
     Trainable,
     offset_seed,
 )
 from training.optimizers.adamw import TrainingOptimizer, loss_scale_of
-from training.training_config import TrainingFlags
 
 ValuesT = TypeVar("ValuesT")
 
@@ -115,17 +115,20 @@ class TrainStep:
         self._clip_norm = flags.clip_norm
         with self.strategy.scope():
             self._uses_default_strategy = not tf.distribute.has_strategy()
-        self._compute_gradients = BatchGradients(
+        batch_gradients = BatchGradients(
             model,
             loss,
             optimizer,
             num_parts=flags.gradient_accumulation_steps,
             num_replicas=self.strategy.num_replicas_in_sync,
-        ).compute
-        if jit_compile:
-            self._compute_gradients = tf.function(
-                self._compute_gradients, jit_compile=True, autograph=False
+        )
+        self._compute_gradients = (
+            tf.function(
+                batch_gradients.compute, jit_compile=True, autograph=False
             )
+            if jit_compile
+            else batch_gradients.compute
+        )
         self._compiled_step = tf.function(self._run_step, autograph=False)
         self._compiled_steps = tf.function(self._run_steps, autograph=False)
         with self.strategy.scope():

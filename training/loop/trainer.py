@@ -17,6 +17,7 @@ from data.io import tfrecords
 from model_folders.results import Scores
 from modeling.base_task_model import TaskModel
 from modeling.tensors import Features
+from training.config.training_config import TrainingConfig
 from training.loop import devices, stopping
 from training.loop.callbacks import Callback, Logs
 from training.loop.prediction import BatchPredictor
@@ -24,7 +25,6 @@ from training.loop.run_weights import RunWeights
 from training.loop.summaries import Summaries
 from training.loop.train_step import TrainStep
 from training.run.run_folder import RunFolder
-from training.training_config import TrainingConfig
 
 # A function (trainer) -> scores on the dev set.
 Evaluate: TypeAlias = "Callable[[Trainer], Scores]"
@@ -166,7 +166,6 @@ class Trainer(BatchPredictor):
         Returns whether a signal ended them.
         """
         config = self.config
-        save_interval = config.training.save_checkpoints_steps
         batches = iter(self._distribute(self.create_dataset(records)))
         skipped = stopping.SkippedSteps(config.training)
         saved_step = self.run_weights.global_step
@@ -184,9 +183,7 @@ class Trainer(BatchPredictor):
                 step = self.run_weights.global_step
                 if bar.is_due(step):
                     bar.update(step, **logs)
-                # Multiples of the interval since the last save.
-                num_due = step // save_interval - saved_step // save_interval
-                is_save_due = num_due > 0
+                is_save_due = self._is_save_due(saved_step)
                 with bar.paused():
                     reasons = self._run_callbacks(
                         callbacks, logs, stop, is_save_due
@@ -200,6 +197,16 @@ class Trainer(BatchPredictor):
                         saved_step = step
                 if ends:
                     return reasons.is_stopped
+
+    def _is_save_due(self, saved_step: int) -> bool:
+        """Returns whether --save_checkpoints_steps have passed since a save.
+
+        A save is due at each multiple of this number. A call may run several
+        steps and end after the multiple.
+        """
+        interval = self.config.training.save_checkpoints_steps
+        step = self.run_weights.global_step
+        return step // interval > saved_step // interval
 
     def _run_next_steps(
         self,

@@ -10,8 +10,8 @@ import keras
 import tensorflow as tf
 from absl import logging
 
+from training.config.training_config import OptimizerFlags, OptimizerName
 from training.optimizers.adamw import AdamWeightDecayOptimizer, LAMBOptimizer
-from training.training_config import OptimizerFlags, OptimizerName
 
 # LayerNorm's variables and all biases get no weight decay.
 EXCLUDE_FROM_WEIGHT_DECAY = ("LayerNorm", "layer_norm", "bias")

@@ -8,20 +8,23 @@ import modeling
 from data.io import tfrecords
 from model_folders import identity
 from model_folders.results import Scores
-from training import beginning, checks, ending
+from training.config.pretraining_config import PretrainingConfig
+from training.flow import last_steps
+from training.flow.trainer_setup import load_trainer
 from training.loop import devices, stopping
 from training.loop.best_step import BestStepRule, train_and_evaluate
 from training.loop.trainer import Evaluate, Trainer
-from training.pretraining import (
-    pretraining_end,
-    pretraining_evaluation,
-    pretraining_plan,
-    pretraining_records,
+from training.pretraining.ending import finish_pretraining
+from training.pretraining.evaluation import (
+    MaskedCounts,
+    create_pretraining_evaluation,
 )
-from training.pretraining_config import PretrainingConfig
+from training.pretraining.plan import create_pretraining_plan
+from training.pretraining.records import find_all_records
 from training.run.run_folder import RunFolder
-from training.start import StartingPoint
-from training.teacher import load_teacher
+from training.start import checks
+from training.start.starting_point import StartingPoint
+from training.start.teacher import load_teacher
 
 
 def run(start: StartingPoint[PretrainingConfig]) -> None:
@@ -43,19 +46,17 @@ def run(start: StartingPoint[PretrainingConfig]) -> None:
     _check_network(start)
     teacher = load_teacher(start, modeling.BertPretrainer)
     run_folder = RunFolder.open(start)
-    records = pretraining_records.find_all_records(start)
-    plan = pretraining_plan.create_plan(start, records)
-    trainer = beginning.begin_run(start, run_folder, plan, teacher)
-    counts = pretraining_evaluation.MaskedCounts()
-    evaluate = pretraining_evaluation.create_evaluation(
-        config, records.eval, counts
-    )
+    records = find_all_records(start)
+    plan = create_pretraining_plan(start, records)
+    trainer = load_trainer(start, run_folder, plan, teacher)
+    counts = MaskedCounts()
+    evaluate = create_pretraining_evaluation(config, records.eval, counts)
     results: Scores = {}
     with tfrecords.naming_wrong_records(records):
         if plan.num_steps:
             _train(config, trainer, records.train, evaluate)
         if config.training.do_eval:
-            results = ending.evaluate_at_the_end(trainer, evaluate)
+            results = last_steps.evaluate_at_the_end(trainer, evaluate)
     if config.export.export_dir or config.training.export_weights:
         # Export the best step's weights if this run saved them. Later commands
         # load the same weights from --output_dir.
@@ -63,7 +64,7 @@ def run(start: StartingPoint[PretrainingConfig]) -> None:
         logging.info("Exporting %s", trainer.run_weights.describe())
     if config.is_chief:
         # Only the chief writes files.
-        pretraining_end.finish_run(
+        finish_pretraining(
             start,
             trainer,
             results=results,

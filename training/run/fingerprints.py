@@ -12,8 +12,8 @@ from model_folders import identity, kerashub_files, presets
 from model_folders.model_entries import Fingerprint, TrainingSettings
 from model_folders.presets import Preset, folder_of
 from model_folders.weights import kerashub_weights
-from training.start import StartingPoint
-from training.training_config import TrainingConfig
+from training.config.training_config import TrainingConfig
+from training.start.starting_point import StartingPoint
 
 
 def settings_of_start(start: StartingPoint[TrainingConfig]) -> TrainingSettings:

@@ -35,7 +35,7 @@ from typing import (
 )
 
 from files import atomic, json_files
-from training.training_config import TrainingConfig
+from training.config.training_config import TrainingConfig
 
 if TYPE_CHECKING:
     import tensorflow as tf
@@ -106,6 +106,9 @@ class History:
         # time.monotonic() at which the training began, None while not training.
         self._started: float | None = None
         self._writer: tf.summary.SummaryWriter | None = None
+        self.best_step: int | None = None
+        # Hours of training before `_started`.
+        self._hours_before = 0.0
         self._lines = {(line["kind"], line["step"]): line for line in lines}
         saved = [step for kind, step in self._lines if kind == "checkpoint"]
         self.restore(max(saved, default=0))
@@ -114,7 +117,10 @@ class History:
     def read(cls, config: TrainingConfig, file: Path, events: Path) -> Self:
         """Reads the history of a run, which is empty without a file.
 
-        The arguments are those of the class.
+        Args:
+            config: flags of the run.
+            file: path of the file to read, and to write later.
+            events: folder of the files for TensorBoard.
 
         Raises:
             ValueError: a line of the file is malformed.
@@ -136,7 +142,7 @@ class History:
         Without a line of the checkpoint, the hours are unknown and count as 0.
         """
         line = self._lines.get(("checkpoint", step))
-        self.best_step: int | None = line.get("best_step") if line else None
+        self.best_step = line.get("best_step") if line else None
         self._hours_before = line.get("hours", 0.0) if line else 0.0
 
     @contextlib.contextmanager

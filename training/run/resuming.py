@@ -16,7 +16,7 @@ from model_folders.model_entries import TrainingSettings
 from model_folders.model_json import MODEL_JSON_FILE
 from model_folders.presets import Preset
 from model_folders.recorded_sets import DEV_SET_RULE, RECORDED_SETS
-from training.training_config import TrainingConfig
+from training.config.training_config import TrainingConfig
 
 # Roles of the flags that must not change when a run is resumed.
 _COMPARED_ROLES = (Role.IDENTITY, Role.HEAD, Role.TRAINING)
@@ -90,7 +90,12 @@ def settings_to_record(
 
     For example, {"flags": {"learning_rate": 5e-05, ...}, "input_file": [...]}
     in pretraining. A resumed run keeps settings that this command does not
-    know. The arguments are those of `check_resumed`.
+    know.
+
+    Args:
+        config: the flags of the command.
+        preset: Preset of the weights, None for random weights.
+        settings: JSON-serializable dict of settings, besides the flags.
     """
     current = _with_flags(config, settings)
     if preset and preset.is_own_run:

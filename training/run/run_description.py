@@ -24,9 +24,9 @@ from model_folders.model_entries import (
 )
 from model_folders.model_json import MODEL_JSON_FILE
 from model_folders.tokenizer_files import create_vocab_files
+from training.config.training_config import TrainingConfig
 from training.run.resuming import flag_values
-from training.start import StartingPoint
-from training.training_config import TrainingConfig
+from training.start.starting_point import StartingPoint
 
 if TYPE_CHECKING:
     from modeling.base_task_model import TaskModel

@@ -26,10 +26,10 @@ from model_folders.results import (
     EXPORT_RESULTS,
     format_results,
 )
+from training.config.training_config import TrainingConfig
 from training.run import history, run_description
 from training.run.history import History
-from training.start import StartingPoint
-from training.training_config import TrainingConfig
+from training.start.starting_point import StartingPoint
 
 if TYPE_CHECKING:
     from modeling.base_task_model import TaskModel
@@ -99,7 +99,10 @@ class RunFolder:
     ) -> Self:
         """Opens the folder of a new or an earlier run, and reads its history.
 
-        The arguments are those of the class.
+        Args:
+            start: what the run starts from.
+            labels: names of the model's outputs, in order. None = write no
+                labels.txt.
 
         Raises:
             ValueError: a line of the history is malformed.

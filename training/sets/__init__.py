@@ -12,7 +12,8 @@ the user made the sets. What keeps the dev set apart, in the order of a run:
    (`RecordedSet`). model_folders/recorded_sets.py defines both.
 3. The comparison. A later command that continues, evaluates or starts from the
    weights compares its own rule and sets with those that were recorded. It
-   stops, warns, or shows scores without writing them.
+   stops, warns, or shows scores without writing them: a table in
+   trained_rows.py says when.
 
 The modules, in the order in which a command calls them:
 

@@ -3,9 +3,11 @@
 The rule decides about a row by its texts, so a row is in the dev set of every
 command with the same --dev_fraction. A run that chose its sets in another way
 may have been trained on rows of this dev set. A command that starts from the
-weights of such a run then logs a warning. This module imports no TensorFlow.
+weights of such a run then logs a warning, the first of the table in
+trained_rows.py. This module imports no TensorFlow.
 """
 
+import dataclasses
 from typing import NamedTuple
 
 from absl import logging
@@ -14,12 +16,12 @@ from data.sets.file_processor import ExampleT, FileProcessor, OptionsT
 from data.tables.row_keys import RULE_VERSION
 from model_folders.presets import Preset
 from model_folders.recorded_sets import DevSetRule
-from training.fine_tuning_config import (
+from training.config.fine_tuning_config import (
     DataFileConfig,
     DataFileConfigT,
     FineTuningConfig,
 )
-from training.start import StartingPoint
+from training.start.starting_point import StartingPoint
 
 
 class _Overlap(NamedTuple):
@@ -35,7 +37,7 @@ class _Overlap(NamedTuple):
     reason: str
 
 
-def add_dev_set_rule(
+def with_dev_set_rule(
     start: StartingPoint[DataFileConfigT],
     processor: FileProcessor[ExampleT, OptionsT],
 ) -> StartingPoint[DataFileConfigT]:
@@ -56,9 +58,8 @@ def add_dev_set_rule(
             overlap.reason,
         )
     clean_fraction = overlap.clean_fraction if overlap else fraction
-    return start.with_dev_set_rule(
-        DevSetRule(RULE_VERSION, fraction, key, clean_fraction)
-    )
+    rule = DevSetRule(RULE_VERSION, fraction, key, clean_fraction)
+    return dataclasses.replace(start, dev_set_rule=rule)
 
 
 def find_rule_to_record(

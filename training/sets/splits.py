@@ -15,7 +15,7 @@ from data.io.records import RecordWriter
 from data.sets.split_names import SET_OF_PURPOSE, Purpose, is_purpose
 from files.paths import StrPath
 from model_folders.recorded_sets import RecordedSet
-from training.fine_tuning_config import FineTuningConfig
+from training.config.fine_tuning_config import FineTuningConfig
 from training.run import fingerprints
 from training.task import (
     ExampleT,

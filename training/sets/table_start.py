@@ -12,9 +12,9 @@ from absl import logging
 from command_line import config_values
 from data.sets.file_processor import ExampleT, FileProcessor, OptionsT
 from data.text.tokenization import FullTokenizer
-from training.fine_tuning_config import DataFileConfigT
-from training.sets.dev_set_rule import add_dev_set_rule
-from training.start import StartingPoint
+from training.config.fine_tuning_config import DataFileConfigT
+from training.sets.dev_set_rule import with_dev_set_rule
+from training.start.starting_point import StartingPoint
 
 # Number of steps that a run on few rows is to reach by repeating them.
 _MIN_STEPS = 100
@@ -48,7 +48,7 @@ def adapt_to_table(
         ValueError: the file is malformed.
         OSError: the file cannot be read.
     """
-    start = add_dev_set_rule(start, processor)
+    start = with_dev_set_rule(start, processor)
     return adapt_to_rows(start, processor) if may_set_flags else start
 
 

@@ -1,9 +1,26 @@
 """Compares a command's sets with those that its weights were trained on.
 
-The sets are those of the run that the command continues, evaluates or starts
-from. First come the checks and warnings about the dev set, which may contain
-rows of that run's train set. Then comes the check of the train set, which a
-resumed run must read again. This module imports no TensorFlow.
+The weights are of another run if the command starts from them, and of this run
+if it resumes or evaluates the run in --output_dir. The code has the order of
+this table:
+
+    weights of    command         dev set                        what happens
+    any run       any             --data_file, whose rows may    warning (1)
+                                  have been trained on
+    another run   any             the file of the train set      warning (2)
+    this run      no --do_train   the file of the train set      error
+    this run      no --do_train   --data_file, not the dev set   scores are
+                                  of the run                     only shown
+    this run      no --do_train   --data_dir, not the dev set    warning (3)
+                                  of the run
+    this run      --do_train      any, but the train set has     error
+                                  changed
+
+(1) dev_set_rule.py finds it out before the rows are read. (2) This warning does
+not follow the first. (3) The scores of the run are replaced.
+
+Only scripts that have --data_file compare dev sets. All compare the train set.
+This module imports no TensorFlow.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,12 +31,12 @@ from absl import logging
 from model_folders.model_entries import Fingerprint
 from model_folders.presets import Preset
 from model_folders.recorded_sets import RecordedSet
-from training.fine_tuning_config import (
+from training.config.fine_tuning_config import (
     DataFileConfig,
     FineTuningConfig,
 )
 from training.sets.dev_set_rule import has_data_file
-from training.start import StartingPoint
+from training.start.starting_point import StartingPoint
 
 # {split name: its set}, the result of `splits.create_recorded_sets`.
 RecordedSets: TypeAlias = Mapping[str, RecordedSet]
@@ -28,9 +45,9 @@ RecordedSets: TypeAlias = Mapping[str, RecordedSet]
 def check_dev_set(
     start: StartingPoint[FineTuningConfig], sets: RecordedSets
 ) -> None:
-    """Checks that a run is not evaluated on the file that it was trained on.
+    """Checks and warns of the dev set, as the table of this module says.
 
-    For example, the run was trained on train.csv, and the dev.csv of --data_dir
+    For example, a run was trained on train.csv, and the dev.csv of --data_dir
     is a copy of it.
 
     Args:
@@ -40,42 +57,47 @@ def check_dev_set(
     Raises:
         ValueError: the dev set is the file of the run's train set.
     """
-    if not start.is_own_run or start.config.training.do_train:
+    preset = start.preset
+    if preset is None:
         return
-    if overlap := _describe_trained_file(start, sets):
+    if not preset.is_own_run:
+        _warn_of_trained_file(start, preset, sets)
+    elif not start.config.training.do_train:
+        _check_trained_file(start, preset, sets)
+        if has_other_dev_set(start, sets):
+            _log_that_scores_are_not_written(preset)
+        else:
+            _warn_of_replaced_scores(start, preset, sets)
+
+
+def _warn_of_trained_file(
+    start: StartingPoint[FineTuningConfig], preset: Preset, sets: RecordedSets
+) -> None:
+    """Logs a warning if another run was trained on the file of the dev set."""
+    overlap = _describe_trained_file(start, preset, sets)
+    # Do not warn twice: `dev_set_rule.with_dev_set_rule` may have warned.
+    has_warned = start.dev_set_rule and start.dev_set_rule.is_doubtful
+    if overlap and not has_warned:
+        logging.warning("%s. Do not trust its scores.", overlap)
+
+
+def _check_trained_file(
+    start: StartingPoint[FineTuningConfig], preset: Preset, sets: RecordedSets
+) -> None:
+    """Raises a ValueError if the run was trained on the dev set's file."""
+    if overlap := _describe_trained_file(start, preset, sets):
         raise ValueError(
             f"{overlap}. Nothing is scored. To answer other rows, use "
             "predict.py; to train on them, set another --output_dir"
         )
 
 
-def warn_of_dev_set(
-    start: StartingPoint[FineTuningConfig], sets: RecordedSets
-) -> None:
-    """Logs a warning if scores on the dev set are not what a user expects.
-
-    A new run may start from weights that were trained on the file of the dev
-    set. A command that evaluates a run may replace the scores of another file.
-    For example, a run has the scores of dev.csv, and --do_eval with another
-    --data_dir replaces them. The arguments are those of `check_dev_set`.
-    """
-    if not start.is_own_run:
-        overlap = _describe_trained_file(start, sets)
-        # Do not warn twice: `dev_set_rule.add_dev_set_rule` may have warned.
-        has_warned = start.dev_set_rule and start.dev_set_rule.is_doubtful
-        if overlap and not has_warned:
-            logging.warning("%s. Do not trust its scores.", overlap)
-    elif not start.config.training.do_train:
-        _warn_of_other_scores(start, sets)
-
-
 def _describe_trained_file(
-    start: StartingPoint[FineTuningConfig], sets: RecordedSets
+    start: StartingPoint[FineTuningConfig], preset: Preset, sets: RecordedSets
 ) -> str | None:
     """Describes that weights were trained on the file of the dev set, if so."""
-    preset = start.preset
     dev_set = _find_dev_set(start, sets)
-    if not preset or not dev_set:
+    if not dev_set:
         return None
     if start.dev_set_rule and has_data_file(preset):
         # Both cut the file into a dev and a train set. dev_set_rule.py compares
@@ -91,15 +113,54 @@ def _describe_trained_file(
     )
 
 
-def _warn_of_other_scores(
+def has_other_dev_set(
     start: StartingPoint[FineTuningConfig], sets: RecordedSets
-) -> None:
+) -> bool:
+    """Returns whether a run is evaluated on another part of a --data_file.
+
+    For example, the run was trained with --data_file=a.csv, and the command is
+    --do_eval with --data_file=b.csv. Its scores are not those of the run, so
+    they are only shown. A command that trains has no such scores.
+
+    Args:
+        start: what the command starts from.
+        sets: the sets of the command.
+    """
     preset = start.preset
+    dev_set = sets.get("eval")
+    if not preset or start.dev_set_rule is None or dev_set is None:
+        return False
+    if start.config.training.do_train or not preset.is_own_run:
+        return False
+    is_same_split = start.dev_set_rule == preset.dev_set_rule
+    has_same_rows = dev_set.has_rows_of(preset.recorded_sets.get("eval"))
+    return not (is_same_split and has_same_rows)
+
+
+def _log_that_scores_are_not_written(preset: Preset) -> None:
+    """Logs what happens to scores on another dev set than that of `preset`."""
+    logging.info(
+        "This is not the dev set of %s. The scores are only shown, and the "
+        "files of the run stay as they are. To write them, set another "
+        "--output_dir, with --init_checkpoint=%s",
+        preset.source,
+        preset.weights,
+    )
+
+
+def _warn_of_replaced_scores(
+    start: StartingPoint[FineTuningConfig], preset: Preset, sets: RecordedSets
+) -> None:
+    """Logs a warning if the sets of --data_dir have another dev set.
+
+    For example, a run has the scores of dev.csv, and --do_eval with another
+    --data_dir replaces them.
+    """
     dev_set = _find_dev_set(start, sets)
-    if not preset or not dev_set:
+    if not dev_set or start.dev_set_rule:
         return
     former = preset.recorded_sets.get("eval", dev_set)
-    if start.dev_set_rule is None and dev_set.checksum != former.checksum:
+    if dev_set.checksum != former.checksum:
         logging.warning(
             "%s is not the dev set of %s, which was of %s. The scores, the "
             "card and the report of the run are replaced.",
@@ -116,39 +177,6 @@ def _find_dev_set(
     if not isinstance(start.config, DataFileConfig):
         return None
     return sets.get("eval")
-
-
-def find_run_with_other_dev_set(
-    start: StartingPoint[FineTuningConfig], sets: RecordedSets
-) -> Preset | None:
-    """Returns the run that a command only evaluates on another dev set.
-
-    None if the command trains or does not split a --data_file, or if the dev
-    set is that of the run. For example, the run was trained with
-    --data_file=a.csv, and the command is --do_eval with --data_file=b.csv. The
-    arguments are those of `check_dev_set`.
-    """
-    preset = start.preset
-    dev_set = sets.get("eval")
-    if not preset or start.dev_set_rule is None or dev_set is None:
-        return None
-    if start.config.training.do_train or not preset.is_own_run:
-        return None
-    is_same_split = start.dev_set_rule == preset.dev_set_rule
-    if is_same_split and dev_set.has_rows_of(preset.recorded_sets.get("eval")):
-        return None
-    return preset
-
-
-def log_that_scores_are_not_written(preset: Preset) -> None:
-    """Logs what happens to scores on another dev set than that of `preset`."""
-    logging.info(
-        "This is not the dev set of %s. The scores are only shown, and the "
-        "files of the run stay as they are. To write them, set another "
-        "--output_dir, with --init_checkpoint=%s",
-        preset.source,
-        preset.weights,
-    )
 
 
 def check_train_set(

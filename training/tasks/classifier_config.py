@@ -18,7 +18,7 @@ from data.classification.table_uses import (
 )
 from data.classification.user_processor import PROCESSOR_ENTRY
 from model_folders import kinds
-from training.fine_tuning_config import DataFileConfig
+from training.config.fine_tuning_config import DataFileConfig
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -15,8 +15,8 @@ from data.io import feature_specs
 from data.sets.split_names import purpose_of
 from model_folders.results import Scores
 from training import task
-from training.fine_tuning_config import DataFileConfig
-from training.start import StartingPoint
+from training.config.fine_tuning_config import DataFileConfig
+from training.start.starting_point import StartingPoint
 from training.tasks import prediction_files
 
 if TYPE_CHECKING:

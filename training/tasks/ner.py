@@ -25,8 +25,8 @@ from data.sets.split_names import purpose_of
 from model_folders.model_entries import HeadSettings
 from model_folders.results import Scores
 from training import task
-from training.fine_tuning_config import DataFileConfig
-from training.start import StartingPoint
+from training.config.fine_tuning_config import DataFileConfig
+from training.start.starting_point import StartingPoint
 
 if TYPE_CHECKING:
     from modeling.model_options import TaskModelOptions

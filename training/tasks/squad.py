@@ -29,8 +29,8 @@ from data.text import token_windows
 from files import atomic
 from model_folders.results import Scores
 from training import task
-from training.fine_tuning_config import FineTuningConfig
-from training.start import StartingPoint
+from training.config.fine_tuning_config import FineTuningConfig
+from training.start.starting_point import StartingPoint
 
 if TYPE_CHECKING:
     from modeling.model_options import TaskModelOptions

@@ -12,8 +12,8 @@ from data.sets.split_names import SET_OF_PURPOSE, purpose_of
 from data.tables.table_formats import Layout
 from model_folders.results import Scores
 from training import task
-from training.fine_tuning_config import FineTuningConfig
-from training.start import StartingPoint
+from training.config.fine_tuning_config import FineTuningConfig
+from training.start.starting_point import StartingPoint
 
 if TYPE_CHECKING:
     from modeling.model_options import TaskModelOptions

@@ -15,7 +15,7 @@ from model_folders import presets
 from modeling import BertConfig
 from tests.support.serving import exports
 from tests.support.tasks import toy_task
-from training import export_scores
+from training.flow import export_scores
 from training.run.run_folder import RunFolder
 from training.sets import splits
 from training.task import Batches, Split

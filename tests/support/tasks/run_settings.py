@@ -14,7 +14,7 @@ from model_folders.model_entries import TrainingSettings
 from modeling.base_task_model import TaskModel
 from tests.support import models
 from tests.support.tasks import toy_task
-from training.fine_tuning_config import FineTuningConfig
+from training.config.fine_tuning_config import FineTuningConfig
 from training.run.resuming import check_resumed, settings_to_record
 from training.run.run_folder import RunFolder
 

@@ -18,8 +18,8 @@ from model_folders.checkpoint_folders import checkpoint_steps
 from tests.support.checkpoints import values
 from tests.support.script_runner import Flags
 from tests.support.tasks import toy_task
-from training.fine_tuning_config import FineTuningConfig
-from training.start import StartingPoint
+from training.config.fine_tuning_config import FineTuningConfig
+from training.start.starting_point import StartingPoint
 from training.task import Batches, Split
 
 LENGTH = 4

@@ -18,8 +18,8 @@ from tests.support.tasks.toy_task import (
     create_start,
     load_tokenizer,
 )
-from training.fine_tuning_config import DataFileConfig, FineTuningConfig
-from training.start import StartingPoint
+from training.config.fine_tuning_config import DataFileConfig, FineTuningConfig
+from training.start.starting_point import StartingPoint
 from training.task import Split
 
 

@@ -25,10 +25,10 @@ from tests.support import script_runner
 from tests.support.models import write_config
 from tests.support.script_runner import Flags
 from training import task
+from training.config.fine_tuning_config import FineTuningConfig
 from training.fine_tuning import fine_tuning
-from training.fine_tuning_config import FineTuningConfig
-from training.flag_completion import complete_flags
-from training.start import (
+from training.start.flag_completion import complete_flags
+from training.start.starting_point import (
     StartingPoint,
     read_initial_preset,
     read_start,

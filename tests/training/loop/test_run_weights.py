@@ -7,7 +7,7 @@ from model_folders import model_json
 from tests.support.two_weights import Pair, create_config, create_trainer
 from training.loop.run_weights import RunWeights
 from training.run.run_folder import RunFolder
-from training.start import StartingPoint
+from training.start.starting_point import StartingPoint
 
 # The checkpoints of `folder`: the newest, and the best step.
 NEWEST = 5

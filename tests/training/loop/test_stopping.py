@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from training.config.training_config import TrainingFlags
 from training.loop import stopping
 from training.loop.train_step import Outcome
-from training.training_config import TrainingFlags
 
 
 def create_counter():

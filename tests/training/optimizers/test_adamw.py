@@ -9,12 +9,12 @@ import pytest
 import tensorflow as tf
 
 from tests.support import golden
+from training.config.training_config import OptimizerFlags
 from training.optimizers import optimization
 from training.optimizers.adamw import (
     AdamWeightDecayOptimizer,
     LAMBOptimizer,
 )
-from training.training_config import OptimizerFlags
 
 
 @pytest.fixture(params=["plain", "eager", "compiled"])

@@ -5,8 +5,8 @@ import re
 import numpy as np
 import pytest
 
+from training.config.training_config import OptimizerFlags
 from training.optimizers import optimization
-from training.training_config import OptimizerFlags
 
 
 def test_flags_reach_the_optimizer():

@@ -16,7 +16,6 @@ from tests.support.golden import ROOT
 from tests.support.tasks import toy_task
 from tests.support.tasks.run_settings import (
     RECORDS,
-    begin_run,
     start_or_resume,
     touch_checkpoint,
 )
@@ -103,50 +102,6 @@ def test_odd_entries_end_in_errors_of_one_line(folder):
                     toy_task.resolve_config(folder, **changes)
                 find_best(folder)
                 start_or_resume(folder, settings)
-
-
-def write(folder, labels=None, **changes):
-    """Writes the description of an encoder, as a run's start does."""
-    bert_config = modeling.BertConfig(**models.TINY | changes)
-    model = modeling.BertModel(bert_config)
-    begin_run(toy_task.create_config(folder), model, {}, labels)
-
-
-def test_files_of_a_run_without_a_checkpoint_are_replaced(tmp_path):
-    """A run without one was killed before its first checkpoint."""
-    write(tmp_path)
-    write(tmp_path, num_attention_heads=1)
-    config = json.loads((tmp_path / "bert_config.json").read_text())
-    assert config["num_attention_heads"] == 1
-
-
-def test_files_of_a_run_with_a_checkpoint_stay(tmp_path):
-    write(tmp_path)
-    (tmp_path / "model.ckpt-1.index").touch()
-    with pytest.raises(ValueError, match=r"bert_config\.json"):
-        write(tmp_path, num_attention_heads=1)
-
-
-def test_a_users_own_labels_stay(tmp_path):
-    (tmp_path / "labels.txt").write_text("no\nyes\n")
-    write(tmp_path, ["no", "yes"])
-    with pytest.raises(ValueError, match=r"labels\.txt"):
-        write(tmp_path, ["yes", "no"])
-
-
-def test_a_users_own_configuration_stays(tmp_path):
-    models.write_config(tmp_path / "bert_config.json")
-    write(tmp_path)
-    with pytest.raises(ValueError, match=r"bert_config\.json"):
-        write(tmp_path, num_attention_heads=1)
-
-
-def test_a_users_own_description_stays(tmp_path):
-    text = '{"version": 1, "mine": 2}'
-    (tmp_path / model_json.MODEL_JSON_FILE).write_text(text)
-    with pytest.raises(ValueError, match=r"model\.json"):
-        write(tmp_path)
-    assert (tmp_path / model_json.MODEL_JSON_FILE).read_text() == text
 
 
 def test_tags_of_another_toolkit_may_be_of_any_scheme():

@@ -14,12 +14,11 @@ from data.tables.row_keys import RULE_VERSION
 from model_folders.presets import Preset
 from model_folders.recorded_sets import DevSetRule, RecordedSet
 from tests.support.tasks import toy_task
-from training.fine_tuning_config import FineTuningConfig
+from training.config.fine_tuning_config import FineTuningConfig
 from training.sets.trained_rows import (
     check_dev_set,
     check_train_set,
-    find_run_with_other_dev_set,
-    warn_of_dev_set,
+    has_other_dev_set,
 )
 
 THEN = [["train-1.tf_record", 5, 1]]
@@ -192,7 +191,7 @@ def test_a_run_is_scored_on_what_is_not_its_train_set(start, sets):
 def test_a_dev_set_that_the_first_weights_were_trained_on_is_named(
     start, caplog
 ):
-    warn_of_dev_set(start, dev_set(TRAIN))
+    check_dev_set(start, dev_set(TRAIN))
     assert caplog.messages == [
         "now.csv: --init_checkpoint=first was trained on this file (9 rows of "
         "train.csv), so the dev set contains rows of the train set. Do not "
@@ -201,7 +200,7 @@ def test_a_dev_set_that_the_first_weights_were_trained_on_is_named(
 
 
 def test_an_evaluation_that_replaces_scores_names_both_dev_sets(caplog):
-    warn_of_dev_set(create_start(own_run()), dev_set(OTHER))
+    check_dev_set(create_start(own_run()), dev_set(OTHER))
     assert caplog.messages == [
         "now.csv is not the dev set of --output_dir=run, which was of dev.csv. "
         "The scores, the card and the report of the run are replaced."
@@ -254,7 +253,7 @@ def test_an_evaluation_that_replaces_scores_names_both_dev_sets(caplog):
     ],
 )
 def test_expected_scores_come_without_a_warning(start, sets, caplog):
-    warn_of_dev_set(start, sets)
+    check_dev_set(start, sets)
     assert caplog.messages == []
 
 
@@ -280,8 +279,8 @@ def test_expected_scores_come_without_a_warning(start, sets, caplog):
         ),
     ],
 )
-def test_a_run_that_is_scored_on_another_part_of_a_table_is_found(run, sets):
-    assert find_run_with_other_dev_set(create_start(run, RULE), sets) is run
+def test_another_part_of_a_table_is_another_dev_set(run, sets):
+    assert has_other_dev_set(create_start(run, RULE), sets)
 
 
 @pytest.mark.parametrize(
@@ -315,5 +314,16 @@ def test_a_run_that_is_scored_on_another_part_of_a_table_is_found(run, sets):
         ),
     ],
 )
-def test_no_run_is_found_whose_scores_may_be_written(start, sets):
-    assert find_run_with_other_dev_set(start, sets) is None
+def test_scores_of_all_other_commands_may_be_written(start, sets):
+    assert not has_other_dev_set(start, sets)
+
+
+def test_scores_on_another_part_of_a_table_are_only_shown(caplog):
+    start = create_start(own_run(dev_set_rule=RULE), RULE)
+    with caplog.at_level("INFO", logger="absl"):
+        check_dev_set(start, dev_set(OTHER))
+    assert caplog.messages == [
+        "This is not the dev set of --output_dir=run. The scores are only "
+        "shown, and the files of the run stay as they are. To write them, set "
+        "another --output_dir, with --init_checkpoint=run"
+    ]

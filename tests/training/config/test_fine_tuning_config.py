@@ -1,0 +1,113 @@
+"""What the flags of fine-tuning mean together, and which contradict."""
+
+import pytest
+
+import run_classifier
+from command_line import config_values
+from tests.support.tasks.toy_task import create_config, create_flags
+from training.config.training_config import NumSteps
+
+# Flags of a command on one file.
+ONE_FILE = {"data_dir": None, "data_file": "table.csv"}
+
+
+def create_script_config(**flags):
+    """Returns the Config of a script that has --data_file."""
+    return config_values.create_config(
+        run_classifier.Config, **create_flags("run", **flags)
+    )
+
+
+@pytest.mark.parametrize(
+    ("flags", "expected"),
+    [
+        ({"do_train": True}, ["train"]),
+        ({"do_eval": True}, ["eval"]),
+        ({"do_predict": True}, ["predict"]),
+        ({"do_train": True, "evaluate_each_epoch": True}, ["train", "eval"]),
+        ({"do_train": True, "early_stopping_patience": 1}, ["train", "eval"]),
+        # Only a training has epochs to evaluate after.
+        ({"do_predict": True, "evaluate_each_epoch": True}, ["predict"]),
+    ],
+)
+def test_a_command_reads_the_sets_that_its_flags_need(flags, expected):
+    assert create_config("run", **flags).purposes == expected
+
+
+def test_the_numbers_of_steps_are_rounded_down():
+    config = create_config(
+        "run",
+        train_batch_size=4,
+        num_train_epochs=2.5,
+        warmup_proportion=0.5,
+    )
+    # 11 examples are 6.875 steps in 2.5 epochs, and their half is 3.
+    assert config.num_steps(11) == NumSteps(training=6, warmup=3)
+
+
+def test_a_training_of_no_step_is_refused():
+    config = create_config("run", train_batch_size=8, num_train_epochs=0.5)
+    says = "0.5 over 15 examples is shorter than one training step of 8"
+    with pytest.raises(ValueError, match=says):
+        config.num_steps(15)
+
+
+@pytest.mark.parametrize(("purpose", "size"), [("eval", 5), ("predict", 7)])
+def test_a_batch_has_the_size_of_its_purpose(purpose, size):
+    config = create_config("run", eval_batch_size=5, predict_batch_size=7)
+    assert config.batch_size_of(purpose) == size
+
+
+def test_the_best_step_needs_evaluations_to_choose_it():
+    config = create_config("run", do_train=True, metric_for_best="accuracy")
+    with pytest.raises(ValueError, match="--metric_for_best needs"):
+        config.check(frozenset())
+
+
+def test_one_file_and_a_folder_are_too_many_sources():
+    config = create_script_config(data_file="table.csv")
+    with pytest.raises(ValueError, match="either --data_file or --data_dir"):
+        config.prepare(frozenset())
+
+
+def test_one_file_means_the_whole_job():
+    config = create_script_config(**ONE_FILE).prepare(frozenset())
+    assert config.training.do_train
+    assert config.training.do_eval
+    assert config.keeps_best
+    assert config.export.export_dir == "run_model"
+
+
+def test_one_file_changes_no_flag_that_the_user_set():
+    config = create_script_config(**ONE_FILE, do_train=False)
+    assert not config.prepare(frozenset({"do_train"})).training.do_train
+
+
+def test_a_folder_of_sets_changes_no_flag():
+    config = create_script_config(do_eval=True)
+    assert config.prepare(frozenset()) == config
+
+
+def test_one_file_has_no_rows_to_predict():
+    config = create_script_config(**ONE_FILE, do_predict=True)
+    with pytest.raises(ValueError, match="--do_predict needs --data_dir"):
+        config.check(frozenset())
+
+
+def test_a_report_needs_an_evaluation():
+    config = create_script_config(do_train=True, report=True)
+    with pytest.raises(ValueError, match="--report needs --do_eval"):
+        config.check(frozenset())
+
+
+@pytest.mark.parametrize(
+    ("flags", "expected"),
+    [
+        ({"do_eval": True}, ("data_dir",)),
+        ({"do_eval": True, **ONE_FILE}, ()),
+        ({"export_dir": "export"}, ()),
+    ],
+)
+def test_only_a_command_that_reads_sets_needs_their_folder(flags, expected):
+    config = create_script_config(**flags)
+    assert config.required_data == expected

@@ -1,0 +1,279 @@
+"""Flags of fine-tuning, and the Configs that contain them."""
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Self, TypeVar
+
+from command_line import config_values, flags
+from command_line.flags import group, like
+from command_line.path_flags import PathKind
+from data.sets.split_names import Purpose
+from data.tables.data_file_options import DataFileOptions
+from model_folders.model_entries import NetworkOptions
+from training.config.training_config import (
+    NumSteps,
+    TrainingConfig,
+    TrainingFlags,
+)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class FineTuningFlags:
+    """Flags of all fine-tuning scripts, such as input length and epochs."""
+
+    data_dir: str | None = flags.training(
+        None,
+        "Folder of the task's data files. Not needed if you only export.",
+        kind=PathKind.DATA_FOLDER,
+    )
+    max_seq_length: int = flags.head(
+        128,
+        "Input length in WordPieces. Longer inputs are cut. With --data_file, "
+        "the default suits the texts.",
+        at_least=3,
+    )
+    do_predict: bool = flags.neutral(False, "Predict the test set.")
+    eval_batch_size: int = flags.neutral(
+        8, "Number of examples in an eval batch.", at_least=1
+    )
+    predict_batch_size: int = flags.neutral(
+        8, "Number of examples in a test batch.", at_least=1
+    )
+    num_train_epochs: float = flags.training(
+        3.0,
+        "Number of training epochs. With --data_file, a small file is read up "
+        "to 20 times, for 100 steps.",
+        at_least=0,
+        may_grow=True,
+    )
+    warmup_proportion: float = flags.training(
+        0.1,
+        "Fraction of the training steps used for warmup. 0.1 = 10%.",
+        at_least=0,
+        at_most=1,
+    )
+    evaluate_each_epoch: bool = flags.training(
+        False,
+        "Evaluate after each epoch of training, and keep the best weights in "
+        "the folder `best` of --output_dir.",
+    )
+    early_stopping_patience: int = flags.training(
+        0,
+        "Evaluate after each epoch, and stop after this many evaluations "
+        "without improvement. 0 disables early stopping.",
+        at_least=0,
+    )
+    metric_for_best: str | None = flags.training(
+        None,
+        "Metric that chooses the best step. The default is the task's main "
+        "metric. For eval_loss, lower values are better.",
+    )
+    load_best: bool = flags.decoding(
+        True,
+        "Evaluate, predict and export with the weights of the best step, if "
+        "training ran evaluations.",
+    )
+    bilstm: bool = flags.identity(
+        False,
+        "Put a bidirectional LSTM with new weights between the network and "
+        "the task's head, as the paper does for left-to-right models.",
+    )
+    max_export_loss: float = flags.neutral(
+        0.5,
+        "How many percentage points an export may score below the model in "
+        "the task's main metric on the dev set. Otherwise the command fails.",
+        at_least=0,
+    )
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class FineTuningConfig(TrainingConfig):
+    """Base class of the flags of a fine-tuning script."""
+
+    training: TrainingFlags = group(
+        TrainingFlags, trim_padding=like(default=True)
+    )
+    fine_tuning: FineTuningFlags = group(FineTuningFlags)
+
+    actions = (*TrainingConfig.actions, "do_predict")
+
+    @property
+    def required(self) -> tuple[str, ...]:
+        """Flags that must be set unless the model's folder states them."""
+        return (*super().required, *self.required_data)
+
+    @property
+    def required_data(self) -> tuple[str, ...]:
+        """Flags that name the data which the command reads."""
+        return ("data_dir",) if self.purposes else ()
+
+    @property
+    def max_seq_length(self) -> int:
+        """Input length in WordPieces."""
+        return self.fine_tuning.max_seq_length
+
+    @property
+    def data_file(self) -> str | None:
+        """The file that the script splits itself, None without one."""
+        return None
+
+    def files_of(self, split_name: str) -> Sequence[str]:
+        """Returns the files of a split that flags name, but --data_dir."""
+        return [self.data_file] if self.data_file else []
+
+    def check(self, set_by_user: frozenset[str]) -> None:
+        """Raises a ValueError if flags contradict each other."""
+        super().check(set_by_user)
+        chooses_best = self.fine_tuning.metric_for_best is not None
+        if chooses_best and self.training.do_train and not self.keeps_best:
+            raise ValueError(
+                "--metric_for_best needs --evaluate_each_epoch or "
+                "--early_stopping_patience. Set one of them"
+            )
+
+    @property
+    def default_export_dir(self) -> str:
+        """The folder of the export with --data_file, beside --output_dir."""
+        return f"{self.training.output_dir.rstrip('/')}_model"
+
+    @property
+    def keeps_best(self) -> bool:
+        """Whether training runs evaluations and saves the best step."""
+        evaluates_each_epoch = self.fine_tuning.evaluate_each_epoch
+        stops_early = self.fine_tuning.early_stopping_patience > 0
+        return self.training.do_train and (evaluates_each_epoch or stops_early)
+
+    @property
+    def loads_best(self) -> bool:
+        """Whether results and exports are those of the best step, if any."""
+        return self.fine_tuning.load_best
+
+    @property
+    def evaluates(self) -> bool:
+        """Whether the command evaluates, during or after training."""
+        return self.training.do_eval or self.keeps_best
+
+    @property
+    def purposes(self) -> list[Purpose]:
+        """The purposes for which the command reads sets."""
+        is_read: dict[Purpose, bool] = {
+            "train": self.training.do_train,
+            "eval": self.evaluates,
+            "predict": self.fine_tuning.do_predict,
+        }
+        return [purpose for purpose in is_read if is_read[purpose]]
+
+    @property
+    def network(self) -> NetworkOptions:
+        """{flag: value} of the flags in `presets.NETWORK_OPTIONS`."""
+        return super().network | {"bilstm": self.fine_tuning.bilstm}
+
+    def batch_size_of(self, purpose: Purpose) -> int:
+        """Returns the number of records in a batch to "eval" or "predict"."""
+        if purpose == "eval":
+            return self.fine_tuning.eval_batch_size
+        return self.fine_tuning.predict_batch_size
+
+    def num_steps(self, num_examples: int) -> NumSteps:
+        """Returns the numbers of training and warmup steps, rounded down.
+
+        Args:
+            num_examples: number of examples in an epoch.
+
+        Raises:
+            ValueError: the training would be shorter than one step.
+        """
+        size = self.batch_size
+        epochs = self.fine_tuning.num_train_epochs
+        steps = int(num_examples / size * epochs)
+        if not steps:
+            raise ValueError(
+                f"--num_train_epochs={epochs} over {num_examples} examples is "
+                f"shorter than one training step of {size} examples; set a "
+                "smaller --train_batch_size or more epochs"
+            )
+        warmup = int(steps * self.fine_tuning.warmup_proportion)
+        return NumSteps(steps, warmup)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class DataFileConfig(FineTuningConfig):
+    """Base class of the flags of scripts that can split one file."""
+
+    data: DataFileOptions = group(DataFileOptions)
+    report: bool = flags.neutral(
+        False,
+        "Write report.html about the dev set. It counts what is right "
+        "and wrong, and shows the worst predictions first.",
+    )
+
+    @property
+    def data_file(self) -> str | None:
+        """The file that the script splits itself, None without one."""
+        return self.data.data_file
+
+    @property
+    def required_data_source(self) -> str:
+        """Value of --data_file or --data_dir. One of them must be set."""
+        return config_values.required_value(
+            self.data_file or self.fine_tuning.data_dir
+        )
+
+    @property
+    def task_name(self) -> str | None:
+        """Name of the task among those of the script, None for a single one.
+
+        A script with several tasks overrides it by a flag.
+        """
+        return None
+
+    @property
+    def required_data(self) -> tuple[str, ...]:
+        """Flags that name the data which the command reads."""
+        return () if self.data_file else super().required_data
+
+    def prepare(self, set_by_user: frozenset[str]) -> Self:
+        """Returns the flags, completed for the common job of --data_file.
+
+        The values of flags that the user set are not changed.
+
+        Raises:
+            ValueError: --data_dir is set too, or flags of the export contradict
+                each other.
+        """
+        if not self.data_file:
+            return super().prepare(set_by_user)
+        if self.fine_tuning.data_dir:
+            raise ValueError("set either --data_file or --data_dir, not both")
+        defaults = self.data_file_defaults()
+        changes = {
+            name: value
+            for name, value in defaults.items()
+            if name not in set_by_user
+        }
+        completed = config_values.replace_values(self, **changes)
+        completed.export.check()
+        return completed
+
+    def data_file_defaults(self) -> dict[str, object]:
+        """Returns {flag: its default with --data_file}."""
+        return {
+            "do_train": True,
+            "do_eval": True,
+            "evaluate_each_epoch": True,
+            "keep_optimizer": False,
+            "keep_checkpoint_max": 1,
+            "report": True,
+            "export_dir": self.default_export_dir,
+        }
+
+    def check(self, set_by_user: frozenset[str]) -> None:
+        """Raises a ValueError if flags contradict each other."""
+        super().check(set_by_user)
+        if self.report and not self.training.do_eval:
+            raise ValueError("--report needs --do_eval")
+        if self.fine_tuning.do_predict and self.data_file:
+            raise ValueError("--do_predict needs --data_dir, not --data_file")
+
+
+DataFileConfigT = TypeVar("DataFileConfigT", bound=DataFileConfig)

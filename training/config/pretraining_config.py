@@ -1,0 +1,130 @@
+"""Flags of pretraining."""
+
+import dataclasses
+
+from command_line import config_values, flags
+from command_line.flags import group, like
+from command_line.groups import ModelFlags
+from command_line.path_flags import PathKind
+from data.io.text_files import expand_patterns
+from data.pretraining.pretraining_options import MaskingOptions
+from data.pretraining.record_files import find_lengths
+from training.config.training_config import TrainingConfig
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class PretrainingFlags:
+    """Flags of pretraining: records, input length and evaluation."""
+
+    input_file: str = flags.training(
+        ...,
+        "TFRecord files: comma-separated paths or globs.",
+        kind=PathKind.INPUT_FILES,
+    )
+    max_seq_length: int = flags.head(
+        128,
+        "Length of the records' sequences, in WordPieces. By default, the "
+        "length of the records in --input_file.",
+        at_least=1,
+    )
+    max_predictions_per_seq: int = flags.head(
+        20,
+        "Maximum number of masked LM predictions per record. By default, the "
+        "number of the records in --input_file.",
+        at_least=1,
+    )
+    next_sentence: bool = flags.head(
+        True,
+        "Also train on next sentence prediction. --nonext_sentence is the "
+        'ablation "No NSP" of the paper.',
+    )
+    num_train_steps: int = flags.training(
+        100000, "Number of training steps.", at_least=1, may_grow=True
+    )
+    num_warmup_steps: int = flags.training(
+        10000, "Number of warmup steps.", at_least=0
+    )
+    eval_input_file: str | None = flags.decoding(
+        None,
+        "TFRecord files held out from training, to evaluate every --eval_steps "
+        "steps and with --do_eval. By default, --do_eval uses --input_file, as "
+        "in Google's code.",
+        kind=PathKind.INPUT_FILES,
+    )
+    eval_steps: int = flags.training(
+        1000, "Steps between evaluations on --eval_input_file.", at_least=1
+    )
+    eval_batch_size: int = flags.decoding(
+        8, "Number of examples in an eval batch.", at_least=1
+    )
+    max_eval_steps: int = flags.decoding(
+        100, "Maximum number of batches to evaluate.", at_least=1
+    )
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class PretrainingConfig(TrainingConfig):
+    """Flags of run_pretraining.py."""
+
+    model: ModelFlags = group(
+        ModelFlags,
+        vocab_file=like(
+            help="Vocabulary that the records were created with. Needed if the "
+            "records were created without masks, and for an export that "
+            "accepts text.",
+        ),
+    )
+    pretraining: PretrainingFlags = group(PretrainingFlags)
+    masking: MaskingOptions = group(MaskingOptions)
+
+    required = ("bert_config_file",)
+
+    @property
+    def max_seq_length(self) -> int:
+        """Length of the records' sequences, in WordPieces."""
+        return self.pretraining.max_seq_length
+
+    @property
+    def keeps_best(self) -> bool:
+        """Whether training runs evaluations and saves the best step."""
+        has_dev_set = self.pretraining.eval_input_file is not None
+        return self.training.do_train and has_dev_set
+
+
+def adapt_to_records(
+    parsed: flags.Parsed[PretrainingConfig],
+) -> flags.Parsed[PretrainingConfig]:
+    """Returns the flags with the lengths of the records.
+
+    The lengths are set as if the user had set them, because a folder of weights
+    may state others.
+
+    Raises:
+        ValueError: a flag states another length than the records have.
+        OSError: a file is missing or cannot be read.
+    """
+    options = parsed.config.pretraining
+    command = {**parsed.command}
+    values: dict[str, int] = {
+        name: getattr(options, name)
+        for name in ("max_seq_length", "max_predictions_per_seq")
+        if name in command
+    }
+    for flag in ("input_file", "eval_input_file"):
+        if not (pattern := getattr(options, flag)):
+            continue
+        files = expand_patterns(pattern, flag)
+        is_masked, lengths = find_lengths(files)
+        for name, length in lengths.items():
+            value = values.setdefault(name, length)
+            # Training masks records without masks as the flag says.
+            is_fixed = is_masked or name == "max_seq_length"
+            if value != length and is_fixed:
+                raise ValueError(
+                    f"--{name}={value}, but the records of --{flag} "
+                    f"({files[0]}) have {length}; set --{name}={length}"
+                )
+    config = config_values.replace_values(parsed.config, **values)
+    return dataclasses.replace(
+        parsed, config=config, command={**values, **command}
+    )

@@ -1,0 +1,104 @@
+"""Plans a command of fine-tuning: its steps, its settings, its dev set."""
+
+import functools
+from collections.abc import Mapping
+from typing import Any
+
+from model_folders.model_entries import TrainingSettings
+from model_folders.recorded_sets import DEV_SET_RULE, RECORDED_SETS
+from training.config.training_config import NumSteps
+from training.flow.run_plan import RunPlan
+from training.run import resuming
+from training.run.fingerprints import fingerprint_files, settings_of_start
+from training.sets import dev_set_rule, trained_rows
+from training.sets.splits import dev_set_checksum
+from training.sets.trained_rows import RecordedSets
+from training.task import ExampleT, OriginT, OutputsT, Split, Splits, Task
+
+
+def create_fine_tuning_plan(
+    task: Task[ExampleT, OriginT, OutputsT],
+    splits: Splits[ExampleT, OriginT],
+    sets: RecordedSets,
+) -> RunPlan:
+    """Plans what to do with splits whose dev set was checked.
+
+    Args:
+        task: what to train and evaluate, and with which flags.
+        splits: the splits of the command.
+        sets: the same splits, as model.json records them.
+
+    Raises:
+        ValueError: the training would be shorter than one step, or the run in
+            --output_dir began with another train set or other settings.
+    """
+    network: Mapping[str, Any] = task.config.network
+    return RunPlan(
+        create_model=functools.partial(task.create_model, **network),
+        loss=task.loss,
+        num_steps=_find_num_steps(task, splits),
+        settings=_find_settings_to_record(task, splits, sets),
+        dev_set_checksum=dev_set_checksum(task, splits),
+        output_names=task.output_names,
+        prefers_best=task.config.loads_best,
+        writes_scores=not trained_rows.has_other_dev_set(task.start, sets),
+    )
+
+
+def _find_num_steps(
+    task: Task[ExampleT, OriginT, OutputsT], splits: Splits[ExampleT, OriginT]
+) -> NumSteps | None:
+    """Returns the numbers of training and warmup steps, None if not training.
+
+    Raises:
+        ValueError: the training would be shorter than one step.
+    """
+    if "train" not in splits:
+        return None
+    train_set = splits["train"]
+    if task.counts_examples:
+        return task.config.num_steps(train_set.num_examples)
+    return task.config.num_steps(train_set.num_records)
+
+
+def _find_settings_to_record(
+    task: Task[ExampleT, OriginT, OutputsT],
+    splits: Splits[ExampleT, OriginT],
+    sets: RecordedSets,
+) -> TrainingSettings:
+    """Returns the settings for model.json: those of the weights' training.
+
+    Raises:
+        ValueError: the run in --output_dir began with another train set or
+            other settings.
+    """
+    start = task.start
+    if "train" not in splits:
+        return start.recorded_settings
+    settings = list_fine_tuning_settings(task, splits["train"], sets)
+    trained_rows.check_train_set(start, sets, settings["train_records"])
+    resuming.check_resumed(task.config, start.preset, settings)
+    return resuming.settings_to_record(task.config, start.preset, settings)
+
+
+def list_fine_tuning_settings(
+    task: Task[ExampleT, OriginT, OutputsT],
+    train_set: Split[ExampleT, OriginT],
+    sets: RecordedSets,
+) -> TrainingSettings:
+    """Returns the settings of the training, for model.json.
+
+    Args:
+        task: its settings, and what the command starts from.
+        train_set: the split to train on.
+        sets: the sets of the command.
+    """
+    settings: TrainingSettings = {
+        **settings_of_start(task.start),
+        **task.settings,
+        RECORDED_SETS: [*sets.values()],
+    }
+    if rule := dev_set_rule.find_rule_to_record(task.start):
+        settings[DEV_SET_RULE] = rule.as_settings()
+    settings["train_records"] = fingerprint_files(train_set.records.files)
+    return settings

@@ -1,0 +1,40 @@
+"""Defines what a flow plans before its model exists."""
+
+import dataclasses
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from model_folders.model_entries import TrainingSettings
+from training.config.training_config import NumSteps
+from training.task import CreateModel
+
+if TYPE_CHECKING:
+    from modeling.base_loss import Loss
+
+
+@dataclasses.dataclass(frozen=True)
+class RunPlan:
+    """What a command will train, evaluate and record.
+
+    Attributes:
+        create_model: creates the task's model.
+        loss: the task's loss.
+        num_steps: numbers of the steps, None without training.
+        settings: result of `resuming.settings_to_record`, {} to record none.
+        dev_set_checksum: checksum of the dev set, 0 without one.
+        output_names: lists of possible names of the model's outputs, empty if
+            the outputs are not labels.
+        prefers_best: whether a command that does not train evaluates the best
+            step, and not the newest checkpoint.
+        writes_scores: whether the scores are those of the run, so that files
+            contain them.
+    """
+
+    create_model: CreateModel
+    loss: "Loss[Any]"
+    num_steps: NumSteps | None
+    settings: TrainingSettings
+    dev_set_checksum: int
+    output_names: Sequence[Sequence[str]] = ()
+    prefers_best: bool = False
+    writes_scores: bool = True

@@ -1,0 +1,161 @@
+"""Creates the model and the Trainer of a run, and loads their weights.
+
+`train_and_evaluate` in loop/best_step.py then trains, and last_steps.py has
+the steps after the training.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+import keras
+import tensorflow as tf
+
+import modeling
+from command_line.groups import PRECISIONS
+from modeling.base_loss import BatchLoss, Loss
+from training.config.training_config import NumSteps, TrainingConfig
+from training.flow import run_export
+from training.flow.run_plan import RunPlan
+from training.loop import devices
+from training.loop.batch_gradients import Trainable
+from training.loop.train_step import TrainStep
+from training.loop.trainer import Trainer
+from training.optimizers import optimization
+from training.optimizers.adamw import TrainingOptimizer
+from training.run.run_folder import RunFolder
+from training.start.starting_point import StartingPoint
+
+if TYPE_CHECKING:
+    from modeling.base_task_model import TaskModel
+
+
+def load_trainer(
+    start: StartingPoint[TrainingConfig],
+    run_folder: RunFolder,
+    plan: RunPlan,
+    teacher: "TaskModel | None",
+) -> Trainer:
+    """Creates the model and the Trainer of a run, and loads their weights.
+
+    The weights are those of the run if it is resumed, and else those that it
+    starts from.
+
+    Args:
+        start: what the run starts from.
+        run_folder: folder of the run.
+        plan: what the command trains, evaluates and records.
+        teacher: the teacher to learn from, None without a teacher.
+
+    Returns:
+        the Trainer, with the weights to train or to evaluate.
+
+    Raises:
+        ValueError: a flag does not fit the model or the devices. Or the weights
+            do not fit the model.
+        OSError: the weights cannot be read.
+    """
+    run_folder.record(plan.settings, plan.dev_set_checksum)
+    set_seed_and_precision(start.config)
+    trainer = create_trainer(start, run_folder, plan, teacher)
+    run_export.check_model(start.config, trainer.model)
+    # See there for the order in which weights are looked for.
+    trainer.run_weights.restore_or_load(plan.output_names, plan.prefers_best)
+    return trainer
+
+
+def set_seed_and_precision(config: TrainingConfig) -> None:
+    """Sets the seed and the precision of all models of this process."""
+    keras.utils.set_random_seed(config.training.seed)
+    if config.training.deterministic:
+        tf.config.experimental.enable_op_determinism()
+    # Variables, losses, softmax and LayerNorm's statistics stay float32.
+    keras.config.set_dtype_policy(PRECISIONS[config.devices.mixed_precision])
+
+
+def create_trainer(
+    start: StartingPoint[TrainingConfig],
+    run_folder: RunFolder,
+    plan: RunPlan,
+    teacher: "TaskModel | None" = None,
+) -> Trainer:
+    """Creates a model with random weights, and the Trainer of its run.
+
+    The seed and the precision are those of `set_seed_and_precision`.
+
+    Args:
+        start: what the run starts from.
+        run_folder: folder of the run.
+        plan: creates the task's model, and says how many steps to train it.
+        teacher: the teacher to learn from, None without a teacher.
+
+    Raises:
+        ValueError: a flag does not fit the model or the devices.
+    """
+    config = start.config
+    strategy = devices.connect_devices(config.devices)
+    train_step = None
+    with strategy.scope():
+        model = plan.create_model(
+            start.bert_config,
+            use_one_hot_embeddings=config.devices.is_tpu,
+            gradient_checkpointing=config.training.gradient_checkpointing,
+            unpad=config.unpads,
+            seed=config.training.seed,
+        )
+        model.build()
+        if plan.num_steps:
+            _freeze_blocks(model, config.training.freeze_layers)
+            optimizer = _create_optimizer(start, plan.num_steps)
+            trained, batch_loss = _with_teacher(
+                start, model, plan.loss, teacher
+            )
+            train_step = TrainStep(
+                model=trained,
+                loss=batch_loss,
+                optimizer=optimizer,
+                flags=config.training,
+                jit_compile=config.devices.jit_compile,
+                strategy=strategy,
+            )
+    return Trainer(model, config, run_folder, train_step)
+
+
+def _freeze_blocks(model: "TaskModel", num_blocks: int) -> None:
+    """Freezes the embeddings and the first blocks, or nothing for 0 blocks."""
+    if num_blocks:
+        bert = model.bert
+        for layer in [bert.embeddings, *bert.encoder.blocks[:num_blocks]]:
+            layer.trainable = False
+
+
+def _create_optimizer(
+    start: StartingPoint[TrainingConfig], num_steps: NumSteps
+) -> TrainingOptimizer:
+    optimizer = optimization.create_optimizer(
+        start.config.optimizer, num_steps.training, num_steps.warmup
+    )
+    if start.config.devices.mixed_precision != "float16":
+        return optimizer
+    # Small gradients underflow in float16 without a loss scale.
+    return keras.optimizers.LossScaleOptimizer(optimizer)
+
+
+def _with_teacher(
+    start: StartingPoint[TrainingConfig],
+    model: "TaskModel",
+    loss: Loss[Any],
+    teacher: "TaskModel | None",
+) -> tuple[Trainable, BatchLoss[Any]]:
+    """Returns the model and its loss, or both with the teacher around them."""
+    if teacher is None:
+        return model, loss
+    config = start.config
+    distilled = modeling.DistillationLoss(
+        loss,
+        config.distillation.distill_temperature,
+        config.distillation.distill_alpha,
+        config.distillation.distill_hidden,
+    )
+    distiller = modeling.Distiller(
+        model, teacher, distilled, config.training.seed
+    )
+    return distiller, distilled
