@@ -1,7 +1,7 @@
 """Splits the lines of a file of columns into sentences.
 
 Empty lines, the rows of a table, or a column show where a sentence ends.
-columns.py finds out which columns contain the words and their tags.
+column_files.py finds out which columns contain the words and their tags.
 """
 
 import ast

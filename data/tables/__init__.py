@@ -21,7 +21,7 @@ How a table is written:
 What the columns mean:
 
     column_names.py: usual names of columns
-    column_keys.py: the keys of cells whose column has no name of its own
+    unnamed_columns.py: the keys of cells whose column has no name of its own
 
 One file, two sets:
 

@@ -15,7 +15,7 @@ from data.tables import (
     titles,
     workbooks,
 )
-from data.tables.column_keys import ColumnNumber, unique_keys
+from data.tables.unnamed_columns import ColumnNumber, unique_keys
 from files.json_files import JsonObject
 from files.paths import StrPath
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import serving
-from data.ner import spans
+from data.ner import span_files
 from data.ner.entity_scoring import find_entities
 from data.ner.word_splitting import find_words
 from files.json_files import read_json
@@ -258,7 +258,8 @@ def test_entities_of_a_test_set_are_those_of_the_dev_set(entities):
     assert done.check().stderr.endswith("\n  again/predictions.jsonl\n")
     path = folder / "again/predictions.jsonl"
     labels = [
-        example.labels for example in spans.read_annotated_texts(path, "dev")
+        example.labels
+        for example in span_files.read_annotated_texts(path, "dev")
     ]
     lines = script_runner.read_lines(path)
     assert labels == [line["labels"] for line in lines]

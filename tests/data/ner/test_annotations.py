@@ -8,7 +8,7 @@ import json
 import numpy as np
 import pytest
 
-from data.ner import entity_files, spans
+from data.ner import entity_files, span_files
 from data.ner.ner_options import NerOptions
 from data.ner.ner_processor import NerProcessor
 from data.tables.data_file_options import DataFileOptions
@@ -22,7 +22,7 @@ SPANS = [[0, 4, "PER"], [10, 14, "LOC"]]
 def read(folder, *rows, name="train", labels=()):
     path = folder / f"{name}.jsonl"
     path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-    return spans.read_annotated_texts(path, name, labels)
+    return span_files.read_annotated_texts(path, name, labels)
 
 
 @pytest.mark.parametrize(
@@ -185,7 +185,7 @@ def test_new_predictions_take_the_place_of_the_old_ones(tmp_path, write_set):
     _, examples = write_set("dev", "eval")
     path = tmp_path / "train.jsonl"
     write_predictions(path, examples, ["O"] * 4, prefix="predicted_")
-    read_again = spans.read_annotated_texts(path, "dev")
+    read_again = span_files.read_annotated_texts(path, "dev")
     write_predictions(tmp_path / "again", read_again, TAGS, "predicted_")
     again = json.loads((tmp_path / "again").read_text())
     assert again["predicted_entities"] == SPANS

@@ -19,7 +19,7 @@ from typing import NamedTuple
 from absl import logging
 
 from data.io import packed_files, text_files
-from data.ner import offsets
+from data.ner import span_units
 from data.ner.annotations import (
     find_sentence,
     find_text_and_spans,
@@ -47,7 +47,7 @@ class _Span(NamedTuple):
     """
 
     label: str
-    fit: offsets.SpanFit
+    fit: span_units.SpanFit
     widened: str
 
 
@@ -117,7 +117,7 @@ def read_annotated_texts(
     _name_tags(path, tagged_sentences, labels, set_name == "train")
     spans = [span for text in texts for span in text.spans]
     _check_labels(path, {span.label for span in spans})
-    offsets.check_units([span.fit for span in spans])
+    span_units.check_units([span.fit for span in spans])
     _log_counts(path, texts, spans, set_name)
     return [text.example for text in kept]
 
@@ -246,7 +246,7 @@ def _tag_words(
         value = value_of_span[span]
         # The text of the span, if it has one, has confirmed its place.
         is_confirmed = isinstance(value, dict) and "text" in value
-        fit = offsets.fit_span(text, start, end, where)
+        fit = span_units.fit_span(text, start, end, where)
         if is_complete or is_confirmed:
             fit = fit._replace(is_start_wrong=False, is_end_wrong=False)
         widened = "" if is_complete else f"{description} to {complete!r}"

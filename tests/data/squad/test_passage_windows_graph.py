@@ -1,6 +1,6 @@
 """Windows that a graph cuts, against those of Google's code.
 
-test_decoder_graph.py compares the windows of odd texts with Python's.
+test_answer_decoding_graph.py compares the windows of odd texts with Python's.
 """
 
 import numpy as np
