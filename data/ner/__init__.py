@@ -13,7 +13,9 @@ Words with tags, in columns:
 Texts with spans, from annotation tools:
 
     span_files.py: the texts and spans of a file
-    annotations.py: the spans in a row, whichever tool wrote it
+    annotations.py: the spans or the tags in a row, by its keys
+    label_studio.py: a row of Label Studio, whose keys are its own
+    labeled_spans.py: one span, whichever tool wrote it
     span_units.py: whether spans count other units than characters
 
 From words to scores:

@@ -23,9 +23,9 @@ from data.ner import span_units
 from data.ner.annotations import (
     find_sentence,
     find_text_and_spans,
-    read_span,
     without_answers,
 )
+from data.ner.labeled_spans import read_span
 from data.ner.ner_example import NerExample
 from data.ner.tag_names import name_tags
 from data.ner.word_splitting import find_words, split_words

@@ -26,7 +26,7 @@ from data.squad.answer_spans_graph import (
 )
 from data.squad.passage_windows_graph import Passages
 from data.squad.squad_options import DecodingOptions
-from data.text.packing_layer import Windows
+from data.text.token_windows_graph import Windows
 
 
 class NbestLists(TypedDict):

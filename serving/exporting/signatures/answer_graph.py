@@ -18,7 +18,7 @@ from data.squad.squad_options import (
     read_options,
     to_settings,
 )
-from data.text.packing_layer import Windows
+from data.text.token_windows_graph import Windows
 from model_folders.model_entries import HeadSettings
 from modeling.task_models import BertSpanLabeler
 from serving import head_outputs

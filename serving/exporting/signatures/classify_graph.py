@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 import tensorflow as tf
 
 from data.io.tfrecords import trim_padding
-from data.text.packing_layer import Windows, cut_windows
+from data.text.token_windows_graph import Windows, cut_windows
 from model_folders import kinds
 from model_folders.model_entries import HeadSettings, OutputMode
 from modeling.task_models import BertClassifier

@@ -17,7 +17,7 @@ from data.squad.squad_examples import SquadExample, read_squad_examples
 from data.squad.squad_options import DecodingOptions, WindowOptions
 from data.squad.squad_questions import read_squad_file
 from data.text import tokenization
-from data.text.packing_layer import Windows
+from data.text.token_windows_graph import Windows
 from tests.support import golden
 
 # A case of cases.json, and the folder of its files.
