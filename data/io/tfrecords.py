@@ -35,7 +35,7 @@ _BATCHES_AHEAD = 4
 class Masking(Protocol):
     """Masks records while they are read, as `DynamicMasking` does."""
 
-    def draw(self, record_number: tf.Tensor, max_seq_length: int) -> tf.Tensor:
+    def draw(self, record_index: tf.Tensor, max_seq_length: int) -> tf.Tensor:
         """Draws the random numbers for the record with this number."""
 
     def __call__(
@@ -238,9 +238,9 @@ def _add_draws(
 ) -> tf.data.Dataset[tuple[tf.Tensor, tf.Tensor]]:
     """Returns a dataset of (record, random draws for its number)."""
     return numbered.map(
-        lambda record_number, record: (
+        lambda record_index, record: (
             record,
-            masking.draw(record_number, length),
+            masking.draw(record_index, length),
         )
     )
 

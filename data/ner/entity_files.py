@@ -60,7 +60,7 @@ def write_entities(
     Raises:
         OSError: the file cannot be written.
     """
-    is_known = any({*example.labels} - {"O"} for example in examples)
+    are_annotated = any({*example.labels} - {"O"} for example in examples)
     with atomic_open(path) as file:
         predictions = zip(examples, tags, probabilities, strict=True)
         for example, labels, tag_probabilities in predictions:
@@ -70,7 +70,7 @@ def write_entities(
             answer = _create_answer(
                 text, example.words, labels, tag_probabilities, prefix
             )
-            if is_known:
+            if are_annotated:
                 entities = find_entities(labels)
                 answer["correct"] = entities == find_entities(example.labels)
             entry = {"guid": example.guid, "text": text, "words": example.words}

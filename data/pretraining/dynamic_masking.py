@@ -40,16 +40,16 @@ class DynamicMasking:
         self._options = options
         self._seed = seed
 
-    def draw(self, record_number: tf.Tensor, max_seq_length: int) -> tf.Tensor:
+    def draw(self, record_index: tf.Tensor, max_seq_length: int) -> tf.Tensor:
         """Draws the random numbers that determine the masks of one record.
 
-        `record_number`, int64, is the number of records that training read
+        `record_index`, int64, is the number of records that training read
         before this record. Returns float32 [3, max_seq_length], from 0 to below
         1. Row 0 determines which positions are masked, row 1 how each is masked
         ([MASK], random word or unchanged), and row 2 the random words.
         """
         return tf.random.stateless_uniform(
-            [3, max_seq_length], tf.stack([self._seed, record_number])
+            [3, max_seq_length], tf.stack([self._seed, record_index])
         )
 
     def __call__(

@@ -53,7 +53,7 @@ class InstanceUnit:
 
     Attributes:
         options: options for turning text into instances.
-        parts: {number of a part of the corpus: the part} of each part to read.
+        parts: {index of a part of the corpus: the part} of each part to read.
         shards: paths of the shards. Record i is written to shard i modulo the
             number of shards.
         result_file: path of a JSON file to write when the shards are complete.
@@ -180,7 +180,7 @@ def _create_units(
     If documents are held out, the first unit writes them. It reads all parts,
     but tokenizes only the documents that are held out.
     """
-    numbered = [*enumerate(corpus_parts.split_to_parts(input_files))]
+    numbered = [*enumerate(corpus_parts.split_corpus(input_files))]
     if not num_shards:
         num_bytes = options.dupe_factor * sum(
             map(text_files.file_size, input_files)
@@ -265,9 +265,9 @@ def _draw_groups(
 def _read_texts(
     unit: InstanceUnit, reader: DocumentReader
 ) -> dict[int | str, Iterator[Document]]:
-    """Returns {number of a part: its documents}.
+    """Returns {index of a part: its documents}.
 
-    The records of each part depend on random draws for its number. But the
+    The records of each part depend on random draws for its index. But the
     evaluation set is small, so all its documents are taken as one part, "eval".
 
     A document is held out if the CRC-32 of its text, modulo 10,000, is below
@@ -280,8 +280,8 @@ def _read_texts(
         return is_held_out == unit.is_evaluation
 
     documents: dict[int | str, Iterator[Document]] = {
-        part_number: reader.read(part, is_wanted, _MAX_CHARACTERS)
-        for part_number, part in unit.parts.items()
+        part_index: reader.read(part, is_wanted, _MAX_CHARACTERS)
+        for part_index, part in unit.parts.items()
     }
     if unit.is_evaluation:
         return {"eval": itertools.chain.from_iterable(documents.values())}

@@ -243,7 +243,7 @@ def _find_code_points(
     last = tf.gather(candidates, tf.searchsorted(candidates, last))
     if use_char_offsets:
         return first, last
-    is_known = tf.gather(passages.num_unknown, first_tokens) == tf.gather(
+    has_no_unknown = tf.gather(passages.num_unknown, first_tokens) == tf.gather(
         passages.num_unknown, last_tokens + 1
     )
     # The last edge up to a code point begins its word, and the next ends it.
@@ -253,8 +253,8 @@ def _find_code_points(
         for code_point in (first, last)
     )
     return (
-        tf.where(is_known, first, tf.gather(edges, first_rank - 1)),
-        tf.where(is_known, last, tf.gather(edges, last_rank) - 1),
+        tf.where(has_no_unknown, first, tf.gather(edges, first_rank - 1)),
+        tf.where(has_no_unknown, last, tf.gather(edges, last_rank) - 1),
     )
 
 

@@ -9,7 +9,7 @@ from data.classification.classification_examples import InputExample
 from data.classification.classification_options import TableOptions
 from data.classification.classification_reader import TABLE_USES
 from data.classification.label_decoding import LabelDecoder
-from data.classification.metrics import score_known
+from data.classification.metrics import score_labeled
 from data.sets.split_names import SET_OF_PURPOSE
 from data.tables.data_file_options import DataFileOptions
 from data.text.tokenization import FullTokenizer
@@ -42,7 +42,7 @@ def rank(tmp_path, gains, scores, queries):
         for row, (query, gain) in enumerate(zip(queries, gains, strict=True))
     ]
     decoder = LabelDecoder("regression", None)
-    return score_known(examples, scores, decoder, processor.score)
+    return score_labeled(examples, scores, decoder, processor.score)
 
 
 def test_ranks_and_gains_are_those_of_the_definitions(tmp_path, caplog):
