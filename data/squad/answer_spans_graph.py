@@ -211,6 +211,14 @@ def _find_pairs(
 
     These are indices into `places.starts` and `places.ends`. `is_start` are the
     starts at which an answer may begin, bool [W, B].
+
+    For example, a window of 6 WordPieces, and answers of at most 3:
+
+        starts  4 1    both may begin an answer
+        ends    5 3 7  7 is outside of the window, so it is in no pair
+
+    The pairs are [0, 0, 0], for the answer from 4 to 5, and [0, 1, 1], from 1
+    to 3. From 4 to 3 is no answer, and from 1 to 5 is too long.
     """
     # For each pair of a start and an end in a window, count the WordPieces
     # after the start, up to the end.
@@ -233,6 +241,11 @@ def _find_code_points(
 
     `first_tokens` and `last_tokens` are the first and the last WordPiece of
     each span, int64 [S].
+
+    For example, in the passage that `Passages` shows, the WordPiece "cafe" is
+    the characters 0 to 3. They come from the code points 0 to 3, and the accent
+    at 4 belongs to the last one. So the span is 0 to 4. If "19" were [UNK], a
+    span of it would reach from 6 to 9, to the ends of its word "(19)".
     """
     first_char = tf.gather(passages.first_char, first_tokens)
     last_char = tf.gather(passages.first_char, last_tokens + 1) - 1
@@ -318,7 +331,8 @@ def order_by_score(spans: Spans) -> tf.Tensor:
 def first_of_equals(keys: tf.Tensor) -> tf.Tensor:
     """Returns the index at which each distinct value of `keys` first occurs.
 
-    `keys` are [S]. The indices are int32, ascending.
+    `keys` are [S]. The indices are int32, ascending. For example, they are 0, 1
+    and 3 for "b", "a", "b", "c" and "a".
     """
     values, value_indices = tf.unique(keys)
     return tf.math.unsorted_segment_min(

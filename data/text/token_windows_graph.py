@@ -76,6 +76,11 @@ class Windows(NamedTuple):
         Returns:
             indices of the windows, int64 of the same shape.
         """
+        # Begin with the last window that starts at or before each token, and
+        # go back, window by window, while any of the windows may contain its
+        # token. In the example of `cut_windows`, the token 4 is in the windows
+        # 2, 1 and 0 of the second text, which start at 4, 2 and 0. It has 0, 1
+        # and no tokens on its shorter side, so the window 1 is the best.
         ends = self.starts + self.lengths
 
         def score(window: tf.Tensor) -> tf.Tensor:
@@ -118,6 +123,18 @@ def cut_windows(
     fewest: int = 0,
 ) -> Windows:
     """Cuts texts into overlapping windows that cover them.
+
+    For example, texts of 0, 7 and 3 tokens become four windows of at most 4
+    tokens, beside [CLS] and [SEP]. Each begins 2 tokens after the one before:
+
+        tokens of the texts     0 1 2 3 4 5 6   7 8 9
+        windows of the second   0 1 2 3
+                                    2 3 4 5
+                                        4 5 6
+        window of the third                     7 8 9
+
+    `rows` are 1, 1, 1 and 2, `starts` are 0, 2, 4 and 7, and `lengths` are 4,
+    4, 3 and 3.
 
     Args:
         tokens: ragged int32 [N, None], WordPiece ids of the texts.
