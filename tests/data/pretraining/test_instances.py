@@ -55,12 +55,12 @@ class ScriptedRandom(random.Random):
         return seq[self.draws.popleft()]
 
 
-def encode(text):
+def tokens_of(text):
     """Returns the WordPieces of a text, as instances contain them."""
     return [VOCABULARY[name] for name in text.split()]
 
 
-def decode(tokens):
+def text_of(tokens):
     """Returns the text of WordPieces."""
     names = {code: name for name, code in VOCABULARY.items()}
     return " ".join(names[token] for token in tokens)
@@ -75,14 +75,17 @@ def create_unmasked(documents, rng):
         dynamic_masking=True,
     )
     created = instances.create_instances_from_document(
-        [[encode(sentence) for sentence in document] for document in documents],
+        [
+            [tokens_of(sentence) for sentence in document]
+            for document in documents
+        ],
         0,
         VOCABULARY,
         rng,
         options,
     )
     return [
-        (decode(instance.tokens), instance.is_random_next)
+        (text_of(instance.tokens), instance.is_random_next)
         for instance in created
     ]
 
@@ -159,11 +162,11 @@ def mask(tokens, candidates, rng, **options):
 
 def mask_text(text, rng, **options):
     """Returns (masked text, positions, text of the labels)."""
-    tokens = encode(text)
+    tokens = tokens_of(text)
     output, positions, labels = mask(
         tokens, range(1, len(tokens) - 1), rng, **options
     )
-    return decode(output), positions, decode(labels)
+    return text_of(output), positions, text_of(labels)
 
 
 def test_create_masked_lm_predictions_masks_keeps_or_replaces():

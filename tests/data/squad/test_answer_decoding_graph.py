@@ -34,7 +34,7 @@ from tests.support.tokenizers.tokenizer_cases import random_strings
 SMALL_VOCAB = golden.ROOT / "tests/testdata/golden/vocab/uncased.txt"
 
 
-def windows_of(*contexts):
+def cut_passages(*contexts):
     """Returns the windows and passages of a question about each passage."""
     return create_graph_windows(
         tokenization.FullTokenizer(SMALL_VOCAB),
@@ -303,7 +303,7 @@ def test_the_threshold_leaves_both_answers_and_no_answers(
 def test_bytes_are_those_of_the_passage_as_given():
     decoder = answer_decoding_graph.SquadDecoder(DecodingOptions())
     context = b" \xff the\xe2\x82\r\n light \xc3"
-    windows, passages = windows_of(context)
+    windows, passages = cut_passages(context)
     first_places = windows.first_places
     last_places = first_places + windows.lengths - 1
     logits = tf.one_hot(first_places, 32), tf.one_hot(last_places, 32)
@@ -318,7 +318,7 @@ def test_logits_that_are_not_numbers_answer_nothing():
     """One broken window does not fail the whole request."""
     options = DecodingOptions(version_2_with_negative=True)
     decoder = answer_decoding_graph.SquadDecoder(options)
-    windows_and_passages = windows_of("the light", "the light")
+    windows_and_passages = cut_passages("the light", "the light")
     logits = tf.constant([[np.nan] * 32, [0.0] * 32])
     outputs = tf.function(decoder)(
         *windows_and_passages, decoder.find_best(logits, logits)

@@ -51,7 +51,7 @@ def question_about(passage, starts, ends, max_seq_length=32):
     return question, passages
 
 
-def texts_of(passage, starts, ends, max_answer_length=9, **options):
+def find_texts(passage, starts, ends, max_answer_length=9, **options):
     question, passages = question_about(passage, starts, ends, **options)
     spans = answer_spans_graph.find_spans(
         question, passages, max_answer_length, use_char_offsets=True
@@ -65,7 +65,7 @@ def texts_of(passage, starts, ends, max_answer_length=9, **options):
 def test_spans_are_sorted_by_their_starts_then_by_their_ends():
     starts = {FIRST + 1: 2.0, FIRST: 1.0}
     ends = {FIRST + 2: 4.0, FIRST + 1: 3.0}
-    assert texts_of("1 2 3 4", starts, ends) == ["2 3", "2", "1 2 3", "1 2"]
+    assert find_texts("1 2 3 4", starts, ends) == ["2 3", "2", "1 2 3", "1 2"]
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_spans_are_sorted_by_their_starts_then_by_their_ends():
     ],
 )
 def test_these_are_no_spans(start, end):
-    spans = texts_of("1 2 3 4", {start: 1.0}, {end: 1.0}, max_answer_length=3)
+    spans = find_texts("1 2 3 4", {start: 1.0}, {end: 1.0}, max_answer_length=3)
     assert spans == []
 
 
@@ -90,14 +90,14 @@ def test_a_span_starts_only_in_the_window_with_the_most_context():
     options = {"max_seq_length": FIRST + 6 + 1}
     passage = "1 2 3 4 5 6 7 8 9"
     at_4 = {FIRST + 3: 1.0}
-    assert texts_of(passage, at_4, at_4, **options) == ["4", "7"]
+    assert find_texts(passage, at_4, at_4, **options) == ["4", "7"]
     at_first = {FIRST: 1.0}
-    assert texts_of(passage, at_first, at_first, **options) == ["1"]
+    assert find_texts(passage, at_first, at_first, **options) == ["1"]
 
 
 def test_a_text_has_the_spelling_of_the_passage():
     place = {FIRST: 1.0}
-    assert texts_of("\u00c9. 2", place, place) == ["\u00c9"]
+    assert find_texts("\u00c9. 2", place, place) == ["\u00c9"]
 
 
 def test_no_answer_is_the_cls_with_the_lowest_score():

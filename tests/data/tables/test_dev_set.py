@@ -17,7 +17,7 @@ from tests.support.tables.split_tables import read_topics
 FRACTIONS = [0.05, 0.1, 0.2, 0.3, 0.5, 0.8]
 
 
-def split_texts(texts, fraction=0.2):
+def split_column(texts, fraction=0.2):
     """Returns the texts in the (train, dev) sets of a table of one column."""
     texts = [*texts]
     keys = [key_of([text]) for text in texts]
@@ -34,7 +34,7 @@ def texts():
 @pytest.mark.parametrize("name", ["train", "dev", "test"])
 def test_the_sizes_are_those_of_a_fair_choice(name, fraction):
     texts = [text for text, _ in read_topics(name)]
-    _, dev = split_texts(texts, fraction)
+    _, dev = split_column(texts, fraction)
     expected = len(texts) * fraction
     deviation = math.sqrt(expected * (1 - fraction))
     assert abs(len(dev) - expected) <= 3 * deviation
@@ -51,8 +51,8 @@ def test_the_sizes_are_those_of_a_fair_choice(name, fraction):
     ids=["appended", "put before", "deleted", "sorted"],
 )
 def test_no_row_moves_when_others_do(texts, change):
-    train, dev = split_texts(texts)
-    new_train, new_dev = split_texts(change(texts))
+    train, dev = split_column(texts)
+    new_train, new_dev = split_column(change(texts))
     assert not {*train} & {*new_dev}
     assert not {*dev} & {*new_train}
 
@@ -66,13 +66,13 @@ def more_texts():
     ("smaller", "larger"), [(0.1, 0.2), (0.2, 0.21), (0.21, 0.5), (0.5, 0.9)]
 )
 def test_larger_fractions_contain_smaller_ones(texts, smaller, larger):
-    _, dev = split_texts(texts, smaller)
-    _, larger_dev = split_texts(texts, larger)
+    _, dev = split_column(texts, smaller)
+    _, larger_dev = split_column(texts, larger)
     assert {*dev} <= {*larger_dev}
 
 
 def test_both_sets_keep_the_order_of_the_rows(texts):
-    train, dev = split_texts(texts)
+    train, dev = split_column(texts)
     assert sorted(train, key=texts.index) == train
     assert sorted(dev, key=texts.index) == dev
 

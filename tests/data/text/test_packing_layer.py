@@ -8,7 +8,7 @@ from tests.support import golden
 from tests.support.tokenizers.packed_texts import check_packed
 
 
-def pack(layer, max_seq_length, *texts, **kwargs):
+def pack_texts(layer, max_seq_length, *texts, **kwargs):
     """Packs one text, or one pair. Returns {name: numbers of the input}."""
     packing = packing_layer.PackingLayer(layer, max_seq_length, **kwargs)
     packed = packing(*([text] for text in texts))
@@ -16,7 +16,7 @@ def pack(layer, max_seq_length, *texts, **kwargs):
 
 
 def test_a_short_text_is_padded(letters_layer):
-    assert pack(letters_layer, 6, tf.constant("a b")) == {
+    assert pack_texts(letters_layer, 6, tf.constant("a b")) == {
         "input_ids": [2, 4, 5, 3, 0, 0],
         "input_mask": [1, 1, 1, 1, 0, 0],
         "segment_ids": [0, 0, 0, 0, 0, 0],
@@ -24,7 +24,9 @@ def test_a_short_text_is_padded(letters_layer):
 
 
 def test_the_second_text_of_a_pair_is_in_segment_1(letters_layer):
-    assert pack(letters_layer, 7, tf.constant("a b"), tf.constant("c")) == {
+    assert pack_texts(
+        letters_layer, 7, tf.constant("a b"), tf.constant("c")
+    ) == {
         "input_ids": [2, 4, 5, 3, 6, 3, 0],
         "input_mask": [1, 1, 1, 1, 1, 1, 0],
         "segment_ids": [0, 0, 0, 0, 1, 1, 0],
@@ -32,7 +34,7 @@ def test_the_second_text_of_a_pair_is_in_segment_1(letters_layer):
 
 
 def test_an_empty_second_text_counts_as_none(letters_layer):
-    pair = pack(letters_layer, 5, tf.constant("a b"), tf.constant(" "))
+    pair = pack_texts(letters_layer, 5, tf.constant("a b"), tf.constant(" "))
     assert pair["input_ids"] == [2, 4, 5, 3, 0]
 
 
@@ -45,7 +47,7 @@ def test_an_empty_second_text_counts_as_none(letters_layer):
 )
 def test_a_long_pair_is_cut(letters_layer, truncate, input_ids):
     texts = tf.constant("a a a"), tf.constant("b b b")
-    packed = pack(letters_layer, 7, *texts, truncate=truncate)
+    packed = pack_texts(letters_layer, 7, *texts, truncate=truncate)
     assert packed["input_ids"] == input_ids
 
 
