@@ -303,7 +303,7 @@ def check_records(
 def _read_first_records(
     files: Sequence[str], limit: int | None
 ) -> Iterator[tuple[str, int, bytes]]:
-    """Yields (path, number in the file, record), `limit` from each file."""
+    """Yields (path, index in the file, record), `limit` from each file."""
     for path in files:
         limited = itertools.islice(read_records(path), limit)
         for record_index, record in enumerate(limited):
@@ -337,7 +337,7 @@ def _without_operation(message: str) -> str:
 def naming_wrong_records(
     records_read: Iterable[Records],
 ) -> Iterator[None]:
-    """Adds the file and the record's number to errors about wrong records.
+    """Adds the file and the record's index to errors about wrong records.
 
     TensorFlow's errors do not name them. `records_read` lists the Records that
     the code in the `with` block reads.
