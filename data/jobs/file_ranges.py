@@ -44,14 +44,14 @@ class FileRange(NamedTuple):
             whole file.
         start: offset of the first byte, or index of the first group of rows.
         end: offset after the last byte, or index after the last group.
-        first: number of the first line or row in the file.
+        first_row_number: number of the first line or row in the file.
     """
 
     path: str
     kind: RangeKind | None = None
     start: int = 0
     end: int = 0
-    first: int = 1
+    first_row_number: int = 1
 
 
 def split_files(
@@ -258,11 +258,11 @@ def read_range(file_range: FileRange, layout: Layout) -> Iterator[Row]:
     elif file_range.kind == "parquet":
         groups = range(file_range.start, file_range.end)
         yield from parquet.read_parquet(
-            file_range.path, groups, file_range.first
+            file_range.path, groups, file_range.first_row_number
         )
     else:
         with _open_lines(file_range) as lines:
-            numbered = enumerate(lines, file_range.first)
+            numbered = enumerate(lines, file_range.first_row_number)
             if file_range.kind == "text":
                 yield from table_formats.read_text_rows(numbered)
             else:

@@ -176,7 +176,7 @@ def _find_places(windows: Windows, best: BestLogits) -> _Places:
     """Converts positions in the inputs to places in their windows."""
     first_tokens = windows.starts[:, None]
     lengths = windows.lengths[:, None]
-    shift = windows.first_places[:, None]
+    shift = windows.first_positions[:, None]
     return _Places(
         starts=tf.cast(best["starts"], tf.int64) - shift,
         ends=tf.cast(best["ends"], tf.int64) - shift,
@@ -247,10 +247,10 @@ def _find_code_points(
     at 4 belongs to the last one. So the span is 0 to 4. If "19" were [UNK], a
     span of it would reach from 6 to 9, to the ends of its word "(19)".
     """
-    first_char = tf.gather(passages.first_char, first_tokens)
-    last_char = tf.gather(passages.first_char, last_tokens + 1) - 1
-    first = tf.gather(passages.source_code_points, first_char)
-    last = tf.gather(passages.source_code_points, last_char)
+    first_chars = tf.gather(passages.first_chars, first_tokens)
+    last_chars = tf.gather(passages.first_chars, last_tokens + 1) - 1
+    first = tf.gather(passages.source_code_points, first_chars)
+    last = tf.gather(passages.source_code_points, last_chars)
     # Add the accents that follow the last code point.
     candidates = passages.not_before_accent
     last = tf.gather(candidates, tf.searchsorted(candidates, last))

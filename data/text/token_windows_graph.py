@@ -35,7 +35,7 @@ class Windows(NamedTuple):
     query: tf.RaggedTensor | None = None
 
     @property
-    def first_places(self) -> tf.Tensor:
+    def first_positions(self) -> tf.Tensor:
         """Position at which the window begins in each input, int64 [W]."""
         if self.query is None:
             return tf.ones_like(self.rows)
@@ -63,7 +63,7 @@ class Windows(NamedTuple):
             return pad_ids(ids, ids.row_lengths(), max_seq_length)
         query = tf.gather(self.query, self.rows)
         ids = join_parts(tokenizer, [query, window])
-        return pad_ids(ids, self.first_places, max_seq_length)
+        return pad_ids(ids, self.first_positions, max_seq_length)
 
     def most_context(self, tokens: tf.Tensor) -> tf.Tensor:
         """Finds the window that contains the most context around each token.
@@ -120,7 +120,7 @@ def cut_windows(
     max_seq_length: int,
     stride: int,
     query: tf.RaggedTensor | None = None,
-    fewest: int = 0,
+    min_windows: int = 0,
 ) -> Windows:
     """Cuts texts into overlapping windows that cover them.
 
@@ -144,8 +144,8 @@ def cut_windows(
             next window.
         query: ragged int32 [N, None], WordPiece ids before each window of a
             text. See Windows.
-        fewest: number of windows, 0 or 1, to create for a text that contains no
-            tokens.
+        min_windows: number of windows, 0 or 1, to create for a text that
+            contains no tokens.
     """
     num_tokens = tokens.row_lengths()
     max_tokens = tf.zeros_like(num_tokens) + max_seq_length - 2
@@ -154,7 +154,7 @@ def cut_windows(
     strides = tf.minimum(max_tokens, stride)
     beyond = tf.maximum(num_tokens - max_tokens, 0)
     num_windows = 1 + (beyond + strides - 1) // strides
-    num_windows = tf.where(num_tokens > 0, num_windows, fewest)
+    num_windows = tf.where(num_tokens > 0, num_windows, min_windows)
     window_indices = tf.ragged.range(num_windows)
     rows = row_ids(
         window_indices.row_splits, tf.size(window_indices.flat_values)

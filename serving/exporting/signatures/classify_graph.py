@@ -153,7 +153,7 @@ class _WholeTexts:
     def predict_texts(self, text: tf.Tensor) -> Tensors:
         tokens, *_ = self._packing.tokenize(text)
         windows = cut_windows(
-            tokens, self._packing.max_seq_length, self._stride, fewest=1
+            tokens, self._packing.max_seq_length, self._stride, min_windows=1
         )
         outputs = batches.call_in_batches(
             functools.partial(self._predict_rows, windows),

@@ -304,9 +304,9 @@ def test_bytes_are_those_of_the_passage_as_given():
     decoder = answer_decoding_graph.SquadDecoder(DecodingOptions())
     context = b" \xff the\xe2\x82\r\n light \xc3"
     windows, passages = cut_passages(context)
-    first_places = windows.first_places
-    last_places = first_places + windows.lengths - 1
-    logits = tf.one_hot(first_places, 32), tf.one_hot(last_places, 32)
+    first_positions = windows.first_positions
+    last_positions = first_positions + windows.lengths - 1
+    logits = tf.one_hot(first_positions, 32), tf.one_hot(last_positions, 32)
     best = decoder.find_best(*logits)
     outputs = decoder(windows, passages, best)
     assert outputs["answer"].numpy().tolist() == [b"the light"]

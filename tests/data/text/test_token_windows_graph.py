@@ -27,7 +27,7 @@ def test_windows_cover_each_text(tokens):
 
 
 def test_an_empty_text_may_have_a_window(tokens):
-    windows = cut_windows(tokens, 6, 2, fewest=1)
+    windows = cut_windows(tokens, 6, 2, min_windows=1)
     assert windows.rows.numpy().tolist() == [0, 1, 1, 1, 2]
     assert windows.lengths.numpy().tolist() == [0, 4, 4, 3, 3]
 
@@ -62,12 +62,12 @@ def test_a_query_is_segment_0_of_each_window(windows_of_query, letters_layer):
 
 
 def test_the_first_place_of_a_window_is_behind_its_query(windows_of_query):
-    assert windows_of_query.first_places.numpy().tolist() == [3, 3, 3, 3]
+    assert windows_of_query.first_positions.numpy().tolist() == [3, 3, 3, 3]
 
 
 def test_the_first_place_of_a_window_without_query_is_behind_cls(tokens):
     windows = cut_windows(tokens, 6, 2)
-    assert windows.first_places.numpy().tolist() == [1, 1, 1, 1]
+    assert windows.first_positions.numpy().tolist() == [1, 1, 1, 1]
 
 
 def test_a_slice_of_windows_is_packed_alone(tokens, letters_layer):
