@@ -24,11 +24,11 @@ def write_columns(
     example. Raises an OSError if the file cannot be written.
     """
     with atomic_open(path) as file:
-        for example, predicted in zip(examples, tags, strict=True):
-            for word, right, guess in zip(
-                example.words, example.labels, predicted, strict=True
+        for example, predicted_tags in zip(examples, tags, strict=True):
+            for word, right, predicted in zip(
+                example.words, example.labels, predicted_tags, strict=True
             ):
-                file.write(f"{word} {right} {guess}\n".encode())
+                file.write(f"{word} {right} {predicted}\n".encode())
             file.write(b"\n")
     logging.info("Wrote %s", path)
 
