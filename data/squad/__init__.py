@@ -6,7 +6,8 @@
     squad_examples.py: these as examples, with their answers' places
     answer_cells.py: answers from the cells of a table
     passage_windows.py: questions and passages to windows
-    answer_decoding.py: start and end logits to answers
+    answer_spans.py: start and end logits to spans of tokens
+    answer_decoding.py: spans to answers
     final_text.py: answers in the passage's own spelling
     answer_scoring.py: the official scores
     answer_report.py: the part of report.html

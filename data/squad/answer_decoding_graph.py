@@ -13,7 +13,7 @@ from typing import NamedTuple, TypedDict
 
 import tensorflow as tf
 
-from data.squad.answer_decoding import NO_ANSWER_SCORE_DIFF
+from data.squad.answer_spans import NO_ANSWER_SCORE_DIFF
 from data.squad.answer_spans_graph import (
     BestLogits,
     QuestionWindows,

@@ -14,7 +14,7 @@ from typing import NamedTuple, TypedDict
 
 import tensorflow as tf
 
-from data.squad.answer_decoding import NO_ANSWER_SCORE_DIFF
+from data.squad.answer_spans import NO_ANSWER_SCORE_DIFF
 from data.squad.passage_windows_graph import WHITE_SPACE_RUN, Passages
 from data.text.token_windows_graph import Windows
 from data.text.tokenizer_layer import drop_invalid

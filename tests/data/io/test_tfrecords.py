@@ -61,12 +61,12 @@ def test_evaluation_reads_once_in_order(three_files):
 
 
 def test_training_is_a_function_of_the_seed(three_files):
-    def dataset_of(seed, num_batches=30):
+    def draw_numbers(seed, num_batches=30):
         return numbers(dataset_of(three_files, 4, True, seed), num_batches)
 
-    first = dataset_of(seed=5)
-    assert first == dataset_of(seed=5)
-    assert first != dataset_of(seed=6)
+    first = draw_numbers(seed=5)
+    assert first == draw_numbers(seed=5)
+    assert first != draw_numbers(seed=6)
     epochs = [first[start : start + 40] for start in (0, 40, 80)]
     everything = sorted([*range(13), *range(100, 107), *range(200, 220)])
     assert all(sorted(epoch) == everything for epoch in epochs)

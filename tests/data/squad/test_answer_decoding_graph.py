@@ -14,6 +14,7 @@ import tensorflow as tf
 from data.squad import (
     answer_decoding,
     answer_decoding_graph,
+    answer_spans,
     passage_windows_graph,
 )
 from data.squad.passage_windows import create_squad_features
@@ -157,7 +158,7 @@ def check_places(outputs, examples, answers):
 def answer_in_python(examples, features, logits, options, tokenizer):
     """Returns the answer to each question, by answer_decoding.py."""
     results = {
-        feature.unique_id: answer_decoding.RawResult(None, *values)
+        feature.unique_id: answer_spans.RawResult(None, *values)
         for feature, *values in zip(features, *logits, strict=True)
     }
     return [

@@ -8,7 +8,7 @@ import pytest
 import tensorflow as tf
 
 from data.squad import answer_spans_graph, passage_windows_graph
-from data.squad.answer_decoding import NO_ANSWER_SCORE_DIFF
+from data.squad.answer_spans import NO_ANSWER_SCORE_DIFF
 from data.squad.squad_options import WindowOptions
 from data.text import tokenization
 from tests.support import golden
