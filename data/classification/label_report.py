@@ -56,16 +56,18 @@ def write_label_report(
         OSError: the file cannot be written.
     """
     report = Report(heading)
-    golds: list[Label] = []
-    guesses = decoder.decode_labels(outputs)
-    for example, guess, probabilities in zip(
-        examples, guesses, decoder.probabilities(outputs), strict=True
+    right_labels: list[Label] = []
+    predicted_labels = decoder.decode_labels(outputs)
+    for example, predicted, probabilities in zip(
+        examples, predicted_labels, decoder.probabilities(outputs), strict=True
     ):
         right = example.label
         assert right is not None, "a dev set has labels"
-        golds.append(right)
-        badness, verdict = _judge_label(right, guess, probabilities, decoder)
-        _count_labels(report.counts, right, guess, decoder.output_mode)
+        right_labels.append(right)
+        badness, verdict = _judge_label(
+            right, predicted, probabilities, decoder
+        )
+        _count_labels(report.counts, right, predicted, decoder.output_mode)
         text, unread = _join_texts(example, max_seq_length, tokenizer)
         report.judged.append(
             JudgedPrediction(
@@ -73,22 +75,25 @@ def write_label_report(
             )
         )
     if decoder.output_mode == "regression":
-        report.mean_errors = _mean_errors(golds, guesses)
+        report.mean_errors = _mean_errors(right_labels, predicted_labels)
     else:
-        report.baseline = _find_most_frequent(golds)
+        report.baseline = _find_most_frequent(right_labels)
     report.write(output_file)
 
 
 def _count_labels(
-    counts: OutcomeCounts, right: Label, guess: Label, output_mode: OutputMode
+    counts: OutcomeCounts,
+    right: Label,
+    predicted: Label,
+    output_mode: OutputMode,
 ) -> None:
     """Counts the outcome of a prediction for each label. Not in regression."""
     if output_mode == "classification":
         name = str(right)
-        counts.update([(name, f"as {guess}"), (name, "support")])
+        counts.update([(name, f"as {predicted}"), (name, "support")])
     elif output_mode == "multilabel":
         names = names_of(right)
-        outcomes = find_outcomes(names, names_of(guess))
+        outcomes = find_outcomes(names, names_of(predicted))
         counts.update((name, outcome) for outcome, name in outcomes)
         counts.update((name, "support") for name in {*names})
 
@@ -108,9 +113,9 @@ def _join_texts(
     return text, unread
 
 
-def _find_most_frequent(golds: Sequence[Label]) -> Baseline | None:
+def _find_most_frequent(right_labels: Sequence[Label]) -> Baseline | None:
     """Returns the most frequent answer, None without examples."""
-    label_names = [sorted({*names_of(label)}) for label in golds]
+    label_names = [sorted({*names_of(label)}) for label in right_labels]
     answers = [", ".join(names) or "none" for names in label_names]
     if not answers:
         return None
@@ -119,11 +124,11 @@ def _find_most_frequent(golds: Sequence[Label]) -> Baseline | None:
 
 
 def _mean_errors(
-    golds: Sequence[Label], guesses: Sequence[Label]
+    right_labels: Sequence[Label], predicted_labels: Sequence[Label]
 ) -> dict[str, float]:
     """Returns the mean error of the model and of always predicting the mean."""
-    right = np.array([*map(number_of, golds)])
-    predicted = np.array([*map(number_of, guesses)])
+    right = np.array([*map(number_of, right_labels)])
+    predicted = np.array([*map(number_of, predicted_labels)])
     if not len(right):
         return {}
     mean = right.mean()
@@ -136,7 +141,7 @@ def _mean_errors(
 
 def _judge_label(
     right: Label,
-    guess: Label,
+    predicted: Label,
     probabilities: FloatArray,
     decoder: LabelDecoder,
 ) -> tuple[float, str]:
@@ -145,22 +150,26 @@ def _judge_label(
     `probabilities` contains the probability of each label.
     """
     if decoder.output_mode == "regression":
-        expected, predicted = number_of(right), number_of(guess)
-        badness = abs(predicted - expected)
-        verdict = f"Right: {expected:.4g}. Predicted: {predicted:.4g}."
+        right_number = number_of(right)
+        predicted_number = number_of(predicted)
+        badness = abs(predicted_number - right_number)
+        verdict = (
+            f"Right: {right_number:.4g}. Predicted: {predicted_number:.4g}."
+        )
     elif decoder.output_mode == "multilabel":
-        names, guessed = names_of(right), names_of(guess)
-        wrong = {*names} ^ {*guessed}
+        right_names = names_of(right)
+        predicted_names = names_of(predicted)
+        wrong = {*right_names} ^ {*predicted_names}
         errors = [decoder.label_list.index(name) for name in wrong]
         certainties = np.maximum(probabilities, 1 - probabilities)
         badness = max(certainties[errors], default=0.0)
         verdict = (
-            f"Right: {', '.join(names) or 'none'}. "
-            f"Predicted: {', '.join(guessed) or 'none'}."
+            f"Right: {', '.join(right_names) or 'none'}. "
+            f"Predicted: {', '.join(predicted_names) or 'none'}."
         )
     else:
         # Begin the right ones with the least certain one.
         best = probabilities.max()
-        badness = best if right != guess else -best
-        verdict = f"Right: {right}. Predicted: {guess} ({best:.3f})."
+        badness = best if right != predicted else -best
+        verdict = f"Right: {right}. Predicted: {predicted} ({best:.3f})."
     return badness, verdict

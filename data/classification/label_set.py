@@ -55,7 +55,7 @@ class LabelSet:
     Attributes:
         named_by_flags: the labels that --labels or several label columns name,
             in the order of the model's outputs. None = the rows name them (see
-            `infer`), or the task is a regression.
+            `find_labels`), or the task is a regression.
 
     Raises:
         ValueError: --labels names too few labels, or repeats one.
@@ -78,10 +78,10 @@ class LabelSet:
             names = [
                 label_cells.label_text(label, "--labels") for label in labels
             ]
-            self._check_number(names, "--labels")
+            self._check_num_labels(names, "--labels")
             self.named_by_flags = names
 
-    def _check_number(self, names: list[str], where: str) -> None:
+    def _check_num_labels(self, names: list[str], where: str) -> None:
         check_labels(names, where, fewest=_MIN_LABELS[self._output_mode])
 
     def label_of_cells(
@@ -109,7 +109,7 @@ class LabelSet:
         """
         label = self._convert(cells, where, names or ())
         if label is not None and names is not None:
-            _check_is_known(label, where, names)
+            _check_is_allowed(label, where, names)
         return label
 
     def _convert(
@@ -178,7 +178,9 @@ class LabelSet:
                     "--label_column to these names"
                 )
 
-    def infer(self, where: str, examples: Iterable[InputExample]) -> list[str]:
+    def find_labels(
+        self, where: str, examples: Iterable[InputExample]
+    ) -> list[str]:
         """Returns the labels of examples, in alphabetical order.
 
         Args:
@@ -190,7 +192,7 @@ class LabelSet:
             ValueError: the examples contain too few labels.
         """
         labels = sorted(_count_labels(examples))
-        self._check_number(labels, where)
+        self._check_num_labels(labels, where)
         return labels
 
     def warn_of_labels(
@@ -250,7 +252,7 @@ class LabelSet:
                 return
 
 
-def _check_is_known(label: Label, where: str, names: Sequence[str]) -> None:
+def _check_is_allowed(label: Label, where: str, names: Sequence[str]) -> None:
     """Raises a ValueError if a row has a label that is not one of `names`."""
     for name in names_of(label):
         if name not in names:

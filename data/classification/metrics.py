@@ -150,7 +150,7 @@ class Score(Protocol):
         """
 
 
-def score_known(
+def score_labeled(
     examples: Sequence[Labeled],
     predicted: Sequence[object],
     encoder: LabelEncoder,

@@ -10,7 +10,7 @@ from absl import logging
 from data.classification.classification_options import TableOptions
 from data.io.text_files import find_set_file
 from data.sets.split_names import SET_OF_PURPOSE, SetName
-from data.tables.column_names import USUAL_NAMES, find_pair, guess_columns
+from data.tables.column_names import USUAL_NAMES, find_pair, find_usual_columns
 from data.tables.table_formats import Layout, format_of
 from data.tables.tables import Table, check_columns
 from files.paths import StrPath
@@ -125,7 +125,7 @@ def find_unset_columns(
         _ask_for_pair(file, free)
     missing = [flag for flag in USUAL_NAMES if flag not in named]
     column_of: dict[str, str] = {}
-    for flag, column in guess_columns(free, missing).items():
+    for flag, column in find_usual_columns(free, missing).items():
         if column is None:
             names = ", ".join(columns)
             raise ValueError(f"{file}: set --{flag} to one of {names}")

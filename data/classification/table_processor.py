@@ -113,7 +113,7 @@ class TableProcessor(
         is_split = bool(self._data.data_file)
         train = self.read("train")
         dev = self.read("eval") if is_split else []
-        labels = self._label_set.infer(where, [*train, *dev])
+        labels = self._label_set.find_labels(where, [*train, *dev])
         if not is_split:
             # A split has logged the numbers of both sets.
             log_label_counts(labels, train)

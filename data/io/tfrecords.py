@@ -35,7 +35,7 @@ _BATCHES_AHEAD = 4
 class Masking(Protocol):
     """Masks records while they are read, as `DynamicMasking` does."""
 
-    def draw(self, record_number: tf.Tensor, max_seq_length: int) -> tf.Tensor:
+    def draw(self, record_index: tf.Tensor, max_seq_length: int) -> tf.Tensor:
         """Draws the random numbers for the record with this number."""
 
     def __call__(
@@ -238,9 +238,9 @@ def _add_draws(
 ) -> tf.data.Dataset[tuple[tf.Tensor, tf.Tensor]]:
     """Returns a dataset of (record, random draws for its number)."""
     return numbered.map(
-        lambda record_number, record: (
+        lambda record_index, record: (
             record,
-            masking.draw(record_number, length),
+            masking.draw(record_index, length),
         )
     )
 
@@ -303,7 +303,7 @@ def check_records(
 def _read_first_records(
     files: Sequence[str], limit: int | None
 ) -> Iterator[tuple[str, int, bytes]]:
-    """Yields (path, number in the file, record), `limit` from each file."""
+    """Yields (path, index in the file, record), `limit` from each file."""
     for path in files:
         limited = itertools.islice(read_records(path), limit)
         for record_index, record in enumerate(limited):
@@ -337,7 +337,7 @@ def _without_operation(message: str) -> str:
 def naming_wrong_records(
     records_read: Iterable[Records],
 ) -> Iterator[None]:
-    """Adds the file and the record's number to errors about wrong records.
+    """Adds the file and the record's index to errors about wrong records.
 
     TensorFlow's errors do not name them. `records_read` lists the Records that
     the code in the `with` block reads.

@@ -42,16 +42,16 @@ class FileRange(NamedTuple):
         path: path of the file.
         kind: "jsonl", "text" or "parquet" for a part of a file, None for a
             whole file.
-        start: offset of the first byte, or number of the first group of rows.
-        end: offset after the last byte, or number after the last group.
-        first: number of the first line or row in the file.
+        start: offset of the first byte, or index of the first group of rows.
+        end: offset after the last byte, or index after the last group.
+        first_row_number: number of the first line or row in the file.
     """
 
     path: str
     kind: RangeKind | None = None
     start: int = 0
     end: int = 0
-    first: int = 1
+    first_row_number: int = 1
 
 
 def split_files(
@@ -174,13 +174,13 @@ def _cut_lines(
     path: str, kind: RangeKind, size: int, grid: _Grid
 ) -> Iterator[tuple[FileRange, int]]:
     start = 0
-    first_number = 1
+    first_row_number = 1
     with text_files.open_binary(path) as file:
         while start < size:
             end = _find_line_end(file, grid.end_of_share(start), size)
-            yield FileRange(path, kind, start, end, first_number), end
+            yield FileRange(path, kind, start, end, first_row_number), end
             if end < size:
-                first_number += _count_lines(file, start, end)
+                first_row_number += _count_lines(file, start, end)
             start = end
 
 
@@ -258,11 +258,11 @@ def read_range(file_range: FileRange, layout: Layout) -> Iterator[Row]:
     elif file_range.kind == "parquet":
         groups = range(file_range.start, file_range.end)
         yield from parquet.read_parquet(
-            file_range.path, groups, file_range.first
+            file_range.path, groups, file_range.first_row_number
         )
     else:
         with _open_lines(file_range) as lines:
-            numbered = enumerate(lines, file_range.first)
+            numbered = enumerate(lines, file_range.first_row_number)
             if file_range.kind == "text":
                 yield from table_formats.read_text_rows(numbered)
             else:

@@ -6,15 +6,17 @@
 
 Words with tags, in columns:
 
-    columns.py: the sentences of a file
+    column_files.py: the sentences of a file
     column_layouts.py: its separator, and what its columns are
     column_sentences.py: where a sentence ends
 
 Texts with spans, from annotation tools:
 
-    spans.py: the texts and spans of a file
-    annotations.py: the spans in a row, whichever tool wrote it
-    offsets.py: whether spans count other units than characters
+    span_files.py: the texts and spans of a file
+    annotations.py: the spans or the tags in a row, by its keys
+    label_studio.py: a row of Label Studio, whose keys are its own
+    labeled_spans.py: one span, whichever tool wrote it
+    span_units.py: whether spans count other units than characters
 
 From words to scores:
 

@@ -6,13 +6,14 @@ docs/named_entities.md shows the formats of the tools.
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from data.ner import label_studio
 from data.ner.entity_scoring import find_entities, to_scheme
+from data.ner.labeled_spans import has_spans, is_list_of_spans, parse_span
 from data.ner.tag_names import is_tag
 from data.ner.word_splitting import find_words
 from data.tables import prodigy
 from data.tables.column_names import SPAN_NAMES, TAG_LIST_NAMES, WORD_LIST_NAMES
 from files.json_files import JsonObject
-from model_folders.labels import is_label
 
 # Keys that run_ner.py's dev_predictions.jsonl adds to a row.
 _KEYS_OF_ANSWERS = (
@@ -22,20 +23,6 @@ _KEYS_OF_ANSWERS = (
     "probabilities",
     "correct",
 )
-
-
-class LabeledSpan(NamedTuple):
-    """A named entity in a text.
-
-    Attributes:
-        start: index of the first character.
-        end: index after the last character.
-        label: type of the entity.
-    """
-
-    start: int
-    end: int
-    label: str
 
 
 class TaggedSentence(NamedTuple):
@@ -191,7 +178,7 @@ def _check_text_and_spans(
         for read_tags in (tags, to_scheme(tags))
     ]
     for key in _find_span_keys(row, where):
-        if key == tag_key or not _is_list_of_spans(row.get(key)):
+        if key == tag_key or not is_list_of_spans(row.get(key)):
             continue
         if {parse_span(value) for value in row[key]} not in readings:
             raise _contradiction_error(where, tag_key, tags, key, row[key])
@@ -226,9 +213,8 @@ def find_text_and_spans(
         ValueError: the row lacks a text or spans, or two keys contain spans
             that differ.
     """
-    is_task = "annotations" in row or "text" not in row
-    if isinstance(row.get("data"), dict) and is_task:
-        row = _from_label_studio(row, where)
+    if label_studio.is_task(row):
+        row = label_studio.parse_task(row, where)
 
     keys = _find_span_keys(row, where)
     values = row[keys[0]] if keys else None
@@ -266,117 +252,8 @@ def _find_span_keys(row: JsonObject, where: str) -> list[str]:
     for key in keys[1:]:
         # spaCy writes an empty list beside its `ents`.
         is_empty = not row[key] and "ents" in row
-        if is_empty or not _is_list_of_spans(row[key]):
+        if is_empty or not is_list_of_spans(row[key]):
             continue
         if {*map(parse_span, row[key])} != {*map(parse_span, first)}:
             raise _contradiction_error(where, keys[0], first, key, row[key])
     return keys
-
-
-def has_spans(value: object) -> bool:
-    """Returns whether a JSON value is a list that begins with a span."""
-    return isinstance(value, list) and any(map(parse_span, value[:1]))
-
-
-def _is_list_of_spans(value: object) -> bool:
-    return value == [] or has_spans(value)
-
-
-def _from_label_studio(task: JsonObject, where: str) -> JsonObject:
-    """Converts a task of Label Studio's export to {"text", "entities"}.
-
-    The entities are None if the text was not annotated.
-    """
-    annotations = _select_finished_annotations(task)
-    spans = [*map(_spans_of_annotation, annotations)]
-    if len({frozenset(map(parse_span, values)) for values in spans}) > 1:
-        raise ValueError(
-            f"{where}: the {len(spans)} annotations of this text differ; keep "
-            "only one of them, or mark one as ground truth in Label Studio"
-        )
-    data = task["data"]
-    texts = [value for value in data.values() if isinstance(value, str)]
-    row = {"text": texts[0]} if len(texts) == 1 else {}
-    # A task's data may contain the answers of a model, which the annotation
-    # corrects.
-    row |= {key: data[key] for key in data if key not in SPAN_NAMES}
-    if "text" in task:
-        row.setdefault("text", task["text"])
-    return row | {"entities": spans[0] if spans else None}
-
-
-def _select_finished_annotations(task: JsonObject) -> list[JsonObject]:
-    """Returns the annotations of a task, only the ground truth if it has one.
-
-    Cancelled annotations are left out.
-    """
-    annotations = [
-        annotation
-        for annotation in task.get("annotations") or []
-        if not annotation.get("was_cancelled")
-    ]
-    ground_truth = [
-        annotation
-        for annotation in annotations
-        if annotation.get("ground_truth")
-    ]
-    return ground_truth or annotations
-
-
-def _spans_of_annotation(annotation: JsonObject) -> list[JsonObject]:
-    """Returns the spans of Label Studio's annotation, as it writes them."""
-    # Skip results of other kinds, such as a text's class.
-    return [
-        result["value"]
-        for result in annotation.get("result") or []
-        if {"labels", "hypertextlabels"} & result.get("value", {}).keys()
-    ]
-
-
-def parse_span(value: object) -> LabeledSpan | None:
-    """Converts the JSON value of a span. Returns None if it is no span.
-
-    Examples:
-        >>> parse_span([0, 3, "PER"])
-        LabeledSpan(start=0, end=3, label='PER')
-        >>> parse_span({"start_offset": 0, "end_offset": 3, "label": "PER"})
-        LabeledSpan(start=0, end=3, label='PER')
-    """
-    if isinstance(value, dict):
-        names = ("label", "type", "labels", "hypertextlabels")
-        value = [
-            value.get("start", value.get("start_offset")),
-            value.get("end", value.get("end_offset")),
-            next((value[name] for name in names if name in value), None),
-        ]
-    if not isinstance(value, list) or len(value) != 3:
-        return None
-    start, end, label = value
-    if isinstance(label, list) and len(label) == 1:
-        label = label[0]
-    # No isinstance: true is no position.
-    are_positions = type(start) is int and type(end) is int
-    if not are_positions or not is_label(label):
-        return None
-    return LabeledSpan(start, end, label)
-
-
-def read_span(value: object, text: str, where: str) -> LabeledSpan:
-    """Returns a span. Raises a ValueError if it does not fit the text."""
-    span = parse_span(value)
-    start, end, _ = span or (0, 0, "")
-    span_text = value.get("text") if isinstance(value, dict) else None
-    words = None
-    if isinstance(span_text, str):
-        # Label Studio changes white space in the texts of spans.
-        words = span_text.replace("\\n", "\n").split()
-    marked = text[start:end]
-    is_inside = 0 <= start < end <= len(text)
-    if span is None or not is_inside or words not in (None, marked.split()):
-        raise ValueError(
-            f"{where}: the span {repr(value)[:120]} does not fit the text of "
-            f"{len(text)} characters, {text[:80]!r}, where it is {marked!r}. "
-            'A span is [start, end, label] or {"start", "end", "label"}. '
-            "Positions count code points, and the end is exclusive"
-        )
-    return span

@@ -64,13 +64,13 @@ def find_layout(
         # A CSV file may have a single column, and no separator.
         if separator in first or is_csv:
             layout = _layout_of_names(
-                separator, cut_line(first, separator), is_test, is_csv
+                separator, split_line(first, separator), is_test, is_csv
             )
             if layout:
                 return layout
     columns_separator = _find_separator(first, is_csv)
     return ColumnLayout(
-        columns_separator, width=len(cut_line(first, columns_separator))
+        columns_separator, width=len(split_line(first, columns_separator))
     )
 
 
@@ -143,7 +143,7 @@ def _find_separator(first: str, is_csv: bool) -> str | None:
     return None
 
 
-def cut_line(line: str, separator: str | None) -> list[str]:
+def split_line(line: str, separator: str | None) -> list[str]:
     """Cuts a line into columns. Returns [] if all of them are empty.
 
     Without a separator, any number of spaces and tabs separates the columns.

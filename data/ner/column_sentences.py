@@ -1,7 +1,7 @@
 """Splits the lines of a file of columns into sentences.
 
 Empty lines, the rows of a table, or a column show where a sentence ends.
-columns.py finds out which columns contain the words and their tags.
+column_files.py finds out which columns contain the words and their tags.
 """
 
 import ast
@@ -12,7 +12,7 @@ from typing import NamedTuple
 from data.ner.column_layouts import (
     DOCUMENT_MARK,
     ColumnLayout,
-    cut_line,
+    split_line,
     strip_cells,
 )
 from data.ner.tag_names import is_tag
@@ -68,7 +68,7 @@ def find_sentences(
     if list_columns is not None:
         return [*_expand_rows(path, sentences, *list_columns)]
     if layout.sentence_at is not None:
-        return [*_part_by_column(sentences, layout.sentence_at)]
+        return [*_split_by_column(sentences, layout.sentence_at)]
     return sentences
 
 
@@ -134,9 +134,9 @@ def _cut_lines(
         yield from _cut_records(path, lines, separator)
     else:
         for line_number, text in lines:
-            cells = cut_line(text, separator)
+            cells = split_line(text, separator)
             if layout.names and cells:
-                # `cut_line` leaves out empty cells at the end.
+                # `split_line` leaves out empty cells at the end.
                 cells += [""] * (layout.width - len(cells))
             yield line_number, text, cells
     yield 0, "", []
@@ -161,7 +161,7 @@ def _cut_records(
         yield line_number, separator.join(cells), cells if any(cells) else []
 
 
-def _part_by_column(
+def _split_by_column(
     sentences: Sequence[SentenceLines], sentence_at: int
 ) -> Iterator[SentenceLines]:
     """Splits the lines where the column `sentence_at` begins a new sentence."""

@@ -24,11 +24,11 @@ def write_columns(
     example. Raises an OSError if the file cannot be written.
     """
     with atomic_open(path) as file:
-        for example, predicted in zip(examples, tags, strict=True):
-            for word, right, guess in zip(
-                example.words, example.labels, predicted, strict=True
+        for example, predicted_tags in zip(examples, tags, strict=True):
+            for word, right, predicted in zip(
+                example.words, example.labels, predicted_tags, strict=True
             ):
-                file.write(f"{word} {right} {guess}\n".encode())
+                file.write(f"{word} {right} {predicted}\n".encode())
             file.write(b"\n")
     logging.info("Wrote %s", path)
 
@@ -60,7 +60,7 @@ def write_entities(
     Raises:
         OSError: the file cannot be written.
     """
-    is_known = any({*example.labels} - {"O"} for example in examples)
+    are_annotated = any({*example.labels} - {"O"} for example in examples)
     with atomic_open(path) as file:
         predictions = zip(examples, tags, probabilities, strict=True)
         for example, labels, tag_probabilities in predictions:
@@ -70,7 +70,7 @@ def write_entities(
             answer = _create_answer(
                 text, example.words, labels, tag_probabilities, prefix
             )
-            if is_known:
+            if are_annotated:
                 entities = find_entities(labels)
                 answer["correct"] = entities == find_entities(example.labels)
             entry = {"guid": example.guid, "text": text, "words": example.words}

@@ -140,26 +140,28 @@ def score_entities(
     are_right: list[bool] = []
     # Types of the entities that are right, that are predicted, and both.
     counts = [collections.Counter[str]() for _ in range(3)]
-    for tags, predicted in zip(right_tags, predicted_tags, strict=True):
+    for right, predicted in zip(right_tags, predicted_tags, strict=True):
         are_right += (
-            tag == guess for tag, guess in zip(tags, predicted, strict=True)
+            right_tag == predicted_tag
+            for right_tag, predicted_tag in zip(right, predicted, strict=True)
         )
-        entities = {*find_entities(tags)}
-        guesses = {*find_entities(predicted)}
-        sets = entities, guesses, entities & guesses
+        right_entities = {*find_entities(right)}
+        predicted_entities = {*find_entities(predicted)}
+        both_entities = right_entities & predicted_entities
+        sets = right_entities, predicted_entities, both_entities
         for counter, members in zip(counts, sets, strict=True):
             counter.update(entity.entity_type for entity in members)
 
     scores = {"accuracy": sum(are_right) / max(len(are_right), 1)}
     for entity_type in ("", *filter(None, sorted(counts[0] | counts[1]))):
         prefix = f"{entity_type}_" if entity_type else ""
-        right, guessed, both = (
+        num_right, num_predicted, num_both = (
             counter[entity_type] if entity_type else counter.total()
             for counter in counts
         )
-        scores[f"{prefix}precision"] = both / max(guessed, 1)
-        scores[f"{prefix}recall"] = both / max(right, 1)
-        scores[f"{prefix}f1"] = 2 * both / max(guessed + right, 1)
+        scores[f"{prefix}precision"] = num_both / max(num_predicted, 1)
+        scores[f"{prefix}recall"] = num_both / max(num_right, 1)
+        scores[f"{prefix}f1"] = 2 * num_both / max(num_predicted + num_right, 1)
         if entity_type:
-            scores[f"{prefix}support"] = right
+            scores[f"{prefix}support"] = num_right
     return scores

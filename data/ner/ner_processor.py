@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from absl import logging
 
-from data.ner import columns, spans, tag_names
+from data.ner import column_files, span_files, tag_names
 from data.ner.entity_scoring import to_scheme
 from data.ner.ner_example import NerExample
 from data.ner.ner_options import ColumnOptions, NerOptions
@@ -26,13 +26,13 @@ class NerProcessor(FileProcessor[NerExample, NerOptions]):
     """Reads the sets of a task with named entities.
 
     Files named .json and .jsonl contain texts with spans, or sentences with
-    tags, as spans.py describes. Other files are in the layout of CoNLL-2003: a
-    line contains a word and its tag in columns. Tabs separate the columns if
-    the first line contains a tab. Otherwise, spaces separate them. An empty
-    line ends a sentence, and a line with -DOCSTART- begins a document. Comments
-    begin with #. All other lines contain the same number of columns. A file
-    whose first line names the columns of words and tags is CSV or TSV. A sheet
-    of Excel is read as such. In a test set, the column of the tags may be
+    tags, as span_files.py describes. Other files are in the layout of
+    CoNLL-2003: a line contains a word and its tag in columns. Tabs separate the
+    columns if the first line contains a tab. Otherwise, spaces separate them.
+    An empty line ends a sentence, and a line with -DOCSTART- begins a document.
+    Comments begin with #. All other lines contain the same number of columns. A
+    file whose first line names the columns of words and tags is CSV or TSV. A
+    sheet of Excel is read as such. In a test set, the column of the tags may be
     missing.
 
     Tags may be in any scheme that entity_scoring.py describes, such as the IOB1
@@ -145,7 +145,7 @@ class NerProcessor(FileProcessor[NerExample, NerOptions]):
         options = self._options
         labels = self._labels or []
         if format_of(path) == "jsonl":
-            return spans.read_annotated_texts(
+            return span_files.read_annotated_texts(
                 path, set_name, labels, options.encoding
             )
         column_options = ColumnOptions(
@@ -154,7 +154,9 @@ class NerProcessor(FileProcessor[NerExample, NerOptions]):
             labels=labels,
             set_name=set_name,
         )
-        examples = columns.read_columns(path, column_options, options.layout())
+        examples = column_files.read_columns(
+            path, column_options, options.layout()
+        )
         sentences = [*examples]
         self._check_sentence_ends(path, sentences)
         return sentences

@@ -88,7 +88,7 @@ def create_ner_features(
                 "[SEP]",
             ]
             words = text.places(start, is_best)
-            id_of_position = _find_known_labels(words, examples, label_ids)
+            id_of_position = _find_label_ids(words, examples, label_ids)
             positions = range(max_seq_length)
             yield NerFeatures(
                 tokens=tokens,
@@ -168,7 +168,7 @@ def _cut_text(
         yield (start, length), is_best
 
 
-def _find_known_labels(
+def _find_label_ids(
     words: Iterable[WordPlace],
     examples: Sequence[NerExample],
     label_ids: Mapping[str, int],

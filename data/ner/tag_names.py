@@ -34,7 +34,7 @@ def is_tag(value: str) -> bool:
     return bool(_TAG.fullmatch(value) or _LOWER_TAG.fullmatch(value))
 
 
-def name_tags(
+def find_tag_names(
     path: StrPath,
     counts: Mapping[str, int],
     labels: Sequence[str],
@@ -47,9 +47,9 @@ def name_tags(
     numbers, they are positions in `labels`.
 
     Examples:
-        >>> name_tags("a.txt", {"b-per": 1, "O": 9}, [], is_train=True)
+        >>> find_tag_names("a.txt", {"b-per": 1, "O": 9}, [], is_train=True)
         {'b-per': 'B-PER', 'O': 'O'}
-        >>> name_tags("a.txt", {"PER": 1, "O": 9}, [], is_train=True)
+        >>> find_tag_names("a.txt", {"PER": 1, "O": 9}, [], is_train=True)
         {'PER': 'I-PER', 'O': 'O'}
 
     Args:
@@ -64,7 +64,7 @@ def name_tags(
             numbers without a name.
     """
     if counts and all(re.fullmatch("[0-9]+", tag) for tag in counts):
-        return _name_numbers(path, counts, labels)
+        return _find_names_of_numbers(path, counts, labels)
     if wrong := [tag for tag in _OUTSIDE if tag in counts]:
         raise ValueError(
             f"{path}: words outside of entities are tagged O, not {wrong[0]}. "
@@ -108,7 +108,7 @@ def _in_capitals(tag: str, labels: Sequence[str]) -> str:
     return typed_tag if keeps_type else tag.upper()
 
 
-def _name_numbers(
+def _find_names_of_numbers(
     path: StrPath, counts: Mapping[str, int], labels: Sequence[str]
 ) -> dict[str, str]:
     """Returns {number: label}."""

@@ -9,17 +9,20 @@ A corpus becomes records in these steps:
     sentence_split.py: splits a line into sentences, with --sentence_split
     encoded_vocabulary.py: encodes a WordPiece as the bytes of its id
     corpus_checks.py: warns of likely mistakes in the corpus
-    instances.py: creates and masks the instances of documents in memory, with
-        the random draws of Google's code
+    instances.py: creates the instances of documents in memory, with the random
+        draws of Google's code
+    static_masking.py: masks them once, as Google's code does
+    shuffling.py: shuffles as Python does, but faster
 
 For a corpus of any size:
 
     corpus_parts.py: splits the text files into parts of about 4 MB
     pretraining_job.py: creates the instances of each part, in several processes
+    instance_shards.py: what a process does for some of the parts
 
 Training reads the records:
 
     record_files.py: identifies and measures their files
     dynamic_masking.py: masks records of --dynamic_masking, with the same
-        probabilities as instances.py, and new masks in every epoch
+        probabilities as static_masking.py, and new masks in every epoch
 """

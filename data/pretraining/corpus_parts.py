@@ -42,7 +42,7 @@ class Block(NamedTuple):
 CorpusPart: TypeAlias = list[Block]
 
 
-def split_to_parts(input_files: Sequence[str]) -> list[CorpusPart]:
+def split_corpus(input_files: Sequence[str]) -> list[CorpusPart]:
     """Splits text files into parts. The result depends only on the files.
 
     Args:

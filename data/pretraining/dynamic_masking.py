@@ -40,16 +40,16 @@ class DynamicMasking:
         self._options = options
         self._seed = seed
 
-    def draw(self, record_number: tf.Tensor, max_seq_length: int) -> tf.Tensor:
+    def draw(self, record_index: tf.Tensor, max_seq_length: int) -> tf.Tensor:
         """Draws the random numbers that determine the masks of one record.
 
-        `record_number`, int64, is the number of records that training read
+        `record_index`, int64, is the number of records that training read
         before this record. Returns float32 [3, max_seq_length], from 0 to below
         1. Row 0 determines which positions are masked, row 1 how each is masked
         ([MASK], random word or unchanged), and row 2 the random words.
         """
         return tf.random.stateless_uniform(
-            [3, max_seq_length], tf.stack([self._seed, record_number])
+            [3, max_seq_length], tf.stack([self._seed, record_index])
         )
 
     def __call__(
@@ -108,6 +108,8 @@ class DynamicMasking:
             words = tf.cumsum(tf.cast(begins_word, tf.int32), axis=1) - 1
             words = tf.where(can_be_masked, words, -1)
             return _choose_words(words, order_draws, num_to_predict)
+        # The rank of a WordPiece is its index in the order of the draws. For
+        # example, the draws .7 .2 .9 have the ranks 1 0 2.
         keys = tf.where(can_be_masked, order_draws, 2.0)
         ranks = tf.argsort(tf.argsort(keys, axis=1), axis=1)
         return can_be_masked & (ranks < num_to_predict[:, None])
@@ -137,7 +139,14 @@ class DynamicMasking:
     ) -> dict[str, tf.Tensor]:
         """Returns the features that contain the positions and ids to predict.
 
-        `chosen`, bool [B, F], is True for each WordPiece to predict.
+        `chosen`, bool [B, F], is True for each WordPiece to predict. For
+        example, two of at most four WordPieces are chosen from one record:
+
+            input_ids            2 14 15 16 3
+            chosen               0  1  0  1 0
+            masked_lm_positions  1  3  0  0
+            masked_lm_ids       14 16  0  0
+            masked_lm_weights    1  1  0  0
         """
         max_predictions = self._max_predictions
         columns = tf.zeros_like(input_ids) + tf.range(tf.shape(input_ids)[1])
@@ -172,8 +181,13 @@ def _choose_words(
     For example, at most 3 WordPieces are chosen from the words 0, 1 and 2:
 
         words    -1  0  0  1  2  2  2 -1
-        draws    .1 .9 .5  ...              so the order is 0, 2, 1
-        chosen    0  1  1  1  0  0  0  0    word 2 would be WordPieces 3 to 5
+        draws    .1 .9 .5  ...
+        lengths   2  1  3                   WordPieces of the words 0, 1 and 2
+        order     0  2  1                   by the draws
+        ordered   2  3  1                   lengths, in this order
+        rooms     1  1  0                   left after each word
+        fits      1  0  1                   word 2 is longer than the 1 left
+        chosen    0  1  1  1  0  0  0  0
     """
     width = tf.shape(words)[1]
     # Column w contains the number of WordPieces in word w of each record.

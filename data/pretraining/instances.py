@@ -2,9 +2,9 @@
 
 The method is from Devlin et al. 2018, section 3.1 and appendix A.1-A.2. With
 the same seed, this module draws the same random numbers as Google's
-create_pretraining_data.py. dynamic_masking.py masks with the same
-probabilities. Lengths are numbers of WordPieces. WordPieces are encoded as in
-encoded_vocabulary.py. The text of an instance:
+create_pretraining_data.py, and static_masking.py masks as it does. Lengths are
+numbers of WordPieces. WordPieces are encoded as in encoded_vocabulary.py. The
+text of an instance:
 
     [CLS] a tug left the [MASK] early [SEP] it pulled two barges [SEP]
 """
@@ -12,8 +12,8 @@ encoded_vocabulary.py. The text of an instance:
 import itertools
 import random
 from collections import Counter, deque
-from collections.abc import Iterable, MutableSequence, Sequence
-from typing import NamedTuple, TypeVar
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from absl import logging
 
@@ -22,10 +22,10 @@ from data.io import tf_examples
 from data.pretraining.corpus_checks import check_and_log_counts
 from data.pretraining.corpus_parts import Block
 from data.pretraining.documents import Document, DocumentReader
-from data.pretraining.encoded_vocabulary import Continuation, EncodedVocabulary
+from data.pretraining.encoded_vocabulary import EncodedVocabulary
 from data.pretraining.pretraining_options import InstanceOptions
-
-T = TypeVar("T")
+from data.pretraining.shuffling import shuffle
+from data.pretraining.static_masking import create_masked_lm_predictions
 
 
 class TrainingInstance(NamedTuple):
@@ -278,105 +278,3 @@ def truncate_seq_pair(
         longer = tokens_a if len(tokens_a) > len(tokens_b) else tokens_b
         remove = longer.popleft if rng.random() < 0.5 else longer.pop
         remove()
-
-
-class MaskedTokens(NamedTuple):
-    """The WordPieces of an instance after masking.
-
-    Attributes:
-        tokens: the WordPieces, with those to predict replaced.
-        positions: positions of the WordPieces to predict, ascending.
-        labels: the original WordPieces at these positions.
-    """
-
-    tokens: list[bytes]
-    positions: list[int]
-    labels: list[bytes]
-
-
-def create_masked_lm_predictions(
-    tokens: Sequence[bytes],
-    candidates: list[int],
-    vocabulary: EncodedVocabulary,
-    rng: random.Random,
-    options: InstanceOptions,
-) -> MaskedTokens:
-    """Chooses and masks the WordPieces to predict.
-
-    A chosen WordPiece becomes [MASK] with the probability `mask_token_prob`
-    (by default 0.8), stays unchanged with `same_token_prob` (0.1), and becomes
-    a random WordPiece otherwise.
-
-    `candidates` are the positions of all WordPieces except [CLS] and [SEP].
-    The function may shuffle this list in place.
-    """
-    num_to_predict = min(
-        options.max_predictions_per_seq,
-        max(1, round(len(tokens) * options.masked_lm_prob)),
-    )
-    if options.do_whole_word_mask:
-        chosen = _choose_words(tokens, candidates, num_to_predict, rng)
-    else:
-        shuffle(candidates, rng)
-        chosen = candidates[:num_to_predict]
-
-    # Of the chosen WordPieces that do not become [MASK], the fraction
-    # `same_of_others` stays unchanged. It is rounded, so that 0.1 / (1.0 - 0.8)
-    # is exactly 0.5, as in Google's code.
-    mask = vocabulary["[MASK]"]
-    mask_prob = options.mask_token_prob
-    same_of_others = 0.0
-    if mask_prob < 1.0:
-        same_of_others = round(options.same_token_prob / (1.0 - mask_prob), 9)
-    random_draw = rng.random
-    output_tokens = list(tokens)
-    for index in chosen:
-        if random_draw() < mask_prob:
-            output_tokens[index] = mask
-        elif random_draw() >= same_of_others:
-            output_tokens[index] = rng.choice(vocabulary.words)
-    chosen.sort()
-    labels = [tokens[index] for index in chosen]
-    return MaskedTokens(output_tokens, chosen, labels)
-
-
-def _choose_words(
-    tokens: Sequence[bytes],
-    candidates: list[int],
-    num_to_predict: int,
-    rng: random.Random,
-) -> list[int]:
-    """Chooses whole words to predict, and returns their positions."""
-    # For each word, the positions of its WordPieces.
-    words: list[list[int]] = []
-    for index in candidates:
-        if words and isinstance(tokens[index], Continuation):
-            words[-1].append(index)
-        else:
-            words.append([index])
-    shuffle(words, rng)
-    chosen: list[int] = []
-    # Skip a word if masking it would exceed `num_to_predict` WordPieces.
-    for word in words:
-        if len(chosen) + len(word) <= num_to_predict:
-            chosen.extend(word)
-        if len(chosen) == num_to_predict:
-            break
-    return chosen
-
-
-def shuffle(items: MutableSequence[T], rng: random.Random) -> None:
-    """Shuffles exactly as rng.shuffle(items) does, in half the time."""
-    getrandbits = rng.getrandbits
-    bound = len(items)
-    while bound > 1:
-        # Bounds of the same bit length need equally many random bits. To save
-        # time, call bit_length() once for all of these bounds.
-        num_bits = bound.bit_length()
-        lowest = 1 << (num_bits - 1)
-        for last in range(bound - 1, lowest - 2, -1):
-            draw = getrandbits(num_bits)
-            while draw > last:
-                draw = getrandbits(num_bits)
-            items[last], items[draw] = items[draw], items[last]
-        bound = lowest - 1

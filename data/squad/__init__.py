@@ -4,16 +4,17 @@
     squad_processor.py: the sets of run_squad.py
     squad_questions.py: questions from SQuAD's JSON and from tables
     squad_examples.py: these as examples, with their answers' places
-    cells.py: answers from the cells of a table
+    answer_cells.py: answers from the cells of a table
     passage_windows.py: questions and passages to windows
-    answer_decoding.py: start and end logits to answers
+    answer_spans.py: start and end logits to spans of tokens
+    answer_decoding.py: spans to answers
     final_text.py: answers in the passage's own spelling
     answer_scoring.py: the official scores
     answer_report.py: the part of report.html
 
 The same in a graph:
 
-    windows_graph.py: cuts the windows
-    spans_graph.py: finds possible answers, and their texts in the passage
-    decoder_graph.py: chooses among them
+    passage_windows_graph.py: cuts the windows
+    answer_spans_graph.py: finds possible answers, and their texts
+    answer_decoding_graph.py: chooses among them
 """

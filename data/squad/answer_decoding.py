@@ -1,19 +1,23 @@
 """Turns the network's start and end logits into answers to SQuAD's questions.
 
-Each window contributes its n best starts and n best ends. All valid pairs of a
-start and an end, from all windows of a question, are sorted by the sum of their
-logits. final_text.py finds the best pairs in the text of the passage.
+answer_spans.py finds the spans that may answer a question, in all its windows.
+They are sorted by the sum of their logits. final_text.py finds the best spans
+in the text of the passage.
 """
 
 import collections
 import functools
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import operator
+from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple, TypedDict
 
-import numpy as np
-
-from data.arrays import FloatArray
+from data.squad.answer_spans import (
+    NO_ANSWER_SCORE_DIFF,
+    RawResult,
+    TokenSpan,
+    find_spans,
+)
 from data.squad.final_text import (
     PassageWords,
     find_in_tokenized,
@@ -25,43 +29,11 @@ from data.squad.squad_options import DecodingOptions
 from data.text.words import BasicTokenizer
 
 
-class RawResult(NamedTuple):
-    """The network's outputs for a window."""
-
-    unique_id: int
-    start_logits: FloatArray
-    end_logits: FloatArray
-
-
 class NbestEntry(TypedDict):
     """A possible answer, as nbest_predictions.json lists it."""
 
     text: str
     probability: float
-    start_logit: float
-    end_logit: float
-
-
-# Score of no answer minus score of the best answer, for a question whose only
-# candidate is "no answer".
-NO_ANSWER_SCORE_DIFF = 1000000.0
-
-
-class TokenSpan(NamedTuple):
-    """The tokens of a window that may be the answer.
-
-    Attributes:
-        feature: the window, None for "no answer" of a question without windows.
-        start_index: index in the window of the first token.
-        end_index: index of the last token. Both are 0, the index of
-            [CLS], for no answer.
-        start_logit: logit of the first token.
-        end_logit: logit of the last token.
-    """
-
-    feature: SquadFeatures | None
-    start_index: int
-    end_index: int
     start_logit: float
     end_logit: float
 
@@ -134,6 +106,11 @@ class Candidate(NamedTuple):
     start_logit: float
     end_logit: float
 
+    @property
+    def score(self) -> float:
+        """The sum of the two logits."""
+        return self.start_logit + self.end_logit
+
 
 class Answer(NamedTuple):
     """The best candidates for the answer to a question.
@@ -165,10 +142,10 @@ def decode_question(
         options: options for choosing answers from the logits.
         tokenizer: BasicTokenizer, as in `decode_predictions`.
     """
-    spans, null, null_score = _find_spans(features, result_of, options)
+    spans, null, null_score = find_spans(features, result_of, options)
     if options.version_2_with_negative:
         spans.append(null)
-    spans.sort(key=_score_of, reverse=True)
+    spans.sort(key=operator.attrgetter("score"), reverse=True)
     nbest = _create_nbest(spans, example, options, tokenizer)
     has_null = any(not candidate.text for candidate in nbest)
     if options.version_2_with_negative and not has_null:
@@ -233,89 +210,12 @@ def _choose_answer(
     return Answer(nbest, chosen, score_diff)
 
 
-class _QuestionSpans(NamedTuple):
-    """The spans that may answer a question.
-
-    Attributes:
-        spans: the possible answers.
-        null: span of "no answer". It contains only [CLS], in the window where
-            [CLS] has the lowest score.
-        null_score: score of no answer, NO_ANSWER_SCORE_DIFF without windows.
-    """
-
-    spans: list[TokenSpan]
-    null: TokenSpan
-    null_score: float
-
-
-def _find_spans(
-    features: list[SquadFeatures],
-    result_of: Mapping[int, RawResult],
-    options: DecodingOptions,
-) -> _QuestionSpans:
-    """Returns the possible answers to a question, and "no answer"."""
-    spans: list[TokenSpan] = []
-    null = TokenSpan(None, 0, 0, 0.0, 0.0)
-    null_score = NO_ANSWER_SCORE_DIFF
-    for feature in features:
-        result = result_of[feature.unique_id]
-        length = len(feature.tokens) if options.trim_padding else None
-        start_logits = np.asarray(result.start_logits[:length], np.float64)
-        end_logits = np.asarray(result.end_logits[:length], np.float64)
-        starts = _find_highest(start_logits, options.n_best_size)
-        ends = _find_highest(end_logits, options.n_best_size)
-        spans += _form_spans(feature, starts, ends, options.max_answer_length)
-        cls = TokenSpan(
-            feature, 0, 0, float(start_logits[0]), float(end_logits[0])
-        )
-        if _score_of(cls) < null_score:
-            null = cls
-            null_score = _score_of(cls)
-    return _QuestionSpans(spans, null, null_score)
-
-
-def _find_highest(logits: FloatArray, num_best: int) -> dict[int, float]:
-    """Returns {position: logit} of the highest logits, best first.
-
-    Of two equal logits, the earlier one comes first.
-    """
-    positions = np.argsort(-logits, kind="stable")[:num_best]
-    return dict(
-        zip(positions.tolist(), logits[positions].tolist(), strict=True)
-    )
-
-
-def _form_spans(
-    feature: SquadFeatures,
-    starts: Mapping[int, float],
-    ends: Mapping[int, float],
-    max_answer_length: int,
-) -> Iterator[TokenSpan]:
-    """Yields the spans of the passage in a window, from a start to an end.
-
-    `starts` and `ends` are {position: logit}.
-    """
-    for start, start_logit in starts.items():
-        # If several windows contain a token, let answers start at it only in
-        # the window with the most context around it.
-        if not feature.token_is_max_context.get(start, False):
-            continue
-        for end, end_logit in ends.items():
-            is_short = start <= end < start + max_answer_length
-            if is_short and end in feature.token_to_orig_map:
-                yield TokenSpan(feature, start, end, start_logit, end_logit)
-
-
-def _score_of(answer: TokenSpan | Candidate) -> float:
-    return answer.start_logit + answer.end_logit
-
-
 def with_probabilities(nbest: list[Candidate]) -> list[NbestEntry]:
     """Converts a question's n-best list to entries for nbest_predictions.json.
 
     The probabilities are the softmax of the scores in the list.
     """
-    scores = [*map(_score_of, nbest)]
+    scores = [candidate.score for candidate in nbest]
     exponentials = [math.exp(score - max(scores)) for score in scores]
     total = sum(exponentials)
     return [
@@ -332,7 +232,7 @@ def with_probabilities(nbest: list[Candidate]) -> list[NbestEntry]:
 def _create_candidate(
     span: TokenSpan,
     example: SquadExample,
-    read_words: Callable[[int, int], PassageWords],
+    read_cached: Callable[[int, int], PassageWords],
     verbose_logging: bool,
 ) -> Candidate:
     """Finds the text of a span."""
@@ -345,7 +245,7 @@ def _create_candidate(
         return Candidate(example.context[first:stop], first, stop, *logits)
     tok_text = " ".join(feature.tokens[start : end + 1])
     tok_text = tok_text.replace(" ##", "").replace("##", "")
-    text, tokenized, sources = read_words(
+    text, tokenized, sources = read_cached(
         feature.token_to_orig_map[start], feature.token_to_orig_map[end]
     )
     first, stop = find_in_tokenized(

@@ -37,17 +37,17 @@ def write_answer_report(
     num_without = 0
     for question in file.questions:
         _, qa, where = question
-        guess = predictions.get(read_field(qa, "id", str, where))
+        predicted = predictions.get(read_field(qa, "id", str, where))
         answers = read_field(qa, "answers", list, where)
-        if guess is None or not (answers or version_2_with_negative):
+        if predicted is None or not (answers or version_2_with_negative):
             continue
         texts = {
             read_field(answer, "text", str, where) for answer in answers
         } or {""}
-        judged = _judge_answer(question, answers, texts, guess)
+        judged = _judge_answer(question, answers, texts, predicted)
         outcome = "right"
         if judged.badness > 0:
-            outcome = "wrong" if guess else "missed"
+            outcome = "wrong" if predicted else "missed"
         report.counts["answers", outcome] += 1
         report.counts["answers", "support"] += 1
         report.judged.append(judged)
@@ -59,29 +59,35 @@ def write_answer_report(
 
 
 def _judge_answer(
-    question: Question, answers: list[JsonObject], texts: set[str], guess: str
+    question: Question,
+    answers: list[JsonObject],
+    texts: set[str],
+    predicted: str,
 ) -> JudgedPrediction:
     """Compares an answer with the right ones, and finds both in the passage.
 
     `texts` are the texts of the right `answers`, "" for no answer.
     """
     context, qa, where = question
-    f1 = max(compute_f1(text, guess) for text in texts)
-    is_right = any(compute_exact(text, guess) for text in texts)
-    right = []
+    f1 = max(compute_f1(text, predicted) for text in texts)
+    is_right = any(compute_exact(text, predicted) for text in texts)
+    right_spans = []
     for answer in answers:
         start = answer.get("answer_start")
         if type(start) is int:
-            right.append((start, start + len(answer["text"])))
-    matches = re.finditer(re.escape(guess), context)
-    guessed = [match.span() for match in matches]
-    guessed.sort(key=lambda span: span not in right)  # a right one first
+            right_spans.append((start, start + len(answer["text"])))
+    matches = re.finditer(re.escape(predicted), context)
+    predicted_spans = [match.span() for match in matches]
+    # A right one comes first.
+    predicted_spans.sort(key=lambda span: span not in right_spans)
     asked = read_field(qa, "question", str, where)
-    golds = " | ".join(sorted(texts)) or "none"
+    right_texts = " | ".join(sorted(texts)) or "none"
     return JudgedPrediction(
         badness=0 if is_right else 2 - f1,
-        verdict=f"{asked} Right: {golds}. Predicted: {guess or 'none'}.",
+        verdict=(
+            f"{asked} Right: {right_texts}. Predicted: {predicted or 'none'}."
+        ),
         text=context,
         name=qa["id"],
-        marks={"right": right, "predicted": guessed[:1]},
+        marks={"right": right_spans, "predicted": predicted_spans[:1]},
     )

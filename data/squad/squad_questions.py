@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple, TypeVar
 
 from data.io import encodings, packed_files, text_files
-from data.squad import cells
+from data.squad import answer_cells
 from data.tables import table_formats, tables
 from files.json_files import JsonObject, parse_json
 from files.paths import StrPath
@@ -67,7 +67,8 @@ def read_questions(
     `context`, as in transformers' examples. The file may be a list of entries
     instead of a dict with `data`, or contain one entry in each line. Or it is a
     table (`.csv`, `.tsv`, `.xlsx`, `.parquet`) with the columns `question`,
-    `context` and, optionally, `id` and those that `cells.answers_of_row` reads.
+    `context` and, optionally, `id` and those that
+    `answer_cells.answers_of_row` reads.
 
     Raises:
         OSError: the file cannot be read.
@@ -140,7 +141,7 @@ def _entry_of_row(
 ) -> JsonObject:
     """Converts a table's row to a question with its passage and answers."""
     with _named_errors(where):
-        answers = cells.answers_of_row(row)
+        answers = answer_cells.answers_of_row(row)
     has_id = row.get("id") not in (None, "")
     return {
         "id": row["id"] if has_id else line_number,
@@ -179,18 +180,18 @@ def _in_squad_layout(qa: object, where: str) -> JsonObject:
     qa = dict(qa)
     if type(qa.get("id")) in (int, float):
         qa["id"] = str(qa["id"])
-    column = cells.text_column(qa)
+    column = answer_cells.text_column(qa)
     if "answers" not in qa and column:
         answer = qa.pop(column)
         start = qa.pop("answer_start", None)
         with _named_errors(where):
-            qa["answers"] = cells.list_answers(answer, start)
+            qa["answers"] = answer_cells.list_answers(answer, start)
         qa.setdefault("is_impossible", not qa["answers"])
     elif isinstance(qa.get("answers"), dict | list):
         # In transformers' files, answers are {"text": [...], "answer_start":
         # [...]}.
         with _named_errors(where):
-            answers = cells.list_answers(qa["answers"])
+            answers = answer_cells.list_answers(qa["answers"])
         if isinstance(qa["answers"], dict):
             qa.setdefault("is_impossible", not answers)
         qa["answers"] = answers

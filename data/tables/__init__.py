@@ -7,6 +7,7 @@
 How a table is written:
 
     table_formats.py: reads each format, and finds out which it is
+    row_builder.py: a row from its cells, or what is wrong with it
     dialects.py: the delimiter and the quotes of CSV, TSV and the like
     table_sample.py: the first records, by which dialects.py finds them
     csv_records.py: reads such a file once they are known
@@ -21,7 +22,7 @@ How a table is written:
 What the columns mean:
 
     column_names.py: usual names of columns
-    column_keys.py: the keys of cells whose column has no name of its own
+    unnamed_columns.py: the keys of cells whose column has no name of its own
 
 One file, two sets:
 

@@ -110,7 +110,7 @@ def letters_of(name: str) -> str:
     return re.sub("[^a-z]", "", name.lower())
 
 
-def guess_columns(
+def find_usual_columns(
     columns: Iterable[str], flags: Sequence[str] = tuple(USUAL_NAMES)
 ) -> dict[str, str | None]:
     """Guesses by their names which columns contain the text and the label.
@@ -119,9 +119,9 @@ def guess_columns(
     column, this column is guessed.
 
     Examples:
-        >>> guess_columns(["Text", "queue"])
+        >>> find_usual_columns(["Text", "queue"])
         {'text_column': 'Text', 'label_column': 'queue'}
-        >>> guess_columns(["id", "Text", "queue"])
+        >>> find_usual_columns(["id", "Text", "queue"])
         {'text_column': 'Text', 'label_column': None}
 
     Args:

@@ -70,8 +70,8 @@ def find_dialect(
         the same number of cells:
 
         >>> lines = ['id;text\n', '1;"a, b"\n', '2;"c; d"\n']
-        >>> found = find_dialect("f.csv", iter(lines), ChosenDialect(), False)
-        >>> found.dialect.delimiter, found.has_header, found.width
+        >>> table = find_dialect("f.csv", iter(lines), ChosenDialect(), False)
+        >>> table.dialect.delimiter, table.has_header, table.width
         (';', True, 2)
 
     Args:

@@ -79,17 +79,18 @@ class Sample:
 
     def check_encoding(self, path: str, encoding: str | None) -> None:
         """Raises a ValueError if a line read so far was wrongly encoded."""
-        lines = enumerate(self.lines_read, 1)
-        wrong_numbers = (
-            line_number for line_number, line in lines if _has_wrong_bytes(line)
+        wrong_lines = (
+            line_number
+            for line_number, line in enumerate(self.lines_read, 1)
+            if _has_wrong_bytes(line)
         )
-        if wrong_number := next(wrong_numbers, None):
+        if line_number := next(wrong_lines, None):
             # Many words show the likely encodings better than one.
             try:
                 encodings.check_text("".join(self.lines_read), encoding)
             except ValueError as error:
                 raise ValueError(
-                    f"{path}, line {wrong_number}: {error}"
+                    f"{path}, line {line_number}: {error}"
                 ) from None
 
     def count_stray_quotes(self, dialect: Dialect) -> int:

@@ -10,7 +10,6 @@ import difflib
 import itertools
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-from data.tables.column_keys import ColumnNumber, RepeatedName
 from data.tables.table_formats import (
     DEFAULT_LAYOUT,
     Layout,
@@ -18,6 +17,7 @@ from data.tables.table_formats import (
     format_of,
     read_rows,
 )
+from data.tables.unnamed_columns import ColumnNumber, RepeatedName
 from files.json_files import JsonObject
 from files.paths import StrPath
 

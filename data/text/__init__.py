@@ -17,6 +17,7 @@ The same in a graph:
     unicode_tables.py: its tables of characters
     wordpiece_graph.py: its words to WordPieces
     packing_layer.py: packs tokens as inputs
+    token_windows_graph.py: cuts texts into windows, and packs these
     preprocessor.py: `BertTextClassifierPreprocessor`, all of it as one layer
     ragged.py: ragged tensors in little memory
 

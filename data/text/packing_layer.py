@@ -1,8 +1,7 @@
-"""Packs texts, or windows of long texts, as model inputs inside a graph.
+"""Packs texts as model inputs inside a graph.
 
-token_windows.py defines the windows. N = number of texts, F = length of a model
-input in WordPieces, P = number of tokens of all texts, W = number of windows of
-all texts.
+token_windows_graph.py packs windows of long texts with the same functions. N =
+number of texts, F = length of a model input in WordPieces.
 """
 
 from collections.abc import Sequence
@@ -12,7 +11,7 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-from data.text.ragged import row_ids, with_row_splits
+from data.text.ragged import with_row_splits
 from data.text.tokenizer_layer import TokenizerLayer
 
 # How a pair that is too long is cut.
@@ -118,7 +117,7 @@ class PackingLayer(keras.layers.Layer):
         """Packs the WordPiece ids that `tokenize` returned as model inputs."""
         joined = self.join(tokens_a, tokens_b)
         first_lengths = joined.lengths_a + 2
-        return _pad_ids(joined.ids, first_lengths, self.max_seq_length)
+        return pad_ids(joined.ids, first_lengths, self.max_seq_length)
 
     def join(
         self, tokens_a: tf.RaggedTensor, tokens_b: tf.RaggedTensor | None = None
@@ -142,25 +141,20 @@ class PackingLayer(keras.layers.Layer):
         if self.truncate == "waterfall":
             least_b = tf.zeros_like(lengths_b)
         lengths_a = tf.minimum(lengths_a, room - least_b)
-        parts = [_cut_ranges(tokens_a, tokens_a.row_starts(), lengths_a)]
+        parts = [cut_ranges(tokens_a, tokens_a.row_starts(), lengths_a)]
         if tokens_b is not None:
             lengths_b = tf.minimum(lengths_b, room - lengths_a)
-            parts.append(
-                _cut_ranges(tokens_b, tokens_b.row_starts(), lengths_b)
-            )
-        ids = _join_parts(self.tokenizer, parts, is_pair)
+            parts.append(cut_ranges(tokens_b, tokens_b.row_starts(), lengths_b))
+        ids = join_parts(self.tokenizer, parts, is_pair)
         return JoinedTexts(ids, lengths_a)
 
 
-def _join_parts(
+def join_parts(
     tokenizer: TokenizerLayer,
     parts: Sequence[tf.RaggedTensor],
     ends_second: tf.Tensor | int = 1,
 ) -> tf.RaggedTensor:
     """Joins the one or two parts of each input, `[CLS] part [SEP] part [SEP]`.
-
-    `ends_second`, int64 [N], is 0 where the last [SEP] is missing. One
-    tf.gather is traced three times as fast as a tf.concat of ragged tensors.
 
     For example, the pair of "a b" and "c", and the single text "d", whose
     second part is empty. So `ends_second` is [1, 0]:
@@ -172,7 +166,18 @@ def _join_parts(
         result        [CLS] a b [SEP] c [SEP]    [CLS] d [SEP]
 
     The first input is `values` at 0, 2 to 3 ("a b"), 1, 5 ("c") and 1.
+
+    Args:
+        tokenizer: contains the ids of [CLS] and [SEP].
+        parts: the first parts of all inputs, and if there are any, the second
+            ones, ragged int32 [N, None] each.
+        ends_second: int64 [N], 0 where the last [SEP] is missing, else 1.
+
+    Returns:
+        ids of the inputs, ragged int32 [N, None].
     """
+    # One tf.gather is traced three times as fast as a tf.concat of ragged
+    # tensors.
     special = [tokenizer.id_of(name) for name in ("[CLS]", "[SEP]")]
     values = tf.concat([special, *(part.flat_values for part in parts)], 0)
     ones = tf.ones_like(parts[0].row_lengths())
@@ -195,12 +200,19 @@ def _join_parts(
     )
 
 
-def _cut_ranges(
+def cut_ranges(
     tokens: tf.RaggedTensor, starts: tf.Tensor, lengths: tf.Tensor
 ) -> tf.RaggedTensor:
-    """Cuts ranges of WordPiece ids out of texts, ragged int32 [W, None].
+    """Cuts ranges of WordPiece ids out of texts.
 
-    The starts, int64 [W], count the WordPieces of all texts.
+    Args:
+        tokens: WordPiece ids of the texts, ragged int32 [N, None].
+        starts: int64, the index of each range's first WordPiece among those of
+            all texts.
+        lengths: int64, the number of WordPieces of each range.
+
+    Returns:
+        the WordPiece ids of the ranges, ragged int32 [number of ranges, None].
     """
     indices = tf.ragged.range(starts, starts + lengths)
     return indices.with_flat_values(
@@ -208,12 +220,18 @@ def _cut_ranges(
     )
 
 
-def _pad_ids(
+def pad_ids(
     ids: tf.RaggedTensor, first_lengths: tf.Tensor, max_seq_length: int
 ) -> dict[str, tf.Tensor]:
-    """Pads packed ids, and creates the mask and the segment ids.
+    """Pads the ids of inputs, and creates their masks and segment ids.
 
-    `first_lengths`, int64 [N], is the number of ids in segment 0.
+    Args:
+        ids: ids of the inputs, ragged int32 [N, None].
+        first_lengths: int64 [N], the number of ids in segment 0.
+        max_seq_length: F, the length to which the inputs are padded.
+
+    Returns:
+        dict of int32 [N, F]: input_ids, input_mask, segment_ids.
     """
     positions = tf.range(max_seq_length, dtype=tf.int64)
     is_real = positions < ids.row_lengths()[:, None]
@@ -223,139 +241,3 @@ def _pad_ids(
         "input_mask": tf.cast(is_real, tf.int32),
         "segment_ids": tf.cast(is_second, tf.int32),
     }
-
-
-class Windows(NamedTuple):
-    """The windows of all texts, in the order of the texts.
-
-    Attributes:
-        rows: int64 [W], index of the text that contains the window.
-        starts: int64 [W], index of the window's first token among the P tokens
-            of all texts.
-        lengths: int64 [W], number of tokens of the window.
-        tokens: ragged int32 [N, None], WordPiece ids of the texts.
-        query: ragged int32 [N, None], WordPiece ids that become segment 0 of
-            each window of a text, such as a question. None = an input contains
-            only [CLS], the window and [SEP].
-    """
-
-    rows: tf.Tensor
-    starts: tf.Tensor
-    lengths: tf.Tensor
-    tokens: tf.RaggedTensor
-    query: tf.RaggedTensor | None = None
-
-    @property
-    def first_places(self) -> tf.Tensor:
-        """Position at which the window begins in each input, int64 [W]."""
-        if self.query is None:
-            return tf.ones_like(self.rows)
-        return tf.gather(self.query.row_lengths(), self.rows) + 2
-
-    def slice(self, start: tf.Tensor, end: tf.Tensor) -> "Windows":
-        """Returns the windows with the indices `start` to `end` - 1."""
-        return self._replace(
-            rows=self.rows[start:end],
-            starts=self.starts[start:end],
-            lengths=self.lengths[start:end],
-        )
-
-    def pack(
-        self, tokenizer: TokenizerLayer, max_seq_length: int
-    ) -> dict[str, tf.Tensor]:
-        """Packs windows as model inputs, `[CLS] query [SEP] window [SEP]`.
-
-        `tokenizer` contains the ids of [CLS] and [SEP]. `max_seq_length` is the
-        length of an input in WordPieces.
-        """
-        window = _cut_ranges(self.tokens, self.starts, self.lengths)
-        if self.query is None:
-            ids = _join_parts(tokenizer, [window])
-            return _pad_ids(ids, ids.row_lengths(), max_seq_length)
-        query = tf.gather(self.query, self.rows)
-        ids = _join_parts(tokenizer, [query, window])
-        return _pad_ids(ids, self.first_places, max_seq_length)
-
-    def most_context(self, tokens: tf.Tensor) -> tf.Tensor:
-        """Finds the window that contains the most context around each token.
-
-        `token_windows.most_context` defines the context.
-
-        Args:
-            tokens: int64 of any shape, indices of tokens, from 0 to P - 1.
-
-        Returns:
-            indices of the windows, int64 of the same shape.
-        """
-        ends = self.starts + self.lengths
-
-        def score(window: tf.Tensor) -> tf.Tensor:
-            left = tokens - tf.gather(self.starts, window)
-            right = tf.gather(ends, window) - 1 - tokens
-            context = tf.minimum(left, right)
-            # Use float64, because rounding to float32 could change which window
-            # has the highest score.
-            length = tf.cast(tf.gather(self.lengths, window), tf.float64)
-            total = tf.cast(context, tf.float64) + 0.01 * length
-            nothing = tf.constant(-np.inf, tf.float64)
-            return tf.where(context < 0, nothing, total)
-
-        def may_hold(window: tf.Tensor, best: tf.Tensor) -> tf.Tensor:
-            holds = tf.gather(ends, tf.maximum(window, 0)) > tokens
-            return tf.reduce_any(holds & (window >= 0))
-
-        def compare(
-            window: tf.Tensor, best: tf.Tensor
-        ) -> tuple[tf.Tensor, tf.Tensor]:
-            # The loop visits the windows in reverse order. If two scores are
-            # equal, choose the earlier window.
-            earlier = tf.maximum(window, 0)
-            is_better = score(earlier) >= score(best)
-            return window - 1, tf.where(is_better, earlier, best)
-
-        last = tf.searchsorted(
-            self.starts, tf.reshape(tokens, [-1]), "right", tf.int64
-        )
-        last = tf.reshape(last, tf.shape(tokens)) - 1
-        _, best = tf.while_loop(may_hold, compare, (last - 1, last))
-        return best
-
-
-def cut_windows(
-    tokens: tf.RaggedTensor,
-    max_seq_length: int,
-    stride: int,
-    query: tf.RaggedTensor | None = None,
-    fewest: int = 0,
-) -> Windows:
-    """Cuts texts into overlapping windows that cover them.
-
-    Args:
-        tokens: ragged int32 [N, None], WordPiece ids of the texts.
-        max_seq_length: length in WordPieces of a packed input. A window fills
-            it, but the last window of a text may be shorter.
-        stride: number of tokens from the start of a window to the start of the
-            next window.
-        query: ragged int32 [N, None], WordPiece ids before each window of a
-            text. See Windows.
-        fewest: number of windows, 0 or 1, to create for a text that contains no
-            tokens.
-    """
-    num_tokens = tokens.row_lengths()
-    max_tokens = tf.zeros_like(num_tokens) + max_seq_length - 2
-    if query is not None:
-        max_tokens -= query.row_lengths() + 1
-    strides = tf.minimum(max_tokens, stride)
-    beyond = tf.maximum(num_tokens - max_tokens, 0)
-    num_windows = 1 + (beyond + strides - 1) // strides
-    num_windows = tf.where(num_tokens > 0, num_windows, fewest)
-    window_indices = tf.ragged.range(num_windows)
-    rows = row_ids(
-        window_indices.row_splits, tf.size(window_indices.flat_values)
-    )
-    starts = window_indices.flat_values * tf.gather(strides, rows)
-    lengths = tf.minimum(
-        tf.gather(num_tokens, rows) - starts, tf.gather(max_tokens, rows)
-    )
-    starts += tf.gather(tokens.row_starts(), rows)
-    return Windows(rows, starts, lengths, tokens, query)

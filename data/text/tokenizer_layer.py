@@ -43,13 +43,13 @@ class TokenizedTexts(NamedTuple):
 
     Attributes:
         ids: ragged int32 [N, None], WordPiece ids, P in all texts.
-        first_char: int32 [P + 1], index in `chars` of each WordPiece's first
+        first_chars: int32 [P + 1], index in `chars` of each WordPiece's first
             character, then C. A WordPiece ends where the next one begins.
         chars: the characters.
     """
 
     ids: tf.RaggedTensor
-    first_char: tf.Tensor
+    first_chars: tf.Tensor
     chars: Characters
 
 

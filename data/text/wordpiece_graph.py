@@ -102,7 +102,9 @@ class WordpieceTable:
             (ids, ends), int32 [P] each: the ids of the WordPieces, and for each
             WordPiece the index in `codes` after its last character.
         """
-        bounds = ragged.true_indices(begins)
+        # The comments show the values for the words of "abb ax a ", with the
+        # WordPieces a, ##b and ab, whose ids are 1 to 3.
+        bounds = ragged.true_indices(begins)  # 0 3 4 6 7 8
         starts = tf.boolean_mask(bounds, tf.gather(codes, bounds) != ord(" "))
         is_too_long = bounds[1:] - bounds[:-1] > _MAX_LENGTH
         too_long = tf.gather(bounds, ragged.true_indices(is_too_long))
@@ -110,9 +112,12 @@ class WordpieceTable:
         tokens, ends = self._read(
             _replace_at(marked, too_long, _NO_CHARACTER), starts
         )
+        # The tokens 4 2 2 0 2 end at 2 3 5 5 8. At its end, each becomes a
+        # value of `pieces`, [0 0 4 2 0 2 0 0 2].
         pieces = tf.math.unsorted_segment_sum(tokens, ends, tf.size(codes))
         # A word that cannot be split to its end becomes one [UNK]. Drop the
-        # WordPieces that were found at the word's beginning.
+        # WordPieces that were found at the word's beginning: "ax", from 4 to 6,
+        # has a 0 at 5. So `pieces` becomes [0 0 4 2 0 0 1 0 2].
         inside_unknown = tf.boolean_mask(ends, tokens == 0)
         word = tf.searchsorted(bounds, inside_unknown, "right")
         word_ends = tf.gather(bounds, word)
@@ -135,6 +140,26 @@ class WordpieceTable:
         index after each WordPiece's last character. If a word cannot be split,
         one of its tokens is 0, and the end of this token is the index of any
         character of the word.
+
+        For example, the words of "unable unab x " begin at 0, 7 and 12. The
+        WordPieces are un, ##a, ##able and ##b, with the ids 1 to 4. The nodes
+        are shown as the text on the path to them. Each step begins with these
+        positions and nodes, and writes these tokens and ends:
+
+            step  positions  nodes       reads  tokens  ends
+            0                                                  begins the words
+            1     0 7 12     - - -       u u x  0       12     x is unknown
+            2     1 8        u u         n n
+            3     2 9        un un       a a    2 2     2 9    un ends twice
+            4     2 9        ## ##       a a                   continues there
+            5     3 10       ##a ##a     b b
+            6     4 11       ##ab ##ab   l " "  3       10     ##a ends
+            7     5 10       ##abl ##    e b                   goes back to b
+            8     6 11       ##able ##b  " " "  4 5     6 11   both words end
+
+        In step 6, no WordPiece continues ##ab with a space. The longest one on
+        the path is ##a, which ends one character before. So the word is read
+        on from there.
         """
         any_length = tf.TensorShape([None])
         tokens, ends = (_create_array(any_length) for _ in range(2))
@@ -220,9 +245,19 @@ def _create_trees(
     """Returns the trees of WordPieces.
 
     Returns:
-        (edges, tokens). `edges` are {code point: number of the child} of each
-        node. `tokens` are {number of a node: id of the WordPiece that ends
+        (edges, tokens). `edges` are {code point: index of the child} of each
+        node. `tokens` are {index of a node: id of the WordPiece that ends
         there}. The nodes _FIRST and _FURTHER are the roots.
+
+    Examples:
+        The node 2 is "u", 3 is "un", and 4 is "##a". The code points of u, n
+        and a are 117, 110 and 97:
+
+        >>> edges, tokens = _create_trees(["un", "##a", "u"])
+        >>> edges == [{_BEGIN + 117: 2}, {97: 4}, {110: 3}, {}, {}]
+        True
+        >>> tokens
+        {3: 0, 4: 1, 2: 2}
     """
     edges: list[dict[int, int]] = [{}, {}]
     tokens = {}
@@ -249,7 +284,13 @@ def _find_offsets(edges: list[dict[int, int]]) -> tuple[list[int], int]:
     The row of a child is the offset of its parent plus the code point. `edges`
     is {code point: child} of each node. The two roots come first. Returns
     (offsets, number of rows). Rows are not negative. No child is in the last
-    row, because all larger row numbers are clipped to it.
+    row, because the indices of all rows after it are clipped to it.
+
+    Examples:
+        The children of the nodes 0, 1 and 2 are in the rows 5 and 7, 6, and 8:
+
+        >>> _find_offsets([{5: 2, 7: 3}, {5: 4}, {6: 5}, {}, {}, {}])
+        ([0, 1, 2, 0, 0, 0], 10)
     """
     offsets = [0] * len(edges)
     used = {_FIRST, _FURTHER}

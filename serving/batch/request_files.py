@@ -10,7 +10,7 @@ from absl import logging
 from data.jobs import file_ranges
 from data.jobs.file_ranges import FileRange
 from data.tables import table_formats, tables
-from data.tables.column_names import guess_columns
+from data.tables.column_names import find_usual_columns
 from files.paths import named_errors
 from serving.tasks.request_fields import LIST_NAMES, Field, Request
 from serving.tasks.text_task import AnyTextTask
@@ -298,7 +298,7 @@ def _to_text(name: str, cell: object) -> object:
 
 def _guess_column(row: Mapping[str, object]) -> str | None:
     """Returns the column whose name is usual for a text, and logs it."""
-    column = guess_columns(row)["text_column"]
+    column = find_usual_columns(row)["text_column"]
     if column:
         message = "The column of the text is %r"
         logging.log_first_n(logging.INFO, message, 1, column)

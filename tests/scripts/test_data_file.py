@@ -1,7 +1,7 @@
 """Runs from one table or file: the split, the defaults and the files.
 
-Most run run_classifier.py, some run_ner.py, and most are slow.
-tests/docs/test_readme.py runs the README's command in every `make test`.
+Most look at one run of run_classifier.py. Those that start more commands are
+slow, and so are those of run_ner.py.
 """
 
 import json
@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import serving
-from data.ner import spans
+from data.ner import span_files
 from data.ner.entity_scoring import find_entities
 from data.ner.word_splitting import find_words
 from files.json_files import read_json
@@ -63,7 +63,6 @@ def copied(finished, tmp_path):
     return shutil.copytree(finished[0], tmp_path / "copied")
 
 
-@pytest.mark.slow
 def test_the_log_of_a_run_is_short_and_says_what_to_check(finished):
     folder, _, done = finished
     assert len(done.stderr.splitlines()) <= 60
@@ -79,7 +78,6 @@ def dev_predictions(finished):
     return read_csv(finished[0] / "run/dev_predictions.csv")
 
 
-@pytest.mark.slow
 def test_predictions_stand_beside_the_columns_of_the_table(
     dev_predictions, rows
 ):
@@ -92,7 +90,6 @@ def test_predictions_stand_beside_the_columns_of_the_table(
         assert (prediction["message"], prediction["category"]) == (text, label)
 
 
-@pytest.mark.slow
 def test_the_accuracy_is_that_of_the_predictions(finished, dev_predictions):
     num_right = 0
     for prediction in dev_predictions:
@@ -103,7 +100,6 @@ def test_the_accuracy_is_that_of_the_predictions(finished, dev_predictions):
     assert accuracy == pytest.approx(num_right / 25, abs=1e-6)
 
 
-@pytest.mark.slow
 def test_columns_with_clear_names_are_found(finished, rows):
     described = read_json(finished[0] / "run/model.json")
     settings = described["origin"]["settings"]
@@ -120,7 +116,6 @@ def test_the_commands_that_a_run_names_read_the_table(copied, finished, rows):
     assert {answer["label"] for answer in answers} <= {"", *labels_of(rows)}
 
 
-@pytest.mark.slow
 def test_the_folder_of_a_run_leads_to_its_export(finished):
     folder = finished[0]
     assert engines.find_export(folder / "run") == folder / "run_model"
@@ -149,7 +144,6 @@ def test_cards_describe_the_model_and_every_file(finished, rows):
     assert {*used["shown"]["probabilities"]} == labels
 
 
-@pytest.mark.slow
 def test_the_report_numbers_rows_as_a_spreadsheet_does(finished, rows):
     folder, _, _ = finished
     page = (folder / "run/report.html").read_text()
@@ -258,7 +252,8 @@ def test_entities_of_a_test_set_are_those_of_the_dev_set(entities):
     assert done.check().stderr.endswith("\n  again/predictions.jsonl\n")
     path = folder / "again/predictions.jsonl"
     labels = [
-        example.labels for example in spans.read_annotated_texts(path, "dev")
+        example.labels
+        for example in span_files.read_annotated_texts(path, "dev")
     ]
     lines = script_runner.read_lines(path)
     assert labels == [line["labels"] for line in lines]

@@ -259,4 +259,6 @@ class ClassifierTask(task.Task[InputExample, int, FloatArray]):
     def _score(self, split: _Split, outputs: FloatArray) -> Scores:
         labels = self.decoder.decode_labels(outputs)
         score = self.processors.processor_of(split.name).score
-        return metrics.score_known(split.examples, labels, self.decoder, score)
+        return metrics.score_labeled(
+            split.examples, labels, self.decoder, score
+        )

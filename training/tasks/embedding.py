@@ -142,7 +142,7 @@ class EmbeddingTask(task.Task[InputExample, None, FloatArray]):
     def _score(self, split: _Split, vectors: FloatArray) -> Scores:
         if self.has_scores.get(split.name, True):
             cosines = self.decoder.decode_labels(vectors)
-            return metrics.score_known(
+            return metrics.score_labeled(
                 split.examples, cosines, self.decoder, self.processor.score
             )
         partners = [example.text_b for example in split.examples]

@@ -16,6 +16,7 @@ from data.squad import (
     answer_decoding,
     answer_report,
     answer_scoring,
+    answer_spans,
     passage_windows,
 )
 from data.squad.squad_examples import SquadExample
@@ -187,10 +188,10 @@ class SquadTask(
 
         The keys of each dict are the ids of the questions.
         """
-        results: list[answer_decoding.RawResult] = []
+        results: list[answer_spans.RawResult] = []
         for features, outputs in batches:
             results += map(
-                answer_decoding.RawResult,
+                answer_spans.RawResult,
                 features["unique_ids"].tolist(),
                 outputs["start_logits"],
                 outputs["end_logits"],

@@ -101,7 +101,7 @@ class SwagTask(task.Task[swag_examples.SwagExample, None, FloatArray]):
         return self._score(split, outputs)
 
     def _score(self, split: _Split, outputs: FloatArray) -> Scores:
-        return metrics.score_known(
+        return metrics.score_labeled(
             split.examples,
             self.decoder.decode_labels(outputs),
             self.decoder,

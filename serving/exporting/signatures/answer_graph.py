@@ -9,16 +9,16 @@ import functools
 import tensorflow as tf
 
 from data.io.tfrecords import trim_padding
-from data.squad.decoder_graph import DecodedAnswers, SquadDecoder
-from data.squad.spans_graph import BestLogits
+from data.squad.answer_decoding_graph import DecodedAnswers, SquadDecoder
+from data.squad.answer_spans_graph import BestLogits
+from data.squad.passage_windows_graph import Passages, create_windows
 from data.squad.squad_options import (
     DecodingOptions,
     WindowOptions,
     read_options,
     to_settings,
 )
-from data.squad.windows_graph import Passages, create_windows
-from data.text.packing_layer import Windows
+from data.text.token_windows_graph import Windows
 from model_folders.model_entries import HeadSettings
 from modeling.task_models import BertSpanLabeler
 from serving import head_outputs

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 import tensorflow as tf
 
 from data.io.tfrecords import trim_padding
-from data.text.packing_layer import Windows, cut_windows
+from data.text.token_windows_graph import Windows, cut_windows
 from model_folders import kinds
 from model_folders.model_entries import HeadSettings, OutputMode
 from modeling.task_models import BertClassifier
@@ -153,7 +153,7 @@ class _WholeTexts:
     def predict_texts(self, text: tf.Tensor) -> Tensors:
         tokens, *_ = self._packing.tokenize(text)
         windows = cut_windows(
-            tokens, self._packing.max_seq_length, self._stride, fewest=1
+            tokens, self._packing.max_seq_length, self._stride, min_windows=1
         )
         outputs = batches.call_in_batches(
             functools.partial(self._predict_rows, windows),

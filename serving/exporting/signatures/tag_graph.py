@@ -9,7 +9,7 @@ import tensorflow as tf
 
 from data.io.tfrecords import trim_padding
 from data.ner.tagging_graph import cut_texts, decode_legal, separate_words
-from data.text.packing_layer import Windows
+from data.text.token_windows_graph import Windows
 from model_folders.model_entries import HeadSettings
 from modeling.task_models import BertTokenClassifier
 from serving import head_outputs

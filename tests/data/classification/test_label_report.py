@@ -16,7 +16,7 @@ def read(path):
     return ReportPage(path.read_text(encoding="utf-8"))
 
 
-def write_labels(tmp_path, tokenizer, mode, names, labels, outputs):
+def write_report(tmp_path, tokenizer, mode, names, labels, outputs):
     text_b = f"a b {HOSTILE}\ud800"
     examples = [
         InputExample(f"dev-{i}", f"text {i}", text_b, label)
@@ -43,7 +43,7 @@ def test_the_most_confident_wrong_label_comes_first(tmp_path, tokenizer):
     names = [HOSTILE, "yes"]
     labels = [HOSTILE, HOSTILE, HOSTILE, "yes"]
     args = "classification", names, labels, outputs
-    page = write_labels(tmp_path, tokenizer, *args)
+    page = write_report(tmp_path, tokenizer, *args)
     assert page.rows == [
         ["", "support", f"as {HOSTILE}", "as yes"],
         [HOSTILE, "3", "1", "2"],
@@ -62,7 +62,7 @@ def test_several_labels_of_a_text_are_counted_one_by_one(tmp_path, tokenizer):
     labels = [["a"], ["a", "b"], []]
     outputs = [[5, -5], [5, -1], [9, -9]]
     args = "multilabel", ["a", "b"], labels, outputs
-    page = write_labels(tmp_path, tokenizer, *args)
+    page = write_report(tmp_path, tokenizer, *args)
     assert page.rows == [
         ["", "support", "missed", "right", "wrong"],
         ["a", "2", "0", "2", "1"],
@@ -78,7 +78,7 @@ def test_a_score_is_beside_its_baseline_and_interval(tmp_path, tokenizer):
     outputs = [[4, 0], [0, 1], [0, 9], [0, 3]]
     labels = [HOSTILE, HOSTILE, HOSTILE, "yes"]
     args = "classification", [HOSTILE, "yes"], labels, outputs
-    page = write_labels(tmp_path, tokenizer, *args)
+    page = write_report(tmp_path, tokenizer, *args)
     assert "Right: 2 of 4 = 0.500, 95% interval 0.150 to 0.850" in page.text
     assert f"Always {HOSTILE}: 0.75." in page.text
 
@@ -89,13 +89,13 @@ def test_the_baseline_of_several_labels_is_the_most_frequent_set(
     labels = [["b", "a"], ["a", "b"], []]
     outputs = [[5, 5], [5, -1], [9, -9]]
     args = "multilabel", ["a", "b"], labels, outputs
-    page = write_labels(tmp_path, tokenizer, *args)
+    page = write_report(tmp_path, tokenizer, *args)
     assert "Right: 1 of 3" in page.text
     assert "Always a, b: 0.67." in page.text
 
 
 def test_numbers_are_beside_their_mean(tmp_path, tokenizer):
     args = "regression", None, ["1", "2", "6"], [[1.0], [3.0], [4.0]]
-    page = write_labels(tmp_path, tokenizer, *args)
+    page = write_report(tmp_path, tokenizer, *args)
     assert "Mean error: 1. Always 3, the mean: 2." in page.text
     assert "Right:" not in page.text.split("Largest errors")[0]

@@ -22,7 +22,7 @@ def test_rows_name_the_labels(caplog):
     labels = label_set()
     assert labels.named_by_flags is None
     train, dev = examples(*"yyyyyxn"), examples("m")
-    assert labels.infer("train.csv", [*train, *dev]) == [*"mnxy"]
+    assert labels.find_labels("train.csv", [*train, *dev]) == [*"mnxy"]
     labels.warn_of_labels("train.csv", train, dev)
     # A label that only the dev set has is not one of few rows to train on.
     assert "2 labels have fewer than 5 rows to train on: x, n" in caplog.text
@@ -30,7 +30,7 @@ def test_rows_name_the_labels(caplog):
 
 def test_a_train_set_of_one_label_is_an_error():
     with pytest.raises(ValueError, match=r"train.csv must name 2 .*'x'"):
-        label_set().infer("train.csv", examples("x", "x"))
+        label_set().find_labels("train.csv", examples("x", "x"))
 
 
 def test_a_flag_that_names_one_label_is_an_error():
@@ -40,7 +40,7 @@ def test_a_flag_that_names_one_label_is_an_error():
 
 def test_one_label_may_be_on_or_off():
     one = label_set("multilabel")
-    assert one.infer("train.csv", examples(["x"], [])) == ["x"]
+    assert one.find_labels("train.csv", examples(["x"], [])) == ["x"]
 
 
 @pytest.mark.parametrize(

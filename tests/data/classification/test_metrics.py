@@ -69,15 +69,15 @@ OF_LABEL_B = {
 
 def test_each_label_has_metrics_of_its_own():
     rows = np.array([[1, 0], [1, 1], [1, 0], [0, 0]])
-    guesses = np.array([[1, 0], [0, 1], [1, 0], [1, 1]])
-    scores = metrics.compute_metrics((), rows, guesses, ["a", "b"])
+    predicted = np.array([[1, 0], [0, 1], [1, 0], [1, 1]])
+    scores = metrics.compute_metrics((), rows, predicted, ["a", "b"])
     assert scores == pytest.approx(OF_LABEL_A | OF_LABEL_B)
 
 
 def test_one_label_may_be_on_or_off():
     rows = np.array([[1], [1], [1], [0]])
-    guesses = np.array([[1], [0], [1], [1]])
-    scores = metrics.compute_metrics((), rows, guesses, ["a"])
+    predicted = np.array([[1], [0], [1], [1]])
+    scores = metrics.compute_metrics((), rows, predicted, ["a"])
     assert scores == pytest.approx(OF_LABEL_A)
 
 

@@ -8,7 +8,7 @@ from data.classification import pair_processors
 from data.classification.classification_examples import InputExample
 from data.classification.classification_options import TableOptions
 from data.classification.label_decoding import LabelDecoder
-from data.classification.metrics import score_known
+from data.classification.metrics import score_labeled
 from data.classification.table_uses import TABLE_USES
 from data.sets.split_names import SET_OF_PURPOSE
 from data.tables.data_file_options import DataFileOptions
@@ -42,7 +42,7 @@ def rank(tmp_path, gains, scores, queries):
         for row, (query, gain) in enumerate(zip(queries, gains, strict=True))
     ]
     decoder = LabelDecoder("regression", None)
-    return score_known(examples, scores, decoder, processor.score)
+    return score_labeled(examples, scores, decoder, processor.score)
 
 
 def test_ranks_and_gains_are_those_of_the_definitions(tmp_path, caplog):

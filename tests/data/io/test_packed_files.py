@@ -74,7 +74,7 @@ def test_a_corpus_is_unpacked_and_not_cut(tmp_path, kind):
     path = tmp_path / "corpus.txt"
     path.write_bytes(PACK[kind]("\n".join(lines).encode()))
     assert [*text_files.read_corpus_lines(path)] == lines
-    ((block,),) = corpus_parts.split_to_parts([str(path)])
+    ((block,),) = corpus_parts.split_corpus([str(path)])
     assert block.end is None
 
 

@@ -44,14 +44,14 @@ def numbers(dataset, num_batches=None):
     ).tolist()
 
 
-def create_dataset(files, *args, **kwargs):
+def dataset_of(files, *args, **kwargs):
     return tfrecords.create_dataset(
         tfrecords.Records(files, SPEC), *args, **kwargs
     )
 
 
 def test_evaluation_reads_once_in_order(three_files):
-    dataset = create_dataset(three_files, 16, False)
+    dataset = dataset_of(three_files, 16, False)
     batches = list(dataset)
     assert [len(batch["input_ids"]) for batch in batches] == [16, 16, 8]
     assert batches[0]["input_ids"].dtype == tf.int32
@@ -61,12 +61,12 @@ def test_evaluation_reads_once_in_order(three_files):
 
 
 def test_training_is_a_function_of_the_seed(three_files):
-    def read_batches(seed, num_batches=30):
-        return numbers(create_dataset(three_files, 4, True, seed), num_batches)
+    def draw_numbers(seed, num_batches=30):
+        return numbers(dataset_of(three_files, 4, True, seed), num_batches)
 
-    first = read_batches(seed=5)
-    assert first == read_batches(seed=5)
-    assert first != read_batches(seed=6)
+    first = draw_numbers(seed=5)
+    assert first == draw_numbers(seed=5)
+    assert first != draw_numbers(seed=6)
     epochs = [first[start : start + 40] for start in (0, 40, 80)]
     everything = sorted([*range(13), *range(100, 107), *range(200, 220)])
     assert all(sorted(epoch) == everything for epoch in epochs)
@@ -80,7 +80,7 @@ def test_skipping_gives_the_tail_of_the_full_sequence(
     monkeypatch.setattr(tfrecords, "SHUFFLE_BUFFER_SIZE", 10)
 
     def dataset(skip_records):
-        return create_dataset(three_files, 5, True, 7, skip_records)
+        return dataset_of(three_files, 5, True, 7, skip_records)
 
     full = numbers(dataset(0), (skip + 60) // 5 + 1)
     assert numbers(dataset(skip), 12) == full[skip : skip + 60]

@@ -1,6 +1,7 @@
 """Rows with tags, rows of this project's predictions, and contradictions.
 
-data/ner/tag_names.py names their tags. data/ner/annotations.py reads the rows.
+Most tests read the rows with data/ner/span_files.py, as a task does.
+test_label_studio.py and test_labeled_spans.py test the notations of spans.
 """
 
 import json
@@ -8,7 +9,8 @@ import json
 import numpy as np
 import pytest
 
-from data.ner import entity_files, spans
+from data.ner import entity_files, span_files
+from data.ner.annotations import find_sentence, find_text_and_spans
 from data.ner.ner_options import NerOptions
 from data.ner.ner_processor import NerProcessor
 from data.tables.data_file_options import DataFileOptions
@@ -22,7 +24,7 @@ SPANS = [[0, 4, "PER"], [10, 14, "LOC"]]
 def read(folder, *rows, name="train", labels=()):
     path = folder / f"{name}.jsonl"
     path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-    return spans.read_annotated_texts(path, name, labels)
+    return span_files.read_annotated_texts(path, name, labels)
 
 
 @pytest.mark.parametrize(
@@ -43,18 +45,50 @@ def test_each_notation_of_words_and_tags_is_read(tmp_path, row):
     assert example.words == WORDS
     assert [tag[-3:] for tag in example.labels] == ["PER", "O", "LOC", "O"]
     assert example.row == row
+
+
+def test_words_of_a_test_set_need_no_tags(tmp_path):
     (example,) = read(tmp_path, {"tokens": WORDS}, name="test")
     assert example.labels == ["O"] * 4
 
 
-def test_numbers_of_tags_are_named(tmp_path):
-    row = {"tokens": WORDS, "ner_tags": [1, 0, 2, 0]}
-    with pytest.raises(
-        ValueError, match="the tags are numbers, such as 1, 0, 2"
-    ):
-        read(tmp_path, row)
-    (example,) = read(tmp_path, row, labels=["O", "B-PER", "B-LOC"])
+def test_words_without_tags_are_no_tagged_sentence():
+    assert find_sentence({"tokens": WORDS}, "line 1", needs_tags=True) is None
+
+
+def test_a_text_is_no_tagged_sentence():
+    row = {"text": TEXT, "tokens": []}
+    assert find_sentence(row, "line 1", needs_tags=False) is None
+
+
+def test_a_row_without_a_text_is_an_error_that_lists_its_keys():
+    with pytest.raises(ValueError, match="line 1: found the keys a, b"):
+        find_text_and_spans({"a": 1, "b": 2}, "line 1", needs_spans=True)
+
+
+def test_a_row_that_is_no_object_is_an_error():
+    with pytest.raises(ValueError, match="line 1: found the keys of no object"):
+        find_text_and_spans({}, "line 1", needs_spans=True)
+
+
+def test_a_text_of_a_test_set_needs_no_spans():
+    row = {"text": TEXT}
+    annotated = find_text_and_spans(row, "line 1", needs_spans=False)
+    assert annotated == (TEXT, None)
+
+
+NUMBERED = {"tokens": WORDS, "ner_tags": [1, 0, 2, 0]}
+
+
+def test_the_labels_name_numbers_of_tags(tmp_path):
+    (example,) = read(tmp_path, NUMBERED, labels=["O", "B-PER", "B-LOC"])
     assert example.labels == TAGS
+
+
+def test_numbers_of_tags_without_labels_are_an_error(tmp_path):
+    message = "the tags are numbers, such as 1, 0, 2"
+    with pytest.raises(ValueError, match=message):
+        read(tmp_path, NUMBERED)
 
 
 @pytest.mark.parametrize(
@@ -72,6 +106,20 @@ def test_wrong_tags_are_named(tmp_path, row, culprit):
         ValueError, match=rf"train.jsonl(, line 1)?: .*{culprit}"
     ):
         read(tmp_path, row)
+
+
+# A row whose keys all contain the same entities.
+ROW_OF_ALL_KEYS = {
+    "text": TEXT,
+    "entities": [{"start": a, "end": b, "type": kind} for a, b, kind in SPANS],
+    "label": SPANS[::-1],
+}
+
+
+def test_keys_that_agree_are_read(tmp_path):
+    row = ROW_OF_ALL_KEYS | {"words": WORDS, "tags": TAGS}
+    (example,) = read(tmp_path, row)
+    assert example.labels == TAGS
 
 
 @pytest.mark.parametrize(
@@ -92,12 +140,8 @@ def test_wrong_tags_are_named(tmp_path, row, culprit):
 def test_keys_that_contradict_each_other_are_an_error(
     tmp_path, name, change, culprit
 ):
-    entities = [{"start": a, "end": b, "type": kind} for a, b, kind in SPANS]
-    row = {"text": TEXT, "entities": entities, "label": SPANS[::-1]}
-    (example,) = read(tmp_path, row | {"words": WORDS, "tags": TAGS})
-    assert example.labels == TAGS
     with pytest.raises(ValueError, match=f"line 1: {culprit}"):
-        read(tmp_path, row | change, name=name)
+        read(tmp_path, ROW_OF_ALL_KEYS | change, name=name)
 
 
 def test_a_task_made_of_answers(tmp_path):
@@ -185,7 +229,7 @@ def test_new_predictions_take_the_place_of_the_old_ones(tmp_path, write_set):
     _, examples = write_set("dev", "eval")
     path = tmp_path / "train.jsonl"
     write_predictions(path, examples, ["O"] * 4, prefix="predicted_")
-    read_again = spans.read_annotated_texts(path, "dev")
+    read_again = span_files.read_annotated_texts(path, "dev")
     write_predictions(tmp_path / "again", read_again, TAGS, "predicted_")
     again = json.loads((tmp_path / "again").read_text())
     assert again["predicted_entities"] == SPANS

@@ -141,4 +141,4 @@ def test_tables_are_read_with_any_mark(tmp_path, text, name):
     ],
 )
 def test_a_line_is_cut_at_blanks_or_its_separator(line, separator, cells):
-    assert column_layouts.cut_line(line, separator) == cells
+    assert column_layouts.split_line(line, separator) == cells

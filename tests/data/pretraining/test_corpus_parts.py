@@ -34,15 +34,15 @@ def read_documents(blocks):
 def test_parts_give_each_document_once(paths, monkeypatch, size):
     whole = read_documents([corpus_parts.Block(path) for path in paths])
     monkeypatch.setattr(corpus_parts, "_PART_BYTES", size)
-    parts = corpus_parts.split_to_parts(paths)
+    parts = corpus_parts.split_corpus(paths)
     assert [*itertools.chain(*map(read_documents, parts))] == whole
 
 
 def test_a_small_corpus_is_one_part(paths, monkeypatch):
     monkeypatch.setattr(corpus_parts, "_PART_BYTES", 10000)
-    assert len(corpus_parts.split_to_parts(paths)) == 1
+    assert len(corpus_parts.split_corpus(paths)) == 1
 
 
 def test_a_large_corpus_has_several_parts(paths, monkeypatch):
     monkeypatch.setattr(corpus_parts, "_PART_BYTES", 64)
-    assert len(corpus_parts.split_to_parts(paths)) > 1
+    assert len(corpus_parts.split_corpus(paths)) > 1

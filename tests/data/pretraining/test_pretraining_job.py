@@ -13,7 +13,11 @@ import numpy as np
 import pytest
 
 from data.io import feature_specs, tfrecords
-from data.pretraining import corpus_checks, pretraining_job
+from data.pretraining import (
+    corpus_checks,
+    instance_shards,
+    pretraining_job,
+)
 from files import lock
 from tests.support.shards import (
     CORPUS,
@@ -120,7 +124,7 @@ def test_interrupted_work_resumes(tmp_path, monkeypatch, small_parts, written):
     whole = create_shards(tmp_path / "whole")
     assert written == [0, 1, 2]
     written.clear()
-    write_json = pretraining_job.write_json
+    write_json = instance_shards.write_json
 
     def stop_at_last(path, contents):
         if path.endswith("2.json"):
@@ -128,7 +132,7 @@ def test_interrupted_work_resumes(tmp_path, monkeypatch, small_parts, written):
         write_json(path, contents)
 
     with monkeypatch.context() as patch:
-        patch.setattr(pretraining_job, "write_json", stop_at_last)
+        patch.setattr(instance_shards, "write_json", stop_at_last)
         with pytest.raises(Stop):
             create_shards(tmp_path)
     (tmp_path / "out-00000-of-00003").unlink()

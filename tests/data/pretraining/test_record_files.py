@@ -23,7 +23,7 @@ def write(path, numbers):
 
 
 @pytest.fixture
-def shards(tmp_path):
+def shard_files(tmp_path):
     """Paths of two shards and a held-out file that a manifest lists."""
     output_file = str(tmp_path / "made")
     output = pretraining_job.create_output(
@@ -55,11 +55,11 @@ def test_records_of_equal_name_size_and_time_are_told_apart(tmp_path, changed):
 
 
 def test_records_with_a_manifest_are_identified_without_reading_them(
-    shards, tmp_path, monkeypatch
+    shard_files, tmp_path, monkeypatch
 ):
     copies = tmp_path / "copies"
     copies.mkdir()
-    copied = [shutil.copy(path, copies) for path in shards]
+    copied = [shutil.copy(path, copies) for path in shard_files]
     # A copy without its manifest is the same.
     expected = record_files.identify_files(copied)
     read_records = records.read_records
@@ -69,7 +69,7 @@ def test_records_with_a_manifest_are_identified_without_reading_them(
         pytest.fail("reads more than the first record")
 
     monkeypatch.setattr(records, "read_records", read_first)
-    assert record_files.identify_files(shards) == expected
+    assert record_files.identify_files(shard_files) == expected
     assert [fingerprint[0] for fingerprint in expected] == [
         "made-00000-of-00002",
         "made-00001-of-00002",
@@ -78,54 +78,54 @@ def test_records_with_a_manifest_are_identified_without_reading_them(
 
 
 @pytest.mark.parametrize("changed", [0, 19])
-def test_other_records_beside_the_manifest_are_found(shards, changed):
-    before = record_files.identify_files(shards)
+def test_other_records_beside_the_manifest_are_found(shard_files, changed):
+    before = record_files.identify_files(shard_files)
     numbers = [*range(20)]
     numbers[changed] = 99
-    write(shards[0], numbers)
-    after = record_files.identify_files(shards)
+    write(shard_files[0], numbers)
+    after = record_files.identify_files(shard_files)
     assert after[0][:2] == before[0][:2]
     assert after != before
     assert after[1:] == before[1:]
 
 
-def test_a_file_of_another_size_than_listed_is_read(shards):
-    before = record_files.identify_files(shards)
-    write(shards[0], range(21))
-    after = record_files.identify_files(shards)
+def test_a_file_of_another_size_than_listed_is_read(shard_files):
+    before = record_files.identify_files(shard_files)
+    write(shard_files[0], range(21))
+    after = record_files.identify_files(shard_files)
     assert after[0][1] > before[0][1]
     assert after[0][2] != before[0][2]
-    os.truncate(shards[0], after[0][1] - 3)
+    os.truncate(shard_files[0], after[0][1] - 3)
     with pytest.raises(
         ValueError, match="the record at byte 1520 is truncated"
     ):
-        record_files.identify_files(shards)
+        record_files.identify_files(shard_files)
 
 
-def test_empty_shards_are_files_too(shards, tmp_path):
+def test_empty_shards_are_files_too(shard_files, tmp_path):
     write(tmp_path / "empty", [])
     path = str(tmp_path / "empty")
     assert record_files.identify_files([path]) == [
         ["empty", 0, "00000000", "", ""]
     ]
     lengths = {"max_seq_length": 8, "max_predictions_per_seq": 2}
-    assert record_files.find_lengths([path, *shards]) == (True, lengths)
+    assert record_files.find_lengths([path, *shard_files]) == (True, lengths)
     assert record_files.find_lengths([path]) == (False, {})
 
 
-def test_lengths_of_records_without_masks_are_in_the_manifest(shards):
-    with records.RecordWriter([shards[0]]) as writer:
+def test_lengths_of_records_without_masks_are_in_the_manifest(shard_files):
+    with records.RecordWriter([shard_files[0]]) as writer:
         writer.write(tf_examples.encode_example({"input_ids": [7] * 8}))
     lengths = {"max_seq_length": 8, "max_predictions_per_seq": 3}
-    assert record_files.find_lengths(shards) == (False, lengths)
-    os.remove(f"{os.path.dirname(shards[0])}/made.manifest.json")
+    assert record_files.find_lengths(shard_files) == (False, lengths)
+    os.remove(f"{os.path.dirname(shard_files[0])}/made.manifest.json")
     lengths = {"max_seq_length": 8}
-    assert record_files.find_lengths(shards) == (False, lengths)
+    assert record_files.find_lengths(shard_files) == (False, lengths)
 
 
-def test_a_manifest_that_is_not_json_is_named(shards):
-    manifest = f"{os.path.dirname(shards[0])}/made.manifest.json"
+def test_a_manifest_that_is_not_json_is_named(shard_files):
+    manifest = f"{os.path.dirname(shard_files[0])}/made.manifest.json"
     with open(manifest, "w") as file:
         json.dump([1], file)
     with pytest.raises(ValueError, match=r"made\.manifest\.json"):
-        record_files.identify_files(shards)
+        record_files.identify_files(shard_files)

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from data.squad import answer_decoding
+from data.squad import answer_decoding, answer_spans
 from tests.support.squad.squad_cases import (
     CASES,
     decoding_options,
@@ -17,7 +17,7 @@ from tests.support.squad.squad_cases import (
 def test_predictions_equal_the_originals(case):
     examples, features, recorded = load_case(case, "predict_file", False)
     results = [
-        answer_decoding.RawResult(*values)
+        answer_spans.RawResult(*values)
         for values in zip(
             recorded["unique_ids"].tolist(),
             recorded["start_logits"],

@@ -63,22 +63,22 @@ PASSAGE = "A boat met a boat."
 
 
 @pytest.fixture
-def read_rows(tmp_path):
+def read_table_examples(tmp_path):
     """(*rows) -> the examples of a table to train on."""
     path = tmp_path / "a.csv"
     header = "question,context,answer,answer_start\n"
 
-    def read_rows(*rows, **options):
+    def read_table_examples(*rows, **options):
         lines = "".join(f"q?,{PASSAGE},{row}\n" for row in rows)
         path.write_text(header + lines)
         file = read_squad_file(path)
         return read_squad_examples(file, True, **options)
 
-    return read_rows
+    return read_table_examples
 
 
-def test_an_answer_of_a_table_is_found_in_its_passage(read_rows):
-    first, second = read_rows("met,", "boat,13")
+def test_an_answer_of_a_table_is_found_in_its_passage(read_table_examples):
+    first, second = read_table_examples("met,", "boat,13")
     position = first.qas_id, first.answer_start, first.start_position
     assert position == ("2", 7, 2)
     assert (second.answer_start, second.end_position) == (13, 4)
@@ -88,13 +88,15 @@ def test_an_answer_of_a_table_is_found_in_its_passage(read_rows):
 @pytest.mark.parametrize(
     "row, says", [("boat,", "more than once"), ("ship,", "not in the")]
 )
-def test_an_answer_of_a_table_has_one_place(read_rows, row, says):
+def test_an_answer_of_a_table_has_one_place(read_table_examples, row, says):
     with pytest.raises(ValueError, match=f"a.csv, line 3.*{says}"):
-        read_rows("met,", row)
+        read_table_examples("met,", row)
 
 
-def test_a_row_without_answer_is_impossible_in_v2(read_rows, tmp_path):
-    _, none = read_rows("met,", ",", version_2_with_negative=True)
+def test_a_row_without_answer_is_impossible_in_v2(
+    read_table_examples, tmp_path
+):
+    _, none = read_table_examples("met,", ",", version_2_with_negative=True)
     assert none.is_impossible
     file = read_squad_file(tmp_path / "a.csv")
     scores = answer_scoring.score_predictions(file, {"2": "met", "3": ""}, True)

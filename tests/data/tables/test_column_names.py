@@ -14,7 +14,7 @@ def test_letters_of_leaves_out_digits_too():
 
 
 def test_guess_columns_by_usual_names():
-    assert column_names.guess_columns(["id", "Label", "Text"]) == {
+    assert column_names.find_usual_columns(["id", "Label", "Text"]) == {
         "text_column": "Text",
         "label_column": "Label",
     }
@@ -27,19 +27,19 @@ def test_guess_columns_by_usual_names():
 def test_guess_columns_keeps_names_apart_that_differ_only_in_case(
     columns, text
 ):
-    assert column_names.guess_columns(columns) == {
+    assert column_names.find_usual_columns(columns) == {
         "text_column": text,
         "label_column": "label",
     }
 
 
 def test_guess_columns_takes_the_only_other_column_for_the_label():
-    columns = column_names.guess_columns(["Text", "queue"])
+    columns = column_names.find_usual_columns(["Text", "queue"])
     assert columns["label_column"] == "queue"
 
 
 def test_guess_columns_guesses_none_of_several_other_columns():
-    columns = column_names.guess_columns(["id", "Text", "queue"])
+    columns = column_names.find_usual_columns(["id", "Text", "queue"])
     assert columns["label_column"] is None
 
 

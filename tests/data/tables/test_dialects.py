@@ -74,7 +74,7 @@ MALFORMED = {
 }
 
 
-def find_dialect(text, is_tsv=False, **chosen):
+def read_dialect(text, is_tsv=False, **chosen):
     """Returns the TableDialect of the contents of a table."""
     return dialects.find_dialect(
         "f.csv",
@@ -93,17 +93,17 @@ def cases(table):
 
 @cases(DIALECTS)
 def test_find_dialect_by_the_marks_of_a_table(text, dialect):
-    assert find_dialect(text).dialect == dialect
+    assert read_dialect(text).dialect == dialect
 
 
 @cases(STRICTEST)
 def test_find_dialect_chooses_the_strictest_that_fits(text, dialect):
-    assert find_dialect(text).dialect == dialect
+    assert read_dialect(text).dialect == dialect
 
 
 @cases(MALFORMED)
 def test_find_dialect_of_a_malformed_table_by_its_names(text, dialect):
-    assert find_dialect(text).dialect == dialect
+    assert read_dialect(text).dialect == dialect
 
 
 @pytest.mark.parametrize(
@@ -115,12 +115,12 @@ def test_find_dialect_of_a_malformed_table_by_its_names(text, dialect):
     ],
 )
 def test_find_dialect_believes_the_name_of_a_tsv_file(text, delimiter):
-    assert find_dialect(text, is_tsv=True).dialect == Dialect(delimiter)
+    assert read_dialect(text, is_tsv=True).dialect == Dialect(delimiter)
 
 
 def test_find_dialect_asks_if_a_tsv_file_is_cut_by_commas():
     with pytest.raises(ValueError, match="set --delimiter"):
-        find_dialect("id,text\n1,a\n", is_tsv=True)
+        read_dialect("id,text\n1,a\n", is_tsv=True)
 
 
 @pytest.mark.parametrize(
@@ -136,7 +136,7 @@ def test_find_dialect_asks_if_a_tsv_file_is_cut_by_commas():
     ids=["delimiter", "quoting", "both"],
 )
 def test_find_dialect_keeps_what_the_user_chose(chosen, dialect):
-    assert find_dialect('id,"text"\n1,"a"\n', **chosen).dialect == dialect
+    assert read_dialect('id,"text"\n1,"a"\n', **chosen).dialect == dialect
 
 
 def test_blanks_before_quotes_are_read_beside_escaped_quotes(tmp_path):
@@ -231,4 +231,4 @@ def test_find_common_width_is_that_of_half_of_the_records(widths, common):
 
 def test_find_dialect_returns_the_lines_that_it_looked_at():
     text = "id;text\n1;a\n2;b\n"
-    assert "".join(find_dialect(text).lines) == text
+    assert "".join(read_dialect(text).lines) == text

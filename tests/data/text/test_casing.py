@@ -31,7 +31,7 @@ def test_the_casing_of_a_released_vocabulary_is_known(name, is_cased):
         assert tokenizer_loading.create_tokenizer(path).do_lower_case
 
 
-def load(folder, words=(), files=None, **flags):
+def casing_of(folder, words=(), files=None, **flags):
     """Returns the casing that a command takes; `flags` are those given.
 
     The vocabulary is that of the samples, and `words`. `files` are settings to
@@ -67,13 +67,14 @@ def test_a_vocabulary_that_lower_casing_changes_asks_for_the_flag(
     tmp_path, words
 ):
     with pytest.raises(ValueError, match="lower-casing would change"):
-        load(tmp_path, words)
+        casing_of(tmp_path, words)
     nothing = {"tokenizer_config.json": {"do_lower_case": None}}
-    assert load(tmp_path, words, nothing, do_lower_case=False) is False
+    assert casing_of(tmp_path, words, nothing, do_lower_case=False) is False
     # Given, it holds.
-    assert load(tmp_path, words, do_lower_case=True) is True
+    assert casing_of(tmp_path, words, do_lower_case=True) is True
     # Special words are no words, and a few cased words are no cased model.
-    assert load(tmp_path, [f"[X{n}]" for n in range(200)] + words[:10]) is True
+    many = [f"[X{n}]" for n in range(200)] + words[:10]
+    assert casing_of(tmp_path, many) is True
 
 
 @pytest.mark.parametrize("words", [[], CASED], ids=["small", "cased"])
@@ -91,10 +92,10 @@ def test_the_casing_that_the_folder_states_is_used(
 ):
     flags = {"weights": str(tmp_path / weights)} if weights else {}
     args = tmp_path, words, {path: {"do_lower_case": stated}}
-    assert load(*args, **flags) is stated
-    assert load(*args, **flags, do_lower_case=stated) is stated
+    assert casing_of(*args, **flags) is stated
+    assert casing_of(*args, **flags, do_lower_case=stated) is stated
     with pytest.raises(ValueError, match=r"tokenizer_config\.json"):
-        load(*args, **flags, do_lower_case=not stated)
+        casing_of(*args, **flags, do_lower_case=not stated)
 
 
 RELEASE = "cased_L-12_H-768_A-12"
@@ -104,15 +105,15 @@ RELEASE = "cased_L-12_H-768_A-12"
     "weights", [f"{RELEASE}/", f"x/{RELEASE}/bert_model.ckpt"]
 )
 def test_the_name_of_a_release_states_its_casing(tmp_path, weights):
-    assert load(tmp_path, CASED, weights=weights) is False
+    assert casing_of(tmp_path, CASED, weights=weights) is False
     with pytest.raises(
         ValueError, match=r"sets lower-casing to True, but .* to False"
     ):
-        load(tmp_path, weights=weights, do_lower_case=True)
+        casing_of(tmp_path, weights=weights, do_lower_case=True)
 
 
 def test_a_folder_inside_that_of_a_release_states_no_casing(tmp_path):
-    assert load(tmp_path, weights=f"{RELEASE}/mine") is True
+    assert casing_of(tmp_path, weights=f"{RELEASE}/mine") is True
 
 
 def test_two_folders_that_contradict_each_other_are_an_error(tmp_path):
@@ -123,7 +124,7 @@ def test_two_folders_that_contradict_each_other_are_an_error(tmp_path):
     with pytest.raises(
         ValueError, match=r"model/tokenizer_config\.json"
     ) as raised:
-        load(tmp_path, files=files, weights=str(tmp_path / "model"))
+        casing_of(tmp_path, files=files, weights=str(tmp_path / "model"))
     # Nobody set the flag.
     assert "--do_lower_case" not in str(raised.value)
 
@@ -131,6 +132,6 @@ def test_two_folders_that_contradict_each_other_are_an_error(tmp_path):
 @pytest.mark.parametrize("mark", ["\u2581", "\u0120"])
 def test_a_vocabulary_without_wordpieces_is_refused(tmp_path, mark):
     # A few such words are in released vocabularies.
-    assert load(tmp_path, [f"{mark}a"]) is True
+    assert casing_of(tmp_path, [f"{mark}a"]) is True
     with pytest.raises(ValueError, match="200 words"):
-        load(tmp_path, [f"{mark}word{n}" for n in range(200)])
+        casing_of(tmp_path, [f"{mark}word{n}" for n in range(200)])

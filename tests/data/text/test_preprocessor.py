@@ -33,18 +33,6 @@ from tests.support.tokenizers.preprocessor_cases import (
 from tests.support.tokenizers.tokenizer_cases import random_strings
 
 
-@pytest.fixture(scope="module")
-def tokenizer():
-    """The tokenizer of the samples."""
-    return FullTokenizer(SAMPLES / "vocab.txt")
-
-
-@pytest.fixture(scope="module")
-def preprocessor(tokenizer):
-    """The layer on the same vocabulary."""
-    return BertTextClassifierPreprocessor(tokenizer, LENGTH)
-
-
 @pytest.fixture
 def classifier():
     """A classifier of three classes, with new weights."""
@@ -74,36 +62,36 @@ CONTAINERS = {
 
 @pytest.mark.parametrize("kind", CONTAINERS)
 def test_texts_in_any_container_become_the_same_features(
-    kind, preprocessor, tokenizer
+    kind, preprocessor, sample_tokenizer
 ):
     texts = CONTAINERS[kind](TEXTS)
-    assert_same(preprocessor(texts), expected(tokenizer, TEXTS))
+    assert_same(preprocessor(texts), expected(sample_tokenizer, TEXTS))
 
 
 @pytest.mark.parametrize("kind", CONTAINERS)
 def test_pairs_in_any_container_become_the_same_features(
-    kind, preprocessor, tokenizer
+    kind, preprocessor, sample_tokenizer
 ):
     pair = (CONTAINERS[kind](TEXTS), CONTAINERS[kind](SECONDS))
-    assert_same(preprocessor(pair), expected(tokenizer, TEXTS, SECONDS))
+    assert_same(preprocessor(pair), expected(sample_tokenizer, TEXTS, SECONDS))
 
 
-def test_one_text_becomes_a_batch_of_one(preprocessor, tokenizer):
-    assert_same(preprocessor(TEXTS[0]), expected(tokenizer, TEXTS[0]))
+def test_one_text_becomes_a_batch_of_one(preprocessor, sample_tokenizer):
+    assert_same(preprocessor(TEXTS[0]), expected(sample_tokenizer, TEXTS[0]))
 
 
-def test_one_pair_becomes_a_batch_of_one(preprocessor, tokenizer):
-    pairs = expected(tokenizer, TEXTS, SECONDS)
+def test_one_pair_becomes_a_batch_of_one(preprocessor, sample_tokenizer):
+    pairs = expected(sample_tokenizer, TEXTS, SECONDS)
     first_pair = {name: values[:1] for name, values in pairs.items()}
     assert_same(preprocessor((TEXTS[0], SECONDS[0])), first_pair)
 
 
-def test_wordpieces_are_those_that_predict_shows(tokenizer):
+def test_wordpieces_are_those_that_predict_shows(sample_tokenizer):
     """predict.py --task=tokenize shows the same WordPieces of nasty texts."""
-    preprocessor = BertTextClassifierPreprocessor(tokenizer, 24)
+    preprocessor = BertTextClassifierPreprocessor(sample_tokenizer, 24)
     model = PreparedModel(
         engine=None,  # The task runs no network.
-        tokenizer=tokenizer,
+        tokenizer=sample_tokenizer,
         max_seq_length=24,
         pads=False,
         settings={},
@@ -115,26 +103,26 @@ def test_wordpieces_are_those_that_predict_shows(tokenizer):
         request = {"text_a": first, "text_b": second}
         _, reply = TOKENIZE.encode(model, request)
         real = ids[row][mask[row] > 0]
-        assert tokenizer.convert_ids_to_tokens(real) == reply["tokens"]
+        assert sample_tokenizer.convert_ids_to_tokens(real) == reply["tokens"]
 
 
 @pytest.mark.parametrize("length", [3, 5, 8, 40])
-def test_a_waterfall_cuts_the_second_text_first(length, tokenizer):
-    first, second = tokenizer.tokenize(TEXTS[0]), tokenizer.tokenize(TEXTS[1])
+def test_a_waterfall_cuts_the_second_text_first(length, sample_tokenizer):
+    first, second = map(sample_tokenizer.tokenize, TEXTS[:2])
     preprocessor = BertTextClassifierPreprocessor(
-        tokenizer, length, truncate="waterfall"
+        sample_tokenizer, length, truncate="waterfall"
     )
     ids = preprocessor((TEXTS[0], TEXTS[1]))["input_ids"][0].numpy()
     first = first[: length - 3]
     tokens = ["[CLS]", *first, "[SEP]"]
     tokens += [*second[: length - 3 - len(first)], "[SEP]"]
-    words = tokenizer.convert_ids_to_tokens(ids)
+    words = sample_tokenizer.convert_ids_to_tokens(ids)
     assert words[: len(tokens)] == tokens
 
 
-def test_an_unknown_way_to_truncate_is_refused(tokenizer):
+def test_an_unknown_way_to_truncate_is_refused(sample_tokenizer):
     with pytest.raises(ValueError, match="'round_robin' or 'waterfall'"):
-        BertTextClassifierPreprocessor(tokenizer, truncate="first")
+        BertTextClassifierPreprocessor(sample_tokenizer, truncate="first")
 
 
 @pytest.mark.parametrize(
@@ -173,10 +161,10 @@ def test_a_tuple_is_a_pair(preprocessor):
 
 
 @pytest.mark.parametrize("length", [2, 0, -1, 12.5, "12", None])
-def test_a_length_without_room_for_a_word_is_refused(tokenizer, length):
+def test_a_length_without_room_for_a_word_is_refused(sample_tokenizer, length):
     message = f"a whole number from 3, .*received {length!r}"
     with pytest.raises(ValueError, match=message):
-        BertTextClassifierPreprocessor(tokenizer, length)
+        BertTextClassifierPreprocessor(sample_tokenizer, length)
 
 
 @pytest.mark.parametrize("tokenizer", ["vocab.txt", None, modeling])
@@ -187,9 +175,7 @@ def test_a_value_that_is_no_tokenizer_is_refused(tokenizer):
         BertTextClassifierPreprocessor(tokenizer)
 
 
-def test_many_texts_are_tokenized_in_parts(
-    preprocessor, tokenizer, monkeypatch
-):
+def test_many_texts_are_tokenized_in_parts(preprocessor, monkeypatch):
     texts = random_strings(50, seed=9)
     whole = preprocessor((texts, texts[::-1]))
     monkeypatch.setattr("data.text.preprocessor._MAX_ROWS_AT_ONCE", 8)
@@ -248,11 +234,14 @@ def test_a_preprocessor_comes_back_from_its_config(folder):
     assert_same(again(["a [MASK]"]), preprocessor(["a [MASK]"]))
 
 
-def test_a_model_is_fitted_on_strings(preprocessor, tokenizer, classifier):
+def test_a_model_is_fitted_on_strings(
+    preprocessor, sample_tokenizer, classifier
+):
     loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
     classifier.compile("sgd", loss, jit_compile=False)
     labels = np.arange(3)
-    right = classifier.evaluate(expected(tokenizer, TEXTS), labels, verbose=0)
+    inputs = expected(sample_tokenizer, TEXTS)
+    right = classifier.evaluate(inputs, labels, verbose=0)
     scores = classifier.evaluate(preprocessor(TEXTS), labels, verbose=0)
     assert scores == pytest.approx(right, rel=1e-6)
     kernel = classifier.head.get_weights()[0]
@@ -295,10 +284,11 @@ def model(preprocessor, classifier, segments):
 
 
 @pytest.fixture
-def probabilities(tokenizer, classifier, segments):
+def probabilities(sample_tokenizer, classifier, segments):
     """What the classifier computes of the same texts."""
     second = segments[1] if len(segments) > 1 else None
-    return keras.ops.softmax(classifier(expected(tokenizer, TEXTS, second)))
+    inputs = expected(sample_tokenizer, TEXTS, second)
+    return keras.ops.softmax(classifier(inputs))
 
 
 def test_a_model_over_strings_predicts_as_its_classifier(

@@ -4,27 +4,13 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from data.text import BertTextClassifierPreprocessor, FullTokenizer
 from tests.support.tokenizers.preprocessor_cases import (
     LENGTH,
-    SAMPLES,
     SECONDS,
     TEXTS,
     assert_same,
     expected,
 )
-
-
-@pytest.fixture(scope="module")
-def tokenizer():
-    """The tokenizer of the samples."""
-    return FullTokenizer(SAMPLES / "vocab.txt")
-
-
-@pytest.fixture(scope="module")
-def preprocessor(tokenizer):
-    """The layer on the same vocabulary."""
-    return BertTextClassifierPreprocessor(tokenizer, LENGTH)
 
 
 def dataset_of(*columns):
@@ -44,7 +30,7 @@ def test_a_dataset_knows_the_shape_of_its_features(preprocessor):
 
 @pytest.mark.parametrize("is_batched", [False, True])
 def test_a_dataset_maps_texts_before_and_after_it_is_batched(
-    preprocessor, tokenizer, is_batched
+    preprocessor, sample_tokenizer, is_batched
 ):
     dataset = dataset_of(TEXTS, LABELS)
     if is_batched:
@@ -52,18 +38,18 @@ def test_a_dataset_maps_texts_before_and_after_it_is_batched(
     else:
         batches = dataset.map(preprocessor).batch(3)
     features, batch_labels = next(iter(batches))
-    assert_same(features, expected(tokenizer, TEXTS))
+    assert_same(features, expected(sample_tokenizer, TEXTS))
     assert batch_labels.numpy().tolist() == [0, 1, 2]
 
 
-def test_a_dataset_maps_pairs(preprocessor, tokenizer):
+def test_a_dataset_maps_pairs(preprocessor, sample_tokenizer):
     dataset = dataset_of((TEXTS, SECONDS), LABELS)
     features, _ = next(iter(dataset.batch(3).map(preprocessor)))
-    assert_same(features, expected(tokenizer, TEXTS, SECONDS))
+    assert_same(features, expected(sample_tokenizer, TEXTS, SECONDS))
 
 
 def test_a_function_of_a_dataset_calls_the_preprocessor(
-    preprocessor, tokenizer
+    preprocessor, sample_tokenizer
 ):
     batches = (
         dataset_of((TEXTS, SECONDS), LABELS)
@@ -71,14 +57,14 @@ def test_a_function_of_a_dataset_calls_the_preprocessor(
         .batch(3)
     )
     features, _, _ = next(iter(batches))
-    assert_same(features, expected(tokenizer, TEXTS, SECONDS))
+    assert_same(features, expected(sample_tokenizer, TEXTS, SECONDS))
 
 
 def test_a_dataset_without_labels_maps_the_preprocessor(
-    preprocessor, tokenizer
+    preprocessor, sample_tokenizer
 ):
     batches = dataset_of(TEXTS).batch(3).map(preprocessor)
-    assert_same(next(iter(batches)), expected(tokenizer, TEXTS))
+    assert_same(next(iter(batches)), expected(sample_tokenizer, TEXTS))
 
 
 def test_second_texts_in_the_place_of_labels_are_refused(preprocessor):

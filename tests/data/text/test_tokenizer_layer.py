@@ -109,14 +109,14 @@ def test_offsets_point_into_the_text_as_given(pair):
         "Plain running text, isn't it?",
         "a\0b \u00ad" + "\u00e9" * 201 + " end",
     ]
-    ids, first_char, chars = layer.tokenize_with_chars(tf.constant(texts))
+    ids, first_chars, chars = layer.tokenize_with_chars(tf.constant(texts))
     source = chars.source.numpy()
     joined = "\n".join(texts)
     pieces = tokenizer.convert_ids_to_tokens(ids.flat_values.numpy())
     surfaces = []
     previous = 0
     for piece, (start, end) in zip(
-        pieces, itertools.pairwise(first_char.numpy()), strict=True
+        pieces, itertools.pairwise(first_chars.numpy()), strict=True
     ):
         assert previous <= source[start] <= source[end - 1] < len(joined)
         previous = source[end - 1] + 1

@@ -15,7 +15,7 @@ from data.text.unicode_tables import (
 )
 
 
-def lookup(char, do_lower_case):
+def look_up(char, do_lower_case):
     """Returns (flags of a character, number that replaces it)."""
     tables = unicode_tables.create_tables(do_lower_case)
     flags, replacement = tables.lookup(tf.constant([ord(char)]))
@@ -24,7 +24,7 @@ def lookup(char, do_lower_case):
 
 def replace(char, do_lower_case=True):
     """Returns the one or several characters that replace a character."""
-    flags, replacement = lookup(char, do_lower_case)
+    flags, replacement = look_up(char, do_lower_case)
     if not flags & SEVERAL:
         return chr(replacement)
     row = unicode_tables.create_tables(do_lower_case).several[replacement]
@@ -42,36 +42,36 @@ def test_a_cased_letter_stays_as_it_is():
 
 def test_a_syllable_becomes_its_letters():
     assert replace("\uac01") == "\u1100\u1161\u11a8"
-    assert lookup("\uac01", True)[0] & (SEVERAL | ODD) == SEVERAL | ODD
+    assert look_up("\uac01", True)[0] & (SEVERAL | ODD) == SEVERAL | ODD
 
 
 def test_white_space_becomes_a_space_that_separates_words():
     for char in " \t\n\u00a0\u3000":
         assert replace(char) == " "
-        assert lookup(char, True)[0] == BORDER | STARTER
+        assert look_up(char, True)[0] == BORDER | STARTER
 
 
 def test_punctuation_and_ideographs_are_words_of_their_own():
     for char in "!$^`~\u3002\u4e2d":
         assert replace(char) == char
-        assert lookup(char, True)[0] & BORDER
-    assert not lookup("a", True)[0] & BORDER
+        assert look_up(char, True)[0] & BORDER
+    assert not look_up("a", True)[0] & BORDER
 
 
 def test_control_characters_are_dropped():
     for char in "\0\u00ad\ufffd":
-        assert lookup(char, True)[0] == DROPPED | CASE_IGNORABLE
+        assert look_up(char, True)[0] == DROPPED | CASE_IGNORABLE
 
 
 def test_an_accent_is_dropped_only_if_the_text_is_lower_cased():
-    assert lookup("\u0301", True)[0] & DROPPED
-    assert not lookup("\u0301", False)[0] & DROPPED
+    assert look_up("\u0301", True)[0] & DROPPED
+    assert not look_up("\u0301", False)[0] & DROPPED
 
 
 def test_a_mark_that_stays_may_be_reordered():
     # A musical stem is no accent, but combines with what precedes it.
     mark = "\U0001d165"
-    flags, _ = lookup(mark, True)
+    flags, _ = look_up(mark, True)
     assert flags & (REORDERED | ODD) == REORDERED | ODD
     tables = unicode_tables.create_tables(True)
     marks, classes = tables.combining_classes.tolist()
@@ -80,13 +80,13 @@ def test_a_mark_that_stays_may_be_reordered():
 
 def test_a_capital_sigma_needs_the_characters_around_it():
     assert replace("\u03a3") == "\u03a3"
-    assert lookup("\u03a3", True)[0] & ODD
+    assert look_up("\u03a3", True)[0] & ODD
 
 
 def test_letters_and_apostrophes_tell_whether_a_sigma_is_final():
-    assert lookup("a", True)[0] & CASED
-    assert lookup("'", True)[0] & CASE_IGNORABLE
-    assert not lookup("1", True)[0] & (CASED | CASE_IGNORABLE)
+    assert look_up("a", True)[0] & CASED
+    assert look_up("'", True)[0] & CASE_IGNORABLE
+    assert not look_up("1", True)[0] & (CASED | CASE_IGNORABLE)
 
 
 def test_equal_pages_are_stored_once():

@@ -1,5 +1,8 @@
 """Words are split into WordPieces inside a graph."""
 
+import itertools
+import re
+
 import tensorflow as tf
 
 from data.text.wordpiece_graph import WordpieceTable
@@ -9,7 +12,7 @@ VOCAB = ["[UNK]", "un", "##aff", "##able", "a", "##a", "able", "##b", "want"]
 UNKNOWN = 0
 
 
-def split(text, vocab=VOCAB):
+def split_text(text, vocab=VOCAB):
     """Returns the ids and the ends of the WordPieces of words."""
     text = f"{text} "
     codes = [*map(ord, text)]
@@ -24,52 +27,98 @@ def split(text, vocab=VOCAB):
 
 
 def test_a_word_is_split_into_the_longest_wordpieces():
-    assert split("unaffable") == ([1, 2, 3], [2, 5, 9])
+    assert split_text("unaffable") == ([1, 2, 3], [2, 5, 9])
 
 
 def test_the_words_of_a_text_are_split_one_by_one():
-    assert split("a able want") == ([4, 6, 8], [1, 6, 11])
+    assert split_text("a able want") == ([4, 6, 8], [1, 6, 11])
 
 
 def test_a_shorter_wordpiece_is_used_where_the_longer_one_breaks_off():
     # "##aff" begins like "##a", which "##b" continues.
-    assert split("unab") == ([1, 5, 7], [2, 3, 4])
+    assert split_text("unab") == ([1, 5, 7], [2, 3, 4])
 
 
 def test_a_word_that_cannot_be_split_to_its_end_is_unknown():
-    assert split("a unwant a") == ([4, UNKNOWN, 4], [1, 8, 10])
+    assert split_text("a unwant a") == ([4, UNKNOWN, 4], [1, 8, 10])
 
 
 def test_a_word_is_not_split_back_to_a_shorter_wordpiece():
     """In Google's code, too, the longest match stays."""
     vocab = ["[UNK]", "ab", "abc", "##cd"]
-    assert split("abcd", vocab) == ([UNKNOWN], [4])
+    assert split_text("abcd", vocab) == ([UNKNOWN], [4])
 
 
 def test_a_continuation_does_not_begin_a_word():
-    assert split("aff") == ([UNKNOWN], [3])
+    assert split_text("aff") == ([UNKNOWN], [3])
 
 
 def test_a_beginning_does_not_continue_a_word():
-    assert split("aun") == ([UNKNOWN], [3])
+    assert split_text("aun") == ([UNKNOWN], [3])
 
 
 def test_a_word_of_200_characters_is_split_and_a_longer_one_is_not():
     longest = "a" * 200
-    assert split(longest) == ([4] + [5] * 199, [*range(1, 201)])
-    assert split(longest + "a") == ([UNKNOWN], [201])
+    assert split_text(longest) == ([4] + [5] * 199, [*range(1, 201)])
+    assert split_text(longest + "a") == ([UNKNOWN], [201])
 
 
 def test_of_equal_wordpieces_the_last_one_counts():
-    assert split("a", ["[UNK]", "a", "b", "a"]) == ([3], [1])
+    assert split_text("a", ["[UNK]", "a", "b", "a"]) == ([3], [1])
 
 
 def test_no_words_have_no_wordpieces():
-    assert split("") == ([], [])
+    assert split_text("") == ([], [])
 
 
 def test_more_words_than_a_step_begins_are_all_split(monkeypatch):
     monkeypatch.setattr("data.text.wordpiece_graph._MAX_WORDS_AT_ONCE", 2)
-    ids, ends = split("a unaffable a able a")
+    ids, ends = split_text("a unaffable a able a")
     assert ids == [4, 1, 2, 3, 4, 6, 4]
     assert ends == [1, 4, 7, 11, 13, 18, 20]
+
+
+def read_example(docstring):
+    """Returns (positions, tokens, ends) of each step that a docstring shows."""
+    lines = docstring.split("\n")
+    (header,) = (line for line in lines if "step  positions" in line)
+    first = lines.index(header) + 1
+    places = [header.index(name) for name in ("positions", "tokens", "ends")]
+    rows = itertools.takewhile(str.strip, lines[first:])
+    return [
+        [
+            [int(number) for number in re.findall(r"\d+", row[place:][:7])]
+            for place in places
+        ]
+        for row in rows
+    ]
+
+
+def test_the_docstring_of_the_loop_shows_what_each_step_does(monkeypatch):
+    table = WordpieceTable(["[UNK]", "un", "##a", "##able", "##b"], UNKNOWN)
+    read_characters = table._read_characters
+    steps = []
+
+    def record_step(codes, state):
+        after = read_characters(codes, state)
+        step = len(steps)
+        tokens, ends = after.tokens.read(step), after.ends.read(step)
+        steps.append(
+            [
+                values.numpy().tolist()
+                for values in (state.positions, tokens, ends)
+            ]
+        )
+        # A value is lost when it is read.
+        return after._replace(
+            tokens=after.tokens.write(step, tokens),
+            ends=after.ends.write(step, ends),
+        )
+
+    monkeypatch.setattr(table, "_read_characters", record_step)
+    text = "unable unab x "
+    begins = [
+        " " in (before, char) for before, char in itertools.pairwise(f" {text}")
+    ]
+    table.split(tf.constant([*map(ord, text)]), tf.constant(begins))
+    assert read_example(WordpieceTable._read.__doc__) == steps

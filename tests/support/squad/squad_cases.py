@@ -12,12 +12,12 @@ import numpy as np
 import tensorflow as tf
 from numpy.typing import NDArray
 
-from data.squad import passage_windows, windows_graph
+from data.squad import passage_windows, passage_windows_graph
 from data.squad.squad_examples import SquadExample, read_squad_examples
 from data.squad.squad_options import DecodingOptions, WindowOptions
 from data.squad.squad_questions import read_squad_file
 from data.text import tokenization
-from data.text.packing_layer import Windows
+from data.text.token_windows_graph import Windows
 from tests.support import golden
 
 # A case of cases.json, and the folder of its files.
@@ -77,20 +77,20 @@ def create_graph_windows(
     tokenizer: tokenization.FullTokenizer,
     options: WindowOptions,
     pairs: Sequence[tuple[str, str]],
-) -> tuple[Windows, windows_graph.Passages]:
+) -> tuple[Windows, passage_windows_graph.Passages]:
     """Returns the windows and passages that the graph creates.
 
     `pairs` are pairs of a question and its passage.
     """
     questions, contexts = zip(*pairs, strict=True)
-    return windows_graph.create_windows(
+    return passage_windows_graph.create_windows(
         tokenizer.layer, options, tf.stack(questions), tf.stack(contexts)
     )
 
 
 def windows_of_case(
     case: Case, examples: Sequence[SquadExample]
-) -> tuple[Windows, windows_graph.Passages]:
+) -> tuple[Windows, passage_windows_graph.Passages]:
     """Returns the windows and passages of a case's examples, by the graph."""
     return create_graph_windows(
         load_tokenizer(case),

@@ -42,7 +42,7 @@ class SpanFit(NamedTuple):
     description: str
 
 
-def fit_span(text: str, start: int, end: int, where: str) -> SpanFit:
+def find_span_fit(text: str, start: int, end: int, where: str) -> SpanFit:
     """Returns how a span fits the words of its text.
 
     Args:

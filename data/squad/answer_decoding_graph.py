@@ -13,8 +13,8 @@ from typing import NamedTuple, TypedDict
 
 import tensorflow as tf
 
-from data.squad.answer_decoding import NO_ANSWER_SCORE_DIFF
-from data.squad.spans_graph import (
+from data.squad.answer_spans import NO_ANSWER_SCORE_DIFF
+from data.squad.answer_spans_graph import (
     BestLogits,
     QuestionWindows,
     Spans,
@@ -24,9 +24,9 @@ from data.squad.spans_graph import (
     first_of_equals,
     order_by_score,
 )
+from data.squad.passage_windows_graph import Passages
 from data.squad.squad_options import DecodingOptions
-from data.squad.windows_graph import Passages
-from data.text.packing_layer import Windows
+from data.text.token_windows_graph import Windows
 
 
 class NbestLists(TypedDict):

@@ -1,6 +1,6 @@
 """Spans that count other units than characters, and right spans in words.
 
-data/ner/offsets.py finds out which units they count.
+data/ner/span_units.py finds out which units they count.
 """
 
 import json
@@ -8,7 +8,7 @@ import re
 
 import pytest
 
-from data.ner import spans
+from data.ner import span_files
 
 FAMILY = "\U0001f468\u200d\U0001f469\u200d\U0001f467"
 FLAG = "\U0001f1f3\U0001f1f4"
@@ -74,10 +74,11 @@ def write(folder, texts, unit=len):
 @pytest.mark.parametrize("unit", UNITS)
 def test_spans_in_another_unit_are_refused(tmp_path, unit):
     path = write(tmp_path, TEXTS[unit])
-    assert len(spans.read_annotated_texts(path, "train")) == len(TEXTS[unit])
+    examples = span_files.read_annotated_texts(path, "train")
+    assert len(examples) == len(TEXTS[unit])
     path = write(tmp_path, TEXTS[unit], UNITS[unit])
     with pytest.raises(ValueError, match=r"line \d: the span"):
-        spans.read_annotated_texts(path, "train")
+        span_files.read_annotated_texts(path, "train")
 
 
 @pytest.mark.parametrize(
@@ -114,21 +115,21 @@ def test_spans_in_another_unit_are_refused(tmp_path, unit):
 def test_right_spans_in_words_are_widened(tmp_path, texts, caplog):
     caplog.set_level("INFO")
     assert len(
-        spans.read_annotated_texts(write(tmp_path, texts), "train")
+        span_files.read_annotated_texts(write(tmp_path, texts), "train")
     ) == len(texts)
 
 
 def test_a_few_wrong_spans_are_widened(tmp_path, caplog):
     caplog.set_level("INFO")
     texts = ["<Anna> l\u00e4uft", "d<e>r B<e>rg", "<Nils> \u00f6ffnet <Oslo>"]
-    assert len(spans.read_annotated_texts(write(tmp_path, texts), "train")) == 3
+    path = write(tmp_path, texts)
+    assert len(span_files.read_annotated_texts(path, "train")) == 3
     assert "widened 2 of 5 spans" in caplog.text
 
 
 def test_text_of_a_span_confirms_its_place(tmp_path):
     entities = [{"start": 1, "end": 3, "label": "X", "text": "nn"}]
     row = json.dumps({"text": "Anna l\u00e4uft", "entities": entities})
-    (tmp_path / "train.jsonl").write_text(f"{row}\n" * 4)
-    assert (
-        len(spans.read_annotated_texts(tmp_path / "train.jsonl", "train")) == 4
-    )
+    path = tmp_path / "train.jsonl"
+    path.write_text(f"{row}\n" * 4)
+    assert len(span_files.read_annotated_texts(path, "train")) == 4

@@ -1,6 +1,6 @@
 """Keys of the columns of a table that have no name of their own."""
 
-from data.tables.column_keys import RepeatedName, unique_keys
+from data.tables.unnamed_columns import RepeatedName, unique_keys
 
 
 def test_the_first_column_of_a_name_keeps_it():

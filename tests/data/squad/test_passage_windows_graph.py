@@ -1,6 +1,6 @@
 """Windows that a graph cuts, against those of Google's code.
 
-test_decoder_graph.py compares the windows of odd texts with Python's.
+test_answer_decoding_graph.py compares the windows of odd texts with Python's.
 """
 
 import numpy as np
@@ -32,11 +32,11 @@ def test_windows_equal_the_originals(case):
 def test_each_token_has_most_context_in_the_originals_window(case):
     examples, expected, _ = load_case(case, "predict_file", False)
     windows, _ = windows_of_case(case, examples)
-    first_places = windows.first_places.numpy().tolist()
+    first_positions = windows.first_positions.numpy().tolist()
     for window, feature in enumerate(expected):
         start = windows.starts[window]
         tokens = tf.range(start, start + windows.lengths[window])
         has_most = (windows.most_context(tokens) == window).numpy().tolist()
         assert feature.token_is_max_context == dict(
-            enumerate(has_most, first_places[window])
+            enumerate(has_most, first_positions[window])
         )

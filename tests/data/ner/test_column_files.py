@@ -1,6 +1,6 @@
 """Words and tags in the columns of files and of sheets.
 
-data/ner/columns.py reads them.
+data/ner/column_files.py reads them.
 """
 
 import pytest

@@ -19,15 +19,15 @@ from typing import NamedTuple
 from absl import logging
 
 from data.io import packed_files, text_files
-from data.ner import offsets
+from data.ner import span_units
 from data.ner.annotations import (
     find_sentence,
     find_text_and_spans,
-    read_span,
     without_answers,
 )
+from data.ner.labeled_spans import read_span
 from data.ner.ner_example import NerExample
-from data.ner.tag_names import name_tags
+from data.ner.tag_names import find_tag_names
 from data.ner.word_splitting import find_words, split_words
 from data.sets.split_names import SetName
 from data.tables import prodigy
@@ -47,7 +47,7 @@ class _Span(NamedTuple):
     """
 
     label: str
-    fit: offsets.SpanFit
+    fit: span_units.SpanFit
     widened: str
 
 
@@ -114,10 +114,10 @@ def read_annotated_texts(
             text for text in texts if not (text.is_empty or text.is_unknown)
         ]
     tagged_sentences = [text.example for text in kept if text.has_tags]
-    _name_tags(path, tagged_sentences, labels, set_name == "train")
+    _replace_tags(path, tagged_sentences, labels, set_name == "train")
     spans = [span for text in texts for span in text.spans]
     _check_labels(path, {span.label for span in spans})
-    offsets.check_units([span.fit for span in spans])
+    span_units.check_units([span.fit for span in spans])
     _log_counts(path, texts, spans, set_name)
     return [text.example for text in kept]
 
@@ -160,7 +160,7 @@ def _read_row(
     )
 
 
-def _name_tags(
+def _replace_tags(
     path: StrPath,
     examples: Sequence[NerExample],
     labels: Sequence[str],
@@ -170,7 +170,7 @@ def _name_tags(
     if not examples:
         return
     counts = Counter(tag for example in examples for tag in example.labels)
-    names = name_tags(path, counts, labels, is_train)
+    names = find_tag_names(path, counts, labels, is_train)
     for example in examples:
         for word, tag in zip(example.words, example.labels, strict=True):
             if tag not in names:
@@ -246,7 +246,7 @@ def _tag_words(
         value = value_of_span[span]
         # The text of the span, if it has one, has confirmed its place.
         is_confirmed = isinstance(value, dict) and "text" in value
-        fit = offsets.fit_span(text, start, end, where)
+        fit = span_units.find_span_fit(text, start, end, where)
         if is_complete or is_confirmed:
             fit = fit._replace(is_start_wrong=False, is_end_wrong=False)
         widened = "" if is_complete else f"{description} to {complete!r}"

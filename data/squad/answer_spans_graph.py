@@ -14,9 +14,9 @@ from typing import NamedTuple, TypedDict
 
 import tensorflow as tf
 
-from data.squad.answer_decoding import NO_ANSWER_SCORE_DIFF
-from data.squad.windows_graph import WHITE_SPACE_RUN, Passages
-from data.text.packing_layer import Windows
+from data.squad.answer_spans import NO_ANSWER_SCORE_DIFF
+from data.squad.passage_windows_graph import WHITE_SPACE_RUN, Passages
+from data.text.token_windows_graph import Windows
 from data.text.tokenizer_layer import drop_invalid
 
 
@@ -176,7 +176,7 @@ def _find_places(windows: Windows, best: BestLogits) -> _Places:
     """Converts positions in the inputs to places in their windows."""
     first_tokens = windows.starts[:, None]
     lengths = windows.lengths[:, None]
-    shift = windows.first_places[:, None]
+    shift = windows.first_positions[:, None]
     return _Places(
         starts=tf.cast(best["starts"], tf.int64) - shift,
         ends=tf.cast(best["ends"], tf.int64) - shift,
@@ -211,6 +211,14 @@ def _find_pairs(
 
     These are indices into `places.starts` and `places.ends`. `is_start` are the
     starts at which an answer may begin, bool [W, B].
+
+    For example, a window of 6 WordPieces, and answers of at most 3:
+
+        starts  4 1    both may begin an answer
+        ends    5 3 7  7 is outside of the window, so it is in no pair
+
+    The pairs are [0, 0, 0], for the answer from 4 to 5, and [0, 1, 1], from 1
+    to 3. From 4 to 3 is no answer, and from 1 to 5 is too long.
     """
     # For each pair of a start and an end in a window, count the WordPieces
     # after the start, up to the end.
@@ -233,17 +241,22 @@ def _find_code_points(
 
     `first_tokens` and `last_tokens` are the first and the last WordPiece of
     each span, int64 [S].
+
+    For example, in the passage that `Passages` shows, the WordPiece "cafe" is
+    the characters 0 to 3. They come from the code points 0 to 3, and the accent
+    at 4 belongs to the last one. So the span is 0 to 4. If "19" were [UNK], a
+    span of it would reach from 6 to 9, to the ends of its word "(19)".
     """
-    first_char = tf.gather(passages.first_char, first_tokens)
-    last_char = tf.gather(passages.first_char, last_tokens + 1) - 1
-    first = tf.gather(passages.source_code_points, first_char)
-    last = tf.gather(passages.source_code_points, last_char)
+    first_chars = tf.gather(passages.first_chars, first_tokens)
+    last_chars = tf.gather(passages.first_chars, last_tokens + 1) - 1
+    first = tf.gather(passages.source_code_points, first_chars)
+    last = tf.gather(passages.source_code_points, last_chars)
     # Add the accents that follow the last code point.
     candidates = passages.not_before_accent
     last = tf.gather(candidates, tf.searchsorted(candidates, last))
     if use_char_offsets:
         return first, last
-    is_known = tf.gather(passages.num_unknown, first_tokens) == tf.gather(
+    has_no_unknown = tf.gather(passages.num_unknown, first_tokens) == tf.gather(
         passages.num_unknown, last_tokens + 1
     )
     # The last edge up to a code point begins its word, and the next ends it.
@@ -253,8 +266,8 @@ def _find_code_points(
         for code_point in (first, last)
     )
     return (
-        tf.where(is_known, first, tf.gather(edges, first_rank - 1)),
-        tf.where(is_known, last, tf.gather(edges, last_rank) - 1),
+        tf.where(has_no_unknown, first, tf.gather(edges, first_rank - 1)),
+        tf.where(has_no_unknown, last, tf.gather(edges, last_rank) - 1),
     )
 
 
@@ -318,7 +331,8 @@ def order_by_score(spans: Spans) -> tf.Tensor:
 def first_of_equals(keys: tf.Tensor) -> tf.Tensor:
     """Returns the index at which each distinct value of `keys` first occurs.
 
-    `keys` are [S]. The indices are int32, ascending.
+    `keys` are [S]. The indices are int32, ascending. For example, they are 0, 1
+    and 3 for "b", "a", "b", "c" and "a".
     """
     values, value_indices = tf.unique(keys)
     return tf.math.unsorted_segment_min(

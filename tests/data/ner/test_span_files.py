@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from data.ner import entity_files, spans
+from data.ner import entity_files, span_files
 from data.ner.ner_options import NerOptions
 from data.ner.ner_processor import NerProcessor
 from data.tables.data_file_options import DataFileOptions
@@ -30,7 +30,9 @@ def read(folder, *records, name="train.jsonl", needs_spans=True):
     if name.endswith(".json"):
         text = json.dumps([*records], indent=2)
     path.write_text(text, encoding="utf-8")
-    return spans.read_annotated_texts(path, "dev" if needs_spans else "test")
+    return span_files.read_annotated_texts(
+        path, "dev" if needs_spans else "test"
+    )
 
 
 @pytest.mark.parametrize("name", ["train.jsonl", "train.json"])
@@ -125,7 +127,7 @@ def test_a_damaged_line_is_named_by_its_number(tmp_path, line, reason):
     path = tmp_path / "dev.jsonl"
     path.write_bytes(b'{"text": "a", "entities": []}\n' + line)
     with pytest.raises(ValueError, match=rf"dev\.jsonl, line 2{reason}"):
-        spans.read_annotated_texts(path, "dev")
+        span_files.read_annotated_texts(path, "dev")
 
 
 @pytest.fixture

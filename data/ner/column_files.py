@@ -21,7 +21,7 @@ from data.ner.column_layouts import ColumnLayout, find_layout
 from data.ner.column_sentences import ColumnsLine, SentenceLines, find_sentences
 from data.ner.ner_example import NerExample
 from data.ner.ner_options import ColumnOptions
-from data.ner.tag_names import is_tag, name_tags
+from data.ner.tag_names import find_tag_names, is_tag
 from data.tables import dialects, table_formats, workbooks
 
 
@@ -45,7 +45,7 @@ def read_columns(
     lines, delimiter = _read_lines(path, table_layout)
     layout = find_layout(path, lines, is_test, delimiter)
     sentences = find_sentences(path, lines, layout, options.tags_at)
-    plan = _plan_reading(path, sentences, layout, options)
+    plan = _find_reading_plan(path, sentences, layout, options)
     for document, sentence_lines in sentences:
         pairs = [_read_word(path, line, plan) for line in sentence_lines]
         words = [word for word, _ in pairs]
@@ -73,7 +73,7 @@ class _ReadingPlan(NamedTuple):
     tag_of_cell: Mapping[str, str]
 
 
-def _plan_reading(
+def _find_reading_plan(
     path: str,
     sentences: Sequence[SentenceLines],
     layout: ColumnLayout,
@@ -119,7 +119,7 @@ def _find_tags(
         return {"": "O"}
     counts = Counter(columns[tags_at])
     is_train = options.set_name == "train"
-    return name_tags(path, counts, options.labels, is_train)
+    return find_tag_names(path, counts, options.labels, is_train)
 
 
 def _read_word(

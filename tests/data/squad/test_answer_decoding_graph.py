@@ -1,6 +1,6 @@
 """Answers that a graph decodes, against the Python that equals the original.
 
-test_spans_graph.py tests one rule at a time.
+test_answer_spans_graph.py tests one rule at a time.
 """
 
 import json
@@ -11,7 +11,12 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from data.squad import answer_decoding, decoder_graph, windows_graph
+from data.squad import (
+    answer_decoding,
+    answer_decoding_graph,
+    answer_spans,
+    passage_windows_graph,
+)
 from data.squad.passage_windows import create_squad_features
 from data.squad.squad_examples import WORD, SquadExample
 from data.squad.squad_options import DecodingOptions, WindowOptions
@@ -30,7 +35,7 @@ from tests.support.tokenizers.tokenizer_cases import random_strings
 SMALL_VOCAB = golden.ROOT / "tests/testdata/golden/vocab/uncased.txt"
 
 
-def windows_of(*contexts):
+def cut_passages(*contexts):
     """Returns the windows and passages of a question about each passage."""
     return create_graph_windows(
         tokenization.FullTokenizer(SMALL_VOCAB),
@@ -72,7 +77,7 @@ def check_answers(outputs, contexts, answers, nbest):
 def test_answers_equal_the_originals(case):
     examples, _, recorded = load_case(case, "predict_file", False)
     windows_and_passages = windows_of_case(case, examples)
-    decoder = decoder_graph.SquadDecoder(decoding_options(case))
+    decoder = answer_decoding_graph.SquadDecoder(decoding_options(case))
     best = decoder.find_best(recorded["start_logits"], recorded["end_logits"])
     outputs = tf.function(decoder)(*windows_and_passages, best)
 
@@ -153,7 +158,7 @@ def check_places(outputs, examples, answers):
 def answer_in_python(examples, features, logits, options, tokenizer):
     """Returns the answer to each question, by answer_decoding.py."""
     results = {
-        feature.unique_id: answer_decoding.RawResult(None, *values)
+        feature.unique_id: answer_spans.RawResult(None, *values)
         for feature, *values in zip(features, *logits, strict=True)
     }
     return [
@@ -172,11 +177,11 @@ def answer_in_python(examples, features, logits, options, tokenizer):
 
 def answer_in_a_graph(examples, windows, logits, options, tokenizer):
     """Returns the inputs of the network, and the outputs of the decoder."""
-    decoder = decoder_graph.SquadDecoder(options, use_char_offsets=True)
+    decoder = answer_decoding_graph.SquadDecoder(options, use_char_offsets=True)
 
     @tf.function
     def answer(questions, contexts):
-        parts, passages = windows_graph.create_windows(
+        parts, passages = passage_windows_graph.create_windows(
             tokenizer.layer, windows, questions, contexts
         )
         best = decoder.find_best(*logits)
@@ -297,12 +302,12 @@ def test_the_threshold_leaves_both_answers_and_no_answers(
 
 
 def test_bytes_are_those_of_the_passage_as_given():
-    decoder = decoder_graph.SquadDecoder(DecodingOptions())
+    decoder = answer_decoding_graph.SquadDecoder(DecodingOptions())
     context = b" \xff the\xe2\x82\r\n light \xc3"
-    windows, passages = windows_of(context)
-    first_places = windows.first_places
-    last_places = first_places + windows.lengths - 1
-    logits = tf.one_hot(first_places, 32), tf.one_hot(last_places, 32)
+    windows, passages = cut_passages(context)
+    first_positions = windows.first_positions
+    last_positions = first_positions + windows.lengths - 1
+    logits = tf.one_hot(first_positions, 32), tf.one_hot(last_positions, 32)
     best = decoder.find_best(*logits)
     outputs = decoder(windows, passages, best)
     assert outputs["answer"].numpy().tolist() == [b"the light"]
@@ -313,8 +318,8 @@ def test_bytes_are_those_of_the_passage_as_given():
 def test_logits_that_are_not_numbers_answer_nothing():
     """One broken window does not fail the whole request."""
     options = DecodingOptions(version_2_with_negative=True)
-    decoder = decoder_graph.SquadDecoder(options)
-    windows_and_passages = windows_of("the light", "the light")
+    decoder = answer_decoding_graph.SquadDecoder(options)
+    windows_and_passages = cut_passages("the light", "the light")
     logits = tf.constant([[np.nan] * 32, [0.0] * 32])
     outputs = tf.function(decoder)(
         *windows_and_passages, decoder.find_best(logits, logits)

@@ -20,7 +20,7 @@ import tensorflow as tf
 from data.arrays import IntArray
 from data.squad.squad_options import WindowOptions
 from data.text import ragged
-from data.text.packing_layer import Windows, cut_windows
+from data.text.token_windows_graph import Windows, cut_windows
 from data.text.tokenizer_layer import (
     Characters,
     TokenizerLayer,
@@ -62,11 +62,11 @@ class Passages(NamedTuple):
         not_before_accent   0 1 2   4      5 6 7 8 9  10    \u0301 follows 3
         word_edges          0              5 6        10
         source_code_points  0 1 2 3          6 7 8 9        C = 8
-        first_char          0                4 5   7  8     cafe ( 19 ), then C
+        first_chars         0                4 5   7  8     cafe ( 19 ), then C
 
     Attributes:
         num_unknown: int32 [P + 1], number of [UNK] before each WordPiece.
-        first_char: int32 [P + 1], the first character of each WordPiece. A
+        first_chars: int32 [P + 1], the first character of each WordPiece. A
             WordPiece ends where the next WordPiece begins. The last value is C.
         contexts: string [N], the passages before any change.
         source_code_points: int32 [C], the code point from which each character
@@ -80,7 +80,7 @@ class Passages(NamedTuple):
     """
 
     num_unknown: tf.Tensor
-    first_char: tf.Tensor
+    first_chars: tf.Tensor
     contexts: tf.Tensor
     source_code_points: tf.Tensor
     not_before_accent: tf.Tensor
@@ -120,7 +120,7 @@ def create_windows(
         texts = drop_invalid(contexts)
         tokenized = tokenizer.tokenize_with_chars(texts)
     chars = tokenized.chars
-    with tf.control_dependencies([tokenized.first_char, *chars]):
+    with tf.control_dependencies([tokenized.first_chars, *chars]):
         not_before_accent = _find_not_before_accent(chars)
     with tf.control_dependencies([not_before_accent]):
         is_space = tf.fill(tf.shape(start_bytes), False)
@@ -137,7 +137,7 @@ def create_windows(
     )
     return windows, Passages(
         num_unknown=tf.concat([[0], num_unknown], 0),
-        first_char=tokenized.first_char,
+        first_chars=tokenized.first_chars,
         contexts=contexts,
         source_code_points=chars.source,
         not_before_accent=not_before_accent,

@@ -1,14 +1,14 @@
 """Spans of windows that may be answers, one rule at a time.
 
-test_decoder_graph.py compares the answers to whole data sets with Google's.
+test_answer_decoding_graph.py compares answers to whole data sets with Google's.
 """
 
 import numpy as np
 import pytest
 import tensorflow as tf
 
-from data.squad import spans_graph, windows_graph
-from data.squad.answer_decoding import NO_ANSWER_SCORE_DIFF
+from data.squad import answer_spans_graph, passage_windows_graph
+from data.squad.answer_spans import NO_ANSWER_SCORE_DIFF
 from data.squad.squad_options import WindowOptions
 from data.text import tokenization
 from tests.support import golden
@@ -24,7 +24,7 @@ def question_about(passage, starts, ends, max_seq_length=32):
     `starts` and `ends` are {position in an input: logit}, the same in each
     window.
     """
-    windows, passages = windows_graph.create_windows(
+    windows, passages = passage_windows_graph.create_windows(
         tokenization.FullTokenizer(VOCAB).layer,
         WindowOptions(max_seq_length, max_query_length=1, doc_stride=3),
         tf.constant(["?"]),
@@ -35,7 +35,7 @@ def question_about(passage, starts, ends, max_seq_length=32):
     def repeat(values, dtype):
         return tf.constant([[*values]] * num_windows, dtype)
 
-    question = spans_graph.QuestionWindows(
+    question = answer_spans_graph.QuestionWindows(
         start=tf.constant(0, tf.int64),
         end=tf.constant(num_windows, tf.int64),
         windows=windows,
@@ -51,19 +51,21 @@ def question_about(passage, starts, ends, max_seq_length=32):
     return question, passages
 
 
-def texts_of(passage, starts, ends, max_answer_length=9, **options):
+def find_texts(passage, starts, ends, max_answer_length=9, **options):
     question, passages = question_about(passage, starts, ends, **options)
-    spans = spans_graph.find_spans(
+    spans = answer_spans_graph.find_spans(
         question, passages, max_answer_length, use_char_offsets=True
     )
-    texts = spans_graph.add_texts(spans, tf.constant(passage), True).texts
+    texts = answer_spans_graph.add_texts(
+        spans, tf.constant(passage), True
+    ).texts
     return [text.decode() for text in texts.numpy()]
 
 
 def test_spans_are_sorted_by_their_starts_then_by_their_ends():
     starts = {FIRST + 1: 2.0, FIRST: 1.0}
     ends = {FIRST + 2: 4.0, FIRST + 1: 3.0}
-    assert texts_of("1 2 3 4", starts, ends) == ["2 3", "2", "1 2 3", "1 2"]
+    assert find_texts("1 2 3 4", starts, ends) == ["2 3", "2", "1 2 3", "1 2"]
 
 
 @pytest.mark.parametrize(
@@ -78,7 +80,7 @@ def test_spans_are_sorted_by_their_starts_then_by_their_ends():
     ],
 )
 def test_these_are_no_spans(start, end):
-    spans = texts_of("1 2 3 4", {start: 1.0}, {end: 1.0}, max_answer_length=3)
+    spans = find_texts("1 2 3 4", {start: 1.0}, {end: 1.0}, max_answer_length=3)
     assert spans == []
 
 
@@ -88,20 +90,20 @@ def test_a_span_starts_only_in_the_window_with_the_most_context():
     options = {"max_seq_length": FIRST + 6 + 1}
     passage = "1 2 3 4 5 6 7 8 9"
     at_4 = {FIRST + 3: 1.0}
-    assert texts_of(passage, at_4, at_4, **options) == ["4", "7"]
+    assert find_texts(passage, at_4, at_4, **options) == ["4", "7"]
     at_first = {FIRST: 1.0}
-    assert texts_of(passage, at_first, at_first, **options) == ["1"]
+    assert find_texts(passage, at_first, at_first, **options) == ["1"]
 
 
 def test_a_text_has_the_spelling_of_the_passage():
     place = {FIRST: 1.0}
-    assert texts_of("\u00c9. 2", place, place) == ["\u00c9"]
+    assert find_texts("\u00c9. 2", place, place) == ["\u00c9"]
 
 
 def test_no_answer_is_the_cls_with_the_lowest_score():
     passage = "1 2 3 4 5 6 7 8 9"
     question, _ = question_about(passage, {0: 1.0}, {0: 1.0}, FIRST + 7)
-    null, score = spans_graph.find_null(question)
+    null, score = answer_spans_graph.find_null(question)
     assert float(score) == 0.0
     assert null.start_bytes.numpy().tolist() == [-1]
     assert null.scores.numpy().tolist() == [0.0]
@@ -110,7 +112,7 @@ def test_no_answer_is_the_cls_with_the_lowest_score():
 def test_without_a_window_no_answer_has_the_highest_score():
     question, _ = question_about("1", {0: 1.0}, {0: 1.0})
     none = question._replace(end=question.start)
-    null, score = spans_graph.find_null(none)
+    null, score = answer_spans_graph.find_null(none)
     assert float(score) == NO_ANSWER_SCORE_DIFF
     assert null.scores.numpy().tolist() == [0.0]
 
@@ -118,11 +120,15 @@ def test_without_a_window_no_answer_has_the_highest_score():
 def test_equal_scores_keep_their_order():
     logits = tf.constant([1.0, 3.0, 1.0, 3.0], tf.float64)
     zeros = tf.zeros([4], tf.int32)
-    spans = spans_graph.Spans(logits, logits, zeros, zeros, tf.fill([4], ""))
-    order = spans_graph.order_by_score(spans)
+    spans = answer_spans_graph.Spans(
+        logits, logits, zeros, zeros, tf.fill([4], "")
+    )
+    order = answer_spans_graph.order_by_score(spans)
     np.testing.assert_array_equal(order, [1, 3, 0, 2])
 
 
 def test_the_first_of_equal_texts_is_found():
-    firsts = spans_graph.first_of_equals(tf.constant(["b", "a", "b", "c", "a"]))
+    firsts = answer_spans_graph.first_of_equals(
+        tf.constant(["b", "a", "b", "c", "a"])
+    )
     np.testing.assert_array_equal(firsts, [0, 1, 3])

@@ -1,0 +1,174 @@
+"""Writes the records of one unit of a pretraining job, in bounded memory.
+
+pretraining_job.py divides a corpus into these units. The random draws depend
+only on the seed and the part of the corpus, so any process can do a unit, in
+any order.
+"""
+
+import dataclasses
+import functools
+import itertools
+import random
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from data.io import records
+from data.jobs.manifest import UnitResult
+from data.pretraining.corpus_parts import CorpusPart
+from data.pretraining.documents import Document, DocumentReader, TextEncoder
+from data.pretraining.instances import (
+    InstanceEncoder,
+    create_instances_from_document,
+)
+from data.pretraining.pretraining_options import InstanceOptions
+from data.pretraining.shuffling import shuffle
+from files.atomic import write_json
+
+# Maximum number of characters of a document, of WordPieces of a group of
+# documents, and of bytes of records in memory. Without these limits, compressed
+# files or a large --dupe_factor could exhaust the memory.
+_MAX_CHARACTERS = 8 << 20
+_MAX_PIECES = 2 << 20
+_MAX_RECORD_BYTES = 128 << 20
+# --eval_fraction is a multiple of 1 / _NUM_HASHES.
+_NUM_HASHES = 10_000
+
+
+@dataclasses.dataclass(frozen=True)
+class InstanceUnit:
+    """A unit of the job: the shards to write, and the text to read for them.
+
+    Attributes:
+        options: options for turning text into instances.
+        parts: {index of a part of the corpus: the part} of each part to read.
+        shards: paths of the shards. Record i is written to shard i modulo the
+            number of shards.
+        result_file: path of a JSON file to write when the shards are complete.
+        is_evaluation: whether to write the documents that `eval_fraction` holds
+            out, instead of the others.
+    """
+
+    options: InstanceOptions
+    parts: dict[int, CorpusPart]
+    shards: list[str]
+    result_file: str
+    is_evaluation: bool = False
+
+
+# A process keeps the encoder for its next unit, because the vocabulary and the
+# cache of words are large.
+create_encoder = functools.lru_cache(maxsize=1)(TextEncoder)
+
+
+def write_shards(unit: InstanceUnit) -> None:
+    """Writes a unit's shards, and then its result file.
+
+    The result file contains the sizes and checksums of the shards, and counts
+    of the text and of the instances.
+
+    Raises:
+        OSError: a file cannot be read or written.
+    """
+    options = unit.options
+    reader = DocumentReader(create_encoder(options))
+    if unit.is_evaluation:
+        options = dataclasses.replace(
+            options, dynamic_masking=False, dupe_factor=1
+        )
+    encoder = InstanceEncoder(reader.vocabulary, options)
+    groups = _draw_groups(_read_texts(unit, reader), options)
+    previous: list[Document] = []
+    with records.RecordWriter(unit.shards) as writer:
+        for group, rng in groups:
+            # The random next sentences of a single document come from the group
+            # before it.
+            lent = previous if len(group) == 1 else []
+            for record in _create_records(group, lent, encoder, rng):
+                writer.write(record)
+            previous = group
+    counts = dict(reader.counts)
+    if not unit.is_evaluation:  # Only training instances are counted.
+        counts |= encoder.counts
+    result: UnitResult = {"shards": writer.describe(), "counts": counts}
+    write_json(unit.result_file, result)
+
+
+def _draw_groups(
+    documents: Mapping[int | str, Iterable[Document]], options: InstanceOptions
+) -> Iterator[tuple[list[Document], random.Random]]:
+    """Yields shuffled groups, with the generator of their text's draws."""
+    for name, documents_of_part in documents.items():
+        rng = random.Random(f"{options.random_seed}/{name}")
+        for group in _group_documents(documents_of_part):
+            shuffle(group, rng)
+            yield group, rng
+
+
+def _read_texts(
+    unit: InstanceUnit, reader: DocumentReader
+) -> dict[int | str, Iterator[Document]]:
+    """Returns {index of a part: its documents}.
+
+    The records of each part depend on random draws for its index. But the
+    evaluation set is small, so all its documents are taken as one part, "eval".
+
+    A document is held out if the CRC-32 of its text, modulo 10,000, is below
+    10,000 times `eval_fraction`. So the choice depends only on the text.
+    """
+    limit = unit.options.eval_fraction * _NUM_HASHES
+
+    def is_wanted(checksum: int) -> bool:
+        is_held_out = checksum % _NUM_HASHES < limit
+        return is_held_out == unit.is_evaluation
+
+    documents: dict[int | str, Iterator[Document]] = {
+        part_index: reader.read(part, is_wanted, _MAX_CHARACTERS)
+        for part_index, part in unit.parts.items()
+    }
+    if unit.is_evaluation:
+        return {"eval": itertools.chain.from_iterable(documents.values())}
+    return documents
+
+
+def _group_documents(documents: Iterable[Document]) -> Iterator[list[Document]]:
+    """Yields lists of documents that fit into memory."""
+    group = []
+    num_pieces = 0
+    for document in documents:
+        group.append(document)
+        num_pieces += sum(map(len, document))
+        if num_pieces >= _MAX_PIECES:
+            yield group
+            group = []
+            num_pieces = 0
+    if group:
+        yield group
+
+
+def _create_records(
+    group: Sequence[Document],
+    lent: Sequence[Document],
+    encoder: InstanceEncoder,
+    rng: random.Random,
+) -> Iterator[bytes]:
+    """Yields records of instances of a group of documents, in random order.
+
+    The documents in `lent` only provide random next sentences.
+    """
+    available = [*group, *lent]
+    batch: list[bytes] = []
+    num_bytes = 0
+    for _ in range(encoder.options.dupe_factor):
+        for index in range(len(group)):
+            created = create_instances_from_document(
+                available, index, encoder.vocabulary, rng, encoder.options
+            )
+            encoded = [*map(encoder.encode, created)]
+            batch += encoded
+            num_bytes += sum(map(len, encoded))
+        if num_bytes > _MAX_RECORD_BYTES:
+            shuffle(batch, rng)
+            yield from batch
+            batch = []
+            num_bytes = 0
+    shuffle(batch, rng)
+    yield from batch

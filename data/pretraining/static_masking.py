@@ -1,0 +1,100 @@
+"""Masks WordPieces once, while instances are created, as Google's code does.
+
+The method is from Devlin et al. 2018, appendix A.1. With the same seed, this
+module draws the same random numbers as create_masked_lm_predictions in Google's
+create_pretraining_data.py. dynamic_masking.py masks with the same
+probabilities. WordPieces are encoded as in encoded_vocabulary.py.
+"""
+
+import random
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from data.pretraining.encoded_vocabulary import Continuation, EncodedVocabulary
+from data.pretraining.pretraining_options import InstanceOptions
+from data.pretraining.shuffling import shuffle
+
+
+class MaskedTokens(NamedTuple):
+    """The WordPieces of an instance after masking.
+
+    Attributes:
+        tokens: the WordPieces, with those to predict replaced.
+        positions: positions of the WordPieces to predict, ascending.
+        labels: the original WordPieces at these positions.
+    """
+
+    tokens: list[bytes]
+    positions: list[int]
+    labels: list[bytes]
+
+
+def create_masked_lm_predictions(
+    tokens: Sequence[bytes],
+    candidates: list[int],
+    vocabulary: EncodedVocabulary,
+    rng: random.Random,
+    options: InstanceOptions,
+) -> MaskedTokens:
+    """Chooses and masks the WordPieces to predict.
+
+    A chosen WordPiece becomes [MASK] with the probability `mask_token_prob`
+    (by default 0.8), stays unchanged with `same_token_prob` (0.1), and becomes
+    a random WordPiece otherwise.
+
+    `candidates` are the positions of all WordPieces except [CLS] and [SEP].
+    The function may shuffle this list in place.
+    """
+    num_to_predict = min(
+        options.max_predictions_per_seq,
+        max(1, round(len(tokens) * options.masked_lm_prob)),
+    )
+    if options.do_whole_word_mask:
+        chosen = _choose_words(tokens, candidates, num_to_predict, rng)
+    else:
+        shuffle(candidates, rng)
+        chosen = candidates[:num_to_predict]
+
+    # Of the chosen WordPieces that do not become [MASK], the fraction
+    # `same_of_others` stays unchanged. It is rounded, so that 0.1 / (1.0 - 0.8)
+    # is exactly 0.5, as in Google's code.
+    mask = vocabulary["[MASK]"]
+    mask_prob = options.mask_token_prob
+    same_of_others = 0.0
+    if mask_prob < 1.0:
+        same_of_others = round(options.same_token_prob / (1.0 - mask_prob), 9)
+    random_draw = rng.random
+    output_tokens = list(tokens)
+    for index in chosen:
+        if random_draw() < mask_prob:
+            output_tokens[index] = mask
+        elif random_draw() >= same_of_others:
+            output_tokens[index] = rng.choice(vocabulary.words)
+    chosen.sort()
+    labels = [tokens[index] for index in chosen]
+    return MaskedTokens(output_tokens, chosen, labels)
+
+
+def _choose_words(
+    tokens: Sequence[bytes],
+    candidates: list[int],
+    num_to_predict: int,
+    rng: random.Random,
+) -> list[int]:
+    """Chooses whole words to predict, and returns their positions."""
+    # For each word, the positions of its WordPieces.
+    words: list[list[int]] = []
+    for index in candidates:
+        if words and isinstance(tokens[index], Continuation):
+            words[-1].append(index)
+        else:
+            words.append([index])
+    shuffle(words, rng)
+    chosen: list[int] = []
+    # Skip a word if masking it would exceed `num_to_predict` WordPieces.
+    for word in words:
+        if len(chosen) + len(word) <= num_to_predict:
+            chosen.extend(word)
+        if len(chosen) == num_to_predict:
+            break
+    return chosen

@@ -1,0 +1,95 @@
+"""Tasks of a Label Studio export become rows with a text and spans.
+
+test_span_files.py and test_annotations.py read such tasks from files.
+"""
+
+import pytest
+
+from data.ner.label_studio import is_task, parse_task
+
+TEXT = "Anna left Oslo."
+ANNA = {"start": 0, "end": 4, "labels": ["PER"]}
+OSLO = {"start": 10, "end": 14, "labels": ["LOC"]}
+
+
+def annotation_of(*spans, **settings):
+    """Returns the annotation of one person."""
+    return {"result": [{"value": span} for span in spans], **settings}
+
+
+def task_of(*annotations, **data):
+    """Returns the task of a text that these people annotated."""
+    return {"data": {"text": TEXT, **data}, "annotations": [*annotations]}
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        task_of(annotation_of(ANNA)),
+        {"data": {"text": TEXT}},
+        {"text": TEXT, "data": {"id": 7}, "annotations": []},
+    ],
+)
+def test_a_row_with_data_and_annotations_is_a_task(row):
+    assert is_task(row)
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"text": TEXT, "data": {"id": 7}},
+        {"text": TEXT, "entities": []},
+        {"data": "a day"},
+        {},
+    ],
+)
+def test_a_row_whose_data_is_something_else_is_no_task(row):
+    assert not is_task(row)
+
+
+def test_the_spans_become_entities():
+    row = parse_task(task_of(annotation_of(ANNA, OSLO)), "line 1")
+    assert row == {"text": TEXT, "entities": [ANNA, OSLO]}
+
+
+def test_a_text_that_nobody_annotated_has_no_entities():
+    assert parse_task(task_of(), "line 1")["entities"] is None
+
+
+def test_a_cancelled_annotation_is_left_out():
+    task = task_of(annotation_of(ANNA, was_cancelled=True))
+    assert parse_task(task, "line 1")["entities"] is None
+
+
+def test_a_result_of_another_kind_is_left_out():
+    news = {"choices": ["news"]}
+    row = parse_task(task_of(annotation_of(news, ANNA)), "line 1")
+    assert row["entities"] == [ANNA]
+
+
+def test_people_may_mark_the_same_spans_in_another_order():
+    task = task_of(annotation_of(ANNA, OSLO), annotation_of(OSLO, ANNA))
+    assert parse_task(task, "line 1")["entities"] == [ANNA, OSLO]
+
+
+def test_people_who_mark_other_spans_are_an_error():
+    task = task_of(annotation_of(ANNA), annotation_of(OSLO))
+    with pytest.raises(
+        ValueError, match=r"line 1: the 2 annotations .* differ"
+    ):
+        parse_task(task, "line 1")
+
+
+def test_the_ground_truth_wins():
+    task = task_of(annotation_of(ANNA), annotation_of(OSLO, ground_truth=True))
+    assert parse_task(task, "line 1")["entities"] == [OSLO]
+
+
+def test_the_answers_of_a_model_in_the_data_are_left_out():
+    task = task_of(annotation_of(OSLO), label=[[0, 4, "PER"]])
+    assert "label" not in parse_task(task, "line 1")
+
+
+def test_the_only_text_of_the_data_may_have_any_name():
+    task = {"data": {"review": TEXT, "id": 7}, "annotations": []}
+    assert parse_task(task, "line 1")["text"] == TEXT

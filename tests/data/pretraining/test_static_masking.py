@@ -1,0 +1,118 @@
+"""Masks of instances, drawn by draws that a test gives or by a seed.
+
+tests/scripts/test_create_pretraining_data.py compares them with Google's.
+data/pretraining/static_masking.py draws them.
+"""
+
+import collections
+import random
+
+import pytest
+
+from data.pretraining.pretraining_options import InstanceOptions
+from data.pretraining.static_masking import create_masked_lm_predictions
+from tests.support.scripted_draws import (
+    NAMES,
+    VOCABULARY,
+    ScriptedRandom,
+    text_of,
+    tokens_of,
+)
+
+
+def mask(tokens, candidates, rng, **options):
+    return create_masked_lm_predictions(
+        tokens,
+        list(candidates),
+        VOCABULARY,
+        rng,
+        InstanceOptions(vocab_file="", **options),
+    )
+
+
+def mask_text(text, rng, **options):
+    """Returns (masked text, positions, text of the labels)."""
+    tokens = tokens_of(text)
+    output, positions, labels = mask(
+        tokens, range(1, len(tokens) - 1), rng, **options
+    )
+    return text_of(output), positions, text_of(labels)
+
+
+def test_create_masked_lm_predictions_masks_keeps_or_replaces():
+    """The thresholds are 0.8 for [MASK], and then 0.5 for no change."""
+    order_as_before = [2, 1]
+    cat = NAMES.index("cat")
+    rng = ScriptedRandom(*order_as_before, 0.79, 0.8, 0.49, 0.8, 0.5, cat)
+    masked = mask_text("[CLS] un dog runn [SEP]", rng, masked_lm_prob=0.6)
+    assert masked == ("[CLS] [MASK] dog cat [SEP]", [1, 2, 3], "un dog runn")
+    assert not rng.draws
+
+
+def test_create_masked_lm_predictions_chooses_what_the_shuffle_puts_first():
+    """Of three candidates, the first and the last change places."""
+    rng = ScriptedRandom(0, 1, 0.0)
+    masked = mask_text("[CLS] un dog runn [SEP]", rng, masked_lm_prob=0.2)
+    assert masked == ("[CLS] un dog [MASK] [SEP]", [3], "runn")
+
+
+def test_create_masked_lm_predictions_masks_at_least_one_wordpiece():
+    rng = ScriptedRandom(0.0)
+    masked = mask_text("[CLS] dog [SEP]", rng, masked_lm_prob=0.0)
+    assert masked == ("[CLS] [MASK] [SEP]", [1], "dog")
+
+
+# The draw of `shuffle` that leaves two words in their order.
+SAME_ORDER = 1
+WORD_OF_THREE = "[CLS] un ##want ##ed dog [SEP]"
+
+
+def test_create_masked_lm_predictions_masks_all_wordpieces_of_a_word():
+    rng = ScriptedRandom(SAME_ORDER, 0.0, 0.0, 0.0)
+    masked = mask_text(
+        WORD_OF_THREE, rng, masked_lm_prob=0.5, do_whole_word_mask=True
+    )
+    text = "[CLS] [MASK] [MASK] [MASK] dog [SEP]"
+    assert masked == (text, [1, 2, 3], "un ##want ##ed")
+
+
+def test_create_masked_lm_predictions_skips_a_word_that_is_too_long():
+    """Two WordPieces are to be masked, and the first word has three."""
+    rng = ScriptedRandom(SAME_ORDER, 0.0)
+    masked = mask_text(
+        WORD_OF_THREE, rng, masked_lm_prob=0.3, do_whole_word_mask=True
+    )
+    assert masked == ("[CLS] un ##want ##ed [MASK] [SEP]", [4], "dog")
+
+
+@pytest.mark.parametrize(
+    ("as_mask", "same"),
+    [(0.8, 0.1), (1.0, 0.0), (0.0, 1.0), (0.0, 0.0), (0.8, 0.2), (0.2, 0.3)],
+)
+def test_create_masked_lm_predictions_has_the_shares_of_the_papers_table_8(
+    as_mask, same
+):
+    rng = random.Random(0)
+    counts = collections.Counter()
+    for seed in range(300):
+        tokens = [
+            VOCABULARY["[CLS]"],
+            *rng.choices(VOCABULARY.words[4:], k=98),
+            VOCABULARY["[SEP]"],
+        ]
+        output, positions, labels = mask(
+            tokens,
+            range(1, 99),
+            random.Random(seed),
+            mask_token_prob=as_mask,
+            same_token_prob=same,
+        )
+        assert len(positions) == 15
+        for position, label in zip(positions, labels, strict=True):
+            token = output[position]
+            is_mask = token == VOCABULARY["[MASK]"]
+            counts["mask" if is_mask else token == label] += 1
+    total = counts.total()
+    # A random WordPiece is now and then [MASK] or the same.
+    assert abs(counts["mask"] / total - as_mask) < 0.03
+    assert abs(counts[True] / total - same) < 0.03

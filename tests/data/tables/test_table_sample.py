@@ -1,0 +1,83 @@
+"""The first records of a table, which show how it is written."""
+
+import itertools
+
+import pytest
+
+from data.tables.csv_records import Dialect
+from data.tables.table_sample import MAX_RECORDS, Sample
+
+COMMAS = Dialect(",")
+
+
+def sample_of(text):
+    """Returns the sample of a table's contents."""
+    return Sample(iter(text.splitlines(keepends=True)))
+
+
+def test_no_more_lines_are_read_than_records_are_needed():
+    lines = (f"{number},a\n" for number in itertools.count())
+    sample = Sample(lines)
+    assert len(sample.records(COMMAS)) == MAX_RECORDS
+    assert next(lines) == f"{MAX_RECORDS},a\n"
+
+
+def test_lines_are_read_once_for_several_dialects():
+    sample = sample_of("a,b;c\n")
+    assert sample.records(COMMAS) == [["a", "b;c"]]
+    assert sample.records(Dialect(";")) == [["a,b", "c"]]
+
+
+def test_empty_rows_above_a_table_are_no_records():
+    assert sample_of(",\n\na,b\n").records(COMMAS) == [["a", "b"]]
+
+
+@pytest.mark.parametrize(
+    ("text", "dialect", "fits"),
+    [
+        pytest.param("a,b\n1,2\n", COMMAS, True, id="one width"),
+        pytest.param("a,b\n1\n", COMMAS, False, id="two widths"),
+        pytest.param('a,b\n1,"2\n', COMMAS, False, id="an open quote"),
+        pytest.param(
+            'a,b\n1,"a ""2"""\n', Dialect(",", False), False, id="doubled"
+        ),
+        pytest.param('a,b\n1,"2"\n', Dialect(",", False), True, id="single"),
+    ],
+)
+def test_a_dialect_fits_if_all_records_are_regular(text, dialect, fits):
+    _, fits_records = sample_of(text).read_records(dialect)
+    assert fits_records == fits
+
+
+@pytest.mark.parametrize("line", ["sep=;\n", '"SEP=;"\n'])
+def test_a_line_may_name_the_delimiter(line):
+    sample = sample_of(f"{line}a;b\n")
+    assert sample.take_hint(",;") == ";"
+    assert sample.records(Dialect(";")) == [["a", "b"]]
+
+
+@pytest.mark.parametrize("line", ["sep=x\n", "sep;\n", "a;b\n", ""])
+def test_another_first_line_names_no_delimiter(line):
+    assert sample_of(line).take_hint(",;") is None
+
+
+def test_the_line_of_wrong_bytes_is_named():
+    sample = sample_of("a,b\nna\udcefve,2\n")
+    sample.records(COMMAS)
+    with pytest.raises(ValueError, match=r"^a\.csv, line 2: "):
+        sample.check_encoding("a.csv", None)
+
+
+@pytest.mark.parametrize(
+    ("text", "num_stray"),
+    [
+        ('"a","b"\n', 0),
+        ('a 5" pipe,b\n', 1),
+        ('"a ""b""",c\n', 0),
+        ('x "a",b\n', 2),
+    ],
+)
+def test_quotes_that_quote_no_cell_are_stray(text, num_stray):
+    sample = sample_of(text)
+    sample.records(COMMAS)
+    assert sample.count_stray_quotes(COMMAS) == num_stray

@@ -1,0 +1,25 @@
+"""Fixtures of the tests of data/text/: tokenizers, and layers on them."""
+
+import pytest
+
+from data.text import BertTextClassifierPreprocessor, FullTokenizer
+from tests.support.tokenizers.preprocessor_cases import LENGTH, SAMPLES
+
+
+@pytest.fixture(scope="session")
+def sample_tokenizer():
+    """The tokenizer of the samples."""
+    return FullTokenizer(SAMPLES / "vocab.txt")
+
+
+@pytest.fixture(scope="session")
+def preprocessor(sample_tokenizer):
+    """The preprocessor on the tokenizer of the samples."""
+    return BertTextClassifierPreprocessor(sample_tokenizer, LENGTH)
+
+
+@pytest.fixture
+def letters_layer(create_tokenizer):
+    """The TokenizerLayer of single letters: [CLS] 2, [SEP] 3, a 4, b 5, c 6."""
+    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]
+    return create_tokenizer([*special, "a", "b", "c", "[MASK]"]).layer
