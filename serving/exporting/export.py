@@ -30,7 +30,7 @@ from modeling.task_models import (
     BertSpanLabeler,
     BertTokenClassifier,
 )
-from serving import checksums, engines, head_outputs
+from serving import checksums, engines, output_kinds
 from serving.exporting.export_options import ExportOptions
 from serving.exporting.formats import litert_writer, saved_model_writer
 from serving.exporting.signatures import (
@@ -38,7 +38,7 @@ from serving.exporting.signatures import (
     choose_graph,
     classify_graph,
     embed_graph,
-    export_head,
+    export_signatures,
     pretrained_graph,
     tag_graph,
 )
@@ -100,7 +100,7 @@ def _create_head(
     model: FeaturesModel,
     settings: HeadSettings,
     options: ExportOptions,
-) -> export_head.ExportHead:
+) -> export_signatures.ExportHead:
     """Returns the head of a model, with signatures that suit its kind.
 
     The settings are those of the kind of the model. Raises a ValueError, which
@@ -135,7 +135,7 @@ def _create_head(
 def write_export(
     export_dir: str | os.PathLike[str],
     model: FeaturesModel,
-    head: export_head.ExportHead,
+    head: export_signatures.ExportHead,
     options: ExportOptions,
 ) -> cards.Card | None:
     """Writes the export of a model whose head is given (see `export`).
@@ -173,7 +173,7 @@ def write_export(
 def _write_networks(
     folder: Path,
     model: FeaturesModel,
-    head: export_head.ExportHead,
+    head: export_signatures.ExportHead,
     options: ExportOptions,
 ) -> None:
     """Writes the network in each of the formats."""
@@ -209,7 +209,7 @@ def _describe_export(
 def _create_card(
     description: ModelJson,
     files: Mapping[str, int],
-    head: export_head.ExportHead,
+    head: export_signatures.ExportHead,
     options: ExportOptions,
 ) -> cards.Card:
     """Returns the values of the export's README.md."""
@@ -225,7 +225,7 @@ def _create_card(
         networks={name: engines.RUNTIMES[name].file for name in formats},
         precision=options.quantize or "float32",
         fixed_length=options.fixed_length,
-        output=head_outputs.name_of(head.output_kind),
+        output=output_kinds.name_of(head.output_kind),
     )
 
 
@@ -260,7 +260,7 @@ def _create_config_entries(
 ) -> dict[str, object]:
     """Returns the entries of the config.json that transformers reads."""
     labels = settings.get("labels")
-    mode = settings.get("output_mode") or head_outputs.CLASSIFICATION
+    mode = settings.get("output_mode") or output_kinds.CLASSIFICATION
     return config_files.config_entries(
         model.config,
         model_class=kinds.model_class_of(model),
@@ -274,7 +274,7 @@ def _create_config_entries(
 def _write_onnx(
     path: Path,
     model: FeaturesModel,
-    head: export_head.ExportHead,
+    head: export_signatures.ExportHead,
     options: ExportOptions,
 ) -> None:
     """Writes the file model.onnx, if the package onnx is installed."""
@@ -296,7 +296,7 @@ class _WriteNetwork(Protocol):
         self,
         path: Path,
         model: FeaturesModel,
-        head: export_head.ExportHead,
+        head: export_signatures.ExportHead,
         options: ExportOptions,
     ) -> None:
         """Writes the file `path` of a runtime."""

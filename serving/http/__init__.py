@@ -8,7 +8,7 @@ model computes their replies.
     server.py: requests of HTTP, and their replies
     request_limits.py: checks the size and the texts of a request
     request_bodies.py: reads requests from the JSON of a body
-    server_queue.py: forms batches of the requests to a model
+    call_queue.py: forms batches of the requests to a model
     errors.py: the errors of the server, each of which is a reply
     openapi.py: what openapi.json says
     page/: the page that the server shows in a browser

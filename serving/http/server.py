@@ -1,6 +1,6 @@
 """Answers HTTP requests with exported models.
 
-docs/server.md lists the paths. server_queue.py computes the answers, and
+docs/server.md lists the paths. call_queue.py computes the answers, and
 server_process.py receives the requests.
 """
 
@@ -21,10 +21,10 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from serving.http import openapi
+from serving.http.call_queue import QueuedCall, ServedModel
 from serving.http.errors import HttpError, to_http_error
 from serving.http.request_bodies import parse_body, parse_predict_body
 from serving.http.request_limits import RequestLimits
-from serving.http.server_queue import QueuedCall, ServedModel
 from serving.serving_flags import LimitFlags
 from serving.tasks.request_lists import RequestList
 from serving.tasks.text_task import AnyTextTask

@@ -1,4 +1,4 @@
-"""Defines the class of all tasks. asking.py asks a model by a task.
+"""Defines the class of all tasks. task_steps.py asks a model by a task.
 
 The tasks use the same tokenizer, windows and decoders as the training scripts.
 """
@@ -104,10 +104,10 @@ class CheckRequest(Protocol):
 class TextTask(Generic[ContextT, ReplyT]):
     """A task of an exported model, such as classification.
 
-    `ask_model` in asking.py answers requests, which may be unchecked JSON. For
-    each, it calls `texts`, which checks the request, `encode`, the network and
-    `decode`. It returns the reply, or a `Failure` with the ValueError that one
-    of these raised.
+    `ask_model` in task_steps.py answers requests, which may be unchecked JSON.
+    For each, it calls `texts`, which checks the request, `encode`, the network
+    and `decode`. It returns the reply, or a `Failure` with the ValueError that
+    one of these raised.
 
     Attributes:
         name: name of the task, for --task.

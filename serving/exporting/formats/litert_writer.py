@@ -16,7 +16,7 @@ from modeling.base_model import FeaturesModel
 from modeling.bert import BertModel
 from modeling.layers import all_layers
 from serving.exporting.export_options import ExportOptions
-from serving.exporting.signatures.export_head import (
+from serving.exporting.signatures.export_signatures import (
     ExportHead,
     create_ids_endpoint,
 )

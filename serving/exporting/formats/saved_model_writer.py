@@ -10,7 +10,7 @@ from modeling.base_model import FeaturesModel
 from serving.exporting.export_options import ExportOptions
 from serving.exporting.signatures import tokenize_graph
 from serving.exporting.signatures.batches import Tensors
-from serving.exporting.signatures.export_head import (
+from serving.exporting.signatures.export_signatures import (
     Endpoints,
     ExportHead,
     create_ids_endpoint,

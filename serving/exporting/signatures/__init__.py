@@ -5,7 +5,7 @@ model. classify_graph.py is the twin of tasks/classify.py, and so on: a change
 to one needs the same change to the other, and
 tests/serving/tasks/test_text_task_twins.py compares them.
 
-    export_head.py: what all signatures use
+    export_signatures.py: what all signatures use
     batches.py: splits large requests inside a SavedModel
     tokenize_graph.py: the WordPieces of a text
     classify_graph.py: labels of texts

@@ -21,9 +21,9 @@ from data.squad.windows_graph import Passages, create_windows
 from data.text.packing_layer import Windows
 from model_folders.model_entries import HeadSettings
 from modeling.task_models import BertSpanLabeler
-from serving import head_outputs
+from serving import output_kinds
 from serving.exporting.export_options import ExportOptions
-from serving.exporting.signatures import batches, export_head
+from serving.exporting.signatures import batches, export_signatures
 from serving.exporting.signatures.batches import Tensors
 
 # Outputs of `answer_n_best` that `answer` does not return.
@@ -40,7 +40,7 @@ _QUESTIONS_AT_A_TIME = 64
 
 def create_head(
     model: BertSpanLabeler, settings: HeadSettings, options: ExportOptions
-) -> export_head.ExportHead:
+) -> export_signatures.ExportHead:
     """Returns the head of a span labeler, with signatures that accept text.
 
     The inputs of `answer` are `question` and `context`, string [N], of any
@@ -73,16 +73,16 @@ def create_head(
     )
     decoding_options = read_options(DecodingOptions, settings)
     head = _Answering(model, window_options, decoding_options, options)
-    inputs = export_head.text_inputs("question", "context")
+    inputs = export_signatures.text_inputs("question", "context")
     endpoints = {
-        "answer": export_head.Endpoint(head.answer, inputs),
-        "answer_n_best": export_head.Endpoint(head.answer_n_best, inputs),
+        "answer": export_signatures.Endpoint(head.answer, inputs),
+        "answer_n_best": export_signatures.Endpoint(head.answer_n_best, inputs),
     }
-    return export_head.ExportHead(
+    return export_signatures.ExportHead(
         predict=head.predict,
         endpoints=endpoints,
         settings=to_settings(window_options, decoding_options),
-        output_kind=head_outputs.LOGITS,
+        output_kind=output_kinds.LOGITS,
     )
 
 
@@ -109,8 +109,8 @@ class _Answering:
             decoding_options, window_options.use_char_offsets
         )
         # Both signatures call the same graph.
-        self.predict = export_head.share_graph(self._predict)
-        self.answer_n_best = export_head.share_graph(self._answer_n_best)
+        self.predict = export_signatures.share_graph(self._predict)
+        self.answer_n_best = export_signatures.share_graph(self._answer_n_best)
 
     def answer(self, question: tf.Tensor, context: tf.Tensor) -> Tensors:
         outputs = self.answer_n_best(question, context)

@@ -13,9 +13,9 @@ from data.text.packing_layer import Windows, cut_windows
 from model_folders import kinds
 from model_folders.model_entries import HeadSettings, OutputMode
 from modeling.task_models import BertClassifier
-from serving import head_outputs
+from serving import output_kinds
 from serving.exporting.export_options import ExportOptions
-from serving.exporting.signatures import batches, export_head
+from serving.exporting.signatures import batches, export_signatures
 from serving.exporting.signatures.batches import Tensors
 
 # Function from texts, string [N] each, to the outputs for each text.
@@ -25,7 +25,7 @@ _Predict = Callable[[Tensors], Tensors]
 
 def create_head(
     model: BertClassifier, settings: HeadSettings, options: ExportOptions
-) -> export_head.ExportHead:
+) -> export_signatures.ExportHead:
     """Returns the head of a classifier, with signatures that accept text.
 
     The inputs of `classify` are `text_a` and `text_b`, string [N]. A `text_b`
@@ -55,15 +55,15 @@ def create_head(
         options: texts longer than `max_seq_length` are cut, unless `doc_stride`
             is set.
     """
-    mode = settings.get("output_mode") or head_outputs.CLASSIFICATION
+    mode = settings.get("output_mode") or output_kinds.CLASSIFICATION
     stride = settings.get("doc_stride") or 0
     num_texts = settings.get("num_texts")
     label_list = None
-    if mode != head_outputs.REGRESSION:
-        label_list = export_head.output_labels(model, settings)
-    output_kind = head_outputs.output_kind_of(kinds.CLASSIFIER, settings)
-    predict = export_head.share_graph(
-        export_head.predict_labels(model, output_kind)
+    if mode != output_kinds.REGRESSION:
+        label_list = export_signatures.output_labels(model, settings)
+    output_kind = output_kinds.output_kind_of(kinds.CLASSIFIER, settings)
+    predict = export_signatures.share_graph(
+        export_signatures.predict_labels(model, output_kind)
     )
     names = ["text_a"] if stride else ["text_a", "text_b"]
     predict_texts: _PredictTexts = (
@@ -78,7 +78,7 @@ def create_head(
         "doc_stride": stride,
         "num_texts": num_texts,
     }
-    return export_head.ExportHead(
+    return export_signatures.ExportHead(
         predict=predict,
         endpoints=_create_endpoints(head, names, reads_pairs=num_texts == 2),
         settings=recorded,
@@ -88,16 +88,16 @@ def create_head(
 
 def _create_endpoints(
     head: "_Classifying", names: Sequence[str], *, reads_pairs: bool
-) -> dict[str, export_head.Endpoint]:
+) -> dict[str, export_signatures.Endpoint]:
     """Returns {signature: endpoint}. The first one is the default.
 
     `names` are those of the inputs of `classify`.
     """
-    classify = export_head.Endpoint(
-        head.classify, export_head.text_inputs(*names)
+    classify = export_signatures.Endpoint(
+        head.classify, export_signatures.text_inputs(*names)
     )
-    classify_text = export_head.Endpoint(
-        head.classify_text, export_head.text_inputs("text")
+    classify_text = export_signatures.Endpoint(
+        head.classify_text, export_signatures.text_inputs("text")
     )
     if reads_pairs:
         return {"classify": classify, "classify_text": classify_text}
@@ -165,7 +165,7 @@ class _WholeTexts:
             values, windows.rows, tf.shape(text)[0]
         )
         if name == "logits":
-            return export_head.from_logits(pooled, self._mode)
+            return export_signatures.from_logits(pooled, self._mode)
         return {name: pooled}
 
     def _predict_rows(
@@ -196,7 +196,7 @@ class _Classifying:
         self._mode = mode
         self._num_texts = num_texts
         # Both signatures call the same graph.
-        self.classify = export_head.share_graph(self._classify)
+        self.classify = export_signatures.share_graph(self._classify)
 
     def classify_text(self, text: tf.Tensor) -> Tensors:
         empty = [tf.zeros_like(text)] * (self._num_texts - 1)
@@ -218,7 +218,7 @@ def _name_labels(
 ) -> Tensors:
     """Returns the outputs `label` and `labels`."""
     labels = tf.tile([label_list], [tf.shape(probabilities)[0], 1])
-    if mode == head_outputs.MULTILABEL:
+    if mode == output_kinds.MULTILABEL:
         label = tf.where(probabilities > 0.5, labels, "")
     else:
         label = tf.gather(label_list, tf.argmax(probabilities, -1))

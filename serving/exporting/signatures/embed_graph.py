@@ -10,7 +10,7 @@ import tensorflow as tf
 from model_folders.model_entries import HeadSettings
 from modeling.bert import BertModel
 from serving.exporting.export_options import ExportOptions
-from serving.exporting.signatures import batches, export_head
+from serving.exporting.signatures import batches, export_signatures
 from serving.exporting.signatures.batches import Tensors
 
 # If a padded output contains more values than this, at least a quarter of the
@@ -20,7 +20,7 @@ _MAX_PADDING = 1 << 26
 
 def create_head(
     model: BertModel, settings: HeadSettings, options: ExportOptions
-) -> export_head.ExportHead:
+) -> export_signatures.ExportHead:
     """Returns the head of an encoder, whose signature `embed` accepts text.
 
     The input of `embed` is `text`, string [N]. It returns
@@ -40,8 +40,10 @@ def create_head(
         options: texts longer than `max_seq_length` are cut.
     """
     head = _Embedding(model, options)
-    endpoint = export_head.Endpoint(head.embed, export_head.text_inputs("text"))
-    return export_head.ExportHead(head.encode, {"embed": endpoint})
+    endpoint = export_signatures.Endpoint(
+        head.embed, export_signatures.text_inputs("text")
+    )
+    return export_signatures.ExportHead(head.encode, {"embed": endpoint})
 
 
 class _Embedding:
@@ -55,7 +57,7 @@ class _Embedding:
         self._model = model
         self._options = options
         self._packing = options.packing
-        self.encode = export_head.share_graph(self._encode)
+        self.encode = export_signatures.share_graph(self._encode)
 
     def embed(self, text: tf.Tensor) -> Tensors:
         (tokens,) = self._packing.tokenize(text)

@@ -13,7 +13,7 @@ from data.text.ragged import with_row_splits
 from model_folders.model_entries import HeadSettings
 from modeling.task_models import BertPretrainer
 from serving.exporting.export_options import ExportOptions
-from serving.exporting.signatures import batches, export_head
+from serving.exporting.signatures import batches, export_signatures
 from serving.exporting.signatures.batches import Tensors
 from serving.tasks.text_task import MASK
 
@@ -23,7 +23,7 @@ _TOP_K = 10
 
 def create_head(
     model: BertPretrainer, settings: HeadSettings, options: ExportOptions
-) -> export_head.ExportHead:
+) -> export_signatures.ExportHead:
     """Returns the head of a pretrainer, with two signatures that accept text.
 
     The input of `fill_mask` is `text`, string [N], with any number of `[MASK]`.
@@ -47,16 +47,17 @@ def create_head(
     """
     head = _Pretraining(model, options)
     if not options.tokenizer:
-        return export_head.ExportHead(head.predict_everywhere)
+        return export_signatures.ExportHead(head.predict_everywhere)
     endpoints = {
-        "fill_mask": export_head.Endpoint(
-            head.fill_mask, export_head.text_inputs("text")
+        "fill_mask": export_signatures.Endpoint(
+            head.fill_mask, export_signatures.text_inputs("text")
         ),
-        "next_sentence": export_head.Endpoint(
-            head.next_sentence, export_head.text_inputs("text_a", "text_b")
+        "next_sentence": export_signatures.Endpoint(
+            head.next_sentence,
+            export_signatures.text_inputs("text_a", "text_b"),
         ),
     }
-    return export_head.ExportHead(head.predict_everywhere, endpoints)
+    return export_signatures.ExportHead(head.predict_everywhere, endpoints)
 
 
 class _Pretraining:
@@ -73,7 +74,7 @@ class _Pretraining:
         self._model = model
         self._options = options
         # All signatures call the same graph.
-        self.predict = export_head.share_graph(self._predict)
+        self.predict = export_signatures.share_graph(self._predict)
 
     def predict_everywhere(self, features: Tensors) -> Tensors:
         """Predicts the words at all positions, for the signature `ids`."""

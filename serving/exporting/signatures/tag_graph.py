@@ -12,15 +12,15 @@ from data.ner.tagging_graph import cut_texts, decode_legal, separate_words
 from data.text.packing_layer import Windows
 from model_folders.model_entries import HeadSettings
 from modeling.task_models import BertTokenClassifier
-from serving import head_outputs
+from serving import output_kinds
 from serving.exporting.export_options import ExportOptions
-from serving.exporting.signatures import batches, export_head
+from serving.exporting.signatures import batches, export_signatures
 from serving.exporting.signatures.batches import Tensors
 
 
 def create_head(
     model: BertTokenClassifier, settings: HeadSettings, options: ExportOptions
-) -> export_head.ExportHead:
+) -> export_signatures.ExportHead:
     """Returns the head of a token classifier, with signatures that accept text.
 
     The input of `tag_words` is `text`, string [N], of any length, with white
@@ -45,16 +45,16 @@ def create_head(
             of each word.
         options: texts longer than `max_seq_length` are read in several windows.
     """
-    label_list = export_head.output_labels(model, settings)
+    label_list = export_signatures.output_labels(model, settings)
     only_legal = settings.get("legal_tags", True)
     head = _Tagging(model, label_list, options, only_legal=only_legal)
-    inputs = export_head.text_inputs("text")
+    inputs = export_signatures.text_inputs("text")
     endpoints = {
-        "tag": export_head.Endpoint(head.tag, inputs),
-        "tag_words": export_head.Endpoint(head.tag_words, inputs),
+        "tag": export_signatures.Endpoint(head.tag, inputs),
+        "tag_words": export_signatures.Endpoint(head.tag_words, inputs),
     }
     recorded: HeadSettings = {"labels": label_list, "legal_tags": only_legal}
-    return export_head.ExportHead(head.predict, endpoints, recorded)
+    return export_signatures.ExportHead(head.predict, endpoints, recorded)
 
 
 class _Tagging:
@@ -77,11 +77,11 @@ class _Tagging:
         self._only_legal = only_legal
         self._options = options
         self._tokenizer = options.packing.tokenizer
-        self.predict = export_head.share_graph(
-            export_head.predict_labels(model, head_outputs.CLASSIFICATION)
+        self.predict = export_signatures.share_graph(
+            export_signatures.predict_labels(model, output_kinds.CLASSIFICATION)
         )
         # Both signatures call the same graph.
-        self.tag_words = export_head.share_graph(self._tag_words)
+        self.tag_words = export_signatures.share_graph(self._tag_words)
 
     def tag(self, text: tf.Tensor) -> Tensors:
         return self.tag_words(separate_words(text))

@@ -7,11 +7,11 @@ WordPieces.
 import tensorflow as tf
 
 from data.text.packing_layer import PackingLayer
-from serving.exporting.signatures import batches, export_head
+from serving.exporting.signatures import batches, export_signatures
 from serving.exporting.signatures.batches import Tensors
 
 
-def create_endpoints(packing: PackingLayer) -> export_head.Endpoints:
+def create_endpoints(packing: PackingLayer) -> export_signatures.Endpoints:
     """Returns the endpoint `tokenize`.
 
     Its inputs are `text_a` and `text_b`, string [N]. A `text_b` of "" means no
@@ -36,5 +36,5 @@ def create_endpoints(packing: PackingLayer) -> export_head.Endpoints:
             "num_wordpieces": tf.add_n(counts),
         }
 
-    inputs = export_head.text_inputs("text_a", "text_b")
-    return {"tokenize": export_head.Endpoint(tokenize, inputs)}
+    inputs = export_signatures.text_inputs("text_a", "text_b")
+    return {"tokenize": export_signatures.Endpoint(tokenize, inputs)}

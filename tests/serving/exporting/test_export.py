@@ -15,7 +15,7 @@ from tensorflow.core.protobuf.saved_model_pb2 import SavedModel
 import modeling
 from serving.exporting.export import write_export
 from serving.exporting.export_options import ExportOptions
-from serving.exporting.signatures import export_head
+from serving.exporting.signatures import export_signatures
 from tests.support import kinds
 from tests.support.golden import ROOT
 
@@ -56,7 +56,7 @@ def write(folder, model):
         return {"logits": tf.cast(model(features), tf.float32)}
 
     write_export(
-        folder, model, export_head.ExportHead(predict), ExportOptions()
+        folder, model, export_signatures.ExportHead(predict), ExportOptions()
     )
     return predict
 

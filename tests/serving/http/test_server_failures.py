@@ -8,8 +8,8 @@ import pytest
 pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
 
 import serving
+from serving.http.call_queue import ServedModel
 from serving.http.server import Server
-from serving.http.server_queue import ServedModel
 from serving.serving_flags import EngineFlags
 from tests.support.serving import asgi, exports
 

@@ -21,7 +21,7 @@ import pytest
 import tensorflow as tf
 
 import serving
-from serving.tasks.asking import ask_model
+from serving.tasks.task_steps import ask_model
 
 REPEATING = "a" * 100 + " " + "b" * 101
 # What a text can be: nothing, long, in scripts of all kinds, odd.

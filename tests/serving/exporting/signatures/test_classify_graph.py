@@ -8,7 +8,7 @@ import tensorflow as tf
 from scipy import special
 
 import modeling
-from serving.exporting.signatures import export_head
+from serving.exporting.signatures import export_signatures
 from serving.exporting.signatures.classify_graph import create_head
 from tests.support.serving.exports import (
     LABELS,
@@ -53,7 +53,7 @@ class Answered(NamedTuple):
     """
 
     mode: str
-    head: export_head.ExportHead
+    head: export_signatures.ExportHead
     outputs: dict
     logits: np.ndarray
 

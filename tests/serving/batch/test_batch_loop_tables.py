@@ -17,8 +17,8 @@ import pytest
 import predict as script
 from command_line.config_values import create_config
 from command_line.flags import Parsed
-from serving.batch import answering
-from serving.batch.answers.answer_rows import AnswerRow
+from serving.batch import batch_loop
+from serving.batch.formats.answer_rows import AnswerRow
 from tests.support import script_runner
 from tests.support.tables.csv_files import read_csv
 
@@ -221,7 +221,7 @@ def test_an_output_appears_when_it_is_complete(folder, predict, monkeypatch):
         assert (folder / "kept.jsonl").read_text() == "earlier"
         raise OSError("the disk is full")
 
-    monkeypatch.setattr(answering, "answer_items", fail)
+    monkeypatch.setattr(batch_loop, "answer_items", fail)
     for name in ("kept.jsonl", "new.csv"):
         with pytest.raises(OSError, match=r"disk is full"):
             predict(input_file="in.csv", output_file=name)

@@ -12,17 +12,17 @@ from absl import logging
 from command_line import signals
 from command_line.progress import Progress
 from data.tables import tables
-from serving.batch.answers.answer_rows import AnswerRow, Status
-from serving.batch.answers.answer_writer import (
+from serving.batch.formats.answer_rows import AnswerRow, Status
+from serving.batch.formats.answer_writer import (
     AnswerCounts,
     AnswerFormat,
     write_answers,
 )
-from serving.batch.answers.jsonl import is_writable
+from serving.batch.formats.jsonl import is_writable
 from serving.batch.request_files import NO_CELLS, Item
 from serving.prepared_model import PreparedModel
 from serving.serving_flags import TaskFlags
-from serving.tasks.asking import Failure, ask_model
+from serving.tasks.task_steps import Failure, ask_model
 from serving.tasks.text_task import AnyTextTask, Reply
 
 # Maximum number of errors that are logged. The output contains all errors.

@@ -17,8 +17,8 @@ from concurrent import futures
 from serving.http.errors import to_http_error
 from serving.prepared_model import PreparedModel
 from serving.serving_flags import EngineFlags, TaskFlags
-from serving.tasks.asking import Failure, ask_in_steps
 from serving.tasks.request_lists import describe_place
+from serving.tasks.task_steps import Failure, ask_in_steps
 from serving.tasks.text_task import AnyTextTask, Reply
 from serving.text_model import TextModel
 

@@ -17,9 +17,9 @@ pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
 
 from serving.engines import EngineError, Input
 from serving.http import server_process
+from serving.http.call_queue import QueuedCall, ServedModel
 from serving.http.errors import HttpError
 from serving.http.server import Server
-from serving.http.server_queue import QueuedCall, ServedModel
 from serving.serving_flags import EngineFlags, LimitFlags
 from serving.tasks.request_fields import Field
 from serving.tasks.text_task import Encoded, TextTask

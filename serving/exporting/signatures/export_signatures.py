@@ -18,7 +18,7 @@ from modeling import overriding
 from modeling.base_model import FeaturesModel
 from modeling.base_task_model import TaskModel
 from modeling.task_models import BertClassifier
-from serving import engines, head_outputs
+from serving import engines, output_kinds
 from serving.exporting.signatures import batches
 from serving.exporting.signatures.batches import Tensors
 
@@ -52,13 +52,13 @@ class ExportHead:
             the export accepts only ids.
         settings: settings of the head, to record in the export's model.json.
         output_kind: what the head computes from its logits (see
-            head_outputs.py).
+            output_kinds.py).
     """
 
     predict: Callable[[Tensors], Tensors]
     endpoints: Endpoints = dataclasses.field(default_factory=dict)
     settings: HeadSettings = dataclasses.field(default_factory=HeadSettings)
-    output_kind: head_outputs.OutputKind = head_outputs.CLASSIFICATION
+    output_kind: output_kinds.OutputKind = output_kinds.CLASSIFICATION
 
 
 def text_inputs(*names: str) -> list[tf.TensorSpec]:
@@ -159,12 +159,12 @@ def output_labels(model: BertClassifier, settings: HeadSettings) -> list[str]:
 
 
 def predict_labels(
-    model: TaskModel, output_kind: head_outputs.OutputKind
+    model: TaskModel, output_kind: output_kinds.OutputKind
 ) -> Callable[[Tensors], Tensors]:
     """Returns the function of the signature `ids` for a head of labels.
 
     `output_kind` is what the head computes from its logits (see
-    head_outputs.py).
+    output_kinds.py).
     """
 
     def predict(features: Tensors) -> Tensors:
@@ -175,13 +175,13 @@ def predict_labels(
 
 
 def from_logits(
-    logits: tf.Tensor, output_kind: head_outputs.OutputKind
+    logits: tf.Tensor, output_kind: output_kinds.OutputKind
 ) -> Tensors:
-    """Returns the outputs of a head of labels (see head_outputs.py)."""
-    if output_kind == head_outputs.LOGITS:
+    """Returns the outputs of a head of labels (see output_kinds.py)."""
+    if output_kind == output_kinds.LOGITS:
         return {"logits": logits}
-    if output_kind == head_outputs.REGRESSION:
+    if output_kind == output_kinds.REGRESSION:
         return {"values": logits[:, 0]}
-    if output_kind == head_outputs.MULTILABEL:
+    if output_kind == output_kinds.MULTILABEL:
         return {"probabilities": tf.sigmoid(logits)}
     return {"probabilities": tf.nn.softmax(logits)}
