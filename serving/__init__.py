@@ -36,7 +36,7 @@ Four objects hold an exported model. Each holds the next one:
 
 What several of them read:
 
-    output_kinds.py: the names of what an exported head returns
+    output_kinds.py: what exports compute from logits, and back
     checksums.py: tells the files of one export from those of another
     serving_flags.py: the flags that classes of this package read
 """

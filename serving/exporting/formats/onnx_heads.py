@@ -39,12 +39,12 @@ Outputs = dict[str, Output]
 
 
 class HeadInputs(NamedTuple):
-    """What a head reads, and what it computes from its logits.
+    """What a head reads, and what is computed from its logits.
 
     Attributes:
         encoded: outputs of the encoder.
         shape: shape of the graph's inputs, [B, T] or [B, C, T].
-        output_kind: what a head of labels computes from its logits (see
+        output_kind: what to compute from the logits of labels (see
             output_kinds.py).
     """
 

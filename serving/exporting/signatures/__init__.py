@@ -1,8 +1,9 @@
 """The signatures of exports: what a file of tasks/ does, in a graph.
 
-Each file defines `create_head`, which returns the ExportHead of one kind of
-model. classify_graph.py is the twin of tasks/classify.py, and so on: a change
-to one needs the same change to the other, and
+Each file `x_graph.py` defines `create_x_signatures`, which returns the
+ExportSignatures of one kind of model. tokenize_graph.py defines one signature
+of all kinds. classify_graph.py is the twin of tasks/classify.py, and so on: a
+change to one needs the same change to the other, and
 tests/serving/tasks/test_text_task_twins.py compares them.
 
     export_signatures.py: what all signatures use

@@ -7,13 +7,16 @@ from model_folders.model_entries import HeadSettings
 from modeling.task_models import BertMultipleChoice
 from serving import output_kinds
 from serving.exporting.export_options import ExportOptions
-from serving.exporting.signatures import export_signatures
+from serving.exporting.signatures.export_signatures import (
+    ExportSignatures,
+    predict_labels,
+)
 
 
-def create_head(
+def create_choose_signatures(
     model: BertMultipleChoice, settings: HeadSettings, options: ExportOptions
-) -> export_signatures.ExportHead:
-    """Returns the head of a multiple-choice model.
+) -> ExportSignatures:
+    """Returns the signatures of a multiple-choice model: only `ids`.
 
     The inputs of `ids` are int32 [B, C, F]. It returns `probabilities` of the
     choices, float32 [B, C].
@@ -23,6 +26,4 @@ def create_head(
         settings: not used.
         options: not used.
     """
-    return export_signatures.ExportHead(
-        export_signatures.predict_labels(model, output_kinds.CLASSIFICATION)
-    )
+    return ExportSignatures(predict_labels(model, output_kinds.CLASSIFICATION))

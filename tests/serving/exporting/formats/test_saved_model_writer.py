@@ -13,9 +13,9 @@ import tensorflow as tf
 from tensorflow.core.protobuf.saved_model_pb2 import SavedModel
 
 import modeling
-from serving.exporting.export import write_export
+from serving.exporting.export_folder import write_export
 from serving.exporting.export_options import ExportOptions
-from serving.exporting.signatures import export_signatures
+from serving.exporting.signatures.export_signatures import ExportSignatures
 from tests.support import kinds
 from tests.support.golden import ROOT
 
@@ -55,9 +55,7 @@ def write(folder, model):
     def predict(features):
         return {"logits": tf.cast(model(features), tf.float32)}
 
-    write_export(
-        folder, model, export_signatures.ExportHead(predict), ExportOptions()
-    )
+    write_export(folder, model, ExportSignatures(predict), ExportOptions())
     return predict
 
 
