@@ -203,7 +203,7 @@ def _answer_rows(
         batch_size=settings.batch_size,
         sorts=True,
         output_fields=settings.output_fields,
-        knows_fields=True,
+        has_checked_fields=True,
         keeps_columns=settings.output_format != "npy",
         taken_names=unit.taken_names,
     )
