@@ -95,11 +95,11 @@ def ask_in_steps(
         after each step, the replies that it computed. A step encodes a
         request or runs a batch.
     """
-    return _Asking(model, task, task_flags).answer(requests)
+    return _TaskSteps(model, task, task_flags).answer(requests)
 
 
 @dataclasses.dataclass(frozen=True)
-class _Asking(Generic[ContextT]):
+class _TaskSteps(Generic[ContextT]):
     """A model, and the task and the flags by which it answers requests."""
 
     model: PreparedModel

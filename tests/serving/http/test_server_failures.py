@@ -8,7 +8,7 @@ import pytest
 pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
 
 import serving
-from serving.http.call_queue import ServedModel
+from serving.http.served_model import ServedModel
 from serving.http.server import Server
 from serving.serving_flags import EngineFlags
 from tests.support.serving import asgi, exports
