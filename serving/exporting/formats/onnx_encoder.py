@@ -54,7 +54,7 @@ def add_encoder(
         features: names of the inputs.
 
     Returns:
-        the names of the outputs. At padding, they differ from the network's.
+        the names of the tensors with its outputs.
     """
     ids, mask, segments = features
     one = builder.constant([1], np.int64)

@@ -1,9 +1,11 @@
 """The signatures of exports: what a file of tasks/ does, in a graph.
 
-Each file `x_graph.py` defines `create_x_signatures`, which returns the
-ExportSignatures of one kind of model. tokenize_graph.py defines one signature
-of all kinds. classify_graph.py is the twin of tasks/classify.py, and so on: a
-change to one needs the same change to the other, and
+tag_graph.py defines `create_tag_signatures`, which returns the ExportSignatures
+of one kind of model, and so do the others. Only tokenize_graph.py defines one
+signature, which all kinds have.
+
+classify_graph.py is the twin of tasks/classify.py, and so on: a change to one
+needs the same change to the other, and
 tests/serving/tasks/test_text_task_twins.py compares them.
 
     export_signatures.py: what all signatures use
