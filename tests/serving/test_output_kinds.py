@@ -7,7 +7,7 @@ import tensorflow as tf
 from data.classification.label_decoding import to_probabilities
 from model_folders import kinds
 from serving import output_kinds
-from serving.exporting.signatures.export_signatures import from_logits
+from serving.exporting.signatures.export_signatures import compute_outputs
 
 LOGITS = np.array([[0.0, -3.0, 2.5], [40.0, -40.0, 1e-6]], np.float32)
 
@@ -18,7 +18,7 @@ def test_a_classifier_scores_as_before_its_export(mode, stride):
     logits = LOGITS[:, :1] if mode == "regression" else LOGITS
     settings = {"output_mode": mode, "doc_stride": stride}
     output_kind = output_kinds.output_kind_of(kinds.CLASSIFIER, settings)
-    computed = from_logits(tf.constant(logits), output_kind)
+    computed = compute_outputs(tf.constant(logits), output_kind)
     outputs = {name: value.numpy() for name, value in computed.items()}
     result = output_kinds.to_logits(kinds.CLASSIFIER, settings, outputs)
     assert np.isfinite(result).all()

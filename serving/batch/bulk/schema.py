@@ -98,7 +98,7 @@ def create_schema(
     """
     replies = _ask_for_examples(settings)
     if settings.output_format == "npy":
-        name = npy.find_number(replies[0])
+        name = npy.find_numeric_field(replies[0])
         arrays = [npy.to_numbers(reply[name]) for reply in replies]
         shapes = {array.shape for array in arrays if array is not None}
         if len(shapes) > 1:

@@ -9,7 +9,7 @@ from serving import output_kinds
 from serving.exporting.export_options import ExportOptions
 from serving.exporting.signatures.export_signatures import (
     ExportSignatures,
-    predict_labels,
+    create_label_predictor,
 )
 
 
@@ -26,4 +26,6 @@ def create_choose_signatures(
         settings: not used.
         options: not used.
     """
-    return ExportSignatures(predict_labels(model, output_kinds.CLASSIFICATION))
+    return ExportSignatures(
+        create_label_predictor(model, output_kinds.CLASSIFICATION)
+    )

@@ -23,9 +23,9 @@ from serving.exporting.signatures.export_signatures import (
     PredictFeatures,
     Signature,
     Signatures,
-    from_logits,
-    output_labels,
-    predict_labels,
+    compute_outputs,
+    create_label_predictor,
+    find_output_labels,
     share_graph,
     text_inputs,
 )
@@ -83,9 +83,9 @@ def create_classify_signatures(
     num_texts = settings.get("num_texts")
     label_list = None
     if mode != output_kinds.REGRESSION:
-        label_list = output_labels(model, settings)
+        label_list = find_output_labels(model, settings)
     output_kind = output_kinds.output_kind_of(kinds.CLASSIFIER, settings)
-    predict = share_graph(predict_labels(model, output_kind))
+    predict = share_graph(create_label_predictor(model, output_kind))
     names = ["text_a", "text_b"]
     predict_texts: _PredictTexts = _CutTextPredictor(predict, options)
     if stride:
@@ -196,7 +196,7 @@ class _WindowPredictor:
             values, windows.rows, tf.shape(text)[0]
         )
         if name == "logits":
-            return from_logits(pooled, self._mode)
+            return compute_outputs(pooled, self._mode)
         return {name: pooled}
 
     def _predict_rows(

@@ -146,7 +146,9 @@ def share_graph(function: Callable[[*InputsT], T]) -> Callable[[*InputsT], T]:
     return call
 
 
-def output_labels(model: BertClassifier, settings: HeadSettings) -> list[str]:
+def find_output_labels(
+    model: BertClassifier, settings: HeadSettings
+) -> list[str]:
     """Returns the names of a model's outputs: `labels` in the settings.
 
     If the settings name none, returns LABEL_0, LABEL_1 and so on.
@@ -161,7 +163,7 @@ def output_labels(model: BertClassifier, settings: HeadSettings) -> list[str]:
     return labels
 
 
-def predict_labels(
+def create_label_predictor(
     model: TaskModel, output_kind: output_kinds.OutputKind
 ) -> PredictFeatures:
     """Returns the function of the signature `ids` of a model with labels.
@@ -171,12 +173,12 @@ def predict_labels(
 
     def predict(features: Tensors) -> Tensors:
         logits = tf.cast(model(features, training=False), tf.float32)
-        return from_logits(logits, output_kind)
+        return compute_outputs(logits, output_kind)
 
     return predict
 
 
-def from_logits(
+def compute_outputs(
     logits: tf.Tensor, output_kind: output_kinds.OutputKind
 ) -> Tensors:
     """Computes the outputs of `ids` from logits (see output_kinds.py).

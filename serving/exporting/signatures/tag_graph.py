@@ -19,8 +19,8 @@ from serving.exporting.signatures.batches import Tensors
 from serving.exporting.signatures.export_signatures import (
     ExportSignatures,
     Signature,
-    output_labels,
-    predict_labels,
+    create_label_predictor,
+    find_output_labels,
     share_graph,
     text_inputs,
 )
@@ -53,7 +53,7 @@ def create_tag_signatures(
             of each word.
         options: texts longer than `max_seq_length` are read in several windows.
     """
-    label_list = output_labels(model, settings)
+    label_list = find_output_labels(model, settings)
     only_legal = settings.get("legal_tags", True)
     tagger = _WordTagger(model, label_list, options, only_legal=only_legal)
     inputs = text_inputs("text")
@@ -86,7 +86,7 @@ class _WordTagger:
         self._options = options
         self._tokenizer = options.packing.tokenizer
         self.predict = share_graph(
-            predict_labels(model, output_kinds.CLASSIFICATION)
+            create_label_predictor(model, output_kinds.CLASSIFICATION)
         )
         # Both signatures call the same graph.
         self.tag_words = share_graph(self._tag_words)
