@@ -29,7 +29,7 @@ answers each text of the command line:
 import functools
 
 from command_line import cli, flags
-from serving.batch.answers import answer_writer
+from serving.batch.formats import answer_writer
 from serving.batch.predict_config import PredictConfig
 from serving.batch.predict_steps import (
     answer_in_bulk,

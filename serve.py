@@ -161,7 +161,8 @@ def serve_models(config: Config, models: Mapping[str, str], token: str) -> None:
     """
     try:
         # Import late, so that flags are checked without the server's packages.
-        from serving.http import server, server_process, server_queue
+        from serving.http import server, server_process
+        from serving.http.served_model import ServedModel
     except ImportError as error:
         raise ValueError(
             f"the server needs {error.name}: {install_command(error.name)}"
@@ -175,7 +176,7 @@ def serve_models(config: Config, models: Mapping[str, str], token: str) -> None:
         )
     app = server.Server(
         {
-            name: server_queue.ServedModel(folder, config.engine)
+            name: ServedModel(folder, config.engine)
             for name, folder in models.items()
         },
         token,

@@ -3,8 +3,8 @@
 The name of a kind is the name of its class, which model.json records. All other
 modules look up here what depends on the kind. A new head is a class in
 task_models.py, an entry here, and, to be exported, a file in
-serving/exporting/signatures/ whose `create_head` export.py calls. This module
-imports neither Keras nor TensorFlow.
+serving/exporting/signatures/, which export.py calls. This module imports
+neither Keras nor TensorFlow.
 """
 
 import dataclasses

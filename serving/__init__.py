@@ -32,11 +32,11 @@ Four objects hold an exported model. Each holds the next one:
     ServedModel    a queue of calls, and a thread      serve.py
     TextModel      a method for each task, checksums   users, predict.py
     PreparedModel  a tokenizer, lengths and labels     tasks/
-    Engine         the network: arrays in, arrays out  tasks/asking.py
+    Engine         the network: arrays in, arrays out  tasks/task_steps.py
 
 What several of them read:
 
-    head_outputs.py: the names of what an exported head returns
+    output_kinds.py: what exports compute from logits, and back
     checksums.py: tells the files of one export from those of another
     serving_flags.py: the flags that classes of this package read
 """

@@ -3,8 +3,8 @@
     bert = serving.load("output/mrpc_model")
     bert.classify(["The boat left at noon."], ["At noon the boat left."])
 
-predict.py and serve.py call `ask_model` (tasks/asking.py) with the model that
-`TextModel.prepared` contains.
+predict.py and serve.py call `ask_model` (tasks/task_steps.py) with the model
+that `TextModel.prepared` contains.
 """
 
 import os
@@ -23,9 +23,9 @@ from serving.prepared_model import PreparedModel, prepare_model, read_tokenizer
 from serving.serving_flags import DEFAULT_TASK_FLAGS, TaskFlags
 from serving.task_methods import Replies, TaskMethods
 from serving.tasks import TASKS_OF_CLASS, check_settings, tasks_of
-from serving.tasks.asking import Failure, ask_model
 from serving.tasks.request_fields import Request, Texts
 from serving.tasks.request_lists import describe_place, expand_lists
+from serving.tasks.task_steps import Failure, ask_model
 from serving.tasks.text_task import AnyTextTask, Reply, ReplyT, TextTask
 
 

@@ -71,7 +71,8 @@ def find_model_class(config: Config, preset: presets.Preset) -> str:
 
     Raises:
         ValueError: neither --task nor a file names the task of the model, the
-            head was trained for another task, or the weights are not of a BERT.
+            head was trained for another task or is of a user's own class, or
+            the weights are not of a BERT.
         OSError: the folder contains no weights.
     """
     model_class = _CLASS_OF_TASK.get(config.task or "", preset.model_class)
@@ -82,6 +83,12 @@ def find_model_class(config: Config, preset: presets.Preset) -> str:
         raise ValueError(
             f"no file in --model={config.model} names the task of the model; "
             f"set --task to one of {', '.join(_CLASS_OF_TASK)}"
+        )
+    if model_class not in kinds.KINDS:
+        raise ValueError(
+            f"--model={config.model} contains a {model_class}, which is none "
+            f"of {', '.join(kinds.KINDS)}; set --task=embed to export its "
+            "encoder without the head"
         )
     if model_class == kinds.EMBEDDER:
         model_class = kinds.ENCODER

@@ -9,7 +9,7 @@ from command_line.flags import flag, group
 from command_line.path_flags import PathKind
 from data.tables import table_formats
 from data.tables.layout_options import LayoutOptions
-from serving.batch.answers import answer_writer
+from serving.batch.formats import answer_writer
 from serving.serving_flags import EngineFlags, TaskFlags
 from serving.tasks import TASKS_OF_CLASS
 from serving.tasks.tokenize import TOKENIZE

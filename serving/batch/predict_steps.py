@@ -15,10 +15,10 @@ from command_line import signals
 from data.io import text_files
 from data.jobs.sharded_job import choose_runner
 from files.paths import is_remote
-from serving.batch import answering, request_files
-from serving.batch.answers.answer_writer import AnswerFormat
+from serving.batch import batch_loop, request_files
 from serving.batch.bulk.answer_settings import AnswerSettings
 from serving.batch.bulk.job import answer_files
+from serving.batch.formats.answer_writer import AnswerFormat
 from serving.batch.predict_config import PredictConfig
 from serving.tasks.text_task import AnyTextTask
 from serving.text_model import TextModel, load_once
@@ -131,21 +131,21 @@ def answer_in_process(
 
     Raises:
         OSError, ValueError: the model cannot be loaded, or as `read_requests`
-            and `answering.write_answer_rows` raise them.
+            and `batch_loop.write_answer_rows` raise them.
         signals.Stopped: a signal ended the script.
     """
     model = _load_model(config)
     task = model.task(config.task)
     logging.info("%s: ready for the task %s", config.model, task.name)
     source = _open_requests(config, task, texts, paths, model.columns)
-    row_options = answering.RowOptions(
+    row_options = batch_loop.RowOptions(
         batch_size=1 if source.num_requests is None else config.batch_size,
         sorts=source.num_requests is not None,
         output_fields=config.output_fields or (),
         keeps_columns=answer_format != "npy",
     )
     answer = functools.partial(
-        answering.answer_items,
+        batch_loop.answer_items,
         model.prepared,
         task,
         config.task_flags,
@@ -153,7 +153,7 @@ def answer_in_process(
         row_options,
     )
     path = config.output_file
-    counts = answering.write_answer_rows(
+    counts = batch_loop.write_answer_rows(
         answer, path, answer_format, source.num_requests
     )
     counts.log(f"wrote {path}" if path else "")

@@ -1,14 +1,16 @@
 """Answers requests over HTTP, for serve.py.
 
-A process loads the models. Its server receives the requests, and a queue a
-model computes their replies.
+A process loads the models. Its server receives the requests, and each
+`ServedModel` computes their replies.
 
     server_process.py: the process, from loading to SIGTERM
     uvicorn_server.py: what uvicorn does not document
     server.py: requests of HTTP, and their replies
+    token_check.py: refuses requests without the token
     request_limits.py: checks the size and the texts of a request
     request_bodies.py: reads requests from the JSON of a body
-    server_queue.py: forms batches of the requests to a model
+    served_model.py: a model with a thread that computes the calls to it
+    call_queue.py: forms batches of these calls, and tells whose turn it is
     errors.py: the errors of the server, each of which is a reply
     openapi.py: what openapi.json says
     page/: the page that the server shows in a browser

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from absl import logging
+from starlette.responses import JSONResponse, Response
 
 from serving.engines import EngineError
 
@@ -42,3 +43,10 @@ def to_http_error(error: Exception, where: str = "") -> HttpError:
         return HttpError(400, message.encode(errors="replace").decode())
     logging.error("Failed to compute a request", exc_info=error)
     return HttpError(500, "internal error (see the server's log)")
+
+
+def create_error_response(
+    status: int, message: str, headers: Mapping[str, str] | None = None
+) -> Response:
+    """Returns a response of HTTP with the body {"error": message}."""
+    return JSONResponse({"error": message}, status, headers)

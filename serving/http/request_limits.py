@@ -6,8 +6,8 @@ from concurrent import futures
 from fastapi import Request as HttpRequest
 from starlette.requests import ClientDisconnect
 
+from serving.http.call_queue import QueuedCall
 from serving.http.errors import HttpError, to_http_error
-from serving.http.server_queue import QueuedCall
 from serving.prepared_model import PreparedModel
 from serving.serving_flags import LimitFlags
 from serving.tasks.request_fields import LIST_NAMES

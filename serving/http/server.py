@@ -1,11 +1,10 @@
 """Answers HTTP requests with exported models.
 
-docs/server.md lists the paths. server_queue.py computes the answers, and
+docs/server.md lists the paths. served_model.py computes the answers, and
 server_process.py receives the requests.
 """
 
 import asyncio
-import hmac
 import http
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
@@ -21,10 +20,16 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from serving.http import openapi
-from serving.http.errors import HttpError, to_http_error
+from serving.http.call_queue import QueuedCall
+from serving.http.errors import (
+    HttpError,
+    create_error_response,
+    to_http_error,
+)
 from serving.http.request_bodies import parse_body, parse_predict_body
 from serving.http.request_limits import RequestLimits
-from serving.http.server_queue import QueuedCall, ServedModel
+from serving.http.served_model import ServedModel
+from serving.http.token_check import TokenCheck
 from serving.serving_flags import LimitFlags
 from serving.tasks.request_lists import RequestList
 from serving.tasks.text_task import AnyTextTask
@@ -100,7 +105,6 @@ class Server:
         self.is_ready = False
         self.is_stopping = False
         self.has_token = bool(token)
-        self._token = token.encode()
         self._request_limits = RequestLimits(self.limits)
         self._files = StaticFiles(directory=_PAGE_FOLDER)
         # In the order in which messages list them.
@@ -124,10 +128,12 @@ class Server:
         ]
         self._app = self._create_app()
         # What a request passes: the rules for web pages, the token, the paths.
-        self._entry: ASGIApp = self._pass_with_token
+        self._entry: ASGIApp = self._app
+        if token:
+            self._entry = TokenCheck(self._app, token, _OPEN_PATHS)
         if origins:
             self._entry = CORSMiddleware(
-                self._pass_with_token,
+                self._entry,
                 allow_origins=origins,
                 allow_methods=["GET", "HEAD", "POST"],
                 allow_headers=["Authorization", "Content-Type"],
@@ -177,28 +183,6 @@ class Server:
         if scope["method"] == "HEAD":
             scope = {**scope, "method": "GET"}
         await self._entry(scope, receive, send_closing)
-
-    async def _pass_with_token(
-        self, scope: Scope, receive: Receive, send: Send
-    ) -> None:
-        """Passes a request on to the paths, if it has the token they need."""
-        app: ASGIApp = self._app
-        needs_token = self.has_token and scope["path"] not in _OPEN_PATHS
-        if needs_token and not self._is_allowed(scope):
-            message = "no or wrong token: send Authorization: Bearer TOKEN"
-            header = {"WWW-Authenticate": "Bearer"}
-            app = _create_error_response(401, message, header)
-        await app(scope, receive, send)
-
-    def _is_allowed(self, scope: Scope) -> bool:
-        """Returns whether the request has the token.
-
-        HTTP ignores the case of "Bearer".
-        """
-        header = dict(scope["headers"]).get(b"authorization", b"")
-        scheme, _, token = header.partition(b" ")
-        is_same = hmac.compare_digest(token.strip(), self._token)
-        return is_same and scheme.lower() == b"bearer"
 
     async def _reply_file(self, request: HttpRequest) -> Response:
         name = request.url.path[1:] or "index.html"
@@ -325,9 +309,7 @@ class Server:
     async def _reply_error(
         self, request: HttpRequest, error: HttpError
     ) -> Response:
-        return _create_error_response(
-            error.status, error.message, error.headers
-        )
+        return create_error_response(error.status, error.message, error.headers)
 
     async def _reply_no_path(
         self, request: HttpRequest, error: HTTPException
@@ -335,7 +317,7 @@ class Server:
         """Answers a request to a path that does not exist."""
         paths = [*map(str, self._routes), f"GET {self._app.openapi_url}"]
         message = f"there is no such path; the paths are {', '.join(paths)}"
-        return _create_error_response(404, message)
+        return create_error_response(404, message)
 
     async def _reply_wrong_method(
         self, request: HttpRequest, error: HTTPException
@@ -348,17 +330,11 @@ class Server:
         allowed = (error.headers or {})["Allow"]
         if allowed == "GET":
             allowed = "GET, HEAD"
-        return _create_error_response(405, f"use {allowed}", {"Allow": allowed})
+        return create_error_response(405, f"use {allowed}", {"Allow": allowed})
 
 
 def _create_response(text: bytes) -> Response:
     return Response(text, media_type="application/json")
-
-
-def _create_error_response(
-    status: int, message: str, headers: Mapping[str, str] | None = None
-) -> Response:
-    return JSONResponse({"error": message}, status, headers)
 
 
 def _get_or_404(kind: str, name: str, choices: Mapping[str, T]) -> T:

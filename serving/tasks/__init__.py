@@ -1,11 +1,13 @@
-"""Lists the tasks of exported models. text_task.py defines a task.
+"""Lists the text tasks of exported models, which text_task.py defines.
+
+docs/contributing.md says how to add one.
 
 SavedModels answer most tasks too: exporting/signatures/classify_graph.py is the
 twin of classify.py, and so on. A change to one needs the same change to the
 other. tests/serving/tasks/test_text_task_twins.py compares them.
 
     text_task.py: `TextTask`
-    asking.py: asks a model by a task, in steps
+    task_steps.py: asks a model by a task, in steps
     request_fields.py: the fields of requests, and the texts in them
     rounding.py: rounds the numbers of replies
     request_lists.py: several requests from one with lists of texts
@@ -25,7 +27,7 @@ from pathlib import Path
 
 from model_folders.kinds import KINDS, ModelClass
 from model_folders.model_entries import HeadSettings
-from serving import head_outputs
+from serving import output_kinds
 from serving.tasks.answer import ANSWER
 from serving.tasks.classify import CLASSIFY
 from serving.tasks.embed import EMBED
@@ -104,7 +106,7 @@ def check_settings(
     names = ["max_seq_length"]
     for task in TASKS_OF_CLASS[model_class]:
         names += task.required_settings
-    if settings.get("output_mode") == head_outputs.REGRESSION:
+    if settings.get("output_mode") == output_kinds.REGRESSION:
         # The output is a number, which needs no label.
         names = [name for name in names if name != "labels"]
     for name in names:
@@ -121,7 +123,7 @@ def _may_rank(settings: HeadSettings) -> bool:
     labels.
     """
     mode = settings.get("output_mode")
-    if mode == head_outputs.REGRESSION:
+    if mode == output_kinds.REGRESSION:
         return True
     labels = settings.get("labels") or ()
-    return len(labels) == 2 and mode != head_outputs.MULTILABEL
+    return len(labels) == 2 and mode != output_kinds.MULTILABEL

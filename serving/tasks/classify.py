@@ -9,7 +9,7 @@ from data.arrays import FloatArray
 from data.classification.label_decoding import pool_logits, to_probabilities
 from data.text.token_windows import cut_spans
 from model_folders.model_entries import OutputMode
-from serving import head_outputs
+from serving import output_kinds
 from serving.engines import OutputArrays
 from serving.prepared_model import PreparedModel
 from serving.serving_flags import TaskFlags
@@ -73,14 +73,14 @@ def _decode_labels(
     or for each window its `logits` [L]. In regression, they contain `values`,
     a scalar for each input.
     """
-    mode = model.settings["output_mode"] or head_outputs.CLASSIFICATION
+    mode = model.settings["output_mode"] or output_kinds.CLASSIFICATION
     labels = model.labels
     predictions = _read_outputs(outputs, mode)
-    if mode == head_outputs.REGRESSION:
+    if mode == output_kinds.REGRESSION:
         return {"value": float(predictions[0])}
     is_sure = predictions >= task_flags.min_probability
     label: str | list[str] | None
-    if mode == head_outputs.CLASSIFICATION:
+    if mode == output_kinds.CLASSIFICATION:
         best = predictions.argmax()
         label = labels[best] if is_sure[best] else None
     else:

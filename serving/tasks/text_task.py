@@ -1,6 +1,8 @@
-"""Defines the class of all tasks. asking.py asks a model by a task.
+"""Defines a text task. task_steps.py asks a model by such a task.
 
-The tasks use the same tokenizer, windows and decoders as the training scripts.
+In this package, a task is a text task: what an export answers. A training task
+is what a model learns. Text tasks use the same tokenizer, windows and decoders
+as the training scripts.
 """
 
 import dataclasses
@@ -102,12 +104,12 @@ class CheckRequest(Protocol):
 
 @dataclasses.dataclass(frozen=True)
 class TextTask(Generic[ContextT, ReplyT]):
-    """A task of an exported model, such as classification.
+    """A text task: what an export answers, such as "classify".
 
-    `ask_model` in asking.py answers requests, which may be unchecked JSON. For
-    each, it calls `texts`, which checks the request, `encode`, the network and
-    `decode`. It returns the reply, or a `Failure` with the ValueError that one
-    of these raised.
+    `ask_model` in task_steps.py answers requests, which may be unchecked JSON.
+    For each, it calls `texts`, which checks the request, `encode`, the network
+    and `decode`. It returns the reply, or a `Failure` with the ValueError that
+    one of these raised.
 
     Attributes:
         name: name of the task, for --task.

@@ -24,7 +24,7 @@ PREDICT = 'runpy.run_path("predict.py", run_name="__main__")'
 SERVE = """
 import serve
 from serving.http import server_process
-from serving.http.server_queue import ServedModel
+from serving.http.served_model import ServedModel
 from serving.serving_flags import EngineFlags
 
 model = ServedModel(sys.argv[1], EngineFlags(engine="litert"))

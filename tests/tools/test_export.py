@@ -60,3 +60,13 @@ def test_weights_that_are_not_read_are_warned_of(tmp_path, caplog):
     change_weights(folder, {"pre_classifier.weight": (16, 16)})
     run(folder)
     assert "also contains pre_classifier.weight" in caplog.text
+
+
+def test_a_head_of_an_own_class_is_refused_by_its_name(tmp_path):
+    folder = write(tmp_path / "model", modeling.BertClassifier, 2)
+    write_json(
+        folder / "model.json", {"version": 1, "task": {"name": "MyRanker"}}
+    )
+    with pytest.raises(ValueError, match=r"MyRanker.*--task=embed"):
+        run(folder)
+    run(folder, task="embed")

@@ -13,7 +13,7 @@ from data.arrays import FloatArray, IntArray
 from data.sets.split_names import suffix_of
 from model_folders import kinds
 from model_folders.results import Scores
-from serving import engines, head_outputs
+from serving import engines, output_kinds
 from training.task import (
     AnyTask,
     Batch,
@@ -114,7 +114,7 @@ def _predict_batches(
                 for name in engines.ONNX_NAME_OF_INPUT
             }
         )
-        logits = head_outputs.to_logits(model_class, settings, outputs)
+        logits = output_kinds.to_logits(model_class, settings, outputs)
         if isinstance(logits, dict):
             # Logits of positions are as long as the records.
             logits = {

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from data.arrays import FloatArray
 from data.classification import label_decoding
 from data.classification.classification_examples import InputExample, Label
-from serving.batch.answers import answer_writer
-from serving.batch.answers.answer_rows import AnswerRow
+from serving.batch.formats import answer_writer
+from serving.batch.formats.answer_rows import AnswerRow
 from training import task
 
 

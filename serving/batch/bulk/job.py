@@ -17,11 +17,11 @@ from data.jobs.sharded_job import JobFiles, Runner, measure_inputs, run_units
 from files import lock
 from files.atomic import write_json
 from serving import checksums
-from serving.batch import answering
-from serving.batch.answers import answer_writer
-from serving.batch.answers.answer_rows import AnswerRow, Schema
+from serving.batch import batch_loop
 from serving.batch.bulk.answer_settings import AnswerSettings
 from serving.batch.bulk.schema import create_schema, read_input_columns
+from serving.batch.formats import answer_writer
+from serving.batch.formats.answer_rows import AnswerRow, Schema
 
 # Increase this number whenever you change the code so that the answers change.
 _VERSION = 1
@@ -170,7 +170,7 @@ def write_shard(unit: AnswerUnit) -> None:
         ValueError: a file or the model changed since the job began.
     """
     settings = unit.settings
-    counter = answering.RowCounter(logs=False)
+    counter = batch_loop.RowCounter(logs=False)
     rows = _answer_rows(unit, counter)
     (shard,) = unit.shards
     path = settings.locate(shard)
@@ -194,20 +194,20 @@ def write_shard(unit: AnswerUnit) -> None:
 
 
 def _answer_rows(
-    unit: AnswerUnit, counter: answering.RowCounter
+    unit: AnswerUnit, counter: batch_loop.RowCounter
 ) -> Iterator[list[AnswerRow]]:
     """Loads the model, and returns the rows of a unit, which it computes."""
     settings = unit.settings
     model = settings.load()
-    row_options = answering.RowOptions(
+    row_options = batch_loop.RowOptions(
         batch_size=settings.batch_size,
         sorts=True,
         output_fields=settings.output_fields,
-        knows_fields=True,
+        has_checked_fields=True,
         keeps_columns=settings.output_format != "npy",
         taken_names=unit.taken_names,
     )
-    return answering.answer_items(
+    return batch_loop.answer_items(
         model.prepared,
         model.task(settings.task_name),
         settings.task_flags,
@@ -226,7 +226,7 @@ def _combine_results(results: Sequence[UnitResult]) -> JobResults:
     for result in results:
         counts.update(result["counts"])
     errors = [error for result in results for error in result["errors"]]
-    for error in errors[: answering.MAX_LOGGED]:
+    for error in errors[: batch_loop.MAX_LOGGED]:
         logging.warning("%s", error)
     shards = [entry for result in results for entry in result["shards"]]
     return {"answers": dict(counts), "shards": shards}

@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from data.jobs import file_ranges
 from data.jobs.file_ranges import FileRange
 from data.tables import parquet, tables
-from serving.batch import answering
-from serving.batch.answers import npy
-from serving.batch.answers.answer_rows import Schema, flatten_answer
+from serving.batch import batch_loop
 from serving.batch.bulk.answer_settings import AnswerSettings
+from serving.batch.formats import npy
+from serving.batch.formats.answer_rows import Schema, flatten_answer
 from serving.batch.request_files import Item
-from serving.tasks.asking import Failure, ask_model
 from serving.tasks.request_fields import LIST_NAMES
+from serving.tasks.task_steps import Failure, ask_model
 from serving.tasks.text_task import MASK, Reply
 
 # Number of rows of JSON whose keys may rename the fields of all answers.
@@ -98,7 +98,7 @@ def create_schema(
     """
     replies = _ask_for_examples(settings)
     if settings.output_format == "npy":
-        name = npy.find_number(replies[0])
+        name = npy.find_numeric_field(replies[0])
         arrays = [npy.to_numbers(reply[name]) for reply in replies]
         shapes = {array.shape for array in arrays if array is not None}
         if len(shapes) > 1:
@@ -144,7 +144,7 @@ def _ask_for_examples(settings: AnswerSettings) -> list[Reply]:
     fields = settings.output_fields
     if not fields:
         return replies
-    answering.check_fields(fields, replies[0] | replies[1])
+    batch_loop.check_fields(fields, replies[0] | replies[1])
     return [
         {name: reply[name] for name in fields if name in reply}
         for reply in replies

@@ -16,36 +16,37 @@ from modeling.base_model import FeaturesModel
 from modeling.bert import BertModel
 from modeling.layers import all_layers
 from serving.exporting.export_options import ExportOptions
-from serving.exporting.signatures.export_head import (
-    ExportHead,
-    create_ids_endpoint,
+from serving.exporting.signatures.export_signatures import (
+    ExportSignatures,
+    create_ids_signature,
 )
 
 
 def write_litert(
-    path: Path, model: FeaturesModel, head: ExportHead, options: ExportOptions
+    path: Path,
+    model: FeaturesModel,
+    signatures: ExportSignatures,
+    options: ExportOptions,
 ) -> None:
     """Writes the file model.tflite.
 
     Args:
         path: path of the file to write.
         model: model whose network and weights the file contains.
-        head: head of the export. The file contains only the signature `ids`.
+        signatures: signatures of the export. The file contains only `ids`.
         options: `fixed_length` and `quantize` apply.
 
     Raises:
         OSError: the file cannot be written.
     """
-    function, signature = create_ids_endpoint(head.predict, model)
+    function, inputs = create_ids_signature(signatures.predict, model)
     if length := options.fixed_length:
-        signature = [
+        inputs = [
             tf.TensorSpec([*spec.shape[:-1], length], spec.dtype, spec.name)
-            for spec in signature
+            for spec in inputs
         ]
     with _plain_operations(model):
-        traced = tf.function(
-            function, input_signature=signature, autograph=False
-        )
+        traced = tf.function(function, input_signature=inputs, autograph=False)
         concrete = traced.get_concrete_function()
     # The converter omits the weights that the SavedModel's module does not
     # refer to.

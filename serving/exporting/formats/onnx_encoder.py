@@ -45,7 +45,17 @@ def add_encoder(
     bilstm: BidirectionalLSTM | None,
     features: FeatureNames,
 ) -> EncoderOutputNames:
-    """Adds an encoder, and the LSTM after it if there is one."""
+    """Adds an encoder, and the LSTM after it if there is one.
+
+    Args:
+        builder: graph to which the encoder is added.
+        bert: network whose weights the graph contains.
+        bilstm: LSTM above the network, or None.
+        features: names of the inputs.
+
+    Returns:
+        the names of the tensors with its outputs.
+    """
     ids, mask, segments = features
     one = builder.constant([1], np.int64)
     positions = _add_positions(builder, ids, one)

@@ -14,7 +14,7 @@ from modeling.task_models import (
     BertSpanLabeler,
     BertTokenClassifier,
 )
-from serving import engines, head_outputs
+from serving import engines, output_kinds
 from serving.exporting.formats.onnx_encoder import EncoderOutputNames
 from serving.exporting.formats.onnx_graph import GraphBuilder
 
@@ -39,18 +39,18 @@ Outputs = dict[str, Output]
 
 
 class HeadInputs(NamedTuple):
-    """What a head reads, and what it computes from its logits.
+    """What a head reads, and what is computed from its logits.
 
     Attributes:
         encoded: outputs of the encoder.
         shape: shape of the graph's inputs, [B, T] or [B, C, T].
-        output_kind: what a head of labels computes from its logits (see
-            head_outputs.py).
+        output_kind: what to compute from the logits of labels (see
+            output_kinds.py).
     """
 
     encoded: EncoderOutputNames
     shape: TensorShape
-    output_kind: head_outputs.OutputKind
+    output_kind: output_kinds.OutputKind
 
 
 def add_head(
@@ -156,16 +156,16 @@ def _add_multiple_choice(
 
 
 def _add_labels(
-    builder: GraphBuilder, logits: Output, output_kind: head_outputs.OutputKind
+    builder: GraphBuilder, logits: Output, output_kind: output_kinds.OutputKind
 ) -> Outputs:
     """Adds what a head of labels computes from its logits."""
     outputs = {"logits": logits}
-    if output_kind == head_outputs.LOGITS:
+    if output_kind == output_kinds.LOGITS:
         return outputs
-    if output_kind == head_outputs.REGRESSION:
+    if output_kind == output_kinds.REGRESSION:
         values = builder.select(logits.tensor, 0, axis=-1)
         return outputs | {"values": Output(values, logits.shape[:1])}
-    is_multilabel = output_kind == head_outputs.MULTILABEL
+    is_multilabel = output_kind == output_kinds.MULTILABEL
     operation = "Sigmoid" if is_multilabel else "Softmax"
     probabilities = builder.add(operation, logits.tensor)
     return outputs | {"probabilities": Output(probabilities, logits.shape)}

@@ -21,7 +21,7 @@ from modeling import BertModel
 from modeling.base_model import FeaturesModel
 from modeling.base_task_model import TaskModel
 from modeling.task_models import BertMultipleChoice
-from serving import engines, head_outputs
+from serving import engines, output_kinds
 from serving.exporting.export_options import ExportOptions
 from serving.exporting.formats.onnx_encoder import FeatureNames, add_encoder
 from serving.exporting.formats.onnx_graph import GraphBuilder
@@ -31,7 +31,7 @@ from serving.exporting.formats.onnx_heads import (
     TensorShape,
     add_head,
 )
-from serving.exporting.signatures.export_head import ExportHead
+from serving.exporting.signatures.export_signatures import ExportSignatures
 
 # Version of ONNX's operator set. It is the first version that contains Gelu.
 _OPSET = 20
@@ -40,14 +40,18 @@ _IR_VERSION = 10
 
 
 def write_onnx(
-    path: Path, model: FeaturesModel, head: ExportHead, options: ExportOptions
+    path: Path,
+    model: FeaturesModel,
+    signatures: ExportSignatures,
+    options: ExportOptions,
 ) -> None:
     """Writes the file model.onnx.
 
     Args:
         path: path of the file to write.
         model: model whose network and weights the file contains.
-        head: head of the export, of which only `output_kind` applies.
+        signatures: signatures of the export, of which only `output_kind`
+            applies.
         options: `fixed_length` and `quantize` apply.
 
     Raises:
@@ -55,7 +59,7 @@ def write_onnx(
     """
     precision = options.quantize or "float32"
     graph = create_graph(
-        model, head.output_kind, options.fixed_length, precision
+        model, signatures.output_kind, options.fixed_length, precision
     )
     if not options.quantize:
         path.write_bytes(graph.SerializeToString())
@@ -80,7 +84,7 @@ def write_onnx(
 
 def create_graph(
     model: FeaturesModel,
-    output_kind: head_outputs.OutputKind = head_outputs.CLASSIFICATION,
+    output_kind: output_kinds.OutputKind = output_kinds.CLASSIFICATION,
     length: int | None = None,
     precision: str = "float32",
 ) -> onnx.ModelProto:
@@ -88,8 +92,7 @@ def create_graph(
 
     Args:
         model: a built model.
-        output_kind: what the head computes from its logits (see
-            head_outputs.py).
+        output_kind: what to compute from the logits (see output_kinds.py).
         length: a fixed T, or None for a variable T.
         precision: what the metadata of the file record.
     """

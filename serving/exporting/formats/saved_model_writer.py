@@ -8,24 +8,29 @@ import tensorflow as tf
 from modeling.accelerated import inference, tracing
 from modeling.base_model import FeaturesModel
 from serving.exporting.export_options import ExportOptions
-from serving.exporting.signatures import tokenize_graph
 from serving.exporting.signatures.batches import Tensors
-from serving.exporting.signatures.export_head import (
-    Endpoints,
-    ExportHead,
-    create_ids_endpoint,
+from serving.exporting.signatures.export_signatures import (
+    ExportSignatures,
+    Signatures,
+    create_ids_signature,
+)
+from serving.exporting.signatures.tokenize_graph import (
+    create_tokenize_signature,
 )
 
 
 def write_saved_model(
-    path: Path, model: FeaturesModel, head: ExportHead, options: ExportOptions
+    path: Path,
+    model: FeaturesModel,
+    signatures: ExportSignatures,
+    options: ExportOptions,
 ) -> None:
     """Writes the file saved_model.pb, and the weights beside it.
 
     Args:
         path: path of the file to write.
         model: model whose network and weights the file contains.
-        head: head of the export, all of whose signatures the file contains.
+        signatures: signatures of the export, all of which the file contains.
         options: `tokenizer` and `max_seq_length` apply.
 
     Raises:
@@ -33,22 +38,22 @@ def write_saved_model(
     """
     # Save with TensorFlow, because keras.export traces each function twice.
     module = tf.Module()
-    signatures = {}
+    graphs = {}
     # In mixed precision, store the kernels in 16 bits.
     kernels = [
         (kernel, tf.Variable(tf.cast(kernel.value, dtype)))
         for kernel, dtype in inference.kernels_to_cast(model)
     ]
-    endpoints = _create_endpoints(model, head, options)
+    listed = _list_signatures(model, signatures, options)
     traced: dict[
         Callable[..., Tensors], tf.types.experimental.ConcreteFunction
     ] = {}
     with tracing.replaced_values(kernels):
-        for name, (function, specs) in endpoints.items():
+        for name, (function, specs) in listed.items():
             if function not in traced:
                 graph = tf.function(function, specs, autograph=False)
                 traced[function] = graph.get_concrete_function()
-            signatures[name] = traced[function]
+            graphs[name] = traced[function]
     # A SavedModel contains the variables that its module refers to.
     used = {
         id(variable): variable
@@ -56,20 +61,22 @@ def write_saved_model(
         for variable in function.graph.variables
     }
     module.weights = [*used.values()]
-    tf.saved_model.save(module, str(path.parent), signatures)
+    tf.saved_model.save(module, str(path.parent), graphs)
 
 
-def _create_endpoints(
-    model: FeaturesModel, head: ExportHead, options: ExportOptions
-) -> Endpoints:
-    """Returns the endpoints of all signatures.
+def _list_signatures(
+    model: FeaturesModel,
+    signatures: ExportSignatures,
+    options: ExportOptions,
+) -> Signatures:
+    """Returns all signatures.
 
-    The default is the main task's, or `ids` without a tokenizer.
+    The default is that of the main task, or `ids` without a tokenizer.
     """
-    endpoints = {"ids": create_ids_endpoint(head.predict, model)}
+    listed = {"ids": create_ids_signature(signatures.predict, model)}
     main = "ids"
-    if head.endpoints:
-        main = next(iter(head.endpoints))
-        endpoints |= head.endpoints
-        endpoints |= tokenize_graph.create_endpoints(options.packing)
-    return endpoints | {"serving_default": endpoints[main]}
+    if signatures.text_signatures:
+        main = next(iter(signatures.text_signatures))
+        listed |= signatures.text_signatures
+        listed["tokenize"] = create_tokenize_signature(options.packing)
+    return listed | {"serving_default": listed[main]}

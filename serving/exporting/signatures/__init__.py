@@ -1,11 +1,14 @@
 """The signatures of exports: what a file of tasks/ does, in a graph.
 
-Each file defines `create_head`, which returns the ExportHead of one kind of
-model. classify_graph.py is the twin of tasks/classify.py, and so on: a change
-to one needs the same change to the other, and
+tag_graph.py defines `create_tag_signatures`, which returns the ExportSignatures
+of one kind of model, and so do the others. Only tokenize_graph.py defines one
+signature, which all kinds have.
+
+classify_graph.py is the twin of tasks/classify.py, and so on: a change to one
+needs the same change to the other, and
 tests/serving/tasks/test_text_task_twins.py compares them.
 
-    export_head.py: what all signatures use
+    export_signatures.py: what all signatures use
     batches.py: splits large requests inside a SavedModel
     tokenize_graph.py: the WordPieces of a text
     classify_graph.py: labels of texts

@@ -21,10 +21,16 @@ from data.squad.squad_options import (
 from data.text.token_windows_graph import Windows
 from model_folders.model_entries import HeadSettings
 from modeling.task_models import BertSpanLabeler
-from serving import head_outputs
+from serving import output_kinds
 from serving.exporting.export_options import ExportOptions
-from serving.exporting.signatures import batches, export_head
+from serving.exporting.signatures import batches
 from serving.exporting.signatures.batches import Tensors
+from serving.exporting.signatures.export_signatures import (
+    ExportSignatures,
+    Signature,
+    share_graph,
+    text_inputs,
+)
 
 # Outputs of `answer_n_best` that `answer` does not return.
 _N_BEST_OUTPUTS = (
@@ -38,10 +44,10 @@ _N_BEST_OUTPUTS = (
 _QUESTIONS_AT_A_TIME = 64
 
 
-def create_head(
+def create_answer_signatures(
     model: BertSpanLabeler, settings: HeadSettings, options: ExportOptions
-) -> export_head.ExportHead:
-    """Returns the head of a span labeler, with signatures that accept text.
+) -> ExportSignatures:
+    """Returns the signatures of a span labeler.
 
     The inputs of `answer` are `question` and `context`, string [N], of any
     length. The graph creates windows and decodes answers by the same rules as
@@ -72,21 +78,22 @@ def create_head(
         {**settings, "max_seq_length": options.max_seq_length},
     )
     decoding_options = read_options(DecodingOptions, settings)
-    head = _Answering(model, window_options, decoding_options, options)
-    inputs = export_head.text_inputs("question", "context")
-    endpoints = {
-        "answer": export_head.Endpoint(head.answer, inputs),
-        "answer_n_best": export_head.Endpoint(head.answer_n_best, inputs),
-    }
-    return export_head.ExportHead(
-        predict=head.predict,
-        endpoints=endpoints,
+    answerer = _QuestionAnswerer(
+        model, window_options, decoding_options, options
+    )
+    inputs = text_inputs("question", "context")
+    return ExportSignatures(
+        predict=answerer.predict,
+        text_signatures={
+            "answer": Signature(answerer.answer, inputs),
+            "answer_n_best": Signature(answerer.answer_n_best, inputs),
+        },
         settings=to_settings(window_options, decoding_options),
-        output_kind=head_outputs.LOGITS,
+        output_kind=output_kinds.LOGITS,
     )
 
 
-class _Answering:
+class _QuestionAnswerer:
     """Answers questions with a span labeler.
 
     Attributes:
@@ -109,8 +116,8 @@ class _Answering:
             decoding_options, window_options.use_char_offsets
         )
         # Both signatures call the same graph.
-        self.predict = export_head.share_graph(self._predict)
-        self.answer_n_best = export_head.share_graph(self._answer_n_best)
+        self.predict = share_graph(self._predict)
+        self.answer_n_best = share_graph(self._answer_n_best)
 
     def answer(self, question: tf.Tensor, context: tf.Tensor) -> Tensors:
         outputs = self.answer_n_best(question, context)

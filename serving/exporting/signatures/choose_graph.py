@@ -5,15 +5,18 @@ B = batch size, C = choices, F = length of an input in WordPieces, with padding.
 
 from model_folders.model_entries import HeadSettings
 from modeling.task_models import BertMultipleChoice
-from serving import head_outputs
+from serving import output_kinds
 from serving.exporting.export_options import ExportOptions
-from serving.exporting.signatures import export_head
+from serving.exporting.signatures.export_signatures import (
+    ExportSignatures,
+    create_label_predictor,
+)
 
 
-def create_head(
+def create_choose_signatures(
     model: BertMultipleChoice, settings: HeadSettings, options: ExportOptions
-) -> export_head.ExportHead:
-    """Returns the head of a multiple-choice model.
+) -> ExportSignatures:
+    """Returns the signatures of a multiple-choice model: only `ids`.
 
     The inputs of `ids` are int32 [B, C, F]. It returns `probabilities` of the
     choices, float32 [B, C].
@@ -23,6 +26,6 @@ def create_head(
         settings: not used.
         options: not used.
     """
-    return export_head.ExportHead(
-        export_head.predict_labels(model, head_outputs.CLASSIFICATION)
+    return ExportSignatures(
+        create_label_predictor(model, output_kinds.CLASSIFICATION)
     )

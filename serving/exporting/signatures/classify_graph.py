@@ -4,7 +4,8 @@ N = number of texts, L = labels, W = windows.
 """
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from typing import Protocol
 
 import tensorflow as tf
 
@@ -13,20 +14,42 @@ from data.text.token_windows_graph import Windows, cut_windows
 from model_folders import kinds
 from model_folders.model_entries import HeadSettings, OutputMode
 from modeling.task_models import BertClassifier
-from serving import head_outputs
+from serving import output_kinds
 from serving.exporting.export_options import ExportOptions
-from serving.exporting.signatures import batches, export_head
+from serving.exporting.signatures import batches
 from serving.exporting.signatures.batches import Tensors
+from serving.exporting.signatures.export_signatures import (
+    ExportSignatures,
+    PredictFeatures,
+    Signature,
+    Signatures,
+    compute_outputs,
+    create_label_predictor,
+    find_output_labels,
+    share_graph,
+    text_inputs,
+)
 
-# Function from texts, string [N] each, to the outputs for each text.
-_PredictTexts = Callable[..., Tensors]
-_Predict = Callable[[Tensors], Tensors]
+
+class _PredictTexts(Protocol):
+    """Predicts single texts, or pairs of texts."""
+
+    def __call__(self, *texts: tf.Tensor) -> Tensors:
+        """Returns the outputs of the network for texts or pairs.
+
+        Args:
+            texts: the texts, string [N], for pairs also the second texts.
+
+        Returns:
+            {"probabilities": float32 [N, L]}, or in regression,
+            {"values": float32 [N]}.
+        """
 
 
-def create_head(
+def create_classify_signatures(
     model: BertClassifier, settings: HeadSettings, options: ExportOptions
-) -> export_head.ExportHead:
-    """Returns the head of a classifier, with signatures that accept text.
+) -> ExportSignatures:
+    """Returns the signatures of a classifier.
 
     The inputs of `classify` are `text_a` and `text_b`, string [N]. A `text_b`
     of "" means no second text. The only input of `classify_text` is `text`.
@@ -55,64 +78,67 @@ def create_head(
         options: texts longer than `max_seq_length` are cut, unless `doc_stride`
             is set.
     """
-    mode = settings.get("output_mode") or head_outputs.CLASSIFICATION
+    mode = settings.get("output_mode") or output_kinds.CLASSIFICATION
     stride = settings.get("doc_stride") or 0
     num_texts = settings.get("num_texts")
     label_list = None
-    if mode != head_outputs.REGRESSION:
-        label_list = export_head.output_labels(model, settings)
-    output_kind = head_outputs.output_kind_of(kinds.CLASSIFIER, settings)
-    predict = export_head.share_graph(
-        export_head.predict_labels(model, output_kind)
-    )
-    names = ["text_a"] if stride else ["text_a", "text_b"]
-    predict_texts: _PredictTexts = (
-        _WholeTexts(predict, options, stride=stride, mode=mode).predict_texts
-        if stride
-        else _Beginnings(predict, options).predict_texts
-    )
-    head = _Classifying(predict_texts, label_list, mode, len(names))
+    if mode != output_kinds.REGRESSION:
+        label_list = find_output_labels(model, settings)
+    output_kind = output_kinds.output_kind_of(kinds.CLASSIFIER, settings)
+    predict = share_graph(create_label_predictor(model, output_kind))
+    names = ["text_a", "text_b"]
+    predict_texts: _PredictTexts = _CutTextPredictor(predict, options)
+    if stride:
+        names = ["text_a"]
+        predict_texts = _WindowPredictor(
+            predict, options, stride=stride, mode=mode
+        )
+    classifier = _TextClassifier(predict_texts, label_list, mode, len(names))
     recorded: HeadSettings = {
         "labels": label_list,
         "output_mode": mode,
         "doc_stride": stride,
         "num_texts": num_texts,
     }
-    return export_head.ExportHead(
+    return ExportSignatures(
         predict=predict,
-        endpoints=_create_endpoints(head, names, reads_pairs=num_texts == 2),
+        text_signatures=_list_text_signatures(
+            classifier, names, reads_pairs=num_texts == 2
+        ),
         settings=recorded,
         output_kind=output_kind,
     )
 
 
-def _create_endpoints(
-    head: "_Classifying", names: Sequence[str], *, reads_pairs: bool
-) -> dict[str, export_head.Endpoint]:
-    """Returns {signature: endpoint}. The first one is the default.
+def _list_text_signatures(
+    classifier: "_TextClassifier", names: Sequence[str], *, reads_pairs: bool
+) -> Signatures:
+    """Returns both signatures that accept text. The first one is the default.
 
     `names` are those of the inputs of `classify`.
     """
-    classify = export_head.Endpoint(
-        head.classify, export_head.text_inputs(*names)
-    )
-    classify_text = export_head.Endpoint(
-        head.classify_text, export_head.text_inputs("text")
-    )
+    classify = Signature(classifier.classify, text_inputs(*names))
+    classify_text = Signature(classifier.classify_text, text_inputs("text"))
     if reads_pairs:
         return {"classify": classify, "classify_text": classify_text}
     return {"classify_text": classify_text, "classify": classify}
 
 
-class _Beginnings:
-    """Classifies texts or pairs, cut at the maximum length."""
+class _CutTextPredictor:
+    """Predicts texts or pairs from their beginnings, as a `_PredictTexts`.
 
-    def __init__(self, predict: _Predict, options: ExportOptions) -> None:
+    Each text or pair is cut at the maximum length, and becomes one input of the
+    network.
+    """
+
+    def __init__(
+        self, predict: PredictFeatures, options: ExportOptions
+    ) -> None:
         self._predict = predict
         self._packing = options.packing
         self._batch_size = options.predict_batch_size
 
-    def predict_texts(self, *texts: tf.Tensor) -> Tensors:
+    def __call__(self, *texts: tf.Tensor) -> Tensors:
         tokens = self._packing.tokenize(*texts)
         return batches.call_in_batches(
             functools.partial(self._predict_rows, tokens),
@@ -126,20 +152,23 @@ class _Beginnings:
         start: tf.Tensor,
         end: tf.Tensor,
     ) -> Tensors:
+        """Returns the outputs for texts or pairs `start` to `end` - 1."""
         return self._predict(
             batches.pack_rows(self._packing, tokens, start, end)
         )
 
 
-class _WholeTexts:
-    """Classifies texts in windows, and averages the windows' outputs.
+class _WindowPredictor:
+    """Predicts single texts as a whole, as a `_PredictTexts`.
 
-    The rules are those of data/classification/label_decoding.py.
+    The N texts become W windows, each an input of the network. The output of a
+    text is the mean over its windows, by the rules of
+    data/classification/label_decoding.py.
     """
 
     def __init__(
         self,
-        predict: _Predict,
+        predict: PredictFeatures,
         options: ExportOptions,
         stride: int,
         mode: OutputMode,
@@ -150,8 +179,10 @@ class _WholeTexts:
         self._stride = stride
         self._mode = mode
 
-    def predict_texts(self, text: tf.Tensor) -> Tensors:
-        tokens, *_ = self._packing.tokenize(text)
+    def __call__(self, *texts: tf.Tensor) -> Tensors:
+        # A model that reads windows reads no pairs.
+        (text,) = texts
+        (tokens,) = self._packing.tokenize(text)
         windows = cut_windows(
             tokens, self._packing.max_seq_length, self._stride, min_windows=1
         )
@@ -165,20 +196,27 @@ class _WholeTexts:
             values, windows.rows, tf.shape(text)[0]
         )
         if name == "logits":
-            return export_head.from_logits(pooled, self._mode)
+            return compute_outputs(pooled, self._mode)
         return {name: pooled}
 
     def _predict_rows(
         self, windows: Windows, start: tf.Tensor, end: tf.Tensor
     ) -> Tensors:
+        """Returns the outputs for windows `start` to `end` - 1."""
         packed = windows.slice(start, end).pack(
             self._packing.tokenizer, self._packing.max_seq_length
         )
         return self._predict(trim_padding(packed, 1))
 
 
-class _Classifying:
-    """Adds the labels to what `predict_texts` returns for `num_texts` texts.
+class _TextClassifier:
+    """The functions of both signatures: adds labels to predicted numbers.
+
+    Args:
+        predict_texts: computes the probabilities or values.
+        label_list: names of the L probabilities, None in regression.
+        mode: chooses which labels a text has.
+        num_texts: 2 if `classify` reads pairs, else 1.
 
     Attributes:
         classify: function of the signature `classify`.
@@ -196,7 +234,7 @@ class _Classifying:
         self._mode = mode
         self._num_texts = num_texts
         # Both signatures call the same graph.
-        self.classify = export_head.share_graph(self._classify)
+        self.classify = share_graph(self._classify)
 
     def classify_text(self, text: tf.Tensor) -> Tensors:
         empty = [tf.zeros_like(text)] * (self._num_texts - 1)
@@ -216,9 +254,9 @@ def _name_labels(
     label_list: list[str],
     mode: OutputMode,
 ) -> Tensors:
-    """Returns the outputs `label` and `labels`."""
+    """Returns the outputs `label`, [N] or [N, L], and `labels`, [N, L]."""
     labels = tf.tile([label_list], [tf.shape(probabilities)[0], 1])
-    if mode == head_outputs.MULTILABEL:
+    if mode == output_kinds.MULTILABEL:
         label = tf.where(probabilities > 0.5, labels, "")
     else:
         label = tf.gather(label_list, tf.argmax(probabilities, -1))

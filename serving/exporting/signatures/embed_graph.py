@@ -10,18 +10,24 @@ import tensorflow as tf
 from model_folders.model_entries import HeadSettings
 from modeling.bert import BertModel
 from serving.exporting.export_options import ExportOptions
-from serving.exporting.signatures import batches, export_head
+from serving.exporting.signatures import batches
 from serving.exporting.signatures.batches import Tensors
+from serving.exporting.signatures.export_signatures import (
+    ExportSignatures,
+    Signature,
+    share_graph,
+    text_inputs,
+)
 
 # If a padded output contains more values than this, at least a quarter of the
 # values must not be padding. This number of float32 values needs 256 MiB.
 _MAX_PADDING = 1 << 26
 
 
-def create_head(
+def create_embed_signatures(
     model: BertModel, settings: HeadSettings, options: ExportOptions
-) -> export_head.ExportHead:
-    """Returns the head of an encoder, whose signature `embed` accepts text.
+) -> ExportSignatures:
+    """Returns the signatures of an encoder.
 
     The input of `embed` is `text`, string [N]. It returns
 
@@ -39,12 +45,12 @@ def create_head(
         settings: not used.
         options: texts longer than `max_seq_length` are cut.
     """
-    head = _Embedding(model, options)
-    endpoint = export_head.Endpoint(head.embed, export_head.text_inputs("text"))
-    return export_head.ExportHead(head.encode, {"embed": endpoint})
+    embedder = _TextEmbedder(model, options)
+    embed = Signature(embedder.embed, text_inputs("text"))
+    return ExportSignatures(embedder.encode, {"embed": embed})
 
 
-class _Embedding:
+class _TextEmbedder:
     """Computes the vectors of texts with an encoder.
 
     Attributes:
@@ -55,7 +61,7 @@ class _Embedding:
         self._model = model
         self._options = options
         self._packing = options.packing
-        self.encode = export_head.share_graph(self._encode)
+        self.encode = share_graph(self._encode)
 
     def embed(self, text: tf.Tensor) -> Tensors:
         (tokens,) = self._packing.tokenize(text)

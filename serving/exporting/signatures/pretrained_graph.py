@@ -13,18 +13,24 @@ from data.text.ragged import with_row_splits
 from model_folders.model_entries import HeadSettings
 from modeling.task_models import BertPretrainer
 from serving.exporting.export_options import ExportOptions
-from serving.exporting.signatures import batches, export_head
+from serving.exporting.signatures import batches
 from serving.exporting.signatures.batches import Tensors
+from serving.exporting.signatures.export_signatures import (
+    ExportSignatures,
+    Signature,
+    share_graph,
+    text_inputs,
+)
 from serving.tasks.text_task import MASK
 
 # Number of WordPieces that are returned for each mask.
 _TOP_K = 10
 
 
-def create_head(
+def create_pretrained_signatures(
     model: BertPretrainer, settings: HeadSettings, options: ExportOptions
-) -> export_head.ExportHead:
-    """Returns the head of a pretrainer, with two signatures that accept text.
+) -> ExportSignatures:
+    """Returns the signatures of a pretrainer.
 
     The input of `fill_mask` is `text`, string [N], with any number of `[MASK]`.
     It returns
@@ -45,21 +51,20 @@ def create_head(
         options: without a tokenizer, the export accepts only ids. Texts longer
             than `max_seq_length` are cut.
     """
-    head = _Pretraining(model, options)
+    predictor = _PretrainedPredictor(model, options)
     if not options.tokenizer:
-        return export_head.ExportHead(head.predict_everywhere)
-    endpoints = {
-        "fill_mask": export_head.Endpoint(
-            head.fill_mask, export_head.text_inputs("text")
-        ),
-        "next_sentence": export_head.Endpoint(
-            head.next_sentence, export_head.text_inputs("text_a", "text_b")
+        return ExportSignatures(predictor.predict_everywhere)
+    text_signatures = {
+        "fill_mask": Signature(predictor.fill_mask, text_inputs("text")),
+        "next_sentence": Signature(
+            predictor.next_sentence,
+            text_inputs("text_a", "text_b"),
         ),
     }
-    return export_head.ExportHead(head.predict_everywhere, endpoints)
+    return ExportSignatures(predictor.predict_everywhere, text_signatures)
 
 
-class _Pretraining:
+class _PretrainedPredictor:
     """Predicts masked words and next sentences with a pretrainer.
 
     The options need no tokenizer if only `predict_everywhere` is called.
@@ -73,7 +78,7 @@ class _Pretraining:
         self._model = model
         self._options = options
         # All signatures call the same graph.
-        self.predict = export_head.share_graph(self._predict)
+        self.predict = share_graph(self._predict)
 
     def predict_everywhere(self, features: Tensors) -> Tensors:
         """Predicts the words at all positions, for the signature `ids`."""

@@ -12,16 +12,24 @@ from data.ner.tagging_graph import cut_texts, decode_legal, separate_words
 from data.text.token_windows_graph import Windows
 from model_folders.model_entries import HeadSettings
 from modeling.task_models import BertTokenClassifier
-from serving import head_outputs
+from serving import output_kinds
 from serving.exporting.export_options import ExportOptions
-from serving.exporting.signatures import batches, export_head
+from serving.exporting.signatures import batches
 from serving.exporting.signatures.batches import Tensors
+from serving.exporting.signatures.export_signatures import (
+    ExportSignatures,
+    Signature,
+    create_label_predictor,
+    find_output_labels,
+    share_graph,
+    text_inputs,
+)
 
 
-def create_head(
+def create_tag_signatures(
     model: BertTokenClassifier, settings: HeadSettings, options: ExportOptions
-) -> export_head.ExportHead:
-    """Returns the head of a token classifier, with signatures that accept text.
+) -> ExportSignatures:
+    """Returns the signatures of a token classifier.
 
     The input of `tag_words` is `text`, string [N], of any length, with white
     space between the words, as in CoNLL's files. It returns
@@ -45,19 +53,19 @@ def create_head(
             of each word.
         options: texts longer than `max_seq_length` are read in several windows.
     """
-    label_list = export_head.output_labels(model, settings)
+    label_list = find_output_labels(model, settings)
     only_legal = settings.get("legal_tags", True)
-    head = _Tagging(model, label_list, options, only_legal=only_legal)
-    inputs = export_head.text_inputs("text")
-    endpoints = {
-        "tag": export_head.Endpoint(head.tag, inputs),
-        "tag_words": export_head.Endpoint(head.tag_words, inputs),
+    tagger = _WordTagger(model, label_list, options, only_legal=only_legal)
+    inputs = text_inputs("text")
+    text_signatures = {
+        "tag": Signature(tagger.tag, inputs),
+        "tag_words": Signature(tagger.tag_words, inputs),
     }
     recorded: HeadSettings = {"labels": label_list, "legal_tags": only_legal}
-    return export_head.ExportHead(head.predict, endpoints, recorded)
+    return ExportSignatures(tagger.predict, text_signatures, recorded)
 
 
-class _Tagging:
+class _WordTagger:
     """Tags words with a token classifier.
 
     Attributes:
@@ -77,11 +85,11 @@ class _Tagging:
         self._only_legal = only_legal
         self._options = options
         self._tokenizer = options.packing.tokenizer
-        self.predict = export_head.share_graph(
-            export_head.predict_labels(model, head_outputs.CLASSIFICATION)
+        self.predict = share_graph(
+            create_label_predictor(model, output_kinds.CLASSIFICATION)
         )
         # Both signatures call the same graph.
-        self.tag_words = export_head.share_graph(self._tag_words)
+        self.tag_words = share_graph(self._tag_words)
 
     def tag(self, text: tf.Tensor) -> Tensors:
         return self.tag_words(separate_words(text))

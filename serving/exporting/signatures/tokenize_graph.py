@@ -7,12 +7,16 @@ WordPieces.
 import tensorflow as tf
 
 from data.text.packing_layer import PackingLayer
-from serving.exporting.signatures import batches, export_head
+from serving.exporting.signatures import batches
 from serving.exporting.signatures.batches import Tensors
+from serving.exporting.signatures.export_signatures import (
+    Signature,
+    text_inputs,
+)
 
 
-def create_endpoints(packing: PackingLayer) -> export_head.Endpoints:
-    """Returns the endpoint `tokenize`.
+def create_tokenize_signature(packing: PackingLayer) -> Signature:
+    """Returns the signature `tokenize`.
 
     Its inputs are `text_a` and `text_b`, string [N]. A `text_b` of "" means no
     second text. It returns
@@ -36,5 +40,4 @@ def create_endpoints(packing: PackingLayer) -> export_head.Endpoints:
             "num_wordpieces": tf.add_n(counts),
         }
 
-    inputs = export_head.text_inputs("text_a", "text_b")
-    return {"tokenize": export_head.Endpoint(tokenize, inputs)}
+    return Signature(tokenize, text_inputs("text_a", "text_b"))

@@ -7,9 +7,9 @@ import pytest
 
 pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
 
+from serving.http.call_queue import QueuedCall
 from serving.http.errors import HttpError
 from serving.http.request_limits import RequestLimits
-from serving.http.server_queue import QueuedCall
 from serving.serving_flags import LimitFlags
 from tests.support.tasks.score_task import PARSE_NUMBER_TASK
 

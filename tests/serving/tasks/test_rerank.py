@@ -91,7 +91,7 @@ def test_predict_ranks_without_tensorflow(exports, load):
 def test_each_passage_counts_as_a_text(exports):
     pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
     from serving.http import server
-    from serving.http.server_queue import ServedModel
+    from serving.http.served_model import ServedModel
     from serving.serving_flags import EngineFlags, LimitFlags
 
     model = ServedModel(exports["ranker"], EngineFlags())

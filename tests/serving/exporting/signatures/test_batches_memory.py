@@ -26,7 +26,7 @@ def create_encoder():
 
 
 def test_lengths_that_differ_too_much_are_refused():
-    ask, _ = tokenize_graph.create_endpoints(OPTIONS.packing)["tokenize"]
+    ask, _ = tokenize_graph.create_tokenize_signature(OPTIONS.packing)
     texts = ["a " * 80] + ["a"] * 20_000
     nothing = [""] * len(texts)
     with pytest.raises(tf.errors.InvalidArgumentError, match="differ too much"):

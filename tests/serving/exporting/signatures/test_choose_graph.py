@@ -5,7 +5,7 @@ import pytest
 from scipy import special
 
 from modeling import BertMultipleChoice
-from serving.exporting.signatures.choose_graph import create_head
+from serving.exporting.signatures.choose_graph import create_choose_signatures
 from tests.support.serving.exports import create_model, create_options
 
 INPUT_IDS = np.random.default_rng(0).integers(1, 50, (2, 4, 6)).astype("int32")
@@ -18,14 +18,14 @@ def model():
 
 
 @pytest.fixture
-def head(model):
-    """The head of its export."""
-    return create_head(model, {}, create_options())
+def signatures(model):
+    """The signatures of its export."""
+    return create_choose_signatures(model, {}, create_options())
 
 
-def test_the_probabilities_of_the_choices_are_their_softmax(model, head):
+def test_the_probabilities_of_the_choices_are_their_softmax(model, signatures):
     features = {"input_ids": INPUT_IDS}
-    outputs = head.predict(features)
+    outputs = signatures.predict(features)
     np.testing.assert_allclose(
         outputs["probabilities"],
         special.softmax(model(features), -1),
@@ -34,5 +34,5 @@ def test_the_probabilities_of_the_choices_are_their_softmax(model, head):
     )
 
 
-def test_the_head_accepts_no_text(head):
-    assert head.endpoints == {}
+def test_the_export_accepts_no_text(signatures):
+    assert signatures.text_signatures == {}

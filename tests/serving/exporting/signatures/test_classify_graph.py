@@ -8,8 +8,10 @@ import tensorflow as tf
 from scipy import special
 
 import modeling
-from serving.exporting.signatures import export_head
-from serving.exporting.signatures.classify_graph import create_head
+from serving.exporting.signatures.classify_graph import (
+    create_classify_signatures,
+)
+from serving.exporting.signatures.export_signatures import ExportSignatures
 from tests.support.serving.exports import (
     LABELS,
     TOKENIZER,
@@ -42,18 +44,18 @@ OUTPUTS = {
 
 
 class Answered(NamedTuple):
-    """A head of one mode, and what it answers.
+    """The signatures of one mode, and what it answers.
 
     Attributes:
         mode: the output mode.
-        head: the head.
+        signatures: the signatures of the export.
         outputs: the outputs of `classify_text` for WORDS.
         logits: the means of the logits that the model itself computes for the
             windows of each text, [N, labels].
     """
 
     mode: str
-    head: export_head.ExportHead
+    signatures: ExportSignatures
     outputs: dict
     logits: np.ndarray
 
@@ -82,7 +84,7 @@ def answered(request):
     mode, stride = request.param
     labels = None if mode == "regression" else LABELS
     model = create_model(modeling.BertClassifier, len(labels or "1"))
-    head = create_head(
+    signatures = create_classify_signatures(
         model,
         {"labels": labels, "output_mode": mode, "doc_stride": stride},
         create_options(max_seq_length=MAX_SEQ_LENGTH, predict_batch_size=3),
@@ -91,8 +93,10 @@ def answered(request):
         np.mean([window_logits(model, words) for words in windows], axis=0)
         for windows in WINDOWS[stride]
     ]
-    outputs = head.endpoints["classify_text"].function(tf.constant(WORDS))
-    return Answered(mode, head, outputs, np.stack(logits))
+    outputs = signatures.text_signatures["classify_text"].function(
+        tf.constant(WORDS)
+    )
+    return Answered(mode, signatures, outputs, np.stack(logits))
 
 
 def test_the_numbers_are_those_of_the_models_own_logits(answered):
@@ -102,7 +106,7 @@ def test_the_numbers_are_those_of_the_models_own_logits(answered):
 
 
 def test_both_signatures_answer_alike(answered):
-    classify = answered.head.endpoints["classify"]
+    classify = answered.signatures.text_signatures["classify"]
     # No text has a second one.
     empty = [tf.constant(["", ""])] * (len(classify.inputs) - 1)
     outputs = classify.function(tf.constant(WORDS), *empty)
@@ -135,13 +139,13 @@ def test_a_regression_has_no_labels(answered):
 
 @choose(*((mode, 0) for mode in OUTPUTS))
 def test_a_model_that_cuts_texts_reads_pairs(answered):
-    inputs = answered.head.endpoints["classify"].inputs
+    inputs = answered.signatures.text_signatures["classify"].inputs
     assert [spec.name for spec in inputs] == ["text_a", "text_b"]
 
 
 @choose(*((mode, 2) for mode in OUTPUTS))
 def test_a_model_that_reads_windows_reads_no_pairs(answered):
-    inputs = answered.head.endpoints["classify"].inputs
+    inputs = answered.signatures.text_signatures["classify"].inputs
     assert [spec.name for spec in inputs] == ["text_a"]
 
 

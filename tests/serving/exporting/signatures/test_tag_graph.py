@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 
 from modeling import BertTokenClassifier
-from serving.exporting.signatures.tag_graph import create_head
+from serving.exporting.signatures.tag_graph import create_tag_signatures
 from tests.support.serving.exports import TAGS, create_model, create_options
 
 TEXTS = ["Anna, of York\u2014often", "the sea"]
@@ -23,8 +23,8 @@ def ask(model):
 
     def ask_signature(name, **settings):
         settings = {"labels": TAGS} | settings
-        head = create_head(model, settings, create_options())
-        outputs = head.endpoints[name].function(tf.constant(TEXTS))
+        signatures = create_tag_signatures(model, settings, create_options())
+        outputs = signatures.text_signatures[name].function(tf.constant(TEXTS))
         return {name: value.numpy() for name, value in outputs.items()}
 
     return ask_signature
@@ -72,7 +72,7 @@ def test_without_legal_tags_each_word_has_its_most_probable_tag(ask):
 
 
 def test_an_export_records_the_tags_and_their_choice(model):
-    head = create_head(
+    signatures = create_tag_signatures(
         model, {"labels": TAGS, "legal_tags": False}, create_options()
     )
-    assert head.settings == {"labels": TAGS, "legal_tags": False}
+    assert signatures.settings == {"labels": TAGS, "legal_tags": False}

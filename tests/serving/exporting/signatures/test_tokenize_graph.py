@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from serving.exporting.signatures.tokenize_graph import create_endpoints
+from serving.exporting.signatures.tokenize_graph import (
+    create_tokenize_signature,
+)
 from tests.support.serving.exports import LENGTH, TOKENIZER, create_options
 
 FIRST = ["The harbor light is on.", "a boat " * 40]
@@ -14,7 +16,7 @@ SECOND = ["the sea", ""]
 @pytest.fixture(scope="module")
 def outputs():
     """{name: array} of the outputs for two pairs, of which one is cut."""
-    tokenize = create_endpoints(create_options().packing)["tokenize"]
+    tokenize = create_tokenize_signature(create_options().packing)
     results = tokenize.function(tf.constant(FIRST), tf.constant(SECOND))
     return {name: value.numpy() for name, value in results.items()}
 

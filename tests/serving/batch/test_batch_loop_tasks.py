@@ -11,7 +11,7 @@ from command_line.config_values import create_config
 from command_line.flags import Parsed
 from serving.serving_flags import TaskFlags
 from serving.tasks import TASKS_OF_CLASS
-from serving.tasks.asking import ask_model
+from serving.tasks.task_steps import ask_model
 from tests.support.checkpoints import assert_same
 from tests.support.golden import ROOT
 

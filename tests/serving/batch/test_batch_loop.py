@@ -6,7 +6,7 @@ import signal
 
 import pytest
 
-from serving.batch import answering
+from serving.batch import batch_loop
 from serving.batch.request_files import Item
 from serving.serving_flags import DEFAULT_TASK_FLAGS
 from serving.tasks.request_fields import Field
@@ -48,9 +48,9 @@ class Asked:
             for number, text in texts
         )
         model = create_model(self._run_all)
-        options = answering.RowOptions(**row_options)
+        options = batch_loop.RowOptions(**row_options)
         return [
-            *answering.answer_items(
+            *batch_loop.answer_items(
                 model, self._task, DEFAULT_TASK_FLAGS, items, options
             )
         ]
@@ -63,7 +63,7 @@ TEXTS = [*enumerate("x" * (1 + number * 37 % 100) for number in range(250))]
 @pytest.fixture
 def hundred_rows(monkeypatch):
     """Sorts only a hundred rows at a time."""
-    monkeypatch.setattr(answering, "_BUFFER_ROWS", 100)
+    monkeypatch.setattr(batch_loop, "_BUFFER_ROWS", 100)
 
 
 @pytest.mark.usefixtures("hundred_rows")
@@ -93,7 +93,7 @@ def test_rows_of_a_pipe_are_answered_as_they_come():
 
 
 def test_long_texts_do_not_fill_the_memory(monkeypatch):
-    monkeypatch.setattr(answering, "_BUFFER_CHARACTERS", 1000)
+    monkeypatch.setattr(batch_loop, "_BUFFER_CHARACTERS", 1000)
     texts = [*enumerate(["x" * 600] * 5)]
     result = Asked().answer(texts, sorts=True)
     assert [len(rows) for rows in result] == [2, 2, 1]
@@ -111,7 +111,7 @@ def test_an_answer_that_is_not_finite_is_an_error_of_its_line():
         return [{key: [] for key in inputs}]
 
     model = create_model(run_all)
-    (rows,) = answering.answer_items(
+    (rows,) = batch_loop.answer_items(
         model, PARSE_NUMBER_TASK, DEFAULT_TASK_FLAGS, iter(batch)
     )
     written = [row.cells for row in rows]
@@ -133,7 +133,7 @@ def test_a_column_that_is_nested_too_deeply_is_an_error_of_its_row():
         for number, row in enumerate(rows, start=1)
     )
     model = create_model(lambda inputs, *_: [{number: [] for number in inputs}])
-    (rows,) = answering.answer_items(
+    (rows,) = batch_loop.answer_items(
         model, PARSE_NUMBER_TASK, DEFAULT_TASK_FLAGS, items
     )
     first, second = (row.cells for row in rows)

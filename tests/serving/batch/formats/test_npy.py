@@ -7,8 +7,8 @@ import sys
 import numpy as np
 import pytest
 
-from serving.batch.answers.answer_rows import AnswerRow, Status
-from serving.batch.answers.npy import write_npy
+from serving.batch.formats.answer_rows import AnswerRow, Status
+from serving.batch.formats.npy import write_npy
 from tests.support import fresh_process
 
 FAILED = AnswerRow({"line": 1, "error": "x"}, Status.FAILED)
@@ -59,7 +59,7 @@ def test_answers_without_numbers_ask_for_a_field():
 
 _WRITE_ARRAY = """
 import sys
-from serving.batch.answers import answer_rows, answer_writer, npy
+from serving.batch.formats import answer_rows, answer_writer, npy
 
 def read(key):
     for line in open("/proc/self/status"):

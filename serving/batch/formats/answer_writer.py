@@ -11,10 +11,10 @@ from absl import logging
 
 from files.atomic import atomic_open
 from files.paths import StrPath, named_errors
-from serving.batch.answers.answer_rows import AnswerRow, Schema, Status
-from serving.batch.answers.csv_table import write_csv
-from serving.batch.answers.jsonl import write_jsonl
-from serving.batch.answers.npy import write_npy
+from serving.batch.formats.answer_rows import AnswerRow, Schema, Status
+from serving.batch.formats.csv_table import write_csv
+from serving.batch.formats.jsonl import write_jsonl
+from serving.batch.formats.npy import write_npy
 
 # Format of answers. It is also the extension of the output file's name.
 AnswerFormat: TypeAlias = Literal["jsonl", "csv", "npy"]
@@ -105,7 +105,7 @@ def write_answers(
             name only when it is complete. None is standard output. Standard
             output, pipes and devices get JSON lines batch by batch.
         answer_format: format of the output.
-        batches: the rows that `answering.answer_items` yields.
+        batches: the rows that `batch_loop.answer_items` yields.
         complete: function that is called before the file gets its name.
         schema: columns and fields of the answers. None = the answers tell.
 

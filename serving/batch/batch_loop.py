@@ -1,4 +1,4 @@
-"""Answers the requests of files and pipes: each becomes a row to write.
+"""The loop of predict.py: requests to batches, replies to rows to write.
 
 The rows of a file are answered in batches of texts of similar length, because
 the network computes the padding of the shorter ones. Their order stays.
@@ -12,17 +12,17 @@ from absl import logging
 from command_line import signals
 from command_line.progress import Progress
 from data.tables import tables
-from serving.batch.answers.answer_rows import AnswerRow, Status
-from serving.batch.answers.answer_writer import (
+from serving.batch.formats.answer_rows import AnswerRow, Status
+from serving.batch.formats.answer_writer import (
     AnswerCounts,
     AnswerFormat,
     write_answers,
 )
-from serving.batch.answers.jsonl import is_writable
+from serving.batch.formats.jsonl import is_writable
 from serving.batch.request_files import NO_CELLS, Item
 from serving.prepared_model import PreparedModel
 from serving.serving_flags import TaskFlags
-from serving.tasks.asking import Failure, ask_model
+from serving.tasks.task_steps import Failure, ask_model
 from serving.tasks.text_task import AnyTextTask, Reply
 
 # Maximum number of errors that are logged. The output contains all errors.
@@ -41,16 +41,17 @@ class RowOptions:
         sorts: whether to read thousands of requests at once, and to sort them
             by length. False answers each batch as soon as it is read.
         output_fields: names of the fields of a reply to keep, () for all.
-        knows_fields: whether the model is known to return these fields.
+        has_checked_fields: whether it was checked that replies have these
+            fields. Otherwise, the loop checks the first reply.
         keeps_columns: whether to keep the columns of the input.
-        taken_names: names of columns that any row of the input has, as far as
-            they are known. They rename a field of a reply in all rows.
+        taken_names: names of columns of the input, if all rows were read
+            before. They rename a field of a reply in all rows.
     """
 
     batch_size: int = 32
     sorts: bool = False
     output_fields: Sequence[str] = ()
-    knows_fields: bool = False
+    has_checked_fields: bool = False
     keeps_columns: bool = True
     taken_names: Collection[str] = ()
 
@@ -114,7 +115,7 @@ def answer_items(
     counter = counter or RowCounter()
     if row_options.keeps_columns:
         items = map(_with_column_error, items)
-    is_checked = row_options.knows_fields
+    is_checked = row_options.has_checked_fields
     for buffer in _fill_buffers(items, row_options):
         replies: dict[int, Reply | Failure] = {}
         for indices in _form_batches(task, buffer, row_options):

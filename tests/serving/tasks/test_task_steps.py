@@ -3,8 +3,8 @@
 import pytest
 
 from serving.tasks import text_task
-from serving.tasks.asking import ask_model
 from serving.tasks.request_fields import Field
+from serving.tasks.task_steps import ask_model
 from tests.support.tasks.score_task import PARSE_NUMBER_TASK, create_model
 
 

@@ -1,26 +1,23 @@
-"""Computes the requests to a model of the server, in batches.
+"""Queues the calls to a model of the server, and forms batches of them.
 
-Each model has a queue and a thread. While the model computes a batch, the next
-batch forms in the queue. A request that needs more time than a batch is
-computed in turns, so that the others need not wait for its end.
+While the model computes a batch, the next batch forms in the queue. A call that
+needs more time than a batch is computed in turns, so that the others need not
+wait for its end. served_model.py computes the batches.
 """
 
 import asyncio
 import collections
 import functools
 import json
-import os
 import time
 from collections.abc import Iterator, Sequence
-from concurrent import futures
 
 from serving.http.errors import to_http_error
 from serving.prepared_model import PreparedModel
-from serving.serving_flags import EngineFlags, TaskFlags
-from serving.tasks.asking import Failure, ask_in_steps
+from serving.serving_flags import TaskFlags
 from serving.tasks.request_lists import describe_place
+from serving.tasks.task_steps import Failure, ask_in_steps
 from serving.tasks.text_task import AnyTextTask, Reply
-from serving.text_model import TextModel
 
 # A batch contains the requests that wait, up to these numbers of texts and of
 # bytes, of which the network computes about a thousand WordPieces at a time.
@@ -92,7 +89,7 @@ class QueuedCall:
             self.future.set_exception(to_http_error(error, where))
 
 
-class _Batch:
+class Batch:
     """Calls of one task that are computed together, in turns.
 
     After the last turn, call `finish`. If a turn or `finish` raises an error,
@@ -152,7 +149,7 @@ class _Batch:
             call.fail(error)
 
 
-class _CallQueue:
+class CallQueue:
     """The calls that a model has not computed yet, and whose turn it is.
 
     Short calls form batches. A batch and the long calls take turns.
@@ -161,26 +158,26 @@ class _CallQueue:
     def __init__(self) -> None:
         self._short: list[QueuedCall] = []
         # Each contains one call.
-        self._long: collections.deque[_Batch] = collections.deque()
+        self._long: collections.deque[Batch] = collections.deque()
         # A batch of short calls that needs another turn.
-        self._batch: _Batch | None = None
+        self._batch: Batch | None = None
         self._is_turn_of_long = True
 
     def add(self, call: QueuedCall) -> None:
         """Queues a call."""
         if call.is_long:
-            self._long.append(_Batch([call]))
+            self._long.append(Batch([call]))
         else:
             self._short.append(call)
 
-    def put_back(self, batch: _Batch) -> None:
+    def put_back(self, batch: Batch) -> None:
         """Queues a batch that needs another turn."""
         if batch.is_long:
             self._long.append(batch)
         else:
             self._batch = batch
 
-    def take_next(self) -> _Batch | None:
+    def take_next(self) -> Batch | None:
         """Takes the batch whose turn it is. Returns None if no call is left."""
         self._drop_calls()
         has_short = bool(self._batch or self._short)
@@ -199,7 +196,7 @@ class _CallQueue:
         if self._batch and not self._batch.is_awaited:
             self._batch = None
 
-    def _form_batch(self) -> _Batch:
+    def _form_batch(self) -> Batch:
         """Takes the short calls of one task that fit into a batch, in order."""
         chosen: list[QueuedCall] = []
         waiting: list[QueuedCall] = []
@@ -217,102 +214,7 @@ class _CallQueue:
             else:
                 waiting.append(call)
         self._short = waiting
-        return _Batch(chosen)
-
-
-class ServedModel:
-    """A model with a queue of calls and a thread that computes them.
-
-    Args:
-        path: folder of an export.
-        engine_flags: runtime of the model.
-        model: the model, if it is not to be loaded from `path`.
-        turn_s: seconds after which another batch has its turn. A turn ends with
-            a step of `ask_in_steps`, which may take longer.
-
-    Attributes:
-        tasks: {name: TextTask} of the model, {} until it is loaded.
-        about: description of the model, for `GET /api/models`.
-        version: number of the export, "1" if its folder has no number.
-    """
-
-    def __init__(
-        self,
-        path: str,
-        engine_flags: EngineFlags,
-        model: TextModel | None = None,
-        turn_s: float = 0.05,
-    ) -> None:
-        self._path = path
-        name = os.path.basename(os.path.normpath(path))
-        self.version = name if name.isdecimal() else "1"
-        self._engine_flags = engine_flags
-        self._model = model
-        self._turn_s = turn_s
-        self.tasks: dict[str, AnyTextTask] = {}
-        self.about: dict[str, object] = {}
-        self._queue = _CallQueue()
-        self._worker: asyncio.Task[None] | None = None
-        self._thread = futures.ThreadPoolExecutor(1)
-
-    @property
-    def text_model(self) -> TextModel:
-        """The model, once it is loaded."""
-        assert self._model, "`load` was not called"
-        return self._model
-
-    def load(self) -> None:
-        """Loads and warms up the model. Raises the errors of `serving.load`."""
-        flags = self._engine_flags
-        model = self._model or TextModel(
-            self._path, flags.num_threads, flags.engine
-        )
-        # Raises an error for a model that accepts no text.
-        model.task()
-        model.warm_up()
-        self._model = model
-        self.tasks = {name: model.task(name) for name in model.tasks}
-        self.about = {
-            "tasks": model.tasks,
-            "fields": {
-                name: task.field_names for name, task in self.tasks.items()
-            },
-            "num_texts": model.settings.get("num_texts"),
-            "engine": model.engine.name,
-        }
-
-    def submit(self, call: QueuedCall) -> asyncio.Future[list[bytes]]:
-        """Queues requests, which `task.texts` has checked. Returns `future`."""
-        self._queue.add(call)
-        if self._worker is None:
-            self._worker = asyncio.create_task(self._work())
-        return call.future
-
-    async def _work(self) -> None:
-        """Computes the batches of the queue, until no call is left."""
-        try:
-            while batch := self._queue.take_next():
-                await self._take_turn(batch)
-        finally:
-            # However this worker ended, the next call starts another worker.
-            self._worker = None
-
-    async def _take_turn(self, batch: _Batch) -> None:
-        """Computes a batch for a turn, and queues what is left of it.
-
-        Raises no error: the calls of the batch get it.
-        """
-        loop = asyncio.get_running_loop()
-        try:
-            await loop.run_in_executor(
-                self._thread, batch.run, self.text_model.prepared, self._turn_s
-            )
-            if batch.is_computed:
-                batch.finish()
-            else:
-                self._queue.put_back(batch)
-        except Exception as error:
-            batch.fail(error)
+        return Batch(chosen)
 
 
 def _to_json(reply: Reply | Failure) -> bytes | Failure:

@@ -12,7 +12,7 @@ from typing import IO
 import numpy as np
 
 from data.arrays import FloatArray
-from serving.batch.answers.answer_rows import AnswerRow, Schema, Status
+from serving.batch.formats.answer_rows import AnswerRow, Schema, Status
 
 # Numeric fields of answers. If answers have several fields, an npy file stores
 # the first of these that the first answer contains.
@@ -82,7 +82,7 @@ class _ArrayWriter:
         Raises a ValueError if its shape differs from that of earlier rows.
         """
         if not self._name and row.cells and row.status != Status.FAILED:
-            self._name = find_number(row.cells)
+            self._name = find_numeric_field(row.cells)
         array = to_numbers(row.cells.get(self._name))
         if array is not None and self._shape is None:
             self._set_shape(array.shape)
@@ -131,7 +131,7 @@ def to_numbers(value: object) -> FloatArray | None:
     return None if value is None else np.array(value, "<f4")
 
 
-def find_number(row: Mapping[str, object]) -> str:
+def find_numeric_field(row: Mapping[str, object]) -> str:
     """Returns the name of the field of an answer that an array stores.
 
     Raises:

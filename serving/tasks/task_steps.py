@@ -1,4 +1,4 @@
-"""Asks a model by a task: several requests at once, also after a failure.
+"""The steps of a task: asks a model several requests at once.
 
     replies = ask_model(model.prepared, task, [{"text": "The boat left."}])
 
@@ -95,20 +95,21 @@ def ask_in_steps(
         after each step, the replies that it computed. A step encodes a
         request or runs a batch.
     """
-    return _Asking(model, task, task_flags).answer(requests)
+    return _TaskSteps(model, task, task_flags).ask(requests)
 
 
 @dataclasses.dataclass(frozen=True)
-class _Asking(Generic[ContextT]):
-    """A model, and the task and the flags by which it answers requests."""
+class _TaskSteps(Generic[ContextT]):
+    """Encodes requests, runs the network, and decodes its outputs.
+
+    It holds the model, and the task and the flags by which it is asked.
+    """
 
     model: PreparedModel
     task: TextTask[ContextT, Any]
     task_flags: TaskFlags
 
-    def answer(
-        self, requests: Sequence[object]
-    ) -> Iterator[list[IndexedReply]]:
+    def ask(self, requests: Sequence[object]) -> Iterator[list[IndexedReply]]:
         """Yields the replies that each step computed."""
         encoded: dict[int, Encoded[ContextT]] = {}
         for index, request in enumerate(requests):
@@ -118,7 +119,7 @@ class _Asking(Generic[ContextT]):
                 yield []
             else:
                 yield [IndexedReply(index, result)]
-        yield from self._answer_encoded(encoded)
+        yield from self._ask_encoded(encoded)
 
     def _encode_request(
         self, request: object
@@ -132,7 +133,7 @@ class _Asking(Generic[ContextT]):
             return Failure(error)
         return {}
 
-    def _answer_encoded(
+    def _ask_encoded(
         self, encoded: Mapping[int, Encoded[ContextT]]
     ) -> Iterator[list[IndexedReply]]:
         """Yields the replies to requests after each batch.
@@ -158,7 +159,7 @@ class _Asking(Generic[ContextT]):
                 error,
             )
             for index, request in unanswered.items():
-                yield from self._answer_encoded({index: request})
+                yield from self._ask_encoded({index: request})
 
     def _run_batches(
         self, encoded: Mapping[int, Encoded[ContextT]]

@@ -1,4 +1,4 @@
-"""Names the outputs of exported heads, and turns them back into logits.
+"""Names what exports compute from logits, and turns it back into logits.
 
 The signature `ids` of each kind of model returns
 
@@ -10,8 +10,9 @@ The signature `ids` of each kind of model returns
     multiple choice       `probabilities` of the choices
     span labeler          `start_logits` and `end_logits`
 
-A model that is not exported returns logits. Its task computes scores from them,
-and can score an export too if the outputs of the export become logits again.
+A model that is not exported returns logits. Its training task computes scores
+from them, and can score an export too if the outputs of the export become
+logits again.
 This module imports no TensorFlow.
 """
 
@@ -24,7 +25,7 @@ from model_folders.kinds import ModelClass
 from model_folders.model_entries import HeadSettings
 from serving.engines import OutputArrays
 
-# What the head of an export computes from its logits.
+# What the signature `ids` of an export computes from the logits.
 OutputKind: TypeAlias = Literal[
     "logits", "classification", "multilabel", "regression"
 ]
@@ -37,7 +38,7 @@ REGRESSION: Final = "regression"
 def output_kind_of(
     model_class: ModelClass, settings: HeadSettings
 ) -> OutputKind:
-    """Returns what an exported head computes from its logits.
+    """Returns what the export of a model computes from the logits.
 
     Args:
         model_class: class of the model.
@@ -57,8 +58,8 @@ def output_kind_of(
     return output_kind
 
 
-def name_of(output_kind: OutputKind) -> str:
-    """Returns the name of the output of a head that computes `output_kind`."""
+def output_name_of(output_kind: OutputKind) -> str:
+    """Returns the name of the output that contains an `output_kind`."""
     names = {LOGITS: "logits", REGRESSION: "values"}
     return names.get(output_kind, "probabilities")
 

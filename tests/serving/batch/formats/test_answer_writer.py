@@ -7,8 +7,8 @@ import sys
 import numpy as np
 import pytest
 
-from serving.batch.answers import answer_writer
-from serving.batch.answers.answer_rows import AnswerRow
+from serving.batch.formats import answer_writer
+from serving.batch.formats.answer_rows import AnswerRow
 from tests.support.golden import ROOT
 
 
@@ -16,7 +16,7 @@ from tests.support.golden import ROOT
 def test_an_array_goes_to_standard_output(tmp_path, mode):
     """Also behind what a shell's >> keeps."""
     code = (
-        "from serving.batch.answers import answer_rows, answer_writer;"
+        "from serving.batch.formats import answer_rows, answer_writer;"
         "answers = [{'value': 1.5}, {}, {'value': 2}];"
         "rows = [answer_rows.AnswerRow(answer) for answer in answers];"
         "answer_writer.write_answers(None, 'npy', [rows])"

@@ -1,4 +1,4 @@
-"""Defines the parts that the signatures of all tasks use.
+"""Defines a signature, and the parts that the signatures of all tasks use.
 
 N = number of texts or pairs of texts, F = length of an input of the network in
 WordPieces, with padding, B = number of inputs that the network runs on at a
@@ -7,7 +7,7 @@ time.
 
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple, TypeVar, TypeVarTuple
+from typing import NamedTuple, TypeAlias, TypeVar, TypeVarTuple
 
 import tensorflow as tf
 
@@ -18,16 +18,20 @@ from modeling import overriding
 from modeling.base_model import FeaturesModel
 from modeling.base_task_model import TaskModel
 from modeling.task_models import BertClassifier
-from serving import engines, head_outputs
+from serving import engines, output_kinds
 from serving.exporting.signatures import batches
 from serving.exporting.signatures.batches import Tensors
 
 T = TypeVar("T")
 InputsT = TypeVarTuple("InputsT")
 
+# Function from the features of a batch, int32 [B, F] each, to outputs of the
+# network. Multiple choice has features [B, C, F] of C choices.
+PredictFeatures: TypeAlias = Callable[[Tensors], Tensors]
 
-class Endpoint(NamedTuple):
-    """A signature of an export.
+
+class Signature(NamedTuple):
+    """A signature of an export: a function that a SavedModel contains.
 
     Attributes:
         function: function from tensors to {name of an output: tensor}.
@@ -38,27 +42,26 @@ class Endpoint(NamedTuple):
     inputs: Sequence[tf.TensorSpec]
 
 
-Endpoints = dict[str, Endpoint]
+# {name of a signature: Signature}
+Signatures: TypeAlias = dict[str, Signature]
 
 
 @dataclasses.dataclass(frozen=True)
-class ExportHead:
-    """The functions and settings that the export of a model contains.
+class ExportSignatures:
+    """The signatures of the export of a model, and the settings they follow.
 
     Attributes:
-        predict: function from the features of a batch to the outputs of the
-            signature `ids`.
-        endpoints: the signatures that accept text, the main one first. {} if
-            the export accepts only ids.
+        predict: function of the signature `ids`, which all formats contain.
+        text_signatures: the signatures that accept text, the main one first. {}
+            if the export accepts only ids.
         settings: settings of the head, to record in the export's model.json.
-        output_kind: what the head computes from its logits (see
-            head_outputs.py).
+        output_kind: what `ids` computes from the logits (see output_kinds.py).
     """
 
-    predict: Callable[[Tensors], Tensors]
-    endpoints: Endpoints = dataclasses.field(default_factory=dict)
+    predict: PredictFeatures
+    text_signatures: Signatures = dataclasses.field(default_factory=dict)
     settings: HeadSettings = dataclasses.field(default_factory=HeadSettings)
-    output_kind: head_outputs.OutputKind = head_outputs.CLASSIFICATION
+    output_kind: output_kinds.OutputKind = output_kinds.CLASSIFICATION
 
 
 def text_inputs(*names: str) -> list[tf.TensorSpec]:
@@ -66,18 +69,18 @@ def text_inputs(*names: str) -> list[tf.TensorSpec]:
     return [tf.TensorSpec([None], tf.string, name=name) for name in names]
 
 
-def create_ids_endpoint(
-    function: Callable[[Tensors], Tensors], model: FeaturesModel
-) -> Endpoint:
-    """Creates the endpoint `ids`, which accepts WordPiece ids.
+def create_ids_signature(
+    predict: PredictFeatures, model: FeaturesModel
+) -> Signature:
+    """Creates the signature `ids`, which accepts WordPiece ids.
 
     Its inputs are `input_ids`, `input_mask` and `segment_ids`, as in Google's
     BERT, int32 [B, F], or [B, C, F] for C choices. In a SavedModel, the
-    endpoint fails on ids outside the model's range. In LiteRT, it does not
+    signature fails on ids outside the model's range. In LiteRT, it does not
     check ids, and invalid ids read arbitrary embeddings.
 
     Args:
-        function: function from a dict of the inputs to a dict of outputs.
+        predict: function that computes the outputs.
         model: a BertModel, or a model from modeling.task_models.
     """
     sizes = {
@@ -93,7 +96,7 @@ def create_ids_endpoint(
         features = dict(zip(sizes, values, strict=True))
         checks = [] if overriding.is_plain() else _assert_sizes(features, sizes)
         with tf.control_dependencies(checks):
-            return function(
+            return predict(
                 {name: tf.identity(value) for name, value in features.items()}
             )
 
@@ -101,7 +104,7 @@ def create_ids_endpoint(
         tf.TensorSpec([None] * model.feature_ranks[name], tf.int32, name=name)
         for name in engines.ONNX_NAME_OF_INPUT
     ]
-    return Endpoint(serve, inputs)
+    return Signature(serve, inputs)
 
 
 def _assert_sizes(
@@ -143,7 +146,9 @@ def share_graph(function: Callable[[*InputsT], T]) -> Callable[[*InputsT], T]:
     return call
 
 
-def output_labels(model: BertClassifier, settings: HeadSettings) -> list[str]:
+def find_output_labels(
+    model: BertClassifier, settings: HeadSettings
+) -> list[str]:
     """Returns the names of a model's outputs: `labels` in the settings.
 
     If the settings name none, returns LABEL_0, LABEL_1 and so on.
@@ -158,30 +163,37 @@ def output_labels(model: BertClassifier, settings: HeadSettings) -> list[str]:
     return labels
 
 
-def predict_labels(
-    model: TaskModel, output_kind: head_outputs.OutputKind
-) -> Callable[[Tensors], Tensors]:
-    """Returns the function of the signature `ids` for a head of labels.
+def create_label_predictor(
+    model: TaskModel, output_kind: output_kinds.OutputKind
+) -> PredictFeatures:
+    """Returns the function of the signature `ids` of a model with labels.
 
-    `output_kind` is what the head computes from its logits (see
-    head_outputs.py).
+    `output_kind` is what it computes from the logits (see output_kinds.py).
     """
 
     def predict(features: Tensors) -> Tensors:
         logits = tf.cast(model(features, training=False), tf.float32)
-        return from_logits(logits, output_kind)
+        return compute_outputs(logits, output_kind)
 
     return predict
 
 
-def from_logits(
-    logits: tf.Tensor, output_kind: head_outputs.OutputKind
+def compute_outputs(
+    logits: tf.Tensor, output_kind: output_kinds.OutputKind
 ) -> Tensors:
-    """Returns the outputs of a head of labels (see head_outputs.py)."""
-    if output_kind == head_outputs.LOGITS:
+    """Computes the outputs of `ids` from logits (see output_kinds.py).
+
+    Args:
+        logits: float32 [B, L] for L labels, [B, C] or [B, F, L].
+        output_kind: what to compute.
+
+    Returns:
+        `logits` or `probabilities`, float32, as `logits`, or `values`, [B].
+    """
+    if output_kind == output_kinds.LOGITS:
         return {"logits": logits}
-    if output_kind == head_outputs.REGRESSION:
+    if output_kind == output_kinds.REGRESSION:
         return {"values": logits[:, 0]}
-    if output_kind == head_outputs.MULTILABEL:
+    if output_kind == output_kinds.MULTILABEL:
         return {"probabilities": tf.sigmoid(logits)}
     return {"probabilities": tf.nn.softmax(logits)}

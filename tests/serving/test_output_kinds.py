@@ -6,8 +6,8 @@ import tensorflow as tf
 
 from data.classification.label_decoding import to_probabilities
 from model_folders import kinds
-from serving import head_outputs
-from serving.exporting.signatures import export_head
+from serving import output_kinds
+from serving.exporting.signatures.export_signatures import compute_outputs
 
 LOGITS = np.array([[0.0, -3.0, 2.5], [40.0, -40.0, 1e-6]], np.float32)
 
@@ -17,10 +17,10 @@ LOGITS = np.array([[0.0, -3.0, 2.5], [40.0, -40.0, 1e-6]], np.float32)
 def test_a_classifier_scores_as_before_its_export(mode, stride):
     logits = LOGITS[:, :1] if mode == "regression" else LOGITS
     settings = {"output_mode": mode, "doc_stride": stride}
-    output_kind = head_outputs.output_kind_of(kinds.CLASSIFIER, settings)
-    computed = export_head.from_logits(tf.constant(logits), output_kind)
+    output_kind = output_kinds.output_kind_of(kinds.CLASSIFIER, settings)
+    computed = compute_outputs(tf.constant(logits), output_kind)
     outputs = {name: value.numpy() for name, value in computed.items()}
-    result = head_outputs.to_logits(kinds.CLASSIFIER, settings, outputs)
+    result = output_kinds.to_logits(kinds.CLASSIFIER, settings, outputs)
     assert np.isfinite(result).all()
     np.testing.assert_allclose(
         to_probabilities(result, mode),
@@ -34,7 +34,7 @@ def test_a_label_of_probability_one_half_is_not_predicted():
     # As in LabelDecoder: only above 0.5.
     half = np.float32(0.5)
     values = np.array([half, np.nextafter(half, 1), np.nextafter(half, 0)])
-    result = head_outputs.to_logits(
+    result = output_kinds.to_logits(
         kinds.CLASSIFIER,
         {"output_mode": "multilabel"},
         {"probabilities": values.astype(np.float32)[None]},
@@ -45,15 +45,15 @@ def test_a_label_of_probability_one_half_is_not_predicted():
 
 def test_a_span_labeler_exports_its_logits():
     outputs = {"start_logits": LOGITS, "end_logits": -LOGITS}
-    assert head_outputs.to_logits(kinds.SPAN_LABELER, {}, outputs) is outputs
+    assert output_kinds.to_logits(kinds.SPAN_LABELER, {}, outputs) is outputs
 
 
 @pytest.mark.parametrize(
     "kind", [kinds.TOKEN_CLASSIFIER, kinds.MULTIPLE_CHOICE]
 )
 def test_tags_and_choices_keep_their_order(kind):
-    assert head_outputs.output_kind_of(kind, {}) == head_outputs.CLASSIFICATION
+    assert output_kinds.output_kind_of(kind, {}) == output_kinds.CLASSIFICATION
     probabilities = tf.nn.softmax(LOGITS[None]).numpy()
     outputs = {"probabilities": probabilities}
-    result = head_outputs.to_logits(kind, {}, outputs)
+    result = output_kinds.to_logits(kind, {}, outputs)
     np.testing.assert_array_equal(result.argmax(-1), LOGITS[None].argmax(-1))

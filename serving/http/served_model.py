@@ -1,0 +1,105 @@
+"""Computes the calls to a model of the server, in a thread."""
+
+import asyncio
+import os
+from concurrent import futures
+
+from serving.http.call_queue import Batch, CallQueue, QueuedCall
+from serving.serving_flags import EngineFlags
+from serving.tasks.text_task import AnyTextTask
+from serving.text_model import TextModel
+
+
+class ServedModel:
+    """A model with a queue of calls and a thread that computes them.
+
+    Args:
+        path: folder of an export.
+        engine_flags: runtime of the model.
+        model: the model, if it is not to be loaded from `path`.
+        turn_s: seconds after which another batch has its turn. A turn ends with
+            a step of `ask_in_steps`, which may take longer.
+
+    Attributes:
+        tasks: {name: TextTask} of the model, {} until it is loaded.
+        about: description of the model, for `GET /api/models`.
+        version: number of the export, "1" if its folder has no number.
+    """
+
+    def __init__(
+        self,
+        path: str,
+        engine_flags: EngineFlags,
+        model: TextModel | None = None,
+        turn_s: float = 0.05,
+    ) -> None:
+        self._path = path
+        name = os.path.basename(os.path.normpath(path))
+        self.version = name if name.isdecimal() else "1"
+        self._engine_flags = engine_flags
+        self._model = model
+        self._turn_s = turn_s
+        self.tasks: dict[str, AnyTextTask] = {}
+        self.about: dict[str, object] = {}
+        self._queue = CallQueue()
+        self._worker: asyncio.Task[None] | None = None
+        self._thread = futures.ThreadPoolExecutor(1)
+
+    @property
+    def text_model(self) -> TextModel:
+        """The model, once it is loaded."""
+        assert self._model, "`load` was not called"
+        return self._model
+
+    def load(self) -> None:
+        """Loads and warms up the model. Raises the errors of `serving.load`."""
+        flags = self._engine_flags
+        model = self._model or TextModel(
+            self._path, flags.num_threads, flags.engine
+        )
+        # Raises an error for a model that accepts no text.
+        model.task()
+        model.warm_up()
+        self._model = model
+        self.tasks = {name: model.task(name) for name in model.tasks}
+        self.about = {
+            "tasks": model.tasks,
+            "fields": {
+                name: task.field_names for name, task in self.tasks.items()
+            },
+            "num_texts": model.settings.get("num_texts"),
+            "engine": model.engine.name,
+        }
+
+    def submit(self, call: QueuedCall) -> asyncio.Future[list[bytes]]:
+        """Queues requests, which `task.texts` has checked. Returns `future`."""
+        self._queue.add(call)
+        if self._worker is None:
+            self._worker = asyncio.create_task(self._work())
+        return call.future
+
+    async def _work(self) -> None:
+        """Computes the batches of the queue, until no call is left."""
+        try:
+            while batch := self._queue.take_next():
+                await self._take_turn(batch)
+        finally:
+            # However this worker ended, the next call starts another worker.
+            self._worker = None
+
+    async def _take_turn(self, batch: Batch) -> None:
+        """Computes a batch for a turn, and queues what is left of it.
+
+        Raises no error: the calls of the batch get it.
+        """
+        loop = asyncio.get_running_loop()
+        try:
+            await loop.run_in_executor(
+                self._thread, batch.run, self.text_model.prepared, self._turn_s
+            )
+            if batch.is_computed:
+                batch.finish()
+            else:
+                self._queue.put_back(batch)
+        except Exception as error:
+            batch.fail(error)

@@ -1,0 +1,139 @@
+"""Models of serve.py that return each text, and note when they compute it.
+
+For example:
+
+    engine = EchoEngine()
+    model = load_echo(engine)
+    (reply,) = await submit(model, TASK, "a")
+    assert engine.computed == ["a"]
+"""
+
+import asyncio
+from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType, SimpleNamespace
+from typing import Any, cast
+
+from serving.engines import EngineError, Input, OutputArrays
+from serving.http.call_queue import QueuedCall
+from serving.http.served_model import ServedModel
+from serving.prepared_model import PreparedModel
+from serving.serving_flags import EngineFlags, TaskFlags
+from serving.tasks.request_fields import CheckedRequest, Field
+from serving.tasks.text_task import AnyTextTask, Encoded, Reply, TextTask
+from serving.text_model import TextModel
+
+
+class UnprintableError(ValueError):
+    """An error that cannot be told to the client."""
+
+    def __str__(self) -> str:
+        """Raises another error."""
+        raise RuntimeError("no message")
+
+
+def _encode(model: PreparedModel, request: CheckedRequest) -> Encoded[str]:
+    text = request["text"]
+    # The engine below reads texts in the place of ids.
+    return Encoded([Input(cast(list[int], [text]), 1)], text)
+
+
+def _decode(
+    model: PreparedModel,
+    text: str,
+    outputs: list[OutputArrays],
+    task_flags: TaskFlags,
+) -> Reply:
+    """Returns what the engine computed, except for two texts."""
+    if text == "bad":
+        raise ValueError("bad")
+    if text == "unprintable":
+        raise UnprintableError
+    (computed,) = outputs
+    return {"text": computed["text"]}
+
+
+TASK = TextTask("task", _encode, _decode, [Field("text")])
+OTHER_TASK = TextTask("other", _encode, _decode, [Field("text")])
+
+
+class EchoEngine:
+    """Computes a text in each step, and notes what it computes.
+
+    It fails on a batch with the text "broken", and has a bug for "bug".
+
+    Args:
+        wait: function that returns when a batch may run.
+        answer_to: function from a text to what is computed, by default the
+            text itself.
+
+    Attributes:
+        batches: the texts of each batch.
+        computed: all texts, in the order in which they were computed.
+    """
+
+    name = "echo"
+
+    def __init__(
+        self,
+        wait: Callable[[], object] = lambda: None,
+        answer_to: Callable[[str], object] = str,
+    ) -> None:
+        self._wait = wait
+        self._answer_to = answer_to
+        self.batches: list[list[str]] = []
+        self.computed: list[str] = []
+
+    def run_all(
+        self, inputs: Mapping[int, list[Any]], *_: object
+    ) -> Iterator[dict[int, list[dict[str, object]]]]:
+        """Yields {key of a request: its output} of one request in each step."""
+        self._wait()
+        texts = {key: text.ids[0] for key, (text,) in inputs.items()}
+        self.batches.append([*texts.values()])
+        if "broken" in texts.values():
+            raise EngineError("broken")
+        if "bug" in texts.values():
+            raise RuntimeError("bug")
+        for key, text in texts.items():
+            self.computed.append(text)
+            yield {key: [{"text": self._answer_to(text)}]}
+
+
+class EchoModel:
+    """What a server reads of a `TextModel`, with an EchoEngine."""
+
+    tasks = ("task",)
+    settings: Mapping[str, object] = MappingProxyType({})
+
+    def __init__(self, engine: EchoEngine) -> None:
+        self.engine = engine
+        self.prepared = SimpleNamespace(
+            engine=engine, max_seq_length=8, pads=False
+        )
+
+    def task(self, name: str = "task") -> AnyTextTask:
+        """Returns the only task."""
+        return TASK
+
+    def warm_up(self) -> None:
+        """Does nothing."""
+
+
+def create_echo(engine: EchoEngine, turn_s: float = 0.05) -> ServedModel:
+    """Returns a model of the server that is not loaded yet."""
+    model = cast(TextModel, EchoModel(engine))
+    return ServedModel("", EngineFlags(), model, turn_s)
+
+
+def load_echo(engine: EchoEngine, turn_s: float = 0.05) -> ServedModel:
+    """Returns a model of the server that is loaded."""
+    model = create_echo(engine, turn_s)
+    model.load()
+    return model
+
+
+def submit(
+    model: ServedModel, task: AnyTextTask, *texts: str
+) -> asyncio.Future[list[bytes]]:
+    """Queues a call of some texts, and returns its replies."""
+    return model.submit(QueuedCall(task, [{"text": text} for text in texts]))
