@@ -8,18 +8,13 @@ Two modules define what all others speak of:
 `presets.read_preset` asks the others what a folder states:
 
     presets.py: `Preset`, all that the files of a folder state
-    config_files.py: config.json, as transformers writes it
     model_entries.py: the entries of model.json, with their types
     model_json.py: model.json, which this project writes
     recorded_sets.py: which rows a run trained on, as model.json records it
     labels.py: labels.txt, the names of outputs in their order
     tokenizer_files.py: vocab.txt, tokenizer_config.json, tokenizer.json
-    tokenizer_json.py: the vocabulary in a tokenizer.json
     folder_warnings.py: what is odd in a folder, logged only once
-    pooling_files.py: how sentence-transformers makes a vector of tokens
-    kerashub_files.py: the JSON files of KerasHub's presets
-    saved_models.py: what a SavedModel of TF-Hub states about its encoder
-    weights/: names, shapes and values in the files of weights
+    formats/: the files of each format of weights
 
 What a command does with a folder:
 

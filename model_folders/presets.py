@@ -17,16 +17,14 @@ from pathlib import Path
 from absl import logging
 
 from files.paths import StrPath
-from model_folders import (
-    hub,
-    kerashub_files,
-    kinds,
-    model_json,
-    pooling_files,
-    saved_models,
-)
+from model_folders import hub, kinds, model_json
 from model_folders.bert_config import BertConfig
-from model_folders.config_files import (
+from model_folders.formats import (
+    huggingface_pooling,
+    kerashub_config,
+    object_config,
+)
+from model_folders.formats.huggingface_config import (
     CONFIG_FILE,
     config_names,
     load_config,
@@ -247,7 +245,7 @@ def read_preset(
     if path.startswith(hub.SCHEME):
         path = hub.download(path)
     check_path(path, flag)
-    inner = pooling_files.first_module(Path(path))
+    inner = huggingface_pooling.first_module(Path(path))
     if inner and os.path.isfile(os.path.join(path, inner, CONFIG_FILE)):
         # An old folder of sentence-transformers.
         path = os.path.join(path, inner)
@@ -327,8 +325,8 @@ def _read_folder(
         labels=_read_labels(
             folder, huggingface_config, head_settings, recorded_settings
         ),
-        pooling=pooling_files.read_pooling(folder)
-        or kerashub_files.read_embedder_pooling(folder),
+        pooling=huggingface_pooling.read_pooling(folder)
+        or kerashub_config.read_embedder_pooling(folder),
         head_settings=head_settings,
         recorded_settings=recorded_settings,
         dev_set_rule=parse_dev_set_rule(
@@ -340,22 +338,22 @@ def _read_folder(
 
 def _find_config(folder: Path, path: str) -> str | None:
     names = [*config_names(path)]
-    if saved_models.is_encoder(folder):
-        names.append(saved_models.SAVED_MODEL_FILE)
+    if object_config.is_encoder(folder):
+        names.append(object_config.SAVED_MODEL_FILE)
     return _find_first_file(folder, names)
 
 
 def _find_vocabulary(folder: Path) -> str | None:
-    names = ["vocab.txt", kerashub_files.VOCAB_FILE, TOKENIZER_FILE]
-    if saved_models.is_encoder(folder):
-        names.append(saved_models.VOCAB_FILE)
+    names = ["vocab.txt", kerashub_config.VOCAB_FILE, TOKENIZER_FILE]
+    if object_config.is_encoder(folder):
+        names.append(object_config.VOCAB_FILE)
     return _find_first_file(folder, names)
 
 
 def _read_casing(folder: Path) -> StatedCasing:
     stated_casing = read_stated_casing(folder)
-    if not stated_casing and saved_models.is_encoder(folder):
-        stated_casing = saved_models.read_saved_model_casing(folder)
+    if not stated_casing and object_config.is_encoder(folder):
+        stated_casing = object_config.read_saved_model_casing(folder)
     return stated_casing
 
 

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple, Protocol
 
 from files.json_files import JsonObject, read_entry, read_json
 from files.paths import StrPath
-from model_folders import kerashub_files
 from model_folders.folder_warnings import warn_once
+from model_folders.formats import kerashub_config
 from model_folders.model_entries import StatedCasing, TokenizerIdentity
 
 CONFIG_FILE = "tokenizer_config.json"
@@ -122,8 +122,8 @@ def read_stated_casing(folder: StrPath) -> StatedCasing:
     special_tokens = _read_json_file(folder, _MAP_FILE)
     tokenizer = _read_json_file(folder, TOKENIZER_FILE)
     added_tokens = _read_json_file(folder, _ADDED_FILE)
-    if kerashub_files.is_kerashub(tokenizer.values):
-        return kerashub_files.parse_casing(tokenizer.values, tokenizer.path)
+    if kerashub_config.is_kerashub(tokenizer.values):
+        return kerashub_config.parse_casing(tokenizer.values, tokenizer.path)
     _check_options(config)
     _check_options(special_tokens)
     _warn_of_special_words(

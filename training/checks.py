@@ -8,9 +8,9 @@ from absl import logging
 import modeling
 from data.sets.split_names import suffix_of
 from model_folders import identity, kinds, new_folders
+from model_folders.formats.entry_names import printable
 from model_folders.labels import find_similar_labels
 from model_folders.presets import Preset
-from model_folders.weights.entry_names import printable
 from modeling.checkpoints.restore import LoadReport
 from training.start import StartingPoint, check_lengths
 from training.task import AnyTask

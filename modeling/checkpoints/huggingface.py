@@ -1,6 +1,6 @@
 """Reads and writes BERT in the format of Hugging Face's transformers.
 
-model_folders/weights/ opens the files, in huggingface_files.py, and converts
+model_folders/formats/ opens the files, in huggingface_weights.py, and converts
 the names of their tensors, in huggingface_names.py.
 """
 
@@ -16,26 +16,26 @@ import numpy as np
 import safetensors.numpy
 
 from files.paths import StrPath
-from model_folders.config_files import (
-    CONFIG_FILE,
-    HUGGINGFACE_WEIGHTS,
-    config_entries,
-)
-from model_folders.kinds import ENCODER, model_class_of
-from model_folders.new_folders import new_folder
-from model_folders.tokenizer_files import Tokenizer, create_tokenizer_files
-from model_folders.weights.entries import Entry, WeightArray, transposed
-from model_folders.weights.entry_names import (
+from model_folders.formats.entries import Entry, WeightArray, transposed
+from model_folders.formats.entry_names import (
     printable,
     source_name,
     without_scope,
 )
-from model_folders.weights.huggingface_files import open_tensors
-from model_folders.weights.huggingface_names import (
+from model_folders.formats.huggingface_config import (
+    CONFIG_FILE,
+    HUGGINGFACE_WEIGHTS,
+    config_entries,
+)
+from model_folders.formats.huggingface_names import (
     google_name,
     huggingface_name,
     normalized_name,
 )
+from model_folders.formats.huggingface_weights import open_tensors
+from model_folders.kinds import ENCODER, model_class_of
+from model_folders.new_folders import new_folder
+from model_folders.tokenizer_files import Tokenizer, create_tokenizer_files
 from modeling.checkpoints.checkpoint import Checkpoint
 from modeling.checkpoints.names import original_name
 from modeling.checkpoints.restore import LoadReport, restore_variables

@@ -12,13 +12,13 @@ from files.paths import StrPath
 from model_folders import presets
 from model_folders.bert_config import BertConfig, check_config
 from model_folders.checkpoint_folders import find_tf1_checkpoint
-from model_folders.labels import find_order
-from model_folders.presets import Preset
-from model_folders.weights.sizes import (
+from model_folders.formats.sizes import (
     check_sizes,
     check_source_blocks,
     describe_entries,
 )
+from model_folders.labels import find_order
+from model_folders.presets import Preset
 from modeling.checkpoints.checkpoint import Checkpoint
 from modeling.checkpoints.foreign import ForeignCheckpoint, FormatReader
 from modeling.checkpoints.huggingface import (
@@ -82,9 +82,17 @@ def _checkpoint_of(
         return HuggingFaceCheckpoint(file)
 
     # These formats need h5py or TensorFlow.
-    from model_folders.weights import kerashub_weights, object_graph, tf_h5
+    from model_folders.formats import (
+        kerashub_weights,
+        object_weights,
+        tf_h5_weights,
+    )
 
-    readers: Sequence[FormatReader] = (kerashub_weights, tf_h5, object_graph)
+    readers: Sequence[FormatReader] = (
+        kerashub_weights,
+        tf_h5_weights,
+        object_weights,
+    )
     for reader in readers:
         if file := reader.find_weights(source):
             return ForeignCheckpoint(file, reader)

@@ -9,8 +9,8 @@ import numpy as np
 from absl import logging
 
 from files.paths import StrPath
-from model_folders.weights.entry_names import source_name
-from model_folders.weights.sizes import describe_entries
+from model_folders.formats.entry_names import source_name
+from model_folders.formats.sizes import describe_entries
 from modeling.checkpoints.names import original_name
 from modeling.tensors import Tensor
 

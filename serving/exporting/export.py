@@ -14,8 +14,9 @@ from typing import Protocol
 
 from files import atomic
 from imports.installation import install_command
-from model_folders import config_files, kinds, model_json, new_folders, presets
+from model_folders import kinds, model_json, new_folders, presets
 from model_folders.cards import cards, descriptions
+from model_folders.formats import huggingface_config
 from model_folders.labels import LABELS_FILE, format_labels
 from model_folders.model_entries import HeadSettings, ModelJson
 from model_folders.tokenizer_files import create_tokenizer_files
@@ -240,7 +241,7 @@ def _describe_model(
         files[LABELS_FILE] = format_labels(labels)
     if not _is_only_saved_model(options):
         entries = _create_config_entries(model, options, settings)
-        name = config_files.CONFIG_FILE
+        name = huggingface_config.CONFIG_FILE
         files[name] = json.dumps(entries, indent=2) + "\n"
     contents = {name: text.encode() for name, text in files.items()}
     if tokenizer:
@@ -261,7 +262,7 @@ def _create_config_entries(
     """Returns the entries of the config.json that transformers reads."""
     labels = settings.get("labels")
     mode = settings.get("output_mode") or head_outputs.CLASSIFICATION
-    return config_files.config_entries(
+    return huggingface_config.config_entries(
         model.config,
         model_class=kinds.model_class_of(model),
         num_labels=model.num_labels,

@@ -8,10 +8,10 @@ import tensorflow as tf
 
 import modeling
 from files.json_files import read_json
-from model_folders import identity, kerashub_files, presets
+from model_folders import identity, presets
+from model_folders.formats import kerashub_config, kerashub_weights
 from model_folders.model_entries import Fingerprint, TrainingSettings
 from model_folders.presets import Preset, folder_of
-from model_folders.weights import kerashub_weights
 from training.start import StartingPoint
 from training.training_config import TrainingConfig
 
@@ -114,17 +114,17 @@ def _files_of(file: str) -> list[str]:
     if name.endswith(".index.json"):
         places = read_json(file)["weight_map"].values()
         return [os.path.join(folder, place) for place in sorted({*places})]
-    if name not in (kerashub_files.WEIGHTS_FILE, kerashub_files.INDEX_FILE):
+    if name not in (kerashub_config.WEIGHTS_FILE, kerashub_config.INDEX_FILE):
         return []
     # The datasets in the file are numbered, and config.json describes them.
     names = (
-        kerashub_files.TASK_WEIGHTS_FILE,
-        kerashub_files.TASK_FILE,
+        kerashub_config.TASK_WEIGHTS_FILE,
+        kerashub_config.TASK_FILE,
         "config.json",
     )
     files = [os.path.join(folder, name) for name in names]
     existing_files = [*filter(os.path.isfile, files)]
-    if name == kerashub_files.INDEX_FILE:
+    if name == kerashub_config.INDEX_FILE:
         existing_files += sorted(
             {path for _, path in kerashub_weights.read_shards(file)}
         )

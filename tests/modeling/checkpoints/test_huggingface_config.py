@@ -1,6 +1,6 @@
 """A Hugging Face config.json that is read, or refused by name.
 
-model_folders/config_files.py converts it.
+model_folders/formats/huggingface_config.py converts it.
 """
 
 import json

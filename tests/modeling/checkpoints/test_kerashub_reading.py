@@ -1,8 +1,8 @@
 """Weights of presets of KerasHub compute what KerasHub computed.
 
-model_folders/weights/h5_files.py reads the weights, and
-model_folders/weights/kerashub_targets.py finds the variables for these.
-model_folders/weights/kerashub_weights.py gives the weights Google's names.
+model_folders/formats/h5_files.py reads the weights, and
+model_folders/formats/kerashub_names.py finds the variables for these.
+model_folders/formats/kerashub_weights.py gives the weights Google's names.
 """
 
 import json

@@ -1,9 +1,9 @@
 """Checkpoints and SavedModels of Model Garden, which TF-Hub published.
 
-model_folders/weights/object_graph.py finds their weights, and
-model_folders/saved_models.py what else they state.
-model_folders/weights/object_entries.py opens them, and
-model_folders/weights/object_names.py and model_folders/weights/entry_names.py
+model_folders/formats/object_weights.py finds their weights, and
+model_folders/formats/object_config.py what else they state.
+model_folders/formats/object_entries.py opens them, and
+model_folders/formats/object_names.py and model_folders/formats/entry_names.py
 convert the names of their entries.
 """
 

@@ -1,7 +1,8 @@
 """tf_model.h5 of transformers 4.
 
-model_folders/weights/tf_h5.py reads it with model_folders/weights/h5_files.py.
-model_folders/weights/transformers_names.py converts its names.
+model_folders/formats/tf_h5_weights.py reads it, with
+model_folders/formats/h5_files.py.
+model_folders/formats/tf_h5_names.py converts its names.
 """
 
 import json
