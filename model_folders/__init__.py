@@ -5,9 +5,11 @@ Two modules define what all others speak of:
     bert_config.py: the sizes and rates of a network
     kinds.py: one entry for each class of model
 
-`presets.read_preset` asks the others what a folder states:
+What the files of a folder state, and who reads it:
 
     presets.py: `Preset`, all that the files of a folder state
+    preset_reading.py: `read_preset`, which asks the modules below
+    config_files.py: the configuration of a network, in a file of any library
     model_entries.py: the entries of model.json, with their types
     model_json.py: model.json, which this project writes
     recorded_sets.py: which rows a run trained on, as model.json records it

@@ -67,16 +67,16 @@ def source_of(folder: str) -> str | None:
     return match and "hf://{}/{}@{}".format(*match.groups())
 
 
-def local_folder(path: str) -> str:
+def to_local_folder(path: str) -> str:
     """Returns the path itself, or for hf://OWNER/NAME the downloaded folder.
 
     Raises:
-        ValueError, OSError: as `download` raises them.
+        ValueError, OSError: as `download_model` raises them.
     """
-    return download(path) if path.startswith(SCHEME) else path
+    return download_model(path) if path.startswith(SCHEME) else path
 
 
-def download(path: str) -> str:
+def download_model(path: str) -> str:
     """Downloads the files of a model that this project reads.
 
     Args:
@@ -105,7 +105,7 @@ def download(path: str) -> str:
     commit = small_files.name
     if kerashub_config.has_preset(small_files):
         # Other networks and tasks are errors.
-        kerashub_config.read_settings(small_files)
+        kerashub_config.read_model_class(small_files)
         return str(_download_files(path, name, commit, _KERASHUB_FILES))
     _check_is_bert(path, small_files / "config.json")
     folder = _download_files(path, name, commit, _SAFETENSORS_FILES)

@@ -106,9 +106,7 @@ if TYPE_CHECKING:
     # The names of this package, which `lazy` imports at their first use. `as`
     # tells type checkers that they are public.
     from model_folders.bert_config import BertConfig as BertConfig
-    from model_folders.formats.huggingface_config import (
-        load_config as load_config,
-    )
+    from model_folders.config_files import load_config as load_config
     from model_folders.labels import find_order as find_order
     from modeling.bert import BertModel as BertModel
     from modeling.checkpoints.extending import extend_model as extend_model

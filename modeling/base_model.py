@@ -19,7 +19,7 @@ from absl import logging
 
 from files.json_files import JsonObject
 from files.paths import StrPath
-from model_folders import presets
+from model_folders import preset_reading, presets
 from model_folders.bert_config import BertConfig
 from model_folders.labels import check_labels
 from modeling import keras_export
@@ -86,7 +86,7 @@ class FeaturesModel(FittedModel):
         if labels is not None:
             num_labels = options.setdefault("num_labels", len(labels))
             check_labels(labels, num_labels=num_labels)
-        preset = presets.read_preset(path)
+        preset = preset_reading.read_preset(path)
         if cls.embeds_texts:
             preset.warn_of_pooling()
         model, report = cls.load_preset(

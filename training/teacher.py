@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import modeling
 from command_line.groups import PRECISIONS
-from model_folders import identity, presets
+from model_folders import identity, preset_reading
 from model_folders.bert_config import BertConfig
 from model_folders.model_entries import OutputMode
 from model_folders.presets import Preset
@@ -120,4 +120,4 @@ def _read_teacher_preset(
     )
     if start.preset and begins_with_teacher:
         return start.preset
-    return presets.read_preset(path, "--teacher")
+    return preset_reading.read_preset(path, "--teacher")

@@ -8,12 +8,12 @@ A format has one prefix. What follows it tells what a module is for:
 
 Models are loaded and written in modeling/checkpoints/:
 
-    weights of                    prefix           loaded by       written by
-    Google, and this project      tf1_             tf1.py          tf1.py
-    transformers                  huggingface_     huggingface.py  huggingface.py
-    transformers 4, tf_model.h5   tf_h5_           foreign.py      nothing
-    KerasHub                      kerashub_        foreign.py      kerashub.py
-    Model Garden, TF-Hub          object_          foreign.py      nothing
+    weights of                  prefix        loaded by       written by
+    Google, and this project    tf1_          tf1.py          tf1.py
+    transformers                huggingface_  huggingface.py  huggingface.py
+    transformers 4              tf_h5_        foreign.py      nothing
+    KerasHub                    kerashub_     foreign.py      kerashub.py
+    Model Garden, TF-Hub        object_       foreign.py      nothing
 
 Google's JSON files, which this project writes too, are in model_folders/:
 bert_config.py, model_json.py and tokenizer_files.py.

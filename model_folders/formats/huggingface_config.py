@@ -5,15 +5,12 @@ Google's tanh approximation.
 """
 
 import dataclasses
-import os
-import re
 from collections.abc import Collection, Sequence
 from typing import Any
 
 from files.json_files import JsonObject, read_entry, read_json
 from files.paths import StrPath
 from model_folders.bert_config import ACTIVATIONS, BertConfig
-from model_folders.formats import kerashub_config, object_config
 from model_folders.kinds import (
     ARCHITECTURES,
     PROBLEM_TYPE_OF_MODE,
@@ -27,7 +24,6 @@ from model_folders.labels import check_labels
 from model_folders.model_entries import HeadSettings
 from model_folders.tokenizer_files import Tokenizer
 
-CONFIG_FILE = "config.json"
 # Names of files of weights, and of index files, which list the file that
 # contains each tensor. If a folder contains several of these files, the first
 # in this list is read.
@@ -37,20 +33,8 @@ HUGGINGFACE_WEIGHTS = (
     "pytorch_model.bin",
     "pytorch_model.bin.index.json",
 )
-# Other weights that config.json describes. They are read before a checkpoint
-# with a NAME.index, which bert_config.json describes.
-_KERAS_WEIGHTS = (
-    kerashub_config.WEIGHTS_FILE,
-    kerashub_config.INDEX_FILE,
-    "tf_model.h5",
-    "tf_model.h5.index.json",
-)
-_WEIGHTS_PATH = re.compile(
-    r"\.(?:safetensors|bin|h5)(?:\.index\.json)?$|\.weights\.json$"
-)
-
 # {activation in config.json: activation in `BertConfig`}. If several names mean
-# the same activation, config_entries writes the last.
+# the same activation, `create_config_json` writes the last.
 _ACTIVATIONS = {
     "gelu_python": "gelu_erf",
     "gelu": "gelu_erf",
@@ -78,15 +62,18 @@ _ALLOWED_VALUES_OF_ENTRY: dict[str, list[object]] = {
 }
 
 
-def read_model_class(path: StrPath) -> tuple[ModelClass | None, HeadSettings]:
+def parse_model_class(
+    values: JsonObject, path: StrPath
+) -> tuple[ModelClass | None, HeadSettings]:
     """Returns (class of the model, its settings) that a config.json states.
 
+    Args:
+        values: contents of the file.
+        path: path of the file, for messages.
+
     Raises:
-        OSError, ValueError: `read_json` raises an error.
+        ValueError: an entry has another type.
     """
-    values = read_json(path)
-    if kerashub_config.is_kerashub(values):
-        return kerashub_config.read_settings(os.path.dirname(path))
     problem_type = values.get("problem_type")
     architectures = read_entry(values, "architectures", list, str(path))
     architecture = architectures[0] if architectures else None
@@ -142,74 +129,16 @@ def read_config_labels(path: StrPath) -> list[str] | None:
     return labels
 
 
-def config_names(path: StrPath) -> tuple[str, str]:
-    """Returns the names of the configurations of weights, the likelier first.
-
-    A folder may contain both files, and weights for each of them. "gelu" is
-    another function in config.json than in bert_config.json.
+def parse_network(values: JsonObject, path: str) -> JsonObject:
+    """Returns the entries of a bert_config.json for those of a config.json.
 
     Args:
-        path: file, prefix of the files or folder of the weights.
-    """
-    files = [
-        os.path.join(path, name)
-        for name in (*HUGGINGFACE_WEIGHTS, *_KERAS_WEIGHTS)
-    ]
-    if _WEIGHTS_PATH.search(str(path)) or any(map(os.path.isfile, files)):
-        return CONFIG_FILE, "bert_config.json"
-    return "bert_config.json", CONFIG_FILE
-
-
-def load_config(path: StrPath) -> BertConfig:
-    """Reads a `bert_config.json`, or a `config.json` of another library.
-
-    Of TF-Hub's `saved_model.pb`, the shapes of the weights are the sizes.
-
-    Args:
-        path: path of the file or its folder. If the folder contains both files,
-            the function reads the one that describes the folder's weights.
+        values: contents of the file.
+        path: path of the file, for messages.
 
     Raises:
-        FileNotFoundError: the file does not exist.
-        ValueError: the file is not the configuration of a BERT. The message
-            names the file.
+        ValueError: it is another network. The message names the entry.
     """
-    path = str(path)
-    if os.path.isdir(path):
-        files = [os.path.join(path, name) for name in config_names(path)]
-        if object_config.is_encoder(path):
-            files.append(os.path.join(path, object_config.SAVED_MODEL_FILE))
-        path = next(filter(os.path.isfile, files), files[0])
-    folder, name = os.path.split(path)
-    if name == object_config.SAVED_MODEL_FILE and object_config.is_encoder(
-        folder
-    ):
-        return _parse_config(object_config.read_config(folder), path)
-    values = read_json(path)
-    if kerashub_config.is_kerashub(values):
-        return _parse_config(
-            kerashub_config.network_entries(values, path), path
-        )
-    if not _is_huggingface(values, path):
-        return _parse_config(values, path)
-    return _parse_config(_huggingface_entries(values, path), path)
-
-
-def _is_huggingface(values: JsonObject, path: str) -> bool:
-    if {"model_type", "architectures"} & values.keys():
-        return True
-    # A Hugging Face config.json of 2019 contains none of these keys. Recognize
-    # it by the weights beside it.
-    folder, name = os.path.split(path)
-    files = [
-        os.path.join(folder, weights)
-        for weights in ("pytorch_model.bin", "tf_model.h5")
-    ]
-    return name == CONFIG_FILE and any(map(os.path.isfile, files))
-
-
-def _huggingface_entries(values: JsonObject, path: str) -> JsonObject:
-    """Returns the entries of a bert_config.json for those of a config.json."""
     values = {**_DEFAULT_ENTRIES, **values}
     if values["hidden_act"] in (None, ""):
         values["hidden_act"] = "linear"
@@ -232,18 +161,7 @@ def _huggingface_entries(values: JsonObject, path: str) -> JsonObject:
     return entries
 
 
-def _parse_config(entries: JsonObject, path: str) -> BertConfig:
-    """Creates a configuration from the entries of a file.
-
-    Raises a ValueError that names the file.
-    """
-    try:
-        return BertConfig.from_dict(entries)
-    except ValueError as error:
-        raise ValueError(f"{path}: {error}") from error
-
-
-def config_entries(
+def create_config_json(
     config: BertConfig,
     *,
     model_class: str,

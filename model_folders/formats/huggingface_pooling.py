@@ -11,7 +11,7 @@ from pathlib import Path
 from files.json_files import parse_json, read_json
 
 
-def first_module(folder: Path) -> str:
+def read_first_module(folder: Path) -> str:
     """Returns the name of the folder inside that contains the network.
 
     "" if it is the folder itself, or a folder of another program.
@@ -33,12 +33,12 @@ def read_pooling(folder: Path) -> str | None:
     """Returns how sentence-transformers pools, None if it averages.
 
     Args:
-        folder: folder of the network, which `first_module` may name.
+        folder: folder of the network, which `read_first_module` may name.
 
     Raises:
         ValueError: a file is malformed.
     """
-    if folder.name and first_module(folder.parent) == folder.name:
+    if folder.name and read_first_module(folder.parent) == folder.name:
         folder = folder.parent
     file = folder / "1_Pooling/config.json"
     modules = folder / "modules.json"

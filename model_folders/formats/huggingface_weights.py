@@ -12,7 +12,7 @@ from collections.abc import Mapping
 import safetensors
 
 from model_folders.formats.entries import Entry
-from model_folders.formats.shards import lacks_entry, read_shard_paths
+from model_folders.formats.shards import missing_entry_error, read_shard_paths
 
 
 def open_tensors(path: str) -> dict[str, Entry]:
@@ -60,7 +60,7 @@ def _open_shards(path: str) -> dict[str, Entry]:
     files = {file: open_tensors(file) for file in {*paths.values()}}
     for name, file in paths.items():
         if name not in files[file]:
-            raise lacks_entry(file, name, path)
+            raise missing_entry_error(file, name, path)
     return {name: files[file][name] for name, file in paths.items()}
 
 

@@ -99,7 +99,7 @@ def config_of(values: JsonObject, path: str, *names: str) -> JsonObject:
     return entries
 
 
-def network_entries(values: JsonObject, path: str) -> JsonObject:
+def parse_network(values: JsonObject, path: str) -> JsonObject:
     """Returns the entries of the bert_config.json of a BertBackbone.
 
     Args:
@@ -156,7 +156,7 @@ def read_task(folder: StrPath) -> tuple[ModelClass, JsonObject]:
     return model_class, entries
 
 
-def read_settings(folder: StrPath) -> tuple[ModelClass, HeadSettings]:
+def read_model_class(folder: StrPath) -> tuple[ModelClass, HeadSettings]:
     """Returns (class of the model, settings of its head) of a preset.
 
     Raises:

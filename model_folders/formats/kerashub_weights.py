@@ -11,11 +11,11 @@ import re
 from collections.abc import Mapping
 
 from files.paths import StrPath
+from model_folders.config_files import CONFIG_FILE, load_config
 from model_folders.formats import kerashub_config
 from model_folders.formats.entries import Entry, WeightArray
 from model_folders.formats.entry_names import printable
 from model_folders.formats.h5_files import open_datasets
-from model_folders.formats.huggingface_config import CONFIG_FILE, load_config
 from model_folders.formats.kerashub_config import (
     INDEX_FILE,
     TASK_WEIGHTS_FILE,
@@ -28,7 +28,7 @@ from model_folders.formats.kerashub_names import (
     network_targets,
 )
 from model_folders.formats.shards import (
-    lacks_entry,
+    missing_entry_error,
     read_weight_map,
     shard_path,
 )
@@ -148,7 +148,7 @@ def _open_shards(path: str) -> dict[str, Entry]:
             if os.path.dirname(name) == group
         }
         if not members:
-            raise lacks_entry(file, group, path)
+            raise missing_entry_error(file, group, path)
         entries |= members
     return entries
 

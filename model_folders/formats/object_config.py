@@ -24,7 +24,7 @@ _OWN_FILES = (MODEL_JSON_FILE, f"assets.extra/{MODEL_JSON_FILE}")
 _FIRST_BLOCK = "bert/encoder/layer_0"
 
 
-def is_encoder(folder: StrPath) -> bool:
+def is_saved_encoder(folder: StrPath) -> bool:
     """Returns whether a folder may be the SavedModel of an encoder.
 
     An export of this project is none, because its weights were changed for
@@ -41,7 +41,7 @@ def is_encoder(folder: StrPath) -> bool:
     )
 
 
-def read_config(folder: StrPath) -> JsonObject:
+def read_network(folder: StrPath) -> JsonObject:
     """Returns the entries of a bert_config.json, which the shapes determine.
 
     The activation, which no shape shows, is the default: Google's gelu.
@@ -70,7 +70,7 @@ def read_config(folder: StrPath) -> JsonObject:
     }
 
 
-def read_saved_model_casing(folder: StrPath) -> StatedCasing:
+def read_casing_of_saved_model(folder: StrPath) -> StatedCasing:
     """Returns what a SavedModel states about its tokenizer.
 
     Raises:

@@ -37,7 +37,7 @@ def find_weights(path: StrPath) -> str | None:
 def _find_prefix(path: str) -> str | None:
     if not os.path.isdir(path):
         return path if os.path.isfile(f"{path}.index") else None
-    if object_config.is_encoder(path):
+    if object_config.is_saved_encoder(path):
         return os.path.join(path, object_config.VARIABLES_PREFIX)
     if os.path.isfile(os.path.join(path, object_config.MODEL_JSON_FILE)):
         # This project writes TF1 checkpoints only.

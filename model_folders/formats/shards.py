@@ -71,7 +71,7 @@ def shard_path(path: str, name: str, file: object, ending: str) -> str:
     return os.path.join(os.path.dirname(path), file)
 
 
-def lacks_entry(file: str, name: str, index: str) -> OSError:
+def missing_entry_error(file: str, name: str, index: str) -> OSError:
     """Returns the error for a file without an entry that its index lists."""
     return OSError(
         f"{file} lacks {printable(name)}, which {index} lists there; download "

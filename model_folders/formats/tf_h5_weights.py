@@ -13,7 +13,7 @@ import numpy as np
 from files.paths import StrPath
 from model_folders.formats.entries import Entry, WeightArray, transposed
 from model_folders.formats.h5_files import open_datasets
-from model_folders.formats.shards import lacks_entry, read_shard_paths
+from model_folders.formats.shards import missing_entry_error, read_shard_paths
 from model_folders.formats.tf_h5_names import google_name
 
 WEIGHTS_FILE = "tf_model.h5"
@@ -75,7 +75,7 @@ def _open_stored(path: str) -> dict[str, Entry]:
         # The index lists MODEL/ before the names, the files do not.
         stored = name if name in files[file] else name.partition("/")[2]
         if stored not in files[file]:
-            raise lacks_entry(file, name, path)
+            raise missing_entry_error(file, name, path)
         entries[stored] = files[file][stored]
     return entries
 

@@ -16,6 +16,7 @@ import numpy as np
 import safetensors.numpy
 
 from files.paths import StrPath
+from model_folders.config_files import CONFIG_FILE
 from model_folders.formats.entries import Entry, WeightArray, transposed
 from model_folders.formats.entry_names import (
     printable,
@@ -23,9 +24,8 @@ from model_folders.formats.entry_names import (
     without_scope,
 )
 from model_folders.formats.huggingface_config import (
-    CONFIG_FILE,
     HUGGINGFACE_WEIGHTS,
-    config_entries,
+    create_config_json,
 )
 from model_folders.formats.huggingface_names import (
     google_name,
@@ -260,7 +260,7 @@ def save_huggingface(
     """
     if not model.built:
         model.build()
-    values = config_entries(
+    values = create_config_json(
         model.config,
         model_class=model_class_of(model),
         num_labels=model.num_labels,

@@ -14,9 +14,9 @@ import keras
 import numpy as np
 
 from files.paths import StrPath
+from model_folders.config_files import CONFIG_FILE
 from model_folders.formats import kerashub_config
 from model_folders.formats.entries import WeightArray
-from model_folders.formats.huggingface_config import CONFIG_FILE
 from model_folders.formats.kerashub_config import (
     TASK_WEIGHTS_FILE,
     WEIGHTS_FILE,

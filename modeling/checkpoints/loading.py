@@ -9,7 +9,7 @@ import keras
 from absl import logging
 
 from files.paths import StrPath
-from model_folders import presets
+from model_folders import preset_reading
 from model_folders.bert_config import BertConfig, check_config
 from model_folders.checkpoint_folders import find_tf1_checkpoint
 from model_folders.formats.sizes import (
@@ -29,7 +29,7 @@ from modeling.checkpoints.names import original_name
 from modeling.checkpoints.new_heads import (
     find_num_outputs,
     find_other_outputs,
-    head_weights,
+    head_weight_names,
 )
 from modeling.checkpoints.restore import LoadReport
 
@@ -210,7 +210,7 @@ def load_checkpoint(
     if isinstance(path, Preset):
         preset = path
     elif options.output_names or options.replaces_head:
-        preset = presets.read_preset(path)
+        preset = preset_reading.read_preset(path)
     checkpoint = _checkpoint_of(preset or path, prefers_best=best)
     return _load_weights(model, checkpoint, preset, options)
 
@@ -325,7 +325,7 @@ def _find_new_head(
     """
     if not model.built:
         model.build()
-    names = head_weights(model)
+    names = head_weight_names(model)
     if not names:
         return []
     # A damaged file is an error before the log says what becomes of its head.

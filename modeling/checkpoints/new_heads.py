@@ -30,7 +30,7 @@ def find_num_outputs(shapes: Mapping[str, Sequence[int]]) -> int | None:
     return biases[0][0] if biases and len(biases[0]) == 1 else None
 
 
-def head_weights(model: keras.Model) -> list[str]:
+def head_weight_names(model: keras.Model) -> list[str]:
     """Returns Google's names of the weights of a model's head.
 
     They include the LSTM of --bilstm, which is trained with the head. The

@@ -47,4 +47,4 @@ def test_a_class_of_a_user_has_no_kind():
 
     assert kinds.find_kind("ModelOfAUser") is None
     with pytest.raises(ValueError, match="ModelOfAUser is not one of Bert"):
-        kinds.known_class_of(ModelOfAUser())
+        kinds.listed_class_of(ModelOfAUser())

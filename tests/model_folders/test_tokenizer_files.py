@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from model_folders import presets
+from model_folders import preset_reading
 from model_folders.tokenizer_files import read_stated_casing
 
 
@@ -15,7 +15,7 @@ def read(folder, **files):
     """Writes {name without .json: contents}, and reads the folder."""
     for name, contents in files.items():
         (folder / f"{name}.json").write_text(json.dumps(contents))
-    return presets.read_preset(folder).stated_casing.get("do_lower_case")
+    return preset_reading.read_preset(folder).stated_casing.get("do_lower_case")
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from model_folders import identity, model_json, presets
+from model_folders import identity, model_json, preset_reading
 from tests.support.models import tiny_config
 from tests.support.tasks.toy_task import create_config, resolve_config
 from training.start import (
@@ -55,7 +55,7 @@ def check_network(folder, **changes):
 
 @pytest.mark.parametrize("path", [".", "model.ckpt-3"])
 def test_the_network_that_a_folder_states_is_read(left_to_right, path):
-    network = presets.read_preset(left_to_right / path).network
+    network = preset_reading.read_preset(left_to_right / path).network
     assert network == {"left_to_right": True, "bilstm": False}
 
 

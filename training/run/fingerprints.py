@@ -8,10 +8,11 @@ import tensorflow as tf
 
 import modeling
 from files.json_files import read_json
-from model_folders import identity, presets
+from model_folders import identity, preset_reading
 from model_folders.formats import kerashub_config, kerashub_weights
 from model_folders.model_entries import Fingerprint, TrainingSettings
-from model_folders.presets import Preset, folder_of
+from model_folders.preset_reading import folder_of
+from model_folders.presets import Preset
 from training.start import StartingPoint
 from training.training_config import TrainingConfig
 
@@ -31,7 +32,7 @@ def settings_of_start(start: StartingPoint[TrainingConfig]) -> TrainingSettings:
     }
     if teacher:
         settings["teacher_network"] = _settings_of_network(
-            presets.read_preset(teacher, "--teacher")
+            preset_reading.read_preset(teacher, "--teacher")
         )
     if start.tokenizer:
         settings["tokenizer"] = start.tokenizer.identity
@@ -51,7 +52,9 @@ def _settings_of_init_checkpoint(
         return {}
     # The Preset of a command on a run is that of --output_dir.
     preset = None if start.is_own_run else start.preset
-    preset = preset or presets.read_preset(checkpoint, "--init_checkpoint")
+    preset = preset or preset_reading.read_preset(
+        checkpoint, "--init_checkpoint"
+    )
     return {
         "init_checkpoint": fingerprint_checkpoint(preset),
         "init_checkpoint_network": _settings_of_network(preset),

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from data.text import tokenization
-from model_folders import presets
+from model_folders import preset_reading
 from model_folders.tokenizer_files import create_tokenizer_files
 from modeling import BertConfig, BertModel, save_huggingface
 from tests.support.models import built
@@ -43,7 +43,7 @@ def test_a_tokenizer_goes_with_the_weights(
     tokenizer = tokenization.FullTokenizer(vocab_file, do_lower_case)
     save_huggingface(bert, folder, tokenizer=tokenizer)
     assert (folder / "vocab.txt").read_bytes() == vocab_file.read_bytes()
-    assert presets.read_preset(folder).do_lower_case is expected
+    assert preset_reading.read_preset(folder).do_lower_case is expected
     config = json.loads((folder / "tokenizer_config.json").read_text())
     settings = {
         "do_lower_case": expected,

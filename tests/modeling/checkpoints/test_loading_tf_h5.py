@@ -14,7 +14,7 @@ import pytest
 
 import modeling
 from data.text.tokenization import FullTokenizer
-from model_folders import kinds, presets
+from model_folders import kinds, preset_reading
 from tests.support import script_runner
 from tests.support.golden import ROOT
 from tests.support.weights.odd_datasets import ODD_DATASETS
@@ -48,7 +48,7 @@ def assert_near(value, name):
 
 def create(name):
     head = kinds.ARCHITECTURES[name]
-    assert presets.read_preset(RECORDED / name).model_class == head
+    assert preset_reading.read_preset(RECORDED / name).model_class == head
     return getattr(modeling, head).from_preset(RECORDED / name)
 
 

@@ -11,7 +11,7 @@ import json
 
 import pytest
 
-from model_folders import presets
+from model_folders import preset_reading
 from model_folders.input_length import read_max_seq_length
 from tests.support.models import tiny_config
 
@@ -155,7 +155,7 @@ def replaced(value, place, new):
 def error_of(folder):
     """Reads a folder, and returns the text of the ValueError or ""."""
     try:
-        preset = presets.read_preset(folder)
+        preset = preset_reading.read_preset(folder)
         preset.decision_flags()
         preset.load_config()
         read_max_seq_length(preset, "BertClassifier", 64)
@@ -199,7 +199,7 @@ def test_an_activation_that_is_no_name_is_an_error(file, hidden_act, tmp_path):
         values = tiny_config().to_dict() | {"hidden_act": hidden_act}
     (tmp_path / file).write_text(json.dumps(values))
     with pytest.raises(ValueError, match=rf"{file}: `hidden_act` must be"):
-        presets.read_preset(tmp_path).load_config()
+        preset_reading.read_preset(tmp_path).load_config()
 
 
 @pytest.mark.parametrize("hidden_act", [None, "", "linear"])
@@ -209,5 +209,5 @@ def test_an_activation_of_null_is_the_linear_one(file, hidden_act, tmp_path):
     if file == "bert_config.json":
         values = tiny_config().to_dict() | {"hidden_act": hidden_act}
     (tmp_path / file).write_text(json.dumps(values))
-    config = presets.read_preset(tmp_path).load_config()
+    config = preset_reading.read_preset(tmp_path).load_config()
     assert (config.hidden_act or "linear") == "linear"

@@ -1,0 +1,118 @@
+"""Finds and reads the configuration of a network, in a file of any library."""
+
+import os
+import re
+
+from files.json_files import JsonObject, read_json
+from files.paths import StrPath
+from model_folders.bert_config import BertConfig
+from model_folders.formats import (
+    huggingface_config,
+    kerashub_config,
+    object_config,
+)
+from model_folders.formats.huggingface_config import HUGGINGFACE_WEIGHTS
+from model_folders.kinds import ModelClass
+from model_folders.model_entries import HeadSettings
+
+CONFIG_FILE = "config.json"
+# Other weights that config.json describes. They are read before a checkpoint
+# with a NAME.index, which bert_config.json describes.
+_KERAS_WEIGHTS = (
+    kerashub_config.WEIGHTS_FILE,
+    kerashub_config.INDEX_FILE,
+    "tf_model.h5",
+    "tf_model.h5.index.json",
+)
+_WEIGHTS_PATH = re.compile(
+    r"\.(?:safetensors|bin|h5)(?:\.index\.json)?$|\.weights\.json$"
+)
+
+
+def list_config_names(path: StrPath) -> tuple[str, str]:
+    """Returns the names of the configurations of weights, the likelier first.
+
+    A folder may contain both files, and weights for each of them. "gelu" is
+    another function in config.json than in bert_config.json.
+
+    Args:
+        path: file, prefix of the files or folder of the weights.
+    """
+    files = [
+        os.path.join(path, name)
+        for name in (*HUGGINGFACE_WEIGHTS, *_KERAS_WEIGHTS)
+    ]
+    if _WEIGHTS_PATH.search(str(path)) or any(map(os.path.isfile, files)):
+        return CONFIG_FILE, "bert_config.json"
+    return "bert_config.json", CONFIG_FILE
+
+
+def load_config(path: StrPath) -> BertConfig:
+    """Reads a `bert_config.json`, or a `config.json` of another library.
+
+    Of TF-Hub's `saved_model.pb`, the shapes of the weights are the sizes.
+
+    Args:
+        path: path of the file or its folder. If the folder contains both files,
+            the function reads the one that describes the folder's weights.
+
+    Raises:
+        FileNotFoundError: the file does not exist.
+        ValueError: the file is not the configuration of a BERT. The message
+            names the file.
+    """
+    path = str(path)
+    if os.path.isdir(path):
+        files = [os.path.join(path, name) for name in list_config_names(path)]
+        if object_config.is_saved_encoder(path):
+            files.append(os.path.join(path, object_config.SAVED_MODEL_FILE))
+        path = next(filter(os.path.isfile, files), files[0])
+    folder, name = os.path.split(path)
+    if (
+        name == object_config.SAVED_MODEL_FILE
+        and object_config.is_saved_encoder(folder)
+    ):
+        return _parse_config(object_config.read_network(folder), path)
+    values = read_json(path)
+    if kerashub_config.is_kerashub(values):
+        return _parse_config(kerashub_config.parse_network(values, path), path)
+    if not _is_huggingface(values, path):
+        return _parse_config(values, path)
+    return _parse_config(huggingface_config.parse_network(values, path), path)
+
+
+def _is_huggingface(values: JsonObject, path: str) -> bool:
+    if {"model_type", "architectures"} & values.keys():
+        return True
+    # A Hugging Face config.json of 2019 contains none of these keys. Recognize
+    # it by the weights beside it.
+    folder, name = os.path.split(path)
+    files = [
+        os.path.join(folder, weights)
+        for weights in ("pytorch_model.bin", "tf_model.h5")
+    ]
+    return name == CONFIG_FILE and any(map(os.path.isfile, files))
+
+
+def _parse_config(entries: JsonObject, path: str) -> BertConfig:
+    """Creates a configuration from the entries of a file.
+
+    Raises a ValueError that names the file.
+    """
+    try:
+        return BertConfig.from_dict(entries)
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from error
+
+
+def read_model_class(path: StrPath) -> tuple[ModelClass | None, HeadSettings]:
+    """Returns (class of the model, its settings) that a config.json states.
+
+    Raises:
+        OSError, ValueError: `read_json` raises an error, or an entry has
+            another type. Or it is another network or task of KerasHub.
+    """
+    values = read_json(path)
+    if kerashub_config.is_kerashub(values):
+        return kerashub_config.read_model_class(os.path.dirname(path))
+    return huggingface_config.parse_model_class(values, path)
