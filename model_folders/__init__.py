@@ -14,7 +14,7 @@ What the files of a folder state, and who reads it:
     model_json.py: model.json, which this project writes
     recorded_sets.py: which rows a run trained on, as model.json records it
     labels.py: labels.txt, the names of outputs in their order
-    tokenizer_files.py: vocab.txt, tokenizer_config.json, tokenizer.json
+    tokenizer_files.py: creates vocab.txt and the files beside it
     folder_warnings.py: what is odd in a folder, logged only once
     formats/: the files of each format of weights
 

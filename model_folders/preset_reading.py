@@ -25,6 +25,7 @@ from model_folders.formats import (
     object_config,
 )
 from model_folders.formats.huggingface_config import read_config_labels
+from model_folders.formats.huggingface_tokenizer import read_stated_casing
 from model_folders.labels import read_labels
 from model_folders.model_entries import (
     HeadSettings,
@@ -34,7 +35,7 @@ from model_folders.model_entries import (
 )
 from model_folders.presets import Preset
 from model_folders.recorded_sets import parse_dev_set_rule
-from model_folders.tokenizer_files import TOKENIZER_FILE, read_stated_casing
+from model_folders.tokenizer_files import TOKENIZER_FILE
 
 
 def read_preset(

@@ -15,7 +15,7 @@ Models are loaded and written in modeling/checkpoints/:
     KerasHub                    kerashub_     foreign.py      kerashub.py
     Model Garden, TF-Hub        object_       foreign.py      nothing
 
-Google's JSON files, which this project writes too, are in model_folders/:
+The JSON files of Google and of this project are described in model_folders/, in
 bert_config.py, model_json.py and tokenizer_files.py.
 
 Checkpoints of TensorFlow 1:
@@ -26,6 +26,7 @@ Checkpoints of TensorFlow 1:
 Folders of transformers. Those with a tf_model.h5 have the same JSON files:
 
     huggingface_config.py: config.json
+    huggingface_tokenizer.py: what a tokenizer's files state
     huggingface_vocabulary.py: the vocabulary in a tokenizer.json
     huggingface_pooling.py: how sentence-transformers makes a vector of tokens
     huggingface_weights.py: opens model.safetensors and pytorch_model.bin
@@ -35,7 +36,8 @@ Folders of transformers. Those with a tf_model.h5 have the same JSON files:
 
 Presets of KerasHub:
 
-    kerashub_config.py: config.json, task.json and other JSON files
+    kerashub_config.py: reads config.json, task.json and other JSON files
+    kerashub_objects.py: creates their contents
     kerashub_weights.py: opens model.weights.h5 and task.weights.h5
     kerashub_names.py: the variables that their numbered datasets belong to
 

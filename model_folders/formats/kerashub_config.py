@@ -1,8 +1,8 @@
-"""Reads and formats the JSON files of KerasHub's presets. Imports no Keras.
+"""Reads the JSON files of KerasHub's presets. Imports no Keras.
 
 KerasHub writes config.json, tokenizer.json and task.json as Keras serializes
 objects: `class_name`, `registered_name` and `config`. No object is created from
-these files.
+these files. kerashub_objects.py creates their contents.
 """
 
 import json
@@ -10,7 +10,6 @@ import os
 
 from files.json_files import JsonObject, read_json
 from files.paths import StrPath
-from model_folders.bert_config import LAYER_NORM_EPS, BertConfig
 from model_folders.folder_warnings import warn_once
 from model_folders.kinds import CLASSIFIER, ENCODER, KERASHUB_TASKS, ModelClass
 from model_folders.model_entries import HeadSettings, StatedCasing
@@ -26,28 +25,23 @@ TOKENIZER_FILE = "tokenizer.json"
 VOCAB_FILE = "assets/tokenizer/vocabulary.txt"
 
 # {entry of BertConfig: entry of a BertBackbone}.
-_KERASHUB_NAME_OF_SIZE = {
+KERASHUB_NAME_OF_SIZE = {
     "vocab_size": "vocabulary_size",
     "hidden_size": "hidden_dim",
     "num_hidden_layers": "num_layers",
     "num_attention_heads": "num_heads",
     "intermediate_size": "intermediate_dim",
 }
+# KerasHub's default rate of dropout.
+DEFAULT_DROPOUT = 0.1
 # Entries of a BertBackbone that may be missing, with KerasHub's defaults.
 _DEFAULT_ENTRIES: JsonObject = {
-    "dropout": 0.1,
+    "dropout": DEFAULT_DROPOUT,
     "max_sequence_length": 512,
     "num_segments": 2,
 }
 # KerasHub's default length of inputs.
 _DEFAULT_SEQUENCE_LENGTH = 512
-# {class: its module} of the objects that are written.
-_MODULE_OF_CLASS = {
-    "BertBackbone": "bert_backbone",
-    "BertTextClassifier": "bert_text_classifier",
-    "BertTextClassifierPreprocessor": "bert_text_classifier_preprocessor",
-    "BertTokenizer": "bert_tokenizer",
-}
 # Values of a BertTokenizer that result in the tokens of Google's tokenizer.
 _ALLOWED_TOKENIZER_VALUES = {
     "lowercase": (True, False),
@@ -73,8 +67,8 @@ def has_preset(folder: StrPath) -> bool:
     return os.path.isfile(path) and is_kerashub(read_json(path))
 
 
-def config_of(values: JsonObject, path: str, *names: str) -> JsonObject:
-    """Returns `config` of a serialized object of KerasHub.
+def parse_object(values: JsonObject, path: str, *names: str) -> JsonObject:
+    """Returns `config` of a serialized object of KerasHub, a dict.
 
     Args:
         values: contents of the file.
@@ -109,16 +103,16 @@ def parse_network(values: JsonObject, path: str) -> JsonObject:
     Raises:
         ValueError: it is another network, or lacks an entry.
     """
-    entries = _DEFAULT_ENTRIES | config_of(values, path, "BertBackbone")
+    entries = _DEFAULT_ENTRIES | parse_object(values, path, "BertBackbone")
     missing = [
         entry
-        for entry in _KERASHUB_NAME_OF_SIZE.values()
+        for entry in KERASHUB_NAME_OF_SIZE.values()
         if entry not in entries
     ]
     if missing:
         raise ValueError(f"{path} lacks `config.{missing[0]}`")
     sizes = {
-        name: entries[entry] for name, entry in _KERASHUB_NAME_OF_SIZE.items()
+        name: entries[entry] for name, entry in KERASHUB_NAME_OF_SIZE.items()
     }
     return {
         **sizes,
@@ -145,7 +139,7 @@ def read_task(folder: StrPath) -> tuple[ModelClass, JsonObject]:
     values = read_json(path)
     if not is_kerashub(values):
         raise ValueError(f"{path} must contain `class_name` and `config`")
-    entries = config_of(values, path, *KERASHUB_TASKS)
+    entries = parse_object(values, path, *KERASHUB_TASKS)
     model_class = KERASHUB_TASKS[values["class_name"]]
     num_labels = entries.get("num_classes")
     if model_class == CLASSIFIER and type(num_labels) is not int:
@@ -164,7 +158,7 @@ def read_model_class(folder: StrPath) -> tuple[ModelClass, HeadSettings]:
             task is another.
     """
     path = os.path.join(folder, "config.json")
-    network = config_of(read_json(path), path, "BertBackbone")
+    network = parse_object(read_json(path), path, "BertBackbone")
     model_class, entries = read_task(folder)
     settings: HeadSettings = {}
     if model_class == CLASSIFIER:
@@ -221,7 +215,7 @@ def parse_casing(values: JsonObject, path: str) -> StatedCasing:
     Raises:
         ValueError: it is another tokenizer, or has other options than Google's.
     """
-    entries = config_of(values, path, "BertTokenizer")
+    entries = parse_object(values, path, "BertTokenizer")
     # A cased tokenizer that strips accents is none of Google's.
     lower_case = entries.get("lowercase", False)
     allowed = _ALLOWED_TOKENIZER_VALUES | {"strip_accents": (False, lower_case)}
@@ -239,125 +233,3 @@ def parse_casing(values: JsonObject, path: str) -> StatedCasing:
             "this program strips them, as Google's BERT does"
         )
     return {"do_lower_case": lower_case, "file": path}
-
-
-def check_backbone(config: BertConfig) -> None:
-    """Checks that a BertBackbone computes the same as this network.
-
-    Raises:
-        ValueError: it computes something else. The message names the entry.
-    """
-    rate = config.hidden_dropout_prob
-    # A BertBackbone has a single rate of dropout.
-    expected = {
-        "hidden_act": "gelu",
-        "layer_norm_eps": LAYER_NORM_EPS,
-        "attention_probs_dropout_prob": rate,
-    }
-    for name, value in expected.items():
-        received = getattr(config, name)
-        if received != value:
-            raise ValueError(
-                f"KerasHub's BERT would compute something else: it needs "
-                f"{name}={value!r}, but this model has {received!r}. Write "
-                "another format"
-            )
-
-
-def format_network(config: BertConfig) -> JsonObject:
-    """Returns the contents of the config.json of a BertBackbone."""
-    entries = {
-        entry: getattr(config, name)
-        for name, entry in _KERASHUB_NAME_OF_SIZE.items()
-    }
-    return _create_object(
-        "BertBackbone",
-        **entries,
-        dropout=config.hidden_dropout_prob,
-        max_sequence_length=config.max_position_embeddings,
-        num_segments=config.type_vocab_size,
-    )
-
-
-def format_tokenizer(do_lower_case: bool) -> JsonObject:
-    """Returns the contents of a tokenizer.json.
-
-    Google's BERT strips the accents of lower-cased text, which KerasHub does
-    not do by default.
-    """
-    return _create_object(
-        "BertTokenizer",
-        dtype="int32",
-        config_file=TOKENIZER_FILE,
-        vocabulary=None,
-        sequence_length=None,
-        lowercase=do_lower_case,
-        strip_accents=do_lower_case,
-        split=True,
-        suffix_indicator="##",
-        oov_token="[UNK]",
-        special_tokens=None,
-        special_tokens_in_strings=False,
-    )
-
-
-def format_classifier(
-    network: JsonObject,
-    tokenizer: JsonObject,
-    *,
-    max_seq_length: int,
-    num_labels: int,
-    activation: str,
-) -> dict[str, JsonObject]:
-    """Returns {file: contents} of the files of a BertTextClassifier.
-
-    Args:
-        network: result of `format_network`.
-        tokenizer: result of `format_tokenizer`.
-        max_seq_length: length of inputs, in WordPieces.
-        num_labels: number of outputs.
-        activation: name of Keras's function of the outputs.
-    """
-    preprocessor = _create_object(
-        "BertTextClassifierPreprocessor",
-        tokenizer=tokenizer,
-        config_file=PREPROCESSOR_FILE,
-        sequence_length=max_seq_length,
-        truncate="round_robin",
-    )
-    task = _create_object(
-        "BertTextClassifier",
-        backbone=network,
-        preprocessor=preprocessor,
-        num_classes=num_labels,
-        activation=activation,
-        # The rate before the last layer, which Google's code fixes too.
-        dropout=_DEFAULT_ENTRIES["dropout"],
-    )
-    # A task takes its type from its backbone.
-    del task["config"]["dtype"], task["config"]["trainable"]
-    return {TASK_FILE: task, PREPROCESSOR_FILE: preprocessor}
-
-
-def _create_object(
-    class_name: str, dtype: str = "float32", **entries: object
-) -> JsonObject:
-    """Returns a serialized object of KerasHub, as Keras writes it."""
-    module = _MODULE_OF_CLASS[class_name]
-    policy = {
-        "module": "keras",
-        "class_name": "DTypePolicy",
-        "config": {"name": dtype},
-        "registered_name": None,
-    }
-    return {
-        "module": f"keras_hub.src.models.bert.{module}",
-        "class_name": class_name,
-        "config": {
-            "name": module,
-            "trainable": True,
-            "dtype": policy,
-            **entries,
-        },
-        "registered_name": f"keras_hub>{class_name}",
-    }

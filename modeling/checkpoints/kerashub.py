@@ -15,7 +15,7 @@ import numpy as np
 
 from files.paths import StrPath
 from model_folders.config_files import CONFIG_FILE
-from model_folders.formats import kerashub_config
+from model_folders.formats import kerashub_config, kerashub_objects
 from model_folders.formats.entries import WeightArray
 from model_folders.formats.kerashub_config import (
     TASK_WEIGHTS_FILE,
@@ -107,8 +107,8 @@ def _format_files(
     """
     config = model.config
     tokenizer.check_vocab(config.vocab_size, SPECIAL_TOKENS.values())
-    network = kerashub_config.format_network(config)
-    casing = kerashub_config.format_tokenizer(tokenizer.do_lower_case)
+    network = kerashub_objects.create_network_json(config)
+    casing = kerashub_objects.create_tokenizer_json(tokenizer.do_lower_case)
     values = {CONFIG_FILE: network, kerashub_config.TOKENIZER_FILE: casing}
     contents: dict[str, str | bytes] = {
         kerashub_config.VOCAB_FILE: tokenizer.vocab_bytes
@@ -116,7 +116,7 @@ def _format_files(
     # Of the models that KerasHub has too, only the classifier has labels.
     if model.num_labels is not None:
         is_multilabel = output_mode == "multilabel"
-        values |= kerashub_config.format_classifier(
+        values |= kerashub_objects.create_classifier_json(
             network,
             casing,
             max_seq_length=max_length or config.max_position_embeddings,
@@ -168,7 +168,7 @@ def _check_is_supported(
         problem = f"needs {names}, which these weights lack"
         instead = "another format"
     else:
-        kerashub_config.check_backbone(model.config)
+        kerashub_objects.check_backbone(model.config)
         return
     raise ValueError(f"KerasHub's BERT {problem}. Write {instead}")
 
