@@ -33,19 +33,19 @@ def printable(name: str) -> str:
     return name if name.isprintable() else repr(name)
 
 
-def source_name(name: str, source_blocks: Sequence[int] | None) -> str:
+def source_name(name: str, layers: Sequence[int] | None) -> str:
     """Returns the name of the checkpoint's entry that a variable starts from.
 
     Args:
         name: Google's name of the variable.
-        source_blocks: for each block of the model, the number of the
+        layers: for each block of the model, the number of the
             checkpoint's block to start from. None = the block with the same
             number.
     """
-    if source_blocks is None:
+    if layers is None:
         return name
     return re.sub(
         r"/layer_(\d+)/",
-        lambda match: f"/layer_{source_blocks[int(match[1])]}/",
+        lambda match: f"/layer_{layers[int(match[1])]}/",
         name,
     )

@@ -58,22 +58,17 @@ def encoder_sizes(num_blocks: int) -> Iterator[tuple[str, tuple[str, ...]]]:
             yield f"bert/encoder/layer_{block}/{name}", entries
 
 
-def check_source_blocks(
-    config: BertConfig, source_blocks: Sequence[int] | None
-) -> None:
-    """Checks that `source_blocks` lists a block for each block of a model.
+def check_layers(config: BertConfig, layers: Sequence[int] | None) -> None:
+    """Checks that `layers` lists a block for each block of a model.
 
     Raises:
         ValueError: its length is not the number of blocks.
     """
-    if (
-        source_blocks is not None
-        and len(source_blocks) != config.num_hidden_layers
-    ):
+    if layers is not None and len(layers) != config.num_hidden_layers:
         raise ValueError(
             "`layers` must list one block of the checkpoint for each of the "
             f"model's {config.num_hidden_layers} blocks. "
-            f"Received: {list(source_blocks)}"
+            f"Received: {list(layers)}"
         )
 
 
@@ -81,7 +76,7 @@ def check_sizes(
     path: StrPath,
     shapes: Mapping[str, Sequence[int]],
     config: BertConfig,
-    source_blocks: Sequence[int] | None = None,
+    layers: Sequence[int] | None = None,
     config_file: str | None = None,
 ) -> None:
     """Checks that a checkpoint contains the encoder of a configuration.
@@ -90,7 +85,7 @@ def check_sizes(
         path: path of the checkpoint, for messages.
         shapes: {Google's name: shape} of its entries.
         config: configuration of the model that will load the checkpoint.
-        source_blocks: for each block of the model, the number of the
+        layers: for each block of the model, the number of the
             checkpoint's block to start from. None = block i starts from the
             checkpoint's block i.
         config_file: path of the configuration, for messages.
@@ -99,7 +94,7 @@ def check_sizes(
         ValueError: a weight is missing, or has another shape. The message names
             the first. Or the heads do not divide the width.
     """
-    check_source_blocks(config, source_blocks)
+    check_layers(config, layers)
     where = config_file or "the configuration"
     if config.hidden_size % config.num_attention_heads:
         raise ValueError(
@@ -108,7 +103,7 @@ def check_sizes(
             f"Correct it for {path}"
         )
     for name, entries in encoder_sizes(config.num_hidden_layers):
-        source = source_name(name, source_blocks)
+        source = source_name(name, layers)
         shape = [getattr(config, entry) for entry in entries]
         file_shape = shapes.get(source)
         if file_shape is not None and list(file_shape) == shape:

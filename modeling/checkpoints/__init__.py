@@ -1,10 +1,12 @@
 """Loads checkpoints of several libraries into models, and writes them.
 
     checkpoint.py: `Checkpoint`, what a checkpoint of any format can do
-    loading.py: finds and loads a checkpoint of any format. Begin here
+    finding.py: finds a checkpoint of any format
+    loading.py: loads it into a model. Begin here
     restore.py: assigns the values of a file to the variables of a model
     names.py: the names of a model's variables in checkpoints
     new_heads.py: whether a model uses the head in a folder, or a new one
+    creating.py: creates a model of what a folder contains
 
 model_folders/formats/__init__.py shows which files belong to one format. What
 needs a model is here:

@@ -49,14 +49,14 @@ class Checkpoint(abc.ABC):
     def load(
         self,
         model: keras.Model,
-        source_blocks: Sequence[int] | None = None,
+        layers: Sequence[int] | None = None,
         new_head: Sequence[str] = (),
     ) -> LoadReport:
         """Assigns the values to a model.
 
         Args:
             model: any model of this package, built or not.
-            source_blocks: for each block of the model, the number of the
+            layers: for each block of the model, the number of the
                 checkpoint's block to start from. None = block i starts from the
                 checkpoint's block i.
             new_head: as in `restore_variables`.

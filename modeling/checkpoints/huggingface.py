@@ -117,7 +117,7 @@ class HuggingFaceCheckpoint(Checkpoint):
     def load(
         self,
         model: keras.Model,
-        source_blocks: Sequence[int] | None = None,
+        layers: Sequence[int] | None = None,
         new_head: Sequence[str] = (),
     ) -> LoadReport:
         """Assigns the values to a model.
@@ -131,7 +131,7 @@ class HuggingFaceCheckpoint(Checkpoint):
         # List each of the file's blocks once, even if several blocks of the
         # model start from it.
         names = dict.fromkeys(
-            source_name(original_name(weight), source_blocks)
+            source_name(original_name(weight), layers)
             for weight in model.weights
         )
         tensors = self._open_tensors()
@@ -145,16 +145,10 @@ class HuggingFaceCheckpoint(Checkpoint):
         }
         needed = {*stored_names.values()}
         others = [name for name in tensors if name not in needed]
-        shapes = {name: entry.shape for name, entry in entries.items()}
-        shapes |= dict.fromkeys(_list_unused(self.file, others), ())
+        unused = _list_unused(self.file, others)
+        entries |= {name: tensors[name] for name in unused}
         return restore_variables(
-            model,
-            self.file,
-            shapes=shapes,
-            dtypes={name: entry.dtype for name, entry in entries.items()},
-            read=lambda name: entries[name].read(),
-            source_blocks=source_blocks,
-            new_head=new_head,
+            model, self.file, entries, layers=layers, new_head=new_head
         )
 
     def _open_tensors(self) -> dict[str, Entry]:

@@ -6,11 +6,18 @@ files, `bert_model.ckpt.index` and `bert_model.ckpt.data-00000-of-00001`.
 
 import contextlib
 import dataclasses
+import functools
 import os
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import (
+    Callable,
+    Collection,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import keras
 import tensorflow as tf
@@ -62,7 +69,7 @@ class Tf1Checkpoint(Checkpoint):
     def load(
         self,
         model: keras.Model,
-        source_blocks: Sequence[int] | None = None,
+        layers: Sequence[int] | None = None,
         new_head: Sequence[str] = (),
     ) -> LoadReport:
         """Assigns the values to a model.
@@ -73,34 +80,42 @@ class Tf1Checkpoint(Checkpoint):
         with open_tf1_checkpoint(self.file) as (reader, readable):
             all_shapes = reader.get_variable_to_shape_map()
             stored_names = without_scope(all_shapes, _WORD_EMBEDDINGS)
-            shapes = {
-                name: all_shapes[stored_names[name]]
-                for name in sorted(stored_names)
-                if not _TRAINING_STATE.search(name)
-            }
-            all_dtypes = reader.get_variable_to_dtype_map()
-            dtypes = {name: all_dtypes[stored_names[name]] for name in shapes}
-
-            def read(name: str) -> tf.Tensor:
-                # Do not use `reader.get_tensor`, because assigning its result
-                # copies the values again.
-                return tf.raw_ops.RestoreV2(
-                    prefix=readable,
-                    tensor_names=[stored_names[name]],
-                    shape_and_slices=[""],
-                    dtypes=[dtypes[name]],
-                )[0]
-
-            names = {name: dtype.name for name, dtype in dtypes.items()}
+            dtypes = reader.get_variable_to_dtype_map()
+            entries = {}
+            for name in sorted(stored_names):
+                if not _TRAINING_STATE.search(name):
+                    stored = stored_names[name]
+                    entries[name] = _TensorEntry(
+                        shape=all_shapes[stored],
+                        dtype=dtypes[stored].name,
+                        read=functools.partial(
+                            _read_tensor, readable, stored, dtypes[stored]
+                        ),
+                    )
             return restore_variables(
-                model,
-                self.file,
-                shapes=shapes,
-                dtypes=names,
-                read=read,
-                source_blocks=source_blocks,
-                new_head=new_head,
+                model, self.file, entries, layers=layers, new_head=new_head
             )
+
+
+class _TensorEntry(NamedTuple):
+    """An entry of a checkpoint, as an `Entry`, whose value is a tensor."""
+
+    shape: Sequence[int]
+    dtype: str
+    read: Callable[[], tf.Tensor]
+
+
+def _read_tensor(prefix: str, name: str, dtype: tf.DType) -> tf.Tensor:
+    """Reads a value. `name` is the name in the file."""
+    # Do not use `reader.get_tensor`, because assigning its result copies the
+    # values again.
+    tensors = tf.raw_ops.RestoreV2(
+        prefix=prefix,
+        tensor_names=[name],
+        shape_and_slices=[""],
+        dtypes=[dtype],
+    )
+    return tensors[0]
 
 
 def save_checkpoint(

@@ -66,7 +66,7 @@ def test_another_number_of_blocks_than_stated_is_an_error(preset):
     values = json.loads(path.read_text())
     values["config"]["num_layers"] = 9
     path.write_text(json.dumps(values))
-    with pytest.raises(ValueError, match=r"contains 3 blocks, but config\.json"):
+    with pytest.raises(ValueError, match="contains 3 blocks, but config"):
         kerashub_weights.open_entries(str(preset / "model.weights.h5"))
 
 

@@ -1,6 +1,6 @@
 """Weights that are not read: one line says what they are, and what to do.
 
-modeling/checkpoints/loading.py tells them from checkpoints.
+modeling/checkpoints/finding.py tells them from checkpoints.
 """
 
 import json
