@@ -93,7 +93,7 @@ def _check_weights(task: AnyTask, preset: Preset) -> None:
         preset,
         task.start.bert_config,
         task.tokenizer,
-        settings,
+        settings=settings,
         trains=trains,
     )
     if config.model_class == kinds.EMBEDDER and not trains:

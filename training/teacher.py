@@ -98,7 +98,9 @@ def _check_is_of_task(
     """
     config = start.config
     settings = {"output_mode": output_mode} if output_mode else {}
-    identity.check_identity(preset, bert_config, start.tokenizer, settings)
+    identity.check_identity(
+        preset, bert_config, start.tokenizer, settings=settings
+    )
     if config.distillation.distill_alpha:
         preset.check_model_class(config.model_class)
     # The teacher's folder may lack the vocabulary to compare.

@@ -76,6 +76,7 @@ def check_sizes(
     path: StrPath,
     shapes: Mapping[str, Sequence[int]],
     config: BertConfig,
+    *,
     layers: Sequence[int] | None = None,
     config_file: str | None = None,
 ) -> None:
@@ -85,9 +86,9 @@ def check_sizes(
         path: path of the checkpoint, for messages.
         shapes: {Google's name: shape} of its entries.
         config: configuration of the model that will load the checkpoint.
-        layers: for each block of the model, the number of the
-            checkpoint's block to start from. None = block i starts from the
-            checkpoint's block i.
+        layers: for each block of the model, the number of the checkpoint's
+            block to start from. None = block i starts from the checkpoint's
+            block i.
         config_file: path of the configuration, for messages.
 
     Raises:

@@ -45,8 +45,8 @@ def _is_tensor(value: bytes) -> bool:
         tf.dtypes.as_dtype(entry.dtype)
     except TypeError:
         return False
-    is_known = not entry.shape.unknown_rank and min(sizes, default=0) >= 0
-    return is_known and len(sizes) < 255 and math.prod(sizes) < 2**63
+    is_complete = not entry.shape.unknown_rank and min(sizes, default=0) >= 0
+    return is_complete and len(sizes) < 255 and math.prod(sizes) < 2**63
 
 
 def _read_all_entries(data: bytes) -> Iterator[tuple[bytes, bytes]]:

@@ -26,7 +26,7 @@ _REPLACEMENTS = (
 # Matches Google's names of the weights of a BERT and of the heads.
 _DENSE = "(?:kernel|bias)"
 _NORMALIZED = "LayerNorm/(?:gamma|beta)"
-_KNOWN_NAME = re.compile(
+_WEIGHT_NAME = re.compile(
     r"bert/embeddings/(?:word_embeddings|position_embeddings"
     rf"|token_type_embeddings|{_NORMALIZED})"
     r"|bert/encoder/layer_\d{1,6}/(?:"
@@ -50,4 +50,4 @@ def google_name(stored: str) -> str | None:
     name = _SCOPES.sub("", stored)
     for pattern, replacement in _REPLACEMENTS:
         name = re.sub(pattern, replacement, name)
-    return name if _KNOWN_NAME.fullmatch(name) else None
+    return name if _WEIGHT_NAME.fullmatch(name) else None

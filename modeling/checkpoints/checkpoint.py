@@ -56,9 +56,9 @@ class Checkpoint(abc.ABC):
 
         Args:
             model: any model of this package, built or not.
-            layers: for each block of the model, the number of the
-                checkpoint's block to start from. None = block i starts from the
-                checkpoint's block i.
+            layers: for each block of the model, the number of the checkpoint's
+                block to start from. None = block i starts from the checkpoint's
+                block i.
             new_head: as in `restore_variables`.
 
         Raises:

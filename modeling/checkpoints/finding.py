@@ -120,7 +120,13 @@ def check_files(
     if config is not None:
         is_stated = preset is not None and config is preset.load_config()
         config_file = preset.config_file if preset and is_stated else None
-        check_sizes(checkpoint.file, shapes, config, layers, config_file)
+        check_sizes(
+            checkpoint.file,
+            shapes,
+            config,
+            layers=layers,
+            config_file=config_file,
+        )
 
 
 def read_shapes(path: StrPath) -> dict[str, Sequence[int]]:

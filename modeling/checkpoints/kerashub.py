@@ -87,16 +87,23 @@ def save_kerashub(
     if not model.built:
         model.build()
     _check_is_supported(model, leave_out)
-    contents = _format_files(model, tokenizer, labels, output_mode, max_length)
+    contents = _create_files(
+        model,
+        tokenizer,
+        labels=labels,
+        output_mode=output_mode,
+        max_length=max_length,
+    )
     contents |= files or {}
     with new_folder(directory, contents) as folder:
         for name, targets in _find_targets(model).items():
             _write_weights(model, os.fspath(folder / name), targets)
 
 
-def _format_files(
+def _create_files(
     model: "FittedModel",
     tokenizer: Tokenizer,
+    *,
     labels: Sequence[str] | None,
     output_mode: OutputMode | None,
     max_length: int | None,

@@ -82,6 +82,7 @@ def restore_variables(
     model: keras.Model,
     path: StrPath,
     entries: Mapping[str, StoredEntry],
+    *,
     layers: Sequence[int] | None = None,
     new_head: Sequence[str] = (),
 ) -> LoadReport:

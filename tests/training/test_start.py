@@ -48,8 +48,8 @@ def check_network(folder, **changes):
         read_initial_preset(config),
         tiny_config(),
         None,
-        config.network,
-        config.training.do_train,
+        settings=config.network,
+        trains=config.training.do_train,
     )
 
 
