@@ -33,7 +33,7 @@ class Checkpoint(abc.ABC):
         """Result of `read_shapes`, which is called only once."""
         return self.read_shapes()
 
-    def google_shapes(self) -> dict[str, Sequence[int]]:
+    def read_google_shapes(self) -> dict[str, Sequence[int]]:
         """Returns {Google's name: shape of the model's variable}.
 
         Names that Google's BERT lacks are returned unchanged. By default the

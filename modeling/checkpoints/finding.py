@@ -116,7 +116,7 @@ def check_files(
         OSError: a file is missing, truncated or malformed.
         ValueError: an entry is missing, or has another size than in `config`.
     """
-    shapes = checkpoint.google_shapes()
+    shapes = checkpoint.read_google_shapes()
     if config is not None:
         is_stated = preset is not None and config is preset.load_config()
         config_file = preset.config_file if preset and is_stated else None

@@ -97,7 +97,7 @@ class HuggingFaceCheckpoint(Checkpoint):
         names = without_scope(tensors, _WORD_EMBEDDINGS)
         return {name: tensors[stored].shape for name, stored in names.items()}
 
-    def google_shapes(self) -> dict[str, Sequence[int]]:
+    def read_google_shapes(self) -> dict[str, Sequence[int]]:
         """Returns {Google's name: shape of the model's variable}.
 
         Names that Google's BERT lacks are returned unchanged.

@@ -61,7 +61,7 @@ class Tf1Checkpoint(Checkpoint):
             names = without_scope(shapes, _WORD_EMBEDDINGS)
             return {name: shapes[names[name]] for name in sorted(names)}
 
-    def google_shapes(self) -> dict[str, Sequence[int]]:
+    def read_google_shapes(self) -> dict[str, Sequence[int]]:
         """Checks the sizes of the files. Returns {Google's name: shape}."""
         check_tf1_files(self.file)
         return self.shapes
