@@ -31,7 +31,7 @@ from data.io import text_files
 from data.text import token_windows, tokenization, tokenizer_loading
 from files.atomic import atomic_open
 from files.json_files import JsonObject
-from model_folders import hub, identity, presets
+from model_folders import hub, identity, preset_reading, presets
 from training.start.flag_completion import check_required
 from training.start.starting_point import check_lengths
 
@@ -81,7 +81,7 @@ class Config(flags.Config):
     def download(self) -> Self:
         """Returns the flags with a local folder for a model of the hub."""
         return config_values.convert_paths(
-            self, hub.local_folder, "init_checkpoint"
+            self, hub.to_local_folder, "init_checkpoint"
         )
 
 
@@ -279,7 +279,7 @@ def write_vectors(
 def main(parsed: flags.Parsed[Config]) -> None:
     """Writes the vectors of the lines of --input_file."""
     checkpoint = str(parsed.config.model.init_checkpoint)
-    preset = presets.read_preset(checkpoint, "--init_checkpoint")
+    preset = preset_reading.read_preset(checkpoint, "--init_checkpoint")
     stated = preset.identity_flags()
     config = config_values.fill_unset(
         parsed.config, parsed.set_by_user, stated, checkpoint

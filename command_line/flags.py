@@ -277,7 +277,8 @@ class Config:
         Runs after the paths are checked.
 
         Raises:
-            ValueError, OSError: as `model_folders.hub.download` raises them.
+            ValueError, OSError: as `download_model` in model_folders/hub.py
+                raises them.
         """
         return self
 

@@ -5,21 +5,18 @@ Two modules define what all others speak of:
     bert_config.py: the sizes and rates of a network
     kinds.py: one entry for each class of model
 
-`presets.read_preset` asks the others what a folder states:
+What the files of a folder state, and who reads it:
 
     presets.py: `Preset`, all that the files of a folder state
-    config_files.py: config.json, as transformers writes it
+    preset_reading.py: `read_preset`, which asks the modules below
+    config_files.py: the configuration of a network, in a file of any library
     model_entries.py: the entries of model.json, with their types
     model_json.py: model.json, which this project writes
     recorded_sets.py: which rows a run trained on, as model.json records it
     labels.py: labels.txt, the names of outputs in their order
-    tokenizer_files.py: vocab.txt, tokenizer_config.json, tokenizer.json
-    tokenizer_json.py: the vocabulary in a tokenizer.json
+    tokenizer_files.py: creates vocab.txt and the files beside it
     folder_warnings.py: what is odd in a folder, logged only once
-    pooling_files.py: how sentence-transformers makes a vector of tokens
-    kerashub_files.py: the JSON files of KerasHub's presets
-    saved_models.py: what a SavedModel of TF-Hub states about its encoder
-    weights/: names, shapes and values in the files of weights
+    formats/: the files of each format of weights
 
 What a command does with a folder:
 

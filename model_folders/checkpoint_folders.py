@@ -39,7 +39,7 @@ def checkpoint_steps(folder: StrPath) -> list[int]:
 
 def find_tf1_checkpoint(
     path: StrPath,
-    prefers_best: bool | None = None,
+    best: bool | None = None,
     contents: ModelJson | None = None,
 ) -> str:
     """Returns the prefix of the checkpoint that `path` names or contains.
@@ -54,7 +54,7 @@ def find_tf1_checkpoint(
 
     Args:
         path: prefix of a checkpoint, or a folder.
-        prefers_best: whether to prefer the best step of a run. None = as the
+        best: whether to prefer the best step of a run. None = as the
             run reports (its flag --load_best).
         contents: entries of the folder's model.json. None = read the file.
 
@@ -65,9 +65,9 @@ def find_tf1_checkpoint(
     if os.path.isdir(path):
         if contents is None:
             contents = model_json.read_model_json(path)
-        if prefers_best is None:
-            prefers_best = contents.get("task", {}).get("load_best", True)
-        prefix = find_best(path, contents) if prefers_best else None
+        if best is None:
+            best = contents.get("task", {}).get("load_best", True)
+        prefix = find_best(path, contents) if best else None
         return prefix or _find_newest(path)
     if not os.path.exists(f"{path}.index"):
         if os.path.isfile(path):

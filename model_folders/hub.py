@@ -13,7 +13,7 @@ from pathlib import Path
 
 from files.json_files import read_json
 from imports.installation import install_command
-from model_folders import kerashub_files
+from model_folders.formats import kerashub_config
 from model_folders.labels import LABELS_FILE
 
 SCHEME = "hf://"
@@ -34,9 +34,9 @@ _SMALL_FILES = (
     "modules.json",
     "sentence_bert_config.json",
     "1_Pooling/config.json",
-    kerashub_files.TASK_FILE,
-    kerashub_files.PREPROCESSOR_FILE,
-    kerashub_files.VOCAB_FILE,
+    kerashub_config.TASK_FILE,
+    kerashub_config.PREPROCESSOR_FILE,
+    kerashub_config.VOCAB_FILE,
 )
 _SAFETENSORS_FILES = (
     "model.safetensors",
@@ -44,10 +44,10 @@ _SAFETENSORS_FILES = (
     "model-*-of-*.safetensors",
 )
 _KERASHUB_FILES = (
-    kerashub_files.WEIGHTS_FILE,
-    kerashub_files.INDEX_FILE,
-    kerashub_files.SHARDS,
-    kerashub_files.TASK_WEIGHTS_FILE,
+    kerashub_config.WEIGHTS_FILE,
+    kerashub_config.INDEX_FILE,
+    kerashub_config.SHARDS,
+    kerashub_config.TASK_WEIGHTS_FILE,
 )
 _TORCH_FILES = (
     "pytorch_model.bin",
@@ -67,16 +67,16 @@ def source_of(folder: str) -> str | None:
     return match and "hf://{}/{}@{}".format(*match.groups())
 
 
-def local_folder(path: str) -> str:
+def to_local_folder(path: str) -> str:
     """Returns the path itself, or for hf://OWNER/NAME the downloaded folder.
 
     Raises:
-        ValueError, OSError: as `download` raises them.
+        ValueError, OSError: as `download_model` raises them.
     """
-    return download(path) if path.startswith(SCHEME) else path
+    return download_model(path) if path.startswith(SCHEME) else path
 
 
-def download(path: str) -> str:
+def download_model(path: str) -> str:
     """Downloads the files of a model that this project reads.
 
     Args:
@@ -103,9 +103,9 @@ def download(path: str) -> str:
     small_files = _download_files(path, name, revision)
     # Check the small files before the large ones are downloaded.
     commit = small_files.name
-    if kerashub_files.has_preset(small_files):
+    if kerashub_config.has_preset(small_files):
         # Other networks and tasks are errors.
-        kerashub_files.read_settings(small_files)
+        kerashub_config.read_model_class(small_files)
         return str(_download_files(path, name, commit, _KERASHUB_FILES))
     _check_is_bert(path, small_files / "config.json")
     folder = _download_files(path, name, commit, _SAFETENSORS_FILES)

@@ -28,6 +28,7 @@ def check_identity(
     preset: Preset,
     bert_config: BertConfig,
     tokenizer: Tokenizer | None = None,
+    *,
     settings: Mapping[str, object] | None = None,
     trains: bool = False,
 ) -> None:

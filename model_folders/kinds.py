@@ -128,7 +128,7 @@ def model_class_of(model: object) -> str:
     return type(model).__name__
 
 
-def known_class_of(model: object) -> ModelClass:
+def listed_class_of(model: object) -> ModelClass:
     """Returns the name of a model's class, which KINDS lists.
 
     Raises:

@@ -1,39 +1,17 @@
-"""Reads the files beside weights, in the folders of this and other libraries.
+"""Defines `Preset`, all that the files in a folder state about its weights.
 
-This project writes model.json, bert_config.json, vocab.txt,
-tokenizer_config.json and labels.txt beside weights. Google's, Hugging Face's
-and KerasHub's folders contain some of these files, or similar files with other
-names. This module imports neither Keras nor TensorFlow.
+preset_reading.py reads it.
 """
 
 import dataclasses
 import functools
-import glob
 import os
-import re
-from collections.abc import Iterable, Sequence
-from pathlib import Path
 
 from absl import logging
 
-from files.paths import StrPath
-from model_folders import (
-    hub,
-    kerashub_files,
-    kinds,
-    model_json,
-    pooling_files,
-    saved_models,
-)
+from model_folders import kinds, model_json
 from model_folders.bert_config import BertConfig
-from model_folders.config_files import (
-    CONFIG_FILE,
-    config_names,
-    load_config,
-    read_config_labels,
-    read_model_class,
-)
-from model_folders.labels import read_labels
+from model_folders.config_files import load_config
 from model_folders.model_entries import (
     HeadSettings,
     ModelJson,
@@ -45,9 +23,7 @@ from model_folders.recorded_sets import (
     RECORDED_SETS,
     DevSetRule,
     RecordedSet,
-    parse_dev_set_rule,
 )
-from model_folders.tokenizer_files import TOKENIZER_FILE, read_stated_casing
 
 # Options of the network for which bert_config.json contains no entry.
 NETWORK_OPTIONS = ("left_to_right", "bilstm")
@@ -223,188 +199,3 @@ class Preset:
                 self.path,
                 self.pooling,
             )
-
-
-def read_preset(
-    path: StrPath, flag: str = "", is_own_run: bool = False
-) -> Preset:
-    """Reads the files beside weights, which describe the weights.
-
-    Args:
-        path: a folder with weights, a checkpoint in it, or a model of the
-            Hugging Face hub, hf://OWNER/NAME or hf://OWNER/NAME@REVISION, which
-            is downloaded.
-        flag: flag whose value is `path`, such as "--init_checkpoint", for
-            messages.
-        is_own_run: whether `path` is the --output_dir of this command.
-
-    Raises:
-        OSError: a file cannot be read.
-        ValueError: a file is malformed, two files contradict each other, or the
-            weights need another tokenizer than BERT's.
-    """
-    path = os.fspath(path)
-    if path.startswith(hub.SCHEME):
-        path = hub.download(path)
-    check_path(path, flag)
-    inner = pooling_files.first_module(Path(path))
-    if inner and os.path.isfile(os.path.join(path, inner, CONFIG_FILE)):
-        # An old folder of sentence-transformers.
-        path = os.path.join(path, inner)
-    return _read_folder(Path(folder_of(path)), path, flag, is_own_run)
-
-
-def check_path(path: str, flag: str = "") -> None:
-    """Checks that there is a folder, or a checkpoint, with this path.
-
-    Raises:
-        FileNotFoundError: there is none. The message names the flag.
-    """
-    files = glob.iglob(f"{glob.escape(path)}.*")
-    if os.path.exists(path) or any(files):
-        return
-    error = f"{flag}={path} does not exist".removeprefix("=")
-    if re.fullmatch(r"\w[\w.-]*(/[\w.-]+)?", path):
-        name = path if "/" in path else f"OWNER/{path}"
-        error += f"; for a model of the hub, use hf://{name}"
-    raise FileNotFoundError(error)
-
-
-def preset_of_run(folder: str, contents: ModelJson) -> Preset:
-    """Returns the Preset of --output_dir, to which this command's run writes.
-
-    Args:
-        folder: path of the folder.
-        contents: what the run writes to model.json.
-    """
-    model_class, head_settings = _split_task(contents)
-    return Preset(
-        path=folder,
-        weights=folder,
-        is_own_run=True,
-        model_class=model_class,
-        head_settings=head_settings,
-        recorded_settings=contents["origin"]["settings"],
-        model_json=contents,
-    )
-
-
-def _split_task(contents: ModelJson) -> tuple[str | None, HeadSettings]:
-    """Returns (class of the model, settings of its head) of a model.json."""
-    settings = contents.get("task", HeadSettings()).copy()
-    if mode := settings.get("output_mode"):
-        settings.setdefault("problem_type", kinds.PROBLEM_TYPE_OF_MODE[mode])
-    model_class = settings.pop("name", None)
-    return model_class, settings
-
-
-def _read_folder(
-    folder: Path, path: str, flag: str, is_own_run: bool
-) -> Preset:
-    """Reads the files in the folder of the weights at a path.
-
-    `path` is the attribute `weights` of the Preset. `flag` and `is_own_run` are
-    its attributes of these names.
-    """
-    contents = model_json.read_model_json(folder)
-    model_class, head_settings = _split_task(contents)
-    huggingface_config = _find_first_file(folder, [CONFIG_FILE])
-    if huggingface_config and not model_class:
-        # A model.json may only list the files of the folder.
-        model_class, head_settings = read_model_class(huggingface_config)
-    recorded_settings = contents.get("origin", {}).get("settings", {})
-    stated_casing = _read_casing(folder)
-    _check_casing(folder, stated_casing, recorded_settings)
-    return Preset(
-        path=str(folder),
-        weights=path,
-        flag=flag,
-        is_own_run=is_own_run,
-        config_file=_find_config(folder, path),
-        vocab_file=_find_vocabulary(folder),
-        stated_casing=stated_casing,
-        model_class=model_class,
-        labels=_read_labels(
-            folder, huggingface_config, head_settings, recorded_settings
-        ),
-        pooling=pooling_files.read_pooling(folder)
-        or kerashub_files.read_embedder_pooling(folder),
-        head_settings=head_settings,
-        recorded_settings=recorded_settings,
-        dev_set_rule=parse_dev_set_rule(
-            contents, folder / model_json.MODEL_JSON_FILE
-        ),
-        model_json=contents,
-    )
-
-
-def _find_config(folder: Path, path: str) -> str | None:
-    names = [*config_names(path)]
-    if saved_models.is_encoder(folder):
-        names.append(saved_models.SAVED_MODEL_FILE)
-    return _find_first_file(folder, names)
-
-
-def _find_vocabulary(folder: Path) -> str | None:
-    names = ["vocab.txt", kerashub_files.VOCAB_FILE, TOKENIZER_FILE]
-    if saved_models.is_encoder(folder):
-        names.append(saved_models.VOCAB_FILE)
-    return _find_first_file(folder, names)
-
-
-def _read_casing(folder: Path) -> StatedCasing:
-    stated_casing = read_stated_casing(folder)
-    if not stated_casing and saved_models.is_encoder(folder):
-        stated_casing = saved_models.read_saved_model_casing(folder)
-    return stated_casing
-
-
-def _find_first_file(folder: Path, names: Iterable[str]) -> str | None:
-    files = (folder / name for name in names)
-    return next((str(file) for file in files if file.is_file()), None)
-
-
-def _read_labels(
-    folder: Path,
-    huggingface_config: str | None,
-    head_settings: HeadSettings,
-    recorded_settings: TrainingSettings,
-) -> list[str] | None:
-    """Returns the names of the outputs, on which all files must agree.
-
-    Args:
-        folder: folder of the weights.
-        huggingface_config: path of config.json, None if it is missing.
-        head_settings: settings of the head.
-        recorded_settings: settings of the run.
-    """
-    stated: list[tuple[Path, Sequence[str] | None]] = []
-    if huggingface_config:
-        config_labels = read_config_labels(huggingface_config)
-        stated.append((Path(huggingface_config), config_labels))
-    file = folder / model_json.MODEL_JSON_FILE
-    stated.append((file, head_settings.get("labels")))
-    stated.append((file, recorded_settings.get("labels")))
-    return read_labels(folder, stated)
-
-
-def _check_casing(
-    folder: Path,
-    stated_casing: StatedCasing,
-    recorded_settings: TrainingSettings,
-) -> None:
-    """Raises a ValueError if model.json records another casing than a file."""
-    recorded = recorded_settings.get("tokenizer", {}).get("do_lower_case")
-    stated = stated_casing.get("do_lower_case")
-    if None not in (recorded, stated) and recorded != stated:
-        raise ValueError(
-            f"{stated_casing['file']} sets lower-casing to {stated}, but "
-            f"{folder / model_json.MODEL_JSON_FILE} to {recorded}. Correct or "
-            "remove the wrong file"
-        )
-
-
-def folder_of(path: StrPath) -> str:
-    """Returns the folder of a checkpoint. A folder is returned unchanged."""
-    path = os.fspath(path)
-    return (path if os.path.isdir(path) else os.path.dirname(path)) or "."

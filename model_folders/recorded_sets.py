@@ -62,7 +62,7 @@ class DevSetRule:
         """Whether the weights may have been trained on rows of the dev set."""
         return self.clean_fraction < self.dev_fraction
 
-    def as_settings(self) -> DevSetRuleEntry:
+    def to_entry(self) -> DevSetRuleEntry:
         """Returns the entry of model.json."""
         return {
             "rule": self.rule,

@@ -110,6 +110,8 @@ if TYPE_CHECKING:
     from model_folders.labels import find_order as find_order
     from modeling.bert import BertModel as BertModel
     from modeling.checkpoints.extending import extend_model as extend_model
+    from modeling.checkpoints.finding import find_checkpoint as find_checkpoint
+    from modeling.checkpoints.finding import read_shapes as read_shapes
     from modeling.checkpoints.huggingface import (
         find_huggingface as find_huggingface,
     )
@@ -117,9 +119,7 @@ if TYPE_CHECKING:
         save_huggingface as save_huggingface,
     )
     from modeling.checkpoints.kerashub import save_kerashub as save_kerashub
-    from modeling.checkpoints.loading import find_checkpoint as find_checkpoint
     from modeling.checkpoints.loading import load_checkpoint as load_checkpoint
-    from modeling.checkpoints.loading import read_shapes as read_shapes
     from modeling.checkpoints.names import named_variables as named_variables
     from modeling.checkpoints.tf1 import save_checkpoint as save_checkpoint
     from modeling.checkpoints.tf1 import save_release as save_release

@@ -19,11 +19,12 @@ from absl import logging
 
 from files.json_files import JsonObject
 from files.paths import StrPath
-from model_folders import presets
+from model_folders import preset_reading, presets
 from model_folders.bert_config import BertConfig
 from model_folders.labels import check_labels
 from modeling import keras_export
-from modeling.checkpoints.loading import LoadOptions, create_model
+from modeling.checkpoints.creating import create_model
+from modeling.checkpoints.loading import LoadOptions
 from modeling.checkpoints.restore import LoadReport
 from modeling.fitted_model import FittedModel
 from modeling.layers import all_layers
@@ -86,13 +87,13 @@ class FeaturesModel(FittedModel):
         if labels is not None:
             num_labels = options.setdefault("num_labels", len(labels))
             check_labels(labels, num_labels=num_labels)
-        preset = presets.read_preset(path)
+        preset = preset_reading.read_preset(path)
         if cls.embeds_texts:
             preset.warn_of_pooling()
         model, report = cls.load_preset(
             preset,
             config=config,
-            output_names=() if labels is None else [labels],
+            labels=() if labels is None else [labels],
             replaces_head=True,
             **options,
         )
@@ -110,17 +111,15 @@ class FeaturesModel(FittedModel):
         preset: presets.Preset,
         *,
         config: BertConfig | None = None,
-        output_names: Sequence[Sequence[str]] = (),
+        labels: Sequence[Sequence[str]] = (),
         replaces_head: bool = False,
         **options: Unpack[ModelOptions],
     ) -> tuple[Self, LoadReport]:
         """Creates a model like `from_preset`. Returns it, and a LoadReport.
 
-        `output_names` and `replaces_head` are those of `LoadOptions`.
+        `labels` and `replaces_head` are those of `LoadOptions`.
         """
-        load_options = LoadOptions(
-            output_names=output_names, replaces_head=replaces_head
-        )
+        load_options = LoadOptions(labels=labels, replaces_head=replaces_head)
         return create_model(cls, preset, load_options, config, **options)
 
     @classmethod

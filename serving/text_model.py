@@ -15,7 +15,7 @@ from typing import Any, cast
 from absl import logging
 
 from data.text.tokenization import FullTokenizer
-from model_folders import model_json, presets
+from model_folders import model_json, preset_reading, presets
 from model_folders.model_entries import HeadSettings
 from serving import checksums, engines
 from serving.model_cache import ModelCache, NotLoaded
@@ -87,7 +87,7 @@ class TextModel(TaskMethods):
         logging.info("%s: engine %s", path, self.engine.name)
         self.checksum = checksums.checksum_of_export(folder, self.engine.name)
         described = _find_description(folder)
-        preset = presets.read_preset(described)
+        preset = preset_reading.read_preset(described)
         checksums.check_network_files(
             folder, self.engine.name, preset.model_json
         )

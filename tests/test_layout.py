@@ -132,7 +132,7 @@ def test_the_network_runs_on_any_backend_of_keras():
     others = (
         ROOT / "modeling/accelerated",
         ROOT / "modeling/checkpoints",
-        ROOT / "model_folders/weights",
+        ROOT / "model_folders/formats",
     )
     for path in (*sources("model_folders"), *sources("modeling")):
         if path.parent not in others:

@@ -16,8 +16,8 @@ MODULES = {
     "_get_variable_index": "training/optimizers/adamw.py",
     "_initial_seed": "modeling/ops.py",
     "StatelessScope": "modeling/accelerated/tracing.py",
-    "tensor_bundle_pb2": "model_folders/weights/bundle_index.py",
-    "trackable_object_graph_pb2": "model_folders/weights/object_entries.py",
+    "tensor_bundle_pb2": "model_folders/formats/tf1_index.py",
+    "trackable_object_graph_pb2": "model_folders/formats/object_entries.py",
 }
 # Names that uvicorn does not document. All are in one module.
 OF_UVICORN = {

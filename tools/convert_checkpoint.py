@@ -26,6 +26,7 @@ from data.text import tokenization, tokenizer_loading, vocabulary
 from model_folders import hub, identity, kinds, presets
 from model_folders.cards import cards, descriptions
 from model_folders.input_length import read_max_seq_length
+from model_folders.preset_reading import read_preset
 
 if TYPE_CHECKING:
     from modeling.base_model import FeaturesModel
@@ -105,7 +106,7 @@ class Config(flags.Config):
     def download(self) -> Self:
         """Returns the flags with a local folder for a model of the hub."""
         return config_values.convert_paths(
-            self, hub.local_folder, "init_checkpoint"
+            self, hub.to_local_folder, "init_checkpoint"
         )
 
 
@@ -236,7 +237,7 @@ def _write_copy(
 
     The copy does not contain the weights `missing`, which the checkpoint lacks.
     """
-    model_class = kinds.known_class_of(model)
+    model_class = kinds.listed_class_of(model)
     length = read_max_seq_length(
         preset, model_class, model.config.max_position_embeddings
     )
@@ -323,7 +324,7 @@ def _choose_save(
 def main(parsed: flags.Parsed[Config]) -> None:
     """Converts a checkpoint. Checks all inputs before it writes a file."""
     config = parsed.config
-    preset = presets.read_preset(config.init_checkpoint, "--init_checkpoint")
+    preset = read_preset(config.init_checkpoint, "--init_checkpoint")
     checkpoint = modeling.find_checkpoint(preset)
     bert_config = preset.load_required_config(config.bert_config_file)
     model_key = config.model or _find_model_key(checkpoint, preset)

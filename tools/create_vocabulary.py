@@ -31,6 +31,7 @@ from files.atomic import atomic_open, write_bytes
 from files.json_files import read_json
 from model_folders import tokenizer_files
 from model_folders.bert_config import BertConfig
+from model_folders.formats.huggingface_tokenizer import read_stated_casing
 
 _CONFIG_FILE = "bert_config.json"
 
@@ -86,7 +87,7 @@ def _find_casing_file(config: Config) -> str | None:
     None if a file beside --output_file states it already.
     """
     folder = os.path.dirname(config.output_file)
-    stated = tokenizer_files.read_stated_casing(folder)
+    stated = read_stated_casing(folder)
     if stated.get("do_lower_case") == (not config.do_lower_case):
         raise ValueError(
             f"{stated['file']} states another casing than --do_lower_case="

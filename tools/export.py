@@ -21,7 +21,7 @@ from command_line.flags import flag, group, like
 from command_line.groups import ExportFlags
 from command_line.path_flags import PathKind
 from data.text.tokenization import FullTokenizer
-from model_folders import identity, kinds, presets
+from model_folders import identity, kinds, preset_reading, presets
 from model_folders.input_length import read_max_seq_length
 from model_folders.model_entries import HeadSettings
 
@@ -159,7 +159,7 @@ def settings_of_head(preset: presets.Preset, model_class: str) -> HeadSettings:
 def main(parsed: flags.Parsed[Config]) -> None:
     """Loads the model, and writes --export_dir."""
     config = parsed.config
-    preset = presets.read_preset(config.model, "--model")
+    preset = preset_reading.read_preset(config.model, "--model")
     model_class = find_model_class(config, preset)
     tokenizer = FullTokenizer.from_preset(preset)
     logging.info("Loading the weights of %s", preset.weights)

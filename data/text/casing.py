@@ -11,9 +11,9 @@ from typing import Protocol
 
 from data.text.characters import strip_accents
 from files.paths import StrPath
+from model_folders.formats.huggingface_tokenizer import read_stated_casing
 from model_folders.model_entries import StatedCasing
 from model_folders.presets import Preset
-from model_folders.tokenizer_files import read_stated_casing
 
 # Matches the folder names of Google's releases.
 _RELEASE_FOLDER = re.compile(

@@ -17,7 +17,7 @@ from data.text.tokenizer_layer import TokenizerLayer
 from files.json_files import JsonObject
 from files.paths import StrPath
 from model_folders.input_length import read_max_seq_length
-from model_folders.presets import read_preset
+from model_folders.preset_reading import read_preset
 
 # Number of texts that a call outside a graph tokenizes at a time.
 _MAX_ROWS_AT_ONCE = 4096

@@ -21,9 +21,10 @@ from data.text.characters import clean_text
 from data.text.text_lists import TextsLike
 from data.text.token_windows import pack_tokens
 from data.text.words import BasicTokenizer, WordCache, WordpieceTokenizer
+from model_folders.formats.huggingface_vocabulary import parse_tokenizer
 from model_folders.model_entries import TokenizerIdentity
-from model_folders.presets import Preset, read_preset
-from model_folders.tokenizer_json import parse_tokenizer
+from model_folders.preset_reading import read_preset
+from model_folders.presets import Preset
 
 if TYPE_CHECKING:
     from data.text.tokenizer_layer import TokenizerLayer

@@ -22,7 +22,7 @@ class ExampleCall:
     texts: tuple[str, ...]
     passages: tuple[str, ...] = ()
 
-    def as_python(self) -> str:
+    def format_python(self) -> str:
         """Returns the call in Python, such as `embed("A text.")`."""
         arguments = [f'"{text}"' for text in self.texts]
         if self.passages:
@@ -30,7 +30,7 @@ class ExampleCall:
             arguments.append(f"[{passages}]")
         return f"{self.method}({', '.join(arguments)})"
 
-    def as_arguments(self) -> str:
+    def format_arguments(self) -> str:
         """Returns the arguments of predict.py for the same call."""
         arguments = [f'"{text}"' for text in (*self.texts, *self.passages)]
         if self.method == "rerank":
@@ -38,7 +38,7 @@ class ExampleCall:
             arguments.insert(0, "--task=rerank")
         return " ".join(arguments)
 
-    def as_input(self) -> tuple[str, ...]:
+    def input_texts(self) -> tuple[str, ...]:
         """Returns the text, or the pair of texts, that the network reads."""
         return (*self.texts, *self.passages[:1])
 
@@ -86,7 +86,7 @@ def list_example_commands(
     if not (export and example):
         return []
     model = f"--model={shlex.quote(export)}"
-    lines = [f"python predict.py {model} {example.as_arguments()}"]
+    lines = [f"python predict.py {model} {example.format_arguments()}"]
     is_tagger = settings["name"] == kinds.TOKEN_CLASSIFIER
     # Entities are lists, and columns of words and tags contain no texts.
     if table and (not is_tagger or table.endswith(".jsonl")):

@@ -33,7 +33,7 @@ class Checkpoint(abc.ABC):
         """Result of `read_shapes`, which is called only once."""
         return self.read_shapes()
 
-    def google_shapes(self) -> dict[str, Sequence[int]]:
+    def read_google_shapes(self) -> dict[str, Sequence[int]]:
         """Returns {Google's name: shape of the model's variable}.
 
         Names that Google's BERT lacks are returned unchanged. By default the
@@ -49,16 +49,16 @@ class Checkpoint(abc.ABC):
     def load(
         self,
         model: keras.Model,
-        source_blocks: Sequence[int] | None = None,
+        layers: Sequence[int] | None = None,
         new_head: Sequence[str] = (),
     ) -> LoadReport:
         """Assigns the values to a model.
 
         Args:
             model: any model of this package, built or not.
-            source_blocks: for each block of the model, the number of the
-                checkpoint's block to start from. None = block i starts from the
-                checkpoint's block i.
+            layers: for each block of the model, the number of the checkpoint's
+                block to start from. None = block i starts from the checkpoint's
+                block i.
             new_head: as in `restore_variables`.
 
         Raises:

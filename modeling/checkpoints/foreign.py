@@ -13,7 +13,7 @@ import keras
 from absl import logging
 
 from files.paths import StrPath
-from model_folders.weights.entries import NEXT_SENTENCE_POOLER, POOLER, Entry
+from model_folders.formats.entries import NEXT_SENTENCE_POOLER, POOLER, Entry
 from modeling.checkpoints.checkpoint import Checkpoint
 from modeling.checkpoints.names import original_name
 from modeling.checkpoints.restore import LoadReport, restore_variables
@@ -55,7 +55,7 @@ class ForeignCheckpoint(Checkpoint):
     def load(
         self,
         model: keras.Model,
-        source_blocks: Sequence[int] | None = None,
+        layers: Sequence[int] | None = None,
         new_head: Sequence[str] = (),
     ) -> LoadReport:
         """Assigns the values to a model.
@@ -72,13 +72,7 @@ class ForeignCheckpoint(Checkpoint):
         entries = _with_one_pooler(model, self.file, entries)
         _check_heads(model, self.file, entries)
         report = restore_variables(
-            model,
-            self.file,
-            shapes={name: entry.shape for name, entry in entries.items()},
-            dtypes={name: entry.dtype for name, entry in entries.items()},
-            read=lambda name: entries[name].read(),
-            source_blocks=source_blocks,
-            new_head=new_head,
+            model, self.file, entries, layers=layers, new_head=new_head
         )
         unread = [
             name for name in report.unused if not _GOOGLE_NAME.match(name)

@@ -1,6 +1,6 @@
 """Reads and writes BERT in the format of Hugging Face's transformers.
 
-model_folders/weights/ opens the files, in huggingface_files.py, and converts
+model_folders/formats/ opens the files, in huggingface_weights.py, and converts
 the names of their tensors, in huggingface_names.py.
 """
 
@@ -16,26 +16,26 @@ import numpy as np
 import safetensors.numpy
 
 from files.paths import StrPath
-from model_folders.config_files import (
-    CONFIG_FILE,
-    HUGGINGFACE_WEIGHTS,
-    config_entries,
-)
-from model_folders.kinds import ENCODER, model_class_of
-from model_folders.new_folders import new_folder
-from model_folders.tokenizer_files import Tokenizer, create_tokenizer_files
-from model_folders.weights.entries import Entry, WeightArray, transposed
-from model_folders.weights.entry_names import (
+from model_folders.config_files import CONFIG_FILE
+from model_folders.formats.entries import Entry, WeightArray, transposed
+from model_folders.formats.entry_names import (
     printable,
     source_name,
     without_scope,
 )
-from model_folders.weights.huggingface_files import open_tensors
-from model_folders.weights.huggingface_names import (
+from model_folders.formats.huggingface_config import (
+    HUGGINGFACE_WEIGHTS,
+    create_config_json,
+)
+from model_folders.formats.huggingface_names import (
     google_name,
     huggingface_name,
     normalized_name,
 )
+from model_folders.formats.huggingface_weights import open_tensors
+from model_folders.kinds import ENCODER, model_class_of
+from model_folders.new_folders import new_folder
+from model_folders.tokenizer_files import Tokenizer, create_tokenizer_files
 from modeling.checkpoints.checkpoint import Checkpoint
 from modeling.checkpoints.names import original_name
 from modeling.checkpoints.restore import LoadReport, restore_variables
@@ -97,7 +97,7 @@ class HuggingFaceCheckpoint(Checkpoint):
         names = without_scope(tensors, _WORD_EMBEDDINGS)
         return {name: tensors[stored].shape for name, stored in names.items()}
 
-    def google_shapes(self) -> dict[str, Sequence[int]]:
+    def read_google_shapes(self) -> dict[str, Sequence[int]]:
         """Returns {Google's name: shape of the model's variable}.
 
         Names that Google's BERT lacks are returned unchanged.
@@ -117,7 +117,7 @@ class HuggingFaceCheckpoint(Checkpoint):
     def load(
         self,
         model: keras.Model,
-        source_blocks: Sequence[int] | None = None,
+        layers: Sequence[int] | None = None,
         new_head: Sequence[str] = (),
     ) -> LoadReport:
         """Assigns the values to a model.
@@ -131,7 +131,7 @@ class HuggingFaceCheckpoint(Checkpoint):
         # List each of the file's blocks once, even if several blocks of the
         # model start from it.
         names = dict.fromkeys(
-            source_name(original_name(weight), source_blocks)
+            source_name(original_name(weight), layers)
             for weight in model.weights
         )
         tensors = self._open_tensors()
@@ -145,16 +145,10 @@ class HuggingFaceCheckpoint(Checkpoint):
         }
         needed = {*stored_names.values()}
         others = [name for name in tensors if name not in needed]
-        shapes = {name: entry.shape for name, entry in entries.items()}
-        shapes |= dict.fromkeys(_list_unused(self.file, others), ())
+        unused = _list_unused(self.file, others)
+        entries |= {name: tensors[name] for name in unused}
         return restore_variables(
-            model,
-            self.file,
-            shapes=shapes,
-            dtypes={name: entry.dtype for name, entry in entries.items()},
-            read=lambda name: entries[name].read(),
-            source_blocks=source_blocks,
-            new_head=new_head,
+            model, self.file, entries, layers=layers, new_head=new_head
         )
 
     def _open_tensors(self) -> dict[str, Entry]:
@@ -260,7 +254,7 @@ def save_huggingface(
     """
     if not model.built:
         model.build()
-    values = config_entries(
+    values = create_config_json(
         model.config,
         model_class=model_class_of(model),
         num_labels=model.num_labels,

@@ -14,20 +14,23 @@ import keras
 import numpy as np
 
 from files.paths import StrPath
-from model_folders import kerashub_files
 from model_folders.config_files import CONFIG_FILE
-from model_folders.kerashub_files import TASK_WEIGHTS_FILE, WEIGHTS_FILE
+from model_folders.formats import kerashub_config, kerashub_objects
+from model_folders.formats.entries import WeightArray
+from model_folders.formats.kerashub_config import (
+    TASK_WEIGHTS_FILE,
+    WEIGHTS_FILE,
+)
+from model_folders.formats.kerashub_names import (
+    Target,
+    classifier_targets,
+    network_targets,
+)
 from model_folders.kinds import CLASSIFIER, ENCODER, model_class_of
 from model_folders.labels import LABELS_FILE, check_labels, format_labels
 from model_folders.model_entries import OutputMode
 from model_folders.new_folders import new_folder
 from model_folders.tokenizer_files import SPECIAL_TOKENS, Tokenizer
-from model_folders.weights.entries import WeightArray
-from model_folders.weights.kerashub_targets import (
-    Target,
-    classifier_targets,
-    network_targets,
-)
 from modeling.base_task_model import TaskModel
 from modeling.bert import BertModel
 from modeling.checkpoints.names import original_name
@@ -84,16 +87,23 @@ def save_kerashub(
     if not model.built:
         model.build()
     _check_is_supported(model, leave_out)
-    contents = _format_files(model, tokenizer, labels, output_mode, max_length)
+    contents = _create_files(
+        model,
+        tokenizer,
+        labels=labels,
+        output_mode=output_mode,
+        max_length=max_length,
+    )
     contents |= files or {}
     with new_folder(directory, contents) as folder:
         for name, targets in _find_targets(model).items():
             _write_weights(model, os.fspath(folder / name), targets)
 
 
-def _format_files(
+def _create_files(
     model: "FittedModel",
     tokenizer: Tokenizer,
+    *,
     labels: Sequence[str] | None,
     output_mode: OutputMode | None,
     max_length: int | None,
@@ -104,16 +114,16 @@ def _format_files(
     """
     config = model.config
     tokenizer.check_vocab(config.vocab_size, SPECIAL_TOKENS.values())
-    network = kerashub_files.format_network(config)
-    casing = kerashub_files.format_tokenizer(tokenizer.do_lower_case)
-    values = {CONFIG_FILE: network, kerashub_files.TOKENIZER_FILE: casing}
+    network = kerashub_objects.create_network_json(config)
+    casing = kerashub_objects.create_tokenizer_json(tokenizer.do_lower_case)
+    values = {CONFIG_FILE: network, kerashub_config.TOKENIZER_FILE: casing}
     contents: dict[str, str | bytes] = {
-        kerashub_files.VOCAB_FILE: tokenizer.vocab_bytes
+        kerashub_config.VOCAB_FILE: tokenizer.vocab_bytes
     }
     # Of the models that KerasHub has too, only the classifier has labels.
     if model.num_labels is not None:
         is_multilabel = output_mode == "multilabel"
-        values |= kerashub_files.format_classifier(
+        values |= kerashub_objects.create_classifier_json(
             network,
             casing,
             max_seq_length=max_length or config.max_position_embeddings,
@@ -165,7 +175,7 @@ def _check_is_supported(
         problem = f"needs {names}, which these weights lack"
         instead = "another format"
     else:
-        kerashub_files.check_backbone(model.config)
+        kerashub_objects.check_backbone(model.config)
         return
     raise ValueError(f"KerasHub's BERT {problem}. Write {instead}")
 

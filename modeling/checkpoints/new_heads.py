@@ -30,7 +30,7 @@ def find_num_outputs(shapes: Mapping[str, Sequence[int]]) -> int | None:
     return biases[0][0] if biases and len(biases[0]) == 1 else None
 
 
-def head_weights(model: keras.Model) -> list[str]:
+def head_weight_names(model: keras.Model) -> list[str]:
     """Returns Google's names of the weights of a model's head.
 
     They include the LSTM of --bilstm, which is trained with the head. The
@@ -44,7 +44,7 @@ def find_other_outputs(
     model: keras.Model,
     preset: Preset,
     shapes: Mapping[str, Sequence[int]],
-    output_names: Sequence[Sequence[str]] = (),
+    labels: Sequence[Sequence[str]] = (),
 ) -> str | None:
     """Returns why a model cannot use the head in a folder, None if it can.
 
@@ -55,7 +55,7 @@ def find_other_outputs(
         model: a built model.
         preset: Preset of the folder.
         shapes: {name in the file: shape} of its weights.
-        output_names: alternative names of the model's outputs, as `labels` in
+        labels: alternative names of the model's outputs, as `labels` in
             `load_checkpoint`.
     """
     source = preset.source
@@ -65,13 +65,13 @@ def find_other_outputs(
             f"{source} contains a {preset.model_class}, but the model is a "
             f"{model_class}"
         )
-    if output_names and preset.labels:
-        if find_order(preset.labels, output_names):
+    if labels and preset.labels:
+        if find_order(preset.labels, labels):
             return None
         return (
             f"{source} was trained with the labels "
             f"{first_labels(preset.labels)}; the task has "
-            f"{first_labels(output_names[0])}"
+            f"{first_labels(labels[0])}"
         )
     before = find_num_outputs(shapes)
     biases = (

@@ -3,14 +3,15 @@
 import dataclasses
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple, Protocol
 
 import keras
 import numpy as np
 from absl import logging
 
 from files.paths import StrPath
-from model_folders.weights.entry_names import source_name
-from model_folders.weights.sizes import describe_entries
+from model_folders.formats.entry_names import source_name
+from model_folders.formats.sizes import describe_entries
 from modeling.checkpoints.names import original_name
 from modeling.tensors import Tensor
 
@@ -46,14 +47,43 @@ class LoadReport:
     new_head: Sequence[str] = ()
 
 
+class StoredEntry(Protocol):
+    """An entry of a file: an `Entry`, or one that reads a tensor."""
+
+    @property
+    def shape(self) -> Sequence[int]:
+        """Shape of the value."""
+
+    @property
+    def dtype(self) -> str:
+        """Name of its type, for example "float32" or "F32"."""
+
+    @property
+    def read(self) -> Callable[[], Tensor]:
+        """Function that reads the value from the file."""
+
+
+class _Assignment(NamedTuple):
+    """A variable of a model, and the entry of a file that it starts from.
+
+    Attributes:
+        name: Google's name of the variable.
+        variable: the variable.
+        source: Google's name of the entry. It is another name if the variable
+            starts from another block.
+    """
+
+    name: str
+    variable: keras.Variable
+    source: str
+
+
 def restore_variables(
     model: keras.Model,
     path: StrPath,
+    entries: Mapping[str, StoredEntry],
     *,
-    shapes: Mapping[str, Sequence[int]],
-    dtypes: Mapping[str, str],
-    read: Callable[[str], Tensor],
-    source_blocks: Sequence[int] | None = None,
+    layers: Sequence[int] | None = None,
     new_head: Sequence[str] = (),
 ) -> LoadReport:
     """Assigns a checkpoint's values to a model, one variable at a time.
@@ -66,12 +96,10 @@ def restore_variables(
         model: any model of this package, built or not, or a built keras.Model
             that contains such a model.
         path: path of the checkpoint, for messages.
-        shapes: {Google's name: shape} of the checkpoint's entries.
-        dtypes: {Google's name: dtype}, for example "float32" or "F32".
-        read: function (Google's name of an entry) -> array of its values.
-        source_blocks: for each block of the model, the number of the
-            checkpoint's block to start from. None = the block with the same
-            number.
+        entries: {Google's name: entry of the checkpoint}. The report lists
+            those that the model lacks as unused, whatever their names are.
+        layers: for each block of the model, the number of the checkpoint's
+            block to start from. None = the block with the same number.
         new_head: Google's names of the variables that keep their values, even
             if the checkpoint contains them.
 
@@ -82,39 +110,31 @@ def restore_variables(
     """
     if not model.built:
         model.build()
-    variables = _name_variables(model)
-    # {name of a variable: name of its entry in the file}
-    sources = {name: source_name(name, source_blocks) for name in variables}
-    new_names = {*new_head}
-    missing = [
-        name
-        for name in variables
-        if name not in new_names and sources[name] not in shapes
-    ]
-    _check_complete(
-        path, variables, sources=sources, missing=missing, entries=shapes
-    )
-    unchanged = {*missing, *new_names}
-    loaded = [name for name in variables if name not in unchanged]
-    loaded_variables = {name: variables[name] for name in loaded}
-    _check_entries(
-        path, loaded_variables, sources=sources, shapes=shapes, dtypes=dtypes
-    )
-    _assign_values(path, loaded_variables, sources, read)
-    _log_loaded(path, variables, loaded, missing)
-    used = {sources[name] for name in variables}
-    unused = [name for name in shapes if name not in used]
-    return LoadReport(
+    assignments = _list_assignments(model, layers)
+    wanted = [item for item in assignments if item.name not in {*new_head}]
+    missing = [item for item in wanted if item.source not in entries]
+    _check_complete(path, assignments, missing, entries)
+    loaded = [item for item in wanted if item.source in entries]
+    _check_entries(path, loaded, entries)
+    _check_values(path, loaded, entries)
+    for item in loaded:
+        item.variable.assign(entries[item.source].read())
+    used = {item.source for item in assignments}
+    report = LoadReport(
         path=str(path),
-        loaded=loaded,
-        missing=missing,
-        unused=unused,
+        loaded=[item.name for item in loaded],
+        missing=[item.name for item in missing],
+        unused=[name for name in entries if name not in used],
         new_head=new_head,
     )
+    _log_report(report, assignments)
+    return report
 
 
-def _name_variables(model: keras.Model) -> dict[str, keras.Variable]:
-    """Returns {Google's name: variable} of a model's weights.
+def _list_assignments(
+    model: keras.Model, layers: Sequence[int] | None
+) -> list[_Assignment]:
+    """Returns an assignment for each of a model's weights.
 
     Raises:
         ValueError: two variables have the same name.
@@ -125,48 +145,24 @@ def _name_variables(model: keras.Model) -> dict[str, keras.Variable]:
             f"{model.name} contains several BertModels with the same names. "
             "Load the checkpoint into each BertModel separately"
         )
-    return variables
+    return [
+        _Assignment(name, variable, source_name(name, layers))
+        for name, variable in variables.items()
+    ]
 
 
-def _assign_values(
-    path: StrPath,
-    variables: Mapping[str, keras.Variable],
-    sources: Mapping[str, str],
-    read: Callable[[str], Tensor],
-) -> None:
-    """Assigns the values of variables, after a check of all values.
-
-    Args:
-        path: path of the checkpoint, for messages.
-        variables: {Google's name: variable}.
-        sources: {name of a variable: name of its entry}.
-        read: as in `restore_variables`.
-
-    Raises:
-        ValueError: a value is not a finite floating-point number.
-    """
-    for name, variable in variables.items():
-        source = sources[name]
-        _check_values(path, source, read(source), variable.dtype)
-    for name, variable in variables.items():
-        variable.assign(read(sources[name]))
-
-
-def _log_loaded(
-    path: StrPath,
-    variables: Mapping[str, keras.Variable],
-    loaded: Sequence[str],
-    missing: Sequence[str],
-) -> None:
+def _log_report(report: LoadReport, assignments: Sequence[_Assignment]) -> None:
+    """Logs how many variables were loaded, and the names of the missing."""
+    missing = report.missing
     note = ""
     if missing:
         names = ", ".join(missing)
         note = f"; {len(missing)} start at random values: {names}"
     is_usual = not any(map(_OPTIONAL_NAME.match, missing))
     log = logging.info if is_usual else logging.warning
-    log("%s: %d variables loaded%s", path, len(loaded), note)
-    for name, variable in variables.items():
-        mark = ", *INIT_FROM_CKPT*" if name in loaded else ""
+    log("%s: %d variables loaded%s", report.path, len(report.loaded), note)
+    for name, variable, _ in assignments:
+        mark = ", *INIT_FROM_CKPT*" if name in report.loaded else ""
         logging.debug(
             "  name = %s, shape = %s%s", name, tuple(variable.shape), mark
         )
@@ -174,43 +170,40 @@ def _log_loaded(
 
 def _check_complete(
     path: StrPath,
-    variables: Mapping[str, keras.Variable],
-    sources: Mapping[str, str],
-    missing: Sequence[str],
+    assignments: Sequence[_Assignment],
+    missing: Sequence[_Assignment],
     entries: Iterable[str],
 ) -> None:
     """Raises a ValueError if a file lacks the encoder.
 
     If the model contains no encoder, the file must contain at least one of the
-    model's variables.
+    model's variables. `missing` are the assignments whose entry it lacks.
     """
-    lost = [name for name in missing if _REQUIRED_NAME.match(name)]
-    if lost or len(missing) == len(sources):
+    lost = [item for item in missing if _REQUIRED_NAME.match(item.name)]
+    if lost or len(missing) == len(assignments):
         first = (lost or missing)[0]
         # Name the entries that do not fit, which may have other names here.
-        expected = {*sources.values()}
+        expected = {item.source for item in assignments}
         raise ValueError(
-            f"{path} lacks {len(missing)} of the model's {len(sources)} "
-            f"variables, such as {sources[first]} with shape "
-            f"{list(variables[first].shape)}. "
+            f"{path} lacks {len(missing)} of the model's {len(assignments)} "
+            f"variables, such as {first.source} with shape "
+            f"{list(first.variable.shape)}. "
             + describe_entries(name for name in entries if name not in expected)
         )
 
 
 def _check_entries(
     path: StrPath,
-    variables: Mapping[str, keras.Variable],
-    sources: Mapping[str, str],
-    shapes: Mapping[str, Sequence[int]],
-    dtypes: Mapping[str, str],
+    assignments: Iterable[_Assignment],
+    entries: Mapping[str, StoredEntry],
 ) -> None:
     """Raises a ValueError if an entry does not fit its variable.
 
     It must have the same shape, and contain floating-point numbers.
     """
-    for name, variable in variables.items():
-        source = sources[name]
-        file_shape = list(shapes[source])
+    for name, variable, source in assignments:
+        entry = entries[source]
+        file_shape = list(entry.shape)
         model_shape = list(variable.shape)
         if file_shape != model_shape:
             raise ValueError(
@@ -218,14 +211,25 @@ def _check_entries(
                 "in the model. Correct the configuration, or the number of "
                 "labels"
             )
-        if not _FLOAT_TYPE.fullmatch(dtypes[source]):
+        if not _FLOAT_TYPE.fullmatch(entry.dtype):
             raise ValueError(
-                f"{source} in {path} is of type {dtypes[source]}. Save the "
+                f"{source} in {path} is of type {entry.dtype}. Save the "
                 "model as float32"
             )
 
 
-def _check_values(path: StrPath, name: str, value: Tensor, dtype: str) -> None:
+def _check_values(
+    path: StrPath,
+    assignments: Iterable[_Assignment],
+    entries: Mapping[str, StoredEntry],
+) -> None:
+    """Raises a ValueError if a value is not finite in its variable's type."""
+    for _, variable, source in assignments:
+        value = entries[source].read()
+        _check_value(path, source, value, variable.dtype)
+
+
+def _check_value(path: StrPath, name: str, value: Tensor, dtype: str) -> None:
     is_finite = keras.ops.isfinite(keras.ops.cast(value, dtype))
     if keras.ops.all(is_finite):
         return

@@ -6,22 +6,32 @@ files, `bert_model.ckpt.index` and `bert_model.ckpt.data-00000-of-00001`.
 
 import contextlib
 import dataclasses
+import functools
 import os
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import (
+    Callable,
+    Collection,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import keras
 import tensorflow as tf
 
 from files.atomic import partial_path, sync_to_disk
 from files.paths import StrPath
+from model_folders.formats.entry_names import without_scope
+from model_folders.formats.tf1_weights import (
+    check_tf1_files,
+    open_tf1_checkpoint,
+)
 from model_folders.labels import LABELS_FILE, check_labels, format_labels
 from model_folders.new_folders import new_folder
 from model_folders.tokenizer_files import Tokenizer, create_vocab_files
-from model_folders.weights.entry_names import without_scope
-from model_folders.weights.tf1_files import check_tf1_files, open_tf1_checkpoint
 from modeling.checkpoints.checkpoint import Checkpoint
 from modeling.checkpoints.names import original_name
 from modeling.checkpoints.restore import LoadReport, restore_variables
@@ -51,7 +61,7 @@ class Tf1Checkpoint(Checkpoint):
             names = without_scope(shapes, _WORD_EMBEDDINGS)
             return {name: shapes[names[name]] for name in sorted(names)}
 
-    def google_shapes(self) -> dict[str, Sequence[int]]:
+    def read_google_shapes(self) -> dict[str, Sequence[int]]:
         """Checks the sizes of the files. Returns {Google's name: shape}."""
         check_tf1_files(self.file)
         return self.shapes
@@ -59,7 +69,7 @@ class Tf1Checkpoint(Checkpoint):
     def load(
         self,
         model: keras.Model,
-        source_blocks: Sequence[int] | None = None,
+        layers: Sequence[int] | None = None,
         new_head: Sequence[str] = (),
     ) -> LoadReport:
         """Assigns the values to a model.
@@ -70,34 +80,42 @@ class Tf1Checkpoint(Checkpoint):
         with open_tf1_checkpoint(self.file) as (reader, readable):
             all_shapes = reader.get_variable_to_shape_map()
             stored_names = without_scope(all_shapes, _WORD_EMBEDDINGS)
-            shapes = {
-                name: all_shapes[stored_names[name]]
-                for name in sorted(stored_names)
-                if not _TRAINING_STATE.search(name)
-            }
-            all_dtypes = reader.get_variable_to_dtype_map()
-            dtypes = {name: all_dtypes[stored_names[name]] for name in shapes}
-
-            def read(name: str) -> tf.Tensor:
-                # Do not use `reader.get_tensor`, because assigning its result
-                # copies the values again.
-                return tf.raw_ops.RestoreV2(
-                    prefix=readable,
-                    tensor_names=[stored_names[name]],
-                    shape_and_slices=[""],
-                    dtypes=[dtypes[name]],
-                )[0]
-
-            names = {name: dtype.name for name, dtype in dtypes.items()}
+            dtypes = reader.get_variable_to_dtype_map()
+            entries = {}
+            for name in sorted(stored_names):
+                if not _TRAINING_STATE.search(name):
+                    stored = stored_names[name]
+                    entries[name] = _TensorEntry(
+                        shape=all_shapes[stored],
+                        dtype=dtypes[stored].name,
+                        read=functools.partial(
+                            _read_tensor, readable, stored, dtypes[stored]
+                        ),
+                    )
             return restore_variables(
-                model,
-                self.file,
-                shapes=shapes,
-                dtypes=names,
-                read=read,
-                source_blocks=source_blocks,
-                new_head=new_head,
+                model, self.file, entries, layers=layers, new_head=new_head
             )
+
+
+class _TensorEntry(NamedTuple):
+    """An entry of a checkpoint, as an `Entry`, whose value is a tensor."""
+
+    shape: Sequence[int]
+    dtype: str
+    read: Callable[[], tf.Tensor]
+
+
+def _read_tensor(prefix: str, name: str, dtype: tf.DType) -> tf.Tensor:
+    """Reads a value. `name` is the name in the file."""
+    # Do not use `reader.get_tensor`, because assigning its result copies the
+    # values again.
+    tensors = tf.raw_ops.RestoreV2(
+        prefix=prefix,
+        tensor_names=[name],
+        shape_and_slices=[""],
+        dtypes=[dtype],
+    )
+    return tensors[0]
 
 
 def save_checkpoint(

@@ -8,8 +8,16 @@ from typing import Protocol
 
 from files import atomic
 from imports.installation import install_command
-from model_folders import config_files, kinds, model_json, new_folders, presets
+from model_folders import (
+    kinds,
+    model_json,
+    new_folders,
+    preset_reading,
+    presets,
+)
 from model_folders.cards import cards, descriptions
+from model_folders.config_files import CONFIG_FILE
+from model_folders.formats.huggingface_config import create_config_json
 from model_folders.labels import LABELS_FILE, format_labels
 from model_folders.model_entries import HeadSettings, ModelJson
 from model_folders.tokenizer_files import create_tokenizer_files
@@ -85,7 +93,7 @@ def _describe_export(
     """Returns the contents of the model.json of an export in `folder`."""
     preset = options.weights or None
     if preset is not None and not isinstance(preset, presets.Preset):
-        preset = presets.read_preset(preset)
+        preset = preset_reading.read_preset(preset)
     description = descriptions.create_model_json_of_copy(
         preset, kinds.model_class_of(model), settings
     )
@@ -129,7 +137,7 @@ def _describe_model(
         files[LABELS_FILE] = format_labels(labels)
     if not _is_only_saved_model(options):
         entries = _create_config_entries(model, options, settings)
-        name = config_files.CONFIG_FILE
+        name = CONFIG_FILE
         files[name] = json.dumps(entries, indent=2) + "\n"
     contents = {name: text.encode() for name, text in files.items()}
     if tokenizer:
@@ -150,7 +158,7 @@ def _create_config_entries(
     """Returns the entries of the config.json that transformers reads."""
     labels = settings.get("labels")
     mode = settings.get("output_mode") or output_kinds.CLASSIFICATION
-    return config_files.config_entries(
+    return create_config_json(
         model.config,
         model_class=kinds.model_class_of(model),
         num_labels=model.num_labels,

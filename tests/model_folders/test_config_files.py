@@ -1,97 +1,25 @@
-"""Configurations of a network in the files of other libraries."""
+"""Which file describes weights, and whose file a config.json is."""
 
 import json
 
-import pytest
-
-from model_folders import config_files, kinds
-from tests.support.models import tiny_config
-
-BERT = {**tiny_config().to_dict(), "model_type": "bert"}
-
-
-@pytest.fixture
-def write(tmp_path):
-    """(**changes) -> the path of a config.json with other entries."""
-
-    def write(**changes):
-        path = tmp_path / "config.json"
-        path.write_text(json.dumps(BERT | changes))
-        return path
-
-    return write
-
-
-@pytest.mark.parametrize(
-    ("theirs", "ours"),
-    [
-        ("gelu", "gelu_erf"),
-        ("gelu_new", "gelu"),
-        ("swish", "silu"),
-        ("relu", "relu"),
-    ],
-)
-def test_an_activation_has_another_name_in_config_json(write, theirs, ours):
-    config = config_files.load_config(write(hidden_act=theirs))
-    assert config.hidden_act == ours
-
-
-@pytest.mark.parametrize(
-    ("entry", "value"),
-    [
-        ("model_type", "gpt2"),
-        ("is_decoder", True),
-        ("position_embedding_type", "relative_key"),
-        ("hidden_act", "sine"),
-    ],
-)
-def test_another_network_than_bert_is_refused(write, entry, value):
-    changes = {entry: value}
-    path = write(**changes)
-    with pytest.raises(ValueError, match=f"^{path}: `{entry}`"):
-        config_files.load_config(path)
+from model_folders import config_files
 
 
 def test_weights_of_transformers_are_described_by_config_json(tmp_path):
     (tmp_path / "model.safetensors").touch()
-    names = config_files.config_names(tmp_path)
+    names = config_files.list_config_names(tmp_path)
     assert names == ("config.json", "bert_config.json")
 
 
 def test_other_weights_are_described_by_bert_config_json(tmp_path):
-    names = config_files.config_names(tmp_path / "bert_model.ckpt")
+    names = config_files.list_config_names(tmp_path / "bert_model.ckpt")
     assert names == ("bert_config.json", "config.json")
 
 
-def test_labels_have_the_order_of_their_ids(write):
-    path = write(id2label={"1": "yes", "0": "no", "2": 7})
-    assert config_files.read_config_labels(path) == ["no", "yes", "7"]
-
-
-def test_labels_that_transformers_made_up_are_no_labels(write):
-    path = write(id2label={"0": "LABEL_0", "1": "LABEL_1"})
-    assert config_files.read_config_labels(path) is None
-
-
-@pytest.mark.parametrize(
-    ("changes", "settings"),
-    [
-        ({"id2label": {"0": "score"}}, {"output_mode": "regression"}),
-        (
-            {"problem_type": "multi_label_classification"},
-            {"output_mode": "multilabel"},
-        ),
-        ({"id2label": {"0": "no", "1": "yes"}}, {}),
-    ],
-)
-def test_the_head_states_its_outputs(write, changes, settings):
-    path = write(architectures=["BertForSequenceClassification"], **changes)
-    head, stated = config_files.read_model_class(path)
-    assert head == kinds.CLASSIFIER
-    assert settings.items() <= stated.items()
-
-
-def test_the_tags_of_a_model_from_elsewhere_may_be_illegal(write):
-    path = write(architectures=["BertForTokenClassification"])
-    _, settings = config_files.read_model_class(path)
-    assert settings == {"legal_tags": False}
+def test_a_config_of_2019_means_huggingfaces_activation(tmp_path):
+    path = tmp_path / "config.json"
+    path.write_text(json.dumps({"vocab_size": 9, "hidden_act": "gelu"}))
+    # Without torch's weights beside it, the file may be Google's.
+    assert config_files.load_config(tmp_path).hidden_act == "gelu"
+    (tmp_path / "pytorch_model.bin").touch()
+    assert config_files.load_config(tmp_path).hidden_act == "gelu_erf"

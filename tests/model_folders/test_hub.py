@@ -152,7 +152,7 @@ from model_folders import hub
 if len(sys.argv) > 2:
     sys.modules[sys.argv[2]] = None
 try:
-    folder = hub.download(sys.argv[1])
+    folder = hub.download_model(sys.argv[1])
     print(folder, hub.source_of(folder))
 except (ValueError, OSError) as error:
     print("error:", error)

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from model_folders import identity, presets
+from model_folders import identity, preset_reading
 from tests.support.models import tiny_config
 
 
@@ -13,7 +13,9 @@ def test_a_recorded_network_without_sizes_names_the_file(tmp_path):
     file = tmp_path / "model.json"
     file.write_text(json.dumps({"version": 1, "origin": origin}))
     with pytest.raises(ValueError, match=f"^{file}: .*`vocab_size`$"):
-        identity.check_identity(presets.read_preset(tmp_path), tiny_config())
+        identity.check_identity(
+            preset_reading.read_preset(tmp_path), tiny_config()
+        )
 
 
 def test_the_first_difference_has_a_dotted_name():

@@ -41,10 +41,17 @@ def test_each_class_has_a_kind():
     assert {*get_args(kinds.ModelClass)} == {*kinds.KINDS}
 
 
+def test_the_class_of_a_model_is_one_of_the_list():
+    class BertEmbedder:
+        pass
+
+    assert kinds.listed_class_of(BertEmbedder()) == kinds.EMBEDDER
+
+
 def test_a_class_of_a_user_has_no_kind():
     class ModelOfAUser:
         pass
 
     assert kinds.find_kind("ModelOfAUser") is None
     with pytest.raises(ValueError, match="ModelOfAUser is not one of Bert"):
-        kinds.known_class_of(ModelOfAUser())
+        kinds.listed_class_of(ModelOfAUser())

@@ -1,403 +1,85 @@
-"""The statements of a folder of weights, whoever wrote it.
-
-test_presets_odd_entries.py tries entries of any type in each file.
-"""
+"""What a `Preset` says to a command, whichever files stated it."""
 
 import dataclasses
-import json
 
 import pytest
 
-from model_folders import presets
-from model_folders.input_length import read_max_seq_length
-from model_folders.recorded_sets import DevSetRule, RecordedSet
-from tests.support.models import tiny_config
+from model_folders.presets import Preset
+from model_folders.recorded_sets import RecordedSet
 
 
-def write_files(folder, files):
-    """Writes {name: contents}, as text or as JSON, below a folder."""
-    for name, contents in files.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        is_text = isinstance(contents, str)
-        path.write_text(contents if is_text else json.dumps(contents))
+def test_the_source_of_a_preset_is_the_flag_that_named_it():
+    preset = Preset("models", "models/a.ckpt", "--init_checkpoint")
+    assert preset.source == "--init_checkpoint=models/a.ckpt"
 
 
-def read_files(folder, files):
-    """Writes {name: contents}, and returns the Preset of the folder."""
-    write_files(folder, files)
-    return presets.read_preset(folder)
+def test_the_source_of_a_preset_without_a_flag_is_its_path():
+    assert Preset("models", "models/a.ckpt").source == "models/a.ckpt"
 
 
-def model_json(task=None, **settings):
-    """Returns the contents of a model.json."""
-    return {
-        "version": 1,
-        "task": task or {},
-        "origin": {"settings": settings},
-    }
+def test_a_network_of_which_nothing_is_stated_is_bert():
+    assert Preset("run").network == {"left_to_right": False, "bilstm": False}
 
 
-def huggingface_config(**entries):
-    """Returns the contents of a config.json as transformers writes it."""
-    return {**tiny_config().to_dict(), "model_type": "bert", **entries}
-
-
-def kerashub_object(name, **config):
-    """Returns an object as KerasHub writes it."""
-    return {
-        "class_name": name,
-        "registered_name": f"keras_hub>{name}",
-        "config": config,
-    }
-
-
-RULE = {"rule": 1, "dev_fraction": 0.2, "key": ["text"], "clean_fraction": 0.1}
-# {what a file states: (file, its contents, attribute, value)}.
-STATEMENTS = {
-    "class of model.json": (
-        "model.json",
-        model_json({"name": "BertClassifier"}),
-        "model_class",
-        "BertClassifier",
-    ),
-    "class of a user": (
-        "model.json",
-        model_json({"name": "MyClassifier"}),
-        "model_class",
-        "MyClassifier",
-    ),
-    "class of config.json": (
-        "config.json",
-        huggingface_config(architectures=["BertForTokenClassification"]),
-        "model_class",
-        "BertTokenClassifier",
-    ),
-    "class of KerasHub": (
-        "config.json",
-        kerashub_object("BertBackbone"),
-        "model_class",
-        "BertModel",
-    ),
-    "casing of model.json": (
-        "model.json",
-        model_json(tokenizer={"do_lower_case": False}),
-        "do_lower_case",
-        False,
-    ),
-    "casing of tokenizer_config.json": (
-        "tokenizer_config.json",
-        {"do_lower_case": False},
-        "do_lower_case",
-        False,
-    ),
-    "casing of tokenizer.json": (
-        "tokenizer.json",
-        {
-            "normalizer": {"type": "BertNormalizer", "lowercase": False},
-            "model": {"type": "WordPiece", "vocab": {"[CLS]": 0}},
-        },
-        "do_lower_case",
-        False,
-    ),
-    "labels of labels.txt": (
-        "labels.txt",
-        "no\nyes\n",
-        "labels",
-        ["no", "yes"],
-    ),
-    "labels of config.json": (
-        "config.json",
-        huggingface_config(id2label={"1": "yes", "0": "no"}),
-        "labels",
-        ["no", "yes"],
-    ),
-    "names of transformers are no labels": (
-        "config.json",
-        huggingface_config(id2label={"0": "LABEL_0", "1": "LABEL_1"}),
-        "labels",
-        None,
-    ),
-    "labels of the head": (
-        "model.json",
-        model_json({"labels": ["no", "yes"]}),
-        "labels",
-        ["no", "yes"],
-    ),
-    "labels of the run": (
-        "model.json",
-        model_json(labels=["no", "yes"]),
-        "labels",
-        ["no", "yes"],
-    ),
-    "pooling of sentence-transformers": (
-        "1_Pooling/config.json",
-        {"pooling_mode_cls_token": True},
-        "pooling",
-        "pooling by pooling_mode_cls_token",
-    ),
-    "an average is no pooling": (
-        "1_Pooling/config.json",
-        {"pooling_mode_mean_tokens": True},
-        "pooling",
-        None,
-    ),
-    "settings of the head": (
-        "model.json",
-        model_json({"name": "BertClassifier", "output_mode": "multilabel"}),
-        "head_settings",
-        {
-            "output_mode": "multilabel",
-            "problem_type": "multi_label_classification",
-        },
-    ),
-    "network of model.json": (
-        "model.json",
-        model_json(left_to_right=True),
-        "network",
-        {"left_to_right": True, "bilstm": False},
-    ),
-    "sets of the run": (
-        "model.json",
-        model_json(data=[["train", "rows.csv", 98, 7]]),
-        "recorded_sets",
-        {"train": RecordedSet("train", "rows.csv", 98, 7)},
-    ),
-    "rule of the dev set": (
-        "model.json",
-        model_json(split=RULE),
-        "dev_set_rule",
-        DevSetRule(1, 0.2, ("text",), clean_fraction=0.1),
-    ),
-    "contents of model.json": (
-        "model.json",
-        {"version": 1, "files": ["vocab.txt"]},
-        "model_json",
-        {"version": 1, "files": ["vocab.txt"]},
-    ),
-}
-
-
-@pytest.mark.parametrize(
-    ("file", "contents", "attribute", "value"),
-    STATEMENTS.values(),
-    ids=STATEMENTS,
-)
-def test_read_preset_finds_the_statement_of_a_file(
-    tmp_path, file, contents, attribute, value
-):
-    preset = read_files(tmp_path, {file: contents})
-    assert getattr(preset, attribute) == value
-
-
-def test_read_preset_of_a_folder_that_states_nothing(tmp_path):
-    preset = presets.read_preset(tmp_path, "--init_checkpoint")
-    assert preset == presets.Preset(
-        path=str(tmp_path), weights=str(tmp_path), flag="--init_checkpoint"
+def test_the_casing_of_a_tokenizers_file_is_preferred_to_that_of_the_run():
+    preset = Preset(
+        "run",
+        stated_casing={"do_lower_case": True},
+        recorded_settings={"tokenizer": {"do_lower_case": False}},
     )
-    assert preset.do_lower_case is None
-    assert preset.load_config() is None
+    assert preset.do_lower_case is True
 
 
-BERT_CONFIG = tiny_config().to_dict()
-GOOGLES = "bert_config.json"
-HUGGINGFACES = "config.json"
-
-
-@pytest.mark.parametrize(
-    ("files", "found"),
-    [
-        pytest.param([GOOGLES], GOOGLES, id="Google's"),
-        pytest.param([HUGGINGFACES], HUGGINGFACES, id="Hugging Face's"),
-        pytest.param([GOOGLES, HUGGINGFACES], GOOGLES, id="no weights"),
-        pytest.param(
-            [GOOGLES, HUGGINGFACES, "model.safetensors"],
-            HUGGINGFACES,
-            id="Hugging Face's weights",
-        ),
-    ],
-)
-def test_read_preset_prefers_the_configuration_of_the_weights(
-    tmp_path, files, found
-):
-    preset = read_files(tmp_path, dict.fromkeys(files, BERT_CONFIG))
-    assert preset.config_file == str(tmp_path / found)
-
-
-KERASHUBS_VOCABULARY = "assets/tokenizer/vocabulary.txt"
-
-
-@pytest.mark.parametrize(
-    ("files", "found"),
-    [
-        (["vocab.txt", "tokenizer.json"], "vocab.txt"),
-        ([KERASHUBS_VOCABULARY, "tokenizer.json"], KERASHUBS_VOCABULARY),
-        (["tokenizer.json"], "tokenizer.json"),
-    ],
-    ids=["vocab.txt", "KerasHub's", "tokenizer.json"],
-)
-def test_read_preset_prefers_vocab_txt_to_other_vocabularies(
-    tmp_path, files, found
-):
-    preset = read_files(tmp_path, dict.fromkeys(files, "{}"))
-    assert preset.vocab_file == str(tmp_path / found)
-
-
-def test_read_preset_prefers_the_class_of_model_json(tmp_path):
-    files = {
-        "model.json": model_json({"name": "BertClassifier"}),
-        "config.json": huggingface_config(architectures=["BertModel"]),
+def test_a_record_of_a_set_that_is_too_short_is_skipped():
+    """Another program may have written it."""
+    sets = [("train",), ("eval", "rows.csv", 2, 7)]
+    preset = Preset("run", recorded_settings={"data": sets})
+    assert preset.recorded_sets == {
+        "eval": RecordedSet("eval", "rows.csv", 2, 7)
     }
-    assert read_files(tmp_path, files).model_class == "BertClassifier"
 
 
-def test_read_preset_reads_the_first_module_of_sentence_transformers(tmp_path):
-    files = {
-        "modules.json": [{"path": "0_Transformer"}],
-        "0_Transformer/config.json": huggingface_config(),
-    }
-    preset = read_files(tmp_path, files)
-    assert preset.path == str(tmp_path / "0_Transformer")
-
-
-def test_read_preset_of_a_checkpoint_reads_its_folder(tmp_path):
-    write_files(tmp_path, {"model.ckpt-7.index": "", GOOGLES: BERT_CONFIG})
-    preset = presets.read_preset(tmp_path / "model.ckpt-7")
-    assert preset.path == str(tmp_path)
-    assert preset.weights == str(tmp_path / "model.ckpt-7")
-    assert preset.config_file == str(tmp_path / GOOGLES)
-
-
-# {what two files contradict each other about: (files, error)}.
-CONTRADICTIONS = {
-    "casing": (
-        {
-            "tokenizer_config.json": {"do_lower_case": True},
-            "model.json": model_json(tokenizer={"do_lower_case": False}),
-        },
-        "tokenizer_config.json sets lower-casing to True, but .*model.json to "
-        "False",
-    ),
-    "labels": (
-        {
-            "labels.txt": "no\nyes\n",
-            "config.json": huggingface_config(id2label={"0": "a", "1": "b"}),
-        },
-        "labels.txt",
-    ),
-}
-
-
-@pytest.mark.parametrize(
-    ("files", "error"), CONTRADICTIONS.values(), ids=CONTRADICTIONS
-)
-def test_read_preset_refuses_files_that_contradict_each_other(
-    tmp_path, files, error
-):
-    with pytest.raises(ValueError, match=error):
-        read_files(tmp_path, files)
-
-
-@pytest.mark.parametrize(
-    "name, text",
-    [
-        ("tokenizer.json", '{"normalizer": 5}'),
-        ("tokenizer_config.json", '{"extra_special_tokens": [{}]}'),
-        ("config.json", '{"architectures": [[]]}'),
-        ("config.json", '{"problem_type": ["regression"]}'),
-    ],
-)
-def test_read_preset_refuses_a_value_of_another_type(tmp_path, name, text):
-    (tmp_path / name).write_text(text)
-    with pytest.raises(ValueError, match=str(tmp_path)):
-        presets.read_preset(tmp_path)
-
-
-def test_check_path_names_the_flag_and_the_models_of_the_hub():
-    with pytest.raises(FileNotFoundError) as raised:
-        presets.check_path("my/model", "--init_checkpoint")
-    assert str(raised.value) == (
-        "--init_checkpoint=my/model does not exist; for a model of the hub, "
-        "use hf://my/model"
+def test_decision_flags_are_those_of_the_run():
+    preset = Preset(
+        "run",
+        head_settings={"trim_padding": True},
+        recorded_settings={"flags": {"trim_padding": False}},
     )
-
-
-def test_decision_flags_are_those_of_the_run(tmp_path):
-    described = model_json(
-        {"trim_padding": True}, flags={"trim_padding": False}
-    )
-    preset = read_files(tmp_path, {"model.json": described})
     assert preset.decision_flags() == {"trim_padding": False}
 
 
-def test_decision_flags_of_a_copy_are_those_of_its_head(tmp_path):
-    described = model_json({"trim_padding": True})
-    preset = read_files(tmp_path, {"model.json": described})
+def test_decision_flags_of_a_copy_are_those_of_its_head():
+    preset = Preset("copy", head_settings={"trim_padding": True})
     assert preset.decision_flags() == {"trim_padding": True}
 
 
-def test_decision_flags_of_another_type_are_refused(tmp_path):
-    described = model_json(flags={"trim_padding": "no"})
-    preset = read_files(tmp_path, {"model.json": described})
-    with pytest.raises(ValueError, match=r"model.json: `trim_padding`"):
+def test_decision_flags_of_another_type_are_refused():
+    preset = Preset("run", recorded_settings={"flags": {"trim_padding": "no"}})
+    with pytest.raises(ValueError, match=r"run/model.json: `trim_padding`"):
         preset.decision_flags()
 
 
-def test_identity_flags_are_what_the_weights_determine(tmp_path):
-    files = {
-        GOOGLES: BERT_CONFIG,
-        "vocab.txt": "[CLS]\n",
-        "tokenizer_config.json": {"do_lower_case": True},
-    }
-    assert read_files(tmp_path, files).identity_flags() == {
+def test_identity_flags_are_what_the_weights_determine():
+    preset = Preset(
+        "model",
+        config_file="model/bert_config.json",
+        vocab_file="model/vocab.txt",
+        stated_casing={"do_lower_case": True},
+    )
+    assert preset.identity_flags() == {
         "left_to_right": False,
-        "bert_config_file": str(tmp_path / GOOGLES),
-        "vocab_file": str(tmp_path / "vocab.txt"),
+        "bert_config_file": "model/bert_config.json",
+        "vocab_file": "model/vocab.txt",
         "do_lower_case": True,
     }
 
 
-LENGTHS = {
-    "model.json": model_json({"max_seq_length": 8}, max_seq_length=16),
-    "sentence_bert_config.json": {"max_seq_length": 24},
-    "tokenizer_config.json": {"model_max_length": 32},
-}
+def test_a_required_configuration_that_is_missing_is_an_error(tmp_path):
+    with pytest.raises(FileNotFoundError, match=f"{tmp_path}/bert_config.json"):
+        Preset(str(tmp_path)).load_required_config()
 
 
-@pytest.mark.parametrize(
-    ("files", "length"),
-    [
-        pytest.param([*LENGTHS], 8, id="head"),
-        pytest.param([*LENGTHS][1:], 24, id="sentence-transformers"),
-        pytest.param([*LENGTHS][2:], 32, id="transformers"),
-        pytest.param([], 64, id="positions"),
-    ],
-)
-def test_max_length_is_the_first_that_a_file_records(tmp_path, files, length):
-    preset = read_files(tmp_path, {name: LENGTHS[name] for name in files})
-    assert read_max_seq_length(preset, "BertClassifier", 64) == length
-
-
-def test_max_length_is_not_above_the_positions(tmp_path):
-    files = {"tokenizer_config.json": {"model_max_length": 512}}
-    preset = read_files(tmp_path, files)
-    assert read_max_seq_length(preset, "BertClassifier", 64) == 64
-
-
-@pytest.mark.parametrize(
-    ("model_class", "length"),
-    [("BertClassifier", 16), ("BertMultipleChoice", 64)],
-)
-def test_max_length_of_choices_is_not_that_of_the_run(
-    tmp_path, model_class, length
-):
-    """It may be the total length of all choices."""
-    files = {"model.json": model_json(max_seq_length=16)}
-    preset = read_files(tmp_path, files)
-    assert read_max_seq_length(preset, model_class, 64) == length
-
-
-CLASSIFIER = presets.Preset(path="run", model_class="BertClassifier")
+CLASSIFIER = Preset(path="run", model_class="BertClassifier")
 
 
 @pytest.mark.parametrize(
@@ -419,3 +101,13 @@ def test_check_model_class_refuses_the_head_of_another_task():
         match="run contains a BertClassifier, but this task needs a BertSpan",
     ):
         CLASSIFIER.check_model_class("BertSpanLabeler")
+
+
+def test_another_pooling_than_the_average_is_warned_of(caplog):
+    Preset("model", pooling="pooling by cls").warn_of_pooling()
+    assert "model was trained with pooling by cls" in caplog.text
+
+
+def test_the_average_is_not_warned_of(caplog):
+    Preset("model").warn_of_pooling()
+    assert not caplog.text

@@ -17,7 +17,7 @@ def model_json(entry):
 
 
 def test_a_rule_comes_back_from_its_entry():
-    contents = model_json(RULE.as_settings())
+    contents = model_json(RULE.to_entry())
     assert parse_dev_set_rule(contents, "model.json") == RULE
 
 
@@ -27,7 +27,7 @@ def test_without_an_entry_no_run_chose_its_sets(contents):
 
 
 def test_an_incomplete_entry_names_what_it_lacks():
-    entry = RULE.as_settings()
+    entry = RULE.to_entry()
     del entry["key"]
     with pytest.raises(ValueError, match="`split` lacks `key`"):
         parse_dev_set_rule(model_json(entry), "model.json")

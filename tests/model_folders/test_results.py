@@ -21,3 +21,28 @@ def test_scores_of_single_labels_are_rows_of_a_table():
         "  not_mm          0.7500     0.7500     0.7500         12",
         "  a b             1.0000     1.0000     1.0000         12",
     ]
+
+
+def label_scores(label, f1, support):
+    """Returns all scores of a label."""
+    scores = dict.fromkeys(results.LABEL_SCORES, f1) | {"support": support}
+    return {f"{label}_{name}": score for name, score in scores.items()}
+
+
+def test_the_overall_scores_are_those_of_no_label_without_the_step():
+    scores = {"f1_macro": 0.5, "global_step": 12.0}
+    scores |= label_scores("spam", f1=0.5, support=3.0)
+    assert results.overall_scores(scores) == {"f1_macro": 0.5}
+
+
+def test_a_label_that_no_prediction_hits_is_missed():
+    scores = {
+        **label_scores("ham", f1=0.5, support=3.0),
+        **label_scores("spam", f1=0.0, support=3.0),
+    }
+    assert results.find_missed_labels(scores) == ["spam"]
+
+
+def test_a_label_without_rows_is_not_missed():
+    scores = label_scores("spam", f1=0.0, support=0.0)
+    assert results.find_missed_labels(scores) == []

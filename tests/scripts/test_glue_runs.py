@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 
-from model_folders import presets
+from model_folders import preset_reading
 from tests.support import script_runner
 from tests.support.checkpoints import values
 from tests.support.script_runner import parse_flags, read_results
@@ -100,7 +100,7 @@ def test_multinli_is_evaluated_on_both_sets_with_an_lstm(finished):
     names |= label_scores(LABELS, "", "_mm")
     assert results.keys() == names | {"global_step"}
     # Four examples of each label.
-    training = presets.read_preset(folder).recorded_settings
+    training = preset_reading.read_preset(folder).recorded_settings
     assert training["class_weights"] == dict.fromkeys(LABELS, 1.0)
     # Three variables of each direction.
     named = [x for x in values(folder) if "lstm" in x and "adam" not in x]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from files.json_files import read_json
-from model_folders import presets
+from model_folders import preset_reading
 from model_folders.checkpoint_folders import checkpoint_steps
 from tests.support import events, script_runner
 from tests.support.checkpoints import assert_same_bits, values
@@ -180,7 +180,7 @@ def test_without_next_sentences_they_are_neither_trained_nor_scored(runs):
 def test_without_a_checkpoint_a_run_starts_from_random_weights(runs):
     folder, done = runs["scratch"]
     assert "starting from random weights" in done.stderr
-    assert presets.read_preset(folder).network["left_to_right"]
+    assert preset_reading.read_preset(folder).network["left_to_right"]
 
 
 def test_evaluation_while_training_keeps_the_best(runs):

@@ -13,7 +13,7 @@ import safetensors.numpy
 import modeling
 from data.text.tokenization import FullTokenizer
 from files.json_files import read_json
-from model_folders import identity, presets
+from model_folders import identity, preset_reading
 from tests.support import golden, script_runner
 from tests.support.models import built, tiny_config
 from tests.support.tokenizers import tokenizer_json
@@ -141,7 +141,7 @@ def test_there_and_back_is_equal_to_the_bit(converted, name):
     assert settings["do_lower_case"] is False
     assert str(converted) not in (folder / "README.md").read_text()
     if "Sequence" in name or "Token" in name:
-        assert presets.read_preset(folder).labels == LABELS
+        assert preset_reading.read_preset(folder).labels == LABELS
 
 
 def test_a_model_that_is_not_there_is_named(tmp_path):
@@ -236,7 +236,7 @@ def test_the_task_goes_there_and_back(tmp_path):
         assert config["problem_type"] == kind
         assert [*config["id2label"].values()] == LABELS
     for name in ("tf1", "back", "more"):
-        preset = presets.read_preset(tmp_path / name)
+        preset = preset_reading.read_preset(tmp_path / name)
         assert preset.model_class == "BertClassifier"
         assert preset.head_settings["output_mode"] == "multilabel"
         assert preset.head_settings["max_seq_length"] == 20
@@ -247,7 +247,7 @@ def test_a_cross_encoder_states_no_problem_type_there_and_back(tmp_path):
     model, tokenizer = create(tmp_path, modeling.BertClassifier, 1)
     for config in there_and_back(tmp_path, model, None, tokenizer):
         assert "problem_type" not in config
-    settings = presets.read_preset(tmp_path / "tf1").head_settings
+    settings = preset_reading.read_preset(tmp_path / "tf1").head_settings
     assert settings["output_mode"] == "regression"
 
 
@@ -293,7 +293,9 @@ def test_the_pooling_of_sentences_goes_there_and_back(converted, tmp_path):
         convert(start, tmp_path / "tf1")
         convert(tmp_path / "tf1", tmp_path / "back")
     assert (
-        presets.read_preset(tmp_path / "tf1").head_settings["max_seq_length"]
+        preset_reading.read_preset(tmp_path / "tf1").head_settings[
+            "max_seq_length"
+        ]
         == 7
     )
     for name, values in texts.items():
@@ -315,7 +317,7 @@ def test_a_network_that_transformers_lacks_is_kept_or_refused(
     tokens = [*vocab_file.read_text("utf-8").splitlines(), "more"]
     extended = str(write_vocab(tmp_path / "extended.txt", tokens))
     convert(run, tmp_path / "tf1", **options, extended_vocab_file=extended)
-    preset = presets.read_preset(tmp_path / "tf1")
+    preset = preset_reading.read_preset(tmp_path / "tf1")
     assert preset.network["left_to_right"]
     # It is another vocabulary than the one of the training.
     config = modeling.load_config(tmp_path / "tf1")

@@ -11,7 +11,7 @@ import pytest
 import modeling
 from command_line import progress
 from data.text import tokenization, vocabulary
-from model_folders import presets
+from model_folders import preset_reading
 from tests.support import golden, script_runner
 from tests.support.checkpoints import values
 from tests.support.script_runner import parse_flags
@@ -90,8 +90,8 @@ def test_files_beside_a_vocabulary_state_its_size_and_casing(made):
     assert config == modeling.BertConfig(vocab_size=size)
     assert "--bert_config_file=" in done.stdout
     assert f"vocab_size of {size}" in done.stdout
-    assert not presets.read_preset(folder / "cased").do_lower_case
-    assert presets.read_preset(folder).do_lower_case
+    assert not preset_reading.read_preset(folder / "cased").do_lower_case
+    assert preset_reading.read_preset(folder).do_lower_case
 
 
 def test_vocabularies_of_both_casings_need_two_folders(made):

@@ -99,6 +99,6 @@ def list_fine_tuning_settings(
         RECORDED_SETS: [*sets.values()],
     }
     if rule := dev_set_rule.find_rule_to_record(task.start):
-        settings[DEV_SET_RULE] = rule.as_settings()
+        settings[DEV_SET_RULE] = rule.to_entry()
     settings["train_records"] = fingerprint_files(train_set.records.files)
     return settings

@@ -81,7 +81,7 @@ def export_task(
             An earlier export does not change.
     """
     config = task.config
-    model_class = kinds.known_class_of(trainer.model)
+    model_class = kinds.listed_class_of(trainer.model)
     scored = []
     # The export of an embedder computes vectors, and not their cosines.
     if task.metrics[0] in results and model_class != kinds.EMBEDDER:

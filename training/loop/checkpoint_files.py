@@ -9,7 +9,7 @@ from pathlib import Path
 from files.atomic import write_text
 from files.paths import StrPath
 from model_folders.checkpoint_folders import CHECKPOINT_PREFIX, checkpoint_steps
-from model_folders.weights import tf1_files
+from model_folders.formats import tf1_weights
 from modeling.checkpoints import tf1
 
 # Matches the files that saving a checkpoint writes, but not similar names, such
@@ -97,7 +97,7 @@ def link_checkpoint(step: int, source_folder: StrPath, folder: StrPath) -> None:
     target = f"{folder}/{CHECKPOINT_PREFIX}-{step}"
     partial = f"{target}.partial"
     with contextlib.suppress(OSError):
-        tf1_files.check_tf1_files(source)
+        tf1_weights.check_tf1_files(source)
         for end in tf1.ENDINGS:
             Path(partial + end).unlink(missing_ok=True)
             os.link(os.path.realpath(source + end), partial + end)

@@ -21,7 +21,7 @@ from absl import logging
 
 from files.paths import StrPath
 from model_folders.checkpoint_folders import CHECKPOINT_PREFIX, checkpoint_steps
-from model_folders.weights import tf1_files
+from model_folders.formats import tf1_weights
 from modeling.checkpoints import tf1
 from training.loop import checkpoint_files
 from training.optimizers.adamw import TrainingOptimizer
@@ -124,7 +124,7 @@ class Checkpointer:
         Raises:
             OSError: the checkpoint cannot be read.
         """
-        with tf1_files.open_tf1_checkpoint(path) as (reader, _):
+        with tf1_weights.open_tf1_checkpoint(path) as (reader, _):
             self.has_optimizer = reader.has_tensor("global_step")
             state = self._optimizer_state if self.has_optimizer else {}
             only_predicts = not self._optimizer_state

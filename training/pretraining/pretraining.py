@@ -84,8 +84,8 @@ def _check_network(start: StartingPoint[PretrainingConfig]) -> None:
             start.preset,
             start.bert_config,
             start.tokenizer,
-            start.config.network,
-            start.config.training.do_train,
+            settings=start.config.network,
+            trains=start.config.training.do_train,
         )
 
 

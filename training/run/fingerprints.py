@@ -8,10 +8,11 @@ import tensorflow as tf
 
 import modeling
 from files.json_files import read_json
-from model_folders import identity, kerashub_files, presets
+from model_folders import identity, preset_reading
+from model_folders.formats import kerashub_config, kerashub_weights
 from model_folders.model_entries import Fingerprint, TrainingSettings
-from model_folders.presets import Preset, folder_of
-from model_folders.weights import kerashub_weights
+from model_folders.preset_reading import folder_of
+from model_folders.presets import Preset
 from training.config.training_config import TrainingConfig
 from training.start.starting_point import StartingPoint
 
@@ -31,7 +32,7 @@ def settings_of_start(start: StartingPoint[TrainingConfig]) -> TrainingSettings:
     }
     if teacher:
         settings["teacher_network"] = _settings_of_network(
-            presets.read_preset(teacher, "--teacher")
+            preset_reading.read_preset(teacher, "--teacher")
         )
     if start.tokenizer:
         settings["tokenizer"] = start.tokenizer.identity
@@ -51,7 +52,9 @@ def _settings_of_init_checkpoint(
         return {}
     # The Preset of a command on a run is that of --output_dir.
     preset = None if start.is_own_run else start.preset
-    preset = preset or presets.read_preset(checkpoint, "--init_checkpoint")
+    preset = preset or preset_reading.read_preset(
+        checkpoint, "--init_checkpoint"
+    )
     return {
         "init_checkpoint": fingerprint_checkpoint(preset),
         "init_checkpoint_network": _settings_of_network(preset),
@@ -114,17 +117,17 @@ def _files_of(file: str) -> list[str]:
     if name.endswith(".index.json"):
         places = read_json(file)["weight_map"].values()
         return [os.path.join(folder, place) for place in sorted({*places})]
-    if name not in (kerashub_files.WEIGHTS_FILE, kerashub_files.INDEX_FILE):
+    if name not in (kerashub_config.WEIGHTS_FILE, kerashub_config.INDEX_FILE):
         return []
     # The datasets in the file are numbered, and config.json describes them.
     names = (
-        kerashub_files.TASK_WEIGHTS_FILE,
-        kerashub_files.TASK_FILE,
+        kerashub_config.TASK_WEIGHTS_FILE,
+        kerashub_config.TASK_FILE,
         "config.json",
     )
     files = [os.path.join(folder, name) for name in names]
     existing_files = [*filter(os.path.isfile, files)]
-    if name == kerashub_files.INDEX_FILE:
+    if name == kerashub_config.INDEX_FILE:
         existing_files += sorted(
             {path for _, path in kerashub_weights.read_shards(file)}
         )

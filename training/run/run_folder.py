@@ -13,7 +13,7 @@ from absl import logging
 from command_line.path_flags import STATE
 from files import json_files
 from files.atomic import write_json, write_text
-from model_folders import presets
+from model_folders import preset_reading
 from model_folders.cards import cards
 from model_folders.checkpoint_folders import BEST_FOLDER, find_best
 from model_folders.model_entries import (
@@ -151,7 +151,9 @@ class RunFolder:
             run_description.write_listed_files(
                 self.best_folder, files, description
             )
-        self.current_preset = presets.preset_of_run(str(self.path), description)
+        self.current_preset = preset_reading.create_preset_of_run(
+            str(self.path), description
+        )
         self.write_card(is_finished=False)
 
     @property

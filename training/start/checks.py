@@ -8,9 +8,9 @@ from absl import logging
 import modeling
 from data.sets.split_names import suffix_of
 from model_folders import identity, kinds, new_folders
+from model_folders.formats.entry_names import printable
 from model_folders.labels import find_similar_labels
 from model_folders.presets import Preset
-from model_folders.weights.entry_names import printable
 from modeling.checkpoints.restore import LoadReport
 from training.config.training_config import TrainingConfig
 from training.start.starting_point import StartingPoint, check_lengths
@@ -93,7 +93,7 @@ def _check_weights(task: AnyTask, preset: Preset) -> None:
         preset,
         task.start.bert_config,
         task.tokenizer,
-        settings,
+        settings=settings,
         trains=trains,
     )
     if config.model_class == kinds.EMBEDDER and not trains:

@@ -12,7 +12,7 @@ import modeling
 from command_line import flags
 from data.text.tokenization import FullTokenizer
 from data.text.tokenizer_loading import load_tokenizer
-from model_folders import presets
+from model_folders import preset_reading
 from model_folders.bert_config import BertConfig
 from model_folders.checkpoint_folders import checkpoint_steps, find_best
 from model_folders.model_entries import TrainingSettings
@@ -129,13 +129,15 @@ def read_initial_preset(config: TrainingConfig) -> Preset | None:
     flag = "--init_checkpoint" if config.model.init_checkpoint else "--teacher"
     if checkpoint:
         # A wrong path is an error even if the command does not use it.
-        presets.check_path(checkpoint, flag)
+        preset_reading.check_path(checkpoint, flag)
     is_run = bool(checkpoint_steps(folder))
     if not (is_run or config.training.do_train):
         is_run = bool(find_best(folder))
     if is_run:
-        return presets.read_preset(folder, "--output_dir", is_own_run=True)
-    return presets.read_preset(checkpoint, flag) if checkpoint else None
+        return preset_reading.read_preset(
+            folder, "--output_dir", is_own_run=True
+        )
+    return preset_reading.read_preset(checkpoint, flag) if checkpoint else None
 
 
 def check_lengths(

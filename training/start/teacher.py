@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import modeling
 from command_line.groups import PRECISIONS
-from model_folders import identity, presets
+from model_folders import identity, preset_reading
 from model_folders.bert_config import BertConfig
 from model_folders.model_entries import OutputMode
 from model_folders.presets import Preset
@@ -98,7 +98,9 @@ def _check_is_of_task(
     """
     config = start.config
     settings = {"output_mode": output_mode} if output_mode else {}
-    identity.check_identity(preset, bert_config, start.tokenizer, settings)
+    identity.check_identity(
+        preset, bert_config, start.tokenizer, settings=settings
+    )
     if config.distillation.distill_alpha:
         preset.check_model_class(config.model_class)
     # The teacher's folder may lack the vocabulary to compare.
@@ -120,4 +122,4 @@ def _read_teacher_preset(
     )
     if start.preset and begins_with_teacher:
         return start.preset
-    return presets.read_preset(path, "--teacher")
+    return preset_reading.read_preset(path, "--teacher")

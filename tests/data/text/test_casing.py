@@ -9,8 +9,8 @@ import json
 import pytest
 
 from data.text import tokenizer_loading
+from model_folders.formats.huggingface_tokenizer import read_stated_casing
 from model_folders.presets import Preset
-from model_folders.tokenizer_files import read_stated_casing
 from tests.support import golden
 from tests.support.script_runner import SAMPLES
 

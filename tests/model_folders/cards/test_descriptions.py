@@ -4,7 +4,7 @@ import json
 import re
 
 import modeling
-from model_folders import kinds, presets
+from model_folders import kinds, preset_reading
 from model_folders.cards import cards, descriptions
 from tests.support import models
 from tests.support.models import built
@@ -85,7 +85,7 @@ def test_a_copy_is_not_the_folder_of_a_run(tmp_path):
     }
     (tmp_path / "model.json").write_text(json.dumps(described))
     copied = descriptions.create_model_json_of_copy(
-        presets.read_preset(tmp_path),
+        preset_reading.read_preset(tmp_path),
         "BertClassifier",
         {"doc_stride": 3},
         step=5,

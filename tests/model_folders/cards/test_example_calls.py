@@ -34,8 +34,8 @@ CALLS = {
 )
 def test_find_example_by_what_the_model_reads(settings, python, arguments):
     example = example_calls.find_example(settings)
-    assert example.as_python() == python
-    assert example.as_arguments() == arguments
+    assert example.format_python() == python
+    assert example.format_arguments() == arguments
 
 
 @pytest.mark.parametrize("name", ["BertMultipleChoice", "MyModel", None])
@@ -46,7 +46,7 @@ def test_find_example_of_a_model_that_reads_no_texts_is_none(name):
 def test_the_input_of_a_ranking_is_the_query_and_one_passage():
     settings, _, _ = CALLS["ranking"]
     example = example_calls.find_example(settings)
-    assert example.as_input() == ("A query.", "A passage.")
+    assert example.input_texts() == ("A query.", "A passage.")
 
 
 def test_list_example_commands_asks_one_text_and_starts_a_server():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import modeling
-from model_folders.weights.entries import NEXT_SENTENCE_POOLER, POOLER, Entry
+from model_folders.formats.entries import NEXT_SENTENCE_POOLER, POOLER, Entry
 from modeling.checkpoints.foreign import ForeignCheckpoint
 from modeling.checkpoints.names import named_variables
 from tests.support.models import SMALL, built

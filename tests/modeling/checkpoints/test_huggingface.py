@@ -2,9 +2,9 @@
 
 tests/tools/test_convert_checkpoint.py compares what the models compute.
 modeling/checkpoints/huggingface.py reads it, with
-model_folders/weights/huggingface_files.py and
-model_folders/weights/huggingface_names.py, and
-model_folders/weights/shards.py where it has several files.
+model_folders/formats/huggingface_weights.py and
+model_folders/formats/huggingface_names.py, and
+model_folders/formats/shards.py where it has several files.
 modeling/checkpoints/foreign.py loads the weights into a model.
 """
 

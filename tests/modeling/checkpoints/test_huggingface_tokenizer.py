@@ -5,8 +5,7 @@ import json
 import pytest
 
 from data.text import tokenization
-from model_folders import presets
-from model_folders.tokenizer_files import create_tokenizer_files
+from model_folders import preset_reading
 from modeling import BertConfig, BertModel, save_huggingface
 from tests.support.models import built
 from tests.support.weights.huggingface_files import CONFIG, POSITIONS, V
@@ -43,7 +42,7 @@ def test_a_tokenizer_goes_with_the_weights(
     tokenizer = tokenization.FullTokenizer(vocab_file, do_lower_case)
     save_huggingface(bert, folder, tokenizer=tokenizer)
     assert (folder / "vocab.txt").read_bytes() == vocab_file.read_bytes()
-    assert presets.read_preset(folder).do_lower_case is expected
+    assert preset_reading.read_preset(folder).do_lower_case is expected
     config = json.loads((folder / "tokenizer_config.json").read_text())
     settings = {
         "do_lower_case": expected,
@@ -110,22 +109,3 @@ def test_a_vocabulary_of_another_model_is_refused(
     with pytest.raises(ValueError, match=f"vocab.txt:? {message}"):
         save_huggingface(bert, tmp_path / "new", tokenizer=tokenizer)
     assert not (tmp_path / "new").exists()
-
-
-def test_a_vocabulary_in_another_encoding_is_named(tmp_path):
-    vocab_file = tmp_path / "vocab.txt"
-    vocab_file.write_bytes(b"[PAD]\n[UNK]\n\xe9\n")
-    tokenizer = tokenization.FullTokenizer(vocab_file)
-    with pytest.raises(ValueError, match=f"^{vocab_file}: .*as UTF-8$"):
-        create_tokenizer_files(tokenizer, 16)
-
-
-def test_a_vocabulary_may_lack_the_padding(tmp_path):
-    """Google's code pads with the id 0, whatever its WordPiece is."""
-    words = "[unused0] [UNK] [CLS] [SEP] [MASK] a b"
-    (tmp_path / "vocab.txt").write_text("\n".join(words.split()))
-    tokenizer = tokenization.FullTokenizer(tmp_path / "vocab.txt")
-    files = create_tokenizer_files(tokenizer, 16)
-    assert "[PAD]" not in json.loads(files["tokenizer.json"])["model"]["vocab"]
-    with pytest.raises(ValueError, match=r"\[PAD\] not found"):
-        create_tokenizer_files(tokenizer, 16, 7)

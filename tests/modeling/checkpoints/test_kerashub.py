@@ -15,7 +15,7 @@ import pytest
 import modeling
 from data.text.tokenization import FullTokenizer
 from files.json_files import read_json
-from model_folders import kinds, presets
+from model_folders import kinds, preset_reading
 from modeling import task_models
 from modeling.checkpoints.names import original_name
 from tests.support.golden import ROOT
@@ -122,7 +122,7 @@ def test_a_classifier_comes_back_equal_to_the_bit(classifier, preset):
 def test_labels_casing_length_and_vocabulary_come_back(
     source, preset, lower_case
 ):
-    saved = presets.read_preset(preset)
+    saved = preset_reading.read_preset(preset)
     assert (saved.model_class, saved.labels) == (kinds.CLASSIFIER, LABELS)
     assert saved.do_lower_case is lower_case
     assert saved.head_settings["max_seq_length"] == 20
@@ -147,7 +147,7 @@ def test_a_folder_without_our_own_files_is_a_preset_of_kerashub(
     for name in ("model.json", "labels.txt"):
         (preset / name).unlink()
     check_equal(classifier, modeling.BertClassifier.from_preset(preset))
-    assert presets.read_preset(preset).do_lower_case is lower_case
+    assert preset_reading.read_preset(preset).do_lower_case is lower_case
 
 
 def test_an_encoder_comes_back_equal_to_the_bit(tmp_path):
@@ -155,7 +155,10 @@ def test_an_encoder_comes_back_equal_to_the_bit(tmp_path):
     write_preset(write_release(tmp_path / "tf1", model), tmp_path / "preset")
     assert names(tmp_path / "preset") == CLASSIFIER_FILES - TASK_FILES
     check_equal(model, modeling.BertModel.from_preset(tmp_path / "preset"))
-    assert presets.read_preset(tmp_path / "preset").model_class == kinds.ENCODER
+    assert (
+        preset_reading.read_preset(tmp_path / "preset").model_class
+        == kinds.ENCODER
+    )
 
 
 def test_the_encoder_of_a_pretrained_model_is_saved_with_new_words(tmp_path):
@@ -209,12 +212,14 @@ def test_the_kind_of_answers_comes_back(tmp_path, mode, num_labels, activation):
     task = read_json(tmp_path / "preset/task.json")["config"]
     assert task["activation"] == activation
     assert (
-        presets.read_preset(tmp_path / "preset").head_settings["output_mode"]
+        preset_reading.read_preset(tmp_path / "preset").head_settings[
+            "output_mode"
+        ]
         == mode
     )
     if mode == "multilabel":
         (tmp_path / "preset/model.json").unlink()
-        settings = presets.read_preset(tmp_path / "preset").head_settings
+        settings = preset_reading.read_preset(tmp_path / "preset").head_settings
         assert settings["output_mode"] == mode
 
 

@@ -1,6 +1,6 @@
 """Presets of KerasHub that are damaged, or of another model, are named.
 
-model_folders/weights/h5_files.py reads their weights.
+model_folders/formats/h5_files.py reads their weights.
 """
 
 import h5py

@@ -1,8 +1,8 @@
 """Weights of presets of KerasHub compute what KerasHub computed.
 
-model_folders/weights/h5_files.py reads the weights, and
-model_folders/weights/kerashub_targets.py finds the variables for these.
-model_folders/weights/kerashub_weights.py gives the weights Google's names.
+model_folders/formats/h5_files.py reads the weights, and
+model_folders/formats/kerashub_names.py finds the variables for these.
+model_folders/formats/kerashub_weights.py gives the weights Google's names.
 """
 
 import json
@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import modeling
-from model_folders import kinds, presets
+from model_folders import kinds, preset_reading
 from modeling.checkpoints.names import original_name
 from tests.support.kinds import assert_close
 from tests.support.weights import weights_fuzz
@@ -86,7 +86,7 @@ def test_a_classifier_computes_what_kerashub_computes(classifier, name):
 
 def test_the_head_of_a_masked_lm_is_loaded(masked_lm):
     folder, values = masked_lm
-    assert presets.read_preset(folder).model_class == kinds.PRETRAINER
+    assert preset_reading.read_preset(folder).model_class == kinds.PRETRAINER
     model = modeling.BertPretrainer.from_preset(folder)
     named = {original_name(weight): weight.numpy() for weight in model.weights}
     names = ("dense/kernel", "dense/bias", "LayerNorm/gamma", "LayerNorm/beta")

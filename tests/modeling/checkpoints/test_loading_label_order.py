@@ -1,4 +1,7 @@
-"""Outputs are put in the order of the labels that a caller asks for."""
+"""Outputs are put in the order of the labels that a caller asks for.
+
+modeling/checkpoints/loading.py reorders them.
+"""
 
 import numpy as np
 import pytest

@@ -1,9 +1,9 @@
 """Checkpoints and SavedModels of Model Garden, which TF-Hub published.
 
-model_folders/weights/object_graph.py finds their weights, and
-model_folders/saved_models.py what else they state.
-model_folders/weights/object_entries.py opens them, and
-model_folders/weights/object_names.py and model_folders/weights/entry_names.py
+model_folders/formats/object_weights.py finds their weights, and
+model_folders/formats/object_config.py what else they state.
+model_folders/formats/object_entries.py opens them, and
+model_folders/formats/object_names.py and model_folders/formats/entry_names.py
 convert the names of their entries.
 """
 
@@ -20,7 +20,7 @@ from tensorflow.core.protobuf.trackable_object_graph_pb2 import (
 
 import modeling
 from data.text.tokenization import FullTokenizer
-from model_folders import presets
+from model_folders import preset_reading
 from tests.support.golden import ROOT
 from tests.support.weights.conversions import convert
 
@@ -119,7 +119,7 @@ def test_checkpoint_items_give_the_recorded_outputs(checkpoint):
 
 def test_a_saved_model_gives_the_recorded_outputs(saved_model):
     assert_outputs_recorded(saved_model, "out_v2.npz")
-    preset = presets.read_preset(saved_model)
+    preset = preset_reading.read_preset(saved_model)
     stated = modeling.load_config(WEIGHTS / "v1_items").to_dict()
     derived = preset.load_config().to_dict()
     assert derived | {"initializer_range": 0.2} == stated
@@ -132,7 +132,7 @@ def test_a_saved_model_states_its_casing(saved_model, casing):
     values, graph = read_checkpoint(checkpoint_prefix(saved_model))
     values[f"do_lower_case{ENDING}"] = 5 if casing is None else casing
     write_checkpoint(checkpoint_prefix(saved_model), values, graph)
-    assert presets.read_preset(saved_model).do_lower_case is casing
+    assert preset_reading.read_preset(saved_model).do_lower_case is casing
     if casing is not None:
         tokenizer = FullTokenizer.from_preset(saved_model)
         assert tokenizer.do_lower_case is casing
@@ -144,7 +144,7 @@ def test_an_export_of_this_project_is_no_start(saved_model, place):
     (saved_model / place).write_text('{"version": 1}')
     with pytest.raises(ValueError, match="is an export"):
         modeling.find_checkpoint(saved_model)
-    assert presets.read_preset(saved_model).config_file is None
+    assert preset_reading.read_preset(saved_model).config_file is None
 
 
 def test_a_folder_without_names_is_read_by_its_keys(checkpoint):

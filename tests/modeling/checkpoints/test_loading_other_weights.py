@@ -1,6 +1,6 @@
 """Weights that are not read: one line says what they are, and what to do.
 
-modeling/checkpoints/loading.py tells them from checkpoints.
+modeling/checkpoints/finding.py tells them from checkpoints.
 """
 
 import json
@@ -9,7 +9,7 @@ import shutil
 import pytest
 
 import modeling
-from model_folders import presets
+from model_folders import preset_reading
 from tests.support.golden import ROOT
 from tests.support.tasks import toy_task
 from tests.support.weights import weights_fuzz
@@ -162,7 +162,7 @@ def test_sizes_are_compared_before_a_model_is_created(place, entry, value):
 def test_a_preset_is_found_only_for_its_own_sizes(place):
     folder = ROOT / "tests/testdata" / place
     config = modeling.load_config(folder)
-    preset = presets.read_preset(folder)
+    preset = preset_reading.read_preset(folder)
     assert modeling.find_checkpoint(preset, config=config)
     sizes = config.to_dict() | {"vocab_size": 2_000_000_000}
     changed = modeling.BertConfig.from_dict(sizes)

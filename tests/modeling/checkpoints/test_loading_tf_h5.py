@@ -1,7 +1,8 @@
 """tf_model.h5 of transformers 4.
 
-model_folders/weights/tf_h5.py reads it with model_folders/weights/h5_files.py.
-model_folders/weights/transformers_names.py converts its names.
+model_folders/formats/tf_h5_weights.py reads it, with
+model_folders/formats/h5_files.py.
+model_folders/formats/tf_h5_names.py converts its names.
 """
 
 import json
@@ -13,7 +14,7 @@ import pytest
 
 import modeling
 from data.text.tokenization import FullTokenizer
-from model_folders import kinds, presets
+from model_folders import kinds, preset_reading
 from tests.support import script_runner
 from tests.support.golden import ROOT
 from tests.support.weights.odd_datasets import ODD_DATASETS
@@ -47,7 +48,7 @@ def assert_near(value, name):
 
 def create(name):
     head = kinds.ARCHITECTURES[name]
-    assert presets.read_preset(RECORDED / name).model_class == head
+    assert preset_reading.read_preset(RECORDED / name).model_class == head
     return getattr(modeling, head).from_preset(RECORDED / name)
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import modeling
+from model_folders.formats.entries import Entry
 from modeling.checkpoints.names import named_variables
 from modeling.checkpoints.restore import restore_variables
 from tests.support.models import SMALL, built
@@ -29,14 +30,11 @@ def entries(model):
 
 def restore(model, entries, **options):
     """Restores a model from arrays, and returns the report."""
-    return restore_variables(
-        model,
-        "model.ckpt",
-        shapes={name: value.shape for name, value in entries.items()},
-        dtypes={name: value.dtype.name for name, value in entries.items()},
-        read=entries.__getitem__,
-        **options,
-    )
+    stored = {
+        name: Entry(value.shape, value.dtype.name, value.copy)
+        for name, value in entries.items()
+    }
+    return restore_variables(model, "model.ckpt", stored, **options)
 
 
 def value_of(model, name):
@@ -77,12 +75,12 @@ def test_an_entry_that_no_variable_reads_is_unused(model, entries):
     assert restore(model, entries).unused == ["global_step"]
 
 
-def test_blocks_are_copied_from_the_source_blocks(model, entries):
+def test_blocks_are_copied_from_the_layers_of_the_file(model, entries):
     renamed = {
         name.replace("layer_0", "layer_5"): value
         for name, value in entries.items()
     }
-    assert restore(model, renamed, source_blocks=[5]).missing == []
+    assert restore(model, renamed, layers=[5]).missing == []
 
 
 def test_a_file_without_a_weight_of_the_encoder_is_refused(model, entries):

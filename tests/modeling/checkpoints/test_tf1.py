@@ -1,8 +1,8 @@
 """TF1 checkpoints: Google's format and names, in and out.
 
 modeling/checkpoints/restore.py assigns their values by name.
-model_folders/weights/tf1_files.py opens the files.
-modeling/checkpoints/checkpoint.py and model_folders/weights/entries.py define
+model_folders/formats/tf1_weights.py opens the files.
+modeling/checkpoints/checkpoint.py and model_folders/formats/entries.py define
 what all formats have.
 """
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from data.arrays import FloatArray
 from files.paths import StrPath
-from model_folders import presets
+from model_folders import preset_reading
 from modeling import BertConfig
 from tests.support.serving import exports
 from tests.support.tasks import toy_task
@@ -55,7 +55,7 @@ class BatchKeepingTask(toy_task.ToyTask):
         """Returns the scores of an export on the task's records."""
         state = RunFolder.open(self.start).state_folder
         written = splits.write_splits(self, state)
-        kind: Any = presets.read_preset(folder).model_class
+        kind: Any = preset_reading.read_preset(folder).model_class
         return export_scores.evaluate_export(
             self, kind, folder, [*written.values()]
         )

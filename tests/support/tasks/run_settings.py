@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import modeling
-from model_folders import model_json, presets
+from model_folders import model_json, preset_reading
 from model_folders.model_entries import TrainingSettings
 from modeling.base_task_model import TaskModel
 from tests.support import models
@@ -48,7 +48,7 @@ def start_or_resume(
     """Checks settings against those of a run, if it has any; records them."""
     config = toy_task.create_config(folder, max_seq_length=8, **flags)
     preset = None
-    read = presets.read_preset(folder, "--output_dir", is_own_run=True)
+    read = preset_reading.read_preset(folder, "--output_dir", is_own_run=True)
     # Without this file, the run begins.
     if (folder / model_json.MODEL_JSON_FILE).exists():
         preset = read

@@ -204,7 +204,7 @@ def _export(folder: Path) -> None:
     """Prepares an export of the weights in a folder, and writes nothing."""
     from command_line.groups import ExportFlags
     from data.text.tokenizer_loading import create_tokenizer
-    from model_folders import identity, presets
+    from model_folders import identity, preset_reading
     from tools import export
 
     config = export.Config(
@@ -212,7 +212,7 @@ def _export(folder: Path) -> None:
         export=ExportFlags(export_dir="unused"),
         task="fill-mask" if folder.name in _UNNAMED else None,
     )
-    preset = presets.read_preset(folder, "--model")
+    preset = preset_reading.read_preset(folder, "--model")
     kind = export.find_model_class(config, preset)
     export.settings_of_head(preset, kind)
     model = export.load_model(preset, kind)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from model_folders.presets import read_preset
+from model_folders.preset_reading import read_preset
 from tests.support.models import tiny_config
 from tests.support.script_runner import read_results
 from tests.support.tasks.toy_task import (

@@ -6,7 +6,7 @@ settings.
 
 import pytest
 
-from model_folders import presets
+from model_folders import preset_reading
 from tests.support.tasks import toy_task
 from tests.support.tasks.run_settings import (
     RECORDS,
@@ -24,7 +24,7 @@ def folder(tmp_path):
 def test_more_epochs_resume(folder):
     start_or_resume(folder, {}, num_train_epochs=2)
     start_or_resume(folder, {}, num_train_epochs=3)
-    flags = presets.read_preset(folder).recorded_settings["flags"]
+    flags = preset_reading.read_preset(folder).recorded_settings["flags"]
     assert flags["num_train_epochs"] == 3
 
 
@@ -52,7 +52,7 @@ def evaluated(folder):
 
 def test_a_later_training_keeps_the_records_of_the_dev_set(evaluated):
     start_or_resume(evaluated, {"seed": 1})
-    settings = presets.read_preset(evaluated).recorded_settings
+    settings = preset_reading.read_preset(evaluated).recorded_settings
     assert settings["seed"] == 1
     assert settings["eval_input_file"] == RECORDS
 

@@ -9,7 +9,7 @@ import json
 import pytest
 
 import modeling
-from model_folders import model_json, presets
+from model_folders import model_json, preset_reading
 from model_folders.checkpoint_folders import find_best
 from tests.support import models
 from tests.support.golden import ROOT
@@ -106,4 +106,6 @@ def test_odd_entries_end_in_errors_of_one_line(folder):
 
 def test_tags_of_another_toolkit_may_be_of_any_scheme():
     folder = ROOT / "tests/testdata/huggingface/BertForTokenClassification"
-    assert presets.read_preset(folder).head_settings["legal_tags"] is False
+    assert (
+        preset_reading.read_preset(folder).head_settings["legal_tags"] is False
+    )

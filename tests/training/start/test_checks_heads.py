@@ -10,7 +10,7 @@ import pytest
 import modeling
 from command_line.config_values import create_config
 from command_line.flags import Parsed
-from model_folders import kinds, presets
+from model_folders import kinds, preset_reading
 from tests.support.models import built, tiny_config
 from tests.support.tasks.toy_task import ToyTask, create_flags, load_tokenizer
 from tests.support.weights.huggingface_files import (
@@ -32,7 +32,7 @@ def check_task(folder, head, labels=(), is_own_run=False, **settings):
     class Config(FineTuningConfig):
         model_class = head
 
-    preset = presets.read_preset(folder, is_own_run=is_own_run)
+    preset = preset_reading.read_preset(folder, is_own_run=is_own_run)
     start = StartingPoint(
         config=create_config(Config, **create_flags("run")),
         preset=preset,
@@ -51,7 +51,7 @@ def check_task(folder, head, labels=(), is_own_run=False, **settings):
 )
 def test_the_config_states_the_head(tmp_path, architecture, head):
     write_huggingface_files(tmp_path, {}, architectures=[architecture])
-    assert presets.read_preset(tmp_path).model_class == head
+    assert preset_reading.read_preset(tmp_path).model_class == head
 
 
 def architectures_of(*heads):
@@ -76,7 +76,9 @@ def test_a_head_that_does_not_contradict_the_task_is_accepted(
     tmp_path, architecture
 ):
     write_huggingface_files(tmp_path, {}, architectures=[architecture])
-    presets.read_preset(tmp_path).check_model_class(kinds.MULTIPLE_CHOICE)
+    preset_reading.read_preset(tmp_path).check_model_class(
+        kinds.MULTIPLE_CHOICE
+    )
 
 
 @pytest.mark.parametrize(
@@ -87,7 +89,7 @@ def test_a_head_that_does_not_contradict_the_task_is_accepted(
 )
 def test_a_head_of_another_task_is_refused(tmp_path, architecture):
     write_huggingface_files(tmp_path, {}, architectures=[architecture])
-    preset = presets.read_preset(tmp_path)
+    preset = preset_reading.read_preset(tmp_path)
     with pytest.raises(ValueError, match=f"needs a {kinds.MULTIPLE_CHOICE}"):
         preset.check_model_class(kinds.MULTIPLE_CHOICE)
 

@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from model_folders import identity, model_json, presets
+from model_folders import identity, model_json, preset_reading
 from tests.support.models import tiny_config
 from tests.support.tasks.toy_task import create_config, resolve_config
 from training.start.starting_point import (
@@ -48,14 +48,14 @@ def check_network(folder, **changes):
         read_initial_preset(config),
         tiny_config(),
         None,
-        config.network,
-        config.training.do_train,
+        settings=config.network,
+        trains=config.training.do_train,
     )
 
 
 @pytest.mark.parametrize("path", [".", "model.ckpt-3"])
 def test_the_network_that_a_folder_states_is_read(left_to_right, path):
-    network = presets.read_preset(left_to_right / path).network
+    network = preset_reading.read_preset(left_to_right / path).network
     assert network == {"left_to_right": True, "bilstm": False}
 
 

@@ -11,7 +11,7 @@ import modeling
 import run_classifier
 from command_line.config_values import create_config
 from data.text.tokenization import FullTokenizer
-from model_folders import model_json, presets
+from model_folders import model_json, preset_reading
 from tests.support import script_runner
 from tests.support.checkpoints import assert_same_bits, values
 from tests.support.models import built, tiny_config, write_config
@@ -196,7 +196,9 @@ def test_pretraining_learns_from_a_teacher(pretraining_flags, tmp_path):
     """)
     done = script_runner.run("run_pretraining.py", tmp_path, **flags).check()
     assert "masked_lm_accuracy" in done.stderr
-    settings = presets.read_preset(tmp_path / "student").recorded_settings
+    settings = preset_reading.read_preset(
+        tmp_path / "student"
+    ).recorded_settings
     assert settings["teacher"][0][0].startswith("bert_model.ckpt")
 
 

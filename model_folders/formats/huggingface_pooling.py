@@ -1,0 +1,57 @@
+"""Reads what sentence-transformers states in a folder of weights.
+
+Its modules.json lists the modules of a model: the network, how the vectors of
+tokens become one vector, and what follows. This module imports neither Keras
+nor TensorFlow.
+"""
+
+import os
+from pathlib import Path
+
+from files.json_files import parse_json, read_json
+
+
+def read_first_module(folder: Path) -> str:
+    """Returns the name of the folder inside that contains the network.
+
+    "" if it is the folder itself, or a folder of another program.
+
+    Raises:
+        ValueError: modules.json is malformed.
+    """
+    file = folder / "modules.json"
+    if not file.is_file():
+        return ""
+    listed = parse_json(file.read_bytes(), str(file), list)
+    first = listed[0] if listed else {}
+    name = first.get("path") if isinstance(first, dict) else None
+    is_name = isinstance(name, str) and os.path.basename(name) == name
+    return str(name) if is_name else ""
+
+
+def read_pooling(folder: Path) -> str | None:
+    """Returns how sentence-transformers pools, None if it averages.
+
+    Args:
+        folder: folder of the network, which `read_first_module` may name.
+
+    Raises:
+        ValueError: a file is malformed.
+    """
+    if folder.name and read_first_module(folder.parent) == folder.name:
+        folder = folder.parent
+    file = folder / "1_Pooling/config.json"
+    modules = folder / "modules.json"
+    if modules.is_file():
+        listed = parse_json(modules.read_bytes(), str(modules), list)
+        if any("Dense" in str(module) for module in listed):
+            return "a Dense layer"
+    pooling = read_json(file) if file.is_file() else {}
+    modes = [
+        value if isinstance(value, str) else name
+        for name, value in pooling.items()
+        if name.startswith("pooling_mode") and value
+    ]
+    if modes in ([], ["mean"], ["pooling_mode_mean_tokens"]):
+        return None
+    return f"pooling by {', '.join(modes)}"

@@ -1,0 +1,58 @@
+"""Finds object-based checkpoints: Model Garden's, TF-Hub's, transformers'.
+
+object_entries.py reads them.
+"""
+
+import os
+from collections.abc import Mapping
+from types import ModuleType
+
+from files.paths import StrPath
+from model_folders.checkpoint_folders import find_tf1_checkpoint
+from model_folders.formats import object_config
+from model_folders.formats.entries import Entry
+
+
+def _import_entries() -> ModuleType:
+    """Imports the module that reads a checkpoint."""
+    # It needs TensorFlow, which other backends of Keras lack, and the paths of
+    # other formats do not need.
+    from model_folders.formats import object_entries
+
+    return object_entries
+
+
+def find_weights(path: StrPath) -> str | None:
+    """Returns the prefix of the checkpoint at a path, None for other formats.
+
+    Raises:
+        OSError: the index of a checkpoint cannot be read.
+    """
+    prefix = _find_prefix(os.fspath(path))
+    if prefix is None:
+        return None
+    return prefix if _import_entries().has_graph(prefix) else None
+
+
+def _find_prefix(path: str) -> str | None:
+    if not os.path.isdir(path):
+        return path if os.path.isfile(f"{path}.index") else None
+    if object_config.is_saved_encoder(path):
+        return os.path.join(path, object_config.VARIABLES_PREFIX)
+    if os.path.isfile(os.path.join(path, object_config.MODEL_JSON_FILE)):
+        # This project writes TF1 checkpoints only.
+        return None
+    try:
+        return find_tf1_checkpoint(path, contents={})
+    except (FileNotFoundError, ValueError):
+        return None
+
+
+def open_entries(path: str) -> Mapping[str, Entry]:
+    """Returns {Google's name: Entry} of a result of `find_weights`.
+
+    Raises:
+        OSError, ValueError: as `object_entries.open_entries` raises them.
+    """
+    entries: Mapping[str, Entry] = _import_entries().open_entries(path)
+    return entries

@@ -1,0 +1,141 @@
+"""Finds checkpoints of any format, and chooses the class that reads them."""
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+from files.paths import StrPath
+from model_folders.bert_config import BertConfig
+from model_folders.checkpoint_folders import find_tf1_checkpoint
+from model_folders.formats.sizes import check_sizes
+from model_folders.presets import Preset
+from modeling.checkpoints.checkpoint import Checkpoint
+from modeling.checkpoints.foreign import ForeignCheckpoint, FormatReader
+from modeling.checkpoints.huggingface import (
+    HuggingFaceCheckpoint,
+    find_huggingface,
+)
+
+# A checkpoint, the folder that contains it, or what the folder's files state.
+Source: TypeAlias = StrPath | Preset
+
+
+def open_checkpoint(source: Source, best: bool | None = None) -> Checkpoint:
+    """Returns the checkpoint that a path names or contains.
+
+    Reads no values. The first format whose files are there is chosen.
+
+    Args:
+        source: as `path` of `load_checkpoint`.
+        best: as in `find_checkpoint`.
+
+    Raises:
+        FileNotFoundError: the path contains no checkpoint.
+        OSError: a file of the checkpoint cannot be read.
+        ValueError: the path contains an adapter, or weights of a library that
+            is not read.
+    """
+    model_json = None
+    if isinstance(source, Preset):
+        model_json = source.model_json
+        source = source.weights
+    if file := find_huggingface(source):
+        return HuggingFaceCheckpoint(file)
+
+    # These formats need h5py or TensorFlow.
+    from model_folders.formats import (
+        kerashub_weights,
+        object_weights,
+        tf_h5_weights,
+    )
+
+    readers: Sequence[FormatReader] = (
+        kerashub_weights,
+        tf_h5_weights,
+        object_weights,
+    )
+    for reader in readers:
+        if file := reader.find_weights(source):
+            return ForeignCheckpoint(file, reader)
+
+    prefix = find_tf1_checkpoint(source, best, model_json)
+    # Import after a checkpoint is found, because only this format needs
+    # TensorFlow, which other backends of Keras lack.
+    from modeling.checkpoints.tf1 import Tf1Checkpoint
+
+    return Tf1Checkpoint(prefix)
+
+
+def find_checkpoint(
+    path: Source,
+    best: bool | None = None,
+    config: BertConfig | None = None,
+    layers: Sequence[int] | None = None,
+) -> str:
+    """Returns the file, or the prefix of the files, of a checkpoint.
+
+    Checks the sizes of the checkpoint's files, not the values in them.
+
+    Args:
+        path: path of the checkpoint, or its Preset, as for load_checkpoint.
+        best: whether to prefer the best step if `path` is the folder of a
+            training run. None = as the run reports (its flag --load_best).
+        config: configuration of the model that will load the checkpoint, to
+            compare its sizes before the model is created. None = do not
+            compare.
+        layers: as in `load_checkpoint`.
+
+    Raises:
+        FileNotFoundError: the path contains no checkpoint.
+        OSError: a file of the checkpoint is missing, truncated or malformed.
+        ValueError: `path` contains an adapter, or lacks the encoder of
+            `config`.
+    """
+    preset = path if isinstance(path, Preset) else None
+    checkpoint = open_checkpoint(path, best=best)
+    check_files(checkpoint, preset, config, layers=layers)
+    return checkpoint.file
+
+
+def check_files(
+    checkpoint: Checkpoint,
+    preset: Preset | None,
+    config: BertConfig | None,
+    layers: Sequence[int] | None = None,
+) -> None:
+    """Checks the sizes of a checkpoint's files, and of the entries in them.
+
+    Args:
+        checkpoint: the checkpoint.
+        preset: what its folder states, None if that was not read. It names the
+            file of the configuration in messages.
+        config: configuration that the entries must fit. None = check only that
+            no file is damaged.
+        layers: as in `load_checkpoint`.
+
+    Raises:
+        OSError: a file is missing, truncated or malformed.
+        ValueError: an entry is missing, or has another size than in `config`.
+    """
+    shapes = checkpoint.read_google_shapes()
+    if config is not None:
+        is_stated = preset is not None and config is preset.load_config()
+        config_file = preset.config_file if preset and is_stated else None
+        check_sizes(
+            checkpoint.file,
+            shapes,
+            config,
+            layers=layers,
+            config_file=config_file,
+        )
+
+
+def read_shapes(path: StrPath) -> dict[str, Sequence[int]]:
+    """Returns {name in the file: shape} of all entries of a checkpoint.
+
+    Args:
+        path: result of `find_checkpoint`.
+
+    Raises:
+        OSError: the checkpoint cannot be read.
+    """
+    return open_checkpoint(path).read_shapes()

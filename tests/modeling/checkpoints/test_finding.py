@@ -1,0 +1,69 @@
+"""The class that reads the weights at a path, by the format of their files."""
+
+import dataclasses
+
+import pytest
+
+from modeling import save_checkpoint
+from modeling.bert import BertModel
+from modeling.checkpoints.finding import (
+    find_checkpoint,
+    open_checkpoint,
+    read_shapes,
+)
+from modeling.checkpoints.foreign import ForeignCheckpoint
+from modeling.checkpoints.huggingface import HuggingFaceCheckpoint
+from modeling.checkpoints.tf1 import Tf1Checkpoint
+from tests.support.golden import ROOT
+from tests.support.models import SMALL, built
+
+TESTDATA = ROOT / "tests/testdata"
+
+
+@pytest.fixture(scope="module")
+def prefix(tmp_path_factory):
+    """The prefix of a TF1 checkpoint of an encoder."""
+    prefix = tmp_path_factory.mktemp("tf1") / "bert_model.ckpt"
+    save_checkpoint(built(BertModel(SMALL)), prefix)
+    return prefix
+
+
+@pytest.mark.parametrize(
+    ("folder", "expected"),
+    [
+        ("huggingface/BertModel", HuggingFaceCheckpoint),
+        ("weights/kerashub/classifier", ForeignCheckpoint),
+        ("weights/transformers4/cls", ForeignCheckpoint),
+        ("weights/modelgarden/v1_items", ForeignCheckpoint),
+    ],
+)
+def test_the_files_of_a_folder_choose_the_class(folder, expected):
+    assert type(open_checkpoint(TESTDATA / folder)) is expected
+
+
+def test_a_checkpoint_of_tf1_is_found_by_its_prefix_or_folder(prefix):
+    for path in (prefix, prefix.parent):
+        assert open_checkpoint(path) == Tf1Checkpoint(str(prefix))
+
+
+def test_a_checkpoint_is_found_without_a_model(prefix):
+    assert find_checkpoint(prefix.parent) == str(prefix)
+
+
+def test_sizes_that_differ_from_the_configuration_are_an_error(prefix):
+    config = dataclasses.replace(SMALL, vocab_size=7)
+    with pytest.raises(ValueError, match="vocab_size=7"):
+        find_checkpoint(prefix, config=config)
+
+
+def test_the_shapes_are_those_in_the_file(prefix):
+    shapes = read_shapes(find_checkpoint(prefix))
+    assert shapes["bert/embeddings/word_embeddings"] == [
+        SMALL.vocab_size,
+        SMALL.hidden_size,
+    ]
+
+
+def test_a_path_without_a_checkpoint_is_named(tmp_path):
+    with pytest.raises(FileNotFoundError, match="There is no checkpoint"):
+        open_checkpoint(tmp_path / "missing.ckpt")
