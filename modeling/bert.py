@@ -10,6 +10,7 @@ The letters in shapes are Google's:
 """
 
 import contextlib
+from collections.abc import Mapping
 from typing import TypedDict
 
 import keras
@@ -28,7 +29,7 @@ from modeling.positions import (
     gather_vectors,
     last_positions,
 )
-from modeling.tensors import Shape, Tensor
+from modeling.tensors import Features, Shape, Tensor
 from modeling.unpadding import PackedRows, UnpaddedRows
 
 
@@ -190,7 +191,7 @@ class BertModel(FeaturesModel):
 
     def call(
         self,
-        input_ids: Tensor | dict[str, Tensor],
+        input_ids: Tensor | Features,
         input_mask: Tensor | None = None,
         token_type_ids: Tensor | None = None,
         training: bool = False,
@@ -241,7 +242,7 @@ class BertModel(FeaturesModel):
 
     def _read_inputs(
         self,
-        input_ids: Tensor | dict[str, Tensor],
+        input_ids: Tensor | Features,
         input_mask: Tensor | None,
         token_type_ids: Tensor | None,
     ) -> tuple[Tensor, Tensor | None, Tensor | None]:
@@ -249,7 +250,7 @@ class BertModel(FeaturesModel):
 
         The call passes them in a dict, or each as an argument.
         """
-        if isinstance(input_ids, dict):
+        if isinstance(input_ids, Mapping):
             features = input_ids
             if not (input_mask is None and token_type_ids is None):
                 raise ValueError(

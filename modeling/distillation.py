@@ -14,7 +14,7 @@ from modeling.ops import at_least_float32
 from modeling.tensors import Features, Outputs, Tensor
 
 if TYPE_CHECKING:
-    from modeling.base_task_model import TaskModel
+    from modeling.base_task_model import AnyTaskModel
 
 ValueT = TypeVar("ValueT")
 
@@ -54,8 +54,8 @@ class Distiller:
 
     def __init__(
         self,
-        student: "TaskModel",
-        teacher: "TaskModel",
+        student: "AnyTaskModel",
+        teacher: "AnyTaskModel",
         loss: "DistillationLoss",
         seed: int | None = None,
     ) -> None:
@@ -110,7 +110,7 @@ class Distiller:
 
 
 def _call_model(
-    model: "TaskModel",
+    model: "AnyTaskModel",
     features: Features,
     *,
     training: bool,

@@ -188,14 +188,13 @@ class Transformer(BertLayer):
         def apply_block(
             block: TransformerBlock, seed: Tensor | None, inputs: Tensor
         ) -> Tensor:
-            outputs: Tensor = block(
+            return block(
                 inputs,
                 rows=packed or rows,
                 attention_mask=attention_mask,
                 seed=seed,
                 training=training,
             )
-            return outputs
 
         apply_block = ops.trace_once(
             apply_block, self.blocks, training=training

@@ -28,7 +28,7 @@ from training.task import CreateModel
 from training.training_config import NumSteps, TrainingConfig
 
 if TYPE_CHECKING:
-    from modeling.base_task_model import TaskModel
+    from modeling.base_task_model import AnyTaskModel
 
 
 @dataclasses.dataclass(frozen=True)
@@ -63,7 +63,7 @@ def begin_run(
     start: StartingPoint[TrainingConfig],
     run_folder: RunFolder,
     plan: Plan,
-    teacher: "TaskModel | None",
+    teacher: "AnyTaskModel | None",
 ) -> Trainer:
     """Begins or resumes a run: its folder, its model and the model's weights.
 
@@ -107,7 +107,7 @@ def create_trainer(
     create_model: CreateModel,
     loss: Loss[Any],
     num_steps: NumSteps | None,
-    teacher: "TaskModel | None" = None,
+    teacher: "AnyTaskModel | None" = None,
 ) -> Trainer:
     """Creates a model with random weights, and the Trainer of its run.
 
@@ -151,7 +151,7 @@ def create_trainer(
     return Trainer(model, config, run_folder, train_step)
 
 
-def _freeze_blocks(model: "TaskModel", num_blocks: int) -> None:
+def _freeze_blocks(model: "AnyTaskModel", num_blocks: int) -> None:
     """Freezes the embeddings and the first blocks, or nothing for 0 blocks."""
     if num_blocks:
         bert = model.bert
@@ -173,9 +173,9 @@ def _create_optimizer(
 
 def _with_teacher(
     start: StartingPoint[TrainingConfig],
-    model: "TaskModel",
+    model: "AnyTaskModel",
     loss: Loss[Any],
-    teacher: "TaskModel | None",
+    teacher: "AnyTaskModel | None",
 ) -> tuple[Trainable, BatchLoss[Any]]:
     """Returns the model and its loss, or both with the teacher around them."""
     if teacher is None:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from data.io import feature_specs, tfrecords
     from data.sets.split_names import Purpose
     from modeling.base_loss import Loss
-    from modeling.base_task_model import TaskModel
+    from modeling.base_task_model import AnyTaskModel
     from modeling.model_options import TaskModelOptions
 
 # An example, and what `Task.encode` yields beside a record.
@@ -57,7 +57,7 @@ class CreateModel(Protocol):
         bert_config: "modeling.BertConfig",
         /,
         **options: "Unpack[TaskModelOptions]",
-    ) -> "TaskModel":
+    ) -> "AnyTaskModel":
         """Creates the model.
 
         Args:
@@ -217,7 +217,7 @@ class Task(abc.ABC, Generic[ExampleT, OriginT, OutputsT]):
         self,
         bert_config: "modeling.BertConfig",
         **options: "Unpack[TaskModelOptions]",
-    ) -> "TaskModel":
+    ) -> "AnyTaskModel":
         """Creates the task's model, an instance of a class in `modeling`.
 
         Args:

@@ -29,7 +29,7 @@ from modeling import losses
 from modeling.accelerated import inference as inference_forms
 from modeling.base_loss import Loss
 from modeling.base_model import FeaturesModel
-from modeling.base_task_model import TaskModel
+from modeling.base_task_model import AnyTaskModel
 from modeling.tensors import Outputs
 from serving import engines
 from training import beginning, run_export
@@ -85,7 +85,7 @@ def parse(
 def training(
     start: StartingPoint[Any],
     dataset: tf.data.Dataset,
-    create_model: Callable[..., TaskModel],
+    create_model: Callable[..., AnyTaskModel],
     loss: Loss[Any],
 ) -> race.Work:
     """Returns a Work that trains on the batches of an endless dataset.

@@ -18,6 +18,7 @@ from modeling import overriding
 from modeling.base_model import FeaturesModel
 from modeling.base_task_model import TaskModel
 from modeling.task_models import BertClassifier
+from modeling.tensors import Tensor
 from serving import engines, head_outputs
 from serving.exporting.signatures import batches
 from serving.exporting.signatures.batches import Tensors
@@ -159,7 +160,7 @@ def output_labels(model: BertClassifier, settings: HeadSettings) -> list[str]:
 
 
 def predict_labels(
-    model: TaskModel, output_kind: head_outputs.OutputKind
+    model: TaskModel[Tensor], output_kind: head_outputs.OutputKind
 ) -> Callable[[Tensors], Tensors]:
     """Returns the function of the signature `ids` for a head of labels.
 
