@@ -84,7 +84,7 @@ def parse(
 
 def training(
     start: StartingPoint[Any],
-    dataset: tf.data.Dataset,
+    dataset: tf.data.Dataset[dict[str, tf.Tensor]],
     create_model: Callable[..., AnyTaskModel],
     loss: Loss[Any],
 ) -> race.Work:

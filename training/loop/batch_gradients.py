@@ -172,7 +172,7 @@ class BatchGradients:
         return Gradients(dense, squares, {**means, "loss": total})
 
 
-def offset_seed(seed: Tensor, index: tf.Tensor) -> Tensor:
+def offset_seed(seed: Tensor, index: tf.Tensor | int) -> Tensor:
     """Returns the dropout seed of a replica or of a part of a batch.
 
     One seed is drawn per step. Each replica and each part adds a different

@@ -287,5 +287,4 @@ def _all_reduce(values: ValuesT) -> ValuesT:
     context = tf.distribute.get_replica_context()
     if context.num_replicas_in_sync == 1:
         return values
-    sums: ValuesT = context.all_reduce(tf.distribute.ReduceOp.SUM, values)
-    return sums
+    return context.all_reduce(tf.distribute.ReduceOp.SUM, values)
