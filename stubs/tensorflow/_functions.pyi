@@ -11,6 +11,7 @@ from tensorflow._tensors import (
     DTypeLike,
     IndexedSlices,
     RaggedTensor,
+    ShapeLike,
     Tensor,
     Value,
 )
@@ -47,7 +48,7 @@ def concat(values: Sequence[RaggedTensor], axis: int) -> RaggedTensor: ...
 @overload
 def concat(values: Sequence[Value], axis: int) -> Tensor: ...
 def constant(
-    value: Value, dtype: DTypeLike | None = None, shape: Any = None
+    value: Value, dtype: DTypeLike | None = None, shape: ShapeLike | None = None
 ) -> Tensor: ...
 def convert_to_tensor(
     value: Value | IndexedSlices, dtype: DTypeLike | None = None
@@ -94,6 +95,8 @@ def identity(input: Value) -> Tensor: ...
 
 # True for a RaggedTensor too.
 def is_tensor(x: object) -> TypeGuard[Tensor]: ...
+
+# A TensorProto, whose class is created at run time.
 def make_ndarray(tensor: Any) -> np.ndarray: ...
 def matmul(
     a: Value, b: Value, transpose_a: bool = False, transpose_b: bool = False
