@@ -7,16 +7,19 @@ common. The functions of `keras.ops` take and return it (stubs/keras/ops.pyi).
 # ruff: noqa: D105  Operators need no docstrings.
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Protocol, TypeAlias
+from types import EllipsisType
+from typing import Any, Protocol, TypeAlias, overload
 
-# What an operator of a tensor takes: a number, a tensor or an array. Any,
-# because NumPy's operators name no Tensor: with a union, no array would be one.
-_Operand: TypeAlias = Any
-# An index, a slice, a tensor of indices, or a tuple of them. Any, as above.
-_Index: TypeAlias = Any
-# A size, or the sizes of a slice. Any, because a caller that reads the size of
-# one axis, such as the hidden size, knows that it does not vary.
-_SizeOrSizes: TypeAlias = Any
+import numpy as np
+
+# What an operator of a tensor takes: a number, a tensor or an array.
+_Operand: TypeAlias = "Tensor | float"
+# An index of one axis, or None, which adds an axis.
+_AxisIndex: TypeAlias = "int | slice | EllipsisType | Tensor | None"
+_Index: TypeAlias = "_AxisIndex | tuple[_AxisIndex, ...]"
+# None if the size varies. `Any`, because a caller that reads the size of one
+# axis, such as the hidden size, knows that it does not vary.
+_Size: TypeAlias = int | Any
 
 
 class _Sizes(Protocol):
@@ -24,7 +27,10 @@ class _Sizes(Protocol):
 
     def __len__(self) -> int: ...
     def __iter__(self) -> Iterator[int | None]: ...
-    def __getitem__(self, index: _Index, /) -> _SizeOrSizes: ...
+    @overload
+    def __getitem__(self, index: int, /) -> _Size: ...
+    @overload
+    def __getitem__(self, index: slice, /) -> "_Sizes": ...
 
 
 class Tensor(Protocol):
@@ -39,6 +45,8 @@ class Tensor(Protocol):
         """The type of the elements."""
 
     def __getitem__(self, index: _Index, /) -> "Tensor": ...
+    # NumPy's operators take what has this method, so an array is a Tensor too.
+    def __array__(self) -> np.ndarray: ...
     def __float__(self) -> float: ...
     def __neg__(self) -> "Tensor": ...
     def __add__(self, other: _Operand, /) -> "Tensor": ...

@@ -30,7 +30,7 @@ from modeling.accelerated import inference as inference_forms
 from modeling.base_loss import Loss
 from modeling.base_model import FeaturesModel
 from modeling.base_task_model import AnyTaskModel
-from modeling.tensors import Outputs
+from modeling.tensors import Features
 from serving import engines
 from training import beginning, run_export
 from training.loop.train_step import TrainStep
@@ -140,18 +140,22 @@ def inference(spec: race.Spec) -> race.Work:
     """Runs the encoder's forward pass, from NumPy arrays to NumPy arrays."""
     bert_config = modeling.load_config(spec["bert_config_file"])
     inputs = race.random_inputs(spec, bert_config.vocab_size)
-    forward: Callable[[dict[str, np.ndarray]], engines.OutputArrays | Outputs]
+    forward: Callable[[dict[str, np.ndarray]], engines.OutputArrays | Features]
     variant = spec["variant"]
     if variant in engines.RUNTIMES:
         forward = load_engine(spec, variant)
     else:
         model = modeling.BertModel(bert_config, dtype=variant)
         model.build()
-        # Compile the model as BatchPredictor.predict does.
-        forward = tf.function(
-            inference_forms.Predictor(model),
-            reduce_retracing=True,
-            autograph=False,
+        # Compile the model as BatchPredictor.predict does. An encoder returns
+        # a dict.
+        forward = cast(
+            "Callable[..., Features]",
+            tf.function(
+                inference_forms.Predictor(model),
+                reduce_retracing=True,
+                autograph=False,
+            ),
         )
 
     def repeat(num_steps: int) -> None:
