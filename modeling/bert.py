@@ -23,6 +23,7 @@ from modeling.encoder import Transformer
 from modeling.keras_export import flat_model
 from modeling.layers import TruncatedNormal
 from modeling.ops import dropout_seed
+from modeling.packing import PackedRows
 from modeling.positions import (
     attended_positions,
     create_attention_mask_from_input_mask,
@@ -30,7 +31,7 @@ from modeling.positions import (
     last_positions,
 )
 from modeling.tensors import Features, Shape, Tensor
-from modeling.unpadding import PackedRows, UnpaddedRows
+from modeling.unpadding import UnpaddedRows
 
 
 class EncoderOutputs(TypedDict):
@@ -268,16 +269,17 @@ class BertModel(FeaturesModel):
     def _unpad(
         self, input_mask: Tensor | None, training: bool
     ) -> tuple[UnpaddedRows | None, PackedRows | None]:
-        """Returns the rows without padding, and how attention packs them.
+        """Returns the rows of a batch without padding, and how to pack them.
 
-        Each is None if this call does not do it.
+        Both are None if the call computes its padding too. The second is None
+        if attention does not pack the sequences of this call.
         """
         if not self.unpad or input_mask is None or len(input_mask.shape) != 2:
             return None, None
         rows = UnpaddedRows(input_mask)
         # Pack only in training. Packed sequences need a larger mask, [S, T, T]
         # instead of [B, 1, T], which slows down inference.
-        return rows, rows.packed() if training else None
+        return rows, PackedRows(rows) if training else None
 
     def _pool(
         self, sequence_output: Tensor, input_mask: Tensor | None
