@@ -14,7 +14,7 @@ In shapes, B = batch.
 import abc
 import functools
 from collections.abc import Mapping
-from typing import Generic, Self, TypeAlias, TypeVar, cast
+from typing import Any, Generic, Self, TypeAlias, TypeVar, cast
 
 import keras
 
@@ -100,6 +100,10 @@ class BatchLoss(abc.ABC, Generic[ReadT_contra]):
         sums = self.sums(outputs, features)
         means = self.means(sums, self.divisors(features))
         return add_terms(means), means
+
+
+# The loss of any task. It reads what the model of its task returns.
+AnyLoss: TypeAlias = "Loss[Any]"
 
 
 class Loss(BatchLoss[ReadT_contra]):

@@ -5,11 +5,11 @@ shapes, B = batch, T = length in WordPieces and W = hidden size.
 """
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import keras
 
-from modeling.base_loss import BatchLoss, Loss, Terms, sum_weighted
+from modeling.base_loss import AnyLoss, BatchLoss, Terms, sum_weighted
 from modeling.ops import at_least_float32
 from modeling.tensors import Features, Outputs, Tensor
 
@@ -144,7 +144,7 @@ class DistillationLoss(BatchLoss[Distilled]):
 
     def __init__(
         self,
-        loss: Loss[Any],
+        loss: AnyLoss,
         temperature: float,
         alpha: float,
         hidden: bool = False,

@@ -14,7 +14,7 @@ import tensorflow as tf
 import modeling
 from command_line.groups import PRECISIONS
 from model_folders.model_entries import TrainingSettings
-from modeling.base_loss import BatchLoss, Loss
+from modeling.base_loss import AnyLoss, BatchLoss
 from training import run_export
 from training.loop import devices
 from training.loop.batch_gradients import Trainable
@@ -50,7 +50,7 @@ class Plan:
     """
 
     create_model: CreateModel
-    loss: Loss[Any]
+    loss: AnyLoss
     num_steps: NumSteps | None
     settings: TrainingSettings
     dev_set_checksum: int
@@ -105,7 +105,7 @@ def create_trainer(
     start: StartingPoint[TrainingConfig],
     run_folder: RunFolder,
     create_model: CreateModel,
-    loss: Loss[Any],
+    loss: AnyLoss,
     num_steps: NumSteps | None,
     teacher: "AnyTaskModel | None" = None,
 ) -> Trainer:
@@ -174,10 +174,14 @@ def _create_optimizer(
 def _with_teacher(
     start: StartingPoint[TrainingConfig],
     model: "AnyTaskModel",
-    loss: Loss[Any],
+    loss: AnyLoss,
     teacher: "AnyTaskModel | None",
-) -> tuple[Trainable, BatchLoss[Any]]:
-    """Returns the model and its loss, or both with the teacher around them."""
+) -> tuple[Trainable[Any], BatchLoss[Any]]:
+    """Returns the model and its loss, or both with the teacher around them.
+
+    The loss reads what the model returns: Outputs, or with a teacher a
+    Distilled.
+    """
     if teacher is None:
         return model, loss
     config = start.config

@@ -159,13 +159,13 @@ class Task(abc.ABC, Generic[ExampleT, OriginT, OutputsT]):
     config: FineTuningConfig
     tokenizer: FullTokenizer
     # A subclass must set these.
-    loss: "Loss[Any]"
+    loss: "Loss[OutputsT]"
     metrics: Sequence[str]
     # A subclass may set these.
     splits: Mapping["Purpose", Sequence[str]] = MappingProxyType(
         {"train": ["train"], "eval": ["eval"], "predict": ["predict"]}
     )
-    eval_loss: "Loss[Any] | None" = None
+    eval_loss: "Loss[OutputsT] | None" = None
     percentage_point: float = 0.01
     labels: Sequence[str] | None = None
     label_words: Sequence[str] = ()

@@ -27,7 +27,7 @@ from data.text.tokenization import FullTokenizer
 from model_folders.model_entries import ClassifierSettings, SpanSettings
 from modeling import losses
 from modeling.accelerated import inference as inference_forms
-from modeling.base_loss import Loss
+from modeling.base_loss import AnyLoss
 from modeling.base_model import FeaturesModel
 from modeling.base_task_model import AnyTaskModel
 from modeling.tensors import Features
@@ -86,7 +86,7 @@ def training(
     start: StartingPoint[Any],
     dataset: tf.data.Dataset[dict[str, tf.Tensor]],
     create_model: Callable[..., AnyTaskModel],
-    loss: Loss[Any],
+    loss: AnyLoss,
 ) -> race.Work:
     """Returns a Work that trains on the batches of an endless dataset.
 
