@@ -2,7 +2,6 @@
 
 import functools
 from collections.abc import Mapping
-from typing import Any
 
 from model_folders.model_entries import TrainingSettings
 from model_folders.recorded_sets import (
@@ -45,9 +44,10 @@ def create_plan(
         settings_to_record = resuming.settings_to_record(
             task.config, start.preset, settings
         )
-    network: Mapping[str, Any] = task.config.network
     return beginning.Plan(
-        create_model=functools.partial(task.create_model, **network),
+        create_model=functools.partial(
+            task.create_model, **task.config.network
+        ),
         loss=task.loss,
         num_steps=num_steps,
         settings=settings_to_record,
