@@ -5,6 +5,7 @@ N = number of texts, L = labels, W = windows.
 
 import functools
 from collections.abc import Callable, Sequence
+from typing import Protocol
 
 import tensorflow as tf
 
@@ -18,9 +19,13 @@ from serving.exporting.export_options import ExportOptions
 from serving.exporting.signatures import batches, export_head
 from serving.exporting.signatures.batches import Tensors
 
-# Function from texts, string [N] each, to the outputs for each text.
-_PredictTexts = Callable[..., Tensors]
 _Predict = Callable[[Tensors], Tensors]
+
+
+class _PredictTexts(Protocol):
+    """Function from texts, string [N] each, to the outputs for each text."""
+
+    def __call__(self, *texts: tf.Tensor) -> Tensors: ...
 
 
 def create_head(
@@ -150,7 +155,9 @@ class _WholeTexts:
         self._stride = stride
         self._mode = mode
 
-    def predict_texts(self, text: tf.Tensor) -> Tensors:
+    def predict_texts(self, *texts: tf.Tensor) -> Tensors:
+        # A pair is not cut into windows.
+        (text,) = texts
         tokens, *_ = self._packing.tokenize(text)
         windows = cut_windows(
             tokens, self._packing.max_seq_length, self._stride, fewest=1
