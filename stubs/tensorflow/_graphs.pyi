@@ -49,6 +49,7 @@ def function(
     autograph: bool = True,
     jit_compile: bool | None = None,
     reduce_retracing: bool = False,
+    *,
     experimental_attributes: Mapping[str, object] | None = None,
 ) -> PolymorphicFunction[_P, _T]: ...
 @overload
@@ -58,6 +59,7 @@ def function(
     autograph: bool = True,
     jit_compile: bool | None = None,
     reduce_retracing: bool = False,
+    *,
     experimental_attributes: Mapping[str, object] | None = None,
 ) -> Callable[[Callable[_P, _T]], PolymorphicFunction[_P, _T]]: ...
 def name_scope(name: str) -> AbstractContextManager[str]: ...
@@ -86,5 +88,6 @@ def while_loop(
     loop_vars: _T,
     shape_invariants: object = None,
     parallel_iterations: int = 10,
+    *,
     maximum_iterations: Value | None = None,
 ) -> _T: ...
