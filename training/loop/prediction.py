@@ -17,7 +17,7 @@ from modeling.tensors import Features
 from training.task import Batch, Batches, OutputsT
 
 # A function (outputs, features) -> tensors to yield instead of the outputs.
-Metrics: TypeAlias = Callable[[Any, Features], object]
+Metrics: TypeAlias = Callable[[object, Features], object]
 
 
 class BatchPredictor:
