@@ -102,7 +102,8 @@ class BatchLoss(abc.ABC, Generic[ReadT_contra]):
         return add_terms(means), means
 
 
-# The loss of any task. It reads what the model of its task returns.
+# The loss of any task. It reads what the model of its task returns, a type that
+# code for all tasks cannot name.
 AnyLoss: TypeAlias = "Loss[Any]"
 
 
@@ -212,6 +213,7 @@ class Loss(BatchLoss[ReadT_contra]):
         elif labels is not None and len(self.labels) == 1:
             joined[self.labels[0]] = labels
         if sample_weight is not None:
+            # `fit` also accepts a dict of weights, but our losses do not.
             joined[self.sample_weight_feature] = cast("Tensor", sample_weight)
         if missing := [name for name in self.labels if name not in joined]:
             raise ValueError(
@@ -232,6 +234,7 @@ class Loss(BatchLoss[ReadT_contra]):
 
 def add_terms(terms: Terms) -> Tensor:
     """Returns the sum of {name of a loss term: value}, a scalar."""
+    # `sum` starts with the number 0, so its type also contains int.
     return cast("Tensor", sum(terms.values()))
 
 

@@ -242,6 +242,7 @@ class BertEmbedder(SeveralTextsModel):
     # would widen this graph to ids of any rank, which have no axes.
     _rank_of_graph: int | None = None
 
+    # The other arguments are those of `keras.Model.predict`.
     def predict(
         self, x: Features | Iterable[object], *args: Any, **kwargs: Any
     ) -> Outputs:

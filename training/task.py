@@ -158,7 +158,9 @@ class Task(abc.ABC, Generic[ExampleT, OriginT, OutputsT]):
     start: StartingPoint[FineTuningConfig]
     config: FineTuningConfig
     tokenizer: FullTokenizer
-    # A subclass must set these.
+    # A subclass must set these. Most compute them in the constructor, so they
+    # are no abstract properties. Without one, `fine_tuning.run` fails before it
+    # creates the model.
     loss: "Loss[OutputsT]"
     metrics: Sequence[str]
     # A subclass may set these.

@@ -71,7 +71,7 @@ FUSED_ON_CPU: Versions = {
 }
 INFERENCE: Versions = {
     ops.activation: fusions.activation,
-    ops.swap_heads: fusions.swap_heads,
+    ops.swap_attention_heads: fusions.swap_attention_heads,
 }
 
 

@@ -94,7 +94,7 @@ def create_calls(name, width, dtype, seed):
             ((inputs,), norm | mode)
             for inputs in (hidden, draw(70_000 // width, width))
         ],
-        "swap_heads": [((draw(2, 3, 5, width),), mode)],
+        "swap_attention_heads": [((draw(2, 3, 5, width),), mode)],
         "dropout_add_norm": [
             (rows, norm | drop),
             ((hidden, draw(2, 4, width, number=1)), norm | drop),
