@@ -99,6 +99,7 @@ def training(
     )
     # Create the iterator here, so that each repeat continues with new batches.
     batches = iter(dataset)
+    # It is None only without `num_steps`.
     train_step = cast("TrainStep", trainer.train_step)
 
     def repeat(num_steps: int) -> None:

@@ -16,13 +16,13 @@ DTypeLike: TypeAlias = DType | str | type
 ShapeLike: TypeAlias = TensorShape | Sequence[int | None]
 
 class DType:
-    as_numpy_dtype: Any
+    as_numpy_dtype: type[np.generic]
     base_dtype: DType
     is_bool: bool
     is_floating: bool
     is_integer: bool
-    max: Any
-    min: Any
+    max: float
+    min: float
     name: str
     size: int
 
@@ -48,7 +48,6 @@ class TensorShape:
 class Tensor:
     device: str
     dtype: DType
-    graph: Any
     name: str
     # Only outside of graphs. Returns an array, a scalar of NumPy, or bytes.
     numpy: Callable[[], Any]
