@@ -121,6 +121,7 @@ def create_specs(
         if name in missing:
             continue
         for variant in variants.get(precision, ()):
+            # A Spec has more entries than each benchmark sets.
             yield name, cast("race.Spec", spec | {"variant": variant})
 
 

@@ -126,6 +126,7 @@ def _create_flag(
         default=default,
         help=changes.get("help", declared.help),
         role=declared.role,
+        # `like` accepts no other names and types of changes.
         properties=cast(
             FlagProperties, {**declared.properties, **other_changes}
         ),

@@ -125,6 +125,7 @@ def flag(
         **properties: other properties, see `FlagProperties`.
     """
     metadata = {_FLAG: Declaration(help, role, properties)}
+    # As `dataclasses.field` does, the function says that it returns a value.
     if default is ...:
         return cast(ValueT, dataclasses.field(metadata=metadata))
     return dataclasses.field(default=default, metadata=metadata)
@@ -206,6 +207,7 @@ def group(
     declared = Group(
         group_class, frozenset(without), frozenset(shared), changes
     )
+    # As for a flag, the type is that of the value.
     return cast(GroupT, dataclasses.field(metadata={_GROUP: declared}))
 
 

@@ -1,7 +1,7 @@
 """Names the types of NumPy arrays. Docstrings state their shapes."""
 
 from collections.abc import Mapping
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,5 +13,6 @@ IntArray: TypeAlias = NDArray[np.integer]
 # Labels for metrics: ids, int64, or the numbers of a regression, float32.
 LabelArray: TypeAlias = NDArray[np.number]
 BoolArray: TypeAlias = NDArray[np.bool_]
-# {name of an input of the network: its array}, such as ids and masks.
-FeatureArrays: TypeAlias = Mapping[str, NDArray[np.generic]]
+# {name of a feature: its array}. Any, because its elements may be numbers, such
+# as ids, or strings, such as guids.
+FeatureArrays: TypeAlias = Mapping[str, NDArray[Any]]

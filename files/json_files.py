@@ -67,7 +67,7 @@ def parse_json(
             nested too deeply, or contains a number that is not finite.
     """
 
-    def parse_object(pairs: list[tuple[str, Any]]) -> JsonObject:
+    def parse_object(pairs: list[tuple[str, object]]) -> JsonObject:
         # Of two values of one key, json would silently keep the last.
         if len(value := dict(pairs)) < len(pairs):
             raise ValueError(

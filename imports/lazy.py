@@ -47,7 +47,7 @@ def read_imports(path: str) -> dict[str, str]:
 
 def create_importer(
     package: str, modules: Mapping[str, str]
-) -> Callable[[str], Any]:
+) -> Callable[[str], object]:
     """Returns the function `__getattr__` of a package.
 
     Python calls this function for each name that the package does not contain

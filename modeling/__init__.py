@@ -33,6 +33,7 @@ What the layers compute with:
     overriding.py: chooses a plain version of ops.py or a faster one
     positions.py: masks, and the vectors at some positions
     unpadding.py: leaves padding out
+    packing.py: packs short sequences into long ones, for attention
     accelerated/: the functions of ops.py as TensorFlow fuses or compiles them
 
 Files of weights:

@@ -89,9 +89,15 @@ class AttentionLayer(keras.layers.Layer):
     ) -> Tensor:
         """Computes the output of the attention layer (see the class)."""
         # [B, N, F, H], [B, N, T, H] and [B, N, T, H]
-        query_layer = self._split_heads(self.query(from_tensor), rows, training)
-        key_layer = self._split_heads(self.key(to_tensor), rows, training)
-        value_layer = self._split_heads(self.value(to_tensor), rows, training)
+        query_layer = self._split_attention_heads(
+            self.query(from_tensor), rows, training
+        )
+        key_layer = self._split_attention_heads(
+            self.key(to_tensor), rows, training
+        )
+        value_layer = self._split_attention_heads(
+            self.value(to_tensor), rows, training
+        )
 
         # [B, N, F, T]
         attention_scores = keras.ops.matmul(
@@ -115,7 +121,9 @@ class AttentionLayer(keras.layers.Layer):
 
         # [B, N, F, H] -> [B, F, N, H] -> [B, F, N * H]
         context_layer = keras.ops.matmul(probs, value_layer)
-        context_layer = ops.swap_heads(context_layer, training=training)
+        context_layer = ops.swap_attention_heads(
+            context_layer, training=training
+        )
         width = self.num_attention_heads * self.size_per_head
         context_layer = keras.ops.reshape(
             context_layer, (*keras.ops.shape(context_layer)[:2], width)
@@ -124,17 +132,18 @@ class AttentionLayer(keras.layers.Layer):
             context_layer = rows.unpad(context_layer)
         return context_layer
 
-    def _split_heads(
+    def _split_attention_heads(
         self, projected: Tensor, rows: Rows | None, training: bool
     ) -> Tensor:
-        """Returns the heads of a projection, [B, N, length, H].
+        """Returns the attention heads of a projection, [B, N, length, H].
 
         The projection is [B, length, N * H], or its rows are [R, N * H].
         """
         if rows:
             projected = rows.pad(projected)
-        heads = self.num_attention_heads, self.size_per_head
+        batch_size, length = keras.ops.shape(projected)[:2]
         projected = keras.ops.reshape(
-            projected, (*keras.ops.shape(projected)[:2], *heads)
+            projected,
+            (batch_size, length, self.num_attention_heads, self.size_per_head),
         )
-        return ops.swap_heads(projected, training=training)
+        return ops.swap_attention_heads(projected, training=training)

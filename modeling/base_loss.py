@@ -14,7 +14,7 @@ In shapes, B = batch.
 import abc
 import functools
 from collections.abc import Mapping
-from typing import Generic, Self, TypeAlias, TypeVar, cast
+from typing import Any, Generic, Self, TypeAlias, TypeVar, cast
 
 import keras
 
@@ -100,6 +100,11 @@ class BatchLoss(abc.ABC, Generic[ReadT_contra]):
         sums = self.sums(outputs, features)
         means = self.means(sums, self.divisors(features))
         return add_terms(means), means
+
+
+# The loss of any task. It reads what the model of its task returns, a type that
+# code for all tasks cannot name.
+AnyLoss: TypeAlias = "Loss[Any]"
 
 
 class Loss(BatchLoss[ReadT_contra]):
@@ -208,6 +213,7 @@ class Loss(BatchLoss[ReadT_contra]):
         elif labels is not None and len(self.labels) == 1:
             joined[self.labels[0]] = labels
         if sample_weight is not None:
+            # `fit` also accepts a dict of weights, but our losses do not.
             joined[self.sample_weight_feature] = cast("Tensor", sample_weight)
         if missing := [name for name in self.labels if name not in joined]:
             raise ValueError(
@@ -228,6 +234,7 @@ class Loss(BatchLoss[ReadT_contra]):
 
 def add_terms(terms: Terms) -> Tensor:
     """Returns the sum of {name of a loss term: value}, a scalar."""
+    # `sum` starts with the number 0, so its type also contains int.
     return cast("Tensor", sum(terms.values()))
 
 

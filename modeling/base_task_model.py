@@ -12,7 +12,7 @@ in Google's code:
 """
 
 import abc
-from typing import Literal, Unpack
+from typing import Generic, Literal, TypeAlias, TypeVar, Unpack
 
 import keras
 
@@ -26,9 +26,17 @@ from modeling.ops import dropout_seed
 from modeling.positions import attended_positions
 from modeling.tensors import Features, Outputs, Shape, Tensor
 
+# What the head returns, and so what a call of the model returns.
+OutputsT_co = TypeVar("OutputsT_co", bound=Outputs, covariant=True)
+# A model, for functions that do not depend on what its head returns.
+AnyTaskModel: TypeAlias = "TaskModel[Outputs]"
 
-class TaskModel(FeaturesModel, abc.ABC):
+
+class TaskModel(FeaturesModel, abc.ABC, Generic[OutputsT_co]):
     """A `FeaturesModel` of a `BertModel` and a head, which a subclass creates.
+
+    A subclass names the type of its outputs, `TaskModel[Tensor]`, or
+    `TaskModel[Features]` if it returns several by their names.
 
     Args:
         config: sizes and dropout rates of the network.
@@ -112,7 +120,7 @@ class TaskModel(FeaturesModel, abc.ABC):
         features: Features,
         training: bool = False,
         seed: Tensor | None = None,
-    ) -> Outputs:
+    ) -> OutputsT_co:
         """Encodes the features and applies the head."""
         self.check_features(features)
         encoded, seed = self.encode(features, training, seed)
@@ -121,7 +129,7 @@ class TaskModel(FeaturesModel, abc.ABC):
     @abc.abstractmethod
     def apply_head(
         self, encoded: EncoderOutputs, features: Features, seed: Tensor | None
-    ) -> Outputs:
+    ) -> OutputsT_co:
         """Returns the head's outputs.
 
         Args:
@@ -145,7 +153,7 @@ class TaskModel(FeaturesModel, abc.ABC):
         input_ids = features["input_ids"]
         mask = features.get("input_mask")
         segment_ids = features.get("segment_ids")
-        outputs: EncoderOutputs = self.bert(
+        outputs = self.bert(
             input_ids, mask, segment_ids, training=training, seed=seed
         )
         if self.bilstm:

@@ -10,6 +10,7 @@ The letters in shapes are Google's:
 """
 
 import contextlib
+from collections.abc import Mapping
 from typing import TypedDict
 
 import keras
@@ -22,14 +23,15 @@ from modeling.encoder import Transformer
 from modeling.keras_export import flat_model
 from modeling.layers import TruncatedNormal
 from modeling.ops import dropout_seed
+from modeling.packing import PackedRows
 from modeling.positions import (
     attended_positions,
     create_attention_mask_from_input_mask,
     gather_vectors,
     last_positions,
 )
-from modeling.tensors import Shape, Tensor
-from modeling.unpadding import PackedRows, UnpaddedRows
+from modeling.tensors import Features, Shape, Tensor
+from modeling.unpadding import UnpaddedRows
 
 
 class EncoderOutputs(TypedDict):
@@ -190,7 +192,7 @@ class BertModel(FeaturesModel):
 
     def call(
         self,
-        input_ids: Tensor | dict[str, Tensor],
+        input_ids: Tensor | Features,
         input_mask: Tensor | None = None,
         token_type_ids: Tensor | None = None,
         training: bool = False,
@@ -241,7 +243,7 @@ class BertModel(FeaturesModel):
 
     def _read_inputs(
         self,
-        input_ids: Tensor | dict[str, Tensor],
+        input_ids: Tensor | Features,
         input_mask: Tensor | None,
         token_type_ids: Tensor | None,
     ) -> tuple[Tensor, Tensor | None, Tensor | None]:
@@ -249,7 +251,7 @@ class BertModel(FeaturesModel):
 
         The call passes them in a dict, or each as an argument.
         """
-        if isinstance(input_ids, dict):
+        if isinstance(input_ids, Mapping):
             features = input_ids
             if not (input_mask is None and token_type_ids is None):
                 raise ValueError(
@@ -267,16 +269,17 @@ class BertModel(FeaturesModel):
     def _unpad(
         self, input_mask: Tensor | None, training: bool
     ) -> tuple[UnpaddedRows | None, PackedRows | None]:
-        """Returns the rows without padding, and how attention packs them.
+        """Returns the rows of a batch without padding, and how to pack them.
 
-        Each is None if this call does not do it.
+        Both are None if the call computes its padding too. The second is None
+        if attention does not pack the sequences of this call.
         """
         if not self.unpad or input_mask is None or len(input_mask.shape) != 2:
             return None, None
         rows = UnpaddedRows(input_mask)
         # Pack only in training. Packed sequences need a larger mask, [S, T, T]
         # instead of [B, 1, T], which slows down inference.
-        return rows, rows.packed() if training else None
+        return rows, PackedRows(rows) if training else None
 
     def _pool(
         self, sequence_output: Tensor, input_mask: Tensor | None

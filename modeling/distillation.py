@@ -5,16 +5,16 @@ shapes, B = batch, T = length in WordPieces and W = hidden size.
 """
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import keras
 
-from modeling.base_loss import BatchLoss, Loss, Terms, sum_weighted
+from modeling.base_loss import AnyLoss, BatchLoss, Terms, sum_weighted
 from modeling.ops import at_least_float32
 from modeling.tensors import Features, Outputs, Tensor
 
 if TYPE_CHECKING:
-    from modeling.base_task_model import TaskModel
+    from modeling.base_task_model import AnyTaskModel
 
 ValueT = TypeVar("ValueT")
 
@@ -54,8 +54,8 @@ class Distiller:
 
     def __init__(
         self,
-        student: "TaskModel",
-        teacher: "TaskModel",
+        student: "AnyTaskModel",
+        teacher: "AnyTaskModel",
         loss: "DistillationLoss",
         seed: int | None = None,
     ) -> None:
@@ -110,7 +110,7 @@ class Distiller:
 
 
 def _call_model(
-    model: "TaskModel",
+    model: "AnyTaskModel",
     features: Features,
     *,
     training: bool,
@@ -144,7 +144,7 @@ class DistillationLoss(BatchLoss[Distilled]):
 
     def __init__(
         self,
-        loss: Loss[Any],
+        loss: AnyLoss,
         temperature: float,
         alpha: float,
         hidden: bool = False,

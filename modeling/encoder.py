@@ -16,8 +16,9 @@ from modeling import ops
 from modeling.attention import AttentionLayer
 from modeling.layers import BertLayer, Dense, LayerOptions
 from modeling.ops import dropout_seed
+from modeling.packing import PackedRows
 from modeling.tensors import Shape, Tensor
-from modeling.unpadding import PackedRows, PaddedRows, Rows
+from modeling.unpadding import PaddedRows, Rows
 
 
 class TransformerBlock(BertLayer):
@@ -140,9 +141,9 @@ class Transformer(BertLayer):
         seed: int [2], seed of all dropout in this call. None = no dropout.
         rows: `UnpaddedRows`, if the blocks should skip padding. Outputs at
             padding are then meaningless. None = compute padding too.
-        packed: result of `rows.packed()`. Attention then uses `packed`, other
-            layers use `rows`, and `attention_mask` must be [S, F, F] for S
-            packed sequences. None = attention uses `rows`.
+        packed: the rows as attention packs them. Attention then uses `packed`,
+            other layers use `rows`, and `attention_mask` must be [S, F, F] for
+            S packed sequences. None = attention uses `rows`.
 
     Returns:
         list of each block's output, float [B, F, W].
@@ -188,14 +189,13 @@ class Transformer(BertLayer):
         def apply_block(
             block: TransformerBlock, seed: Tensor | None, inputs: Tensor
         ) -> Tensor:
-            outputs: Tensor = block(
+            return block(
                 inputs,
                 rows=packed or rows,
                 attention_mask=attention_mask,
                 seed=seed,
                 training=training,
             )
-            return outputs
 
         apply_block = ops.trace_once(
             apply_block, self.blocks, training=training

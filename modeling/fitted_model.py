@@ -42,6 +42,7 @@ class FittedModel(keras.Model):
         """
         check_names(features, type(self).__name__, self.feature_ranks)
 
+    # The arguments are those of `keras.Model.compile`.
     def compile(self, *args: Any, **kwargs: Any) -> None:
         """Configures training as Keras does, and creates the weights.
 

@@ -1,14 +1,13 @@
 """Chooses the labels and weights that Keras's metrics compare with outputs."""
 
 from collections.abc import Mapping
-from typing import Any
 
-from modeling.base_loss import Loss
+from modeling.base_loss import AnyLoss
 from modeling.tensors import Features, Outputs, Tensor
 
 
 def labels_and_weights(
-    loss: Loss[Any], features: Features
+    loss: AnyLoss, features: Features
 ) -> tuple[Outputs | Mapping[str, Tensor | None], Outputs]:
     """Returns the labels and weights that a loss reads, for metrics.
 

@@ -96,7 +96,7 @@ ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
 
 
 @Overridable
-def swap_heads(inputs: Tensor, *, training: bool) -> Tensor:
+def swap_attention_heads(inputs: Tensor, *, training: bool) -> Tensor:
     """Transposes [B, F, N, H] to [B, N, F, H], or the other way round."""
     return keras.ops.transpose(inputs, (0, 2, 1, 3))
 

@@ -22,17 +22,13 @@ import importlib
 import inspect
 from collections.abc import Callable, Iterator, Mapping
 from importlib.util import find_spec
-from typing import Any, Concatenate, Generic, ParamSpec, TypeAlias, TypeVar
+from typing import Concatenate, Generic, ParamSpec, Protocol, TypeVar
 
 import keras
 
 FirstT = TypeVar("FirstT")
 P = ParamSpec("P")
 R = TypeVar("R")
-
-# (name of a function, its first argument, whether the call is part of a
-# training step) -> faster version, None for the plain one.
-_Chooser: TypeAlias = Callable[[str, Any, bool], Callable[..., Any] | None]
 
 # A variable of the context, so that a thread does not switch the versions of
 # another thread.
@@ -89,17 +85,36 @@ class Overridable(Generic[FirstT, P, R]):
 
         Pass the first argument by position, because the choice depends on it.
         """
-        function: Callable[Concatenate[FirstT, P], R] | None = None
+        version: Callable[Concatenate[FirstT, P], R] | None = None
         if not is_plain():
-            function = _find_chooser()(
-                self.plain.__name__, inputs, self._is_training(kwargs)
+            choose_version = _find_chooser()
+            version = choose_version(
+                self, inputs, training=self._is_training(kwargs)
             )
-        return (function or self.plain)(inputs, *args, **kwargs)
+        return (version or self.plain)(inputs, *args, **kwargs)
 
     def _is_training(self, kwargs: Mapping[str, object]) -> bool:
         if self.training_parameter == "seed":
             return kwargs.get("seed") is not None
         return bool(kwargs.get("training"))
+
+
+class _Chooser(Protocol):
+    """Chooses a version, as `choose_version` of modeling/accelerated/ does."""
+
+    def __call__(
+        self,
+        function: Overridable[FirstT, P, R],
+        inputs: FirstT,
+        *,
+        training: bool,
+    ) -> Callable[Concatenate[FirstT, P], R] | None: ...
+
+
+def _choose_plain(
+    function: Overridable[FirstT, P, R], inputs: FirstT, *, training: bool
+) -> None:
+    """Chooses the plain version, where there are no faster ones."""
 
 
 def _find_training_parameter(function: Callable[..., object]) -> str | None:
@@ -126,9 +141,13 @@ def _find_training_parameter(function: Callable[..., object]) -> str | None:
 
 @functools.cache
 def _find_chooser() -> _Chooser:
-    """Returns `accelerated.choose_version`, if there are faster versions."""
+    """Returns `accelerated.choose_version`, if there are faster versions.
+
+    The package imports modeling/ops.py, which cannot import it, needs
+    TensorFlow, and may have been deleted.
+    """
     package = "modeling.accelerated"
     if keras.backend.backend() != "tensorflow" or not find_spec(package):
-        return lambda name, inputs, training: None
+        return _choose_plain
     choose: _Chooser = importlib.import_module(package).choose_version
     return choose

@@ -27,7 +27,7 @@ HEAD_DROPOUT_PROB = 0.1
 
 
 @keras.saving.register_keras_serializable(package="bert")
-class BertPretrainer(TaskModel):
+class BertPretrainer(TaskModel[Features]):
     """Masked LM and next sentence prediction (paper, section 3.1).
 
     Reads `masked_lm_positions` int [B, P] in addition to the shared features.
@@ -77,7 +77,7 @@ class BertPretrainer(TaskModel):
 
 
 @keras.saving.register_keras_serializable(package="bert")
-class BertClassifier(TaskModel):
+class BertClassifier(TaskModel[Tensor]):
     """Classifies a sentence or a pair of sentences (paper, section 4.1).
 
     Args:
@@ -106,8 +106,7 @@ class BertClassifier(TaskModel):
     ) -> Tensor:
         """Returns the logits of BERT's output `head_input`, see the class."""
         inputs = dropout(encoded[self.head_input], HEAD_DROPOUT_PROB, seed=seed)
-        logits: Tensor = self.head(inputs)
-        return logits
+        return self.head(inputs)
 
     def get_config(self) -> JsonObject:
         """Returns the constructor's arguments."""
@@ -131,7 +130,7 @@ class BertTokenClassifier(BertClassifier):
 
 
 @keras.saving.register_keras_serializable(package="bert")
-class BertSpanLabeler(TaskModel):
+class BertSpanLabeler(TaskModel[Features]):
     """Finds where an answer starts and ends (paper, section 4.2).
 
     With `unpad`, the model subtracts 10000 from the logits at padding, so that
@@ -167,7 +166,7 @@ class BertSpanLabeler(TaskModel):
         return {"start_logits": logits[..., 0], "end_logits": logits[..., 1]}
 
 
-class SeveralTextsModel(TaskModel):
+class SeveralTextsModel(TaskModel[Tensor]):
     """Base class of models that encode the C texts of an example by themselves.
 
     A subclass whose exports read [B, C, T] sets `feature_ranks`.
@@ -243,6 +242,7 @@ class BertEmbedder(SeveralTextsModel):
     # would widen this graph to ids of any rank, which have no axes.
     _rank_of_graph: int | None = None
 
+    # The other arguments are those of `keras.Model.predict`.
     def predict(
         self, x: Features | Iterable[object], *args: Any, **kwargs: Any
     ) -> Outputs:

@@ -1,9 +1,8 @@
 """Flattens a batch to one row for each position, with or without padding.
 
 All layers except attention treat each position separately, so they can skip
-padding. For attention, several short sequences are packed into one sequence of
-full length, in which each short sequence attends only to itself. The results do
-not change, except at padding, because attention masks padding.
+padding. The results do not change, except at padding, because attention masks
+padding. For attention, packing.py joins the rows of short sequences.
 
 In shapes, B = batch, T = length in WordPieces, W = width, R = number of rows
 (B * T, or fewer without padding) and S = number of packed sequences.
@@ -70,15 +69,15 @@ class RowMap(NamedTuple):
     spare: Tensor | int = 0
 
 
-class _KeptRows:
+class KeptRows:
     """Base of classes that keep only the rows of a tensor at WordPieces.
 
-    Args:
+    Attributes:
         row_map: where the rows lie in the tensor.
     """
 
     def __init__(self, row_map: RowMap) -> None:
-        self._map = row_map
+        self.row_map = row_map
 
     def unpad(self, padded: Tensor) -> Tensor:
         """Returns the rows [R, W] at WordPieces of [B, T, W] or [S, T, W]."""
@@ -98,21 +97,21 @@ class _KeptRows:
     def _gather(self, padded: Tensor) -> Tensor:
         """Returns the rows [R, W] of [B, T, W] or [S, T, W]."""
         flat = keras.ops.reshape(padded, (-1, padded.shape[-1]))
-        return keras.ops.take(flat, self._map.positions, axis=0)
+        return keras.ops.take(flat, self.row_map.positions, axis=0)
 
     def _scatter_with_zeros(self, rows: Tensor) -> Tensor:
         """Returns [B, T, W] or [S, T, W] of rows [R, W], zeros at padding."""
         zero = keras.ops.zeros((1, rows.shape[-1]), rows.dtype)
         rows = keras.ops.concatenate([zero, rows], axis=0)
-        return self._scatter(rows, self._map.row_numbers)
+        return self._scatter(rows, self.row_map.row_numbers)
 
     def _scatter_with_spare(self, rows: Tensor) -> Tensor:
         """Returns [B, T, W] or [S, T, W] of rows [R, W].
 
         The row `spare` is copied to padding.
         """
-        numbers = self._map.row_numbers
-        indices = keras.ops.where(numbers > 0, numbers - 1, self._map.spare)
+        numbers = self.row_map.row_numbers
+        indices = keras.ops.where(numbers > 0, numbers - 1, self.row_map.spare)
         return self._scatter(rows, indices)
 
     def _scatter(self, rows: Tensor, indices: Tensor) -> Tensor:
@@ -124,30 +123,28 @@ class _KeptRows:
         """
         return keras.ops.reshape(
             keras.ops.take(rows, indices, axis=0),
-            (*self._map.shape, rows.shape[-1]),
+            (*self.row_map.shape, rows.shape[-1]),
         )
 
 
-class UnpaddedRows(_KeptRows):
+class UnpaddedRows(KeptRows):
     """Extracts the rows of WordPieces from a batch, and restores the batch.
 
     The number of rows is rounded up, so some rows may be padding.
 
     Args:
         input_mask: int, float or bool [B, T], 0 = padding.
+
+    Attributes:
+        lengths: int [B], number of WordPieces in each sequence.
     """
 
     def __init__(self, input_mask: Tensor) -> None:
         is_wordpiece = keras.ops.cast(
             keras.ops.cast(input_mask, "int32") != 0, "int32"
         )
-        self._lengths = keras.ops.sum(is_wordpiece, axis=1)
-        super().__init__(plan_unpadding(is_wordpiece, self._lengths))
-
-    def packed(self) -> "PackedRows":
-        """Returns an object that packs these rows into a few long sequences."""
-        capacity = self._map.shape[1]
-        return PackedRows(self._map.positions, self._lengths, capacity)
+        self.lengths = keras.ops.sum(is_wordpiece, axis=1)
+        super().__init__(plan_unpadding(is_wordpiece, self.lengths))
 
 
 def plan_unpadding(is_wordpiece: Tensor, lengths: Tensor) -> RowMap:
@@ -179,164 +176,7 @@ def plan_unpadding(is_wordpiece: Tensor, lengths: Tensor) -> RowMap:
     )
 
 
-class PackedRows(_KeptRows):
-    """Packs the rows of a batch into a few long sequences, for attention.
-
-    The longest sequence is packed first. Each sequence goes into the first
-    packed sequence with enough unused positions.
-
-    Args:
-        positions: int [R], index of each row among the batch's B * T positions.
-        lengths: int [B], length of each sequence in WordPieces. The rows after
-            the first sum(lengths) are padding.
-        capacity: T, the length of a packed sequence.
-
-    Attributes:
-        attention_mask: int [S, T, T], 1 = both positions contain WordPieces of
-            the same sequence, or both are unused.
-    """
-
-    def __init__(
-        self, positions: Tensor, lengths: Tensor, capacity: int | Tensor
-    ) -> None:
-        plan = plan_packing(positions, lengths, capacity)
-        super().__init__(plan.row_map)
-        self._is_padding = plan.is_padding[:, None]
-        self.attention_mask = keras.ops.cast(
-            plan.sequences[:, :, None] == plan.sequences[:, None, :], "int32"
-        )
-
-    def _gather(self, padded: Tensor) -> Tensor:
-        """Returns the rows [R, W] of [S, T, W], zeros for a row of padding."""
-        # The entry of such a row in `positions` is the position of another row.
-        return keras.ops.where(self._is_padding, 0.0, super()._gather(padded))
-
-
-class PackingPlan(NamedTuple):
-    """Where each row of a batch lies in the packed sequences.
-
-    Attributes:
-        row_map: where the rows lie. A row of padding lies nowhere, and its
-            entry in `positions` is 0.
-        is_padding: bool [R], whether a row is padding.
-        sequences: int [S, T], number of the sequence at each packed position,
-            counted from 1. 0 = an unused position.
-    """
-
-    row_map: RowMap
-    is_padding: Tensor
-    sequences: Tensor
-
-
-def plan_packing(
-    positions: Tensor, lengths: Tensor, capacity: int | Tensor
-) -> PackingPlan:
-    """Returns where the rows of a batch lie in a few long sequences.
-
-    For example, two sequences, "a b c" and "d e", in a batch of length T = 6,
-    with one row of padding so that R = 6:
-
-        batch            a b c . . .   d e . . . .    lengths [3, 2]
-        rows             a b c d e .                  positions [0 1 2 6 7 3]
-        packed, S = 1    a b c d e .
-        sequence         0 0 0 1 1 0                  of each row
-        packed_positions 0 1 2 3 4 0                  of each row, 0 = padding
-        row_numbers      1 2 3 4 5 0                  from 1, 0 = unused
-        sequences        1 1 1 2 2 0                  from 1, 0 = unused
-
-    "d e" begins at 3, after "a b c". In the attention mask a, b and c see each
-    other, d and e see each other, and the unused position sees itself.
-
-    Args:
-        positions: int [R], index of each row among the batch's B * T positions.
-        lengths: int [B], length of each sequence in WordPieces.
-        capacity: T, the length of a packed sequence.
-    """
-    packed, offsets, num_packed = first_fit(lengths, capacity)
-    # Number of each row's sequence, and the row's offset in the sequence.
-    row = keras.ops.arange(keras.ops.shape(positions)[0], dtype="int32")
-    sequence = positions // capacity
-    first_row = keras.ops.cumsum(lengths) - lengths
-    offset = row - keras.ops.take(first_row, sequence)
-    starts = packed * capacity + offsets
-    is_padding = row >= keras.ops.sum(lengths)
-    packed_positions = keras.ops.where(
-        is_padding, 0, keras.ops.take(starts, sequence) + offset
-    )
-    # For each packed position, the number of its row and the number of its
-    # sequence, both counted from 1. 0 = an unused position.
-    row_numbers, sequences = (
-        keras.ops.scatter(
-            packed_positions[:, None],
-            keras.ops.where(is_padding, 0, values + 1),
-            (num_packed * capacity,),
-        )
-        for values in (row, sequence)
-    )
-    shape = (num_packed, capacity)
-    return PackingPlan(
-        RowMap(shape, packed_positions, row_numbers),
-        is_padding,
-        keras.ops.reshape(sequences, shape),
-    )
-
-
-class FirstFit(NamedTuple):
-    """Where each sequence begins in the packed sequences.
-
-    Attributes:
-        packed_index: int [B], index of the packed sequence that contains it.
-        offsets: int [B], the position at which it begins there.
-        num_packed: number of packed sequences, at least 1.
-    """
-
-    packed_index: Tensor
-    offsets: Tensor
-    num_packed: Tensor
-
-
-def first_fit(lengths: Tensor, capacity: int | Tensor) -> FirstFit:
-    """Packs sequences by first fit, the longest first.
-
-    For example, sequences of 3, 2, 6 and 1 WordPieces are packed into two of
-    capacity 6. The third fills packed sequence 0. The others follow each other
-    in packed sequence 1. Returns [1, 1, 0, 1], [0, 3, 0, 5] and 2.
-
-    Args:
-        lengths: int [B].
-        capacity: length of a packed sequence, at least that of the longest.
-    """
-    batch_size = keras.ops.shape(lengths)[0]
-    order = keras.ops.cast(keras.ops.argsort(-lengths), "int32")
-    indices = keras.ops.arange(batch_size, dtype="int32")
-
-    # The state: `used` [B], the WordPieces in each packed sequence so far, and
-    # `packed_index` and `offsets` of the result.
-    def pack(
-        index: Tensor, state: tuple[Tensor, ...]
-    ) -> tuple[Tensor, Tensor, Tensor]:
-        used, packed_index, offsets = state
-        current = order[index]
-        length = lengths[current]
-        has_room = keras.ops.cast(used + length <= capacity, "int32")
-        chosen = keras.ops.cast(keras.ops.argmax(has_room), "int32")
-        offset = used[chosen]
-        is_current = indices == current
-        return (
-            keras.ops.where(indices == chosen, used + length, used),
-            keras.ops.where(is_current, chosen, packed_index),
-            keras.ops.where(is_current, offset, offsets),
-        )
-
-    zeros = keras.ops.zeros_like(lengths)
-    used, packed_index, offsets = keras.ops.fori_loop(
-        0, batch_size, pack, (zeros, zeros, zeros)
-    )
-    num_packed = keras.ops.sum(keras.ops.cast(used > 0, "int32"))
-    return FirstFit(packed_index, offsets, keras.ops.maximum(num_packed, 1))
-
-
-Rows = PaddedRows | UnpaddedRows | PackedRows
+Rows = PaddedRows | KeptRows
 
 
 def _with_gradient(

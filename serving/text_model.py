@@ -199,6 +199,7 @@ class TextModel(TaskMethods):
                 where = describe_place(request_number, is_list)
                 raise ValueError(f"{where}{reply.error}") from None
             replies.append(reply)
+        # One reply for one request, a list for a list.
         result = replies if is_list else replies[0]
         return cast("Replies[ReplyT]", result)
 

@@ -42,6 +42,7 @@ masks: list[tf.Tensor] = [batch["input_mask"] for batch in dataset.take(1)]
     ),
     "modeling": (
         """
+import keras
 import modeling
 
 config = modeling.BertConfig(vocab_size=100)
@@ -49,6 +50,10 @@ model = modeling.BertClassifier(config, num_labels=2, unpad=True, seed=1)
 model = modeling.BertClassifier.from_preset("a", config=config, num_labels=2)
 model.compile("adam", loss=modeling.ClassifierLoss())
 model.fit({}, epochs=3)
+features = {"input_ids": keras.ops.ones((1, 4), "int32")}
+score = model(features, training=False)[0, 1]
+vector = modeling.BertModel(config)(features)["pooled_output"][0]
+starts = modeling.BertSpanLabeler(config)(features)["start_logits"][0]
 """,
         [
             "model.fitt({})",
@@ -60,6 +65,15 @@ model.fit({}, epochs=3)
             "modeling.BertClassifier.from_preset('a', num_label=2)",
             "modeling.BertModel.from_preset('a', seed='1')",
             "modeling.SpanLoss().values(config, {})",
+            "model(config)",
+            "model(features, trainin=False)",
+            "model(features).keys()",
+            "score + '1'",
+            "vector['pooled']",
+            "vector.shape['first']",
+            "modeling.BertModel(config)(features, segment_ids=None)",
+            "modeling.BertModel(config)(features)['pooled']",
+            "modeling.BertSpanLabeler(config)(features).shape",
         ],
     ),
     "serving": (

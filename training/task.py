@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from data.io import feature_specs, tfrecords
     from data.sets.split_names import Purpose
     from modeling.base_loss import Loss
-    from modeling.base_task_model import TaskModel
+    from modeling.base_task_model import AnyTaskModel
     from modeling.model_options import TaskModelOptions
 
 # An example, and what `Task.encode` yields beside a record.
@@ -57,7 +57,7 @@ class CreateModel(Protocol):
         bert_config: "modeling.BertConfig",
         /,
         **options: "Unpack[TaskModelOptions]",
-    ) -> "TaskModel":
+    ) -> "AnyTaskModel":
         """Creates the model.
 
         Args:
@@ -158,14 +158,16 @@ class Task(abc.ABC, Generic[ExampleT, OriginT, OutputsT]):
     start: StartingPoint[FineTuningConfig]
     config: FineTuningConfig
     tokenizer: FullTokenizer
-    # A subclass must set these.
-    loss: "Loss[Any]"
+    # A subclass must set these. Most compute them in the constructor, so they
+    # are no abstract properties. Without one, `fine_tuning.run` fails before it
+    # creates the model.
+    loss: "Loss[OutputsT]"
     metrics: Sequence[str]
     # A subclass may set these.
     splits: Mapping["Purpose", Sequence[str]] = MappingProxyType(
         {"train": ["train"], "eval": ["eval"], "predict": ["predict"]}
     )
-    eval_loss: "Loss[Any] | None" = None
+    eval_loss: "Loss[OutputsT] | None" = None
     percentage_point: float = 0.01
     labels: Sequence[str] | None = None
     label_words: Sequence[str] = ()
@@ -217,7 +219,7 @@ class Task(abc.ABC, Generic[ExampleT, OriginT, OutputsT]):
         self,
         bert_config: "modeling.BertConfig",
         **options: "Unpack[TaskModelOptions]",
-    ) -> "TaskModel":
+    ) -> "AnyTaskModel":
         """Creates the task's model, an instance of a class in `modeling`.
 
         Args:

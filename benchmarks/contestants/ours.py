@@ -27,10 +27,10 @@ from data.text.tokenization import FullTokenizer
 from model_folders.model_entries import ClassifierSettings, SpanSettings
 from modeling import losses
 from modeling.accelerated import inference as inference_forms
-from modeling.base_loss import Loss
+from modeling.base_loss import AnyLoss
 from modeling.base_model import FeaturesModel
-from modeling.base_task_model import TaskModel
-from modeling.tensors import Outputs
+from modeling.base_task_model import AnyTaskModel
+from modeling.tensors import Features
 from serving import engines
 from training.config.training_config import NumSteps
 from training.flow import run_export, trainer_setup
@@ -85,9 +85,9 @@ def parse(
 
 def training(
     start: StartingPoint[Any],
-    dataset: tf.data.Dataset,
-    create_model: Callable[..., TaskModel],
-    loss: Loss[Any],
+    dataset: tf.data.Dataset[dict[str, tf.Tensor]],
+    create_model: Callable[..., AnyTaskModel],
+    loss: AnyLoss,
 ) -> race.Work:
     """Returns a Work that trains on the batches of an endless dataset.
 
@@ -104,6 +104,7 @@ def training(
     trainer = trainer_setup.create_trainer(start, RunFolder.open(start), plan)
     # Create the iterator here, so that each repeat continues with new batches.
     batches = iter(dataset)
+    # It is None only without `num_steps`.
     train_step = cast("TrainStep", trainer.train_step)
 
     def repeat(num_steps: int) -> None:
@@ -145,18 +146,22 @@ def inference(spec: race.Spec) -> race.Work:
     """Runs the encoder's forward pass, from NumPy arrays to NumPy arrays."""
     bert_config = modeling.load_config(spec["bert_config_file"])
     inputs = race.random_inputs(spec, bert_config.vocab_size)
-    forward: Callable[[dict[str, np.ndarray]], engines.OutputArrays | Outputs]
+    forward: Callable[[dict[str, np.ndarray]], engines.OutputArrays | Features]
     variant = spec["variant"]
     if variant in engines.RUNTIMES:
         forward = load_engine(spec, variant)
     else:
         model = modeling.BertModel(bert_config, dtype=variant)
         model.build()
-        # Compile the model as BatchPredictor.predict does.
-        forward = tf.function(
-            inference_forms.Predictor(model),
-            reduce_retracing=True,
-            autograph=False,
+        # Compile the model as BatchPredictor.predict does. An encoder returns
+        # a dict.
+        forward = cast(
+            "Callable[..., Features]",
+            tf.function(
+                inference_forms.Predictor(model),
+                reduce_retracing=True,
+                autograph=False,
+            ),
         )
 
     def repeat(num_steps: int) -> None:

@@ -144,7 +144,7 @@ class _LateTensorFlow:
         return getattr(tf, name)
 
 
-def _create_google_names() -> dict[str, Any]:
+def _create_google_names() -> dict[str, object]:
     """Returns what Google's run_classifier.py defines and imports."""
     return {
         "collections": collections,

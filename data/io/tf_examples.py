@@ -48,6 +48,7 @@ def _pack_values(name: str, values: Values) -> tuple[int, bytes]:
         return _FLOATS_FIELD, values.astype(np.float32).tobytes()
     if values and isinstance(values[0], float):
         return _FLOATS_FIELD, struct.pack(f"<{len(values)}f", *values)
+    # All values have the type of the first.
     return _INTS_FIELD, _pack_integers(name, cast("Sequence[int]", values))
 
 

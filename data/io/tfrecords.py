@@ -198,7 +198,10 @@ def create_dataset(
             `skip_records` raises this, because it counts the records.
     """
     # Of records, or of pairs (record, random draws).
-    dataset: tf.data.Dataset
+    dataset: (
+        tf.data.Dataset[tf.Tensor]
+        | tf.data.Dataset[tuple[tf.Tensor, tf.Tensor]]
+    )
     if is_training:
         dataset = _create_training_records(records.files, seed, skip_records)
     else:

@@ -226,6 +226,7 @@ class JobFiles:
         contents = self._read_same(self.manifest_file)
         if contents is None:
             return None
+        # A job like this one wrote the file.
         manifest = cast("Manifest", contents)
         # Do not use the paths in the manifest, because the user may have moved
         # the files together with the manifest.

@@ -143,7 +143,7 @@ class BertTextClassifierPreprocessor(keras.layers.Layer):
         x: TextsLike | tuple[TextsLike, ...],
         y: object = None,
         sample_weight: object = None,
-        **_: Any,  # such as `training`, which functional models pass
+        **_: object,  # such as `training`, which functional models pass
     ) -> Any:  # noqa: ANN401  a dict, or a tuple with the labels
         """Turns texts into the inputs of a model."""
         if any(map(keras.backend.is_keras_tensor, keras.tree.flatten(x))):
@@ -210,7 +210,7 @@ class BertTextClassifierPreprocessor(keras.layers.Layer):
         self,
         x: keras.KerasTensor | tuple[keras.KerasTensor, ...],
         *_: Any,
-        **__: Any,
+        **__: object,
     ) -> dict[str, keras.KerasTensor]:
         """Returns the shapes and dtypes of the outputs of symbolic texts."""
         shape = _to_segments(x)[0].shape[:1]

@@ -1,9 +1,8 @@
 """Defines an entry of a file of weights, under Google's name."""
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
-import numpy as np
 from numpy.typing import NDArray
 
 POOLER = "bert/pooler/dense"
@@ -12,8 +11,8 @@ POOLER = "bert/pooler/dense"
 NEXT_SENTENCE_POOLER = "cls/seq_relationship/pooler/dense"
 
 
-# The values of a weight, of the type that the file states.
-WeightArray: TypeAlias = NDArray[np.generic]
+# The values of a weight. Any, because the file states the type of its numbers.
+WeightArray: TypeAlias = NDArray[Any]
 
 
 class Entry(NamedTuple):

@@ -8,7 +8,6 @@ reads the weights.
 
 import os
 import re
-from types import ModuleType
 
 from files.json_files import JsonObject
 from files.paths import StrPath
@@ -50,7 +49,10 @@ def read_network(folder: StrPath) -> JsonObject:
         OSError: the weights cannot be read.
         ValueError: the SavedModel contains no BERT.
     """
-    entries = _import_entries().open_entries(_variables_prefix(folder))
+    # It loads TensorFlow, which most folders do not need.
+    from model_folders.formats import object_entries
+
+    entries = object_entries.open_entries(_variables_prefix(folder))
 
     def shape_of(name: str) -> list[int]:
         return [*entries[f"bert/embeddings/{name}"].shape]
@@ -76,19 +78,14 @@ def read_casing_of_saved_model(folder: StrPath) -> StatedCasing:
     Raises:
         OSError: the weights cannot be read.
     """
-    prefix = _variables_prefix(folder)
-    casing = _import_entries().read_casing(prefix)
-    if casing is None:
-        return {}
-    return {"do_lower_case": casing, "file": f"{prefix}.index"}
-
-
-def _import_entries() -> ModuleType:
-    """Imports the module that reads the weights."""
     # It loads TensorFlow, which most folders do not need.
     from model_folders.formats import object_entries
 
-    return object_entries
+    prefix = _variables_prefix(folder)
+    casing = object_entries.read_casing(prefix)
+    if casing is None:
+        return {}
+    return {"do_lower_case": casing, "file": f"{prefix}.index"}
 
 
 def _variables_prefix(folder: StrPath) -> str:

@@ -5,21 +5,11 @@ object_entries.py reads them.
 
 import os
 from collections.abc import Mapping
-from types import ModuleType
 
 from files.paths import StrPath
 from model_folders.checkpoint_folders import find_tf1_checkpoint
 from model_folders.formats import object_config
 from model_folders.formats.entries import Entry
-
-
-def _import_entries() -> ModuleType:
-    """Imports the module that reads a checkpoint."""
-    # It needs TensorFlow, which other backends of Keras lack, and the paths of
-    # other formats do not need.
-    from model_folders.formats import object_entries
-
-    return object_entries
 
 
 def find_weights(path: StrPath) -> str | None:
@@ -31,7 +21,11 @@ def find_weights(path: StrPath) -> str | None:
     prefix = _find_prefix(os.fspath(path))
     if prefix is None:
         return None
-    return prefix if _import_entries().has_graph(prefix) else None
+    # It needs TensorFlow, which other backends of Keras lack, and the paths of
+    # other formats do not need.
+    from model_folders.formats import object_entries
+
+    return prefix if object_entries.has_graph(prefix) else None
 
 
 def _find_prefix(path: str) -> str | None:
@@ -54,5 +48,7 @@ def open_entries(path: str) -> Mapping[str, Entry]:
     Raises:
         OSError, ValueError: as `object_entries.open_entries` raises them.
     """
-    entries: Mapping[str, Entry] = _import_entries().open_entries(path)
-    return entries
+    # Only now, as in `find_weights`.
+    from model_folders.formats import object_entries
+
+    return object_entries.open_entries(path)

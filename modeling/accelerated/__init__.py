@@ -10,9 +10,9 @@ slower, and its results differ only by rounding.
     inference.py: calls a trained model for prediction
 
 For each call, `choose_version` selects the plain version or a faster one. Each
-dict in this file maps names of functions to faster versions. `choose_version`
-uses the first rule in this list that matches the call and whose dict contains
-the function:
+dict in this file maps functions of modeling/ops.py to faster versions.
+`choose_version` uses the first rule in this list that matches the call and
+whose dict contains the function:
 
 1. If Keras runs on a backend other than TensorFlow, modeling/ops.py uses the
    plain version and does not call this module.
@@ -30,12 +30,14 @@ the function:
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Concatenate
 
 import keras
 import tensorflow as tf
 
+from modeling import ops
 from modeling.accelerated import fusions, kernels, tracing
+from modeling.overriding import FirstT, Overridable, P, R
 
 # The hidden size of the smallest released BERT. For inputs with a shorter last
 # axis, compiling costs more time than it saves.
@@ -43,38 +45,42 @@ LEAST_WIDTH = 128
 # For fewer classes, compiling costs more time than it saves.
 LEAST_CLASSES = 1024
 
-# {name of a function in modeling/ops.py: its faster version}.
-Versions = dict[str, Callable[..., Any]]
+# {function of modeling/ops.py: its faster version}. Any, because a dict cannot
+# state that each version has the type of its function.
+Versions = dict[Overridable[Any, ..., Any], Callable[..., Any]]
 
 ALWAYS: Versions = {
-    "dense": fusions.dense,
-    "ids_in_range": fusions.ids_in_range,
-    "look_up": fusions.look_up,
-    "reshape_like": fusions.reshape_like,
-    "keep_mask": kernels.keep_mask,
-    "trace_once": tracing.trace_once,
+    ops.dense: fusions.dense,
+    ops.ids_in_range: fusions.ids_in_range,
+    ops.look_up: fusions.look_up,
+    ops.reshape_like: fusions.reshape_like,
+    ops.keep_mask: kernels.keep_mask,
+    ops.trace_once: tracing.trace_once,
 }
-MANY_CLASSES: Versions = {"cross_entropy": kernels.cross_entropy}
+MANY_CLASSES: Versions = {ops.cross_entropy: kernels.cross_entropy}
 COMPILED: Versions = {
-    "activation": kernels.activation,
-    "attention_probs": kernels.attention_probs,
-    "dropout": kernels.dropout,
-    "dropout_add_norm": kernels.dropout_add_norm,
+    ops.activation: kernels.activation,
+    ops.attention_probs: kernels.attention_probs,
+    ops.dropout: kernels.dropout,
+    ops.dropout_add_norm: kernels.dropout_add_norm,
 }
 FUSED_ON_CPU: Versions = {
-    "attention_probs": fusions.attention_probs,
-    "dropout_add_norm": fusions.dropout_add_norm,
-    "layer_norm": fusions.layer_norm,
+    ops.attention_probs: fusions.attention_probs,
+    ops.dropout_add_norm: fusions.dropout_add_norm,
+    ops.layer_norm: fusions.layer_norm,
 }
 INFERENCE: Versions = {
-    "activation": fusions.activation,
-    "swap_heads": fusions.swap_heads,
+    ops.activation: fusions.activation,
+    ops.swap_attention_heads: fusions.swap_attention_heads,
 }
 
 
 def choose_version(
-    name: str, inputs: tf.Tensor, training: bool
-) -> Callable[..., Any] | None:
+    function: Overridable[FirstT, P, R],
+    inputs: Any,  # noqa: ANN401  a tensor, unless ALWAYS has the function
+    *,
+    training: bool,
+) -> Callable[Concatenate[FirstT, P], R] | None:
     """Returns the faster version of a function for one call.
 
     Returns None if the call should use the plain version. For example,
@@ -82,23 +88,23 @@ def choose_version(
     columns, None if they have 64, and `fusions.activation` in inference.
 
     Args:
-        name: name of the function in modeling/ops.py.
-        inputs: first argument of the call, a tensor unless `name` is in
+        function: the function in modeling/ops.py.
+        inputs: first argument of the call, a tensor unless the function is in
             `ALWAYS`.
         training: whether the call is part of a training step.
     """
-    if name in ALWAYS:
-        return ALWAYS[name]
-    if name in MANY_CLASSES:
+    if function in ALWAYS:
+        return ALWAYS[function]
+    if function in MANY_CLASSES:
         has_many = (inputs.shape[-1] or 0) >= LEAST_CLASSES
         is_eager = tf.executing_eagerly()
-        return MANY_CLASSES[name] if has_many and not is_eager else None
+        return MANY_CLASSES[function] if has_many and not is_eager else None
     if training:
         is_wide = (inputs.shape[-1] or LEAST_WIDTH) >= LEAST_WIDTH
-        return COMPILED.get(name) if is_wide else None
-    if name in FUSED_ON_CPU and _is_in_cpu_graph(inputs):
-        return FUSED_ON_CPU[name]
-    return INFERENCE.get(name)
+        return COMPILED.get(function) if is_wide else None
+    if function in FUSED_ON_CPU and _is_in_cpu_graph(inputs):
+        return FUSED_ON_CPU[function]
+    return INFERENCE.get(function)
 
 
 def _is_in_cpu_graph(inputs: tf.Tensor) -> bool:

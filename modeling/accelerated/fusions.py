@@ -7,8 +7,8 @@ operation if they match a pattern exactly. One pattern is a matrix product plus
 a bias, followed by an activation or by the addition of a residual. Another is a
 layer normalization. Most functions here match one of these patterns. For one
 short text, preparing a call of oneDNN takes longer than its work. So
-`swap_heads` avoids oneDNN, and `layer_norm` does for a short input. Each
-function replaces the function with the same name and arguments in
+`swap_attention_heads` avoids oneDNN, and `layer_norm` does for a short input.
+Each function replaces the function with the same name and arguments in
 modeling/ops.py.
 """
 
@@ -94,7 +94,7 @@ def reshape_like(inputs: Tensor, other: Tensor) -> Tensor:
     return tf.reshape(inputs, tf.shape(other))
 
 
-def swap_heads(inputs: Tensor, *, training: bool) -> Tensor:
+def swap_attention_heads(inputs: Tensor, *, training: bool) -> Tensor:
     """Transposes [B, F, N, H] to [B, N, F, H], or the other way round.
 
     `tf.transpose` calls oneDNN, and takes at least 40 microseconds to prepare

@@ -189,8 +189,8 @@ def dropout_add_norm(
 
 @functools.partial(tf.function, jit_compile=True, autograph=False)
 def _cross_entropy(
-    logits: Tensor, labels: Tensor
-) -> tuple[Tensor, Tensor, Tensor]:
+    logits: Tensor, labels: tf.Tensor
+) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
     """Returns (losses, maximum, log(sum(exp(logits - maximum)))).
 
     The two last are for the gradient.
@@ -212,10 +212,10 @@ def _cross_entropy(
 @functools.partial(tf.function, jit_compile=True, autograph=False)
 def _cross_entropy_gradient(
     logits: Tensor,
-    labels: Tensor,
-    maximum: Tensor,
-    log_sums: Tensor,
-    upstream: Tensor,
+    labels: tf.Tensor,
+    maximum: tf.Tensor,
+    log_sums: tf.Tensor,
+    upstream: tf.Tensor,
 ) -> Tensor:
     """Returns (softmax(logits) - one_hot(labels)) * upstream.
 

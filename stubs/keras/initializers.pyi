@@ -1,9 +1,13 @@
 """Types of the initializers that this project builds on."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeAlias
+
+from keras.random import SeedGenerator
 
 from modeling.tensors import Tensor
+
+_Seed: TypeAlias = int | SeedGenerator | None
 
 class Initializer:
     def __call__(
@@ -12,8 +16,8 @@ class Initializer:
     def get_config(self) -> dict[str, Any]: ...
 
 class _RandomInitializer(Initializer):
-    seed: Any
-    def __init__(self, seed: Any = None) -> None: ...
+    seed: _Seed
+    def __init__(self, seed: _Seed = None) -> None: ...
 
 class GlorotUniform(_RandomInitializer): ...
 
@@ -21,8 +25,11 @@ class TruncatedNormal(_RandomInitializer):
     mean: float
     stddev: float
     def __init__(
-        self, mean: float = 0.0, stddev: float = 0.05, seed: Any = None
+        self,
+        mean: float = 0.0,
+        stddev: float = 0.05,
+        seed: _Seed = None,
     ) -> None: ...
 
 class Orthogonal(_RandomInitializer):
-    def __init__(self, gain: float = 1.0, seed: Any = None) -> None: ...
+    def __init__(self, gain: float = 1.0, seed: _Seed = None) -> None: ...

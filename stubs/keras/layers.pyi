@@ -1,17 +1,28 @@
 """Types of the layers that this project builds on."""
 
-from typing import Any, Self
+from collections.abc import Callable, Sequence
+from typing import Any, ParamSpec, Protocol, Self, TypedDict, TypeVar, Unpack
 
-from keras import Variable
+from keras import DTypePolicy, Variable
 from keras.initializers import Initializer
 
 from modeling.tensors import Tensor
+
+_P = ParamSpec("_P")
+_R_co = TypeVar("_R_co", covariant=True)
+
+class _LayerOptions(TypedDict, total=False):
+    dtype: str | DTypePolicy | None
+    name: str | None
+    trainable: bool
+
+class _HasCall(Protocol[_P, _R_co]):
+    def call(self, *args: _P.args, **kwargs: _P.kwargs) -> _R_co: ...
 
 class Layer:
     built: bool
     compute_dtype: str
     dtype: str
-    dtype_policy: Any
     name: str
     trainable: bool
     trainable_variables: list[Variable]
@@ -22,19 +33,34 @@ class Layer:
         self,
         *,
         trainable: bool = True,
-        dtype: Any = None,
+        dtype: str | DTypePolicy | None = None,
         name: str | None = None,
-        **kwargs: Any,
+        **kwargs: object,
     ) -> None: ...
-    # The arguments are those of the method `call` of a subclass.
-    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+    @property
+    def dtype_policy(self) -> DTypePolicy: ...
+    @dtype_policy.setter
+    def dtype_policy(self, value: DTypePolicy | str) -> None: ...
+    # A layer takes and returns what the method `call` of its class does.
+    def __call__(
+        self: _HasCall[_P, _R_co], *args: _P.args, **kwargs: _P.kwargs
+    ) -> _R_co: ...
     def _flatten_layers(self) -> list[Layer]: ...
-    def add_weight(self, **options: Any) -> Variable: ...
-    def build(self, *shapes: Any, **named_shapes: Any) -> None: ...
+    def add_weight(
+        self,
+        *,
+        shape: Sequence[int | None] | None = None,
+        initializer: Initializer | str | None = None,
+        autocast: bool = True,
+        name: str | None = None,
+    ) -> Variable: ...
     def build_from_config(self, config: dict[str, Any]) -> None: ...
+    def count_params(self) -> int: ...
+    # A subclass says which tensors it takes, and what it returns.
+    def build(self, *shapes: Any, **named_shapes: Any) -> None: ...
+    def call(self, *args: Any, **kwargs: Any) -> Any: ...
     def compute_output_shape(self, *args: Any, **kwargs: Any) -> Any: ...
     def compute_output_spec(self, *args: Any, **kwargs: Any) -> Any: ...
-    def count_params(self) -> int: ...
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Self: ...
     def get_build_config(self) -> dict[str, Any]: ...
@@ -47,14 +73,15 @@ class Dense(Layer):
     def __init__(
         self,
         units: int,
-        activation: Any = None,
+        activation: Callable[[Tensor], Tensor] | str | None = None,
         use_bias: bool = True,
         kernel_initializer: Initializer | str = "glorot_uniform",
-        **options: Any,
+        **options: Unpack[_LayerOptions],
     ) -> None: ...
-    def __call__(self, *args: Any, **kwargs: Any) -> Tensor: ...
+    # By default, as in the call of the layer around it.
+    def call(self, inputs: Tensor, training: bool = ...) -> Tensor: ...
     def quantize(
-        self, mode: str, type_check: bool = True, config: Any = None
+        self, mode: str, type_check: bool = True, config: object = None
     ) -> None: ...
 
 class LayerNormalization(Layer):
@@ -65,12 +92,17 @@ class LayerNormalization(Layer):
         self,
         axis: int = -1,
         epsilon: float = 1e-3,
-        **options: Any,
+        **options: Unpack[_LayerOptions],
     ) -> None: ...
-    def __call__(self, *args: Any, **kwargs: Any) -> Tensor: ...
+    def call(self, inputs: Tensor) -> Tensor: ...
+
+class LSTMCell(Layer):
+    bias: Variable
+    kernel: Variable
+    recurrent_kernel: Variable
 
 class LSTM(Layer):
-    cell: Any
+    cell: LSTMCell
     def __init__(
         self,
         units: int,
@@ -78,11 +110,19 @@ class LSTM(Layer):
         kernel_initializer: Initializer | str = "glorot_uniform",
         recurrent_initializer: Initializer | str = "orthogonal",
         return_sequences: bool = False,
-        **options: Any,
+        **options: Unpack[_LayerOptions],
     ) -> None: ...
 
 class Bidirectional(Layer):
     forward_layer: LSTM
     backward_layer: LSTM
-    def __init__(self, layer: Layer, **options: Any) -> None: ...
-    def __call__(self, *args: Any, **kwargs: Any) -> Tensor: ...
+    def __init__(
+        self, layer: Layer, **options: Unpack[_LayerOptions]
+    ) -> None: ...
+    def call(
+        self,
+        sequences: Tensor,
+        initial_state: Sequence[Tensor] | None = None,
+        mask: Tensor | None = None,
+        training: bool = ...,
+    ) -> Tensor: ...

@@ -1,22 +1,22 @@
 """Types of the random numbers of Keras in use."""
 
 from collections.abc import Sequence
-from typing import Any
+
+from keras import Variable
 
 from modeling.tensors import Tensor
 
 class SeedGenerator:
-    state: Any
+    state: Variable
     def __init__(
-        self, seed: int | None = None, name: str | None = None, **kwargs: Any
+        self, seed: int | None = None, name: str | None = None
     ) -> None: ...
     def next(self, ordered: bool = True) -> Tensor: ...
 
-# The seed may be another generator, which has the method `next`.
 def uniform(
     shape: Sequence[int | Tensor],
     minval: float = 0.0,
     maxval: float = 1.0,
     dtype: str | None = None,
-    seed: Any = None,
+    seed: int | SeedGenerator | None = None,
 ) -> Tensor: ...

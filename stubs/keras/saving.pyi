@@ -10,7 +10,7 @@ _T = TypeVar("_T")
 
 # Of any object of Keras: of what class it is, only its config tells.
 def deserialize_keras_object(
-    config: Any,
+    config: object,
     custom_objects: dict[str, Any] | None = None,
     safe_mode: bool = True,
 ) -> Any: ...

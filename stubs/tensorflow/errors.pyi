@@ -3,7 +3,7 @@
 class OpError(Exception):
     message: str
     def __init__(
-        self, node_def: object, op: object, message: str, *codes: int
+        self, node_def: object, op: object, message: str, *args: int
     ) -> None: ...
 
 class DataLossError(OpError): ...

@@ -1,7 +1,6 @@
 """Types of the functions of `tf.strings` that this project calls."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from tensorflow._tensors import RaggedTensor, Tensor, Value
 
@@ -14,5 +13,10 @@ def substr(
     input: Value, pos: Value, len: Value, unit: str = "BYTE"
 ) -> Tensor: ...
 def unicode_transcode(
-    input: Value, input_encoding: str, output_encoding: str, **options: Any
+    input: Value,
+    input_encoding: str,
+    output_encoding: str,
+    errors: str = "replace",
+    replacement_char: int = 65533,
+    replace_control_characters: bool = False,
 ) -> Tensor: ...

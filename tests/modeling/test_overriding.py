@@ -49,4 +49,4 @@ def test_an_operation_has_one_keyword_for_the_mode(function):
 
 def test_the_mode_of_a_call_is_a_keyword():
     with pytest.raises(TypeError, match="positional argument"):
-        ops.swap_heads(tf.zeros((1, 2, 3, 4)), True)
+        ops.swap_attention_heads(tf.zeros((1, 2, 3, 4)), True)

@@ -1,8 +1,6 @@
 """Plans a command of fine-tuning: its steps, its settings, its dev set."""
 
 import functools
-from collections.abc import Mapping
-from typing import Any
 
 from model_folders.model_entries import TrainingSettings
 from model_folders.recorded_sets import DEV_SET_RULE, RECORDED_SETS
@@ -32,9 +30,10 @@ def create_fine_tuning_plan(
         ValueError: the training would be shorter than one step, or the run in
             --output_dir began with another train set or other settings.
     """
-    network: Mapping[str, Any] = task.config.network
     return RunPlan(
-        create_model=functools.partial(task.create_model, **network),
+        create_model=functools.partial(
+            task.create_model, **task.config.network
+        ),
         loss=task.loss,
         num_steps=_find_num_steps(task, splits),
         settings=_find_settings_to_record(task, splits, sets),

@@ -13,7 +13,7 @@ import serving
 from files import atomic
 from model_folders import kinds, new_folders
 from model_folders.cards import cards
-from modeling.base_task_model import TaskModel
+from modeling.base_task_model import AnyTaskModel
 from training.config.pretraining_config import PretrainingConfig
 from training.config.training_config import TrainingConfig
 from training.flow import export_scores
@@ -43,7 +43,7 @@ def export_pretrainer(
     serving.export(export_dir, trainer.model, {}, options)
 
 
-def check_model(config: TrainingConfig, model: TaskModel) -> None:
+def check_model(config: TrainingConfig, model: AnyTaskModel) -> None:
     """Checks before the training that --export_dir can be written after it.
 
     Raises:

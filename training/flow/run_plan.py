@@ -2,14 +2,14 @@
 
 import dataclasses
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from model_folders.model_entries import TrainingSettings
 from training.config.training_config import NumSteps
 from training.task import CreateModel
 
 if TYPE_CHECKING:
-    from modeling.base_loss import Loss
+    from modeling.base_loss import AnyLoss
 
 
 @dataclasses.dataclass(frozen=True)
@@ -31,7 +31,7 @@ class RunPlan:
     """
 
     create_model: CreateModel
-    loss: "Loss[Any]"
+    loss: "AnyLoss"
     num_steps: NumSteps | None
     settings: TrainingSettings
     dev_set_checksum: int

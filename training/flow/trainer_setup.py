@@ -11,7 +11,7 @@ import tensorflow as tf
 
 import modeling
 from command_line.groups import PRECISIONS
-from modeling.base_loss import BatchLoss, Loss
+from modeling.base_loss import AnyLoss, BatchLoss
 from training.config.training_config import NumSteps, TrainingConfig
 from training.flow import run_export
 from training.flow.run_plan import RunPlan
@@ -25,14 +25,14 @@ from training.run.run_folder import RunFolder
 from training.start.starting_point import StartingPoint
 
 if TYPE_CHECKING:
-    from modeling.base_task_model import TaskModel
+    from modeling.base_task_model import AnyTaskModel
 
 
 def load_trainer(
     start: StartingPoint[TrainingConfig],
     run_folder: RunFolder,
     plan: RunPlan,
-    teacher: "TaskModel | None",
+    teacher: "AnyTaskModel | None",
 ) -> Trainer:
     """Creates the model and the Trainer of a run, and loads their weights.
 
@@ -75,7 +75,7 @@ def create_trainer(
     start: StartingPoint[TrainingConfig],
     run_folder: RunFolder,
     plan: RunPlan,
-    teacher: "TaskModel | None" = None,
+    teacher: "AnyTaskModel | None" = None,
 ) -> Trainer:
     """Creates a model with random weights, and the Trainer of its run.
 
@@ -119,7 +119,7 @@ def create_trainer(
     return Trainer(model, config, run_folder, train_step)
 
 
-def _freeze_blocks(model: "TaskModel", num_blocks: int) -> None:
+def _freeze_blocks(model: "AnyTaskModel", num_blocks: int) -> None:
     """Freezes the embeddings and the first blocks, or nothing for 0 blocks."""
     if num_blocks:
         bert = model.bert
@@ -141,11 +141,15 @@ def _create_optimizer(
 
 def _with_teacher(
     start: StartingPoint[TrainingConfig],
-    model: "TaskModel",
-    loss: Loss[Any],
-    teacher: "TaskModel | None",
-) -> tuple[Trainable, BatchLoss[Any]]:
-    """Returns the model and its loss, or both with the teacher around them."""
+    model: "AnyTaskModel",
+    loss: AnyLoss,
+    teacher: "AnyTaskModel | None",
+) -> tuple[Trainable[Any], BatchLoss[Any]]:
+    """Returns the model and its loss, or both with the teacher around them.
+
+    The loss reads what the model returns: Outputs, or with a teacher a
+    Distilled.
+    """
     if teacher is None:
         return model, loss
     config = start.config

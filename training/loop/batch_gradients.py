@@ -7,7 +7,7 @@ So the loss and its gradients do not depend on how the batch is split.
 """
 
 import functools
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 import keras
 import tensorflow as tf
@@ -17,9 +17,16 @@ from modeling.features import select_features
 from modeling.tensors import Features, Tensor
 from training.optimizers.adamw import TrainingOptimizer, loss_scale_of
 
+# What a loss reads.
+ReadT = TypeVar("ReadT")
+ReadT_co = TypeVar("ReadT_co", covariant=True)
 
-class Trainable(Protocol):
-    """A model that can be trained: a TaskModel or a Distiller."""
+
+class Trainable(Protocol[ReadT_co]):
+    """A model that can be trained: a TaskModel or a Distiller.
+
+    It returns what its loss reads: the outputs of the model, or a Distilled.
+    """
 
     @property
     def trainable_variables(self) -> list[keras.Variable]:
@@ -30,7 +37,7 @@ class Trainable(Protocol):
 
     def __call__(
         self, features: Features, *, training: bool, seed: Tensor
-    ) -> Any:  # noqa: ANN401  Outputs, or a Distilled for a DistillationLoss
+    ) -> ReadT_co:
         """Returns the outputs of the network, which the loss reads."""
 
 
@@ -64,7 +71,7 @@ class Gradients(NamedTuple):
         return tf.sqrt(tf.reduce_sum(tf.stack(squares)))
 
 
-class BatchGradients:
+class BatchGradients(Generic[ReadT]):
     """Computes the gradients of batches, on one replica.
 
     Args:
@@ -78,8 +85,8 @@ class BatchGradients:
 
     def __init__(
         self,
-        model: Trainable,
-        loss: BatchLoss[Any],
+        model: Trainable[ReadT],
+        loss: BatchLoss[ReadT],
         optimizer: TrainingOptimizer,
         *,
         num_parts: int,
@@ -172,7 +179,7 @@ class BatchGradients:
         return Gradients(dense, squares, {**means, "loss": total})
 
 
-def offset_seed(seed: Tensor, index: tf.Tensor) -> Tensor:
+def offset_seed(seed: Tensor, index: tf.Tensor | int) -> Tensor:
     """Returns the dropout seed of a replica or of a part of a batch.
 
     One seed is drawn per step. Each replica and each part adds a different

@@ -81,7 +81,8 @@ def create_strategy(
 
 
 def distribute_dataset(
-    strategy: tf.distribute.Strategy, dataset: tf.data.Dataset
+    strategy: tf.distribute.Strategy,
+    dataset: tf.data.Dataset[dict[str, tf.Tensor]],
 ) -> Iterable[Mapping[str, tf.Tensor]]:
     """Splits each batch of `dataset` into one smaller batch for each replica.
 
@@ -92,7 +93,6 @@ def distribute_dataset(
     options = tf.data.Options()
     policy = tf.data.experimental.AutoShardPolicy.DATA
     options.experimental_distribute.auto_shard_policy = policy
-    batches: Iterable[Mapping[str, tf.Tensor]] = (
-        strategy.experimental_distribute_dataset(dataset.with_options(options))
+    return strategy.experimental_distribute_dataset(
+        dataset.with_options(options)
     )
-    return batches

@@ -17,7 +17,7 @@ from modeling.tensors import Features
 from training.task import Batch, Batches, OutputsT
 
 # A function (outputs, features) -> tensors to yield instead of the outputs.
-Metrics: TypeAlias = Callable[[Any, Features], object]
+Metrics: TypeAlias = Callable[[object, Features], object]
 
 
 class BatchPredictor:
@@ -130,7 +130,9 @@ def _has_nan(outputs: object) -> bool:
 class EvalLoss(Generic[OutputsT]):
     """Adds up the loss of evaluation batches while they are iterated over."""
 
-    def __init__(self, loss: Loss[Any], batches: Batches[OutputsT]) -> None:
+    def __init__(
+        self, loss: Loss[OutputsT], batches: Batches[OutputsT]
+    ) -> None:
         self._loss = loss
         self._batches = batches
         # {name of a loss term: [(sum, divisor) of each batch]}.

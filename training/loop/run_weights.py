@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from absl import logging
 
 import modeling
-from modeling.base_task_model import TaskModel
+from modeling.base_task_model import AnyTaskModel
 from training.config.training_config import TrainingConfig
 from training.loop import checkpoint_files
 from training.loop.checkpointing import Checkpointer
@@ -32,7 +32,7 @@ class RunWeights:
 
     def __init__(
         self,
-        model: TaskModel,
+        model: AnyTaskModel,
         config: TrainingConfig,
         run_folder: RunFolder,
         train_step: TrainStep | None = None,

@@ -6,7 +6,7 @@ over all replicas, clips them, and applies them.
 
 import enum
 from collections.abc import Iterator
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, Never, TypeVar
 
 import numpy as np
 import tensorflow as tf
@@ -18,6 +18,7 @@ from modeling.tensors import Features, Tensor
 from training.config.training_config import TrainingFlags
 from training.loop.batch_gradients import (
     BatchGradients,
+    ReadT,
     Trainable,
     offset_seed,
 )
@@ -101,15 +102,16 @@ class TrainStep:
 
     def __init__(
         self,
-        model: Trainable,
-        loss: BatchLoss[Any],
+        model: Trainable[ReadT],
+        loss: BatchLoss[ReadT],
         optimizer: TrainingOptimizer,
         flags: TrainingFlags,
         jit_compile: bool = False,
         strategy: tf.distribute.Strategy | None = None,
     ) -> None:
-        self.model = model
-        self.loss = loss
+        # The step reads no outputs itself. BatchGradients passes them on.
+        self.model: Trainable[object] = model
+        self.loss: BatchLoss[Never] = loss
         self.optimizer = optimizer
         self.strategy = strategy or tf.distribute.get_strategy()
         self._clip_norm = flags.clip_norm
@@ -290,5 +292,4 @@ def _all_reduce(values: ValuesT) -> ValuesT:
     context = tf.distribute.get_replica_context()
     if context.num_replicas_in_sync == 1:
         return values
-    sums: ValuesT = context.all_reduce(tf.distribute.ReduceOp.SUM, values)
-    return sums
+    return context.all_reduce(tf.distribute.ReduceOp.SUM, values)

@@ -15,7 +15,7 @@ from absl import logging
 from command_line import progress
 from data.io import tfrecords
 from model_folders.results import Scores
-from modeling.base_task_model import TaskModel
+from modeling.base_task_model import AnyTaskModel
 from modeling.tensors import Features
 from training.config.training_config import TrainingConfig
 from training.loop import devices, stopping
@@ -59,13 +59,13 @@ class Trainer(BatchPredictor):
 
     def __init__(
         self,
-        model: TaskModel,
+        model: AnyTaskModel,
         config: TrainingConfig,
         run_folder: RunFolder,
         train_step: TrainStep | None = None,
     ) -> None:
         super().__init__(model, config.devices.jit_compile)
-        self.model: TaskModel = model
+        self.model: AnyTaskModel = model
         self.config = config
         self.run_folder = run_folder
         self.train_step = train_step

@@ -117,7 +117,7 @@ class AdamWeightDecayOptimizer(keras.optimizers.Optimizer):
         epsilon: float = 1e-6,
         exclude_from_weight_decay: Iterable[str] | None = None,
         bias_correction: bool = False,
-        **kwargs: Any,
+        **kwargs: object,
     ) -> None:
         super().__init__(learning_rate=learning_rate, **kwargs)
         self.weight_decay_rate = weight_decay_rate

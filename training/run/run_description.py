@@ -29,12 +29,12 @@ from training.run.resuming import flag_values
 from training.start.starting_point import StartingPoint
 
 if TYPE_CHECKING:
-    from modeling.base_task_model import TaskModel
+    from modeling.base_task_model import AnyTaskModel
 
 
 def create_model_json(
     start: StartingPoint[TrainingConfig],
-    model: "TaskModel",
+    model: "AnyTaskModel",
     settings: TrainingSettings,
 ) -> ModelJson:
     """Returns the contents of a run's model.json.
@@ -70,7 +70,7 @@ def create_model_json(
 
 
 def create_listed_files(
-    model: "TaskModel",
+    model: "AnyTaskModel",
     tokenizer: FullTokenizer | None,
     labels: Sequence[str] | None,
 ) -> dict[str, bytes]:

@@ -32,7 +32,7 @@ from training.run.history import History
 from training.start.starting_point import StartingPoint
 
 if TYPE_CHECKING:
-    from modeling.base_task_model import TaskModel
+    from modeling.base_task_model import AnyTaskModel
 
 # Patterns of the files that contain results of a run's weights.
 _RESULT_FILES = (
@@ -125,7 +125,7 @@ class RunFolder:
         self._settings = settings
         self.history.dev_set_checksum = dev_set_checksum
 
-    def write_description(self, model: "TaskModel") -> None:
+    def write_description(self, model: "AnyTaskModel") -> None:
         """Writes the files that describe the weights which training changes.
 
         Raises:

@@ -18,7 +18,7 @@ from training.start.starting_point import StartingPoint
 from training.task import CreateModel
 
 if TYPE_CHECKING:
-    from modeling.base_task_model import TaskModel
+    from modeling.base_task_model import AnyTaskModel
 
 
 def load_teacher(
@@ -26,7 +26,7 @@ def load_teacher(
     create_model: CreateModel,
     output_names: Sequence[Sequence[str]] = (),
     output_mode: OutputMode | None = None,
-) -> "TaskModel | None":
+) -> "AnyTaskModel | None":
     """Loads the model in --teacher, whose outputs a student learns to match.
 
     Returns None if the command has no teacher, or does not train.

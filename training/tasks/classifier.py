@@ -56,8 +56,6 @@ class ClassifierTask(task.Task[InputExample, int, FloatArray]):
             weights.
     """
 
-    config: DataFileConfig
-
     def __init__(
         self,
         start: StartingPoint[DataFileConfig],
@@ -70,6 +68,8 @@ class ClassifierTask(task.Task[InputExample, int, FloatArray]):
         class_weights: Mapping[str, float],
     ) -> None:
         super().__init__(start)
+        # The same flags. The type of `config` lacks those of --data_file.
+        self.data_config = start.config
         self.task_name = task_name
         self.options = options
         self.processors = processors
@@ -218,19 +218,19 @@ class ClassifierTask(task.Task[InputExample, int, FloatArray]):
         self, split: _Split, batches: task.Batches[FloatArray], output_dir: str
     ) -> None:
         """Writes the predictions of a table's dev set, and report.html."""
-        if not self.config.report and split.examples[0].row is None:
+        if not self.data_config.report and split.examples[0].row is None:
             return
         outputs = label_decoding.concatenate_outputs(batches)
         path = os.path.join(output_dir, "dev_predictions.csv")
         prediction_files.write_table_rows(
             path, split.examples, outputs, self.decoder
         )
-        if not self.config.report:
+        if not self.data_config.report:
             return
         scores = self._score(split, outputs)
         # Windows read the whole text.
         length = _UNLIMITED_LENGTH if self.doc_stride else self.max_seq_length
-        data_path = self.config.required_data_source
+        data_path = self.data_config.required_data_source
         suffix = suffix_of(split.name)
         label_report.write_label_report(
             os.path.join(output_dir, f"report{suffix}.html"),

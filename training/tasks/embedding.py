@@ -44,8 +44,6 @@ class EmbeddingTask(task.Task[InputExample, None, FloatArray]):
             scores, in training.
     """
 
-    config: DataFileConfig
-
     def __init__(
         self,
         start: StartingPoint[DataFileConfig],
@@ -70,7 +68,7 @@ class EmbeddingTask(task.Task[InputExample, None, FloatArray]):
         self.metrics = processor.metrics if evaluates_scores else ("recall_1",)
         # Record the maximum length of one text, not of a pair.
         self.settings = {
-            "task_name": self.config.task_name,
+            "task_name": start.config.task_name,
             "max_seq_length": self.max_seq_length,
         }
 

@@ -47,7 +47,6 @@ class NerTask(task.Task[NerExample, NerFeatures, FloatArray]):
     """
 
     metrics = ("f1", "precision", "recall", "accuracy")
-    config: DataFileConfig
 
     def __init__(
         self,
@@ -58,6 +57,8 @@ class NerTask(task.Task[NerExample, NerFeatures, FloatArray]):
         legal_tags: bool,
     ) -> None:
         super().__init__(start)
+        # The same flags. The type of `config` lacks those of --data_file.
+        self.data_config = start.config
         self.processor = processor
         self.document_context = document_context
         self.legal_tags = legal_tags
@@ -124,11 +125,11 @@ class NerTask(task.Task[NerExample, NerFeatures, FloatArray]):
             probabilities,
             prefix="predicted_",
         )
-        if not self.config.report:
+        if not self.data_config.report:
             return
         right = [example.labels for example in split.examples]
         scores = entity_scoring.score_entities(right, tags)
-        data_path = self.config.required_data_source
+        data_path = self.data_config.required_data_source
         entity_report.write_entity_report(
             os.path.join(output_dir, "report.html"),
             report.create_heading("NER", data_path, scores),

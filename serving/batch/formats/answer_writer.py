@@ -141,5 +141,6 @@ def _open_output(path: str | None) -> Iterator[IO[bytes]]:
             # Omit the time from the gzip header, so that equal answers produce
             # equal files.
             packed = gzip.GzipFile("", "wb", fileobj=file, mtime=0)
+            # It has all methods of IO that writing needs, but is no subclass.
             file = stack.enter_context(cast(IO[bytes], packed))
         yield file

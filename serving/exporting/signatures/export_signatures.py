@@ -18,6 +18,7 @@ from modeling import overriding
 from modeling.base_model import FeaturesModel
 from modeling.base_task_model import TaskModel
 from modeling.task_models import BertClassifier
+from modeling.tensors import Tensor
 from serving import engines, output_kinds
 from serving.exporting.signatures import batches
 from serving.exporting.signatures.batches import Tensors
@@ -164,7 +165,7 @@ def find_output_labels(
 
 
 def create_label_predictor(
-    model: TaskModel, output_kind: output_kinds.OutputKind
+    model: TaskModel[Tensor], output_kind: output_kinds.OutputKind
 ) -> PredictFeatures:
     """Returns the function of the signature `ids` of a model with labels.
 

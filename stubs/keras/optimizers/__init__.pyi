@@ -13,24 +13,26 @@ InnerT = TypeVar("InnerT", bound="Optimizer")
 class Optimizer:
     built: bool
     iterations: Variable
-    # Of the next update.
+    # Of the next update: a variable or a tensor. It can be set to a number.
     learning_rate: Any
     name: str
     variables: list[Variable]
     def __init__(
         self,
         learning_rate: float | schedules.LearningRateSchedule,
-        **options: Any,
+        **options: object,
     ) -> None: ...
-    def _get_variable_index(self, variable: Any) -> int: ...
+    # Of a variable of Keras, or of the backend.
+    def _get_variable_index(self, variable: object) -> int: ...
+    # One list for each name.
     def add_optimizer_variables(
-        self, trainable_variables: Sequence[Variable], name: Any, **options: Any
-    ) -> Any: ...
+        self, trainable_variables: Sequence[Variable], name: list[str]
+    ) -> list[list[Variable]]: ...
     def apply(
         self,
         grads: Sequence[Tensor],
         trainable_variables: Sequence[Variable] | None = None,
-    ) -> Any: ...
+    ) -> object: ...
     def build(self, variables: Sequence[Variable]) -> None: ...
     def get_config(self) -> dict[str, Any]: ...
     @classmethod
@@ -45,7 +47,7 @@ class LossScaleOptimizer(Optimizer, Generic[InnerT]):
         inner_optimizer: InnerT,
         initial_scale: float = 32768.0,
         dynamic_growth_steps: int = 2000,
-        **kwargs: Any,
+        **kwargs: object,
     ) -> None: ...
 
 class AdamW(Optimizer):
@@ -53,5 +55,5 @@ class AdamW(Optimizer):
         self,
         learning_rate: float | schedules.LearningRateSchedule = 0.001,
         weight_decay: float = 0.004,
-        **options: Any,
+        **options: object,
     ) -> None: ...

@@ -2,6 +2,9 @@
 
 from typing import Any
 
+from modeling.tensors import Tensor
+
+# A step is a number, or a tensor or variable of the backend.
 class LearningRateSchedule:
-    def __call__(self, step: Any) -> Any: ...
+    def __call__(self, step: Any) -> Tensor: ...
     def get_config(self) -> dict[str, Any]: ...

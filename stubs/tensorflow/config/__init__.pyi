@@ -1,9 +1,8 @@
 """Types of `tf.config`: the devices of this process."""
 
-from typing import Any
-
 from tensorflow.config import experimental as experimental
 from tensorflow.config import threading as threading
+from tensorflow.distribute.cluster_resolver import TPUClusterResolver
 
 class LogicalDevice:
     device_type: str
@@ -16,7 +15,8 @@ class PhysicalDevice:
 class LogicalDeviceConfiguration: ...
 
 def experimental_connect_to_cluster(
-    cluster_spec_or_resolver: Any, job_name: str = "localhost"
+    cluster_spec_or_resolver: TPUClusterResolver,
+    job_name: str = "localhost",
 ) -> None: ...
 def list_logical_devices(
     device_type: str | None = None,

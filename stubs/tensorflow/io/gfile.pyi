@@ -1,12 +1,17 @@
 """Types of the functions of `tf.io.gfile` that this project calls."""
 
-from typing import IO, Any, Literal, overload
+from os import PathLike
+from typing import IO, Literal, overload
 
 # A class, whose objects have the methods of Python's files.
 @overload
-def GFile(name: Any, mode: Literal["r", "w", "a"] = "r") -> IO[str]: ...
+def GFile(
+    name: str | PathLike[str], mode: Literal["r", "w", "a"] = "r"
+) -> IO[str]: ...
 @overload
-def GFile(name: Any, mode: Literal["rb", "wb", "ab"]) -> IO[bytes]: ...
+def GFile(
+    name: str | PathLike[str], mode: Literal["rb", "wb", "ab"]
+) -> IO[bytes]: ...
 
 class _Statistics:
     is_directory: bool

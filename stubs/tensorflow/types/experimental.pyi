@@ -1,8 +1,9 @@
 """Types of traced functions."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Generic
 
+from tensorflow._tensors import Variable
 from typing_extensions import ParamSpec, TypeVar
 
 _T = TypeVar("_T", default=Any, covariant=True)
@@ -16,9 +17,12 @@ class PolymorphicFunction(Generic[_P, _T]):
         self, *args: Any, **kwargs: Any
     ) -> ConcreteFunction: ...
 
+class _FuncGraph:
+    variables: Sequence[Variable]
+
 # The graph of one signature, which takes its tensors.
 class ConcreteFunction:
-    graph: Any
+    graph: _FuncGraph
     structured_input_signature: Any
     structured_outputs: Any
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...

@@ -11,7 +11,7 @@ from pathlib import Path
 import modeling
 from model_folders import model_json, preset_reading
 from model_folders.model_entries import TrainingSettings
-from modeling.base_task_model import TaskModel
+from modeling.base_task_model import AnyTaskModel
 from tests.support import models
 from tests.support.tasks import toy_task
 from training.config.fine_tuning_config import FineTuningConfig
@@ -31,7 +31,7 @@ def touch_checkpoint(folder: Path) -> Path:
 
 def begin_run(
     config: FineTuningConfig,
-    model: TaskModel,
+    model: AnyTaskModel,
     settings: TrainingSettings,
     labels: Sequence[str] | None = None,
 ) -> None:

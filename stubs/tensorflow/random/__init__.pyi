@@ -1,8 +1,7 @@
 """Types of the functions of `tf.random` that this project calls."""
 
-from typing import Any
-
 from tensorflow._tensors import DTypeLike, Tensor, Value
+from tensorflow.random import experimental as experimental
 
 def stateless_uniform(
     shape: Value,
@@ -11,5 +10,3 @@ def stateless_uniform(
     maxval: Value | None = None,
     dtype: DTypeLike = ...,
 ) -> Tensor: ...
-
-experimental: Any

@@ -1,0 +1,3 @@
+"""Types of `tf.compat`."""
+
+from tensorflow.compat import v1 as v1

@@ -1,0 +1,3 @@
+"""Types of `tf.tpu`."""
+
+from tensorflow.tpu import experimental as experimental
