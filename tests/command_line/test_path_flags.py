@@ -54,7 +54,7 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def check(values):
+def check_paths(values):
     """Checks the paths in {flag: path}."""
     flags = [
         path_flags.PathFlag(name, value, KINDS[name])
@@ -63,10 +63,10 @@ def check(values):
     path_flags.check_paths(flags)
 
 
-def refused(values, error=ValueError):
+def refusal_of(values, error=ValueError):
     """Returns the one line that says why paths are refused."""
     with pytest.raises(error) as caught:
-        check(values)
+        check_paths(values)
     assert type(caught.value) is error
     line = str(caught.value)
     assert "\n" not in line
@@ -156,15 +156,15 @@ def test_flags_are_checked_against_each_other(line, folder):
     flags, arrow, error = line.partition("->")
     values = dict(flag.split("=") for flag in flags.split())
     if arrow:
-        refused(values, getattr(builtins, error.strip() or "ValueError"))
+        refusal_of(values, getattr(builtins, error.strip() or "ValueError"))
     else:
-        check(values)
+        check_paths(values)
 
 
 @pytest.mark.parametrize("path", ["", " "])
 @pytest.mark.parametrize("flag", KINDS)
 def test_an_empty_path_is_refused(flag, path):
-    assert "empty" in refused({flag: path})
+    assert "empty" in refusal_of({flag: path})
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
@@ -172,7 +172,7 @@ def test_a_write_protected_path_is_refused():
     os.chmod("vocab.txt", 0o444)
     os.chmod("data", 0o555)
     try:
-        refused({"output_file": "vocab.txt"}, PermissionError)
-        refused({"output_file": "data/new"}, PermissionError)
+        refusal_of({"output_file": "vocab.txt"}, PermissionError)
+        refusal_of({"output_file": "data/new"}, PermissionError)
     finally:
         os.chmod("data", 0o755)

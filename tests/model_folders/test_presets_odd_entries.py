@@ -126,7 +126,7 @@ PRESET = {
 }
 
 
-def places(value, before=()):
+def entry_paths(value, before=()):
     """Yields the path of every entry of a JSON value."""
     entries = ()
     if isinstance(value, dict):
@@ -135,10 +135,10 @@ def places(value, before=()):
         entries = enumerate(value)
     for key, inner in entries:
         yield (*before, key)
-        yield from places(inner, (*before, key))
+        yield from entry_paths(inner, (*before, key))
 
 
-def replaced(value, place, new):
+def with_value(value, place, new):
     """Returns a copy of a JSON value with another value at a place."""
     changed = copy.deepcopy(value)
     *outer, last = place
@@ -183,9 +183,9 @@ def check_odd_entries(path, values, folder):
     """Checks a folder with each entry of a file replaced by odd values."""
     path.write_text(json.dumps(values))
     assert not error_of(folder)
-    for place in places(values):
+    for place in entry_paths(values):
         for new in ODD:
-            path.write_text(json.dumps(replaced(values, place, new)))
+            path.write_text(json.dumps(with_value(values, place, new)))
             error = error_of(folder)
             assert not error or str(path) in error, (place, new)
             assert "\n" not in error, (place, new)

@@ -92,7 +92,7 @@ def batch():
     }
 
 
-def create(width, num_layers, seed, **options):
+def create_classifier(width, num_layers, seed, **options):
     config = models.tiny_config(
         hidden_size=width, num_hidden_layers=num_layers, **models.NO_DROPOUT
     )
@@ -105,8 +105,8 @@ def create(width, num_layers, seed, **options):
 
 @pytest.mark.parametrize("unpad", [False, True])
 def test_the_loss_equals_the_formula(batch, unpad):
-    student = create(8, 2, seed=1, unpad=unpad)
-    teacher = create(12, 4, seed=2, unpad=unpad)
+    student = create_classifier(8, 2, seed=1, unpad=unpad)
+    teacher = create_classifier(12, 4, seed=2, unpad=unpad)
     loss = modeling.DistillationLoss(
         losses.ClassifierLoss(), TEMPERATURE, ALPHA, hidden=True
     )
@@ -142,7 +142,10 @@ def test_the_loss_equals_the_formula(batch, unpad):
 
 
 def test_only_the_student_and_the_projection_learn(batch):
-    student, teacher = create(8, 1, seed=1), create(12, 2, seed=2)
+    student, teacher = (
+        create_classifier(8, 1, seed=1),
+        create_classifier(12, 2, seed=2),
+    )
     loss = modeling.DistillationLoss(
         losses.ClassifierLoss(), TEMPERATURE, ALPHA, hidden=True
     )

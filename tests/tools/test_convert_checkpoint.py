@@ -64,7 +64,7 @@ def converted(tmp_path_factory):
     return folder
 
 
-def compute(name, model, recorded):
+def compute_outputs(name, model, recorded):
     """Returns what a model of ours computes, by transformers' names."""
     theirs = ("input_ids", "attention_mask", "token_type_ids")
     ours = ("input_ids", "input_mask", "segment_ids")
@@ -96,7 +96,7 @@ def check_outputs(file, name, source, *arguments):
     model = CLASSES[name][0](modeling.load_config(source), *arguments)
     modeling.load_checkpoint(model, source)
     recorded = np.load(RECORDED / file)
-    outputs = compute(name, model, recorded)
+    outputs = compute_outputs(name, model, recorded)
     names = {f"{name}/{key}" for key in outputs}
     assert names == {key for key in recorded if key.startswith(f"{name}/")}
     for key, value in outputs.items():
@@ -193,7 +193,7 @@ def test_flags_that_contradict_the_model_are_named(
     assert not (tmp_path / "out").exists()
 
 
-def create(folder, model_class, *arguments, **options):
+def create_with_tokenizer(folder, model_class, *arguments, **options):
     """Returns a tiny model, and a tokenizer whose vocabulary it has."""
     config = tiny_config(vocab_size=len(TOKENS))
     tokenizer = FullTokenizer(write_vocab(folder / "vocab.txt", TOKENS))
@@ -216,7 +216,9 @@ def there_and_back(folder, model, labels, tokenizer, **options):
 
 def test_the_task_goes_there_and_back(tmp_path):
     """Google's format has no entry for it."""
-    model, tokenizer = create(tmp_path, modeling.BertClassifier, 3)
+    model, tokenizer = create_with_tokenizer(
+        tmp_path, modeling.BertClassifier, 3
+    )
     kind = "multi_label_classification"
     configs = there_and_back(
         tmp_path,
@@ -244,7 +246,9 @@ def test_the_task_goes_there_and_back(tmp_path):
 
 def test_a_cross_encoder_states_no_problem_type_there_and_back(tmp_path):
     """Then transformers' pipeline applies a sigmoid, as it did before."""
-    model, tokenizer = create(tmp_path, modeling.BertClassifier, 1)
+    model, tokenizer = create_with_tokenizer(
+        tmp_path, modeling.BertClassifier, 1
+    )
     for config in there_and_back(tmp_path, model, None, tokenizer):
         assert "problem_type" not in config
     settings = presets.read_preset(tmp_path / "tf1").head_settings
@@ -253,7 +257,7 @@ def test_a_cross_encoder_states_no_problem_type_there_and_back(tmp_path):
 
 def test_a_model_of_next_sentences_goes_there_and_back(tmp_path):
     """Such a model is a BertPretrainer without the head of masked words."""
-    model, tokenizer = create(tmp_path, modeling.BertPretrainer)
+    model, tokenizer = create_with_tokenizer(tmp_path, modeling.BertPretrainer)
     names = modeling.named_variables(model)
     missing = [name for name in names if "cls/predictions" in name]
     for config in there_and_back(

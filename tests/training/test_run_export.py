@@ -18,7 +18,7 @@ SPLITS = [types.SimpleNamespace(name="eval")]
 NAN = float("nan")
 
 
-def check(folder, score, expected=0.9, **flags):
+def check_score(folder, score, expected=0.9, **flags):
     """Compares the score of a LiteRT file with a model's."""
     flags |= {"export_dir": f"{folder}/export", "export_format": "litert"}
     config = toy_task.create_config(folder, **flags)
@@ -36,7 +36,7 @@ def check(folder, score, expected=0.9, **flags):
 def test_a_worse_export_is_refused(tmp_path, score, max_loss):
     says = rf"litert file scores accuracy = {score:.4f} .* model's 0\.9000"
     with pytest.raises(ValueError, match=says):
-        check(tmp_path, score, max_export_loss=max_loss)
+        check_score(tmp_path, score, max_export_loss=max_loss)
 
 
 @pytest.mark.parametrize(
@@ -46,11 +46,11 @@ def test_a_worse_export_is_refused(tmp_path, score, max_loss):
 def test_an_export_as_good_as_the_flag_asks_is_accepted(
     tmp_path, score, max_loss
 ):
-    check(tmp_path, score, max_export_loss=max_loss)
+    check_score(tmp_path, score, max_export_loss=max_loss)
 
 
 def test_without_a_score_of_the_model_nothing_is_refused(tmp_path):
-    check(tmp_path, 0.1, expected=NAN)
+    check_score(tmp_path, 0.1, expected=NAN)
 
 
 class WorseExport(toy_task.ToyTask):
@@ -93,11 +93,11 @@ def test_a_worse_export_replaces_nothing(tmp_path):
 @pytest.mark.parametrize("score", [0.01, NAN])
 def test_rounding_is_named_where_nobody_quantized(score, tmp_path):
     with pytest.raises(ValueError, match="nearly the same for all") as error:
-        check(tmp_path, score)
+        check_score(tmp_path, score)
     assert "--quantize" not in str(error.value)
     assert "--max_export_loss" in str(error.value)
 
 
 def test_int8_is_named_where_it_was_asked_for(tmp_path):
     with pytest.raises(ValueError, match="Export without --quantize, or"):
-        check(tmp_path, 0.01, quantize="int8")
+        check_score(tmp_path, 0.01, quantize="int8")

@@ -57,14 +57,14 @@ def test_every_row_of_glues_own_files_is_an_example(
             assert example.label in processor.find_labels()
 
 
-def write(folder, name, *lines):
+def write_lines(folder, name, *lines):
     (folder / name).write_text("\n".join(lines) + "\n")
 
 
 def test_broken_lines_of_qqp_are_left_out(tmp_path, caplog):
     header = "id\tqid1\tqid2\tquestion1\tquestion2\tis_duplicate"
     lines = [header, "7\t1\t2\ta\tb\t1", "8\t1\t2\tbroken", "9\t1\t2\tc\td\t0"]
-    write(tmp_path, "train.tsv", *lines)
+    write_lines(tmp_path, "train.tsv", *lines)
     examples = create_processor("qqp", tmp_path).read("train")
     assert [
         (example.guid, example.text_a, example.text_b, example.label)
@@ -80,7 +80,7 @@ def test_broken_lines_of_a_test_set_of_qqp_get_an_empty_text(tmp_path, caplog):
     """GLUE numbers the lines of a test set: each needs its prediction."""
     # An empty line at the end is no row.
     rows = ("0\te", "1\te\tf", "")
-    write(tmp_path, "test.tsv", "id\tquestion1\tquestion2", *rows)
+    write_lines(tmp_path, "test.tsv", "id\tquestion1\tquestion2", *rows)
     short, example = create_processor("qqp", tmp_path).read("predict")
     assert (short.text_a, short.text_b) == ("e", "")
     assert (example.text_a, example.text_b) == ("e", "f")
@@ -89,13 +89,15 @@ def test_broken_lines_of_a_test_set_of_qqp_get_an_empty_text(tmp_path, caplog):
 
 def test_mnli_has_a_mismatched_set(tmp_path):
     row = "5\tp\tq\tg\tx\tx\tx\tx\ta\tb\tneutral"
-    write(tmp_path, "dev_mismatched.tsv", "header", row)
+    write_lines(tmp_path, "dev_mismatched.tsv", "header", row)
     (example,) = create_processor("mnli-mm", tmp_path).read("eval")
     assert (example.guid, example.label) == ("dev_mismatched-5", "neutral")
 
 
 def test_the_diagnostic_set_has_the_labels_of_mnli(tmp_path):
-    write(tmp_path, "diagnostic.tsv", "index\tsentence1\tsentence2", "0\ta\tb")
+    write_lines(
+        tmp_path, "diagnostic.tsv", "index\tsentence1\tsentence2", "0\ta\tb"
+    )
     ax = create_processor("ax", tmp_path)
     (example,) = ax.read("predict")
     assert (example.text_a, example.text_b) == ("a", "b")
@@ -111,7 +113,7 @@ def test_xnli_is_read_in_one_language(tmp_path):
     rows = [
         f"{language}\tneutral\t\t\t\t\ta\tb" for language in ("ar", "bg", "de")
     ]
-    write(tmp_path, "xnli.test.tsv", "header", *rows)
+    write_lines(tmp_path, "xnli.test.tsv", "header", *rows)
     (example,) = create_processor("xnli", tmp_path, "bg").read("predict")
     assert (example.guid, example.label) == ("test-2", "neutral")
 
@@ -131,7 +133,7 @@ def test_xnli_is_read_in_one_language(tmp_path):
     ],
 )
 def test_bad_files_are_named(tmp_path, task, lines, culprit):
-    write(tmp_path, "dev.tsv", *lines)
+    write_lines(tmp_path, "dev.tsv", *lines)
     with pytest.raises(ValueError, match=f"dev.tsv.*{culprit}"):
         create_processor(task, tmp_path).read("eval")
 

@@ -29,7 +29,7 @@ def read_whole(paths, layout=table_formats.DEFAULT_LAYOUT):
     return read_ranges([FileRange(str(path)) for path in paths], layout)
 
 
-def split(paths, max_shares, layout=table_formats.DEFAULT_LAYOUT):
+def split_paths(paths, max_shares, layout=table_formats.DEFAULT_LAYOUT):
     """Cuts files into at most so many shares, and returns the shares."""
     return file_ranges.split_files([*map(str, paths)], layout, max_shares)
 
@@ -64,7 +64,7 @@ def test_lines_are_read_once_and_keep_their_numbers(tmp_path, name, seed):
     write_odd_lines(tmp_path / name, seed)
     whole = read_whole([tmp_path / name])
     for max_shares in range(1, 40):
-        shares = split([tmp_path / name], max_shares)
+        shares = split_paths([tmp_path / name], max_shares)
         assert read_shares(shares) == whole
 
 
@@ -78,20 +78,20 @@ def test_lines_of_several_files_are_read_once(tmp_path, name, seed):
     paths = [tmp_path / name_read for name_read in names_read]
     whole = read_whole(paths)
     for max_shares in range(1, 40):
-        assert read_shares(split(paths, max_shares)) == whole
+        assert read_shares(split_paths(paths, max_shares)) == whole
 
 
 @for_each_name
 def test_a_small_file_of_lines_is_cut_as_well(tmp_path, name):
     write_odd_lines(tmp_path / name, seed=0)
-    assert 10 < len(split([tmp_path / name], 39)) <= 39
+    assert 10 < len(split_paths([tmp_path / name], 39)) <= 39
 
 
 @for_each_name
 def test_no_share_is_empty(tmp_path, name):
     write_odd_lines(tmp_path / name, seed=0)
     for max_shares in range(1, 40):
-        assert all(split([tmp_path / name], max_shares))
+        assert all(split_paths([tmp_path / name], max_shares))
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,7 @@ def test_an_encoding_is_read_from_the_beginning(tmp_path):
     path = tmp_path / "a.txt"
     path.write_bytes("\u00e9\n".encode("cp1252") * 50)
     layout = table_formats.DEFAULT_LAYOUT._replace(encoding="cp1252")
-    shares = split([path], 39, layout)
+    shares = split_paths([path], 39, layout)
     assert len(shares) == 1
     assert read_shares(shares, layout) == read_whole([path], layout)
 
@@ -141,7 +141,7 @@ def test_parquet_is_cut_between_groups_of_rows(tmp_path):
     parquet.write_table(table[:0], tmp_path / "c.parquet")
     names_read = ("c.parquet", "b.parquet", "a.parquet")
     paths = [tmp_path / name for name in names_read]
-    shares = split(paths, 39)
+    shares = split_paths(paths, 39)
     # 1 of the empty file, 1 of the small file and 10 of the others.
     assert len(shares) == 12
     assert read_shares(shares) == read_whole(paths)
@@ -162,6 +162,6 @@ def test_the_size_of_the_input_determines_the_shares(tmp_path):
 def test_a_long_line_is_in_one_range(tmp_path):
     path = tmp_path / "a.txt"
     path.write_bytes(b"x" * 3_000_000 + b"\r" + b"y" * 2_000_000 + b"\nend")
-    shares = split([path], 8)
+    shares = split_paths([path], 8)
     assert len(shares) == 2
     assert read_shares(shares) == read_whole([path])

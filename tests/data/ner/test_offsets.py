@@ -52,7 +52,7 @@ TEXTS = {
 }
 
 
-def write(folder, texts, unit=len):
+def write_marked_texts(folder, texts, unit=len):
     """Writes texts whose spans are in < and >."""
     rows = []
     for marked in texts:
@@ -73,9 +73,9 @@ def write(folder, texts, unit=len):
 
 @pytest.mark.parametrize("unit", UNITS)
 def test_spans_in_another_unit_are_refused(tmp_path, unit):
-    path = write(tmp_path, TEXTS[unit])
+    path = write_marked_texts(tmp_path, TEXTS[unit])
     assert len(spans.read_annotated_texts(path, "train")) == len(TEXTS[unit])
-    path = write(tmp_path, TEXTS[unit], UNITS[unit])
+    path = write_marked_texts(tmp_path, TEXTS[unit], UNITS[unit])
     with pytest.raises(ValueError, match=r"line \d: the span"):
         spans.read_annotated_texts(path, "train")
 
@@ -114,14 +114,21 @@ def test_spans_in_another_unit_are_refused(tmp_path, unit):
 def test_right_spans_in_words_are_widened(tmp_path, texts, caplog):
     caplog.set_level("INFO")
     assert len(
-        spans.read_annotated_texts(write(tmp_path, texts), "train")
+        spans.read_annotated_texts(write_marked_texts(tmp_path, texts), "train")
     ) == len(texts)
 
 
 def test_a_few_wrong_spans_are_widened(tmp_path, caplog):
     caplog.set_level("INFO")
     texts = ["<Anna> l\u00e4uft", "d<e>r B<e>rg", "<Nils> \u00f6ffnet <Oslo>"]
-    assert len(spans.read_annotated_texts(write(tmp_path, texts), "train")) == 3
+    assert (
+        len(
+            spans.read_annotated_texts(
+                write_marked_texts(tmp_path, texts), "train"
+            )
+        )
+        == 3
+    )
     assert "widened 2 of 5 spans" in caplog.text
 
 

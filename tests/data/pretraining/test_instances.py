@@ -55,12 +55,12 @@ class ScriptedRandom(random.Random):
         return seq[self.draws.popleft()]
 
 
-def encode(text):
+def encode_text(text):
     """Returns the WordPieces of a text, as instances contain them."""
     return [VOCABULARY[name] for name in text.split()]
 
 
-def decode(tokens):
+def decode_tokens(tokens):
     """Returns the text of WordPieces."""
     names = {code: name for name, code in VOCABULARY.items()}
     return " ".join(names[token] for token in tokens)
@@ -75,14 +75,17 @@ def create_unmasked(documents, rng):
         dynamic_masking=True,
     )
     created = instances.create_instances_from_document(
-        [[encode(sentence) for sentence in document] for document in documents],
+        [
+            [encode_text(sentence) for sentence in document]
+            for document in documents
+        ],
         0,
         VOCABULARY,
         rng,
         options,
     )
     return [
-        (decode(instance.tokens), instance.is_random_next)
+        (decode_tokens(instance.tokens), instance.is_random_next)
         for instance in created
     ]
 
@@ -147,7 +150,7 @@ def test_truncate_seq_pair_cuts_at_the_end_that_is_drawn():
     assert [*second] == [7]
 
 
-def mask(tokens, candidates, rng, **options):
+def mask_tokens(tokens, candidates, rng, **options):
     return instances.create_masked_lm_predictions(
         tokens,
         list(candidates),
@@ -159,11 +162,11 @@ def mask(tokens, candidates, rng, **options):
 
 def mask_text(text, rng, **options):
     """Returns (masked text, positions, text of the labels)."""
-    tokens = encode(text)
-    output, positions, labels = mask(
+    tokens = encode_text(text)
+    output, positions, labels = mask_tokens(
         tokens, range(1, len(tokens) - 1), rng, **options
     )
-    return decode(output), positions, decode(labels)
+    return decode_tokens(output), positions, decode_tokens(labels)
 
 
 def test_create_masked_lm_predictions_masks_keeps_or_replaces():
@@ -227,7 +230,7 @@ def test_create_masked_lm_predictions_has_the_shares_of_the_papers_table_8(
             *rng.choices(VOCABULARY.words[4:], k=98),
             VOCABULARY["[SEP]"],
         ]
-        output, positions, labels = mask(
+        output, positions, labels = mask_tokens(
             tokens,
             range(1, 99),
             random.Random(seed),

@@ -7,7 +7,7 @@ from data.tables.table_formats import DEFAULT_LAYOUT
 from tests.support.squad.squad_files import write_squad
 
 
-def read(train_file, predict_file):
+def read_files(train_file, predict_file):
     """Reads files of SQuAD v2.0, and checks that the second has answers."""
     return SquadReader.read(
         train_file,
@@ -34,7 +34,10 @@ def test_the_questions_to_answer_may_have_other_ids_than_the_train_set(
 ):
     train_file = write_question(tmp_path / "train.json", "a", "boat")
     predict_file = write_question(tmp_path / "dev.json", "b", "boat")
-    for reader in (read(train_file, predict_file), read(None, predict_file)):
+    for reader in (
+        read_files(train_file, predict_file),
+        read_files(None, predict_file),
+    ):
         (example,) = reader.take("eval")
         assert example.qas_id == "b"
     assert not caplog.messages
@@ -43,4 +46,4 @@ def test_the_questions_to_answer_may_have_other_ids_than_the_train_set(
 def test_a_file_to_evaluate_on_needs_an_answer(tmp_path):
     predict_file = write_question(tmp_path / "dev.json", "b")
     with pytest.raises(ValueError, match=r"dev\.json contains no right answer"):
-        read(None, predict_file)
+        read_files(None, predict_file)

@@ -28,28 +28,30 @@ def saved(request, kind, tmp_path):
 
 
 @pytest.fixture
-def copy(kind):
+def other_model(kind):
     """A model of other weights."""
     return kind(modeling.BertConfig.from_dict(CONFIG), 3, seed=2)
 
 
-def test_outputs_are_put_in_the_labels_order(saved, copy):
+def test_outputs_are_put_in_the_labels_order(saved, other_model):
     folder, outputs = saved
     labels = ["contradiction", "entailment", "neutral"]
-    modeling.load_checkpoint(copy, folder, labels=[labels])
+    modeling.load_checkpoint(other_model, folder, labels=[labels])
     expected = outputs[..., [2, 0, 1]]
-    np.testing.assert_allclose(copy(FEATURES), expected, atol=1e-6)
+    np.testing.assert_allclose(other_model(FEATURES), expected, atol=1e-6)
 
 
 @pytest.mark.parametrize("labels", [[["a", "b", "c"]], ()])
-def test_outputs_without_the_labels_names_keep_their_order(saved, copy, labels):
+def test_outputs_without_the_labels_names_keep_their_order(
+    saved, other_model, labels
+):
     folder, outputs = saved
-    modeling.load_checkpoint(copy, folder, labels=labels)
-    np.testing.assert_allclose(copy(FEATURES), outputs, atol=1e-6)
+    modeling.load_checkpoint(other_model, folder, labels=labels)
+    np.testing.assert_allclose(other_model(FEATURES), outputs, atol=1e-6)
 
 
-def test_outputs_in_another_order_are_not_new(saved, copy):
+def test_outputs_in_another_order_are_not_new(saved, other_model):
     folder, _ = saved
     labels = ["contradiction", "entailment", "neutral"]
-    report = modeling.load_checkpoint(copy, folder, labels=[labels])
+    report = modeling.load_checkpoint(other_model, folder, labels=[labels])
     assert not report.missing

@@ -40,7 +40,7 @@ from tests.support.models import SMALL, built
 CHECKPOINTS = golden.paths("models/*/bert_model.ckpt.index")
 
 
-def prefix(index):
+def prefix_of(index):
     return str(index).removesuffix(".index")
 
 
@@ -48,7 +48,7 @@ def prefix(index):
 def source():
     """A whole checkpoint and its configuration."""
     path = CHECKPOINTS[-1].values[0]
-    return prefix(path), load_config(path.parent)
+    return prefix_of(path), load_config(path.parent)
 
 
 def check_refused(model, path, message):
@@ -63,11 +63,11 @@ def check_refused(model, path, message):
 def test_a_saved_checkpoint_has_the_same_bits(index, tmp_path):
     config = load_config(index.parent)
     model = BertPretrainer(config)
-    report = load_checkpoint(model, prefix(index))
+    report = load_checkpoint(model, prefix_of(index))
     assert not report.missing
-    names = listed(prefix(index))
+    names = listed(prefix_of(index))
     assert set(report.loaded) | set(report.unused) == names.keys()
-    before = values(prefix(index))
+    before = values(prefix_of(index))
 
     path = tmp_path / "new" / "copy.ckpt"
     save_checkpoint(model, path)

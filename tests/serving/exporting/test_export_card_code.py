@@ -59,7 +59,7 @@ HEADS = {
 }
 
 
-def export(folder, head, formats, **options):
+def export_head(folder, head, formats, **options):
     """Exports a tiny model, and returns the text of the export's card."""
     kind, arguments, settings = HEADS[head]
     model = create_model(kind, *arguments)
@@ -79,7 +79,7 @@ def run_code(card, folder):
     return printed.getvalue().splitlines()
 
 
-def numbers(lines):
+def parse_numbers(lines):
     """Returns the numbers of a printed array."""
     return [
         float(number)
@@ -114,15 +114,15 @@ def test_the_code_of_a_card_needs_no_line_of_this_project(
     format, head, length, tmp_path
 ):
     folder = tmp_path / "model"
-    card = export(folder, head, format, fixed_length=length)
+    card = export_head(folder, head, format, fixed_length=length)
     lines = run_code(card, folder)
     bert = serving.load(folder)
     if head == "vectors":
         expected = bert.embed("A text.")["mean_normalized"]
-        assert numbers(lines) == pytest.approx(list(expected), abs=1e-5)
+        assert parse_numbers(lines) == pytest.approx(list(expected), abs=1e-5)
     elif head == "regression":
         expected = bert.classify("A text.")["value"]
-        assert numbers(lines) == pytest.approx([expected], abs=1e-5)
+        assert parse_numbers(lines) == pytest.approx([expected], abs=1e-5)
     elif head == "tags":
         # A word has the tag of its first WordPiece.
         firsts = [line for line in lines if not line.startswith("##")]
@@ -133,14 +133,14 @@ def test_the_code_of_a_card_needs_no_line_of_this_project(
 
 
 def test_a_card_says_that_nothing_was_scored(tmp_path):
-    card = export(tmp_path / "model", "classes", "litert,saved_model")
+    card = export_head(tmp_path / "model", "classes", "litert,saved_model")
     assert "Nothing was scored" in card
     assert "- Precision of `model.tflite`: float32\n" in card
 
 
 @needs("litert")
 def test_a_card_names_the_precision_of_a_quantized_file(tmp_path):
-    card = export(tmp_path / "model", "classes", "litert", quantize="int8")
+    card = export_head(tmp_path / "model", "classes", "litert", quantize="int8")
     line = "- Precision of `model.tflite`: int8, by `--quantize`\n"
     assert line in card
     (label,) = run_code(card, tmp_path / "model")
@@ -148,7 +148,7 @@ def test_a_card_names_the_precision_of_a_quantized_file(tmp_path):
 
 
 def test_a_card_of_a_saved_model_alone_shows_no_other_runtime(tmp_path):
-    card = export(tmp_path / "model", "classes", "saved_model")
+    card = export_head(tmp_path / "model", "classes", "saved_model")
     for words in ("Precision", "scored", "without this project"):
         assert words not in card
 

@@ -304,7 +304,7 @@ def test_a_stop_waits_only_for_arriving_bodies(tmp_path, folders):
     assert "Traceback" not in process.script.stderr()
 
 
-def refuse(folder, *arguments, **flags):
+def refusal_of(folder, *arguments, **flags):
     """Returns the error of a server that loads no model."""
     done = script_runner.run("serve.py", folder, *arguments, **flags)
     assert "loading" not in done.stderr
@@ -315,27 +315,27 @@ def test_a_port_in_use_is_an_error_before_models_load(tmp_path):
     (tmp_path / "model.tflite").touch()
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        assert f"--port={port}" in refuse(tmp_path, model=".", port=port)
+        assert f"--port={port}" in refusal_of(tmp_path, model=".", port=port)
 
 
 def test_a_short_token_is_an_error_before_models_load(tmp_path):
     (tmp_path / "model.tflite").touch()
     (tmp_path / "short").write_text("a b")
-    error = refuse(tmp_path, model=".", port=0, token_file="short")
+    error = refusal_of(tmp_path, model=".", port=0, token_file="short")
     assert "--token_file=short" in error
 
 
 def test_a_missing_model_is_named(tmp_path):
-    assert "none does not exist" in refuse(tmp_path, model="none", port=0)
+    assert "none does not exist" in refusal_of(tmp_path, model="none", port=0)
 
 
 def test_two_models_of_one_name_are_refused(tmp_path, folders):
     twice = [f"--model={folders['ner']}"] * 2
-    assert "--model=" in refuse(tmp_path, *twice)
+    assert "--model=" in refusal_of(tmp_path, *twice)
 
 
 def test_a_model_path_without_its_flag_names_the_flag(tmp_path):
-    assert "--model=x" in refuse(tmp_path, "x")
+    assert "--model=x" in refusal_of(tmp_path, "x")
 
 
 def test_ctrl_c_before_loading_ends_the_server(folders):

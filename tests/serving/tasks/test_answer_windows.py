@@ -26,7 +26,7 @@ from tests.support.squad.squad_answers import check_bytes
 pytestmark = pytest.mark.slow
 
 
-def call(model, features):
+def compute_outputs(model, features):
     """Returns a model's outputs for a list of features."""
     return model(
         {
@@ -58,7 +58,7 @@ def searched(exports):
             examples, served.tokenizer, WINDOWS, is_training=False
         )
     )
-    logits = call(served.model, features)
+    logits = compute_outputs(served.model, features)
     ids = [feature.unique_id for feature in features]
     sides = (logits[name].numpy() for name in ("start_logits", "end_logits"))
     results = [*map(answer_decoding.RawResult, ids, *sides)]

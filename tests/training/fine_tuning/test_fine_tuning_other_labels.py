@@ -45,7 +45,7 @@ def create_flags(folder, **changes):
     )
 
 
-def train(folder, trained, labels):
+def train_step(folder, trained, labels):
     """Trains a step from a folder. Returns {name: value} of the result."""
     flags = create_flags(folder, do_train=True, init_checkpoint=str(trained))
     toy_task.run_task(ToyTask, flags, labels)
@@ -54,7 +54,7 @@ def train(folder, trained, labels):
 
 @pytest.mark.parametrize("labels", [["a", "b", "c"], ["a", "b"]])
 def test_other_labels_start_with_a_new_head(tmp_path, trained, caplog, labels):
-    weights = train(tmp_path, trained, labels)
+    weights = train_step(tmp_path, trained, labels)
     assert weights["output_bias"].shape == (len(labels),)
     assert abs(weights["output_bias"]).max() < 1
     before = values(trained / "bert_model.ckpt")
@@ -65,7 +65,7 @@ def test_other_labels_start_with_a_new_head(tmp_path, trained, caplog, labels):
 
 
 def test_the_same_labels_keep_the_head(tmp_path, trained, caplog):
-    weights = train(tmp_path, trained, ["yes", "no"])
+    weights = train_step(tmp_path, trained, ["yes", "no"])
     np.testing.assert_allclose(weights["output_bias"], [50, 40], atol=0.1)
     assert WARNING not in caplog.text
 

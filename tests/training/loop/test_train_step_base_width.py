@@ -9,7 +9,7 @@ from tests.support.two_weights import OnStep, create_trainer
 from tests.testdata.golden.base_width import record
 
 
-def train(output_dir, dtype):
+def train_recorded_steps(output_dir, dtype):
     """Returns the logs of each step, and {name: change of a variable}."""
     model = base_width.create_model(dtype)
     trainer = create_trainer(
@@ -45,10 +45,10 @@ def test_training_steps_are_those_that_were_recorded(
     numbers = base_width.read_numbers()
     if dtype == "float64":
         with golden.form("plain"):
-            logs, changes = train(tmp_path, dtype)
+            logs, changes = train_recorded_steps(tmp_path, dtype)
     else:
         # In the forms that real sizes take.
-        logs, changes = train(tmp_path, dtype)
+        logs, changes = train_recorded_steps(tmp_path, dtype)
     for step, log in enumerate(logs):
         for name in ("masked_lm_loss", "next_sentence_loss"):
             expected, _ = numbers[f"{step}/out/{name}"]

@@ -24,7 +24,7 @@ def form(request):
         yield form
 
 
-def train(optimizer, values, grads):
+def apply_gradients(optimizer, values, grads):
     """Returns the variables after one step for each list of gradients."""
     variables = [
         keras.Variable(value, name=name, dtype="float64")
@@ -35,7 +35,7 @@ def train(optimizer, values, grads):
     return [variable.numpy() for variable in variables]
 
 
-def example():
+def create_example():
     """Returns {name: value} of variables, and gradients of five steps."""
     rng = np.random.default_rng(0)
     values = {"kernel": rng.normal(size=(3, 4)), "bias": rng.normal(size=4)}
@@ -72,13 +72,13 @@ def lamb_update(m, v, w, step, decay):
     ],
 )
 def test_optimizers_follow_their_formulas(kind, formula, form):
-    values, grads = example()
+    values, grads = create_example()
     optimizer = kind(
         learning_rate=0.1,
         weight_decay_rate=0.01,
         exclude_from_weight_decay=["bias"],
     )
-    updated = train(optimizer, values, grads)
+    updated = apply_gradients(optimizer, values, grads)
     for index, (decay, w) in enumerate(
         zip((0.01, 0.0), values.values(), strict=True)
     ):
@@ -92,23 +92,25 @@ def test_optimizers_follow_their_formulas(kind, formula, form):
 
 @pytest.mark.parametrize("corrects", [False, True])
 def test_only_bias_correction_makes_adamw_keras_adam(corrects):
-    values, grads = example()
+    values, grads = create_example()
     config = OptimizerFlags(
         learning_rate=0.1, weight_decay=0.0, bias_correction=corrects
     )
-    updated = train(
+    updated = apply_gradients(
         optimization.create_optimizer(config, 10**9, 0), values, grads
     )
     keras_adam = keras.optimizers.Adam(0.1, epsilon=1e-6)
     for ours, theirs in zip(
-        updated, train(keras_adam, values, grads), strict=True
+        updated, apply_gradients(keras_adam, values, grads), strict=True
     ):
         assert np.allclose(ours, theirs, atol=1e-3) == corrects
 
 
 def test_lamb_takes_a_zero_variable_at_ratio_one(form):
     optimizer = LAMBOptimizer(learning_rate=0.1)
-    (kernel,) = train(optimizer, {"kernel": np.zeros(2)}, [[np.ones(2)]])
+    (kernel,) = apply_gradients(
+        optimizer, {"kernel": np.zeros(2)}, [[np.ones(2)]]
+    )
     np.testing.assert_allclose(kernel, [-0.1, -0.1], rtol=1e-4)
 
 

@@ -70,12 +70,12 @@ def test_a_file_of_another_form_is_named(folder, change, name):
         toy_task.resolve_config(folder, do_eval=True)
 
 
-def places(entries, path=()):
+def entry_paths(entries, path=()):
     """Yields the path of each entry in a dict of dicts."""
     for name, value in entries.items():
         yield (*path, name)
         if isinstance(value, dict):
-            yield from places(value, (*path, name))
+            yield from entry_paths(value, (*path, name))
 
 
 def test_odd_entries_end_in_errors_of_one_line(folder):
@@ -90,7 +90,7 @@ def test_odd_entries_end_in_errors_of_one_line(folder):
     RunFolder.open(start).set_best_step(1)
     path = folder / model_json.MODEL_JSON_FILE
     whole = path.read_text()
-    for *parents, name in places(json.loads(whole)):
+    for *parents, name in entry_paths(json.loads(whole)):
         for odd in (None, [], {}, "x", -1, [[1]], {"a": None}):
             entries = inner = json.loads(whole)
             for parent in parents:
@@ -105,7 +105,7 @@ def test_odd_entries_end_in_errors_of_one_line(folder):
                 start_or_resume(folder, settings)
 
 
-def write(folder, labels=None, **changes):
+def describe_encoder(folder, labels=None, **changes):
     """Writes the description of an encoder, as a run's start does."""
     bert_config = modeling.BertConfig(**models.TINY | changes)
     model = modeling.BertModel(bert_config)
@@ -114,38 +114,38 @@ def write(folder, labels=None, **changes):
 
 def test_files_of_a_run_without_a_checkpoint_are_replaced(tmp_path):
     """A run without one was killed before its first checkpoint."""
-    write(tmp_path)
-    write(tmp_path, num_attention_heads=1)
+    describe_encoder(tmp_path)
+    describe_encoder(tmp_path, num_attention_heads=1)
     config = json.loads((tmp_path / "bert_config.json").read_text())
     assert config["num_attention_heads"] == 1
 
 
 def test_files_of_a_run_with_a_checkpoint_stay(tmp_path):
-    write(tmp_path)
+    describe_encoder(tmp_path)
     (tmp_path / "model.ckpt-1.index").touch()
     with pytest.raises(ValueError, match=r"bert_config\.json"):
-        write(tmp_path, num_attention_heads=1)
+        describe_encoder(tmp_path, num_attention_heads=1)
 
 
 def test_a_users_own_labels_stay(tmp_path):
     (tmp_path / "labels.txt").write_text("no\nyes\n")
-    write(tmp_path, ["no", "yes"])
+    describe_encoder(tmp_path, ["no", "yes"])
     with pytest.raises(ValueError, match=r"labels\.txt"):
-        write(tmp_path, ["yes", "no"])
+        describe_encoder(tmp_path, ["yes", "no"])
 
 
 def test_a_users_own_configuration_stays(tmp_path):
     models.write_config(tmp_path / "bert_config.json")
-    write(tmp_path)
+    describe_encoder(tmp_path)
     with pytest.raises(ValueError, match=r"bert_config\.json"):
-        write(tmp_path, num_attention_heads=1)
+        describe_encoder(tmp_path, num_attention_heads=1)
 
 
 def test_a_users_own_description_stays(tmp_path):
     text = '{"version": 1, "mine": 2}'
     (tmp_path / model_json.MODEL_JSON_FILE).write_text(text)
     with pytest.raises(ValueError, match=r"model\.json"):
-        write(tmp_path)
+        describe_encoder(tmp_path)
     assert (tmp_path / model_json.MODEL_JSON_FILE).read_text() == text
 
 

@@ -85,17 +85,17 @@ def test_the_bytes_do_not_depend_on_the_processes(
 
 
 @pytest.fixture(scope="module")
-def whole(inputs, folders, tmp_path_factory):
+def whole_answers(inputs, folders, tmp_path_factory):
     """The answers to in.jsonl that one process wrote to one file."""
     path = tmp_path_factory.mktemp("whole") / "out.jsonl"
     assert run_in(inputs, folders, path).status == 1
     return script_runner.read_lines(path)
 
 
-def test_the_answers_are_those_of_one_file(jobs, whole):
+def test_the_answers_are_those_of_one_file(jobs, whole_answers):
     lines = [line for part in jobs["jsonl"] for line in part.splitlines()]
-    assert len(lines) == len(whole) == 1501
-    for line, answer in zip(lines, whole, strict=True):
+    assert len(lines) == len(whole_answers) == 1501
+    for line, answer in zip(lines, whole_answers, strict=True):
         row, expected = json.loads(line), dict(answer)
         numbers = [*row.pop("probabilities", {}).values()]
         wanted = [*expected.pop("probabilities", {}).values()]
@@ -105,7 +105,7 @@ def test_the_answers_are_those_of_one_file(jobs, whole):
         assert row == expected
 
 
-def test_a_table_has_the_columns_of_all_rows_and_answers(jobs, whole):
+def test_a_table_has_the_columns_of_all_rows_and_answers(jobs, whole_answers):
     headers = {part.splitlines()[0] for part in jobs["csv"]}
     assert headers == {
         b"id,text,label,late,predicted_label,probabilities.no,"
@@ -117,7 +117,7 @@ def test_a_table_has_the_columns_of_all_rows_and_answers(jobs, whole):
         for row in csv.DictReader(part.decode().splitlines())
     ]
     assert [row["id"] for row in cells] == [
-        str(row.get("id", "")) for row in whole
+        str(row.get("id", "")) for row in whole_answers
     ]
     assert cells[1491]["late"] == 'a "quoted" one'
 
