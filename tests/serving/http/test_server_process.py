@@ -46,36 +46,74 @@ TASKS = [
 ]
 
 
-@pytest.mark.parametrize("kind, task, requests", TASKS)
-def test_answers_are_those_of_python(server, load, kind, task, requests):
-    model = load(kind)
-    asked = model.task(task)
-    expected = ask_model(
-        model.prepared, asked, requests, TaskFlags(top_k=8, n_best=8)
-    )
-    path = f"/api/models/{kind}/{task}"
-    for body, answers in (
-        (requests, expected),
-        (requests[1], expected[1]),
-        (
-            {
-                field: [request[field] for request in requests]
-                for field in requests[0]
-            },
-            expected,
-        ),
-    ):
-        status, result = server.ask("POST", path, body)
-        assert status == 200, result
-        assert_same(result, answers, 1e-4)
-    if task == model.tasks[0]:
-        texts = requests
-        if task != "answer":
-            texts = [request["text"] for request in requests]
-        path = f"/v1/models/{kind}:predict"
-        status, result = server.ask("POST", path, {"instances": texts})
-        assert status == 200, result
-        assert_same(result, {"predictions": expected}, 1e-4)
+EACH_TASK = pytest.mark.parametrize("kind, task, requests", TASKS)
+
+
+@pytest.fixture
+def ask_python(load):
+    """(kind, task, requests) -> the answers of the model in this process."""
+
+    def ask_python(kind, task, requests):
+        model = load(kind)
+        flags = TaskFlags(top_k=8, n_best=8)
+        return ask_model(model.prepared, model.task(task), requests, flags)
+
+    return ask_python
+
+
+def check_answer(server, path, body, expected):
+    """Checks what a server replies to a request."""
+    status, answer = server.ask("POST", path, body)
+    assert status == 200, answer
+    assert_same(answer, expected, 1e-4)
+
+
+@EACH_TASK
+def test_one_request_has_the_answer_of_python(
+    server, ask_python, kind, task, requests
+):
+    (expected,) = ask_python(kind, task, requests[1:2])
+    check_answer(server, f"/api/models/{kind}/{task}", requests[1], expected)
+
+
+@EACH_TASK
+def test_a_list_of_requests_has_the_answers_of_python(
+    server, ask_python, kind, task, requests
+):
+    expected = ask_python(kind, task, requests)
+    check_answer(server, f"/api/models/{kind}/{task}", requests, expected)
+
+
+@EACH_TASK
+def test_a_request_of_lists_has_the_answers_of_python(
+    server, ask_python, kind, task, requests
+):
+    expected = ask_python(kind, task, requests)
+    body = {
+        field: [request[field] for request in requests] for field in requests[0]
+    }
+    check_answer(server, f"/api/models/{kind}/{task}", body, expected)
+
+
+@pytest.mark.parametrize(
+    "kind, task, requests",
+    [
+        (kind, task, requests)
+        for kind, task, requests in TASKS
+        # It is not the first task of its model.
+        if task != "tokenize"
+    ],
+)
+def test_the_path_of_tensorflow_serving_has_the_answers_of_python(
+    server, ask_python, kind, task, requests
+):
+    expected = {"predictions": ask_python(kind, task, requests)}
+    # Only a question has two fields.
+    instances = [
+        request if task == "answer" else request["text"] for request in requests
+    ]
+    body = {"instances": instances}
+    check_answer(server, f"/v1/models/{kind}:predict", body, expected)
 
 
 def test_64_clients_get_the_answers_of_one(server):
@@ -135,40 +173,49 @@ def test_each_request_has_its_answer(server, method, path, body, status, part):
         assert "\n" not in answer["error"]
 
 
-def test_hostile_requests_cost_no_other_its_answer(server):
-    num_requests = 104
-    hostile = [
-        b"\0\xff\r\n\r\n",
-        b"GET / HTTP/9.9\r\n\r\n",
-        b"GET " + b"a" * 200_000 + b" HTTP/1.1\r\n\r\n",
-        HEAD + b"X: " + b"y" * 200_000 + b"\r\n\r\n",
-        HEAD + b"Content-Length: -1\r\n\r\n",
-        HEAD + b"Content-Length: 99999999999999\r\n\r\n" + b" " * 10**6,
-        HEAD + b"Content-Length: 2000000\r\n\r\n" + b" " * 2_000_000,
-        HEAD + b"Transfer-Encoding: chunked\r\n\r\nZZ\r\n",
-        HEAD
-        + b"Transfer-Encoding: chunked\r\n\r\n"
-        + (b"10000\r\n" + b" " * 0x10000 + b"\r\n") * 21
-        + b"0\r\n\r\n",
-        HEAD + b"Content-Length: 10\r\n\r\n{",
-        b"",
-    ]
+CHUNK = b"10000\r\n" + b" " * 0x10000 + b"\r\n"
+TOO_LARGE = {
+    "a length of terabytes": (
+        HEAD + b"Content-Length: 99999999999999\r\n\r\n" + b" " * 10**6
+    ),
+    "two megabytes": (
+        HEAD + b"Content-Length: 2000000\r\n\r\n" + b" " * 2_000_000
+    ),
+    "many chunks": (
+        HEAD + b"Transfer-Encoding: chunked\r\n\r\n" + CHUNK * 21 + b"0\r\n\r\n"
+    ),
+}
+HOSTILE = [
+    b"\0\xff\r\n\r\n",
+    b"GET / HTTP/9.9\r\n\r\n",
+    b"GET " + b"a" * 200_000 + b" HTTP/1.1\r\n\r\n",
+    HEAD + b"X: " + b"y" * 200_000 + b"\r\n\r\n",
+    HEAD + b"Content-Length: -1\r\n\r\n",
+    HEAD + b"Transfer-Encoding: chunked\r\n\r\nZZ\r\n",
+    *TOO_LARGE.values(),
+    HEAD + b"Content-Length: 10\r\n\r\n{",
+    b"",
+]
 
-    def ask(number):
-        if number % 2:
-            send(server, hostile[number // 2 % len(hostile)])
-            return None
+
+def test_hostile_requests_cost_no_other_its_answer(server):
+    num_requests = 52
+
+    def ask_after_a_hostile_client(number):
+        send(server, HOSTILE[number % len(HOSTILE)])
         return server.ask("POST", TAG, TEXT)
 
     with ThreadPoolExecutor(8) as pool:
-        answers = [*filter(None, pool.map(ask, range(num_requests)))]
-    assert len(answers) == num_requests // 2
-    for status, answer in answers:
-        assert status == 200
-        assert len(answer["words"]) == 6
-    for number in (5, 6, 8):
-        assert b"413" in send(server, hostile[number]).split(b"\r\n")[0]
+        answers = [*pool.map(ask_after_a_hostile_client, range(num_requests))]
+    assert [status for status, _ in answers] == [200] * num_requests
+    assert {len(answer["words"]) for _, answer in answers} == {6}
     assert "Traceback" not in server.script.stderr()
+
+
+@pytest.mark.parametrize("body", TOO_LARGE.values(), ids=TOO_LARGE)
+def test_a_body_that_is_too_large_is_refused(server, body):
+    reply = send(server, body)
+    assert b"413" in reply.split(b"\r\n")[0]
 
 
 SECRET = "a-secret-word"
