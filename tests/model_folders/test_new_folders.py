@@ -70,17 +70,36 @@ def test_a_folder_with_a_users_file_is_not_replaced(tmp_path, name):
     assert name in refusal_of(path)
 
 
-@pytest.mark.parametrize("content", [None, "[]", '{"files": 5}', "{}"])
-def test_a_folder_that_was_not_written_here_is_not_replaced(tmp_path, content):
+@pytest.fixture
+def their_model(tmp_path):
+    """A folder with a model of another program."""
+    (tmp_path / "theirs").mkdir()
+    (tmp_path / "theirs/saved_model.pb").write_text("x")
+    return tmp_path / "theirs"
+
+
+def test_a_folder_that_was_not_written_here_is_not_replaced(their_model):
+    refusal_of(their_model)
+
+
+def test_a_file_is_not_replaced_by_a_folder(their_model):
+    refusal_of(their_model / "saved_model.pb")
+
+
+@pytest.mark.parametrize("content", ["[]", '{"files": 5}', "{}"])
+def test_a_folder_with_another_model_json_is_not_replaced(tmp_path, content):
     path = tmp_path / "theirs"
     path.mkdir()
-    (path / "saved_model.pb").write_text("x")
-    refusal_of(path / "saved_model.pb")
-    if content:
-        (path / "model.json").write_text(content)
-        refusal_of(path)
-        (path / "saved_model.pb").unlink()
+    (path / "model.json").write_text(content)
     refusal_of(path)
+
+
+@pytest.mark.parametrize("content", ["[]", '{"files": 5}', "{}"])
+def test_a_model_beside_another_model_json_is_not_replaced(
+    their_model, content
+):
+    (their_model / "model.json").write_text(content)
+    refusal_of(their_model)
 
 
 def test_a_link_to_an_empty_folder_is_followed(tmp_path):

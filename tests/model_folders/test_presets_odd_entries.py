@@ -191,23 +191,26 @@ def check_odd_entries(path, values, folder):
             assert "\n" not in error, (place, new)
 
 
+# {name of a file: the configuration of a network in it}
+CONFIGS = {
+    "config.json": FILES["config.json"],
+    "bert_config.json": tiny_config().to_dict(),
+}
+
+
 @pytest.mark.parametrize("hidden_act", [False, 0, [], {}, 0.0])
-@pytest.mark.parametrize("file", ["config.json", "bert_config.json"])
+@pytest.mark.parametrize("file", CONFIGS)
 def test_an_activation_that_is_no_name_is_an_error(file, hidden_act, tmp_path):
-    values = FILES["config.json"] | {"hidden_act": hidden_act}
-    if file == "bert_config.json":
-        values = tiny_config().to_dict() | {"hidden_act": hidden_act}
+    values = CONFIGS[file] | {"hidden_act": hidden_act}
     (tmp_path / file).write_text(json.dumps(values))
     with pytest.raises(ValueError, match=rf"{file}: `hidden_act` must be"):
         presets.read_preset(tmp_path).load_config()
 
 
 @pytest.mark.parametrize("hidden_act", [None, "", "linear"])
-@pytest.mark.parametrize("file", ["config.json", "bert_config.json"])
+@pytest.mark.parametrize("file", CONFIGS)
 def test_an_activation_of_null_is_the_linear_one(file, hidden_act, tmp_path):
-    values = FILES["config.json"] | {"hidden_act": hidden_act}
-    if file == "bert_config.json":
-        values = tiny_config().to_dict() | {"hidden_act": hidden_act}
+    values = CONFIGS[file] | {"hidden_act": hidden_act}
     (tmp_path / file).write_text(json.dumps(values))
     config = presets.read_preset(tmp_path).load_config()
     assert (config.hidden_act or "linear") == "linear"
