@@ -76,27 +76,41 @@ MIRRORS = [
 ]
 
 
-@pytest.mark.parametrize("ending", [".tsv", ".csv", ".jsonl", ".parquet"])
+def write_parquet(folder, stem, names, cells):
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    table = pyarrow.Table.from_pylist([dict(zip(names, cells, strict=True))])
+    parquet.write_table(table, folder / f"{stem}.parquet")
+
+
+def write_jsonl(folder, stem, names, cells):
+    """Writes cells that begin with a digit as numbers."""
+    numbers = [float(cell) if cell[0].isdigit() else cell for cell in cells]
+    line = json.dumps(dict(zip(names, numbers, strict=True)))
+    write_lines(folder, f"{stem}.jsonl", line)
+
+
+def write_csv(folder, stem, names, cells):
+    write_lines(folder, f"{stem}.csv", ",".join(names), ",".join(cells))
+
+
+def write_tsv(folder, stem, names, cells):
+    write_lines(folder, f"{stem}.tsv", "\t".join(names), "\t".join(cells))
+
+
+# {task: name of its dev set without the ending}
+DEV_SETS = {"mnli": "dev_matched"}
+
+
+@pytest.mark.parametrize(
+    "write_row", [write_tsv, write_csv, write_jsonl, write_parquet]
+)
 @pytest.mark.parametrize("task, header, row, expected", MIRRORS)
 def test_columns_of_mirrors_are_found_by_name(
-    tmp_path, task, header, row, expected, ending
+    tmp_path, task, header, row, expected, write_row
 ):
-    names, cells = header.split(), row.split()
-    stem = "dev_matched" if task == "mnli" else "dev"
-    if ending == ".parquet":
-        pyarrow = pytest.importorskip("pyarrow")
-        parquet = pytest.importorskip("pyarrow.parquet")
-        table = pyarrow.Table.from_pylist(
-            [dict(zip(names, cells, strict=True))]
-        )
-        parquet.write_table(table, tmp_path / f"{stem}.parquet")
-    elif ending == ".jsonl":
-        numbers = [float(cell) if cell[0].isdigit() else cell for cell in cells]
-        line = json.dumps(dict(zip(names, numbers, strict=True)))
-        write_lines(tmp_path, f"{stem}.jsonl", line)
-    else:
-        mark = {".csv": ",", ".tsv": "\t"}[ending]
-        write_lines(tmp_path, stem + ending, mark.join(names), mark.join(cells))
+    stem = DEV_SETS.get(task, "dev")
+    write_row(tmp_path, stem, header.split(), row.split())
     examples = create_processor(task, tmp_path).read("eval")
     assert rows_of(examples) == [expected]
 

@@ -212,10 +212,15 @@ def test_the_kind_of_answers_comes_back(tmp_path, mode, num_labels, activation):
         presets.read_preset(tmp_path / "preset").head_settings["output_mode"]
         == mode
     )
-    if mode == "multilabel":
-        (tmp_path / "preset/model.json").unlink()
-        settings = presets.read_preset(tmp_path / "preset").head_settings
-        assert settings["output_mode"] == mode
+
+
+def test_a_preset_without_model_json_tells_several_labels_from_one(tmp_path):
+    model = create_perturbed(modeling.BertClassifier, 3)
+    source = write_release(tmp_path / "tf1", model, output_mode="multilabel")
+    write_preset(source, tmp_path / "preset")
+    (tmp_path / "preset/model.json").unlink()
+    settings = presets.read_preset(tmp_path / "preset").head_settings
+    assert settings["output_mode"] == "multilabel"
 
 
 @pytest.mark.parametrize(
