@@ -77,15 +77,15 @@ def test_a_tokenizer_json_says_what_its_neighbor_does_not(
 
 
 @pytest.fixture
-def contradicting(tmp_path):
+def contradicting_casing(tmp_path):
     """What is read of a folder in which two files contradict each other."""
     config = {"do_lower_case": True}
     return read_casing(tmp_path, tokenizer=CASED, tokenizer_config=config)
 
 
-def test_tokenizer_config_json_is_read_first(contradicting, tmp_path):
+def test_tokenizer_config_json_is_read_first(contradicting_casing, tmp_path):
     """Transformers reads the files in the same order."""
-    assert contradicting is True
+    assert contradicting_casing is True
     assert read_stated_casing(tmp_path)["file"].endswith(
         "tokenizer_config.json"
     )

@@ -37,16 +37,16 @@ def flags(tmp_path_factory, tiny):
 
 
 @pytest.fixture(scope="module")
-def trained(flags):
+def trained_run(flags):
     """Done of the run, which has ended."""
     return run_task_test("run_classifier.py", flags, "eval_accuracy")
 
 
 @pytest.fixture
-def predictions(trained, flags):
+def predictions(trained_run, flags):
     """The lines that the run predicted for its test set, which is its dev set.
 
-    It depends on `trained`, because the run writes them.
+    It depends on `trained_run`, because the run writes them.
     """
     return read_lines(flags["output_dir"] / "predictions.jsonl")
 
@@ -60,16 +60,16 @@ def count_records(done, name, num_examples):
 
 
 @pytest.mark.parametrize(("name", "num_texts"), [("train", 96), ("eval", 40)])
-def test_a_text_becomes_several_records(trained, name, num_texts):
-    assert count_records(trained, name, num_texts) > 3 * num_texts
+def test_a_text_becomes_several_records(trained_run, name, num_texts):
+    assert count_records(trained_run, name, num_texts) > 3 * num_texts
 
 
-def test_texts_that_are_cut_are_counted(trained):
-    assert "96 of 96 texts" in trained.stderr
+def test_texts_that_are_cut_are_counted(trained_run):
+    assert "96 of 96 texts" in trained_run.stderr
 
 
-def test_steps_count_windows(trained, flags):
-    num_records = count_records(trained, "train", 96)
+def test_steps_count_windows(trained_run, flags):
+    num_records = count_records(trained_run, "train", 96)
     num_epochs, batch_size = 8, 16
     steps = read_results(flags["output_dir"])["global_step"]
     assert steps == num_records * num_epochs // batch_size
@@ -110,16 +110,16 @@ def check_answers(flags, engine=None):
         assert answer["probabilities"] == expected
 
 
-def test_the_export_answers_as_the_run(trained, flags):
+def test_the_export_answers_as_the_run(trained_run, flags):
     check_answers(flags, "saved_model")
 
 
-def test_a_killed_run_resumes_to_the_same_bits(trained, flags):
+def test_a_killed_run_resumes_to_the_same_bits(trained_run, flags):
     check_resume("run_classifier.py", flags)
 
 
 def test_the_folder_brings_the_windows_and_flags_count(
-    trained, flags, tmp_path
+    trained_run, flags, tmp_path
 ):
     evaluating = {
         "do_eval": True,

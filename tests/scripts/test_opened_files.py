@@ -77,7 +77,7 @@ DATA = "--data_file=table.csv --report"
 
 
 @pytest.fixture
-def trained(folder):
+def trained_run(folder):
     """`folder` with a table and a `run` on it, and what the run opened."""
     shutil.copy(SAMPLES / "topics/dev.csv", folder / "table.csv")
     command = f"{SHORT} {DATA} --output_dir=run"
@@ -85,13 +85,13 @@ def trained(folder):
 
 
 @pytest.fixture
-def run_folder(trained):
-    """The folder of `trained`."""
-    return trained[0]
+def run_folder(trained_run):
+    """The folder of `trained_run`."""
+    return trained_run[0]
 
 
-def test_a_run_reads_its_table_and_its_model_once(trained):
-    _, counts = trained
+def test_a_run_reads_its_table_and_its_model_once(trained_run):
+    _, counts = trained_run
     model = ("vocab.txt", "bert_config.json", "tokenizer_config.json")
     check_read_once(counts, ["table.csv", *model])
 

@@ -43,7 +43,7 @@ def new_rows(rows):
 
 
 @pytest.fixture(scope="module")
-def trained(tmp_path_factory, model_flags, rows):
+def trained_run(tmp_path_factory, model_flags, rows):
     """Commands in a folder with a `run` that held out a part of its table.
 
     No test changes the folder.
@@ -55,9 +55,9 @@ def trained(tmp_path_factory, model_flags, rows):
 
 
 @pytest.fixture
-def commands(trained, tmp_path):
-    """Commands in a copy of the folder of `trained`, for one test."""
-    return trained.copied_to(tmp_path / "copy")
+def commands(trained_run, tmp_path):
+    """Commands in a copy of the folder of `trained_run`, for one test."""
+    return trained_run.copied_to(tmp_path / "copy")
 
 
 @pytest.fixture
@@ -79,8 +79,8 @@ def texts_in(folder):
     return {row["text"].upper() for row in rows}
 
 
-def test_a_run_records_the_split_of_its_table(trained):
-    assert read_recorded_split(trained.folder / "run") == {
+def test_a_run_records_the_split_of_its_table(trained_run):
+    assert read_recorded_split(trained_run.folder / "run") == {
         "rule": 1,
         "dev_fraction": 0.3,
         "key": ["text"],

@@ -52,7 +52,7 @@ def start_pretraining(flags, output_dir, **more):
 
 
 @pytest.fixture(scope="module")
-def undisturbed(flags, tmp_path_factory):
+def undisturbed_values(flags, tmp_path_factory):
     """{name: value} of the last checkpoint of a run that nobody kills."""
     output_dir = tmp_path_factory.mktemp("undisturbed")
     start_pretraining(flags, output_dir).finish().check()
@@ -89,7 +89,7 @@ def kill_somewhere(flags, output_dir, rng, signum, while_saving):
     ],
 )
 def test_killed_runs_end_with_the_same_bits(
-    flags, undisturbed, tmp_path, num_kills
+    flags, undisturbed_values, tmp_path, num_kills
 ):
     rng = random.Random(0)
     output_dir = tmp_path / "killed"
@@ -114,5 +114,5 @@ def test_killed_runs_end_with_the_same_bits(
     assert caught_saving >= num_kills // 3
     done = start_pretraining(flags, output_dir).finish().check()
     assert "Restored the checkpoint" in done.stderr
-    assert_same_bits(values(output_dir, NUM_STEPS), undisturbed)
+    assert_same_bits(values(output_dir, NUM_STEPS), undisturbed_values)
     assert not list(output_dir.glob("*.partial*"))

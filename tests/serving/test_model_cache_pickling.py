@@ -70,21 +70,21 @@ def change_file(model, name):
 
 
 @pytest.fixture(params=["model.json", "vocab.txt"])
-def changed(request, model):
+def changed_model(request, model):
     """A pickled model, of which a file changed afterwards."""
     pickled = pickle.dumps(model)
     change_file(model, request.param)
     return pickle.loads(pickled)
 
 
-def test_a_model_whose_folder_changed_does_not_answer(changed):
+def test_a_model_whose_folder_changed_does_not_answer(changed_model):
     with pytest.raises(ValueError, match="another model"):
-        changed.classify(TEXTS)
+        changed_model.classify(TEXTS)
 
 
-def test_a_model_whose_folder_changed_states_no_settings(changed):
+def test_a_model_whose_folder_changed_states_no_settings(changed_model):
     with pytest.raises(ValueError, match="another model"):
-        _ = changed.settings
+        _ = changed_model.settings
 
 
 def test_a_model_whose_folder_is_gone_is_an_error(model):

@@ -15,6 +15,7 @@ SPEC = feature_specs.pretraining_features(4, 2)
 
 
 def write_records(path, first, count, max_seq_length=4):
+    """Writes records whose ids are their numbers. Returns the path."""
     with RecordWriter([str(path)]) as writer:
         for number in range(first, first + count):
             features = {

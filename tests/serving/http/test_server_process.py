@@ -223,7 +223,7 @@ PROOF = {"Authorization": f"Bearer {SECRET}"}
 
 
 @pytest.fixture(scope="module")
-def guarded(tmp_path_factory, folders):
+def guarded_server(tmp_path_factory, folders):
     """A server that asks for a token, and waits two seconds for a request."""
     folder = tmp_path_factory.mktemp("guarded")
     (folder / "token").write_text(f"{SECRET}\n")
@@ -241,17 +241,17 @@ def guarded(tmp_path_factory, folders):
         {"Authorization": "Bearer \xe9"},
     ],
 )
-def test_without_the_token_nothing_is_told(guarded, headers):
+def test_without_the_token_nothing_is_told(guarded_server, headers):
     paths = ("/api/models", "/openapi.json", "/v1/models/ner", "/nothing")
     for path in paths:
-        status, answer = guarded.ask("GET", path, None, headers)
+        status, answer = guarded_server.ask("GET", path, None, headers)
         assert status == 401
         assert "TOKEN" in answer["error"]
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/", "/page.js"])
-def test_health_and_page_need_no_token(guarded, path):
-    assert guarded.ask("GET", path)[0] == 200
+def test_health_and_page_need_no_token(guarded_server, path):
+    assert guarded_server.ask("GET", path)[0] == 200
 
 
 @pytest.mark.parametrize(
@@ -265,26 +265,26 @@ def test_health_and_page_need_no_token(guarded, path):
     ],
 )
 def test_the_case_of_a_token_matters_but_not_of_its_scheme(
-    guarded, word, status
+    guarded_server, word, status
 ):
     sent = {"Authorization": word}
-    assert guarded.ask("GET", "/api/models", None, sent)[0] == status
+    assert guarded_server.ask("GET", "/api/models", None, sent)[0] == status
 
 
-def test_the_log_shows_how_to_ask_with_a_token(guarded):
-    command = re.search("curl .*", guarded.script.stderr())[0]
+def test_the_log_shows_how_to_ask_with_a_token(guarded_server):
+    command = re.search("curl .*", guarded_server.script.stderr())[0]
     *_, header, _, body, url = shlex.split(command)
     assert header == "Authorization: Bearer TOKEN"
-    assert url == f"http://127.0.0.1:{guarded.port}{TAG}"
-    assert guarded.ask("POST", TAG, body, PROOF)[0] == 200
+    assert url == f"http://127.0.0.1:{guarded_server.port}{TAG}"
+    assert guarded_server.ask("POST", TAG, body, PROOF)[0] == 200
 
 
-def test_a_missing_body_or_head_keeps_no_connection(guarded):
+def test_a_missing_body_or_head_keeps_no_connection(guarded_server):
     token = f"Authorization: {PROOF['Authorization']}\r\n".encode()
     head = HEAD + token + b"Content-Length: 9\r\n"
     with ThreadPoolExecutor(2) as pool:
         body, none = pool.map(
-            lambda data: send(guarded, data, shut=False),
+            lambda data: send(guarded_server, data, shut=False),
             [head + b"\r\n{", head],
         )
     assert b"408" in body.split(b"\r\n")[0]

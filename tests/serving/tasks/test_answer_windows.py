@@ -39,7 +39,7 @@ def compute_outputs(model, features):
 
 
 @pytest.fixture(scope="module")
-def searched(exports):
+def searched_answers(exports):
     """(answers, their n-best lists, null odds) of the search in Python."""
     served = exports["squad"]
     inputs = served.requests[0][1]
@@ -67,8 +67,8 @@ def searched(exports):
     )
 
 
-def test_answers_are_those_of_the_search_in_python(exports, searched):
-    answers, _, odds = searched
+def test_answers_are_those_of_the_search_in_python(exports, searched_answers):
+    answers, _, odds = searched_answers
     outputs = exports["squad"].outputs[0]
     assert outputs["answer"].tolist() == list(answers.values())
     assert len({*answers.values()}) > 2
@@ -76,8 +76,10 @@ def test_answers_are_those_of_the_search_in_python(exports, searched):
     assert outputs["null_odds"] == pytest.approx(list(odds.values()), abs=1e-4)
 
 
-def test_probabilities_are_those_of_the_search_in_python(exports, searched):
-    answers, nbest, _ = searched
+def test_probabilities_are_those_of_the_search_in_python(
+    exports, searched_answers
+):
+    answers, nbest, _ = searched_answers
     expected = [
         entry["probability"]
         for key, entries in nbest.items()

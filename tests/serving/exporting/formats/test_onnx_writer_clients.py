@@ -145,6 +145,7 @@ def compare_answers(folder, result, kinds):
 
 
 def run_client(command, folder, kinds, path, **options):
+    """Returns what a client, which writes `path`, replies to TEXTS."""
     classes = {kind: CLASSES[kind] for kind in kinds}
     arguments = [folder, json.dumps(classes), json.dumps(TEXTS), path]
     options["env"] = {
