@@ -17,7 +17,7 @@ def read_page(path):
 
 
 def write_labels(tmp_path, tokenizer, mode, names, labels, outputs):
-    """Writes the report of examples with these labels and outputs."""
+    """Returns the page of a report of these labels and outputs."""
     text_b = f"a b {HOSTILE}\ud800"
     examples = [
         InputExample(f"dev-{i}", f"text {i}", text_b, label)
