@@ -88,15 +88,30 @@ FLAGS = flags.FLAGS
 PEERS = ("keras_hub", "transformers", "optimum", "sentence_transformers")
 
 
-def define_flags() -> None:
-    """Defines the flags of this script."""
-    flags.DEFINE_list("rows", ["*"], "Names or patterns of the rows to time.")
-    flags.DEFINE_integer("repeats", None, "Number of repeats in each row.", 1)
-    flags.DEFINE_integer("num_texts", 20_000, "Number of texts in row bulk.", 1)
+def define_flags(values: flags.FlagValues = FLAGS) -> None:
+    """Defines the flags of this script among `values`."""
+    flags.DEFINE_list(
+        "rows", ["*"], "Names or patterns of the rows to time.", values
+    )
+    flags.DEFINE_integer(
+        "repeats",
+        None,
+        "Number of repeats in each row.",
+        lower_bound=1,
+        flag_values=values,
+    )
+    flags.DEFINE_integer(
+        "num_texts",
+        20_000,
+        "Number of texts in row bulk.",
+        lower_bound=1,
+        flag_values=values,
+    )
     flags.DEFINE_string(
         "bert_config_file",
         str(race.ROOT / "examples/configs/uncased_L-12_H-768_A-12.json"),
         "bert_config.json for the rows pretrain and inference.",
+        values,
     )
     for name, help_text in (
         ("minilm_dir", "Folder of MiniLM in Hugging Face's format."),
@@ -105,8 +120,10 @@ def define_flags() -> None:
         ("corpus", "Text file with one sentence per line."),
         ("vocab_file", "vocab.txt of an uncased vocabulary."),
     ):
-        flags.DEFINE_string(name, None, help_text)
-    flags.DEFINE_enum("device", "cpu", ["cpu", "cuda"], "Device to compute on.")
+        flags.DEFINE_string(name, None, help_text, values)
+    flags.DEFINE_enum(
+        "device", "cpu", ["cpu", "cuda"], "Device to compute on.", values
+    )
 
 
 def create_specs(

@@ -198,7 +198,7 @@ MISSING = {
 
 
 @pytest.fixture
-def export(tmp_path):
+def fake_export(tmp_path):
     """Files that look like an export, up to the import of its runtime."""
     folder = tmp_path / "export"
     folder.mkdir()
@@ -214,9 +214,9 @@ def export(tmp_path):
 
 @pytest.mark.parametrize("extra", MISSING)
 def test_a_missing_part_is_named_as_it_is_installed(
-    installed, tmp_path, export, extra
+    installed, tmp_path, fake_export, extra
 ):
-    arguments = MISSING[extra].format(export=export).split()
+    arguments = MISSING[extra].format(export=fake_export).split()
     done = run_installed(installed, arguments[0], tmp_path, *arguments[1:])
     last = done.stderr.splitlines()[-1]
     assert done.returncode == 1, done.stderr

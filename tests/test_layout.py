@@ -14,7 +14,12 @@ from command_line import cli
 from model_folders import kinds
 from tests.support import fresh_process
 from tests.support.golden import ROOT
-from tests.support.source_files import PACKAGES, imported, sources
+from tests.support.source_files import (
+    PACKAGES,
+    check_none,
+    imported,
+    sources,
+)
 
 SCRIPTS = sorted(path.stem for path in ROOT.glob("*.py"))
 
@@ -80,8 +85,12 @@ def test_every_list_of_the_packages_names_all_of_them():
 def test_packages_import_only_packages_below_them(package):
     forbidden = {*PACKAGES, *SCRIPTS, "tools", "tests"}
     forbidden -= BELOW[package] | {package}
-    for path in sources(package):
-        assert not top_level(path) & forbidden, path
+    wrong = [path for path in sources(package) if top_level(path) & forbidden]
+    check_none(
+        wrong,
+        f"{package}/ may import only {', '.join(BELOW[package]) or 'nothing'} "
+        "(docs/architecture.md). Move what you need further down:",
+    )
 
 
 def test_the_page_states_what_each_package_imports():
@@ -123,8 +132,10 @@ def test_importing_loads_no_tensorflow_and_prints_nothing():
 
 
 def test_scripts_and_tools_do_not_import_each_other():
-    for path in (*ROOT.glob("*.py"), *sources("tools")):
-        assert not top_level(path) & {*SCRIPTS, "tools", "tests"}, path
+    paths = (*ROOT.glob("*.py"), *sources("tools"))
+    commands = {*SCRIPTS, "tools", "tests"}
+    wrong = [path for path in paths if top_level(path) & commands]
+    check_none(wrong, "Move what several commands need into a package:")
 
 
 def test_the_network_runs_on_any_backend_of_keras():
@@ -134,14 +145,19 @@ def test_the_network_runs_on_any_backend_of_keras():
         ROOT / "modeling/checkpoints",
         ROOT / "model_folders/formats",
     )
-    for path in (*sources("model_folders"), *sources("modeling")):
-        if path.parent not in others:
-            assert "tensorflow" not in top_level(path), path
+    wrong = [
+        path
+        for path in (*sources("model_folders"), *sources("modeling"))
+        if path.parent not in others and "tensorflow" in top_level(path)
+    ]
+    check_none(wrong, "Use keras.ops instead of TensorFlow:")
 
 
 def test_folders_of_weights_are_read_without_keras():
-    for path in sources("model_folders"):
-        assert "keras" not in top_level(path), path
+    wrong = [
+        path for path in sources("model_folders") if "keras" in top_level(path)
+    ]
+    check_none(wrong, "What needs Keras belongs into modeling/:")
 
 
 TASKS = ("modeling.task_models", "modeling.losses", "modeling.heads")
@@ -201,10 +217,15 @@ def test_training_takes_only_records_from_data():
         "data.text.tokenization",
         "data.text.tokenizer_loading",
     )
-    for path in drivers():
-        for name in imported(path):
-            is_module = name.startswith("data.") and file_of(name).is_file()
-            assert not is_module or name.startswith(records), path
+    wrong = [
+        f"{path}: {name}"
+        for path in drivers()
+        for name in imported(path)
+        if name.startswith("data.")
+        and file_of(name).is_file()
+        and not name.startswith(records)
+    ]
+    check_none(wrong, "Let the task read and score its examples instead:")
 
 
 def files_of(name):
@@ -259,7 +280,9 @@ def test_imports_inside_functions_say_why():
                 above -= 1
             if not lines[above].startswith("# "):
                 unexplained.append(f"{path.relative_to(ROOT)}:{number}")
-    assert not unexplained
+    check_none(
+        unexplained, "Import at the top, or say in a comment above why not:"
+    )
 
 
 def test_only_the_command_line_uses_absl_flags():
@@ -295,15 +318,15 @@ KIND_NAMES = {
 def test_only_one_table_names_the_classes_of_models():
     """Other modules look up what depends on the kind of a model."""
     folders = map(sources, (*PACKAGES, "tools"))
-    for path in (*ROOT.glob("*.py"), *itertools.chain(*folders)):
-        if path == ROOT / "model_folders/kinds.py":
-            continue
-        strings = {
-            node.value
-            for node in ast.walk(ast.parse(path.read_text()))
-            if isinstance(node, ast.Constant)
-        }
-        assert not strings & KIND_NAMES, path
+    paths = [*ROOT.glob("*.py"), *itertools.chain(*folders)]
+    paths.remove(ROOT / "model_folders/kinds.py")
+    wrong = [
+        f"{path}:{node.lineno}"
+        for path in paths
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Constant) and node.value in KIND_NAMES
+    ]
+    check_none(wrong, "Look the class up in model_folders/kinds.py:")
 
 
 def mirrored_tests():
@@ -327,17 +350,28 @@ def test_a_file_of_tests_has_the_name_of_a_module():
         names = {"_".join(words[:end]) for end in range(1, len(words) + 1)}
         if not names & modules:
             strange.append(str(path.relative_to(ROOT)))
-    assert strange == []
+    check_none(
+        strange, "Name the file test_MODULE.py or test_MODULE_ASPECT.py:"
+    )
 
 
-def test_what_tests_share_is_in_support():
-    """A test file is imported by no other file, so it can change freely."""
+def test_a_test_file_is_imported_by_no_other_file():
+    """So it can change freely."""
+    wrong = [
+        f"{path}: {name}"
+        for path in sources("tests")
+        for name in imported(path)
+        if re.match(r"tests\.(.*\.)?(test_|conftest)", name)
+    ]
+    check_none(wrong, "Move what tests share to tests/support/:")
+
+
+def test_a_file_beside_tests_contains_tests_or_fixtures():
     elsewhere = {"support", "testdata", "recordings"}
-    for path in sources("tests"):
-        names = [n for n in imported(path) if n.startswith("tests.")]
-        assert not [n for n in names if re.search(r"\.(test_|conftest)", n)], (
-            path
-        )
-        is_test = path.name.startswith("test_") or path.name == "conftest.py"
-        folder = path.relative_to(ROOT / "tests").parts[0]
-        assert is_test or folder in elsewhere, path
+    wrong = [
+        path
+        for path in sources("tests")
+        if path.relative_to(ROOT / "tests").parts[0] not in elsewhere
+        and not re.match(r"test_|conftest\.py$", path.name)
+    ]
+    check_none(wrong, "Move what tests share to tests/support/:")

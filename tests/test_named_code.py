@@ -15,6 +15,7 @@ from tests.support.golden import ROOT
 from tests.support.source_files import (
     ALL_FOLDERS,
     PACKAGES,
+    check_none,
     imported,
     parsed_sources,
     sources,
@@ -59,7 +60,7 @@ def test_docstrings_and_comments_name_files_that_exist():
         for name in re.findall(r"[\w/]*[a-z0-9_]\.py\b", text)
         if not any(file.endswith(f"/{name}") for file in files)
     ]
-    assert wrong == []
+    check_none(wrong, "There is no file of this name:")
 
 
 def defined_by(nodes):
@@ -128,7 +129,7 @@ def test_docstrings_and_comments_name_code_that_exists():
                 if not is_right and module not in variables:
                     place = source.path.relative_to(ROOT)
                     wrong.append(f"{place}: {module}.{name}")
-    assert wrong == []
+    check_none(wrong, "No module of this name defines this:")
 
 
 def all_classes():
@@ -176,24 +177,28 @@ class Members:
 
 def test_docstrings_and_comments_name_members_that_exist():
     members = Members()
-    assert [
+    wrong = [
         f"{source.path.relative_to(ROOT)}: {owner}.{name}"
         for source in parsed_sources(*ALL_FOLDERS)
         for text in prose(source)
         for owner, name in MEMBER.findall(text)
         if not members.has(owner, name)
-    ] == []
+    ]
+    check_none(wrong, "The class has no such member:")
 
 
 def test_classes_have_the_attributes_that_their_docstrings_list():
     members = Members()
-    assert [
+    wrong = [
         f"{source.path.relative_to(ROOT)}: {owner.name}.{name}"
         for source, owner in all_classes()
         for section in ATTRIBUTES.findall(ast.get_docstring(owner) or "")
         for name in re.findall(r"^ {4}(\w+)\b.*:", section, re.M)
         if not members.has(owner.name, name)
-    ] == []
+    ]
+    check_none(
+        wrong, "The class has no such attribute, which its docstring lists:"
+    )
 
 
 def test_each_module_is_imported_or_named_by_its_test():
@@ -212,9 +217,13 @@ def test_each_module_is_imported_or_named_by_its_test():
         for path in itertools.chain(*map(sources, PACKAGES))
         if path.name != "__init__.py"
     ]
-    assert [
+    wrong = [
         file
         for file in files
         if file not in named
         and file.removesuffix(".py").replace("/", ".") not in tested
-    ] == []
+    ]
+    check_none(
+        wrong,
+        "Import the module in a test, or name its path in the header of one:",
+    )

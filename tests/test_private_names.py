@@ -7,7 +7,7 @@ import ast
 import re
 
 from tests.support.golden import ROOT
-from tests.support.source_files import PACKAGES, sources
+from tests.support.source_files import PACKAGES, check_none, sources
 
 MODULES = {
     "_all_reduce_sum_gradients": "training/optimizers/adamw.py",
@@ -50,7 +50,10 @@ def test_each_private_name_has_one_module():
         for path in sources(package)
         for match in PRIVATE.finditer(path.read_text())
     }
-    assert sorted(uses) == sorted(MODULES.items())
+    check_none(
+        sorted(uses ^ {*MODULES.items()}),
+        "A private name is used in the one module that MODULES states:",
+    )
 
 
 def private_names(path):
@@ -75,14 +78,17 @@ def private_names(path):
 
 def test_each_private_name_that_is_not_ours_is_listed():
     names = {
-        each
+        name_and_role
         for package in PACKAGES
         for path in sources(package)
-        for each in private_names(path)
+        for name_and_role in private_names(path)
     }
     ours = {name for name, is_defined in names if is_defined}
     used = {name for name, _ in names}
-    assert used - ours - OTHERS <= {*MODULES}
+    check_none(
+        sorted(used - ours - OTHERS - {*MODULES}),
+        "State in MODULES which module uses a private name of others:",
+    )
 
 
 def attributes_and_functions(path):
@@ -102,4 +108,8 @@ def test_one_module_uses_the_undocumented_names_of_uvicorn():
         for name in attributes_and_functions(path)
         if name in OF_UVICORN
     }
-    assert used == {(name, UVICORN_MODULE) for name in OF_UVICORN}
+    expected = {(name, UVICORN_MODULE) for name in OF_UVICORN}
+    check_none(
+        sorted(used ^ expected),
+        f"Use uvicorn's undocumented names in {UVICORN_MODULE} alone:",
+    )

@@ -1,5 +1,6 @@
 """A benchmark times what scripts do, and ends with its contestants."""
 
+import contextlib
 import json
 import shutil
 import signal
@@ -9,11 +10,84 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks import race
 from tests.support import fresh_process
 from tests.support.golden import ROOT
 from tests.support.waiting import wait_until
 
 SAMPLES = ROOT / "examples/samples"
+
+
+def test_masked_positions_are_spread_over_the_sequence():
+    spec = {"seq_length": 9, "num_predictions": 3}
+    assert race.masked_positions(spec).tolist() == [0, 4, 8]
+
+
+def test_batches_of_mrpc_are_sorted_by_length():
+    batches = []
+    spec = {
+        "name": "classify_32",
+        "batch_size": 3,
+        "mrpc_dir": SAMPLES / "glue",
+    }
+    race.on_mrpc(spec, batches.append).repeat(2)
+    assert [len(batch) for batch in batches] == [3, 3]
+    lengths = [len(text) for batch in batches for text in batch]
+    assert lengths == sorted(lengths)
+
+
+def test_pairs_of_mrpc_are_two_lists_of_sentences():
+    batches = []
+    spec = {"name": "pair", "batch_size": 2, "mrpc_dir": SAMPLES / "glue"}
+    race.on_mrpc(spec, lambda *pair: batches.append(pair)).repeat(1)
+    assert batches == [
+        (
+            [
+                "There are 43 children at the school of Tolvane.",
+                "In Skarn a captain paid the weavers for 97 blankets.",
+            ],
+            [
+                "In Tolvane, 43 children learn at the school.",
+                "The weavers of Skarn sold 97 blankets to a captain.",
+            ],
+        )
+    ]
+
+
+@pytest.fixture
+def spec(tmp_path):
+    """Settings of a contestant that tokenizes 20 lines."""
+    lines = (SAMPLES / "corpus.txt").read_text().splitlines()[:20]
+    (tmp_path / "corpus.txt").write_text("\n".join(lines))
+    return {
+        "work": "words",
+        "variant": "FullTokenizer",
+        "corpus": str(tmp_path / "corpus.txt"),
+        "vocab_file": str(SAMPLES / "vocab.txt"),
+        "num_steps": 1,
+        "warmup_steps": 1,
+        "device": "cpu",
+    }
+
+
+def test_a_contestant_times_each_repeat(spec, tmp_path):
+    with contextlib.ExitStack() as stack:
+        contestant = race.Contestant("data", spec, str(tmp_path), stack)
+        contestant.repeat()
+        contestant.repeat()
+    times = [reply["seconds"] for reply in contestant.replies]
+    assert len(times) == 2
+    assert contestant.seconds() == pytest.approx(sum(times) / 2)
+    assert contestant.ready["num_sequences"] > 0
+
+
+def test_a_contestant_that_fails_shows_the_end_of_its_log(spec, tmp_path):
+    spec["vocab_file"] = "no_vocab.txt"
+    with (
+        contextlib.ExitStack() as stack,
+        pytest.raises(RuntimeError, match=r"no_vocab\.txt"),
+    ):
+        race.Contestant("data", spec, str(tmp_path), stack)
 
 
 @pytest.mark.slow

@@ -17,7 +17,7 @@ def flags(monkeypatch):
     return values
 
 
-def parse(*given, required=(), known_only=False):
+def parse_script_arguments(*given, required=(), known_only=False):
     """Parses the arguments of a script, and returns what are no flags."""
     return arguments.parse_arguments(
         ["script.py", *given], required, known_only, "Does it."
@@ -27,13 +27,15 @@ def parse(*given, required=(), known_only=False):
 def error_of(capsys, *given, **options):
     """Returns the line with which wrong arguments end the script."""
     with pytest.raises(SystemExit) as ended:
-        parse(*given, **options)
+        parse_script_arguments(*given, **options)
     assert ended.value.code == 1
     return capsys.readouterr().err.splitlines()[-1]
 
 
 def test_flags_have_their_values_afterwards(flags):
-    rest = parse("--input_file=a.txt", "b.txt", "--learning_rate", "0.5")
+    rest = parse_script_arguments(
+        "--input_file=a.txt", "b.txt", "--learning_rate", "0.5"
+    )
     assert rest == ["script.py", "b.txt"]
     assert flags.input_file == "a.txt"
     assert flags.learning_rate == 0.5
@@ -52,7 +54,7 @@ def test_an_unknown_flag_names_longer_ones_of_its_words(capsys):
 
 
 def test_unknown_flags_may_be_those_of_another_program():
-    rest = parse("--runner=DirectRunner", known_only=True)
+    rest = parse_script_arguments("--runner=DirectRunner", known_only=True)
     assert rest == ["script.py", "--runner=DirectRunner"]
 
 
@@ -79,6 +81,6 @@ def test_a_number_must_be_finite(capsys, value):
 
 def test_help_is_printed_and_is_no_error(capsys):
     with pytest.raises(SystemExit) as ended:
-        parse("--help")
+        parse_script_arguments("--help")
     assert ended.value.code == 0
     assert "Does it." in capsys.readouterr().out

@@ -55,25 +55,28 @@ def test_flags_of_beam_have_their_values(arguments, name, value):
     assert values_of(*arguments.split()).get(name) == value
 
 
+def forms_of(action):
+    """Yields each form of a flag on a command line, with a value it takes."""
+    value = next(iter(action.choices or ["1"]))
+    if action.dest in DICTS:
+        value = "{}"
+    for name in {*action.option_strings} - NO_JOB:
+        if action.nargs == 0:
+            yield [name]
+        else:
+            yield [f"{name}={value}"]
+            yield [name, str(value)]
+
+
 def test_every_flag_of_beam_is_accepted(beam):
-    count = 0
     parsers = []
     options = beam.options.pipeline_options.PipelineOptions([])
     options.get_all_options(add_extra_args_fn=parsers.append)
     (parser,) = parsers
-    for action in parser._actions:
-        # A value that the flag takes.
-        value = next(iter(action.choices or ["1"]))
-        if action.dest in DICTS:
-            value = "{}"
-        for name in {*action.option_strings} - NO_JOB:
-            count += 1
-            if action.nargs == 0:
-                parse_options([name])
-            else:
-                parse_options([f"{name}={value}"])
-                parse_options([name, str(value)])
-    assert count > 150
+    forms = [form for action in parser._actions for form in forms_of(action)]
+    assert len(forms) > 250
+    for form in forms:
+        parse_options(form)
 
 
 DASK_NAMES = pytest.mark.parametrize(

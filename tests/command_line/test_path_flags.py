@@ -1,6 +1,5 @@
 """Paths in flags: what is refused, by itself or with the path of another."""
 
-import builtins
 import os
 
 import pytest
@@ -54,7 +53,7 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def check(values):
+def check_paths(values):
     """Checks the paths in {flag: path}."""
     flags = [
         path_flags.PathFlag(name, value, KINDS[name])
@@ -63,10 +62,10 @@ def check(values):
     path_flags.check_paths(flags)
 
 
-def refused(values, error=ValueError):
+def refusal_of(values, error=ValueError):
     """Returns the one line that says why paths are refused."""
     with pytest.raises(error) as caught:
-        check(values)
+        check_paths(values)
     assert type(caught.value) is error
     line = str(caught.value)
     assert "\n" not in line
@@ -75,96 +74,98 @@ def refused(values, error=ValueError):
     return line
 
 
-# Rows with an arrow are refused, by default with a ValueError. Without one, the
-# flags go together.
-TABLE = """
-    output_file=data -> IsADirectoryError
-    output_file=corpus.txt/new -> PermissionError
+# Flags that do not go together, and the class of the error.
+REFUSED = [
+    ("output_file=data", IsADirectoryError),
+    ("output_file=corpus.txt/new", PermissionError),
     # Their files would land in a local folder with the name `gs:`.
-    output_dir=gs://bucket/run ->
-    export_dir=gs://bucket/run ->
-    output_files=a,,b ->
-    # A list of inputs may end in a comma, as shells make them.
-    input_file=corpus.txt,
-    input_file=*.txt vocab_file=vocab.txt output_file=new/new
+    ("output_dir=gs://bucket/run", ValueError),
+    ("export_dir=gs://bucket/run", ValueError),
+    ("output_files=a,,b", ValueError),
     # All these are one file.
-    input_file=vocab.txt,corpus.txt output_file=./data/../corpus.txt ->
-    input_file=corpus.txt output_files=linked.txt ->
-    vocab_file=linked.txt output_files=hard.txt ->
-    input_file=*.txt output_file=hard.txt ->
-    # A file that was written before is replaced, as in the original.
-    input_file=corpus.txt output_file=vocab.txt
-
+    (
+        "input_file=vocab.txt,corpus.txt output_file=./data/../corpus.txt",
+        ValueError,
+    ),
+    ("input_file=corpus.txt output_files=linked.txt", ValueError),
+    ("vocab_file=linked.txt output_files=hard.txt", ValueError),
+    ("input_file=*.txt output_file=hard.txt", ValueError),
     # A model's folder, and a checkpoint, which is all its files.
-    init_checkpoint=model output_file=model/vocab.txt ->
-    init_checkpoint=model output_file=model/new/features ->
-    init_checkpoint=model output_file=model.jsonl
-    init_checkpoint=MODEL output_file=MODEL.data-00000-of-00001 ->
-    init_checkpoint=MODEL export_weights=model ->
-    init_checkpoint=MODEL output_file=model/features
-    vocab_file=model/vocab.txt export_weights=model ->
-
-    output_dir=run export_dir=run/export ->
-    output_dir=run/inner export_dir=run ->
-    train_file=data/train.tsv export_dir=./data/../data ->
-    init_checkpoint=run export_dir=run/export ->
-    # The user's own tables and everything else in the current folder.
-    data_dir=. output_dir=output/run export_dir=output/export
-    data_dir=. output_dir=. ->
-    data_dir=data export_dir=. ->
-
-    # Going on with a run, from its own checkpoints too.
-    output_dir=run init_checkpoint=run/best
-    output_dir=run init_checkpoint=run vocab_file=run/train.json
-    output_dir=. input_file=corpus.txt ->
-    output_dir=run train_file=run/train.json ->
-    output_dir=run output_file=run/new ->
-    runs=. output_file=run/model.json ->
-    runs=. output_file=run/table.md
-    output_dir=data data_dir=linked_data ->
-
-    output_dir=new export_weights=./new ->
-    output_files=a,./a ->
-    output_file=a output_dir=a/run ->
-    output_files=a,b output_dir=run export_weights=weights
-    # Remote paths are compared as text.
-    input_file=gs://b/*.txt output_file=gs://b/out
-    input_file=gs://b/out output_file=gs://b/out ->
+    ("init_checkpoint=model output_file=model/vocab.txt", ValueError),
+    ("init_checkpoint=model output_file=model/new/features", ValueError),
+    ("init_checkpoint=MODEL output_file=MODEL.data-00000-of-00001", ValueError),
+    ("init_checkpoint=MODEL export_weights=model", ValueError),
+    ("vocab_file=model/vocab.txt export_weights=model", ValueError),
+    ("output_dir=run export_dir=run/export", ValueError),
+    ("output_dir=run/inner export_dir=run", ValueError),
+    ("train_file=data/train.tsv export_dir=./data/../data", ValueError),
+    ("init_checkpoint=run export_dir=run/export", ValueError),
+    ("data_dir=. output_dir=.", ValueError),
+    ("data_dir=data export_dir=.", ValueError),
+    ("output_dir=. input_file=corpus.txt", ValueError),
+    ("output_dir=run train_file=run/train.json", ValueError),
+    ("output_dir=run output_file=run/new", ValueError),
+    ("runs=. output_file=run/model.json", ValueError),
+    ("output_dir=data data_dir=linked_data", ValueError),
+    ("output_dir=new export_weights=./new", ValueError),
+    ("output_files=a,./a", ValueError),
+    ("output_file=a output_dir=a/run", ValueError),
+    ("input_file=gs://b/out output_file=gs://b/out", ValueError),
     # A local file with a scheme.
-    input_file=URL output_file=corpus.txt ->
-
+    ("input_file=URL output_file=corpus.txt", ValueError),
     # Inputs that are links to what a run writes.
-    train_file=answers.json output_dir=run ->
+    ("train_file=answers.json output_dir=run", ValueError),
     # Results are written through links, to their targets.
-    input_file=corpus.txt output_dir=links ->
-    vocab_file=vocab.txt data_dir=data output_dir=links
-
+    ("input_file=corpus.txt output_dir=links", ValueError),
     # The reader of a pipe would wait for ever for its own process.
-    input_file=fifo output_file=./fifo ->
-    input_file=data/link output_file=./fifo ->
-    output_files=fifo,data/link ->
-    input_file=corpus.txt output_file=fifo
-"""
+    ("input_file=fifo output_file=./fifo", ValueError),
+    ("input_file=data/link output_file=./fifo", ValueError),
+    ("output_files=fifo,data/link", ValueError),
+]
+# Flags that go together.
+ACCEPTED = [
+    # A list of inputs may end in a comma, as shells make them.
+    "input_file=corpus.txt,",
+    "input_file=*.txt vocab_file=vocab.txt output_file=new/new",
+    # A file that was written before is replaced, as in the original.
+    "input_file=corpus.txt output_file=vocab.txt",
+    "init_checkpoint=model output_file=model.jsonl",
+    "init_checkpoint=MODEL output_file=model/features",
+    # The user's own tables and everything else in the current folder.
+    "data_dir=. output_dir=output/run export_dir=output/export",
+    # Going on with a run, from its own checkpoints too.
+    "output_dir=run init_checkpoint=run/best",
+    "output_dir=run init_checkpoint=run vocab_file=run/train.json",
+    "runs=. output_file=run/table.md",
+    "output_files=a,b output_dir=run export_weights=weights",
+    # Remote paths are compared as text.
+    "input_file=gs://b/*.txt output_file=gs://b/out",
+    "vocab_file=vocab.txt data_dir=data output_dir=links",
+    "input_file=corpus.txt output_file=fifo",
+]
 
 
-@pytest.mark.parametrize(
-    "line", [line.strip() for line in TABLE.splitlines() if "=" in line]
-)
-def test_flags_are_checked_against_each_other(line, folder):
+def parse_line(line, folder):
+    """Returns {flag: path} of a line of the lists above."""
     line = line.replace("MODEL", "model/bert_model.ckpt")
     line = line.replace("URL", f"file://{folder}/corpus.txt")
-    flags, arrow, error = line.partition("->")
-    values = dict(flag.split("=") for flag in flags.split())
-    if arrow:
-        refused(values, getattr(builtins, error.strip() or "ValueError"))
-    else:
-        check(values)
+    return dict(flag.split("=") for flag in line.split())
+
+
+@pytest.mark.parametrize(("line", "error"), REFUSED)
+def test_flags_that_do_not_go_together_are_refused(line, error, folder):
+    refusal_of(parse_line(line, folder), error)
+
+
+@pytest.mark.parametrize("line", ACCEPTED)
+def test_flags_that_go_together_are_accepted(line, folder):
+    check_paths(parse_line(line, folder))
 
 
 @pytest.mark.parametrize("path", ["", " "])
 @pytest.mark.parametrize("flag", KINDS)
 def test_an_empty_path_is_refused(flag, path):
-    assert "empty" in refused({flag: path})
+    assert "empty" in refusal_of({flag: path})
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
@@ -172,7 +173,7 @@ def test_a_write_protected_path_is_refused():
     os.chmod("vocab.txt", 0o444)
     os.chmod("data", 0o555)
     try:
-        refused({"output_file": "vocab.txt"}, PermissionError)
-        refused({"output_file": "data/new"}, PermissionError)
+        refusal_of({"output_file": "vocab.txt"}, PermissionError)
+        refusal_of({"output_file": "data/new"}, PermissionError)
     finally:
         os.chmod("data", 0o755)

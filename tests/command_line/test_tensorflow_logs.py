@@ -20,7 +20,7 @@ os.write(2, b"after\\n")
 """
 
 
-def run(tmp_path, code, **environment):
+def run_with_package(tmp_path, code, **environment):
     """Runs code with a package `tensorflow` that prints as it is imported."""
     (tmp_path / "tensorflow.py").write_text(PACKAGE)
     code = f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n{code}"
@@ -28,11 +28,11 @@ def run(tmp_path, code, **environment):
 
 
 def test_native_code_prints_nothing_while_it_is_imported(tmp_path):
-    assert run(tmp_path, SILENCED).stderr == "after\n"
+    assert run_with_package(tmp_path, SILENCED).stderr == "after\n"
 
 
 def test_stdout_is_let_through(tmp_path):
-    assert run(tmp_path, SILENCED).stdout == "a line of Python\n"
+    assert run_with_package(tmp_path, SILENCED).stdout == "a line of Python\n"
 
 
 def test_the_error_of_an_import_is_let_through(tmp_path):
@@ -44,7 +44,7 @@ try:
 except ImportError as error:
     print(error.name)
 """
-    done = run(tmp_path, code)
+    done = run_with_package(tmp_path, code)
     assert done.stdout == "a line of Python\ntensorflow.missing\n"
 
 

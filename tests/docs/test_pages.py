@@ -49,7 +49,7 @@ def flags():
     return {script: {*rows, "help"} for script, rows in tables.items()}
 
 
-def commands(text):
+def commands_of(text):
     """Yields (script, names of flags) of the commands of a page."""
     shown = "\n".join(blocks(text, "bash"))
     for line in shown.replace("\\\n", " ").splitlines():
@@ -87,7 +87,7 @@ def test_rows_of_tables_belong_to_a_header(page):
 
 @pytest.mark.parametrize("page", PAGES, ids=IDS)
 def test_commands_know_the_flags_of_pages(page, flags):
-    for script, names in commands(page.read_text(encoding="utf-8")):
+    for script, names in commands_of(page.read_text(encoding="utf-8")):
         for name in names:
             known_flags = {name, name.removeprefix("no")} & flags[script]
             is_of_beam = "pipeline" in names and name in BEAM_FLAGS

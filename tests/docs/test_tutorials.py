@@ -30,7 +30,7 @@ EXAMPLES = {
 }
 
 
-def run(folder, *command):
+def run_command(folder, *command):
     """Runs a command in a folder, and returns what it prints."""
     binaries = os.path.dirname(sys.executable)
     done = subprocess.run(
@@ -51,7 +51,9 @@ def project(tmp_path_factory):
     folder = tmp_path_factory.mktemp("copy") / "project"
     ignored = shutil.ignore_patterns(".*", "output", "tests", "benchmarks")
     shutil.copytree(ROOT, folder, ignore=ignored)
-    return folder, run(folder.parent, "python", "project/examples/demo.py")
+    return folder, run_command(
+        folder.parent, "python", "project/examples/demo.py"
+    )
 
 
 def test_the_demo_trains_a_model_that_answers(project):
@@ -83,4 +85,4 @@ def test_the_tutorials_run(project):
         for flag, value in SHORTER.items():
             code = re.sub(rf"--{flag}=\d+", f"--{flag}={value}", code)
         options = ("-euo", "pipefail", "-m", "-c")
-        assert run(project[0], "bash", *options, code), name
+        assert run_command(project[0], "bash", *options, code), name

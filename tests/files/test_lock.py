@@ -18,7 +18,7 @@ with lock.hold_lock(sys.argv[1], "--output_dir=run"):
 """
 
 
-def start(path):
+def start_holder(path):
     """Starts a process that holds a lock, and waits until it does."""
     process = fresh_process.start("-c", HOLD, path)
     assert process.stdout.readline() == "held\n", process.stderr.read()
@@ -63,7 +63,7 @@ def test_an_interrupt_releases_the_lock_and_keeps_other_files(tmp_path):
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 def test_the_kernel_frees_the_lock_of_a_killed_process(tmp_path, number):
     path = tmp_path / "run" / ".lock"
-    process = start(path)
+    process = start_holder(path)
     assert_locked(path)
     process.send_signal(number)
     process.communicate()

@@ -23,7 +23,7 @@ print(boat.from_config({"name": "tug"}), "boats" in sys.modules)
 """
 
 
-def run(tmp_path, code):
+def run_beside_module(tmp_path, code):
     """Runs code beside a module `boats` with a class, and a `sibling`."""
     (tmp_path / "boats.py").write_text(MODULE)
     (tmp_path / "sibling.py").write_text("")
@@ -39,12 +39,12 @@ def run(tmp_path, code):
     ],
 )
 def test_a_class_is_imported_when_a_file_needs_it(tmp_path, code):
-    assert run(tmp_path, code) == "False True\ntug True\n"
+    assert run_beside_module(tmp_path, code) == "False True\ntug True\n"
 
 
 def test_registering_does_not_import_keras(tmp_path):
     code = f"{REGISTER}\nimport sys\nprint('keras' in sys.modules)"
-    assert run(tmp_path, code) == "False\n"
+    assert run_beside_module(tmp_path, code) == "False\n"
 
 
 def test_a_class_that_is_registered_already_stays(tmp_path):
@@ -54,4 +54,4 @@ keras.saving.get_custom_objects()["bert>Boat"] = "the class"
 {REGISTER}
 print(keras.saving.get_custom_objects()["bert>Boat"])
 """
-    assert run(tmp_path, code) == "the class\n"
+    assert run_beside_module(tmp_path, code) == "the class\n"

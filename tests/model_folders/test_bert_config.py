@@ -72,14 +72,27 @@ def test_an_activation_of_none_is_the_linear_one(name):
         np.testing.assert_array_equal(outputs[one], same[other])
 
 
-@pytest.mark.parametrize("config", [RELEASED, str(FILE), None])
-def test_a_model_refuses_a_value_that_is_no_bert_config(config):
+def refuses(config):
+    """Expects the error about a value that is no BertConfig."""
     message = f"must be a BertConfig; received {type(config).__name__}"
-    with pytest.raises(TypeError, match=message):
+    return pytest.raises(TypeError, match=message)
+
+
+@pytest.mark.parametrize("config", [RELEASED, str(FILE), None])
+def test_an_encoder_refuses_a_value_that_is_no_bert_config(config):
+    with refuses(config):
         BertModel(config)
-    with pytest.raises(TypeError, match=message):
+
+
+@pytest.mark.parametrize("config", [RELEASED, str(FILE), None])
+def test_a_task_model_refuses_a_value_that_is_no_bert_config(config):
+    with refuses(config):
         BertClassifier(config, num_labels=2)
-    if config:
-        folder = ROOT / "tests/testdata/huggingface/BertModel"
-        with pytest.raises(TypeError, match=message):
-            BertModel.from_preset(folder, config=config)
+
+
+# None is the configuration of the preset.
+@pytest.mark.parametrize("config", [RELEASED, str(FILE)])
+def test_from_preset_refuses_a_value_that_is_no_bert_config(config):
+    folder = ROOT / "tests/testdata/huggingface/BertModel"
+    with refuses(config):
+        BertModel.from_preset(folder, config=config)

@@ -12,21 +12,21 @@ from model_folders.checkpoint_folders import (
 
 
 @pytest.fixture
-def create(tmp_path):
+def create_files(tmp_path):
     """(*names) -> `tmp_path` with empty files of these names."""
 
-    def create(*names):
+    def create_files(*names):
         for name in names:
             path = tmp_path / name
             path.parent.mkdir(exist_ok=True)
             path.touch()
         return tmp_path
 
-    return create
+    return create_files
 
 
-def test_checkpoint_steps_are_those_of_complete_checkpoints(create):
-    folder = create(
+def test_checkpoint_steps_are_those_of_complete_checkpoints(create_files):
+    folder = create_files(
         "model.ckpt-10.index",
         "model.ckpt-9.index",
         "model.ckpt-11.data-00000-of-00001",
@@ -59,9 +59,9 @@ def write_best_step(folder, **task):
     ],
 )
 def test_find_tf1_checkpoint_of_a_run_is_the_step_that_it_reports(
-    create, load_best, prefers_best, found
+    create_files, load_best, prefers_best, found
 ):
-    folder = create(*RUN)
+    folder = create_files(*RUN)
     write_best_step(folder, load_best=load_best)
     actual = find_tf1_checkpoint(folder, prefers_best)
     assert actual == str(folder / found)
@@ -70,19 +70,19 @@ def test_find_tf1_checkpoint_of_a_run_is_the_step_that_it_reports(
 @pytest.mark.parametrize(
     "listed", ["model-2", "/elsewhere/model-2", r"C:\\elsewhere\\model-2"]
 )
-def test_find_tf1_checkpoint_is_the_newest_that_is_listed(create, listed):
-    folder = create("model-1.index", "model-2.index")
+def test_find_tf1_checkpoint_is_the_newest_that_is_listed(create_files, listed):
+    folder = create_files("model-1.index", "model-2.index")
     (folder / "checkpoint").write_text(f'model_checkpoint_path: "{listed}"\n')
     assert find_tf1_checkpoint(folder) == str(folder / "model-2")
 
 
-def test_find_tf1_checkpoint_is_the_only_one_of_a_folder(create):
-    folder = create("bert_model.ckpt.index", "._bert_model.ckpt.index")
+def test_find_tf1_checkpoint_is_the_only_one_of_a_folder(create_files):
+    folder = create_files("bert_model.ckpt.index", "._bert_model.ckpt.index")
     assert find_tf1_checkpoint(folder) == str(folder / "bert_model.ckpt")
 
 
-def test_find_tf1_checkpoint_takes_the_prefix_of_one(create):
-    prefix = str(create("bert_model.ckpt.index") / "bert_model.ckpt")
+def test_find_tf1_checkpoint_takes_the_prefix_of_one(create_files):
+    prefix = str(create_files("bert_model.ckpt.index") / "bert_model.ckpt")
     assert find_tf1_checkpoint(prefix) == prefix
 
 
@@ -99,10 +99,10 @@ def test_find_tf1_checkpoint_takes_the_prefix_of_one(create):
     ids=["none", "two", "export", "Flax", "DeepSpeed", "torch"],
 )
 def test_find_tf1_checkpoint_says_why_there_is_none(
-    create, names, error, message
+    create_files, names, error, message
 ):
     with pytest.raises(error, match=message):
-        find_tf1_checkpoint(create(*names))
+        find_tf1_checkpoint(create_files(*names))
 
 
 def test_find_tf1_checkpoint_of_a_wrong_prefix_names_the_index(tmp_path):
@@ -113,20 +113,24 @@ def test_find_tf1_checkpoint_of_a_wrong_prefix_names_the_index(tmp_path):
 @pytest.mark.parametrize(
     "found", ["best/model.ckpt-5", "model.ckpt-5"], ids=["best", "folder"]
 )
-def test_find_best_looks_in_the_folder_best_and_in_the_runs_own(create, found):
-    folder = create("model.ckpt-7.index", f"{found}.index")
+def test_find_best_looks_in_the_folder_best_and_in_the_runs_own(
+    create_files, found
+):
+    folder = create_files("model.ckpt-7.index", f"{found}.index")
     assert find_best(folder, {"best_step": 5}) == str(folder / found)
 
 
-def test_find_best_is_none_if_no_step_is_the_best(create):
-    assert find_best(create(*RUN), {}) is None
+def test_find_best_is_none_if_no_step_is_the_best(create_files):
+    assert find_best(create_files(*RUN), {}) is None
 
 
-def test_find_best_is_none_if_the_run_repeats_the_step(create):
-    folder = create("model.ckpt-4.index", "best/model.ckpt-5.index")
+def test_find_best_is_none_if_the_run_repeats_the_step(create_files):
+    folder = create_files("model.ckpt-4.index", "best/model.ckpt-5.index")
     assert find_best(folder, {"best_step": 5}) is None
 
 
-def test_find_best_warns_if_the_step_is_missing(create, caplog):
-    assert find_best(create("model.ckpt-7.index"), {"best_step": 5}) is None
+def test_find_best_warns_if_the_step_is_missing(create_files, caplog):
+    assert (
+        find_best(create_files("model.ckpt-7.index"), {"best_step": 5}) is None
+    )
     assert "The run's best step, 5, is missing" in caplog.text

@@ -134,16 +134,16 @@ def hub():
 
 
 @pytest.fixture
-def run(hub, tmp_path):
+def run_python(hub, tmp_path):
     """Runs Python with the server as the hub, and returns its output."""
     address = f"http://127.0.0.1:{hub.server_port}"
     hub_variables = {"HF_ENDPOINT": address, "HF_HOME": str(tmp_path / "home")}
 
-    def run(*arguments, **variables):
+    def run_python(*arguments, **variables):
         done = fresh_process.run(*arguments, **hub_variables | variables)
         return done.check().stdout.strip()
 
-    return run
+    return run_python
 
 
 DOWNLOAD = """
@@ -161,14 +161,14 @@ assert not {"keras", "tensorflow"} & sys.modules.keys()
 
 
 @pytest.fixture
-def download(run):
+def download(run_python):
     """Function that downloads a model of the hub in a new process."""
-    return lambda *arguments, **variables: run(
+    return lambda *arguments, **variables: run_python(
         "-c", DOWNLOAD, *arguments, **variables
     )
 
 
-def read(folder):
+def read_files(folder):
     paths = (path for path in folder.rglob("*") if path.is_file())
     return {str(path.relative_to(folder)): path.read_bytes() for path in paths}
 
@@ -176,7 +176,7 @@ def read(folder):
 def test_only_what_is_needed_is_downloaded(hub, download, tmp_path):
     folder, source = download("hf://some/bert").split()
     assert source == f"hf://some/bert@{COMMIT}"
-    assert read(tmp_path / folder) == BERT
+    assert read_files(tmp_path / folder) == BERT
     assert sorted(hub.sent) == sorted(BERT)
 
 
@@ -232,7 +232,7 @@ def test_one_line_says_why_there_is_no_model(hub, download, path, says):
 def test_a_preset_of_kerashub_is_downloaded(hub, download, tmp_path):
     folder, source = download("hf://some/kerashub").split()
     assert source == f"hf://some/kerashub@{COMMIT}"
-    assert read(tmp_path / folder) == KERASHUB
+    assert read_files(tmp_path / folder) == KERASHUB
     assert sorted(hub.sent) == sorted(KERASHUB)
 
 
@@ -254,9 +254,9 @@ print(len(FullTokenizer.from_preset("hf://some/bert").tokens), model.built)
 """
 
 
-def test_a_model_a_tokenizer_and_a_tool_take_an_address(run, tmp_path):
-    assert run("-c", FROM_PRESET) == f"{len(WORDS)} True"
-    run(
+def test_a_model_a_tokenizer_and_a_tool_take_an_address(run_python, tmp_path):
+    assert run_python("-c", FROM_PRESET) == f"{len(WORDS)} True"
+    run_python(
         "-m",
         "tools.convert_checkpoint",
         f"--output_dir={tmp_path}/new",

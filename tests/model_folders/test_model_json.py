@@ -12,12 +12,12 @@ DESCRIBED = {
 }
 
 
-def write(folder, contents):
+def write_model_json(folder, contents):
     (folder / "model.json").write_text(json.dumps(contents))
 
 
 def test_read_model_json_returns_the_entries(tmp_path):
-    write(tmp_path, DESCRIBED)
+    write_model_json(tmp_path, DESCRIBED)
     assert read_model_json(tmp_path) == DESCRIBED
 
 
@@ -27,13 +27,13 @@ def test_read_model_json_of_a_folder_without_one_is_empty(tmp_path):
 
 @pytest.mark.parametrize("version", [None, 0, 2, "1"])
 def test_read_model_json_refuses_another_version(tmp_path, version):
-    write(tmp_path, DESCRIBED | {"version": version})
+    write_model_json(tmp_path, DESCRIBED | {"version": version})
     with pytest.raises(ValueError, match=f"has the version {version!r}; use"):
         read_model_json(tmp_path)
 
 
 def test_read_model_json_names_the_file_of_a_wrong_entry(tmp_path):
-    write(tmp_path, DESCRIBED | {"task": {"doc_stride": -1}})
+    write_model_json(tmp_path, DESCRIBED | {"task": {"doc_stride": -1}})
     file = tmp_path / "model.json"
     with pytest.raises(ValueError, match=f"^{file}: `doc_stride` must not be"):
         read_model_json(tmp_path)

@@ -12,22 +12,22 @@ from model_folders import new_folders
 from tests.support.script_runner import snapshot
 
 
-def write(path, text="new"):
+def write_folder(path, text="new"):
     """Writes a folder with one file in a subfolder."""
     with new_folders.new_folder(path, {"model.json": "{}\n"}) as folder:
         (folder / "part").mkdir()
         (folder / "part" / "file").write_text(text)
 
 
-def read(path):
-    """Returns what `write` wrote to the file."""
+def read_part(path):
+    """Returns what `write_folder` wrote to the file."""
     return (path / "part" / "file").read_text()
 
 
-def refused(path):
+def refusal_of(path):
     """Returns why a folder is not replaced, and checks that nothing changes."""
     before = snapshot(path.parent)
-    for function in (new_folders.check_folder, write):
+    for function in (new_folders.check_folder, write_folder):
         with pytest.raises(ValueError, match=re.escape(str(path))) as caught:
             function(path)
     assert snapshot(path.parent) == before
@@ -36,67 +36,86 @@ def refused(path):
 
 def test_a_folder_of_only_its_own_files_is_replaced(tmp_path):
     path = tmp_path / "new" / "model"
-    write(path, "earlier")
+    write_folder(path, "earlier")
     (path / "part" / "file").rename(path / "part" / "renamed")
     listed = json.loads((path / "model.json").read_text())["files"]
     assert listed == ["model.json", "part", "part/file"]
-    assert "part/renamed" in refused(path)
+    assert "part/renamed" in refusal_of(path)
     (path / "part" / "renamed").unlink()
-    write(path)
-    assert read(path) == "new"
+    write_folder(path)
+    assert read_part(path) == "new"
     assert os.listdir(path.parent) == ["model"]
 
 
 def test_a_full_disk_changes_nothing_and_the_folder_is_named(tmp_path):
     path = tmp_path / "new" / "model"
-    write(path)
+    write_folder(path)
     with (
         pytest.raises(OSError, match=f"'{path}'"),
         new_folders.new_folder(path),
     ):
         raise OSError(28, "No space left on device")
-    assert read(path) == "new"
+    assert read_part(path) == "new"
     assert os.listdir(path.parent) == ["model"]
 
 
 @pytest.mark.parametrize("name", ["notes.txt", "part/notes", "link"])
 def test_a_folder_with_a_users_file_is_not_replaced(tmp_path, name):
     path = tmp_path / "model"
-    write(path)
+    write_folder(path)
     if name == "link":
         (path / name).symlink_to(tmp_path)
     else:
         (path / name).write_text("mine")
-    assert name in refused(path)
+    assert name in refusal_of(path)
 
 
-@pytest.mark.parametrize("content", [None, "[]", '{"files": 5}', "{}"])
-def test_a_folder_that_was_not_written_here_is_not_replaced(tmp_path, content):
+@pytest.fixture
+def their_model(tmp_path):
+    """A folder with a model of another program."""
+    (tmp_path / "theirs").mkdir()
+    (tmp_path / "theirs/saved_model.pb").write_text("x")
+    return tmp_path / "theirs"
+
+
+def test_a_folder_that_was_not_written_here_is_not_replaced(their_model):
+    refusal_of(their_model)
+
+
+def test_a_file_is_not_replaced_by_a_folder(their_model):
+    refusal_of(their_model / "saved_model.pb")
+
+
+@pytest.mark.parametrize("content", ["[]", '{"files": 5}', "{}"])
+def test_a_folder_with_another_model_json_is_not_replaced(tmp_path, content):
     path = tmp_path / "theirs"
     path.mkdir()
-    (path / "saved_model.pb").write_text("x")
-    refused(path / "saved_model.pb")
-    if content:
-        (path / "model.json").write_text(content)
-        refused(path)
-        (path / "saved_model.pb").unlink()
-    refused(path)
+    (path / "model.json").write_text(content)
+    refusal_of(path)
+
+
+@pytest.mark.parametrize("content", ["[]", '{"files": 5}', "{}"])
+def test_a_model_beside_another_model_json_is_not_replaced(
+    their_model, content
+):
+    (their_model / "model.json").write_text(content)
+    refusal_of(their_model)
 
 
 def test_a_link_to_an_empty_folder_is_followed(tmp_path):
     (tmp_path / "empty").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "empty")
-    write(tmp_path / "link", "first")
-    assert read(tmp_path / "empty") == "first"
+    write_folder(tmp_path / "link", "first")
+    assert read_part(tmp_path / "empty") == "first"
 
 
 def test_a_link_stays_when_its_folder_is_replaced(tmp_path):
     (tmp_path / "empty").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "empty")
-    write(tmp_path / "link", "first")
-    write(tmp_path / "link", "second")
+    write_folder(tmp_path / "link", "first")
+    write_folder(tmp_path / "link", "second")
     assert (tmp_path / "link").is_symlink()
-    assert read(tmp_path / "empty") == "second"
+    assert read_part(tmp_path / "empty") == "second"
 
 
 def test_the_list_may_lie_beside_a_saved_models_assets(tmp_path):
@@ -113,30 +132,30 @@ def test_the_list_may_lie_beside_a_saved_models_assets(tmp_path):
 def test_a_users_copy_of_the_old_folder_stays(tmp_path):
     path = tmp_path / "model"
     copy = tmp_path / "model.old"
-    write(path, "copied")
+    write_folder(path, "copied")
     path.rename(copy)
-    write(path)
-    assert read(copy) == "copied"
-    assert read(path) == "new"
-    assert "model.old" in refused(path)
+    write_folder(path)
+    assert read_part(copy) == "copied"
+    assert read_part(path) == "new"
+    assert "model.old" in refusal_of(path)
 
 
 def test_a_users_file_in_the_old_folder_of_a_killed_process_stays(tmp_path):
     path = tmp_path / "model"
     old = tmp_path / "model.old"
-    write(path)
+    write_folder(path)
     path.rename(old)
-    write(path)
+    write_folder(path)
     (old / ".moved").touch()
     (old / "notes.txt").write_text("mine")
-    assert "model.old" in refused(path)
+    assert "model.old" in refusal_of(path)
 
 
 def test_a_folder_is_on_the_disk_before_it_replaces_another(tmp_path, synced):
     path = tmp_path / "model"
-    write(path, "before")
+    write_folder(path, "before")
     synced.clear()
-    write(path)
+    write_folder(path)
     partial = partial_path(path)
     synced_names = [name for name, _ in synced]
     assert {f"{partial}/part/file", f"{partial}/part", partial} <= {
@@ -192,18 +211,18 @@ def test_a_kill_between_any_two_operations_leaves_the_old_or_the_new(
     is_done = False
     while not is_done:
         if has_earlier:
-            write(path, "old")
-        is_done = kill_at(number, lambda: write(path))
+            write_folder(path, "old")
+        is_done = kill_at(number, lambda: write_folder(path))
         places = (path, tmp_path / "model.old")
-        contents = [read(place) for place in places if place.exists()]
+        contents = [read_part(place) for place in places if place.exists()]
         assert not has_earlier or contents, number
         kept.update(contents)
         # The next one puts the old folder back, even where it fails itself.
         with pytest.raises(KeyError), new_folders.new_folder(path):
             raise KeyError
         assert os.listdir(tmp_path) == ["model"] * path.exists(), number
-        assert not contents or read(path) == contents[0], number
-        write(path, "again")
+        assert not contents or read_part(path) == contents[0], number
+        write_folder(path, "again")
         assert sorted(os.listdir(path)) == ["model.json", "part"], number
         if not has_earlier:
             os.rename(path, tmp_path.parent / f"{number}-{tmp_path.name}")

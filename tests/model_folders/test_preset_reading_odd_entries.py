@@ -126,7 +126,7 @@ PRESET = {
 }
 
 
-def places(value, before=()):
+def entry_paths(value, before=()):
     """Yields the path of every entry of a JSON value."""
     entries = ()
     if isinstance(value, dict):
@@ -135,10 +135,10 @@ def places(value, before=()):
         entries = enumerate(value)
     for key, inner in entries:
         yield (*before, key)
-        yield from places(inner, (*before, key))
+        yield from entry_paths(inner, (*before, key))
 
 
-def replaced(value, place, new):
+def with_value(value, place, new):
     """Returns a copy of a JSON value with another value at a place."""
     changed = copy.deepcopy(value)
     *outer, last = place
@@ -183,31 +183,34 @@ def check_odd_entries(path, values, folder):
     """Checks a folder with each entry of a file replaced by odd values."""
     path.write_text(json.dumps(values))
     assert not error_of(folder)
-    for place in places(values):
+    for place in entry_paths(values):
         for new in ODD:
-            path.write_text(json.dumps(replaced(values, place, new)))
+            path.write_text(json.dumps(with_value(values, place, new)))
             error = error_of(folder)
             assert not error or str(path) in error, (place, new)
             assert "\n" not in error, (place, new)
 
 
+# {name of a file: the configuration of a network in it}
+CONFIGS = {
+    "config.json": FILES["config.json"],
+    "bert_config.json": tiny_config().to_dict(),
+}
+
+
 @pytest.mark.parametrize("hidden_act", [False, 0, [], {}, 0.0])
-@pytest.mark.parametrize("file", ["config.json", "bert_config.json"])
+@pytest.mark.parametrize("file", CONFIGS)
 def test_an_activation_that_is_no_name_is_an_error(file, hidden_act, tmp_path):
-    values = FILES["config.json"] | {"hidden_act": hidden_act}
-    if file == "bert_config.json":
-        values = tiny_config().to_dict() | {"hidden_act": hidden_act}
+    values = CONFIGS[file] | {"hidden_act": hidden_act}
     (tmp_path / file).write_text(json.dumps(values))
     with pytest.raises(ValueError, match=rf"{file}: `hidden_act` must be"):
         preset_reading.read_preset(tmp_path).load_config()
 
 
 @pytest.mark.parametrize("hidden_act", [None, "", "linear"])
-@pytest.mark.parametrize("file", ["config.json", "bert_config.json"])
+@pytest.mark.parametrize("file", CONFIGS)
 def test_an_activation_of_null_is_the_linear_one(file, hidden_act, tmp_path):
-    values = FILES["config.json"] | {"hidden_act": hidden_act}
-    if file == "bert_config.json":
-        values = tiny_config().to_dict() | {"hidden_act": hidden_act}
+    values = CONFIGS[file] | {"hidden_act": hidden_act}
     (tmp_path / file).write_text(json.dumps(values))
     config = preset_reading.read_preset(tmp_path).load_config()
     assert (config.hidden_act or "linear") == "linear"

@@ -36,7 +36,7 @@ def tensors():
     return rng.normal(size=(B, F, 6)), rng.normal(size=(B, T, 7))
 
 
-def attend(layer, tensors, mask=None, **options):
+def compute_outputs(layer, tensors, mask=None, **options):
     outputs = layer(*tensors, mask, **options)
     return keras.ops.convert_to_numpy(outputs)
 
@@ -62,30 +62,34 @@ def expected_outputs(layer, tensors, mask):
 def test_outputs_are_those_of_the_formula(layer, tensors, from_length):
     mask = np.random.default_rng(1).integers(0, 2, (B, from_length, T))
     mask[..., 0] = 1
-    outputs = attend(layer, tensors, mask.astype("int32"))
+    outputs = compute_outputs(layer, tensors, mask.astype("int32"))
     expected = expected_outputs(layer, tensors, mask)
     np.testing.assert_allclose(outputs, expected, rtol=0, atol=1e-12)
 
 
 def test_without_a_mask_all_attend_to_all(layer, tensors):
     ones = np.ones((B, F, T), "int32")
-    outputs = attend(layer, tensors)
-    np.testing.assert_array_equal(outputs, attend(layer, tensors, ones))
+    outputs = compute_outputs(layer, tensors)
+    np.testing.assert_array_equal(
+        outputs, compute_outputs(layer, tensors, ones)
+    )
 
 
 def test_where_all_is_masked_all_positions_count(layer, tensors):
     """A softmax of scores that are all -inf would not be a number."""
     zeros = np.zeros((B, 1, T), "int32")
     np.testing.assert_allclose(
-        attend(layer, tensors, zeros), attend(layer, tensors), atol=1e-9
+        compute_outputs(layer, tensors, zeros),
+        compute_outputs(layer, tensors),
+        atol=1e-9,
     )
 
 
 def test_only_a_call_with_a_seed_drops_weights(layer, tensors):
     seed = keras.random.SeedGenerator(1).next()
-    outputs = attend(layer, tensors)
+    outputs = compute_outputs(layer, tensors)
     np.testing.assert_array_equal(
-        attend(layer, tensors, training=True), outputs
+        compute_outputs(layer, tensors, training=True), outputs
     )
-    dropped = attend(layer, tensors, training=True, seed=seed)
+    dropped = compute_outputs(layer, tensors, training=True, seed=seed)
     assert np.abs(dropped - outputs).max() > 0.01

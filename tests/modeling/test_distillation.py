@@ -92,7 +92,7 @@ def batch():
     }
 
 
-def create(width, num_layers, seed, **options):
+def create_classifier(width, num_layers, seed, **options):
     config = models.tiny_config(
         hidden_size=width, num_hidden_layers=num_layers, **models.NO_DROPOUT
     )
@@ -103,57 +103,62 @@ def create(width, num_layers, seed, **options):
     )
 
 
-@pytest.mark.parametrize("unpad", [False, True])
-def test_the_loss_equals_the_formula(batch, unpad):
-    student = create(8, 2, seed=1, unpad=unpad)
-    teacher = create(12, 4, seed=2, unpad=unpad)
-    loss = modeling.DistillationLoss(
+@pytest.fixture
+def loss():
+    """A loss of the task, of the teacher and of the hidden states."""
+    return modeling.DistillationLoss(
         losses.ClassifierLoss(), TEMPERATURE, ALPHA, hidden=True
     )
-    distiller = modeling.Distiller(student, teacher, loss, seed=3)
-    outputs = distiller(batch, training=False, seed=None)
-    total, parts = loss(outputs, batch)
 
+
+def hidden_distance(distiller, batch):
+    """Returns the mean square of hidden states' differences, by NumPy."""
     arguments = [
         batch[name] for name in ("input_ids", "input_mask", "segment_ids")
     ]
-    student_output, teacher_output = (
+    states, teacher_states = (
         np.asarray(model.bert(*arguments)["sequence_output"])
-        for model in (student, teacher)
+        for model in (distiller.student, distiller.teacher)
     )
-    (projection,) = (
-        np.asarray(variable) for variable in distiller.projection.variables
-    )
+    (projection,) = map(np.asarray, distiller.projection.variables)
+    squares = np.square(states @ projection - teacher_states).mean(-1)
     mask = batch["input_mask"].astype(float)
-    hidden = mask * np.square(
-        student_output @ projection - teacher_output
-    ).mean(-1)
+    return (mask * squares).sum() / mask.sum()
+
+
+@pytest.mark.parametrize("unpad", [False, True])
+def test_the_loss_equals_the_formula(batch, loss, unpad):
+    student = create_classifier(8, 2, seed=1, unpad=unpad)
+    teacher = create_classifier(12, 4, seed=2, unpad=unpad)
+    distiller = modeling.Distiller(student, teacher, loss, seed=3)
+    total, parts = loss(distiller(batch, training=False, seed=None), batch)
+
     logits = [np.asarray(model(batch)) for model in (student, teacher)]
     chosen = softmax(logits[0])[np.arange(B), batch["label_ids"]]
     expected = {
         "task_loss": (1 - ALPHA) * -np.log(chosen).mean(),
         "teacher_loss": ALPHA * divergence(*logits).mean(),
-        "hidden_loss": hidden.sum() / mask.sum(),
+        "hidden_loss": hidden_distance(distiller, batch),
     }
-    assert parts.keys() == expected.keys()
-    for name, value in expected.items():
-        np.testing.assert_allclose(parts[name], value, rtol=1e-6, err_msg=name)
+    values = {name: float(value) for name, value in parts.items()}
+    assert values == pytest.approx(expected, rel=1e-6)
     np.testing.assert_allclose(total, sum(expected.values()), rtol=1e-6)
 
 
-def test_only_the_student_and_the_projection_learn(batch):
-    student, teacher = create(8, 1, seed=1), create(12, 2, seed=2)
-    loss = modeling.DistillationLoss(
-        losses.ClassifierLoss(), TEMPERATURE, ALPHA, hidden=True
-    )
+def test_only_the_student_and_the_projection_learn(batch, loss):
+    student = create_classifier(8, 1, seed=1)
+    teacher = create_classifier(12, 2, seed=2)
     distiller = modeling.Distiller(student, teacher, loss, seed=3)
-    variables = distiller.trainable_variables
-    assert len(variables) == len(student.trainable_variables) + 1
-    watched = [
-        variable.value for variable in variables + teacher.trainable_variables
-    ]
+    learning = distiller.trainable_variables
+    assert len(learning) == len(student.trainable_variables) + 1
     with tf.GradientTape() as tape:
         total, _ = loss(distiller(batch, training=False, seed=None), batch)
-    grads = tape.gradient(total, watched)
-    assert all(gradient is not None for gradient in grads[: len(variables)])
-    assert all(gradient is None for gradient in grads[len(variables) :])
+    grads, teacher_grads = tape.gradient(
+        total,
+        [
+            [variable.value for variable in variables]
+            for variables in (learning, teacher.trainable_variables)
+        ],
+    )
+    assert all(gradient is not None for gradient in grads)
+    assert all(gradient is None for gradient in teacher_grads)

@@ -51,7 +51,7 @@ def expected_embeddings(layer):
     return centered / np.sqrt(variance + 1e-3) * scale + offset
 
 
-def embed(layer, input_ids=INPUT_IDS, segment_ids=SEGMENT_IDS):
+def compute_embeddings(layer, input_ids=INPUT_IDS, segment_ids=SEGMENT_IDS):
     """Returns the embeddings of a batch as an array."""
     return keras.ops.convert_to_numpy(layer(input_ids, segment_ids))
 
@@ -59,24 +59,26 @@ def embed(layer, input_ids=INPUT_IDS, segment_ids=SEGMENT_IDS):
 def test_embeddings_are_the_normalized_sum_of_three_tables():
     layer = create_embeddings()
     np.testing.assert_allclose(
-        embed(layer), expected_embeddings(layer), rtol=0, atol=1e-9
+        compute_embeddings(layer), expected_embeddings(layer), rtol=0, atol=1e-9
     )
 
 
 def test_one_hot_embeddings_are_those_of_a_gather():
     layer = create_embeddings(use_one_hot_embeddings=True)
     np.testing.assert_allclose(
-        embed(layer), expected_embeddings(layer), rtol=0, atol=1e-9
+        compute_embeddings(layer), expected_embeddings(layer), rtol=0, atol=1e-9
     )
 
 
 def test_a_shorter_row_has_the_first_positions():
     layer = create_embeddings()
-    shorter = embed(layer, INPUT_IDS[:, :2], SEGMENT_IDS[:, :2])
-    np.testing.assert_allclose(shorter, embed(layer)[:, :2], rtol=0, atol=1e-12)
+    shorter = compute_embeddings(layer, INPUT_IDS[:, :2], SEGMENT_IDS[:, :2])
+    np.testing.assert_allclose(
+        shorter, compute_embeddings(layer)[:, :2], rtol=0, atol=1e-12
+    )
 
 
 def test_a_row_beyond_the_positions_is_refused():
     ids = np.zeros((1, 4), "int32")
     with pytest.raises(ValueError, match="A row of 4 ids, but 3 positions"):
-        embed(create_embeddings(), ids, ids)
+        compute_embeddings(create_embeddings(), ids, ids)

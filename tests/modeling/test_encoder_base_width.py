@@ -25,7 +25,7 @@ def outputs_of(model, features, training=False):
     }
 
 
-def recorded(kind):
+def read_recorded(kind):
     """Returns {name: norm and entries} of a kind of numbers of batch 0."""
     prefix = f"0/{kind}/"
     return {
@@ -51,7 +51,7 @@ def test_outputs_are_those_that_were_recorded(form):
         name: keras.ops.convert_to_numpy(value)
         for name, value in outputs.items()
     }
-    base_width.assert_close(arrays, recorded("out"), 1e-4)
+    base_width.assert_close(arrays, read_recorded("out"), 1e-4)
 
 
 @pytest.mark.parametrize(
@@ -69,4 +69,4 @@ def test_gradients_are_those_that_were_recorded(form, dtype, tolerance):
         gradients = golden.pretraining_gradients(
             model, record.create_batch(0), form
         )
-    base_width.assert_close(gradients, recorded("gradient"), tolerance)
+    base_width.assert_close(gradients, read_recorded("gradient"), tolerance)

@@ -29,7 +29,7 @@ def initializer():
     return keras.initializers.RandomNormal(stddev=1.0, seed=3)
 
 
-def draw(*shape):
+def draw_numbers(*shape):
     """Returns random numbers, always the same of a shape."""
     return np.random.default_rng(0).normal(size=shape)
 
@@ -63,8 +63,8 @@ def expected_masked_lm_logits(head, inputs, words):
 def test_masked_words_are_predicted_with_the_word_embeddings():
     head = MaskedLanguageModelHead(CONFIG, initializer(), dtype="float64")
     head.build()
-    head.set_weights([draw(*w.shape) for w in head.weights])
-    inputs, words = draw(2, 3, WIDTH), draw(6, WIDTH)
+    head.set_weights([draw_numbers(*w.shape) for w in head.weights])
+    inputs, words = draw_numbers(2, 3, WIDTH), draw_numbers(6, WIDTH)
     np.testing.assert_allclose(
         keras.ops.convert_to_numpy(head(inputs, words)),
         expected_masked_lm_logits(head, inputs, words),
@@ -82,7 +82,7 @@ def bilstm():
 
 
 def test_padding_does_not_change_a_bilstm(bilstm):
-    inputs = draw(1, 3, WIDTH).astype("float32")
+    inputs = draw_numbers(1, 3, WIDTH).astype("float32")
     mask = np.array([[1, 1, 0]], "int32")
     padded, _ = bilstm(inputs, mask)
     alone, _ = bilstm(inputs[:, :2], mask[:, :2])
@@ -95,7 +95,7 @@ def test_padding_does_not_change_a_bilstm(bilstm):
 
 
 def test_the_pooled_output_of_a_bilstm_is_both_ends_of_a_text(bilstm):
-    inputs = draw(1, 3, WIDTH).astype("float32")
+    inputs = draw_numbers(1, 3, WIDTH).astype("float32")
     mask = np.array([[1, 1, 0]], "int32")
     outputs, pooled = map(keras.ops.convert_to_numpy, bilstm(inputs, mask))
     # The forward half has read all at the last word, the other at the first.

@@ -41,32 +41,44 @@ def test_the_lstm_reads_each_row_without_its_padding():
             assert_close(np.ravel(pooled), ends, 1e-12)
 
 
-@pytest.mark.parametrize(
-    "kind, unpad",
-    [
-        ("choices", False),
-        ("tokens", True),
-        pytest.param("spans", True, marks=pytest.mark.slow),
-    ],
-)
-def test_every_task_takes_an_lstm(kind, unpad):
-    features = create_features(kind)
-    options = {"bilstm": True, "left_to_right": True, "unpad": unpad, "seed": 3}
-    model = built(MODELS[kind](**options))
-    names = named_variables(model)
-    assert len([name for name in names if name.startswith("bilstm/")]) == 6
-    outputs = model(features)
-    # The same on rows cut to their length: padding takes no part.
+def create_with_lstm(kind, **options):
+    """Returns a built model with an LSTM."""
+    options |= {"bilstm": True, "left_to_right": True, "seed": 3}
+    return built(MODELS[kind](**options))
+
+
+def without_padding(features):
+    """Returns the inputs of a batch, cut to the length of the longest row."""
     longest = int(features["input_mask"].sum(-1).max())
-    short = {
+    return {
         name: features[name][..., :longest]
         for name in ("input_ids", "input_mask", "segment_ids")
     }
-    cut = model(short)
-    if kind in ("tokens", "spans"):
-        mask = short["input_mask"].astype(bool)
-        outputs = [
-            np.asarray(output)[:, :longest][mask] for output in flat(outputs)
-        ]
-        cut = [np.asarray(output)[mask] for output in flat(cut)]
-    assert_close(outputs, cut, 1e-5)
+
+
+@pytest.mark.parametrize("kind", ["choices", "tokens", "spans"])
+def test_every_task_takes_an_lstm(kind):
+    """It has two kernels and a bias for each direction."""
+    names = named_variables(create_with_lstm(kind))
+    assert len([name for name in names if name.startswith("bilstm/")]) == 6
+
+
+def test_padding_takes_no_part_in_the_scores_of_a_text():
+    features = create_features("choices")
+    model = create_with_lstm("choices", unpad=False)
+    assert_close(model(features), model(without_padding(features)), 1e-5)
+
+
+@pytest.mark.parametrize(
+    "kind", ["tokens", pytest.param("spans", marks=pytest.mark.slow)]
+)
+def test_padding_takes_no_part_in_the_scores_of_words(kind):
+    features = create_features(kind)
+    model = create_with_lstm(kind, unpad=True)
+    short = without_padding(features)
+    is_word = short["input_mask"].astype(bool)
+    length = is_word.shape[-1]
+    for padded, cut in zip(
+        flat(model(features)), flat(model(short)), strict=True
+    ):
+        assert_close(padded[:, :length][is_word], cut[is_word], 1e-5)

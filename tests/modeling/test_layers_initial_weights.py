@@ -8,7 +8,7 @@ import scipy.stats
 from modeling.layers import TruncatedNormal
 
 
-def draw(dtype):
+def draw_weights(dtype):
     """Returns a million initial weights."""
     initializer = TruncatedNormal(
         stddev=0.02, seed=keras.random.SeedGenerator(3)
@@ -23,7 +23,7 @@ def to_array(values):
 
 @pytest.mark.parametrize("dtype", ["float64", "float32", "bfloat16"])
 def test_initial_weights_are_of_the_type_of_the_variable(dtype):
-    assert keras.backend.standardize_dtype(draw(dtype).dtype) == dtype
+    assert keras.backend.standardize_dtype(draw_weights(dtype).dtype) == dtype
 
 
 @pytest.mark.parametrize(
@@ -31,7 +31,7 @@ def test_initial_weights_are_of_the_type_of_the_variable(dtype):
     [("float64", 0.04), ("float32", 0.04), ("bfloat16", 0.0401)],
 )
 def test_initial_weights_end_at_two_standard_deviations(dtype, limit):
-    values = to_array(draw(dtype))
+    values = to_array(draw_weights(dtype))
     assert abs(values).max() <= limit
     assert abs(values.mean()) < 1e-4
 
@@ -39,16 +39,16 @@ def test_initial_weights_end_at_two_standard_deviations(dtype, limit):
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_initial_weights_are_truncated_normal(dtype):
     expected = scipy.stats.truncnorm(-2, 2, scale=0.02)
-    test = scipy.stats.kstest(to_array(draw(dtype)), expected.cdf)
+    test = scipy.stats.kstest(to_array(draw_weights(dtype)), expected.cdf)
     assert test.pvalue > 1e-6
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_initial_weights_do_not_depend_on_their_neighbors(dtype):
-    values = to_array(draw(dtype))
+    values = to_array(draw_weights(dtype))
     correlation = np.corrcoef(values[:-1], values[1:])[0, 1]
     assert abs(correlation) < 5 / np.sqrt(values.size)
 
 
 def test_initial_weights_of_16_bits_are_no_coarse_draws():
-    assert len(np.unique(to_array(draw("bfloat16")))) > 2000
+    assert len(np.unique(to_array(draw_weights("bfloat16")))) > 2000

@@ -41,14 +41,14 @@ CASES = [
 ]
 
 
-def part(tensors, rows):
+def rows_of(tensors, rows):
     """Returns some rows of a tensor, or of each tensor in a dict."""
     if isinstance(tensors, dict):
         return {name: value[rows] for name, value in tensors.items()}
     return tensors[rows]
 
 
-def added(terms_of_parts):
+def sum_terms(terms_of_parts):
     """Returns {name: sum over the parts of a batch}."""
     parts = [*terms_of_parts]
     return {name: sum(terms[name] for terms in parts) for name in parts[0]}
@@ -63,11 +63,14 @@ def test_a_batch_and_its_parts_equal_the_formula(case):
     np.testing.assert_allclose(total, expected, rtol=0, atol=1e-12)
 
     parts = [slice(0, 2), slice(2, 3), slice(3, B)]
-    divisors = added(loss.divisors(part(features, rows)) for rows in parts)
+    divisors = sum_terms(
+        loss.divisors(rows_of(features, rows)) for rows in parts
+    )
     sums = [
-        loss.sums(part(outputs, rows), part(features, rows)) for rows in parts
+        loss.sums(rows_of(outputs, rows), rows_of(features, rows))
+        for rows in parts
     ]
-    means = added(loss.means(part_sums, divisors) for part_sums in sums)
+    means = sum_terms(loss.means(part_sums, divisors) for part_sums in sums)
     np.testing.assert_allclose(add_terms(means), expected, rtol=0, atol=1e-12)
 
 

@@ -51,44 +51,95 @@ def test_labels_that_a_loss_leaves_out_are_none():
     assert labels["next_sentence_logits"] is None
 
 
-# Of losses whose labels are not named as the outputs are.
+def leave_out_padding(labels, name, shape):
+    """Returns the weights of labels, and adds them to the labels as `name`.
+
+    All but the first of each row are padding. None = a loss without weights.
+    """
+    weights = np.ones(shape, "float32")
+    if name is not None:
+        weights[:, 1:] = 0
+        labels[name] = weights
+    return weights
+
+
+def evaluate_labels(model, inputs, labels):
+    """Returns the metrics of inputs and labels that are two arguments."""
+    return model.evaluate(inputs, labels, verbose=0, return_dict=True)
+
+
+def evaluate_features(model, inputs, labels):
+    """Returns the metrics of a dataset of features that contain the labels."""
+    features = tf.data.Dataset.from_tensors(inputs | labels)
+    return model.evaluate(features, verbose=0, return_dict=True)
+
+
+EVALUATIONS = pytest.mark.parametrize(
+    "evaluate", [evaluate_labels, evaluate_features]
+)
+
+
 @pytest.mark.backends
+@EVALUATIONS
 @pytest.mark.parametrize(
-    ("kind", "output", "label"),
+    ("kind", "label", "label_weights"),
     [
-        ("pretrainer", "masked_lm_logits", "masked_lm_ids"),
-        ("spans", "end_logits", "end_positions"),
-        ("tokens", None, "label_ids"),
-        ("classifier", None, "label_ids"),
+        ("classifier", "label_ids", None),
+        ("tokens", "label_ids", "label_weights"),
     ],
 )
-@pytest.mark.parametrize("place", ["labels", "features"])
-def test_metrics_compare_an_output_with_its_labels(place, kind, output, label):
+def test_metrics_compare_the_only_output_with_its_labels(
+    evaluate, kind, label, label_weights
+):
     model = MODELS[kind](seed=1)
     inputs, labels = create_inputs(kind), create_labels(kind)
-    outputs = model.predict(inputs, verbose=0)
-    logits = outputs[output] if output else outputs
+    is_right = model.predict(inputs, verbose=0).argmax(-1) == labels[label]
+    weights = leave_out_padding(labels, label_weights, is_right.shape)
+    model.compile(
+        "adam",
+        create_loss(kind),
+        metrics=["accuracy"],
+        weighted_metrics=["accuracy"],
+    )
+    results = evaluate(model, inputs, labels)
+    assert results["accuracy"] == pytest.approx(is_right.mean())
+    assert results["weighted_accuracy"] == pytest.approx(
+        np.average(is_right, weights=weights)
+    )
+
+
+# Of losses whose labels are not named as the outputs are.
+@pytest.mark.backends
+@EVALUATIONS
+@pytest.mark.parametrize(
+    ("kind", "output", "label", "label_weights"),
+    [
+        ("spans", "end_logits", "end_positions", None),
+        (
+            "pretrainer",
+            "masked_lm_logits",
+            "masked_lm_ids",
+            "masked_lm_weights",
+        ),
+    ],
+)
+def test_metrics_compare_one_of_several_outputs_with_its_labels(
+    evaluate, kind, output, label, label_weights
+):
+    model = MODELS[kind](seed=1)
+    inputs, labels = create_inputs(kind), create_labels(kind)
+    logits = model.predict(inputs, verbose=0)[output]
     is_right = logits.argmax(-1) == labels[label]
-    weights = np.ones_like(is_right, "float32")
-    # Padding of words and of masked positions.
-    name = {"tokens": "label_weights", "pretrainer": "masked_lm_weights"}
-    if kind in name:
-        weights[:, 1:] = 0
-        labels[name[kind]] = weights
-    metrics = {
-        kind: ["accuracy"] if output is None else {output: ["accuracy"]}
-        for kind in ("metrics", "weighted_metrics")
-    }
-    loss = create_loss(kind)
-    model.compile("adam", loss, **metrics)
-    if place == "labels":
-        results = model.evaluate(inputs, labels, verbose=0, return_dict=True)
-    else:
-        features = tf.data.Dataset.from_tensors(inputs | labels)
-        results = model.evaluate(features, verbose=0, return_dict=True)
-    prefix = f"{output}_" if output else ""
-    assert results[f"{prefix}accuracy"] == pytest.approx(is_right.mean())
-    assert results[f"{prefix}weighted_accuracy"] == pytest.approx(
+    weights = leave_out_padding(labels, label_weights, is_right.shape)
+    model.compile(
+        "adam",
+        create_loss(kind),
+        metrics={output: ["accuracy"]},
+        weighted_metrics={output: ["accuracy"]},
+    )
+    results = evaluate(model, inputs, labels)
+    assert results[f"{output}_accuracy"] == pytest.approx(is_right.mean())
+    assert results[f"{output}_weighted_accuracy"] == pytest.approx(
         np.average(is_right, weights=weights)
     )
 

@@ -12,7 +12,7 @@ pytestmark = pytest.mark.backends
 INPUTS = np.array([-3.0, -0.5, 0.0, 0.25, 2.0])
 
 
-def compute(function, *arguments, **options):
+def compute_plain(function, *arguments, **options):
     """Returns the result of the plain version as an array."""
     with ops.plain():
         return keras.ops.convert_to_numpy(function(*arguments, **options))
@@ -22,7 +22,7 @@ def test_gelu_is_googles_approximation():
     cubes = INPUTS + 0.044715 * INPUTS**3
     expected = 0.5 * INPUTS * (1 + np.tanh(np.sqrt(2 / np.pi) * cubes))
     np.testing.assert_allclose(
-        compute(ops.gelu, keras.ops.convert_to_tensor(INPUTS, "float64")),
+        compute_plain(ops.gelu, keras.ops.convert_to_tensor(INPUTS, "float64")),
         expected,
         rtol=0,
         atol=1e-12,
@@ -32,7 +32,9 @@ def test_gelu_is_googles_approximation():
 def test_gelu_erf_is_exact():
     expected = [0.5 * x * (1 + math.erf(x / 2**0.5)) for x in INPUTS]
     np.testing.assert_allclose(
-        compute(ops.gelu_erf, keras.ops.convert_to_tensor(INPUTS, "float64")),
+        compute_plain(
+            ops.gelu_erf, keras.ops.convert_to_tensor(INPUTS, "float64")
+        ),
         expected,
         rtol=0,
         atol=1e-12,
@@ -47,13 +49,13 @@ def test_an_activation_keeps_the_type_of_16_bits():
 
 def test_ids_look_up_the_rows_of_a_table():
     table = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
-    rows = compute(ops.look_up, table, np.array([[2, 0]]))
+    rows = compute_plain(ops.look_up, table, np.array([[2, 0]]))
     assert rows.tolist() == [[[5.0, 6.0], [1.0, 2.0]]]
 
 
 def test_a_dense_layer_is_a_product_plus_a_bias():
     kernel = np.array([[1.0, 0.0, 2.0], [0.0, 1.0, 3.0]])
-    outputs = compute(
+    outputs = compute_plain(
         ops.dense, np.array([[4.0, 5.0]]), kernel, np.array([0.0, 0.5, 1.0])
     )
     assert outputs.tolist() == [[4.0, 5.5, 24.0]]
@@ -62,7 +64,9 @@ def test_a_dense_layer_is_a_product_plus_a_bias():
 def test_masked_positions_have_no_attention():
     scores = np.array([[[[1.0, 2.0, 3.0]]]])
     adder = np.array([[[[0.0, 0.0, -10000.0]]]])
-    probs = compute(ops.attention_probs, scores, adder, 0.5, 0.1, seed=None)
+    probs = compute_plain(
+        ops.attention_probs, scores, adder, 0.5, 0.1, seed=None
+    )
     powers = np.exp([0.5, 1.0])
     np.testing.assert_allclose(
         probs[0, 0, 0], [*powers / powers.sum(), 0.0], rtol=0, atol=1e-6
@@ -70,5 +74,5 @@ def test_masked_positions_have_no_attention():
 
 
 def test_without_a_seed_nothing_drops_out():
-    outputs = compute(ops.dropout, INPUTS, 0.9, seed=None)
+    outputs = compute_plain(ops.dropout, INPUTS, 0.9, seed=None)
     assert outputs.tolist() == INPUTS.tolist()

@@ -32,7 +32,7 @@ DTYPES = ("float64", "float32", "bfloat16")
 WIDTHS = (1, 3, 130)
 
 
-def cases():
+def list_cases():
     """Yields all cases; XLA takes seconds for each, so some run later."""
     for table, versions in TABLES.items():
         for name, dtype, width in itertools.product(versions, DTYPES, WIDTHS):
@@ -49,25 +49,25 @@ def cases():
             yield pytest.param(table, name, dtype, width, marks=marks)
 
 
-def draw(*shape, number=0):
+def draw_numbers(*shape, number=0):
     return np.random.default_rng(number).normal(size=shape)
 
 
 def create_layer_norm(width, dtype):
     layer = keras.layers.LayerNormalization(epsilon=1e-3, dtype=dtype)
     layer.build((None, width))
-    layer.gamma.assign(draw(width, number=8))
-    layer.beta.assign(draw(width, number=9))
+    layer.gamma.assign(draw_numbers(width, number=8))
+    layer.beta.assign(draw_numbers(width, number=9))
     return layer
 
 
 def create_calls(name, width, dtype, seed):
     """Returns calls of an operation: (float tensors, constants) of each."""
-    rows = draw(12, width), draw(12, width, number=1)
+    rows = draw_numbers(12, width), draw_numbers(12, width, number=1)
     norm = {"layer": create_layer_norm(width, dtype)}
     mode = {"training": seed is not None}
     drop = {"dropout_prob": 0.4, "seed": seed}
-    hidden = draw(2, 4, width) * 3
+    hidden = draw_numbers(2, 4, width) * 3
     adder = np.random.default_rng(0).integers(-1, 1, (2, 1, 1, width)) * 1e4
     # bfloat16 does not tell scores apart where all are masked.
     adder[..., 0] = 0
@@ -79,27 +79,30 @@ def create_calls(name, width, dtype, seed):
     )
     calls = {
         "dense": [
-            ((*shaped, draw(width, 24), draw(24)), {})
+            ((*shaped, draw_numbers(width, 24), draw_numbers(24)), {})
             for shaped in (rows[:1], (hidden,))
         ],
         "look_up": [
-            ((draw(9, width),), {"ids": tf.constant([[0, 8, 8], [3, 0, 1]])})
+            (
+                (draw_numbers(9, width),),
+                {"ids": tf.constant([[0, 8, 8], [3, 0, 1]])},
+            )
         ],
         "ids_in_range": [((0 * rows[0],), {"name": "ids", "num_rows": 1})],
         "cross_entropy": [((hidden,), {"labels": labels})],
-        "reshape_like": [((rows[0], draw(3, 4, width)), {})],
+        "reshape_like": [((rows[0], draw_numbers(3, 4, width)), {})],
         "dropout": [((hidden,), drop), ((hidden,), drop | {"dropout_prob": 0})],
         # Few elements, and many.
         "layer_norm": [
             ((inputs,), norm | mode)
-            for inputs in (hidden, draw(70_000 // width, width))
+            for inputs in (hidden, draw_numbers(70_000 // width, width))
         ],
-        "swap_attention_heads": [((draw(2, 3, 5, width),), mode)],
+        "swap_attention_heads": [((draw_numbers(2, 3, 5, width),), mode)],
         "dropout_add_norm": [
             (rows, norm | drop),
-            ((hidden, draw(2, 4, width, number=1)), norm | drop),
+            ((hidden, draw_numbers(2, 4, width, number=1)), norm | drop),
         ],
-        "attention_probs": [((draw(2, 3, 5, width) * 4,), scores)],
+        "attention_probs": [((draw_numbers(2, 3, 5, width) * 4,), scores)],
         "activation": [
             ((hidden,), {"hidden_act": act} | mode) for act in ops.ACTIVATIONS
         ],
@@ -107,7 +110,7 @@ def create_calls(name, width, dtype, seed):
     return calls[name]
 
 
-def compute(function, tensors, constants, dtype):
+def compute_with_gradients(function, tensors, constants, dtype):
     """Returns a function's value and gradients, all in float64."""
     tensors = [tf.cast(tensor, dtype) for tensor in tensors]
     with tf.device("CPU:0"), tf.GradientTape() as tape:
@@ -115,7 +118,9 @@ def compute(function, tensors, constants, dtype):
         # What does not vary with each call goes by its name.
         (inputs, *others) = tensors
         outputs = function(inputs, *others, **constants)
-        upstream = tf.cast(draw(*outputs.shape, number=7), outputs.dtype)
+        upstream = tf.cast(
+            draw_numbers(*outputs.shape, number=7), outputs.dtype
+        )
         loss = tf.reduce_sum(tf.cast(outputs * upstream, "float64"))
     layer = constants.get("layer")
     weights = [layer.gamma.value, layer.beta.value] if layer else []
@@ -131,7 +136,9 @@ def compute(function, tensors, constants, dtype):
 def compute_in_graph(function, tensors, constants, dtype):
     """Returns the same of a version, which is meant for graphs."""
     graph = tf.function(
-        lambda tensors: compute(function, tensors, constants, dtype),
+        lambda tensors: compute_with_gradients(
+            function, tensors, constants, dtype
+        ),
         autograph=False,
     )
     return graph(tensors)
@@ -141,13 +148,13 @@ def rms(values):
     return np.sqrt(np.mean(np.square(values)))
 
 
-@pytest.mark.parametrize("table, name, dtype, width", list(cases()))
+@pytest.mark.parametrize("table, name, dtype, width", list(list_cases()))
 def test_values_and_gradients_are_the_plain_ones(table, name, dtype, width):
     version = TABLES[table][name]
     plain = getattr(ops, name).plain
     seed = tf.constant(SEED) if table == "compiled" else None
     # A row of one has no variance, which blows up any other rounding.
-    compute_plain = compute_in_graph if width == 1 else compute
+    compute_plain = compute_in_graph if width == 1 else compute_with_gradients
     exact_calls = create_calls(name, width, "float64", seed)
     for call, exact_call in zip(
         create_calls(name, width, dtype, seed), exact_calls, strict=True
@@ -173,7 +180,7 @@ def test_values_and_gradients_are_the_plain_ones(table, name, dtype, width):
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32"])
 def test_a_compiled_cross_entropy_is_exact_to_float32(dtype):
-    logits = tf.cast(draw(3, 2, 50) * 3 + 1000, dtype)
+    logits = tf.cast(draw_numbers(3, 2, 50) * 3 + 1000, dtype)
     labels = tf.constant([[0, 49], [7, -1], [50, 3]], tf.int64)
     # A batch's size and a label's rank may be unknown.
     version = tf.function(

@@ -132,6 +132,8 @@ def test_each_kernel_starts_at_numbers_of_its_own():
 
 
 def train_step(model, features, seed):
+    """Returns the loss and the gradients of a step, in a graph."""
+
     @tf.function
     def step():
         with tf.GradientTape() as tape:

@@ -20,7 +20,7 @@ from tests.support import fresh_process, golden, source_files
 MODELS = golden.paths("models/*")
 
 
-def load(folder, name, prefix=""):
+def load_arrays(folder, name, prefix=""):
     """Returns the entries of an npz whose names begin with `prefix`."""
     path = folder / name
     if not path.exists():
@@ -33,7 +33,7 @@ def load(folder, name, prefix=""):
         }
 
 
-def create(folder, model_class, *args, extra=(), **kwargs):
+def create_model(folder, model_class, *args, extra=(), **kwargs):
     """Returns a model with the folder's weights and those of `extra`."""
     # Without dropout, as the recordings were made, in training too.
     config = dataclasses.replace(
@@ -76,9 +76,9 @@ def form(request):
 )
 @pytest.mark.parametrize("folder", MODELS)
 def test_outputs_are_those_of_the_original(folder, one_hot, dtype, form):
-    features = load(folder, "forward.npz", "in/")
-    expected = load(folder, "forward.npz", "out/")
-    model = create(
+    features = load_arrays(folder, "forward.npz", "in/")
+    expected = load_arrays(folder, "forward.npz", "out/")
+    model = create_model(
         folder, BertPretrainer, use_one_hot_embeddings=one_hot, dtype=dtype
     )
     encoded, outputs = form.run(
@@ -114,9 +114,9 @@ def test_outputs_are_those_of_the_original(folder, one_hot, dtype, form):
 def test_gradients_are_those_of_the_original(
     folder, gradient_checkpointing, form
 ):
-    features = load(folder, "forward.npz", "in/")
-    expected = load(folder, "gradients.npz")
-    model = create(
+    features = load_arrays(folder, "forward.npz", "in/")
+    expected = load_arrays(folder, "gradients.npz")
+    model = create_model(
         folder,
         BertPretrainer,
         dtype="float64",
@@ -140,12 +140,14 @@ def test_the_loss_of_a_task_is_that_of_the_original(
     folder, task, model_class, loss
 ):
     steps, expected, head = (
-        load(folder, f"{task}_steps.npz", f"{part}/")
+        load_arrays(folder, f"{task}_steps.npz", f"{part}/")
         for part in ("in", "out", "init")
     )
     features = {name: values[0] for name, values in steps.items()}
     sizes = [len(head["output_bias"])] if task == "classifier" else []
-    model = create(folder, model_class, *sizes, extra=head, dtype="float64")
+    model = create_model(
+        folder, model_class, *sizes, extra=head, dtype="float64"
+    )
     with tf.GradientTape() as tape:
         outputs = model(features)
         total, _ = loss(outputs, features)

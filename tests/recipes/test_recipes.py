@@ -38,7 +38,7 @@ done
 """
 
 
-def bash(recipe, *arguments, **environment):
+def run_recipe(recipe, *arguments, **environment):
     """Runs a recipe, which must succeed."""
     done = subprocess.run(
         ["bash", RECIPES / recipe, *map(str, arguments)],
@@ -82,7 +82,7 @@ def test_every_recipe_is_tested():
 @pytest.mark.parametrize("name", ARGUMENTS)
 def test_scripts_know_the_flags_of_a_recipe(name, data, monkeypatch):
     monkeypatch.chdir(data)
-    bash(
+    run_recipe(
         f"{name}.sh",
         *ARGUMENTS[name].split(),
         PYTHON="./python",
@@ -115,7 +115,7 @@ def test_scripts_know_the_flags_of_a_recipe(name, data, monkeypatch):
 def test_a_bert_from_scratch_is_evaluated_on_glue(tmp_path):
     (tmp_path / "data").mkdir()
     (tmp_path / "data/MRPC").symlink_to(SAMPLES / "glue")
-    bash(
+    run_recipe(
         "small-bert-from-scratch.sh",
         SAMPLES / "corpus.txt",
         tmp_path / "bert",

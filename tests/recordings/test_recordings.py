@@ -53,7 +53,7 @@ def flip_a_bit(recorded):
     recorded["files"]["run/model.ckpt-3.index"] = variables
 
 
-def change(place, value):
+def setter_of(place, value):
     """Returns a function that sets a value in a recording, None removes it.
 
     `place` are the keys that lead to the value, separated by " / ".
@@ -78,27 +78,29 @@ MODEL = "files / run/model.json"
 CARD = "files / run/README.md"
 VALUES = {
     "a bit of a variable": flip_a_bit,
-    "an answer": change(f"{ANSWER} / probability", 0.7500000000000001),
-    "a field of an answer": change(f"{ANSWER} / label", None),
-    "a result": change("files / run/eval_results.txt / 0", "f1 = 0.6"),
-    "a help text": change("stdout / 1", "  The default is True."),
-    "an exit status": change("status", 1),
-    "a lost file": change(MODEL, None),
-    "a new file": change("files / run/new.txt", ["new"]),
-    "a setting": change(f"{MODEL} / task / length", 32.0),
-    "the order of labels": change(f"{MODEL} / task / labels", ["yes", "no"]),
-    "a word of a card": change(f"{CARD} / 0", "# An encoder"),
-    "an answer for an error": change(FAILED, {"line": 2, "label": "no"}),
+    "an answer": setter_of(f"{ANSWER} / probability", 0.7500000000000001),
+    "a field of an answer": setter_of(f"{ANSWER} / label", None),
+    "a result": setter_of("files / run/eval_results.txt / 0", "f1 = 0.6"),
+    "a help text": setter_of("stdout / 1", "  The default is True."),
+    "an exit status": setter_of("status", 1),
+    "a lost file": setter_of(MODEL, None),
+    "a new file": setter_of("files / run/new.txt", ["new"]),
+    "a setting": setter_of(f"{MODEL} / task / length", 32.0),
+    "the order of labels": setter_of(f"{MODEL} / task / labels", ["yes", "no"]),
+    "a word of a card": setter_of(f"{CARD} / 0", "# An encoder"),
+    "an answer for an error": setter_of(FAILED, {"line": 2, "label": "no"}),
 }
 WORDS = {
-    "a message": change("stderr / 0", "Saved the step"),
-    "white space of a card": change(f"{CARD} / 2", "| a  | b |"),
-    "the bytes of a program": change("programs / export/model.tflite", "4567"),
-    "the words of an error": change(f"{FAILED} / error", "no text"),
+    "a message": setter_of("stderr / 0", "Saved the step"),
+    "white space of a card": setter_of(f"{CARD} / 2", "| a  | b |"),
+    "the bytes of a program": setter_of(
+        "programs / export/model.tflite", "4567"
+    ),
+    "the words of an error": setter_of(f"{FAILED} / error", "no text"),
 }
 
 
-def differing(alter):
+def list_differences(alter):
     """Returns whether each difference that `alter` makes is a value."""
     new = copy.deepcopy(RECORDED)
     alter(new)
@@ -107,12 +109,12 @@ def differing(alter):
 
 @pytest.mark.parametrize("name", VALUES)
 def test_a_changed_value_is_noticed(name):
-    assert True in differing(VALUES[name])
+    assert True in list_differences(VALUES[name])
 
 
 @pytest.mark.parametrize("name", WORDS)
 def test_changed_messages_are_reported_and_do_not_fail(name):
-    assert differing(WORDS[name]) == [False]
+    assert list_differences(WORDS[name]) == [False]
 
 
 def test_the_order_of_keys_counts_but_in_the_settings():
@@ -127,8 +129,8 @@ def test_the_order_of_keys_counts_but_in_the_settings():
 
         return alter
 
-    assert differing(shuffle(["run/model.json", "task"])) == []
-    assert differing(shuffle(["answers.jsonl", 0])) == [True]
+    assert list_differences(shuffle(["run/model.json", "task"])) == []
+    assert list_differences(shuffle(["answers.jsonl", 0])) == [True]
 
 
 @pytest.fixture

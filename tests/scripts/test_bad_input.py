@@ -1,8 +1,8 @@
 """A user's mistakes get one line, a status, and nothing half-written.
 
-Each line of a table is a bad input in a command that is well: the flags that
-change, and the word of the error that names the culprit. The readers' own tests
-have all that can be wrong in a file.
+Each mistake changes flags of a command that is well, and has the word of the
+error that names the culprit. The readers' own tests have all that can be wrong
+in a file.
 """
 
 import itertools
@@ -20,7 +20,6 @@ from tests.support.script_runner import check_refusals
 from tests.support.shards import create_header
 
 SAMPLES = script_runner.SAMPLES
-CORPUS = SAMPLES / "corpus.txt"
 HEADER = "Quality\t#1 ID\t#2 ID\t#1 String\t#2 String\n"
 TEXTS = {
     "empty": "",
@@ -48,6 +47,9 @@ def wrong_files(tmp_path_factory, tiny):
         text = text if isinstance(text, str) else text(vocab)
         (folder / name).write_text(text, encoding="utf-8")
     os.symlink("a.txt", folder / "link.txt")
+    shutil.copy(SAMPLES / "vocab.txt", folder)
+    shutil.copy(SAMPLES / "corpus.txt", folder)
+    shutil.copy(SAMPLES / "topics/dev.csv", folder / "topics.csv")
     write_config(folder / "fewer_words.json", vocab_size=100)
     whole = (tiny / "train.tfrecord").read_bytes()
     # Sound at its front, where it is looked into before the work.
@@ -73,43 +75,86 @@ def files(wrong_files, tmp_path):
     return shutil.copytree(wrong_files, tmp_path / "bad", symlinks=True)
 
 
-def refuse(folder, script, flags, table):
-    """Checks the lines of a table: "--name=value ... -> culprit"."""
-    lines = filter(None, map(str.strip, table.splitlines()))
-    cases = [tuple(line.split(" -> ")) for line in lines]
-    check_refusals(folder, script, flags, cases)
+def parametrize_mistakes(*mistakes):
+    """Parametrizes a test with "flags to change -> word of the error"."""
+    return pytest.mark.parametrize(
+        ("mistake", "culprit"),
+        [mistake.split(" -> ") for mistake in mistakes],
+    )
 
 
-def test_pretraining_names_what_is_wrong(files, two_blocks, pretrained):
+@pytest.fixture
+def check_refused(files):
+    """(script, flags, mistake, culprit) -> checks the error of a command."""
+
+    def check_refused(script, flags, mistake, culprit):
+        check_refusals(files, script, flags, [(mistake, culprit)])
+
+    return check_refused
+
+
+@pytest.fixture
+def damaged_run(files, pretrained):
+    """A copy `damaged` of a run whose checkpoints are empty, in `files`."""
     folder, _ = pretrained
-    prefix = folder / "model.ckpt-7"
     shutil.copytree(folder, files / "damaged")
     for path in (files / "damaged").glob("*.data*"):
         path.write_bytes(b"")
+
+
+@pytest.mark.usefixtures("damaged_run")
+@parametrize_mistakes(
+    "--input_file=none* -> --input_file",
+    "--input_file=other.tfrecord -> other.tfrecord",
+    "--input_file=corpus.txt -> is not a TFRecord file",
+    "--max_seq_length=31 -> set --max_seq_length=32",
+    "--max_predictions_per_seq=6 -> set --max_predictions_per_seq=5",
+    "--bert_config_file=fewer_words.json -> masked_lm_ids",
+    "--bert_config_file=fewer_words.json --vocab_file=vocab.txt"
+    " -> set vocab_size to 1600",
+    "--output_dir=damaged -> damaged",
+    "--export_dir=few -> --export_dir",
+    "--input_fil=a -> input_fil",
+)
+def test_pretraining_names_what_is_wrong(
+    mistake, culprit, check_refused, two_blocks
+):
     flags = {"do_train": True, "output_dir": "out", "num_train_steps": 9}
-    evaluating = f"--do_train=False --do_eval --init_checkpoint={prefix}"
-    own = (
-        f"--bert_config_file=fewer_words.json --vocab_file={SAMPLES}/vocab.txt"
+    check_refused("run_pretraining.py", two_blocks | flags, mistake, culprit)
+
+
+def test_an_evaluation_of_pretraining_names_damaged_records(
+    check_refused, two_blocks, pretrained
+):
+    folder, _ = pretrained
+    flags = {
+        "do_eval": True,
+        "output_dir": "out",
+        "init_checkpoint": folder / "model.ckpt-7",
+    }
+    check_refused(
+        "run_pretraining.py",
+        two_blocks | flags,
+        "--input_file=lies.tfrecord",
+        "lies.tfrecord",
     )
-    table = f"""
-        --input_file=none* -> --input_file
-        --input_file=other.tfrecord -> other.tfrecord
-        --input_file={CORPUS} -> is not a TFRecord file. Create records from
-        --max_seq_length=31 -> have 32; set --max_seq_length=32
-        --max_predictions_per_seq=6 -> have 5; set --max_predictions_per_seq=5
-        --bert_config_file=fewer_words.json -> masked_lm_ids
-        {own} -> 1600 WordPieces, but vocab_size is 100; set vocab_size to 1600
-        {evaluating} --input_file=lies.tfrecord -> lies.tfrecord
-        --output_dir=damaged -> damaged
-        --export_dir=few -> --export_dir
-        --input_fil=a -> input_fil
-    """
-    refuse(files, "run_pretraining.py", two_blocks | flags, table)
-    table = "--input_file=a -> --output_dir"
-    refuse(files, "run_pretraining.py", {}, table)
 
 
-def test_classification_names_what_is_wrong(files, model_flags):
+def test_pretraining_asks_for_its_folder(check_refused):
+    check_refused(
+        "run_pretraining.py", {}, "--input_file=a.txt", "--output_dir"
+    )
+
+
+@parametrize_mistakes(
+    "--data_dir=columns -> columns/train.tsv, line 2",
+    "--vocab_file=no_mask.txt -> [MASK]",
+    "--init_checkpoint=few/no -> --init_checkpoint=few/no does not exist",
+    "--output_dir=run --export_dir=run/export -> --export_dir",
+)
+def test_classification_names_what_is_wrong(
+    mistake, culprit, check_refused, model_flags
+):
     flags = model_flags | {
         "task_name": "mrpc",
         "data_dir": SAMPLES / "glue",
@@ -117,74 +162,117 @@ def test_classification_names_what_is_wrong(files, model_flags):
         "do_train": True,
         "max_seq_length": 32,
     }
-    table = """
-        --data_dir=columns -> columns/train.tsv, line 2
-        --vocab_file=no_mask.txt -> [MASK]
-        --init_checkpoint=few/no -> --init_checkpoint=few/no does not exist; for
-        --output_dir=run --export_dir=run/export -> --export_dir
-    """
-    refuse(files, "run_classifier.py", flags, table)
-    table = f"""
-        --data_file={SAMPLES}/topics/dev.csv -> flags: --init
-        --data_file=few --init_checkpoint=model -> --data_file=few: Is a dir
-        --data_file=a.txt --init_checkpoint=model -> .xlsx or .parquet
-        --do_train -> --data_file
-    """
-    refuse(files, "run_classifier.py", {"output_dir": "out"}, table)
+    check_refused("run_classifier.py", flags, mistake, culprit)
 
 
-def test_squad_and_ner_name_what_is_wrong(files, model_flags):
-    flags = model_flags | {"output_dir": "out", "max_seq_length": 64}
-    table = """
-        --do_train -> --train_file
-        --max_query_length=61 -> --max_seq_length
-    """
-    squad = {"do_predict": True, "predict_file": SAMPLES / "squad/dev.json"}
-    squad["max_query_length"] = 24
-    refuse(files, "run_squad.py", flags | squad, table)
-    flags["do_train"] = True
-    table = "--data_dir=ner -> ner/train.txt, line 2"
-    refuse(files, "run_ner.py", flags, table)
+@parametrize_mistakes(
+    "--data_file=topics.csv -> --init_checkpoint",
+    "--data_file=few --init_checkpoint=model -> --data_file=few",
+    "--data_file=a.txt --init_checkpoint=model -> .xlsx or .parquet",
+    "--do_train -> --data_file",
+)
+def test_classification_of_a_table_names_what_is_wrong(
+    mistake, culprit, check_refused
+):
+    check_refused("run_classifier.py", {"output_dir": "out"}, mistake, culprit)
 
 
-def test_scripts_that_read_texts_name_what_is_wrong(files, model_flags):
-    texts = {"input_file": "a.txt", "output_file": "out.txt"}
-    table = """
-        --vocab_file=absent -> --vocab_file
-        --nodo_lower_case=1 -> --nodo_lower_case
-        --input_file=empty -> empty
-        --max_predictions_per_seq=1000000 -> --max_predictions_per_seq
-        --num_processes=2 --output_file=a,b -> --output_file
-        --num_processes=2 --output_file=a.txt/out -> a.txt
-    """
-    vocabulary = {"vocab_file": SAMPLES / "vocab.txt"}
-    refuse(files, "create_pretraining_data.py", texts | vocabulary, table)
-    table = """
-        --input_file=none.txt -> none.txt
-        --input_file=link.txt --output_file=a.txt -> a.txt
-        --output_file=empty/out.json -> empty/out.json
-    """
-    flags = model_flags | texts | {"layers": "-1", "max_seq_length": 32}
-    refuse(files, "extract_features.py", flags, table)
+@parametrize_mistakes(
+    "--do_train -> --train_file",
+    "--max_query_length=61 -> --max_seq_length",
+)
+def test_squad_names_what_is_wrong(
+    mistake, culprit, check_refused, model_flags
+):
+    flags = model_flags | {
+        "do_predict": True,
+        "predict_file": SAMPLES / "squad/dev.json",
+        "output_dir": "out",
+        "max_seq_length": 64,
+        "max_query_length": 24,
+    }
+    check_refused("run_squad.py", flags, mistake, culprit)
 
 
-def test_scripts_that_load_models_name_what_is_wrong(files, model_flags):
-    table = """
-        --init_checkpoint=cut.ckpt -> cut.ckpt
-        --init_checkpoint=model --output_dir=model -> --output_dir
-    """
+def test_ner_names_the_line_of_a_wrong_tag(check_refused, model_flags):
+    flags = model_flags | {
+        "do_train": True,
+        "output_dir": "out",
+        "max_seq_length": 64,
+    }
+    check_refused(
+        "run_ner.py", flags, "--data_dir=ner", "ner/train.txt, line 2"
+    )
+
+
+@parametrize_mistakes(
+    "--vocab_file=absent -> --vocab_file",
+    "--nodo_lower_case=1 -> --nodo_lower_case",
+    "--input_file=empty -> empty",
+    "--max_predictions_per_seq=1000000 -> --max_predictions_per_seq",
+    "--num_processes=2 --output_file=a,b -> --output_file",
+    "--num_processes=2 --output_file=a.txt/out -> a.txt",
+)
+def test_the_creation_of_records_names_what_is_wrong(
+    mistake, culprit, check_refused
+):
+    flags = {
+        "input_file": "a.txt",
+        "output_file": "out.txt",
+        "vocab_file": "vocab.txt",
+    }
+    check_refused("create_pretraining_data.py", flags, mistake, culprit)
+
+
+@parametrize_mistakes(
+    "--input_file=none.txt -> none.txt",
+    "--input_file=link.txt --output_file=a.txt -> a.txt",
+    "--output_file=empty/out.json -> empty/out.json",
+)
+def test_extract_features_names_what_is_wrong(
+    mistake, culprit, check_refused, model_flags
+):
+    flags = model_flags | {
+        "input_file": "a.txt",
+        "output_file": "out.txt",
+        "layers": "-1",
+        "max_seq_length": 32,
+    }
+    check_refused("extract_features.py", flags, mistake, culprit)
+
+
+@parametrize_mistakes(
+    "--init_checkpoint=cut.ckpt -> cut.ckpt",
+    "--init_checkpoint=model --output_dir=model -> --output_dir",
+)
+def test_a_conversion_names_what_is_wrong(
+    mistake, culprit, check_refused, model_flags
+):
     flags = model_flags | {"output_dir": "out"}
-    refuse(files, "tools.convert_checkpoint", flags, table)
+    check_refused("tools.convert_checkpoint", flags, mistake, culprit)
+
+
+@parametrize_mistakes(
+    "--input_file=absent -> --input_file",
+    "--model=saved -> saved",
+)
+def test_predict_names_what_is_wrong(mistake, culprit, check_refused):
     flags = {"input_file": "a.txt", "output_file": "out.txt", "model": "saved"}
-    table = """
-        --input_file=absent -> --input_file
-        --model=saved -> saved
-    """
-    refuse(files, "predict.py", flags, table)
-    table = "--model=none -> --model=none does not exist"
-    refuse(files, "tools.export", {"export_dir": "out"}, table)
-    table = "--token_file=absent -> --token_file"
-    refuse(files, "serve.py", {"port": 0, "model": "saved"}, table)
+    check_refused("predict.py", flags, mistake, culprit)
+
+
+def test_an_export_names_a_missing_model(check_refused):
+    check_refused(
+        "tools.export",
+        {"export_dir": "out"},
+        "--model=none",
+        "--model=none does not exist",
+    )
+
+
+def test_a_server_names_a_missing_token_file(check_refused):
+    flags = {"port": 0, "model": "saved"}
+    check_refused("serve.py", flags, "--token_file=absent", "--token_file")
 
 
 def test_records_that_are_found_corrupt_while_training(

@@ -26,7 +26,7 @@ def beam():
     pytest.importorskip("apache_beam", reason="Apache Beam is not installed")
 
 
-def run(folder, arguments="", **flags):
+def run_on_beam(folder, arguments="", **flags):
     """Runs the script on Beam, in a folder of its own. Returns its Done."""
     folder.mkdir(exist_ok=True)
     flags = FLAGS | {"pipeline": "beam"} | flags
@@ -49,8 +49,8 @@ def shards_in(folder):
     ],
 )
 def test_beam_makes_the_same_bytes(tmp_path, arguments):
-    run(tmp_path / "beam", arguments).check()
-    run(tmp_path / "own", pipeline=None).check()
+    run_on_beam(tmp_path / "beam", arguments).check()
+    run_on_beam(tmp_path / "own", pipeline=None).check()
     shards = shards_in(tmp_path / "beam")
     assert len(shards) == 3
     assert shards == shards_in(tmp_path / "own")
@@ -67,7 +67,7 @@ def test_beam_makes_the_same_bytes(tmp_path, arguments):
     ],
 )
 def test_typing_errors_are_errors(tmp_path, arguments, flags, part):
-    assert part in run(tmp_path, arguments, **flags).error
+    assert part in run_on_beam(tmp_path, arguments, **flags).error
     assert not [*tmp_path.iterdir()]
 
 
@@ -78,10 +78,12 @@ def test_typing_errors_are_errors(tmp_path, arguments, flags, part):
 def test_an_error_of_a_worker_is_one_line(tmp_path, monkeypatch, arguments):
     packed = gzip.compress(b"One text.\nTwo.\n\n" * 1000)
     (tmp_path / "corpus.txt.gz").write_bytes(packed[:-9])
-    local = run(tmp_path, pipeline=None, input_file="corpus.txt.gz").error
+    local = run_on_beam(
+        tmp_path, pipeline=None, input_file="corpus.txt.gz"
+    ).error
     # Beam's worker processes import the project.
     monkeypatch.setenv("PYTHONPATH", str(golden.ROOT))
-    error = run(tmp_path, arguments, input_file="corpus.txt.gz").error
+    error = run_on_beam(tmp_path, arguments, input_file="corpus.txt.gz").error
     cause = local.partition("corpus.txt.gz")[2]
     assert len(cause) > 9
     assert error.endswith(f"corpus.txt.gz{cause}")
@@ -92,7 +94,7 @@ def test_an_error_of_a_worker_is_one_line(tmp_path, monkeypatch, arguments):
 def test_workers_without_the_project_are_named(tmp_path):
     pytest.importorskip("distributed", reason="Dask is not installed")
     with dask_cluster.Cluster(tmp_path / "dask", PYTHONPATH="") as cluster:
-        error = run(
+        error = run_on_beam(
             tmp_path / "beam",
             f"--runner=DaskRunner --dask_client_address={cluster.address}",
         ).error
@@ -109,7 +111,7 @@ def test_a_killed_worker_of_dask_changes_no_byte(tmp_path):
         "num_shards": 8,
         "dupe_factor": 5,
     }
-    run(tmp_path / "own", pipeline=None, **flags).check()
+    run_on_beam(tmp_path / "own", pipeline=None, **flags).check()
     with (
         dask_cluster.Cluster(tmp_path / "dask") as cluster,
         script_runner.start(

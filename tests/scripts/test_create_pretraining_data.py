@@ -18,7 +18,7 @@ CORPUS = golden.ROOT / "tests/testdata/golden/pretraining_data/corpus"
 VOCAB = golden.ROOT / "tests/testdata/golden/vocab/uncased.txt"
 
 
-def run(cwd, *arguments, **flags):
+def run_script(cwd, *arguments, **flags):
     """Runs the script in the folder `cwd`, and returns its Done."""
     return script_runner.run(SCRIPT.name, cwd, *arguments, **flags)
 
@@ -35,7 +35,7 @@ def test_records_are_those_of_the_original(case, tmp_path):
     output_files = [str(tmp_path / f"{name}.tfrecord") for name in "ab"]
     # A flag that is set to its default leaves Google's form.
     case |= {"dynamic_masking": False, "output_file": ",".join(output_files)}
-    done = run(tmp_path, **case).check()
+    done = run_script(tmp_path, **case).check()
     num_instances = len(recorded["input_ids"])
     assert f"{num_instances:,} instances from" in done.stdout
     spec = feature_specs.pretraining_features(
@@ -72,7 +72,7 @@ def scalable_flags(corpus, **flags):
 
 def test_shards_are_written_once(corpus):
     flags = scalable_flags(corpus, num_shards=3, do_whole_word_mask=True)
-    done = run(corpus.parent, **flags).check()
+    done = run_script(corpus.parent, **flags).check()
     made = corpus.parent / "made"
     names = [f"out-0000{number}-of-00003" for number in range(3)]
     assert sorted(os.listdir(made)) == [*names, "out.manifest.json"]
@@ -83,9 +83,12 @@ def test_shards_are_written_once(corpus):
     assert f"{count:,} instances" in done.stdout
     # The second time nothing is left to do, and other flags are noticed.
     before = script_runner.snapshot(made)
-    assert f"{count:,} instances" in run(corpus.parent, **flags).check().stdout
+    assert (
+        f"{count:,} instances"
+        in run_script(corpus.parent, **flags).check().stdout
+    )
     assert script_runner.snapshot(made) == before
-    error = run(corpus.parent, **flags | {"random_seed": 1}).error
+    error = run_script(corpus.parent, **flags | {"random_seed": 1}).error
     assert "random_seed=12345" in error
 
 
@@ -112,7 +115,7 @@ def test_beam_makes_the_same_bytes(tmp_path):
     made = []
     for name, changes in (("beam", beam), ("own", {})):
         (tmp_path / name).mkdir()
-        run(tmp_path / name, **flags, **changes).check()
+        run_script(tmp_path / name, **flags, **changes).check()
         paths = sorted((tmp_path / name).glob("out-*"))
         made.append([path.read_bytes() for path in paths])
     assert len(made[0]) == 3
@@ -142,7 +145,7 @@ def test_a_killed_worker_is_reported_and_work_resumes(corpus):
         if (work / f"task-{shard.name[4:9]}.json").exists()
     }
     assert done
-    run(corpus.parent, **flags).check()
+    run_script(corpus.parent, **flags).check()
     for shard, content in made.items():
         assert shard.read_bytes() == content
     for shard, time_ns in done.items():

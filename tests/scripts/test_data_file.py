@@ -42,10 +42,10 @@ def labels_of(rows):
 
 
 @pytest.fixture(scope="module")
-def finished(tmp_path_factory, model_flags, rows):
+def finished_run(tmp_path_factory, model_flags, rows):
     """(folder of a run on one table, its flags, its Done).
 
-    No test changes the folder. A test that would works on `copied`.
+    No test changes the folder. A test that would works on `copied_folder`.
     """
     folder = tmp_path_factory.mktemp("table")
     write_csv(folder / "tickets.csv", TICKETS, rows)
@@ -58,13 +58,13 @@ def finished(tmp_path_factory, model_flags, rows):
 
 
 @pytest.fixture
-def copied(finished, tmp_path):
-    """A copy of the folder of `finished` for one test."""
-    return shutil.copytree(finished[0], tmp_path / "copied")
+def copied_folder(finished_run, tmp_path):
+    """A copy of the folder of `finished_run` for one test."""
+    return shutil.copytree(finished_run[0], tmp_path / "copied")
 
 
-def test_the_log_of_a_run_is_short_and_says_what_to_check(finished):
-    folder, _, done = finished
+def test_the_log_of_a_run_is_short_and_says_what_to_check(finished_run):
+    folder, _, done = finished_run
     assert len(done.stderr.splitlines()) <= 60
     assert "2 rows without text left out" in done.stderr
     assert "--learning_rate" in done.stderr
@@ -73,9 +73,9 @@ def test_the_log_of_a_run_is_short_and_says_what_to_check(finished):
 
 
 @pytest.fixture(scope="module")
-def dev_predictions(finished):
+def dev_predictions(finished_run):
     """The rows of the table that a run writes about its dev set."""
-    return read_csv(finished[0] / "run/dev_predictions.csv")
+    return read_csv(finished_run[0] / "run/dev_predictions.csv")
 
 
 def test_predictions_stand_beside_the_columns_of_the_table(
@@ -90,40 +90,42 @@ def test_predictions_stand_beside_the_columns_of_the_table(
         assert (prediction["message"], prediction["category"]) == (text, label)
 
 
-def test_the_accuracy_is_that_of_the_predictions(finished, dev_predictions):
+def test_the_accuracy_is_that_of_the_predictions(finished_run, dev_predictions):
     num_right = 0
     for prediction in dev_predictions:
         is_right = prediction["label"] == prediction["category"]
         assert (prediction["correct"] == "true") == is_right
         num_right += is_right
-    accuracy = read_results(finished[0] / "run")["eval_accuracy"]
+    accuracy = read_results(finished_run[0] / "run")["eval_accuracy"]
     assert accuracy == pytest.approx(num_right / 25, abs=1e-6)
 
 
-def test_columns_with_clear_names_are_found(finished, rows):
-    described = read_json(finished[0] / "run/model.json")
+def test_columns_with_clear_names_are_found(finished_run, rows):
+    described = read_json(finished_run[0] / "run/model.json")
     settings = described["origin"]["settings"]
     assert settings["split"]["key"] == ["message"]
     assert settings["labels"] == sorted(labels_of(rows))
 
 
 @pytest.mark.slow
-def test_the_commands_that_a_run_names_read_the_table(copied, finished, rows):
+def test_the_commands_that_a_run_names_read_the_table(
+    copied_folder, finished_run, rows
+):
     # The columns that training found are read here too.
-    assert run_commands(finished[2], copied) == 2
-    answers = read_csv(copied / "answers.csv")
+    assert run_commands(finished_run[2], copied_folder) == 2
+    answers = read_csv(copied_folder / "answers.csv")
     assert [answer["message"] for answer in answers] == [row[1] for row in rows]
     assert {answer["label"] for answer in answers} <= {"", *labels_of(rows)}
 
 
-def test_the_folder_of_a_run_leads_to_its_export(finished):
-    folder = finished[0]
+def test_the_folder_of_a_run_leads_to_its_export(finished_run):
+    folder = finished_run[0]
     assert engines.find_export(folder / "run") == folder / "run_model"
 
 
 @pytest.mark.slow
-def test_cards_describe_the_model_and_every_file(finished, rows):
-    folder, _, _ = finished
+def test_cards_describe_the_model_and_every_file(finished_run, rows):
+    folder, _, _ = finished_run
     labels = labels_of(rows)
     card = (folder / "run/README.md").read_text()
     title = f"# A classifier of texts into {len(labels)} labels, trained on"
@@ -144,8 +146,8 @@ def test_cards_describe_the_model_and_every_file(finished, rows):
     assert {*used["shown"]["probabilities"]} == labels
 
 
-def test_the_report_numbers_rows_as_a_spreadsheet_does(finished, rows):
-    folder, _, _ = finished
+def test_the_report_numbers_rows_as_a_spreadsheet_does(finished_run, rows):
+    folder, _, _ = finished_run
     page = (folder / "run/report.html").read_text()
     predictions = read_csv(folder / "run/dev_predictions.csv")
     number = [row[1] for row in rows].index(predictions[0]["message"]) + 2
@@ -156,9 +158,11 @@ def test_the_report_numbers_rows_as_a_spreadsheet_does(finished, rows):
 
 
 @pytest.mark.slow
-def test_the_same_command_finds_a_run_that_has_ended(copied, finished):
+def test_the_same_command_finds_a_run_that_has_ended(
+    copied_folder, finished_run
+):
     # 65 rows: after each epoch of 4 steps.
-    check_run("run_classifier.py", copied, finished[1], [4, 8])
+    check_run("run_classifier.py", copied_folder, finished_run[1], [4, 8])
 
 
 def check_run(script, folder, flags, steps):

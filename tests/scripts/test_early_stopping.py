@@ -49,7 +49,7 @@ def best_of(folder):
         return read_json(folder / "model.json").get("best_step")
 
 
-def run(flags, output_dir, kill_when=lambda: False):
+def run_task(flags, output_dir, kill_when=lambda: False):
     """Runs the task in a folder, until it ends or shall be killed."""
     changes = {
         "output_dir": output_dir,
@@ -75,10 +75,10 @@ def runs(flags, tmp_path_factory):
         return (checkpoint_steps(killed) or [0])[-1]
 
     def kill(kill_when):
-        assert run(flags, killed, kill_when).status == -signal.SIGKILL
+        assert run_task(flags, killed, kill_when).status == -signal.SIGKILL
 
     with concurrent.futures.ThreadPoolExecutor() as pool:
-        undisturbed_run = pool.submit(run, flags, undisturbed)
+        undisturbed_run = pool.submit(run_task, flags, undisturbed)
         # In the first epochs the best is found again and again.
         kill(lambda: best_of(killed))
         undisturbed_run.result().check()
@@ -87,7 +87,7 @@ def runs(flags, tmp_path_factory):
     best_step = best_of(undisturbed)
     kill(lambda: last_saved_step() > best_step + 3)
     assert best_step < last_saved_step() < checkpoint_steps(undisturbed)[-1]
-    return folder, run(flags, killed).check()
+    return folder, run_task(flags, killed).check()
 
 
 @pytest.mark.slow

@@ -18,7 +18,7 @@ from tests.support.checkpoints import serve
 from tests.support.script_runner import parse_flags, read_lines
 
 
-def run(output_file, **flags):
+def extract_vectors(output_file, **flags):
     """Runs the script in this process, and returns the lines that it wrote."""
     paths = ("init_checkpoint", "bert_config_file", "vocab_file", "input_file")
     flags |= {name: str(flags[name]) for name in paths}
@@ -40,7 +40,7 @@ def test_vectors_are_those_of_the_original(tmp_path, case):
     names, vectors = tokens_of(expected)
     # Compiled, batches keep their padding.
     for changes in ({"batch_size": 2}, {"jit_compile": True}):
-        lines = run(tmp_path / "found.jsonl", **flags, **changes)
+        lines = extract_vectors(tmp_path / "found.jsonl", **flags, **changes)
         for line, other in zip(lines, expected, strict=True):
             assert line.keys() == other.keys()
             assert line["linex_index"] == other["linex_index"]
@@ -77,7 +77,7 @@ def test_another_pooling_is_warned_of(flags, tmp_path, caplog):
     pooling = flags["init_checkpoint"] / "1_Pooling"
     pooling.mkdir()
     (pooling / "config.json").write_text('{"pooling_mode_cls_token": true}')
-    run(tmp_path / "found.jsonl", **flags)
+    extract_vectors(tmp_path / "found.jsonl", **flags)
     assert "pooling_mode_cls_token" in caplog.text
 
 
@@ -87,7 +87,8 @@ def test_a_left_to_right_network_is_computed_as_one(flags, tmp_path):
     description["origin"]["settings"]["left_to_right"] = True
     path.write_text(json.dumps(description))
     first = [
-        line["features"][0] for line in run(tmp_path / "found.jsonl", **flags)
+        line["features"][0]
+        for line in extract_vectors(tmp_path / "found.jsonl", **flags)
     ]
     # [CLS] sees nothing of the texts.
     assert first[0] == first[1] == first[2]

@@ -214,29 +214,36 @@ EXPANDED = {
 }
 
 
-@pytest.mark.parametrize("script", script_runner.SCRIPTS)
-def test_the_home_folder_is_found_in_every_path(script, monkeypatch):
-    """A shell leaves the ~ of --output_dir=~/run."""
-    monkeypatch.setenv("HOME", "/home/me")
-    config = importlib.import_module(script).Config
+def parse_command(config, args, monkeypatch):
+    """Returns the paths in the flags of a command, as absl parses them."""
     values = absl_flags.FlagValues()
     monkeypatch.setattr(absl_flags, "FLAGS", values)
-    args = []
-    for each in declared_flags.flags_of(config):
-        if each.kind is not None:
-            args.append(f"--{each.name}={LISTS.get(each.kind, '~/a, b')}")
+    for flag in declared_flags.flags_of(config):
         absl_flags.DEFINE(
             absl_flags.ArgumentParser(),
-            each.name,
+            flag.name,
             None,
             "",
             flag_values=values,
             module_name=parsing.script_name(),
         )
-        if each.default is not dataclasses.MISSING:
-            values[each.name].value = each.default
+        if flag.default is not dataclasses.MISSING:
+            values[flag.name].value = flag.default
     values(["script", *args])
-    given = config_values.path_flags(parsing.parse_flags(config).config)
+    return config_values.path_flags(parsing.parse_flags(config).config)
+
+
+@pytest.mark.parametrize("script", script_runner.SCRIPTS)
+def test_the_home_folder_is_found_in_every_path(script, monkeypatch):
+    """A shell leaves the ~ of --output_dir=~/run."""
+    monkeypatch.setenv("HOME", "/home/me")
+    config = importlib.import_module(script).Config
+    args = [
+        f"--{flag.name}={LISTS.get(flag.kind, '~/a, b')}"
+        for flag in declared_flags.flags_of(config)
+        if flag.kind is not None
+    ]
+    given = parse_command(config, args, monkeypatch)
     assert len(given) == len(args)
     for flag in given:
         assert flag.parts == EXPANDED.get(flag.kind, ["/home/me/a, b"]), flag

@@ -23,14 +23,14 @@ def classifier(tmp_path):
 
 
 @pytest.fixture
-def train(classifier, tmp_path):
+def train_from_preset(classifier, tmp_path):
     """Runs run_classifier.py on a small table, from the preset."""
     rows = [
         f"word {number % 7} boat,{'abc'[number % 3]}\n" for number in range(40)
     ]
     (tmp_path / "t.csv").write_text("text,label\n" + "".join(rows))
 
-    def train(**flags):
+    def train_from_preset(**flags):
         return run(
             "run_classifier",
             tmp_path,
@@ -42,23 +42,23 @@ def train(classifier, tmp_path):
             **flags,
         )
 
-    return train
+    return train_from_preset
 
 
-def test_training_starts_from_a_preset(train):
-    train().check()
+def test_training_starts_from_a_preset(train_from_preset):
+    train_from_preset().check()
 
 
-def test_a_preset_may_be_the_teacher(train, classifier):
-    train(teacher=classifier).check()
+def test_a_preset_may_be_the_teacher(train_from_preset, classifier):
+    train_from_preset(teacher=classifier).check()
 
 
 def test_a_teacher_without_the_blocks_that_it_states_is_refused(
-    train, tmp_path
+    train_from_preset, tmp_path
 ):
     large = copy_recorded(tmp_path / "large")
     edit(large / "config.json", num_layers=1_000_000)
-    assert "contains 3 blocks" in train(teacher=large).error
+    assert "contains 3 blocks" in train_from_preset(teacher=large).error
 
 
 def test_a_preset_is_exported(classifier, tmp_path):

@@ -32,34 +32,36 @@ model.load()
 """
 
 
-def loaded(program, *arguments):
+def loaded_packages(program, *arguments):
     """Returns the names of the packages that a program loads."""
     done = fresh_process.run("-c", RUN, program, *arguments).check()
     return {*json.loads(done.stdout.splitlines()[-1])}
 
 
 @pytest.fixture(scope="module")
-def export(tmp_path_factory):
+def encoder_export(tmp_path_factory):
     """The folder of an encoder for LiteRT."""
     folder = tmp_path_factory.mktemp("litert") / "export"
     exports.export_model("features", folder, exports.create_options("litert"))
     return folder
 
 
-def test_predict_loads_no_training_and_no_tensorflow(export):
-    names = loaded(PREDICT, "predict.py", f"--model={export}", "A boat.")
+def test_predict_loads_no_training_and_no_tensorflow(encoder_export):
+    names = loaded_packages(
+        PREDICT, "predict.py", f"--model={encoder_export}", "A boat."
+    )
     assert "ai_edge_litert" in names
     assert not names & LARGE
 
 
-def test_serve_loads_no_training_and_no_tensorflow(export):
+def test_serve_loads_no_training_and_no_tensorflow(encoder_export):
     pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
-    names = loaded(SERVE, "serve.py", str(export))
+    names = loaded_packages(SERVE, "serve.py", str(encoder_export))
     assert {"ai_edge_litert", "uvicorn"} <= names
     assert not names & LARGE
 
 
 def test_serving_loads_neither_keras_nor_tensorflow():
-    names = loaded("import serving; serving.load", "")
+    names = loaded_packages("import serving; serving.load", "")
     assert {"serving", "model_folders"} <= names
     assert not names & LARGE

@@ -1,5 +1,6 @@
 """run_classifier.py --doc_stride on texts whose last word alone tells."""
 
+import re
 import shutil
 
 import numpy as np
@@ -36,36 +37,60 @@ def flags(tmp_path_factory, tiny):
 
 
 @pytest.fixture(scope="module")
-def trained(flags):
+def trained_run(flags):
     """Done of the run, which has ended."""
     return run_task_test("run_classifier.py", flags, "eval_accuracy")
 
 
-def test_steps_count_windows_and_scores_count_texts(trained, flags):
-    for name, count in (("train", 96), ("eval", 40)):
-        message = f"The {name} set: {count} examples in "
-        (line,) = (
-            log_line
-            for log_line in trained.stderr.splitlines()
-            if message in log_line
-        )
-        num_records = int(line.split()[-2])
-        assert num_records > 3 * count
-        if name == "train":
-            results = read_results(flags["output_dir"])
-            assert results["global_step"] == num_records * 8 // 16
-    assert "96 of 96 texts were longer than" in trained.stderr
-    assert results["eval_accuracy"] > 0.9
-    rows = read_lines(flags["output_dir"] / "predictions.jsonl")
-    right = [row["label"] == row["gold_label"] for row in rows]
-    assert len(right) == 40
-    # The test set is the dev set; the loss is of a text's pooled logits.
-    scores = [row["probabilities"][row["gold_label"]] for row in rows]
-    assert results["eval_loss"] == pytest.approx(
-        -np.mean(np.log(scores)), abs=1e-5
+@pytest.fixture
+def predictions(trained_run, flags):
+    """The lines that the run predicted for its test set, which is its dev set.
+
+    It depends on `trained_run`, because the run writes them.
+    """
+    return read_lines(flags["output_dir"] / "predictions.jsonl")
+
+
+def count_records(done, name, num_examples):
+    """Returns how many records a run made of the examples of a set."""
+    found = re.search(
+        rf"The {name} set: {num_examples} examples in ([\d,]+) ", done.stderr
     )
+    return int(found[1])
+
+
+@pytest.mark.parametrize(("name", "num_texts"), [("train", 96), ("eval", 40)])
+def test_a_text_becomes_several_records(trained_run, name, num_texts):
+    assert count_records(trained_run, name, num_texts) > 3 * num_texts
+
+
+def test_texts_that_are_cut_are_counted(trained_run):
+    assert "96 of 96 texts" in trained_run.stderr
+
+
+def test_steps_count_windows(trained_run, flags):
+    num_records = count_records(trained_run, "train", 96)
+    num_epochs, batch_size = 8, 16
+    steps = read_results(flags["output_dir"])["global_step"]
+    assert steps == num_records * num_epochs // batch_size
+
+
+def test_predictions_are_of_texts(predictions):
+    right = [row["label"] == row["gold_label"] for row in predictions]
+    assert len(right) == 40
+    assert np.mean(right) > 0.9
+
+
+def test_the_loss_is_that_of_the_pooled_logits_of_texts(predictions, flags):
+    scores = [row["probabilities"][row["gold_label"]] for row in predictions]
+    loss = read_results(flags["output_dir"])["eval_loss"]
+    assert loss == pytest.approx(-np.mean(np.log(scores)), abs=1e-5)
+
+
+def test_the_report_shows_the_wrong_texts(predictions, flags):
+    wrong = [row for row in predictions if row["label"] != row["gold_label"]]
     page = ReportPage((flags["output_dir"] / "report.html").read_text("utf-8"))
-    assert len(page.wrong) == 40 - sum(right)
+    assert len(page.wrong) == len(wrong)
 
 
 def check_answers(flags, engine=None):
@@ -85,16 +110,16 @@ def check_answers(flags, engine=None):
         assert answer["probabilities"] == expected
 
 
-def test_the_export_answers_as_the_run(trained, flags):
+def test_the_export_answers_as_the_run(trained_run, flags):
     check_answers(flags, "saved_model")
 
 
-def test_a_killed_run_resumes_to_the_same_bits(trained, flags):
+def test_a_killed_run_resumes_to_the_same_bits(trained_run, flags):
     check_resume("run_classifier.py", flags)
 
 
 def test_the_folder_brings_the_windows_and_flags_count(
-    trained, flags, tmp_path
+    trained_run, flags, tmp_path
 ):
     evaluating = {
         "do_eval": True,

@@ -31,7 +31,7 @@ runpy.run_path(sys.argv[0], run_name="__main__")
 """
 
 
-def opened(folder, script, command):
+def count_opened(folder, script, command):
     """Returns {file in `folder`: how often a command opened it to read}.
 
     Leaves out the files that the command itself wrote.
@@ -77,21 +77,21 @@ DATA = "--data_file=table.csv --report"
 
 
 @pytest.fixture
-def trained(folder):
+def trained_run(folder):
     """`folder` with a table and a `run` on it, and what the run opened."""
     shutil.copy(SAMPLES / "topics/dev.csv", folder / "table.csv")
     command = f"{SHORT} {DATA} --output_dir=run"
-    return folder, opened(folder, "run_classifier.py", command)
+    return folder, count_opened(folder, "run_classifier.py", command)
 
 
 @pytest.fixture
-def run_folder(trained):
-    """The folder of `trained`."""
-    return trained[0]
+def run_folder(trained_run):
+    """The folder of `trained_run`."""
+    return trained_run[0]
 
 
-def test_a_run_reads_its_table_and_its_model_once(trained):
-    _, counts = trained
+def test_a_run_reads_its_table_and_its_model_once(trained_run):
+    _, counts = trained_run
     model = ("vocab.txt", "bert_config.json", "tokenizer_config.json")
     check_read_once(counts, ["table.csv", *model])
 
@@ -99,20 +99,20 @@ def test_a_run_reads_its_table_and_its_model_once(trained):
 # The commands that do not train know all that the run recorded.
 def test_an_evaluation_reads_its_table_and_the_run_once(run_folder):
     command = f"--nodo_train {DATA} --export_dir=export --output_dir=run"
-    counts = opened(run_folder, "run_classifier.py", command)
+    counts = count_opened(run_folder, "run_classifier.py", command)
     check_read_once(counts, ["table.csv", *DESCRIPTION_OF_RUN])
 
 
 def test_an_export_reads_the_run_once_and_no_table(run_folder):
     command = "--nodo_train --nodo_eval --export_dir=export --output_dir=run"
-    counts = opened(run_folder, "run_classifier.py", command)
+    counts = count_opened(run_folder, "run_classifier.py", command)
     check_read_once(counts, DESCRIPTION_OF_RUN)
     assert not counts["table.csv"]
 
 
 def test_a_start_from_a_run_reads_its_table_and_the_run_once(run_folder):
     command = f"{DATA} --init_checkpoint=run --num_train_epochs=1"
-    counts = opened(
+    counts = count_opened(
         run_folder, "run_classifier.py", f"{command} --output_dir=new"
     )
     check_read_once(counts, ["table.csv", *DESCRIPTION_OF_RUN])
@@ -161,7 +161,7 @@ def test_a_task_reads_its_data_once(folder, script, write, flags, files):
     (folder / "data").mkdir()
     write(folder / "data")
     evaluates = "" if script == "run_squad.py" else "--do_eval"
-    counts = opened(
+    counts = count_opened(
         folder,
         script,
         f"{SHORT} {flags} --do_train {evaluates} --do_predict "

@@ -25,7 +25,7 @@ TEXTS = ["the river", "a boat sails", "the sky is blue", "an old lamp"]
 
 
 @pytest.fixture(scope="module")
-def trained(tmp_path_factory, tiny):
+def trained_run(tmp_path_factory, tiny):
     """{task: its folder, with a run and an export}. No test changes them."""
     folder = tmp_path_factory.mktemp("pairs")
     rows = [(a, b, int(a == b)) for a in TEXTS for b in TEXTS]
@@ -55,9 +55,9 @@ def trained(tmp_path_factory, tiny):
     return {kind: folder / kind for kind in tables}
 
 
-def test_passages_are_ranked(trained):
-    entries = read_lines(trained["ranking"] / "run/predictions.jsonl")
-    bert = serving.load(trained["ranking"] / "served")
+def test_passages_are_ranked(trained_run):
+    entries = read_lines(trained_run["ranking"] / "run/predictions.jsonl")
+    bert = serving.load(trained_run["ranking"] / "served")
     ranking = bert.rerank(TEXTS[0], TEXTS)["ranking"]
     order = sorted(range(4), key=lambda i: -entries[i]["label"])
     assert [entry["index"] for entry in ranking] == order
@@ -66,9 +66,9 @@ def test_passages_are_ranked(trained):
     )
 
 
-def test_vectors_are_trained_and_exported(trained):
-    assert "recall_1" in read_results(trained["close"] / "run")
-    folder = trained["scores"]
+def test_vectors_are_trained_and_exported(trained_run):
+    assert "recall_1" in read_results(trained_run["close"] / "run")
+    folder = trained_run["scores"]
     bert = serving.load(folder / "served")
     assert bert.tasks == ["embed", "tokenize"]
     entries = read_lines(folder / "run/predictions.jsonl")
@@ -82,13 +82,13 @@ def test_vectors_are_trained_and_exported(trained):
 
 
 def test_a_model_that_compares_texts_starts_any_other_encoder(
-    trained, tmp_path
+    trained_run, tmp_path
 ):
     (tmp_path / "text.txt").write_text("the boat\n")
     script_runner.run(
         "extract_features.py",
         tmp_path,
-        init_checkpoint=trained["scores"] / "run",
+        init_checkpoint=trained_run["scores"] / "run",
         input_file="text.txt",
         output_file="out.jsonl",
         max_seq_length=24,
@@ -148,14 +148,14 @@ def test_a_classifier_from_elsewhere_reads_the_texts_that_are_named(tmp_path):
 
 
 def test_vectors_of_a_classifier_are_scored_without_a_warning(
-    trained, tmp_path
+    trained_run, tmp_path
 ):
-    run = trained["ranking"] / "run"
+    run = trained_run["ranking"] / "run"
     done = script_runner.run(
         "run_classifier.py",
         tmp_path,
         task_name="embedding",
-        data_dir=trained["scores"],
+        data_dir=trained_run["scores"],
         vocab_file=run / "vocab.txt",
         init_checkpoint=run,
         output_dir="out",

@@ -92,7 +92,7 @@ def flags(tmp_path_factory, model_flags):
 
 
 @pytest.fixture(scope="module")
-def trained(flags, tmp_path_factory):
+def trained_run(flags, tmp_path_factory):
     """(folder, Done, flags) of a `run` that reads all its sets with the class.
 
     No test changes the folder. A test that would works on `copied`.
@@ -108,13 +108,13 @@ def trained(flags, tmp_path_factory):
 
 
 @pytest.fixture
-def copied(trained, tmp_path):
-    """A copy of the folder of `trained` for one test."""
-    return shutil.copytree(trained[0], tmp_path / "copied")
+def copied(trained_run, tmp_path):
+    """A copy of the folder of `trained_run` for one test."""
+    return shutil.copytree(trained_run[0], tmp_path / "copied")
 
 
-def test_a_class_for_googles_script_runs_unchanged(trained):
-    folder, done, _ = trained
+def test_a_class_for_googles_script_runs_unchanged(trained_run):
+    folder, done, _ = trained_run
     run = folder / "run"
     assert read_results(run)["global_step"] == 7
     assert "The eval set: 60 examples" in done.stderr
@@ -135,8 +135,8 @@ def test_a_class_for_googles_script_runs_unchanged(trained):
     assert answer["label"] == rows[0]["predicted_label"]
 
 
-def test_the_class_is_recorded_and_its_folder_is_not(trained, flags):
-    folder = trained[0]
+def test_the_class_is_recorded_and_its_folder_is_not(trained_run, flags):
+    folder = trained_run[0]
     for file in ("run/model.json", "export/assets.extra/model.json"):
         text = (folder / file).read_text("utf-8")
         recorded = json.loads(text)
@@ -174,9 +174,9 @@ def test_predictions_of_a_run_need_its_class(copied, flags):
 
 
 @pytest.fixture
-def resume(copied, trained):
+def resume(copied, trained_run):
     """(value of --processor) -> the Done of one more epoch of the run."""
-    more = trained[2] | {"num_train_epochs": 2, "export_dir": None}
+    more = trained_run[2] | {"num_train_epochs": 2, "export_dir": None}
 
     def resume(processor):
         return script_runner.run(
@@ -235,7 +235,7 @@ MISTAKES = {
 }
 
 
-def test_the_class_in_the_documentation_reads_its_files(trained, tmp_path):
+def test_the_class_in_the_documentation_reads_its_files(trained_run, tmp_path):
     page = (ROOT / "docs/fine_tuning.md").read_text("utf-8")
     (code,) = (code for code in blocks(page, "py") if "Tickets" in code)
     code = code.replace('"billing", "login"', '"0", "1"')
@@ -244,7 +244,7 @@ def test_the_class_in_the_documentation_reads_its_files(trained, tmp_path):
     predict = parse_flags("--do_predict --output_dir=run --data_dir=.")
     predict["doc_stride"] = 4
     predict["processor"] = "tickets.py:TicketsProcessor"
-    predict["init_checkpoint"] = trained[0] / "run"
+    predict["init_checkpoint"] = trained_run[0] / "run"
     script_runner.run("run_classifier.py", tmp_path, **predict).check()
     entry = json.loads((tmp_path / "run/predictions.jsonl").read_text("utf-8"))
     assert entry["text_a"] == "A bill of an inn."

@@ -25,7 +25,7 @@ from tests.support.tasks.table_commands import (
 RESULTS = ("README.md", "dev_predictions.csv", "eval_results.txt", "model.json")
 
 
-def contents(folder):
+def read_result_files(folder):
     """Returns {name: bytes} of the results of a run."""
     return {name: (folder / name).read_bytes() for name in RESULTS}
 
@@ -43,7 +43,7 @@ def new_rows(rows):
 
 
 @pytest.fixture(scope="module")
-def trained(tmp_path_factory, model_flags, rows):
+def trained_run(tmp_path_factory, model_flags, rows):
     """Commands in a folder with a `run` that held out a part of its table.
 
     No test changes the folder.
@@ -55,9 +55,9 @@ def trained(tmp_path_factory, model_flags, rows):
 
 
 @pytest.fixture
-def commands(trained, tmp_path):
-    """Commands in a copy of the folder of `trained`, for one test."""
-    return trained.copied_to(tmp_path / "copy")
+def commands(trained_run, tmp_path):
+    """Commands in a copy of the folder of `trained_run`, for one test."""
+    return trained_run.copied_to(tmp_path / "copy")
 
 
 @pytest.fixture
@@ -79,8 +79,8 @@ def texts_in(folder):
     return {row["text"].upper() for row in rows}
 
 
-def test_a_run_records_the_split_of_its_table(trained):
-    assert read_recorded_split(trained.folder / "run") == {
+def test_a_run_records_the_split_of_its_table(trained_run):
+    assert read_recorded_split(trained_run.folder / "run") == {
         "rule": 1,
         "dev_fraction": 0.3,
         "key": ["text"],
@@ -130,12 +130,12 @@ def test_a_smaller_dev_set_than_the_runs_is_not_in_doubt(commands):
 def test_scores_of_another_fraction_are_shown_and_change_no_file(
     commands, folder, fraction
 ):
-    before = contents(folder / "run")
+    before = read_result_files(folder / "run")
     export = (folder / "run_model/README.md").stat().st_mtime_ns
     done = commands.evaluate(dev_fraction=fraction).check()
     assert "eval_accuracy" in done.stderr
     assert "are only shown" in done.stderr
-    assert contents(folder / "run") == before
+    assert read_result_files(folder / "run") == before
     assert (folder / "run_model/README.md").stat().st_mtime_ns == export
 
 
@@ -164,11 +164,11 @@ def test_scores_of_another_table_are_shown_and_change_no_file(
     commands, folder, rows, new_rows, change
 ):
     write_table(folder / "other.csv", change(rows, new_rows))
-    before = contents(folder / "run")
+    before = read_result_files(folder / "run")
     done = commands.evaluate(data_file="other.csv").check()
     assert not find_doubt_warnings(done)
     assert "are only shown" in done.stderr
-    assert contents(folder / "run") == before
+    assert read_result_files(folder / "run") == before
 
 
 @pytest.mark.slow
@@ -201,12 +201,12 @@ def other_rule(folder):
 
 @pytest.mark.usefixtures("other_rule")
 def test_a_run_of_another_rule_is_scored_and_left_as_it_is(commands, folder):
-    before = contents(folder / "run")
+    before = read_result_files(folder / "run")
     done = commands.evaluate().check()
     (warning,) = find_doubt_warnings(done)
     assert "--output_dir=run chose its dev set in another way" in warning
     assert "eval_accuracy" in done.stderr
-    assert contents(folder / "run") == before
+    assert read_result_files(folder / "run") == before
 
 
 @pytest.mark.slow
@@ -261,22 +261,22 @@ def of_titles(tmp_path, model_flags, rows):
     ids=["the run", "a new folder"],
 )
 def test_texts_of_another_column_are_in_doubt(of_titles, model):
-    before = contents(of_titles.folder / "run")
+    before = read_result_files(of_titles.folder / "run")
     done = of_titles.evaluate(**model, text_column="text").check()
     (warning,) = find_doubt_warnings(done)
     assert "by 'title'" in warning
     assert "by 'text'" in warning
-    assert contents(of_titles.folder / "run") == before
+    assert read_result_files(of_titles.folder / "run") == before
 
 
 def test_a_folder_with_the_table_is_not_scored(commands, folder):
     (folder / "data").mkdir()
     shutil.copy(folder / "table.csv", folder / "data/dev.csv")
-    before = contents(folder / "run")
+    before = read_result_files(folder / "run")
     error = commands.evaluate_set("data").error
     assert "dev.csv" in error
     assert "table.csv" in error
-    assert contents(folder / "run") == before
+    assert read_result_files(folder / "run") == before
 
 
 def test_scores_of_another_dev_set_are_not_replaced_in_silence(

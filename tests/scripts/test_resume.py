@@ -45,17 +45,17 @@ def flags(pretraining_flags, inputs):
     }
 
 
-def start(flags, output_dir, **more):
+def start_pretraining(flags, output_dir, **more):
     """Starts a pretraining in a folder."""
     flags = flags | {"output_dir": output_dir} | more
     return script_runner.start("run_pretraining.py", output_dir.parent, **flags)
 
 
 @pytest.fixture(scope="module")
-def undisturbed(flags, tmp_path_factory):
+def undisturbed_values(flags, tmp_path_factory):
     """{name: value} of the last checkpoint of a run that nobody kills."""
     output_dir = tmp_path_factory.mktemp("undisturbed")
-    start(flags, output_dir).finish().check()
+    start_pretraining(flags, output_dir).finish().check()
     return values(output_dir, NUM_STEPS)
 
 
@@ -68,7 +68,7 @@ def kill_somewhere(flags, output_dir, rng, signum, while_saving):
     steps = checkpoint_steps(output_dir)
     goal = (steps[-1] if steps else 0) + rng.randint(1, 5)
     saving = False
-    with start(flags, output_dir) as run:
+    with start_pretraining(flags, output_dir) as run:
         while run.is_alive():
             steps = checkpoint_steps(output_dir)
             if steps and steps[-1] >= goal:
@@ -89,7 +89,7 @@ def kill_somewhere(flags, output_dir, rng, signum, while_saving):
     ],
 )
 def test_killed_runs_end_with_the_same_bits(
-    flags, undisturbed, tmp_path, num_kills
+    flags, undisturbed_values, tmp_path, num_kills
 ):
     rng = random.Random(0)
     output_dir = tmp_path / "killed"
@@ -112,7 +112,7 @@ def test_killed_runs_end_with_the_same_bits(
         steps = checkpoint_steps(output_dir)
         assert steps[-1] < NUM_STEPS
     assert caught_saving >= num_kills // 3
-    done = start(flags, output_dir).finish().check()
+    done = start_pretraining(flags, output_dir).finish().check()
     assert "Restored the checkpoint" in done.stderr
-    assert_same_bits(values(output_dir, NUM_STEPS), undisturbed)
+    assert_same_bits(values(output_dir, NUM_STEPS), undisturbed_values)
     assert not list(output_dir.glob("*.partial*"))

@@ -44,14 +44,14 @@ def flags(tmp_path_factory, tiny):
 
 
 @pytest.fixture(scope="module")
-def finished(flags):
+def finished_run(flags):
     """Flags of a run that has ended."""
     run_task_test("run_squad.py", flags, "f1")
     return flags
 
 
-def test_answers_are_cut_from_the_passages(finished):
-    run = finished["output_dir"]
+def test_answers_are_cut_from_the_passages(finished_run):
+    run = finished_run["output_dir"]
     asked = read_questions(SQUAD / "dev.json")
     predictions = read_json(run / "predictions.json")
     nbest = read_json(run / "nbest_predictions.json")
@@ -70,11 +70,11 @@ def test_answers_are_cut_from_the_passages(finished):
 
 
 @pytest.mark.slow
-def test_a_finished_run_is_exported_without_questions(finished, tmp_path):
+def test_a_finished_run_is_exported_without_questions(finished_run, tmp_path):
     script_runner.run(
         "run_squad.py",
         tmp_path,
-        init_checkpoint=finished["output_dir"],
+        init_checkpoint=finished_run["output_dir"],
         output_dir="new",
         export_dir="served",
     ).check()
@@ -84,8 +84,8 @@ def test_a_finished_run_is_exported_without_questions(finished, tmp_path):
 
 
 @pytest.mark.slow
-def test_a_killed_run_resumes_to_the_same_bits(finished):
-    check_resume("run_squad.py", finished)
+def test_a_killed_run_resumes_to_the_same_bits(finished_run):
+    check_resume("run_squad.py", finished_run)
 
 
 @pytest.mark.slow

@@ -134,60 +134,81 @@ def answers(python, tmp_path_factory):
     return models, read_json(folder / "found.json")
 
 
-def compute(name, model, ids, segments):
-    """Returns a model's scores, in the form of transformers' answers."""
-    features = {"input_ids": ids, "segment_ids": segments}
-    features = {k: np.array([v], np.int32) for k, v in features.items()}
-    if name == "masks":
-        place = ids.index(TOKENIZER.vocab["[MASK]"])
-        features["masked_lm_positions"] = np.array([[place]], np.int32)
-        logits = model(features)["masked_lm_logits"][0, 0]
-        return dict(enumerate(special.softmax(logits).tolist()))
-    outputs = model(features)
-    if name == "spans":
-        return [outputs[f"{x}_logits"][0].numpy() for x in ("start", "end")]
-    logits = outputs.numpy()[0]
-    if name == "numbers":
-        return {"LABEL_0": logits[0]}
-    if name == "labels":
-        return dict(zip(LABELS, special.expit(logits), strict=True))
-    scores = special.softmax(logits, -1)
-    if name == "classes":
-        return dict(zip(LABELS, scores, strict=True))
-    return [
-        (index, LABELS[one.argmax()], one.max())
-        for index, one in enumerate(scores)
-    ][1:-1]
+def features_of(theirs):
+    """Returns the inputs that transformers made of a text, as ours."""
+    names = {"input_ids": "input_ids", "segment_ids": "token_type_ids"}
+    return {
+        ours: np.array([theirs[name]], np.int32) for ours, name in names.items()
+    }
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", MODELS)
-def test_pipelines_answer_as_the_model(answers, name):
-    models, their_answers = answers
-    for theirs, texts in zip(
+@pytest.mark.parametrize("name", [name for name in MODELS if name != "masks"])
+def test_a_text_has_the_ids_of_our_tokenizer(answers, name):
+    _, their_answers = answers
+    for theirs, (text, pair) in zip(
         their_answers[name], MODELS[name][-1], strict=True
     ):
-        ids = theirs["input_ids"]
-        assert len(ids) <= LENGTH
-        if len(ids) < LENGTH and name != "masks":
-            tokens = ["[CLS]"]
-            for text in filter(None, texts):
-                tokens += [*TOKENIZER.tokenize(text), "[SEP]"]
-            assert TOKENIZER.convert_tokens_to_ids(tokens) == ids
-        ours = compute(name, models[name], ids, theirs["token_type_ids"])
-        if isinstance(ours, dict):
-            scores = {
-                int(k) if k.isdigit() else k: v
-                for k, v in theirs["scores"].items()
-            }
-            ours = {key: ours[key] for key in scores}
-            assert ours == pytest.approx(scores, abs=1e-5)
-        elif name == "tags":
-            assert [x[:2] for x in ours] == [
-                tuple(x[:2]) for x in theirs["scores"]
-            ]
-            assert [x[2] for x in ours] == pytest.approx(
-                [x[2] for x in theirs["scores"]], abs=1e-5
-            )
-        else:
-            np.testing.assert_allclose(ours, theirs["scores"], atol=1e-5)
+        pairs = None if pair is None else [pair]
+        ours = TOKENIZER([text], pairs, max_length=LENGTH)
+        assert theirs["input_ids"] == ours["input_ids"][0].tolist()
+
+
+# {name of a model: what a pipeline returns for logits, {label: score}}
+SCORES_OF_LOGITS = {
+    "classes": lambda logits: dict(
+        zip(LABELS, special.softmax(logits), strict=True)
+    ),
+    "labels": lambda logits: dict(
+        zip(LABELS, special.expit(logits), strict=True)
+    ),
+    "numbers": lambda logits: {"LABEL_0": logits[0]},
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SCORES_OF_LOGITS)
+def test_a_pipeline_gives_a_text_the_scores_of_the_model(answers, name):
+    models, their_answers = answers
+    for theirs in their_answers[name]:
+        logits = models[name](features_of(theirs)).numpy()[0]
+        scores = SCORES_OF_LOGITS[name](logits)
+        assert scores == pytest.approx(theirs["scores"], abs=1e-5)
+
+
+@pytest.mark.slow
+def test_a_pipeline_finds_the_tags_of_the_model(answers):
+    models, their_answers = answers
+    for theirs in their_answers["tags"]:
+        logits = models["tags"](features_of(theirs)).numpy()[0]
+        # Without [CLS] and [SEP].
+        scores = special.softmax(logits, -1)[1:-1]
+        indices, tags, their_scores = zip(*theirs["scores"], strict=True)
+        assert [*indices] == [*range(1, len(scores) + 1)]
+        assert [*tags] == [LABELS[best] for best in scores.argmax(-1)]
+        np.testing.assert_allclose(scores.max(-1), their_scores, atol=1e-5)
+
+
+@pytest.mark.slow
+def test_a_pipeline_fills_masks_as_the_model(answers):
+    models, their_answers = answers
+    mask = TOKENIZER.vocab["[MASK]"]
+    for theirs in their_answers["masks"]:
+        position = theirs["input_ids"].index(mask)
+        features = features_of(theirs)
+        features["masked_lm_positions"] = np.array([[position]], np.int32)
+        logits = models["masks"](features)["masked_lm_logits"][0, 0]
+        scores = special.softmax(logits)
+        best = {int(id_): score for id_, score in theirs["scores"].items()}
+        assert len(best) == 10
+        ours = {token_id: scores[token_id] for token_id in best}
+        assert ours == pytest.approx(best, abs=1e-5)
+
+
+@pytest.mark.slow
+def test_transformers_computes_the_logits_of_spans(answers):
+    models, their_answers = answers
+    for theirs in their_answers["spans"]:
+        outputs = models["spans"](features_of(theirs))
+        ours = [outputs["start_logits"][0], outputs["end_logits"][0]]
+        np.testing.assert_allclose(ours, theirs["scores"], atol=1e-5)

@@ -24,18 +24,18 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
-def both(tmp_path_factory):
+def classifier_and_tagger(tmp_path_factory):
     """(format) -> folders of a classifier and of a tagger."""
     folder = tmp_path_factory.mktemp("both")
 
-    def both(name):
+    def classifier_and_tagger(name):
         kinds = "classifier", "ner"
         for kind in kinds:
             if not (folder / name / kind).exists():
                 export_model(kind, folder / name / kind, create_options(name))
         return [folder / name / kind for kind in kinds]
 
-    return both
+    return classifier_and_tagger
 
 
 def copy_network(source, target, name):
@@ -55,8 +55,10 @@ def described_in(folder):
 
 
 @pytest.mark.parametrize("name", ENGINES)
-def test_a_network_of_another_head_is_an_error(name, both, tmp_path):
-    classifier, tagger = both(name)
+def test_a_network_of_another_head_is_an_error(
+    name, classifier_and_tagger, tmp_path
+):
+    classifier, tagger = classifier_and_tagger(name)
     shutil.copytree(classifier, tmp_path / "model")
     assert serving.load(tmp_path / "model").classify(TEXTS[0])
     copy_network(tagger, tmp_path / "model", name)
@@ -66,8 +68,10 @@ def test_a_network_of_another_head_is_an_error(name, both, tmp_path):
 
 
 @pytest.mark.parametrize("name", ENGINES)
-def test_other_weights_of_the_same_head_are_an_error(name, both, tmp_path):
-    classifier, _ = both(name)
+def test_other_weights_of_the_same_head_are_an_error(
+    name, classifier_and_tagger, tmp_path
+):
+    classifier, _ = classifier_and_tagger(name)
     folder, other = tmp_path / "model", tmp_path / "other"
     shutil.copytree(classifier, folder)
     model = create_model(modeling.BertClassifier, len(LABELS))
@@ -81,9 +85,11 @@ def test_other_weights_of_the_same_head_are_an_error(name, both, tmp_path):
         serving.load(folder)
 
 
-def test_a_network_that_was_not_exported_is_an_error(both, tmp_path):
-    classifier, _ = both("litert")
-    other = pytest.importorskip("onnx") and both("onnx")[1]
+def test_a_network_that_was_not_exported_is_an_error(
+    classifier_and_tagger, tmp_path
+):
+    classifier, _ = classifier_and_tagger("litert")
+    other = pytest.importorskip("onnx") and classifier_and_tagger("onnx")[1]
     shutil.copytree(classifier, tmp_path / "model")
     copy_network(other, tmp_path / "model", "onnx")
     assert serving.load(tmp_path / "model", engine="litert")
@@ -92,8 +98,10 @@ def test_a_network_that_was_not_exported_is_an_error(both, tmp_path):
 
 
 @pytest.mark.parametrize("name", ENGINES)
-def test_an_export_of_an_earlier_version_loads(name, both, tmp_path):
-    classifier, _ = both(name)
+def test_an_export_of_an_earlier_version_loads(
+    name, classifier_and_tagger, tmp_path
+):
+    classifier, _ = classifier_and_tagger(name)
     folder = tmp_path / "model"
     shutil.copytree(classifier, folder)
     content = json.loads(described_in(folder).read_text())

@@ -58,7 +58,7 @@ def test_a_relative_path_is_valid_in_other_folders(folders, monkeypatch):
     assert len(loaded.classify(TEXTS)) == 4
 
 
-def change(model, name):
+def change_file(model, name):
     """Changes a file of an export so that its answers change."""
     path = Path(model.path, name)
     if name == "vocab.txt":
@@ -70,21 +70,21 @@ def change(model, name):
 
 
 @pytest.fixture(params=["model.json", "vocab.txt"])
-def changed(request, model):
+def changed_model(request, model):
     """A pickled model, of which a file changed afterwards."""
     pickled = pickle.dumps(model)
-    change(model, request.param)
+    change_file(model, request.param)
     return pickle.loads(pickled)
 
 
-def test_a_model_whose_folder_changed_does_not_answer(changed):
+def test_a_model_whose_folder_changed_does_not_answer(changed_model):
     with pytest.raises(ValueError, match="another model"):
-        changed.classify(TEXTS)
+        changed_model.classify(TEXTS)
 
 
-def test_a_model_whose_folder_changed_states_no_settings(changed):
+def test_a_model_whose_folder_changed_states_no_settings(changed_model):
     with pytest.raises(ValueError, match="another model"):
-        _ = changed.settings
+        _ = changed_model.settings
 
 
 def test_a_model_whose_folder_is_gone_is_an_error(model):
@@ -96,7 +96,7 @@ def test_a_model_whose_folder_is_gone_is_an_error(model):
 
 
 def test_a_pool_says_that_the_folder_changed(model):
-    change(model, "model.json")
+    change_file(model, "model.json")
     with multiprocessing.get_context("spawn").Pool(1) as pool:
         # A pool whose worker died would wait forever.
         result = pool.map_async(model.classify, TEXTS)

@@ -28,7 +28,7 @@ class RecordingEngine:
         self.lengths_run.append(features["input_ids"].shape[1])
 
 
-def prepare(engine, **changes):
+def prepare_without_tokenizer(engine, **changes):
     """Returns a model without a tokenizer."""
     return prepare_model(engine, None, SETTINGS | changes)
 
@@ -37,7 +37,7 @@ def prepare(engine, **changes):
     ("fixed_length", "longest"), [(None, 64), (32, 32), (128, 64)]
 )
 def test_inputs_are_as_long_as_settings_and_engine_allow(fixed_length, longest):
-    model = prepare(RecordingEngine(fixed_length))
+    model = prepare_without_tokenizer(RecordingEngine(fixed_length))
     assert model.max_seq_length == longest
     assert model.settings["max_seq_length"] == longest
 
@@ -51,20 +51,22 @@ def test_inputs_are_as_long_as_settings_and_engine_allow(fixed_length, longest):
     ],
 )
 def test_only_a_model_that_reads_padding_pads_all_inputs(changes, pads):
-    assert prepare(RecordingEngine(), **changes).pads == pads
+    assert prepare_without_tokenizer(RecordingEngine(), **changes).pads == pads
 
 
 def test_a_model_has_the_labels_of_its_settings():
-    assert prepare(RecordingEngine()).labels == ["no", "yes"]
+    assert prepare_without_tokenizer(RecordingEngine()).labels == ["no", "yes"]
 
 
 def test_a_model_without_labels_has_an_empty_list():
-    assert prepare(RecordingEngine(), labels=None).labels == []
+    assert (
+        prepare_without_tokenizer(RecordingEngine(), labels=None).labels == []
+    )
 
 
 def test_a_warm_up_runs_each_length_once():
     engine = RecordingEngine()
-    prepare(engine).warm_up()
+    prepare_without_tokenizer(engine).warm_up()
     assert engine.lengths_run == [32, 64]
 
 

@@ -190,27 +190,51 @@ def test_a_question_about_an_empty_passage_has_no_answer(load):
     assert (result["answer"], result["start"]) == ("", -1)
 
 
-@pytest.mark.parametrize("method", ["classify", "embed", "fill_mask"])
-def test_cut_wordpieces_are_counted(method, load):
-    """The tokenizer finds as many beyond the model's length."""
-    texts = [*TEXTS, "\u6e2f" * 30, *("a " * (LENGTH - i) for i in range(1, 6))]
-    seconds = [""] * len(texts)
-    if method == "fill_mask":
-        texts = [f"[MASK]{text}[MASK] [MASK]" for text in texts]
-    if method == "classify":
-        seconds = [*texts[3:], *texts[:3]]
-    ask = getattr(load(METHODS[method][0]), method)
-    answers = ask(texts, seconds) if method == "classify" else ask(texts)
-    cuts = set()
-    for text, second, answer in zip(texts, seconds, answers, strict=True):
-        parts = [TOKENIZER.tokenize(part) for part in text.split("[MASK]")]
-        count = sum(map(len, parts)) + len(parts) - 1
-        count_b = len(TOKENIZER.tokenize(second))
-        length = count + 2 + (count_b + 1 if count_b else 0)
-        cuts.add(cut := max(length - LENGTH, 0))
-        assert answer.get("num_wordpieces_cut", 0) == cut
-    assert cuts >= {0, 1}
-    assert max(cuts) > 100
+# [CLS] and [SEP] of a text.
+NUM_SPECIAL = 2
+# Some of them have just one WordPiece more than the model reads.
+LONG_TEXTS = [
+    *TEXTS,
+    "\u6e2f" * 30,
+    *("a " * (LENGTH - number) for number in range(1, 6)),
+]
+
+
+def count_pieces(text):
+    """Returns the number of WordPieces of a text, its masks included."""
+    parts = [TOKENIZER.tokenize(part) for part in text.split("[MASK]")]
+    num_masks = len(parts) - 1
+    return sum(map(len, parts)) + num_masks
+
+
+def check_cut(answers, lengths):
+    """Checks that answers count the WordPieces beyond the model's length."""
+    expected = [max(length - LENGTH, 0) for length in lengths]
+    counts = [answer.get("num_wordpieces_cut", 0) for answer in answers]
+    assert counts == expected
+    assert {*counts} >= {0, 1}
+    assert max(counts) > 100
+
+
+def test_cut_wordpieces_of_a_text_are_counted(load):
+    lengths = [NUM_SPECIAL + count_pieces(text) for text in LONG_TEXTS]
+    check_cut(load("features").embed(LONG_TEXTS), lengths)
+
+
+def test_cut_wordpieces_of_a_pair_are_counted(load):
+    seconds = [*LONG_TEXTS[3:], *LONG_TEXTS[:3]]
+    lengths = []
+    for text, second in zip(LONG_TEXTS, seconds, strict=True):
+        # An empty second text has no [SEP] of its own.
+        num_special = NUM_SPECIAL + bool(count_pieces(second))
+        lengths.append(num_special + count_pieces(text) + count_pieces(second))
+    check_cut(load("classifier").classify(LONG_TEXTS, seconds), lengths)
+
+
+def test_cut_wordpieces_around_masks_are_counted(load):
+    texts = [f"[MASK]{text}[MASK] [MASK]" for text in LONG_TEXTS]
+    lengths = [NUM_SPECIAL + count_pieces(text) for text in texts]
+    check_cut(load("pretraining").fill_mask(texts), lengths)
 
 
 def test_the_unread_end_of_a_very_long_text_is_not_tokenized(load, monkeypatch):

@@ -59,12 +59,12 @@ class ScriptedRandom(random.Random):
         return seq[int(self.draws.popleft())]
 
 
-def tokens_of(text: str) -> list[bytes]:
+def encode_text(text: str) -> list[bytes]:
     """Returns the WordPieces of a text, as instances contain them."""
     return [VOCABULARY[name] for name in text.split()]
 
 
-def text_of(tokens: Iterable[bytes]) -> str:
+def decode_tokens(tokens: Iterable[bytes]) -> str:
     """Returns the text of WordPieces."""
     names = {code: name for name, code in VOCABULARY.items()}
     return " ".join(names[token] for token in tokens)

@@ -4,12 +4,15 @@ For example:
 
     for path in sources("modeling"): imported(path)
     for source in parsed_sources("modeling", "tools"): ...
+    check_none(places, "Import this at the top of the file.")
 """
 
 import ast
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+
+import pytest
 
 from tests.support.golden import ROOT
 
@@ -55,6 +58,18 @@ class Source:
     def place(self, node: ast.stmt | ast.expr) -> str:
         """Returns "FILE:LINE" of a node of the tree, for a message."""
         return f"{self.path.relative_to(ROOT)}:{node.lineno}"
+
+
+def check_none(places: Iterable[object], advice: str) -> None:
+    """Fails if there are places that break a rule, and says what to do.
+
+    Args:
+        places: "FILE:LINE", paths, or other words that name the places.
+        advice: a sentence for whoever broke the rule.
+    """
+    lines = [str(place).removeprefix(f"{ROOT}/") for place in places]
+    if lines:
+        pytest.fail("\n  ".join([advice, *lines]), pytrace=False)
 
 
 def parsed_sources(*folders: str) -> Iterator[Source]:

@@ -32,7 +32,7 @@ def read_vocab(path):
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory):
+def vocabularies(tmp_path_factory):
     """(folder of vocabularies of one corpus, the Done of the first).
 
     `again.txt` has the flags of `vocab.txt`. In `cased` is one of cased text.
@@ -49,8 +49,8 @@ def made(tmp_path_factory):
     return folder, done
 
 
-def test_special_tokens_stand_as_in_the_released_vocabularies(made):
-    folder, done = made
+def test_special_tokens_stand_as_in_the_released_vocabularies(vocabularies):
+    folder, done = vocabularies
     vocab = read_vocab(folder / "vocab.txt")
     assert vocab[:2] == ["[PAD]", "[unused0]"]
     assert vocab[99:104] == ["[unused98]", *SPECIAL]
@@ -61,8 +61,8 @@ def test_special_tokens_stand_as_in_the_released_vocabularies(made):
     assert cased[:8] == ["[PAD]", *unused, *SPECIAL]
 
 
-def test_a_vocabulary_covers_its_own_corpus(made):
-    folder, _ = made
+def test_a_vocabulary_covers_its_own_corpus(vocabularies):
+    folder, _ = vocabularies
     tokenizer = tokenization.FullTokenizer(folder / "vocab.txt")
     tokenizer.check_vocab(len(tokenizer.tokens))
     text = (CORPUS / "harbor.txt").read_text()
@@ -70,21 +70,21 @@ def test_a_vocabulary_covers_its_own_corpus(made):
     assert "keeper" in tokenizer.tokens  # a frequent word is whole
 
 
-def test_only_a_cased_vocabulary_has_capitals(made):
-    folder, _ = made
+def test_only_a_cased_vocabulary_has_capitals(vocabularies):
+    folder, _ = vocabularies
     learned = read_vocab(folder / "vocab.txt")[104:]
     assert not any(token != token.lower() for token in learned)
     assert "The" in read_vocab(folder / "cased/vocab.txt")
 
 
-def test_the_same_text_makes_the_same_vocabulary(made):
-    folder, _ = made
+def test_the_same_text_makes_the_same_vocabulary(vocabularies):
+    folder, _ = vocabularies
     again = read_vocab(folder / "again.txt")
     assert again == read_vocab(folder / "vocab.txt")
 
 
-def test_files_beside_a_vocabulary_state_its_size_and_casing(made):
-    folder, done = made
+def test_files_beside_a_vocabulary_state_its_size_and_casing(vocabularies):
+    folder, done = vocabularies
     size = len(read_vocab(folder / "vocab.txt"))
     config = modeling.load_config(str(folder / "bert_config.json"))
     assert config == modeling.BertConfig(vocab_size=size)
@@ -94,8 +94,8 @@ def test_files_beside_a_vocabulary_state_its_size_and_casing(made):
     assert preset_reading.read_preset(folder).do_lower_case
 
 
-def test_vocabularies_of_both_casings_need_two_folders(made):
-    folder, _ = made
+def test_vocabularies_of_both_casings_need_two_folders(vocabularies):
+    folder, _ = vocabularies
     flags = FLAGS | {"output_file": "cased/more.txt"}
     done = script_runner.run(SCRIPT, folder, **flags)
     assert "cased/tokenizer_config.json" in done.error
@@ -145,7 +145,7 @@ def test_a_real_corpus_has_few_unknown_words():
 
 
 @pytest.fixture(scope="module")
-def extended(tmp_path_factory, pretrained, tiny):
+def extended_checkpoint(tmp_path_factory, pretrained, tiny):
     """A folder with a text, its vocabulary, and a checkpoint for it."""
     folder = tmp_path_factory.mktemp("extended")
     lines = [
@@ -169,8 +169,8 @@ def extended(tmp_path_factory, pretrained, tiny):
     return folder, convert
 
 
-def test_new_rows_are_the_mean_of_their_pieces(extended):
-    folder, convert = extended
+def test_new_rows_are_the_mean_of_their_pieces(extended_checkpoint):
+    folder, convert = extended_checkpoint
     old, new = read_vocab(VOCAB), read_vocab(folder / "model/vocab.txt")
     assert new == read_vocab(folder / "new.txt")
     assert {"trabeculectomy", "phacoemulsification"} < set(new)

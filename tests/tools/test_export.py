@@ -14,7 +14,7 @@ from tests.support.weights.huggingface_files import HEAD, change_weights
 from tools import export
 
 
-def write(folder, create, *arguments):
+def write_huggingface(folder, create, *arguments):
     """Writes a tiny model of random weights as transformers would."""
     tokenizer = FullTokenizer(SAMPLES / "vocab.txt")
     config = tiny_config(vocab_size=len(tokenizer.tokens))
@@ -23,7 +23,7 @@ def write(folder, create, *arguments):
     return folder
 
 
-def run(folder, **flags):
+def run_export(folder, **flags):
     target = f"{folder}_export"
     config = create_config(
         export.Config, model=str(folder), export_dir=target, **flags
@@ -33,40 +33,42 @@ def run(folder, **flags):
 
 def test_a_head_that_is_missing_is_refused(tmp_path):
     """The answers of a model without its head would be random."""
-    classifier = write(tmp_path / "model", modeling.BertTokenClassifier, 3)
+    classifier = write_huggingface(
+        tmp_path / "model", modeling.BertTokenClassifier, 3
+    )
     change_weights(classifier, {"score.weight": (3, 16)}, HEAD[:1])
     with pytest.raises(ValueError, match=r"output_weights.*score\.weight"):
-        run(classifier)
-    encoder = write(tmp_path / "encoder", modeling.BertModel)
+        run_export(classifier)
+    encoder = write_huggingface(tmp_path / "encoder", modeling.BertModel)
     with pytest.raises(ValueError, match="lacks cls/predictions/output_bias"):
-        run(encoder, task="fill-mask")
-    run(encoder)
+        run_export(encoder, task="fill-mask")
+    run_export(encoder)
 
 
 def test_names_of_more_outputs_are_refused(tmp_path):
     """A SavedModel would answer with names of other outputs."""
-    folder = write(tmp_path / "model", modeling.BertClassifier, 2)
+    folder = write_huggingface(tmp_path / "model", modeling.BertClassifier, 2)
     names = {str(index): name for index, name in enumerate(["a", "b", "c"])}
     config = read_json(folder / "config.json") | {"id2label": names}
     write_json(folder / "config.json", config)
     with pytest.raises(ValueError, match="must name 2"):
-        run(folder)
+        run_export(folder)
 
 
 def test_weights_that_are_not_read_are_warned_of(tmp_path, caplog):
-    folder = write(tmp_path / "model", modeling.BertClassifier, 3)
-    run(folder)
+    folder = write_huggingface(tmp_path / "model", modeling.BertClassifier, 3)
+    run_export(folder)
     assert "also contains" not in caplog.text
     change_weights(folder, {"pre_classifier.weight": (16, 16)})
-    run(folder)
+    run_export(folder)
     assert "also contains pre_classifier.weight" in caplog.text
 
 
 def test_a_head_of_an_own_class_is_refused_by_its_name(tmp_path):
-    folder = write(tmp_path / "model", modeling.BertClassifier, 2)
+    folder = write_huggingface(tmp_path / "model", modeling.BertClassifier, 2)
     write_json(
         folder / "model.json", {"version": 1, "task": {"name": "MyRanker"}}
     )
     with pytest.raises(ValueError, match=r"MyRanker.*--task=embed"):
-        run(folder)
-    run(folder, task="embed")
+        run_export(folder)
+    run_export(folder, task="embed")

@@ -38,7 +38,7 @@ def write_run(folder, hours):
     )
 
 
-def draw(tmp_path, monkeypatch, **flags):
+def draw_two_runs(tmp_path, monkeypatch, **flags):
     """Runs the tool on runs "a" and "b". Returns its Figure."""
     write_run(tmp_path / "a", 1.0)
     write_run(tmp_path / "b", 0.5)
@@ -60,7 +60,7 @@ def draw(tmp_path, monkeypatch, **flags):
 @pytest.fixture
 def figure(tmp_path, monkeypatch):
     """The Figure of two runs."""
-    return draw(tmp_path, monkeypatch)
+    return draw_two_runs(tmp_path, monkeypatch)
 
 
 def panel_of(figure, title):
@@ -113,7 +113,7 @@ def test_a_value_that_is_null_is_not_drawn(figure):
     ("axis", "end"), [("steps", 10), ("examples", 80), ("hours", 1.0)]
 )
 def test_phases_follow_each_other(tmp_path, monkeypatch, axis, end):
-    drawn = draw(tmp_path, monkeypatch, axis=axis, consecutive=True)
+    drawn = draw_two_runs(tmp_path, monkeypatch, axis=axis, consecutive=True)
     first, second = drawn.axes[1].lines
     assert first.get_xdata()[-1] == end
     own = 0.05 if axis == "hours" else end / 10

@@ -14,7 +14,7 @@ TABLE = """\
 """
 
 
-def write(path, **scores):
+def write_results(path, **scores):
     """Writes results as a run does."""
     path.parent.mkdir(parents=True, exist_ok=True)
     lines = [f"{name} = {value}\n" for name, value in scores.items()]
@@ -28,15 +28,17 @@ def runs(tmp_path):
     rates = {f"yes_{name}": 0.5 for name in results.LABEL_SCORES}
     for seed, accuracy, f1 in ((1, 0.8, 82.0), (2, 0.6, 78.0)):
         folder = tmp_path / f"glue/seed_{seed}"
-        write(folder / "eval_results.txt", eval_accuracy=accuracy, **rates)
+        write_results(
+            folder / "eval_results.txt", eval_accuracy=accuracy, **rates
+        )
         folder = tmp_path / f"squad/seed_{seed}"
-        write(folder / "eval_results.txt", f1=f1, **other)
-        write(folder / "export_eval_results.txt", litert_f1=75.0)
+        write_results(folder / "eval_results.txt", f1=f1, **other)
+        write_results(folder / "export_eval_results.txt", litert_f1=75.0)
     (tmp_path / "glue/seed_3").mkdir()
     return tmp_path
 
 
-def show(folder, runs, **flags):
+def table_lines(folder, runs, **flags):
     """Returns the lines of the table that the tool writes."""
     output = str(folder / "table.md")
     config = results_table.Config(runs=runs, output=output, **flags)
@@ -45,25 +47,27 @@ def show(folder, runs, **flags):
 
 
 def test_seeds_form_one_row(runs, capsys):
-    assert show(runs, str(runs)) == TABLE.splitlines()
+    assert table_lines(runs, str(runs)) == TABLE.splitlines()
     assert capsys.readouterr().out == TABLE
 
 
 def test_a_folder_without_a_name_is_shown_by_its_path(runs):
-    lines = show(runs, f"a={runs}/glue,{runs}/squad/seed_1,{runs}/squad/seed_2")
+    lines = table_lines(
+        runs, f"a={runs}/glue,{runs}/squad/seed_1,{runs}/squad/seed_2"
+    )
     labels = [line.split(" | ")[0].strip("| ") for line in lines]
     assert labels[2:] == ["a", f"{runs}/squad"]
 
 
 def test_only_chosen_metrics_are_columns(runs):
-    lines = show(runs, str(runs), metrics=["loss", "yes_f1"])
+    lines = table_lines(runs, str(runs), metrics=["loss", "yes_f1"])
     cells = [line.replace("|", " ").split()[2:] for line in lines]
     assert cells[0] == ["loss", "yes_f1"]
     assert cells[2:] == [["0.500", "±", "0.000"], ["0.400", "±", "0.000"]]
 
 
 def test_a_result_that_some_seeds_lack_has_no_mean(runs):
-    write(runs / "squad/seed_3/eval_results.txt", f1="nan")
-    lines = show(runs, str(runs / "squad"))
+    write_results(runs / "squad/seed_3/eval_results.txt", f1="nan")
+    lines = table_lines(runs, str(runs / "squad"))
     row = f"| {runs / 'squad'} | 3 | nan ± nan | |"
     assert lines[2].split() == row.split()

@@ -153,10 +153,10 @@ def test_each_window_has_the_label_of_its_text(windows):
 def test_texts_that_were_split_into_windows_are_counted(tokenizer, caplog):
     caplog.set_level("INFO", logger="absl")
     create_windows(tokenizer)
-    assert caplog.messages == [
-        "1 of 3 texts were longer than --max_seq_length=6 and were split "
-        "into windows (--doc_stride=2)"
-    ]
+    (message,) = caplog.messages
+    assert message.startswith("1 of 3 texts ")
+    assert "--max_seq_length=6" in message
+    assert "--doc_stride=2" in message
 
 
 def test_the_record_of_a_window_contains_its_weight(windows):

@@ -33,38 +33,65 @@ def create_processor(task, folder, language="zh"):
     return glue.create_glue_processors(task, folder, language)[""]
 
 
+def read_rows(path, has_names):
+    """Returns the rows of a file of GLUE: dicts, or lists without names."""
+    with open(path, encoding="utf-8-sig", newline="\n") as reader:
+        rows = list(csv.reader(reader, delimiter="\t", quotechar=None))
+    if not has_names:
+        return rows
+    return [dict(zip(rows[0], row, strict=False)) for row in rows[1:]]
+
+
 @pytest.mark.parametrize("task, set_name, text_columns, label_column", FILES)
 def test_every_row_of_glues_own_files_is_an_example(
     task, set_name, text_columns, label_column
 ):
     path = golden.shared(f"data/glue/{task}/{set_name}.tsv")
-    with open(path, encoding="utf-8-sig", newline="\n") as reader:
-        rows = list(csv.reader(reader, delimiter="\t", quotechar=None))
-    if isinstance(text_columns[0], str):
-        rows = [dict(zip(rows[0], row, strict=False)) for row in rows[1:]]
-
+    rows = read_rows(path, has_names=isinstance(text_columns[0], str))
     processor = create_processor(task.lower(), path.parent)
     examples = processor.read(PURPOSES[set_name])
-    assert len(examples) == len(rows)
     assert len(processor.text_columns) == len(text_columns)
-    for example, row in zip(examples, rows, strict=True):
-        texts = [row[column] for column in text_columns]
-        assert [example.text_a, example.text_b] == [*texts, None][:2]
-        if label_column is not None and task == "STS-B":
-            assert example.label == float(row[label_column])
-        elif label_column is not None:
-            assert example.label == row[label_column]
-            assert example.label in processor.find_labels()
+    texts = [[example.text_a, example.text_b] for example in examples]
+    assert texts == [
+        [*(row[column] for column in text_columns), None][:2] for row in rows
+    ]
 
 
-def write(folder, name, *lines):
+@pytest.mark.parametrize(
+    "task, set_name, label_column",
+    [
+        (task, set_name, label_column)
+        for task, set_name, _, label_column in FILES
+        if label_column is not None and task != "STS-B"
+    ],
+)
+def test_every_label_of_glues_own_files_is_one_of_the_tasks(
+    task, set_name, label_column
+):
+    path = golden.shared(f"data/glue/{task}/{set_name}.tsv")
+    rows = read_rows(path, has_names=isinstance(label_column, str))
+    processor = create_processor(task.lower(), path.parent)
+    labels = [example.label for example in processor.read(PURPOSES[set_name])]
+    assert labels == [row[label_column] for row in rows]
+    assert {*labels} <= {*processor.find_labels()}
+
+
+def test_every_score_of_sts_b_is_a_number():
+    path = golden.shared("data/glue/STS-B/train.tsv")
+    rows = read_rows(path, has_names=True)
+    examples = create_processor("sts-b", path.parent).read("train")
+    scores = [example.label for example in examples]
+    assert scores == [float(row["score"]) for row in rows]
+
+
+def write_lines(folder, name, *lines):
     (folder / name).write_text("\n".join(lines) + "\n")
 
 
 def test_broken_lines_of_qqp_are_left_out(tmp_path, caplog):
     header = "id\tqid1\tqid2\tquestion1\tquestion2\tis_duplicate"
     lines = [header, "7\t1\t2\ta\tb\t1", "8\t1\t2\tbroken", "9\t1\t2\tc\td\t0"]
-    write(tmp_path, "train.tsv", *lines)
+    write_lines(tmp_path, "train.tsv", *lines)
     examples = create_processor("qqp", tmp_path).read("train")
     assert [
         (example.guid, example.text_a, example.text_b, example.label)
@@ -80,7 +107,7 @@ def test_broken_lines_of_a_test_set_of_qqp_get_an_empty_text(tmp_path, caplog):
     """GLUE numbers the lines of a test set: each needs its prediction."""
     # An empty line at the end is no row.
     rows = ("0\te", "1\te\tf", "")
-    write(tmp_path, "test.tsv", "id\tquestion1\tquestion2", *rows)
+    write_lines(tmp_path, "test.tsv", "id\tquestion1\tquestion2", *rows)
     short, example = create_processor("qqp", tmp_path).read("predict")
     assert (short.text_a, short.text_b) == ("e", "")
     assert (example.text_a, example.text_b) == ("e", "f")
@@ -89,13 +116,15 @@ def test_broken_lines_of_a_test_set_of_qqp_get_an_empty_text(tmp_path, caplog):
 
 def test_mnli_has_a_mismatched_set(tmp_path):
     row = "5\tp\tq\tg\tx\tx\tx\tx\ta\tb\tneutral"
-    write(tmp_path, "dev_mismatched.tsv", "header", row)
+    write_lines(tmp_path, "dev_mismatched.tsv", "header", row)
     (example,) = create_processor("mnli-mm", tmp_path).read("eval")
     assert (example.guid, example.label) == ("dev_mismatched-5", "neutral")
 
 
 def test_the_diagnostic_set_has_the_labels_of_mnli(tmp_path):
-    write(tmp_path, "diagnostic.tsv", "index\tsentence1\tsentence2", "0\ta\tb")
+    write_lines(
+        tmp_path, "diagnostic.tsv", "index\tsentence1\tsentence2", "0\ta\tb"
+    )
     ax = create_processor("ax", tmp_path)
     (example,) = ax.read("predict")
     assert (example.text_a, example.text_b) == ("a", "b")
@@ -111,7 +140,7 @@ def test_xnli_is_read_in_one_language(tmp_path):
     rows = [
         f"{language}\tneutral\t\t\t\t\ta\tb" for language in ("ar", "bg", "de")
     ]
-    write(tmp_path, "xnli.test.tsv", "header", *rows)
+    write_lines(tmp_path, "xnli.test.tsv", "header", *rows)
     (example,) = create_processor("xnli", tmp_path, "bg").read("predict")
     assert (example.guid, example.label) == ("test-2", "neutral")
 
@@ -131,7 +160,7 @@ def test_xnli_is_read_in_one_language(tmp_path):
     ],
 )
 def test_bad_files_are_named(tmp_path, task, lines, culprit):
-    write(tmp_path, "dev.tsv", *lines)
+    write_lines(tmp_path, "dev.tsv", *lines)
     with pytest.raises(ValueError, match=f"dev.tsv.*{culprit}"):
         create_processor(task, tmp_path).read("eval")
 

@@ -15,7 +15,7 @@ def create_processor(task, folder, language="zh"):
     return glue.create_glue_processors(task, folder, language)[""]
 
 
-def write(folder, name, *lines):
+def write_lines(folder, name, *lines):
     (folder / name).write_text("\n".join(lines) + "\n")
 
 
@@ -76,34 +76,48 @@ MIRRORS = [
 ]
 
 
-@pytest.mark.parametrize("ending", [".tsv", ".csv", ".jsonl", ".parquet"])
+def write_parquet(folder, stem, names, cells):
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    table = pyarrow.Table.from_pylist([dict(zip(names, cells, strict=True))])
+    parquet.write_table(table, folder / f"{stem}.parquet")
+
+
+def write_jsonl(folder, stem, names, cells):
+    """Writes cells that begin with a digit as numbers."""
+    numbers = [float(cell) if cell[0].isdigit() else cell for cell in cells]
+    line = json.dumps(dict(zip(names, numbers, strict=True)))
+    write_lines(folder, f"{stem}.jsonl", line)
+
+
+def write_csv(folder, stem, names, cells):
+    write_lines(folder, f"{stem}.csv", ",".join(names), ",".join(cells))
+
+
+def write_tsv(folder, stem, names, cells):
+    write_lines(folder, f"{stem}.tsv", "\t".join(names), "\t".join(cells))
+
+
+# {task: name of its dev set without the ending}
+DEV_SETS = {"mnli": "dev_matched"}
+
+
+@pytest.mark.parametrize(
+    "write_row", [write_tsv, write_csv, write_jsonl, write_parquet]
+)
 @pytest.mark.parametrize("task, header, row, expected", MIRRORS)
 def test_columns_of_mirrors_are_found_by_name(
-    tmp_path, task, header, row, expected, ending
+    tmp_path, task, header, row, expected, write_row
 ):
-    names, cells = header.split(), row.split()
-    stem = "dev_matched" if task == "mnli" else "dev"
-    if ending == ".parquet":
-        pyarrow = pytest.importorskip("pyarrow")
-        parquet = pytest.importorskip("pyarrow.parquet")
-        table = pyarrow.Table.from_pylist(
-            [dict(zip(names, cells, strict=True))]
-        )
-        parquet.write_table(table, tmp_path / f"{stem}.parquet")
-    elif ending == ".jsonl":
-        numbers = [float(cell) if cell[0].isdigit() else cell for cell in cells]
-        line = json.dumps(dict(zip(names, numbers, strict=True)))
-        write(tmp_path, f"{stem}.jsonl", line)
-    else:
-        mark = {".csv": ",", ".tsv": "\t"}[ending]
-        write(tmp_path, stem + ending, mark.join(names), mark.join(cells))
+    stem = DEV_SETS.get(task, "dev")
+    write_row(tmp_path, stem, header.split(), row.split())
     examples = create_processor(task, tmp_path).read("eval")
     assert rows_of(examples) == [expected]
 
 
 def test_labels_that_are_numbers_are_explained(tmp_path, caplog):
     header = "premise\thypothesis\tlabel\tidx"
-    write(tmp_path, "train.tsv", header, "a\tb\t0\t0", "c\td\t2\t1")
+    write_lines(tmp_path, "train.tsv", header, "a\tb\t0\t0", "c\td\t2\t1")
     with caplog.at_level("INFO"):
         create_processor("mnli", tmp_path).read("train")
     (record,) = caplog.records
@@ -112,21 +126,21 @@ def test_labels_that_are_numbers_are_explained(tmp_path, caplog):
 
 def test_labels_that_are_words_need_no_explanation(tmp_path, caplog):
     header = "index\tsentence1\tsentence2\tlabel"
-    write(tmp_path, "train.tsv", header, "0\ta\tb\tentailment")
+    write_lines(tmp_path, "train.tsv", header, "0\ta\tb\tentailment")
     with caplog.at_level("INFO"):
         create_processor("rte", tmp_path).read("train")
     assert not caplog.records
 
 
 def test_test_sets_of_mirrors_have_no_labels(tmp_path):
-    write(tmp_path, "test.tsv", "sentence\tlabel\tidx", "a\t-1\t0")
+    write_lines(tmp_path, "test.tsv", "sentence\tlabel\tidx", "a\t-1\t0")
     (example,) = create_processor("cola", tmp_path).read("predict")
     assert (example.guid, example.text_a) == ("test-1", "a")
 
 
 def test_the_matched_test_set_of_a_mirror_has_no_labels(tmp_path):
     header = "premise\thypothesis\tlabel\tidx"
-    write(tmp_path, "test_matched.tsv", header, "a\tb\t-1\t0")
+    write_lines(tmp_path, "test_matched.tsv", header, "a\tb\t-1\t0")
     (example,) = create_processor("mnli", tmp_path).read("predict")
     assert (example.guid, example.text_a, example.text_b) == (
         "test-1",
@@ -150,19 +164,19 @@ def test_the_matched_test_set_of_a_mirror_has_no_labels(tmp_path):
 def test_a_missing_column_is_named(tmp_path, task, header, row, name):
     stem = "dev_matched" if task == "mnli" else "dev"
     lines = ["\t".join(line.split()) for line in (header, row)]
-    write(tmp_path, f"{stem}.tsv", *lines)
+    write_lines(tmp_path, f"{stem}.tsv", *lines)
     with pytest.raises(ValueError, match=f"{name}.*--task_name=csv"):
         create_processor(task, tmp_path).read("eval")
 
 
 def test_a_tsv_file_comes_before_other_tables(tmp_path):
-    write(tmp_path, "dev.csv", "sentence,label", "csv,1")
-    write(tmp_path, "dev.tsv", "sentence\tlabel", "tsv\t1")
+    write_lines(tmp_path, "dev.csv", "sentence,label", "csv,1")
+    write_lines(tmp_path, "dev.tsv", "sentence\tlabel", "tsv\t1")
     (example,) = create_processor("sst-2", tmp_path).read("eval")
     assert example.text_a == "tsv"
 
 
 def test_csv_of_a_mirror_may_be_quoted(tmp_path):
-    write(tmp_path, "train.csv", "sentence,label", '"csv, quoted",1')
+    write_lines(tmp_path, "train.csv", "sentence,label", '"csv, quoted",1')
     (example,) = create_processor("sst-2", tmp_path).read("train")
     assert example.text_a == "csv, quoted"

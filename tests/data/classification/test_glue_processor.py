@@ -8,7 +8,7 @@ import pytest
 from data.classification.glue_processor import GlueProcessor, XnliProcessor
 
 
-def write(folder, name, *lines):
+def write_columns(folder, name, *lines):
     """Writes lines whose columns are separated by `|` instead of tabs."""
     text = "".join(f"{line}\n" for line in lines)
     (folder / name).write_text(text.replace("|", "\t"))
@@ -23,13 +23,15 @@ def contents_of(examples):
 
 
 def test_columns_are_found_by_their_names(tmp_path):
-    write(tmp_path, "train.tsv", "label|sentence2|x|sentence1", "1|b|-|a")
+    write_columns(
+        tmp_path, "train.tsv", "label|sentence2|x|sentence1", "1|b|-|a"
+    )
     processor = GlueProcessor(data_dir=tmp_path)
     assert contents_of(processor.read("train")) == [("train-1", "a", "b", "1")]
 
 
 def test_columns_are_found_by_their_numbers(tmp_path):
-    write(tmp_path, "train.tsv", "any|header|here", "1|a|b")
+    write_columns(tmp_path, "train.tsv", "any|header|here", "1|a|b")
     processor = GlueProcessor(
         data_dir=tmp_path, text_columns=(1, 2), label_column=0
     )
@@ -37,8 +39,8 @@ def test_columns_are_found_by_their_numbers(tmp_path):
 
 
 def test_only_a_test_set_has_a_header_if_the_task_has_none(tmp_path):
-    write(tmp_path, "dev.tsv", "source|0||fine")
-    write(tmp_path, "test.tsv", "index|sentence", "0|new")
+    write_columns(tmp_path, "dev.tsv", "source|0||fine")
+    write_columns(tmp_path, "test.tsv", "index|sentence", "0|new")
     processor = GlueProcessor(
         data_dir=tmp_path, text_columns=(3,), label_column=1, has_header=False
     )
@@ -48,7 +50,9 @@ def test_only_a_test_set_has_a_header_if_the_task_has_none(tmp_path):
 
 
 def test_numbers_are_the_labels_of_the_hub(tmp_path):
-    write(tmp_path, "dev.tsv", "sentence1|sentence2|label", "a|b|0", "c|d|1")
+    write_columns(
+        tmp_path, "dev.tsv", "sentence1|sentence2|label", "a|b|0", "c|d|1"
+    )
     processor = GlueProcessor(
         data_dir=tmp_path, label_names=("n", "y"), hub_labels=("y", "n")
     )
@@ -61,7 +65,7 @@ def test_labels_are_names_or_in_regression_none():
 
 
 def test_a_label_of_regression_is_a_number(tmp_path):
-    write(tmp_path, "dev.tsv", "sentence1|sentence2|score", "a|b|2.5")
+    write_columns(tmp_path, "dev.tsv", "sentence1|sentence2|score", "a|b|2.5")
     processor = GlueProcessor(
         data_dir=tmp_path, output_mode="regression", label_column="score"
     )
@@ -69,7 +73,9 @@ def test_a_label_of_regression_is_a_number(tmp_path):
 
 
 def test_a_short_line_is_an_error_that_names_it(tmp_path):
-    write(tmp_path, "dev.tsv", "sentence1|sentence2|label", "a|b|0", "a|b")
+    write_columns(
+        tmp_path, "dev.tsv", "sentence1|sentence2|label", "a|b|0", "a|b"
+    )
     processor = GlueProcessor(data_dir=tmp_path)
     with pytest.raises(ValueError, match=r"dev\.tsv, line 3: .*few columns"):
         processor.read("eval")
@@ -77,7 +83,7 @@ def test_a_short_line_is_an_error_that_names_it(tmp_path):
 
 @pytest.mark.parametrize("lines", [(), ("sentence1|sentence2|label",)])
 def test_a_file_without_an_example_is_an_error(tmp_path, lines):
-    write(tmp_path, "dev.tsv", *lines)
+    write_columns(tmp_path, "dev.tsv", *lines)
     with pytest.raises(ValueError, match=r"dev\.tsv contains no example"):
         GlueProcessor(data_dir=tmp_path).read("eval")
 
@@ -94,7 +100,7 @@ def test_xnli_has_labels_of_inference(tmp_path):
 
 def test_xnli_reads_the_rows_of_one_language(tmp_path):
     rows = [f"{code}|neutral|||||{code} a|b" for code in ("de", "fr")]
-    write(tmp_path, "xnli.dev.tsv", "header", *rows)
+    write_columns(tmp_path, "xnli.dev.tsv", "header", *rows)
     (example,) = XnliProcessor("fr", tmp_path).read("eval")
     assert (example.text_a, example.text_b, example.label) == (
         "fr a",

@@ -22,26 +22,26 @@ class Tickets(DataProcessor):
 
 
 @pytest.fixture
-def write(tmp_path):
+def write_user_code(tmp_path):
     """(source) -> the UserCode of a file tickets.py with this source."""
 
-    def write(source):
+    def write_user_code(source):
         path = tmp_path / "tickets.py"
         path.write_text(source)
         return UserCode(str(path))
 
-    return write
+    return write_user_code
 
 
-def test_the_names_of_googles_script_need_no_import(write):
-    names = write(WITHOUT_IMPORTS).run()
+def test_the_names_of_googles_script_need_no_import(write_user_code):
+    names = write_user_code(WITHOUT_IMPORTS).run()
     number, example = names["Tickets"]().read("folder")
     assert number == 1
     assert example == InputExample("g", "folder/a.tsv")
 
 
-def test_googles_modules_can_be_imported(write):
-    names = write(
+def test_googles_modules_can_be_imported(write_user_code):
+    names = write_user_code(
         "import tokenization\n"
         "from run_classifier import DataProcessor as Base\n"
         "text = tokenization.convert_to_unicode(b'caf\\xc3\\xa9')\n"
@@ -50,22 +50,22 @@ def test_googles_modules_can_be_imported(write):
     assert names["text"] == "café"
 
 
-def test_modules_beside_the_file_can_be_imported(write, tmp_path):
+def test_modules_beside_the_file_can_be_imported(write_user_code, tmp_path):
     (tmp_path / "beside_the_file.py").write_text("NUMBER = 5\n")
-    assert write("import beside_the_file as b").run()["b"].NUMBER == 5
+    assert write_user_code("import beside_the_file as b").run()["b"].NUMBER == 5
 
 
-def test_modules_and_paths_are_as_before_after_a_run(write):
+def test_modules_and_paths_are_as_before_after_a_run(write_user_code):
     names = ("run_classifier", "tokenization")
     modules = [sys.modules.get(name) for name in names]
     paths = [*sys.path]
-    write("import run_classifier, tokenization").run()
+    write_user_code("import run_classifier, tokenization").run()
     assert [sys.modules.get(name) for name in names] == modules
     assert sys.path == paths
 
 
-def test_a_file_knows_its_name(write, tmp_path):
-    names = write("").run()
+def test_a_file_knows_its_name(write_user_code, tmp_path):
+    names = write_user_code("").run()
     assert names["__name__"] == "tickets"
     assert names["__file__"] == str(tmp_path / "tickets.py")
 
@@ -102,21 +102,23 @@ def test_a_file_knows_its_name(write, tmp_path):
         ),
     ],
 )
-def test_an_error_of_the_code_names_its_line(write, source, message):
+def test_an_error_of_the_code_names_its_line(write_user_code, source, message):
     expected = f"^{re.escape(f'tickets.py, {message}')}"
     with pytest.raises(ValueError, match=expected):
-        write(source).run()
+        write_user_code(source).run()
 
 
-def test_a_name_that_no_tensorflow_has_is_named_without_advice(write):
+def test_a_name_that_no_tensorflow_has_is_named_without_advice(write_user_code):
     expected = r"^tickets\.py, line 1: TensorFlow 2 has no tf\.contrib$"
     with pytest.raises(ValueError, match=expected):
-        write("tf.contrib.data").run()
+        write_user_code("tf.contrib.data").run()
 
 
-def test_a_missing_file_of_the_users_data_is_an_error_of_its_own(write):
+def test_a_missing_file_of_the_users_data_is_an_error_of_its_own(
+    write_user_code,
+):
     with pytest.raises(FileNotFoundError, match=r"third\.tsv"):
-        write("open('third.tsv')").run()
+        write_user_code("open('third.tsv')").run()
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ CLASSES = LabelDecoder("classification", ["no", "yes"])
 REGRESSION = LabelDecoder("regression", None)
 
 
-def write(folder, entries, outputs, decoder=CLASSES):
+def write_predicted_labels(folder, entries, outputs, decoder=CLASSES):
     return label_decoding.write_labels(
         folder, entries, np.array(outputs, np.float32), decoder
     )
@@ -21,7 +21,7 @@ def write(folder, entries, outputs, decoder=CLASSES):
 
 def test_half_of_a_surrogate_pair_is_kept(tmp_path):
     entries = [{"text_a": "a\ud800\u4e2d"}]
-    assert write(tmp_path, entries, [[0, 1]]) == ["yes"]
+    assert write_predicted_labels(tmp_path, entries, [[0, 1]]) == ["yes"]
     line = json.loads((tmp_path / "predictions.jsonl").read_bytes())
     assert line["text_a"] == "a\ud800\u4e2d"
     # The order of several labels in the table does not matter.
@@ -38,7 +38,9 @@ def test_half_of_a_surrogate_pair_is_kept(tmp_path):
 def test_outputs_that_are_not_finite_leave_no_file(tmp_path, decoder, value):
     outputs = [[0.0] * decoder.num_outputs, [value] * decoder.num_outputs]
     with pytest.raises(ValueError, match="are not JSON compliant"):
-        write(tmp_path, [{"guid": 0}, {"guid": 1}], outputs, decoder)
+        write_predicted_labels(
+            tmp_path, [{"guid": 0}, {"guid": 1}], outputs, decoder
+        )
     assert not list(tmp_path.iterdir())
 
 

@@ -12,11 +12,12 @@ HEADING = report.create_heading("<b>NER</b>", "topics.csv", {"f1": 0.9})
 HOSTILE = "</b></style><script>x</script>&{{ 1 + 1 }}\"'"
 
 
-def read(path):
+def read_page(path):
     return ReportPage(path.read_text(encoding="utf-8"))
 
 
 def write_report(tmp_path, tokenizer, mode, names, labels, outputs):
+    """Returns the page of a report of these labels and outputs."""
     text_b = f"a b {HOSTILE}\ud800"
     examples = [
         InputExample(f"dev-{i}", f"text {i}", text_b, label)
@@ -35,7 +36,7 @@ def write_report(tmp_path, tokenizer, mode, names, labels, outputs):
         tokenizer=tokenizer,
         max_seq_length=7,
     )
-    return read(path)
+    return read_page(path)
 
 
 def test_the_most_confident_wrong_label_comes_first(tmp_path, tokenizer):

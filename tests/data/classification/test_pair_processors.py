@@ -35,7 +35,7 @@ def create_processor(task_name, folder, **flags):
     )
 
 
-def rank(tmp_path, gains, scores, queries):
+def compute_ranking_metrics(tmp_path, gains, scores, queries):
     processor = create_processor("ranking", tmp_path)
     examples = [
         InputExample(row, query, "p", gain)
@@ -54,7 +54,7 @@ def test_ranks_and_gains_are_those_of_the_definitions(tmp_path, caplog):
     scores = rng.normal(size=len(queries))
     # Beyond the tenth place.
     scores[29] = -9.0
-    actual = rank(tmp_path, gains.tolist(), scores, queries)
+    actual = compute_ranking_metrics(tmp_path, gains.tolist(), scores, queries)
     shape = 6, 15
     rows = [
         gains_and_scores
@@ -74,11 +74,13 @@ def test_ranks_and_gains_are_those_of_the_definitions(tmp_path, caplog):
 def test_equal_scores_and_unknown_labels_do_not_improve_a_rank(tmp_path):
     gains = [1, 0, 0, None]
     scores = [0.0, 0.0, 0.0, 1.0]
-    results = rank(tmp_path, gains, scores, ["q"] * 4)
+    results = compute_ranking_metrics(tmp_path, gains, scores, ["q"] * 4)
     assert results["mrr_10"] == pytest.approx(1 / 3)
     with pytest.raises(ValueError, match="argument 2 is longer than"):
-        rank(tmp_path, gains, [*scores, 2.0], ["q"] * 4)
-    assert np.isnan(rank(tmp_path, [0], [1.0], ["q"])["mrr_10"])
+        compute_ranking_metrics(tmp_path, gains, [*scores, 2.0], ["q"] * 4)
+    assert np.isnan(
+        compute_ranking_metrics(tmp_path, [0], [1.0], ["q"])["mrr_10"]
+    )
 
 
 def test_queries_and_passages_are_found_by_their_names(tmp_path):

@@ -31,15 +31,15 @@ SINGLE = 'InputExample(2, b"c", None, 1)'
 
 
 @pytest.fixture
-def write(tmp_path):
+def write_processor(tmp_path):
     """(examples, labels) -> FILE.py:CLASS of a class that returns these."""
 
-    def write(examples=f"{PAIR}, {SINGLE}", labels='["no", 1]'):
+    def write_processor(examples=f"{PAIR}, {SINGLE}", labels='["no", 1]'):
         path = tmp_path / "tickets.py"
         path.write_text(CLASS.format(examples=examples, labels=labels))
         return f"{path}:Tickets"
 
-    return write
+    return write_processor
 
 
 def read_set(value, purpose):
@@ -47,17 +47,20 @@ def read_set(value, purpose):
     return UserProcessor.from_flag(value, data_dir=None).read(purpose)
 
 
-def test_the_labels_have_the_order_of_the_class(write):
-    assert UserProcessor.from_flag(write(), None).find_labels() == ["no", "1"]
+def test_the_labels_have_the_order_of_the_class(write_processor):
+    assert UserProcessor.from_flag(write_processor(), None).find_labels() == [
+        "no",
+        "1",
+    ]
 
 
-def test_the_name_of_the_class_is_recorded(write):
-    processor = UserProcessor.from_flag(write(), None)
+def test_the_name_of_the_class_is_recorded(write_processor):
+    processor = UserProcessor.from_flag(write_processor(), None)
     assert processor.settings == {"processor": "Tickets"}
 
 
-def test_the_examples_of_a_train_set_are_converted(write):
-    assert read_set(write(), "train") == [
+def test_the_examples_of_a_train_set_are_converted(write_processor):
+    assert read_set(write_processor(), "train") == [
         InputExample("g1", "a", "b", "no"),
         InputExample(2, "c", None, "1"),
     ]
@@ -71,19 +74,21 @@ def test_the_examples_of_a_train_set_are_converted(write):
         ("predict", ["guid", "text_a", "text_b"]),
     ],
 )
-def test_the_cells_of_a_row_are_those_of_the_example(write, purpose, columns):
+def test_the_cells_of_a_row_are_those_of_the_example(
+    write_processor, purpose, columns
+):
     cells = {"guid": "g1", "text_a": "a", "text_b": "b", "label": "no"}
-    (example,) = read_set(write(PAIR), purpose)
+    (example,) = read_set(write_processor(PAIR), purpose)
     assert example.row == {column: cells[column] for column in columns}
 
 
-def test_a_row_of_a_single_text_has_no_second_text(write):
-    (example,) = read_set(write(SINGLE), "predict")
+def test_a_row_of_a_single_text_has_no_second_text(write_processor):
+    (example,) = read_set(write_processor(SINGLE), "predict")
     assert example.row == {"guid": 2, "text_a": "c"}
 
 
-def test_any_label_of_a_test_set_is_accepted(write):
-    value = write(PAIR, labels="['yes', 'never']")
+def test_any_label_of_a_test_set_is_accepted(write_processor):
+    value = write_processor(PAIR, labels="['yes', 'never']")
     assert read_set(value, "predict")[0].label == "no"
 
 
@@ -104,9 +109,11 @@ def test_any_label_of_a_test_set_is_accepted(write):
         ("1 / 0", "tickets.py, line 3: ZeroDivisionError"),
     ],
 )
-def test_examples_that_cannot_be_used_are_refused(write, examples, message):
+def test_examples_that_cannot_be_used_are_refused(
+    write_processor, examples, message
+):
     with pytest.raises(ValueError, match=re.escape(message)):
-        read_set(write(examples), "train")
+        read_set(write_processor(examples), "train")
 
 
 def test_a_method_that_is_missing_is_named(tmp_path):
@@ -120,18 +127,18 @@ def test_a_method_that_is_missing_is_named(tmp_path):
         read_set(f"{path}:Tickets", "eval")
 
 
-def test_labels_that_are_no_list_are_an_error_of_the_code(write):
+def test_labels_that_are_no_list_are_an_error_of_the_code(write_processor):
     with pytest.raises(ValueError, match=r"NoneType.* is not iterable"):
-        UserProcessor.from_flag(write(labels="None"), None)
+        UserProcessor.from_flag(write_processor(labels="None"), None)
 
 
-def test_one_label_is_too_few(write):
+def test_one_label_is_too_few(write_processor):
     with pytest.raises(ValueError, match=r"Tickets\.get_labels"):
-        UserProcessor.from_flag(write(labels="['no']"), None)
+        UserProcessor.from_flag(write_processor(labels="['no']"), None)
 
 
-def test_a_class_that_the_file_lacks_is_named(write):
-    value = write().replace(":Tickets", ":Letters")
+def test_a_class_that_the_file_lacks_is_named(write_processor):
+    value = write_processor().replace(":Tickets", ":Letters")
     with pytest.raises(ValueError, match="there is no Letters"):
         UserProcessor.from_flag(value, None)
 
@@ -163,8 +170,12 @@ def test_a_model_that_a_class_trained_needs_the_class_for_its_sets(preset):
         processor.read("eval")
 
 
-def test_the_class_of_the_flag_comes_before_that_of_the_model(write, preset):
-    assert isinstance(find_processor(write(), None, preset), UserProcessor)
+def test_the_class_of_the_flag_comes_before_that_of_the_model(
+    write_processor, preset
+):
+    assert isinstance(
+        find_processor(write_processor(), None, preset), UserProcessor
+    )
 
 
 def test_there_is_no_processor_without_a_class():

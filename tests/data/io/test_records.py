@@ -44,7 +44,7 @@ def test_the_records_of_all_files_are_counted(paths):
     assert records.count_records(paths) == 8
 
 
-def damaged(tmp_path, change):
+def write_damaged_records(tmp_path, change):
     path = tmp_path / "damaged.tfrecord"
     with records.RecordWriter([str(path)]) as writer:
         for _ in range(3):
@@ -53,13 +53,13 @@ def damaged(tmp_path, change):
     return str(path)
 
 
-def flip(position):
+def flip_bit_at(position):
     return lambda data: (
         data[:position] + bytes([data[position] ^ 1]) + data[position + 1 :]
     )
 
 
-def lies(length):
+def with_false_length(length):
     """Changes the length of the second record, and its checksum."""
     return lambda data: data[:26] + create_header(length) + data[38:]
 
@@ -73,10 +73,10 @@ def lies(length):
             lambda data: b"some text, long enough to look at\n",
             "is not a TFRecord file.*create_pretraining_data.py",
         ),
-        (flip(26), "byte 26"),
+        (flip_bit_at(26), "byte 26"),
         # Python cannot read so much, and TensorFlow's reader crashes.
-        (lies(1 << 40), "byte 26"),
-        (lies((1 << 63) + 5), "byte 26"),
+        (with_false_length(1 << 40), "byte 26"),
+        (with_false_length((1 << 63) + 5), "byte 26"),
     ],
     ids=[
         "cut in a value",
@@ -88,7 +88,7 @@ def lies(length):
     ],
 )
 def test_damage_is_named_when_counting_and_reading(tmp_path, change, message):
-    path = damaged(tmp_path, change)
+    path = write_damaged_records(tmp_path, change)
     with pytest.raises(ValueError, match=message) as caught:
         records.count_records([path])
     assert path in str(caught.value)
@@ -97,7 +97,7 @@ def test_damage_is_named_when_counting_and_reading(tmp_path, change, message):
 
 
 def test_a_changed_byte_is_found_when_reading(tmp_path):
-    path = damaged(tmp_path, flip(40))
+    path = write_damaged_records(tmp_path, flip_bit_at(40))
     assert records.count_records([path]) == 3
     assert records.count_records([path, path], 4) == 4
     with pytest.raises(ValueError, match="byte 26"):

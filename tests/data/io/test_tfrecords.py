@@ -14,7 +14,8 @@ from data.io.tf_examples import encode_example
 SPEC = feature_specs.pretraining_features(4, 2)
 
 
-def write(path, first, count, max_seq_length=4):
+def write_records(path, first, count, max_seq_length=4):
+    """Writes records whose ids are their numbers. Returns the path."""
     with RecordWriter([str(path)]) as writer:
         for number in range(first, first + count):
             features = {
@@ -32,12 +33,12 @@ def write(path, first, count, max_seq_length=4):
 def three_files(tmp_path):
     """Three files of 13, 7 and 20 records."""
     return [
-        write(tmp_path / f"{index}.tfrecord", index * 100, count)
+        write_records(tmp_path / f"{index}.tfrecord", index * 100, count)
         for index, count in enumerate((13, 7, 20))
     ]
 
 
-def numbers(dataset, num_batches=None):
+def first_ids_of(dataset, num_batches=None):
     batches = dataset.take(num_batches) if num_batches else dataset
     return np.concatenate(
         [batch["input_ids"][:, 0].numpy() for batch in batches]
@@ -57,12 +58,12 @@ def test_evaluation_reads_once_in_order(three_files):
     assert batches[0]["input_ids"].dtype == tf.int32
     assert batches[0]["masked_lm_weights"].dtype == tf.float32
     expected = [*range(13), *range(100, 107), *range(200, 220)]
-    assert numbers(dataset) == expected
+    assert first_ids_of(dataset) == expected
 
 
 def test_training_is_a_function_of_the_seed(three_files):
     def draw_numbers(seed, num_batches=30):
-        return numbers(dataset_of(three_files, 4, True, seed), num_batches)
+        return first_ids_of(dataset_of(three_files, 4, True, seed), num_batches)
 
     first = draw_numbers(seed=5)
     assert first == draw_numbers(seed=5)
@@ -82,8 +83,8 @@ def test_skipping_gives_the_tail_of_the_full_sequence(
     def dataset(skip_records):
         return dataset_of(three_files, 5, True, 7, skip_records)
 
-    full = numbers(dataset(0), (skip + 60) // 5 + 1)
-    assert numbers(dataset(skip), 12) == full[skip : skip + 60]
+    full = first_ids_of(dataset(0), (skip + 60) // 5 + 1)
+    assert first_ids_of(dataset(skip), 12) == full[skip : skip + 60]
 
 
 @pytest.mark.parametrize("choices", [(), (2,)])

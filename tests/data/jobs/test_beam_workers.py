@@ -36,7 +36,7 @@ FAILED = "the Beam pipeline failed: "
 MISSING = "ModuleNotFoundError: No module named 'data'"
 
 
-def explanation_of(error, cause=None):
+def explain_error(error, cause=None):
     """Returns the class of the error that users see, and its message."""
     error.__cause__ = cause
     explained = beam_workers.explain_failure(error)
@@ -57,7 +57,7 @@ def explanation_of(error, cause=None):
     ],
 )
 def test_the_cause_in_a_traceback(error, kind, message):
-    error_class, text = explanation_of(RuntimeError(FLINK.format(error=error)))
+    error_class, text = explain_error(RuntimeError(FLINK.format(error=error)))
     assert error_class is kind
     assert text.startswith(message)
     assert "while running" not in text
@@ -66,15 +66,15 @@ def test_the_cause_in_a_traceback(error, kind, message):
 
 def test_the_cause_of_a_chain():
     # What the function raised says more than its cause.
-    actual = explanation_of(ValueError("a.txt is bad"), OSError("cause"))
+    actual = explain_error(ValueError("a.txt is bad"), OSError("cause"))
     assert actual == (ValueError, "a.txt is bad")
     # Dask's scheduler only says that the function cannot be read.
-    _, message = explanation_of(
+    _, message = explain_error(
         RuntimeError("Error during deserialization, see\nhttps://docs"),
         ModuleNotFoundError("No module named 'data'"),
     )
     assert message.startswith(f"{FAILED}{MISSING}. Install this project")
-    assert explanation_of(KeyError("outer")) == (
+    assert explain_error(KeyError("outer")) == (
         OSError,
         f"{FAILED}KeyError: 'outer'",
     )

@@ -74,7 +74,7 @@ def run_here(function, calls):
 
 
 @pytest.fixture
-def finished(job, units):
+def finished_job(job, units):
     """The manifest of the job, all of whose units are done."""
     job.begin()
     results = run_units(units, write_shard, run_here)
@@ -132,16 +132,18 @@ def test_a_signal_says_how_many_units_are_done(job, units):
         run_units(units, write, run_here)
 
 
-def test_the_manifest_lists_the_job_and_its_shards(finished, output_file):
+def test_the_manifest_lists_the_job_and_its_shards(finished_job, output_file):
     manifest = read_json(f"{output_file}.manifest.json")
-    assert manifest == finished
+    assert manifest == finished_job
     assert manifest == {
         **DESCRIPTION,
         "shards": [{"bytes": 9, "crc32c": "e3069283"}] * 2,
     }
 
 
-def test_a_finished_job_leaves_only_its_shards_and_manifest(finished, tmp_path):
+def test_a_finished_job_leaves_only_its_shards_and_manifest(
+    finished_job, tmp_path
+):
     assert sorted(os.listdir(tmp_path)) == [
         "out-00000-of-00002.jsonl",
         "out-00001-of-00002.jsonl",
@@ -149,21 +151,23 @@ def test_a_finished_job_leaves_only_its_shards_and_manifest(finished, tmp_path):
     ]
 
 
-def test_a_finished_job_finds_its_manifest(job, finished):
-    assert job.find_manifest() == finished
+def test_a_finished_job_finds_its_manifest(job, finished_job):
+    assert job.find_manifest() == finished_job
 
 
-def test_a_moved_job_finds_its_manifest(finished, tmp_path):
+def test_a_moved_job_finds_its_manifest(finished_job, tmp_path):
     (tmp_path / "moved").mkdir()
     for path in tmp_path.glob("out*"):
         path.rename(tmp_path / "moved" / path.name)
     moved = JobFiles(
         str(tmp_path / "moved/out.jsonl"), DESCRIPTION, ending=".jsonl"
     )
-    assert moved.find_manifest() == finished
+    assert moved.find_manifest() == finished_job
 
 
-def test_a_manifest_whose_shards_are_damaged_is_not_found(job, finished, units):
+def test_a_manifest_whose_shards_are_damaged_is_not_found(
+    job, finished_job, units
+):
     os.truncate(units[1].shards[0], 3)
     assert job.find_manifest() is None
 
@@ -181,7 +185,7 @@ def test_a_job_without_a_manifest_is_not_finished(job):
     ],
 )
 def test_a_manifest_of_another_job_is_not_replaced(
-    finished, output_file, change, culprit
+    finished_job, output_file, change, culprit
 ):
     other = JobFiles(output_file, DESCRIPTION | change, ending=".jsonl")
     with pytest.raises(ValueError, match=culprit):

@@ -21,7 +21,7 @@ TAGS = ["B-PER", "O", "B-LOC", "O"]
 SPANS = [[0, 4, "PER"], [10, 14, "LOC"]]
 
 
-def read(folder, *rows, name="train", labels=()):
+def read_rows(folder, *rows, name="train", labels=()):
     path = folder / f"{name}.jsonl"
     path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
     return span_files.read_annotated_texts(path, name, labels)
@@ -41,14 +41,14 @@ def read(folder, *rows, name="train", labels=()):
     ],
 )
 def test_each_notation_of_words_and_tags_is_read(tmp_path, row):
-    example, _ = read(tmp_path, row, row)
+    example, _ = read_rows(tmp_path, row, row)
     assert example.words == WORDS
     assert [tag[-3:] for tag in example.labels] == ["PER", "O", "LOC", "O"]
     assert example.row == row
 
 
 def test_words_of_a_test_set_need_no_tags(tmp_path):
-    (example,) = read(tmp_path, {"tokens": WORDS}, name="test")
+    (example,) = read_rows(tmp_path, {"tokens": WORDS}, name="test")
     assert example.labels == ["O"] * 4
 
 
@@ -81,14 +81,14 @@ NUMBERED = {"tokens": WORDS, "ner_tags": [1, 0, 2, 0]}
 
 
 def test_the_labels_name_numbers_of_tags(tmp_path):
-    (example,) = read(tmp_path, NUMBERED, labels=["O", "B-PER", "B-LOC"])
+    (example,) = read_rows(tmp_path, NUMBERED, labels=["O", "B-PER", "B-LOC"])
     assert example.labels == TAGS
 
 
 def test_numbers_of_tags_without_labels_are_an_error(tmp_path):
     message = "the tags are numbers, such as 1, 0, 2"
     with pytest.raises(ValueError, match=message):
-        read(tmp_path, NUMBERED)
+        read_rows(tmp_path, NUMBERED)
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ def test_wrong_tags_are_named(tmp_path, row, culprit):
     with pytest.raises(
         ValueError, match=rf"train.jsonl(, line 1)?: .*{culprit}"
     ):
-        read(tmp_path, row)
+        read_rows(tmp_path, row)
 
 
 # A row whose keys all contain the same entities.
@@ -118,7 +118,7 @@ ROW_OF_ALL_KEYS = {
 
 def test_keys_that_agree_are_read(tmp_path):
     row = ROW_OF_ALL_KEYS | {"words": WORDS, "tags": TAGS}
-    (example,) = read(tmp_path, row)
+    (example,) = read_rows(tmp_path, row)
     assert example.labels == TAGS
 
 
@@ -141,7 +141,7 @@ def test_keys_that_contradict_each_other_are_an_error(
     tmp_path, name, change, culprit
 ):
     with pytest.raises(ValueError, match=f"line 1: {culprit}"):
-        read(tmp_path, ROW_OF_ALL_KEYS | change, name=name)
+        read_rows(tmp_path, ROW_OF_ALL_KEYS | change, name=name)
 
 
 def test_a_task_made_of_answers(tmp_path):
@@ -149,13 +149,13 @@ def test_a_task_made_of_answers(tmp_path):
     value = {"start": 0, "end": 4, "labels": ["PER"]}
     data = {"text": TEXT, "entities": SPANS, "label": SPANS}
     annotations = [{"result": [{"value": value}]}]
-    (example,) = read(tmp_path, {"data": data, "annotations": annotations})
+    (example,) = read_rows(tmp_path, {"data": data, "annotations": annotations})
     assert example.labels == ["B-PER", "O", "O", "O"]
 
 
 def test_an_annotation_without_a_result_has_no_spans(tmp_path):
     task = {"data": {"text": TEXT}, "annotations": [{"id": 1}]}
-    (example,) = read(tmp_path, task)
+    (example,) = read_rows(tmp_path, task)
     assert example.labels == ["O"] * len(TAGS)
 
 
@@ -239,7 +239,7 @@ def test_new_predictions_take_the_place_of_the_old_ones(tmp_path, write_set):
 @pytest.mark.parametrize("classes", [["news"], ["a", "b", "c", "d"]])
 def test_classes_of_a_text_are_no_tags(tmp_path, classes):
     row = {"text": TEXT, "words": WORDS, "entities": SPANS, "label": classes}
-    (example,) = read(tmp_path, row)
+    (example,) = read_rows(tmp_path, row)
     assert example.labels == TAGS
 
 
@@ -248,7 +248,7 @@ def test_only_accepted_rows_of_prodigy_count(tmp_path, caplog):
     answers = "accept", "reject", "ignore", "accept"
     rows = [row | {"answer": answer} for answer in answers]
     tagged = {"words": WORDS, "tags": TAGS, "answer": "reject"}
-    assert len(read(tmp_path, *rows, tagged)) == 2
+    assert len(read_rows(tmp_path, *rows, tagged)) == 2
     assert "3 of 5 texts were not annotated, or were rejected" in caplog.text
 
 
@@ -257,7 +257,7 @@ def test_rows_without_text_are_left_out_and_counted(tmp_path, caplog):
     empty = [{"text": text, "entities": []} for text in (None, "", " \n")]
     task = TASK | {"data": {"text": None}, "annotations": [{"result": []}]}
     rows = [*empty, row, task, {"tokens": [], "ner_tags": []}]
-    (example,) = read(tmp_path, *rows)
+    (example,) = read_rows(tmp_path, *rows)
     assert example.labels == TAGS
     assert "5 of 6 texts are empty. They are left out" in caplog.text
-    assert len(read(tmp_path, *rows, name="test")) == 6
+    assert len(read_rows(tmp_path, *rows, name="test")) == 6

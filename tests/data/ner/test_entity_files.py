@@ -21,16 +21,16 @@ def create_example(labels=RIGHT, text=TEXT, row=None):
 
 
 @pytest.fixture
-def write(tmp_path):
+def write_entry(tmp_path):
     """(example, prefix) -> the object that `write_entities` writes."""
 
-    def write(example, tags=PREDICTED, prefix=""):
+    def write_entry(example, tags=PREDICTED, prefix=""):
         path = tmp_path / "predictions.jsonl"
         write_entities(path, [example], [tags], [PROBABILITIES], prefix)
         (line,) = path.read_text("utf-8").splitlines()
         return json.loads(line)
 
-    return write
+    return write_entry
 
 
 def test_a_line_of_columns_has_the_word_and_both_tags(tmp_path):
@@ -40,8 +40,8 @@ def test_a_line_of_columns_has_the_word_and_both_tags(tmp_path):
     )
 
 
-def test_entities_have_places_in_the_text(write):
-    assert write(create_example(), tags=RIGHT) == {
+def test_entities_have_places_in_the_text(write_entry):
+    assert write_entry(create_example(), tags=RIGHT) == {
         "guid": "dev-1",
         "text": TEXT,
         "words": WORDS,
@@ -52,23 +52,23 @@ def test_entities_have_places_in_the_text(write):
     }
 
 
-def test_a_missed_entity_is_not_correct(write):
-    assert write(create_example())["correct"] is False
+def test_a_missed_entity_is_not_correct(write_entry):
+    assert write_entry(create_example())["correct"] is False
 
 
-def test_without_right_tags_nothing_is_correct_or_wrong(write):
-    assert "correct" not in write(create_example(labels=["O"] * 5))
+def test_without_right_tags_nothing_is_correct_or_wrong(write_entry):
+    assert "correct" not in write_entry(create_example(labels=["O"] * 5))
 
 
-def test_words_without_a_text_are_joined_by_spaces(write):
-    entry = write(create_example(text=None), tags=RIGHT)
+def test_words_without_a_text_are_joined_by_spaces(write_entry):
+    entry = write_entry(create_example(text=None), tags=RIGHT)
     assert entry["text"] == "Anna Berg left Oslo ."
     assert entry["entities"] == [[0, 9, "PER"], [15, 19, "LOC"]]
 
 
-def test_the_fields_of_the_row_stay_beside_the_prediction(write):
+def test_the_fields_of_the_row_stay_beside_the_prediction(write_entry):
     example = create_example(row={"id": 7, "labels": ["gold"]})
-    entry = write(example, prefix="predicted_")
+    entry = write_entry(example, prefix="predicted_")
     assert entry["id"] == 7
     assert entry["labels"] == ["gold"]
     assert entry["predicted_labels"] == PREDICTED

@@ -9,7 +9,7 @@ HEADING = report.create_heading("<b>NER</b>", "test.txt", {"f1": 0.9})
 HOSTILE = "</b></style><script>x</script>&{{ 1 + 1 }}\"'"
 
 
-def read(path):
+def read_page(path):
     return ReportPage(path.read_text(encoding="utf-8"))
 
 
@@ -23,7 +23,7 @@ def test_entities_are_right_wrong_or_missed(tmp_path):
     ]
     path = tmp_path / "report.html"
     write_entity_report(path, HEADING, examples, [predicted, ["O"]])
-    page = read(path)
+    page = read_page(path)
     assert page.rows == [
         ["", "support", "missed", "right", "wrong"],
         ["LOC", "2", "2", "0", "1"],
@@ -50,7 +50,7 @@ def test_no_entity_is_the_baseline(tmp_path):
     ]
     path = tmp_path / "report.html"
     write_entity_report(path, HEADING, examples, [["O"], ["O"]])
-    text = read(path).text
+    text = read_page(path).text
     assert "Right: 1 of 2" in text
     assert "Always no entity: 0.50." in text
 
@@ -58,4 +58,4 @@ def test_no_entity_is_the_baseline(tmp_path):
 def test_a_report_of_no_sentence_has_no_baseline(tmp_path):
     path = tmp_path / "report.html"
     write_entity_report(path, HEADING, [], [])
-    assert "Always" not in read(path).text
+    assert "Always" not in read_page(path).text

@@ -35,7 +35,7 @@ def random_entities(rng, num_words):
     return entities
 
 
-def tags_of(entities, num_words, prefixes):
+def tag_entities(entities, num_words, prefixes):
     """Tags the first, middle, last and lone words of entities."""
     first, middle, last, lone = prefixes
     tags = ["O"] * num_words
@@ -63,13 +63,13 @@ def test_tags_of_each_scheme_are_read_as_they_are_meant(scheme):
     for _ in range(2000):
         num_words = rng.randint(0, 9)
         entities = random_entities(rng, num_words)
-        tags = tags_of(entities, num_words, SCHEMES[scheme])
+        tags = tag_entities(entities, num_words, SCHEMES[scheme])
         iob2 = entity_scoring.to_scheme(tags)
-        assert iob2 == tags_of(entities, num_words, "BIIB")
+        assert iob2 == tag_entities(entities, num_words, "BIIB")
         assert entity_scoring.find_entities(iob2) == entities
         for wanted in ("BIES", "BILU"):
             labels = ["O", *(f"{prefix}-A" for prefix in wanted)]
-            expected = tags_of(entities, num_words, wanted)
+            expected = tag_entities(entities, num_words, wanted)
             assert entity_scoring.to_scheme(tags, labels) == expected
 
 

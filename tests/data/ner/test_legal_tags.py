@@ -23,6 +23,7 @@ FOLLOWED = {"B": "IMEL", "I": "IMEL", "M": "IMEL"}
 
 
 def is_legal(tags, scheme):
+    """Returns whether tags follow one another as a scheme allows."""
     if scheme in ("IOB1", "IOE2"):
         return True
     has_ends = scheme in ("IOBES", "BILOU", "BMES")

@@ -34,28 +34,33 @@ b NN O O
 """
 
 
-def create(folder, *labels, **options):
+def create_processor(folder, *labels, **options):
     """Creates the NerProcessor of a folder."""
     options = NerOptions(labels=labels or None, **options)
     return NerProcessor(folder, DataFileOptions(), options)
 
 
-def read(folder, name, text, *labels, **columns):
+def read_set(folder, name, text, *labels, **columns):
     """Writes the file of a set, and returns its examples."""
     (folder / f"{name}.txt").write_bytes(text.encode())
     purpose = next(
         purpose for purpose in SET_OF_PURPOSE if SET_OF_PURPOSE[purpose] == name
     )
-    return create(folder, *labels, **columns).read(purpose)
+    return create_processor(folder, *labels, **columns).read(purpose)
 
 
 def test_the_labels_are_those_of_the_train_set(tmp_path):
     (tmp_path / "train.txt").write_text(TRAIN)
-    assert create(tmp_path).find_labels() == ["O", "B-LOC", "B-PER", "I-PER"]
+    assert create_processor(tmp_path).find_labels() == [
+        "O",
+        "B-LOC",
+        "B-PER",
+        "I-PER",
+    ]
 
 
 def test_sentences_and_documents_are_read(tmp_path):
-    examples = read(tmp_path, "train", TRAIN)
+    examples = read_set(tmp_path, "train", TRAIN)
     assert [
         (example.guid, example.words, example.document) for example in examples
     ] == [
@@ -69,7 +74,7 @@ def test_sentences_and_documents_are_read(tmp_path):
 @pytest.mark.parametrize("name", LAYOUTS)
 def test_words_and_tags_of_each_public_layout(tmp_path, name):
     layout = LAYOUTS[name]
-    (example,) = read(tmp_path, "dev", layout["text"], **layout["flags"])
+    (example,) = read_set(tmp_path, "dev", layout["text"], **layout["flags"])
     assert (example.words, example.labels) == (layout["words"], layout["tags"])
 
 
@@ -103,7 +108,7 @@ def test_files_of_public_corpora_and_tools_are_read(tmp_path, name):
             for _, start, end in entity_scoring.find_entities(example.labels)
             for word in example.words[start:end]
         )
-        for example in create(tmp_path).read("train")
+        for example in create_processor(tmp_path).read("train")
     ]
     assert entities == PUBLIC[name]
 
@@ -127,7 +132,7 @@ def test_files_of_public_corpora_and_tools_are_read(tmp_path, name):
 def test_public_files_that_are_not_read_are_named(tmp_path, name, culprit):
     shutil.copy(FILES / name, tmp_path / f"train{Path(name).suffix}")
     with pytest.raises(ValueError, match=culprit):
-        create(tmp_path).read("train")
+        create_processor(tmp_path).read("train")
 
 
 @pytest.mark.parametrize(
@@ -143,7 +148,7 @@ def test_conll_2003_has_its_published_counts(
     purpose, file, sentences, words, entities
 ):
     path = golden.shared(f"data/conll2003/{file}.txt")
-    examples = create(path.parent).read(purpose)
+    examples = create_processor(path.parent).read(purpose)
     assert len(examples) == sentences
     assert sum(len(example.words) for example in examples) == words
     entities_read = [
@@ -159,7 +164,7 @@ def test_conll_2003_has_its_published_counts(
 def test_tags_of_conll_2003_stay_as_they_are(purpose, file):
     """The tags of these files are IOB2 already."""
     path = golden.shared(f"data/conll2003/{file}.txt")
-    examples = create(path.parent).read(purpose)
+    examples = create_processor(path.parent).read(purpose)
     lines = [line.split() for line in path.read_text().splitlines()]
     tags = [line[-1] for line in lines if line and line[0] != "-DOCSTART-"]
     assert [label for example in examples for label in example.labels] == tags
@@ -186,7 +191,7 @@ def test_tags_of_conll_2003_stay_as_they_are(purpose, file):
 )
 def test_bad_files_are_named(tmp_path, text, culprit):
     with pytest.raises(ValueError, match=f"dev.txt.*{culprit}"):
-        read(tmp_path, "dev", text, "O", "B-LOC")
+        read_set(tmp_path, "dev", text, "O", "B-LOC")
 
 
 @pytest.mark.parametrize(
@@ -196,7 +201,7 @@ def test_a_column_that_is_not_there_is_an_error(tmp_path, flags):
     with pytest.raises(
         ValueError, match="but the words are expected in column"
     ):
-        read(tmp_path, "dev", "a O\n", **flags)
+        read_set(tmp_path, "dev", "a O\n", **flags)
 
 
 @pytest.mark.parametrize(
@@ -208,7 +213,7 @@ def test_a_column_that_is_not_there_is_an_error(tmp_path, flags):
     ],
 )
 def test_words_may_look_like_tags(tmp_path, text, flags, words):
-    (example,) = read(tmp_path, "dev", text, **flags)
+    (example,) = read_set(tmp_path, "dev", text, **flags)
     assert example.words == words.split()
 
 
@@ -217,7 +222,7 @@ def test_words_may_look_like_tags(tmp_path, text, flags, words):
     [("a\nb\n", 3), ("a NN\nb NN\n", 3), ("a\nc\n", 1), ("a1\nb2\n", None)],
 )
 def test_a_test_set_may_lack_its_tags(tmp_path, text, column):
-    (example,) = read(tmp_path, "test", text, label_column=column)
+    (example,) = read_set(tmp_path, "test", text, label_column=column)
     assert example.labels == ["O", "O"]
 
 
@@ -227,7 +232,7 @@ def test_two_files_of_a_set_are_an_error(tmp_path):
     with pytest.raises(
         ValueError, match=r"keep only one of the files .*valid\.txt and"
     ):
-        create(tmp_path).read("eval")
+        create_processor(tmp_path).read("eval")
 
 
 UNSEEN = "a B-LOC\nb I-LOC\n\na B-X\n"
@@ -236,7 +241,7 @@ UNSEEN = "a B-LOC\nb I-LOC\n\na B-X\n"
 @pytest.fixture
 def unseen_examples(tmp_path):
     """The sentences of a dev set with tags that the labels lack."""
-    return read(tmp_path, "dev", UNSEEN, "O", "B-LOC")
+    return read_set(tmp_path, "dev", UNSEEN, "O", "B-LOC")
 
 
 def test_tags_that_training_has_not_seen_are_kept(unseen_examples):
@@ -247,7 +252,7 @@ def test_tags_that_training_has_not_seen_are_kept(unseen_examples):
 
 
 def test_tags_that_training_has_not_seen_are_warned_of(tmp_path, caplog):
-    read(tmp_path, "dev", UNSEEN, "O", "B-LOC")
+    read_set(tmp_path, "dev", UNSEEN, "O", "B-LOC")
     assert "dev.txt, line 1: unknown tag 'I-LOC'" in caplog.text
     assert "words tagged I-LOC, B-X count as errors" in caplog.text
 
@@ -271,15 +276,15 @@ def test_tags_that_training_has_not_seen_count_as_errors(
 
 def test_an_unknown_tag_of_the_train_set_is_an_error(tmp_path):
     with pytest.raises(ValueError, match="unknown tag 'I-LOC'"):
-        read(tmp_path, "train", UNSEEN, "O", "B-LOC")
+        read_set(tmp_path, "train", UNSEEN, "O", "B-LOC")
 
 
 def test_a_train_set_of_one_tag_is_refused(tmp_path):
     (tmp_path / "train.txt").write_text("a O\n")
     with pytest.raises(ValueError, match="the only tag"):
-        create(tmp_path).find_labels()
+        create_processor(tmp_path).find_labels()
 
 
 def test_a_flag_that_names_one_tag_is_refused(tmp_path):
     with pytest.raises(ValueError, match="--labels must name 2 labels or more"):
-        create(tmp_path, "O")
+        create_processor(tmp_path, "O")

@@ -24,7 +24,7 @@ def label_studio(annotations):
     return FORMATS["Label Studio"] | {"annotations": annotations}
 
 
-def read(folder, *records, name="train.jsonl", needs_spans=True):
+def read_records(folder, *records, name="train.jsonl", needs_spans=True):
     path = folder / name
     text = "\n".join(map(json.dumps, records))
     if name.endswith(".json"):
@@ -38,12 +38,12 @@ def read(folder, *records, name="train.jsonl", needs_spans=True):
 @pytest.mark.parametrize("name", ["train.jsonl", "train.json"])
 @pytest.mark.parametrize("file_format", FORMATS)
 def test_the_spans_of_each_tool_become_tags(tmp_path, file_format, name):
-    (example, again) = read(
+    (example, again) = read_records(
         tmp_path, FORMATS[file_format], FORMATS[file_format], name=name
     )
     assert example.labels == again.labels == TAGS
     assert example.words == [*WORDS, "."]
-    (example,) = read(
+    (example,) = read_records(
         tmp_path, FORMATS[file_format], name=name, needs_spans=False
     )
     assert "entities" not in example.row
@@ -53,7 +53,7 @@ def test_spans_that_cut_words_are_widened_and_counted(tmp_path, caplog):
     caplog.set_level("INFO")
     text = "the Franco-German border at \u6771\u4eac\u90fd ."
     spanned = [[11, 17, "X"], [28, 30, "Z"], [17, 25, "Y"]]
-    (example,) = read(tmp_path, {"text": text, "entities": spanned})
+    (example,) = read_records(tmp_path, {"text": text, "entities": spanned})
     assert example.words == [*text.split()[:4], *text[28:31], "."]
     assert example.labels == ["O", "B-X", "B-Y", "O", "B-Z", "I-Z", "O", "O"]
     (line,) = caplog.messages
@@ -78,12 +78,14 @@ OWN = {"start": 25, "end": 29, "label": "LOC", "text": "Oslo"}
 )
 def test_errors_name_line_and_text(tmp_path, record, culprit):
     with pytest.raises(ValueError, match=f"train.jsonl, line 2: .*{culprit}"):
-        read(tmp_path, FORMATS["ours"], {"text": TEXT, **record})
+        read_records(tmp_path, FORMATS["ours"], {"text": TEXT, **record})
 
 
 def test_label_studio_changes_white_space(tmp_path):
     value = {"start": 4, "end": 9, "text": "\\nleft", "labels": ["LOC"]}
-    (example,) = read(tmp_path, label_studio([{"result": [{"value": value}]}]))
+    (example,) = read_records(
+        tmp_path, label_studio([{"result": [{"value": value}]}])
+    )
     assert example.labels[1] == "B-LOC"
 
 
@@ -94,12 +96,12 @@ def test_what_nobody_annotated_is_skipped(tmp_path, caplog):
         label_studio(FORMATS["Label Studio"]["annotations"][:1]),
         FORMATS["Prodigy"] | {"answer": "reject"},
     ]
-    (example,) = read(tmp_path, *records)
+    (example,) = read_records(tmp_path, *records)
     assert example.labels == TAGS
     (skipped,) = caplog.messages
     assert "3 of 4 texts were not annotated, or were rejected" in skipped
     assert skipped.endswith("They are skipped")
-    rows = read(tmp_path, *records, {"text": TEXT}, needs_spans=False)
+    rows = read_records(tmp_path, *records, {"text": TEXT}, needs_spans=False)
     # A test set is scored by what is annotated in it.
     assert "4 of 5 texts were not annotated" in caplog.messages[-1]
     assert caplog.messages[-1].endswith("count as texts without entities")
@@ -109,9 +111,9 @@ def test_what_nobody_annotated_is_skipped(tmp_path, caplog):
 def test_of_two_annotations_the_right_one_must_be_marked(tmp_path):
     annotations = [*FORMATS["Label Studio"]["annotations"], {"result": []}]
     with pytest.raises(ValueError, match="2 annotations"):
-        read(tmp_path, label_studio(annotations))
+        read_records(tmp_path, label_studio(annotations))
     annotations[-1]["ground_truth"] = True
-    (example,) = read(tmp_path, label_studio(annotations))
+    (example,) = read_records(tmp_path, label_studio(annotations))
     assert {*example.labels} == {"O"}
 
 
@@ -131,60 +133,62 @@ def test_a_damaged_line_is_named_by_its_number(tmp_path, line, reason):
 
 
 @pytest.fixture
-def create(tmp_path):
+def create_processor(tmp_path):
     """(*labels) -> a processor of a folder with a train set of two rows."""
-    read(tmp_path, {"text": "", "label": []}, FORMATS["doccano"])
+    read_records(tmp_path, {"text": "", "label": []}, FORMATS["doccano"])
 
-    def create(*labels):
+    def create_processor(*labels):
         options = NerOptions(labels=labels or None)
         return NerProcessor(tmp_path, DataFileOptions(), options)
 
-    return create
+    return create_processor
 
 
-def test_the_labels_of_a_folder_are_those_of_its_train_set(create):
-    processor = create()
+def test_the_labels_of_a_folder_are_those_of_its_train_set(create_processor):
+    processor = create_processor()
     assert processor.find_labels() == ["O", "B-LOC", "B-PER", "I-LOC", "I-PER"]
     (example,) = processor.read("train")
     assert (example.text, example.words) == (TEXT, [*WORDS, "."])
 
 
-def test_a_set_of_a_folder_may_be_packed(create, tmp_path):
+def test_a_set_of_a_folder_may_be_packed(create_processor, tmp_path):
     packed = gzip.compress((tmp_path / "train.jsonl").read_bytes())
     (tmp_path / "dev.jsonl.gz").write_bytes(packed)
-    (example,) = create().read("train")
-    (again,) = create().read("eval")
+    (example,) = create_processor().read("train")
+    (again,) = create_processor().read("eval")
     assert again.labels == example.labels
 
 
 BILOU = ["O", "B-LOC", "L-LOC", "U-LOC", "U-PER"]
 
 
-def test_spans_become_tags_in_the_scheme_of_the_labels(create):
-    (example,) = create(*BILOU).read("train")
+def test_spans_become_tags_in_the_scheme_of_the_labels(create_processor):
+    (example,) = create_processor(*BILOU).read("train")
     assert example.labels[2:4] == ["B-LOC", "L-LOC"]
 
 
-def test_each_row_of_a_test_set_gets_an_answer(create, tmp_path):
+def test_each_row_of_a_test_set_gets_an_answer(create_processor, tmp_path):
     """The texts of a test set need no annotations, and may be empty."""
     rows = {"text": TEXT}, {"text": None}
-    read(tmp_path, *rows, name="test.jsonl", needs_spans=False)
-    example, empty = create(*BILOU).read("predict")
+    read_records(tmp_path, *rows, name="test.jsonl", needs_spans=False)
+    example, empty = create_processor(*BILOU).read("predict")
     assert {*example.labels} == {"O"}
     entity_files.write_entities(tmp_path / "made", [empty], [[]], [[]])
     (line,) = (tmp_path / "made").read_text().splitlines()
     assert json.loads(line)["words"] == []
 
 
-def test_a_tag_that_no_label_names_is_an_error(create):
+def test_a_tag_that_no_label_names_is_an_error(create_processor):
     with pytest.raises(ValueError, match=r"line 2: .*'B-PER'"):
-        create("O", "B-LOC").read("train")
+        create_processor("O", "B-LOC").read("train")
 
 
 def test_tags_of_words_are_not_read_as_labels_of_spans(tmp_path):
     def read_labels(*labels):
         entities = [[0, 4, labels[0]], [5, 9, labels[1]]]
-        return read(tmp_path, {"text": "Anna Berg", "entities": entities})
+        return read_records(
+            tmp_path, {"text": "Anna Berg", "entities": entities}
+        )
 
     with pytest.raises(
         ValueError,

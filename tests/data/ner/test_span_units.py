@@ -52,7 +52,7 @@ TEXTS = {
 }
 
 
-def write(folder, texts, unit=len):
+def write_marked_texts(folder, texts, unit=len):
     """Writes texts whose spans are in < and >."""
     rows = []
     for marked in texts:
@@ -73,10 +73,10 @@ def write(folder, texts, unit=len):
 
 @pytest.mark.parametrize("unit", UNITS)
 def test_spans_in_another_unit_are_refused(tmp_path, unit):
-    path = write(tmp_path, TEXTS[unit])
+    path = write_marked_texts(tmp_path, TEXTS[unit])
     examples = span_files.read_annotated_texts(path, "train")
     assert len(examples) == len(TEXTS[unit])
-    path = write(tmp_path, TEXTS[unit], UNITS[unit])
+    path = write_marked_texts(tmp_path, TEXTS[unit], UNITS[unit])
     with pytest.raises(ValueError, match=r"line \d: the span"):
         span_files.read_annotated_texts(path, "train")
 
@@ -115,14 +115,16 @@ def test_spans_in_another_unit_are_refused(tmp_path, unit):
 def test_right_spans_in_words_are_widened(tmp_path, texts, caplog):
     caplog.set_level("INFO")
     assert len(
-        span_files.read_annotated_texts(write(tmp_path, texts), "train")
+        span_files.read_annotated_texts(
+            write_marked_texts(tmp_path, texts), "train"
+        )
     ) == len(texts)
 
 
 def test_a_few_wrong_spans_are_widened(tmp_path, caplog):
     caplog.set_level("INFO")
     texts = ["<Anna> l\u00e4uft", "d<e>r B<e>rg", "<Nils> \u00f6ffnet <Oslo>"]
-    path = write(tmp_path, texts)
+    path = write_marked_texts(tmp_path, texts)
     assert len(span_files.read_annotated_texts(path, "train")) == 3
     assert "widened 2 of 5 spans" in caplog.text
 

@@ -20,7 +20,7 @@ def encoder(tmp_path):
 
 
 @pytest.fixture
-def read(encoder, tmp_path):
+def read_texts(encoder, tmp_path):
     """A function that reads texts of files, and returns words and counts."""
 
     def read_texts(*texts, is_cut=False, **options):
@@ -40,8 +40,8 @@ def read(encoder, tmp_path):
     return read_texts
 
 
-def test_a_blank_line_ends_a_document(read):
-    documents, counts = read(b"a b\nC\n\n \n\nad x\n")
+def test_a_blank_line_ends_a_document(read_texts):
+    documents, counts = read_texts(b"a b\nC\n\n \n\nad x\n")
     assert documents == [["a b", "c"], ["a ##d [UNK]"]]
     assert counts == {
         "num_documents": 2,
@@ -52,31 +52,31 @@ def test_a_blank_line_ends_a_document(read):
     }
 
 
-def test_a_document_goes_on_in_the_next_block_if_its_block_is_cut(read):
-    assert read(b"a\n", b"b\n")[0] == [["a"], ["b"]]
-    documents, counts = read(b"a\n", b"b\n", is_cut=True)
+def test_a_document_goes_on_in_the_next_block_if_its_block_is_cut(read_texts):
+    assert read_texts(b"a\n", b"b\n")[0] == [["a"], ["b"]]
+    documents, counts = read_texts(b"a\n", b"b\n", is_cut=True)
     assert documents == [["a", "b"]]
     # The last block is cut too, so this document is counted with its end.
     assert counts["num_documents"] == 0
 
 
-def test_a_long_document_becomes_several_but_counts_once(read):
-    documents, counts = read(b"a b\nb c\nc\n\na\n", max_characters=6)
+def test_a_long_document_becomes_several_but_counts_once(read_texts):
+    documents, counts = read_texts(b"a b\nb c\nc\n\na\n", max_characters=6)
     assert documents == [["a b", "b c"], ["c"], ["a"]]
     assert counts["num_documents"] == 2
 
 
-def test_the_text_decides_which_documents_are_wanted(read):
+def test_the_text_decides_which_documents_are_wanted(read_texts):
     chosen = zlib.crc32(b"a\nb")
-    documents, counts = read(
+    documents, counts = read_texts(
         b"a\nb\n\nc\n", is_wanted=lambda checksum: checksum == chosen
     )
     assert documents == [["a", "b"]]
     assert counts["num_sentences"] == 2
 
 
-def test_text_without_words_is_no_document(read):
-    documents, counts = read(b"\x00\n\n\xff\xfe\n\na\n")
+def test_text_without_words_is_no_document(read_texts):
+    documents, counts = read_texts(b"\x00\n\n\xff\xfe\n\na\n")
     assert documents == [["a"]]
     assert counts["num_documents"] == 1
     assert counts["num_dropped_bytes"] == 2

@@ -17,7 +17,7 @@ LENGTH = 40
 
 
 @pytest.fixture
-def read(tmp_path):
+def read_records(tmp_path):
     """A function that reads records of [CLS], 20 WordPieces, [SEP], 12, [SEP].
 
     The records have no masks, and end with padding.
@@ -39,7 +39,7 @@ def read(tmp_path):
             features["next_sentence_labels"] = [number % 2]
             writer.write(encode_example(features))
 
-    def read(is_training=True, skip=0, count=2 * N, seed=3, **options):
+    def read_records(is_training=True, skip=0, count=2 * N, seed=3, **options):
         masking = dynamic_masking.DynamicMasking(
             FullTokenizer(tmp_path / "vocab.txt"),
             10,
@@ -57,7 +57,7 @@ def read(tmp_path):
             for name in batches[0]
         }
 
-    return read
+    return read_records
 
 
 def original_ids(features):
@@ -70,38 +70,38 @@ def original_ids(features):
     return ids, chosen
 
 
-def test_features_have_the_shapes_of_masked_records(read):
-    features = read()
+def test_features_have_the_shapes_of_masked_records(read_records):
+    features = read_records()
     spec = feature_specs.pretraining_features(LENGTH, 10)
     assert {name: list(values.shape) for name, values in features.items()} == {
         name: [2 * N, *feature.shape] for name, feature in spec.items()
     }
 
 
-def test_features_have_the_types_of_masked_records(read):
+def test_features_have_the_types_of_masked_records(read_records):
     spec = feature_specs.pretraining_features(LENGTH, 10)
     is_float = {
         name: feature.dtype == "float32" for name, feature in spec.items()
     }
-    assert {name: values.dtype for name, values in read().items()} == {
+    assert {name: values.dtype for name, values in read_records().items()} == {
         name: np.float32 if is_float[name] else np.int32 for name in spec
     }
 
 
-def test_the_originals_are_the_words_of_the_records(read):
-    ids, _ = original_ids(read())
-    unmasked, _ = original_ids(read(is_training=False, count=N))
+def test_the_originals_are_the_words_of_the_records(read_records):
+    ids, _ = original_ids(read_records())
+    unmasked, _ = original_ids(read_records(is_training=False, count=N))
     assert {row.tobytes() for row in ids} == {row.tobytes() for row in unmasked}
 
 
-def test_special_tokens_and_padding_are_never_chosen(read):
-    _, chosen = original_ids(read())
+def test_special_tokens_and_padding_are_never_chosen(read_records):
+    _, chosen = original_ids(read_records())
     assert not chosen[:, [0, 21, 34]].any()
     assert not chosen[:, 35:].any()
 
 
-def test_the_chosen_places_come_first_and_in_order(read):
-    features = read()
+def test_the_chosen_places_come_first_and_in_order(read_records):
+    features = read_records()
     weights = features["masked_lm_weights"] > 0
     positions = features["masked_lm_positions"]
     assert (weights[:, :-1] >= weights[:, 1:]).all()
@@ -110,11 +110,11 @@ def test_the_chosen_places_come_first_and_in_order(read):
     assert not features["masked_lm_ids"][~weights].any()
 
 
-def test_random_words_are_drawn_as_often_as_googles(read, tmp_path):
+def test_random_words_are_drawn_as_often_as_googles(read_records, tmp_path):
     """Google's code draws each word once, by the last of its lines."""
     (tmp_path / "vocab.txt").write_text("\n".join([*WORDS, *["d"] * 20]))
     options = {"mask_token_prob": 0.0, "same_token_prob": 0.0}
-    features = read(masked_lm_prob=0.2, **options)
+    features = read_records(masked_lm_prob=0.2, **options)
     _, chosen = original_ids(features)
     counts = np.bincount(features["input_ids"][chosen], minlength=35)
     shares = counts / chosen.sum()
@@ -124,8 +124,8 @@ def test_random_words_are_drawn_as_often_as_googles(read, tmp_path):
     assert (shares > 0).sum() == len(WORDS)
 
 
-def test_shares_are_the_originals(read):
-    features = read(count=20 * N, masked_lm_prob=0.2)
+def test_shares_are_the_originals(read_records):
+    features = read_records(count=20 * N, masked_lm_prob=0.2)
     ids, chosen = original_ids(features)
     assert (chosen.sum(1) == 7).all()  # round(35 * 0.2)
     assert np.ptp(chosen.mean(0)[1:21]) < 0.03
@@ -138,8 +138,8 @@ def test_shares_are_the_originals(read):
     assert abs(special - 0.1 * 4 / len(WORDS)) < 0.005
 
 
-def test_masks_are_new_in_every_epoch_and_the_same_after_a_resume(read):
-    features = read()
+def test_masks_are_new_in_every_epoch_and_the_same_after_a_resume(read_records):
+    features = read_records()
     ids, chosen = original_ids(features)
     first = {row.tobytes(): i for i, row in enumerate(ids[:N])}
     same = [
@@ -148,15 +148,15 @@ def test_masks_are_new_in_every_epoch_and_the_same_after_a_resume(read):
     ]
     assert np.mean(same) < 0.01
     for skip in (25, N + 75):
-        resumed = read(skip=skip, count=2 * N - skip)
+        resumed = read_records(skip=skip, count=2 * N - skip)
         for name in features:
             np.testing.assert_array_equal(resumed[name], features[name][skip:])
     name = "masked_lm_positions"
-    assert (read(seed=4)[name] != features[name]).any()
+    assert (read_records(seed=4)[name] != features[name]).any()
 
 
-def test_words_are_masked_whole(read):
-    features = read(masked_lm_prob=0.25, do_whole_word_mask=True)
+def test_words_are_masked_whole(read_records):
+    features = read_records(masked_lm_prob=0.25, do_whole_word_mask=True)
     ids, chosen = original_ids(features)
     goes_on = np.array([word.startswith("##") for word in WORDS])[ids]
     goes_on[:, [1, 22]] = False

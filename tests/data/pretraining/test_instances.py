@@ -16,8 +16,8 @@ from tests.support.scripted_draws import (
     HALF,
     VOCABULARY,
     ScriptedRandom,
-    text_of,
-    tokens_of,
+    decode_tokens,
+    encode_text,
 )
 
 
@@ -31,7 +31,7 @@ def create_unmasked(documents, rng):
     )
     created = instances.create_instances_from_document(
         [
-            [tokens_of(sentence) for sentence in document]
+            [encode_text(sentence) for sentence in document]
             for document in documents
         ],
         0,
@@ -40,7 +40,7 @@ def create_unmasked(documents, rng):
         options,
     )
     return [
-        (text_of(instance.tokens), instance.is_random_next)
+        (decode_tokens(instance.tokens), instance.is_random_next)
         for instance in created
     ]
 

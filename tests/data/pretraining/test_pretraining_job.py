@@ -108,7 +108,7 @@ def written(monkeypatch):
     return numbers
 
 
-def interrupt(tmp_path, monkeypatch):
+def interrupt_job(tmp_path, monkeypatch):
     """Stops a job when all units are done, but before the manifest."""
 
     def stop(*unused_args):
@@ -147,7 +147,7 @@ def test_interrupted_work_resumes(tmp_path, monkeypatch, small_parts, written):
 def test_another_dupe_factor_is_refused_on_resume(
     tmp_path, monkeypatch, small_parts, written
 ):
-    interrupt(tmp_path, monkeypatch)
+    interrupt_job(tmp_path, monkeypatch)
     with pytest.raises(ValueError, match="was written with --dupe_factor=3"):
         create_shards(tmp_path, dupe_factor=4)
     # What was done is kept for the command that began it.
@@ -213,7 +213,7 @@ def test_a_damaged_shard_is_rebuilt(
     if is_finished:
         create_shards(tmp_path)
     else:
-        interrupt(tmp_path, monkeypatch)
+        interrupt_job(tmp_path, monkeypatch)
     shards = sorted(tmp_path.glob("out-*"))
     before = [path.read_bytes() for path in shards]
     damage(shards[1])
@@ -257,7 +257,7 @@ def test_files_that_the_job_did_not_write_stay(tmp_path, monkeypatch):
         create_shards(tmp_path)
     assert (work / "task-00000.json").read_text() == "mine"
     (work / "task-00000.json").unlink()
-    interrupt(tmp_path, monkeypatch)
+    interrupt_job(tmp_path, monkeypatch)
     (work / "notes.txt").write_text("mine")
     create_shards(tmp_path)
     assert os.listdir(work) == ["notes.txt"]

@@ -10,7 +10,7 @@ from data.io import records, tf_examples
 from data.pretraining import pretraining_job, record_files
 
 
-def write(path, numbers):
+def write_shard(path, numbers):
     """Writes a record for each number; returns its entry of a manifest."""
     with records.RecordWriter([str(path)]) as writer:
         for number in numbers:
@@ -31,7 +31,7 @@ def shard_files(tmp_path):
     )
     paths = [*output.shard_paths(2), pretraining_job.eval_file(output_file)]
     entries = [
-        write(path, range(start, start + 20))
+        write_shard(path, range(start, start + 20))
         for start, path in enumerate(paths)
     ]
     output.finish({"shards": entries[:2], "eval_shards": entries[2:]})
@@ -41,13 +41,13 @@ def shard_files(tmp_path):
 @pytest.mark.parametrize("changed", [0, 10, 19])
 def test_records_of_equal_name_size_and_time_are_told_apart(tmp_path, changed):
     path = tmp_path / "made.tfrecord"
-    write(path, range(20))
+    write_shard(path, range(20))
     os.utime(path, (1, 1))
     before = record_files.identify_files([str(path)])
     assert record_files.identify_files([str(path)]) == before
     numbers = [*range(20)]
     numbers[changed] = 99
-    write(path, numbers)
+    write_shard(path, numbers)
     os.utime(path, (1, 1))
     after = record_files.identify_files([str(path)])
     assert after[0][:2] == before[0][:2]
@@ -82,7 +82,7 @@ def test_other_records_beside_the_manifest_are_found(shard_files, changed):
     before = record_files.identify_files(shard_files)
     numbers = [*range(20)]
     numbers[changed] = 99
-    write(shard_files[0], numbers)
+    write_shard(shard_files[0], numbers)
     after = record_files.identify_files(shard_files)
     assert after[0][:2] == before[0][:2]
     assert after != before
@@ -91,7 +91,7 @@ def test_other_records_beside_the_manifest_are_found(shard_files, changed):
 
 def test_a_file_of_another_size_than_listed_is_read(shard_files):
     before = record_files.identify_files(shard_files)
-    write(shard_files[0], range(21))
+    write_shard(shard_files[0], range(21))
     after = record_files.identify_files(shard_files)
     assert after[0][1] > before[0][1]
     assert after[0][2] != before[0][2]
@@ -103,7 +103,7 @@ def test_a_file_of_another_size_than_listed_is_read(shard_files):
 
 
 def test_empty_shards_are_files_too(shard_files, tmp_path):
-    write(tmp_path / "empty", [])
+    write_shard(tmp_path / "empty", [])
     path = str(tmp_path / "empty")
     assert record_files.identify_files([path]) == [
         ["empty", 0, "00000000", "", ""]

@@ -15,12 +15,12 @@ from tests.support.scripted_draws import (
     NAMES,
     VOCABULARY,
     ScriptedRandom,
-    text_of,
-    tokens_of,
+    decode_tokens,
+    encode_text,
 )
 
 
-def mask(tokens, candidates, rng, **options):
+def mask_tokens(tokens, candidates, rng, **options):
     return create_masked_lm_predictions(
         tokens,
         list(candidates),
@@ -32,11 +32,11 @@ def mask(tokens, candidates, rng, **options):
 
 def mask_text(text, rng, **options):
     """Returns (masked text, positions, text of the labels)."""
-    tokens = tokens_of(text)
-    output, positions, labels = mask(
+    tokens = encode_text(text)
+    output, positions, labels = mask_tokens(
         tokens, range(1, len(tokens) - 1), rng, **options
     )
-    return text_of(output), positions, text_of(labels)
+    return decode_tokens(output), positions, decode_tokens(labels)
 
 
 def test_create_masked_lm_predictions_masks_keeps_or_replaces():
@@ -100,7 +100,7 @@ def test_create_masked_lm_predictions_has_the_shares_of_the_papers_table_8(
             *rng.choices(VOCABULARY.words[4:], k=98),
             VOCABULARY["[SEP]"],
         ]
-        output, positions, labels = mask(
+        output, positions, labels = mask_tokens(
             tokens,
             range(1, 99),
             random.Random(seed),

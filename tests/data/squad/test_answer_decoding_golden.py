@@ -13,8 +13,10 @@ from tests.support.squad.squad_cases import (
 )
 
 
-@pytest.mark.parametrize("case", CASES)
-def test_predictions_equal_the_originals(case):
+@pytest.fixture(scope="module", params=CASES)
+def decoded(request):
+    """(case, its texts, its n best answers and its null odds, as decoded)."""
+    case = request.param
     examples, features, recorded = load_case(case, "predict_file", False)
     results = [
         answer_spans.RawResult(*values)
@@ -25,32 +27,46 @@ def test_predictions_equal_the_originals(case):
             strict=True,
         )
     ]
-    decoded = answer_decoding.decode_predictions(
+    return case, *answer_decoding.decode_predictions(
         examples,
         features,
         results,
         decoding_options(case),
         load_tokenizer(case).basic_tokenizer,
     )
-    names = ("predictions", "nbest_predictions", "null_odds")
-    for name, ours in zip(names, decoded, strict=True):
-        if name not in case:
-            assert name == "null_odds"
-            assert not ours
-            continue
-        expected = json.loads((case["folder"] / case[name]).read_text())
-        assert list(ours) == list(expected)
-        if name == "predictions":
-            assert ours == expected
-        elif name == "null_odds":
-            assert ours == pytest.approx(expected, abs=1e-6)
-        else:
-            assert_nbest_equal(ours, expected)
 
 
-def assert_nbest_equal(ours, expected):
+def read_recorded(case, name):
+    """Returns what the original wrote for a case, {} = no such file."""
+    if name not in case:
+        return {}
+    return json.loads((case["folder"] / case[name]).read_text())
+
+
+def test_predictions_equal_the_originals(decoded):
+    case, texts, _, _ = decoded
+    expected = read_recorded(case, "predictions")
+    assert texts
+    assert [*texts.items()] == [*expected.items()]
+
+
+def test_the_n_best_answers_equal_the_originals(decoded):
+    case, _, nbest, _ = decoded
+    expected = read_recorded(case, "nbest_predictions")
+    assert nbest
+    assert [*nbest] == [*expected]
     for qas_id, answers in expected.items():
-        texts = [answer.pop("text") for answer in answers]
-        assert [answer.pop("text") for answer in ours[qas_id]] == texts, qas_id
-        for answer, expected_answer in zip(ours[qas_id], answers, strict=True):
-            assert answer == pytest.approx(expected_answer, abs=1e-6), qas_id
+        texts = [answer["text"] for answer in answers]
+        assert [answer["text"] for answer in nbest[qas_id]] == texts
+        # The scores of the n best answers, without their texts.
+        scores = [{**answer, "text": 0} for answer in answers]
+        for answer, score in zip(nbest[qas_id], scores, strict=True):
+            assert {**answer, "text": 0} == pytest.approx(score, abs=1e-6)
+
+
+def test_the_odds_of_no_answer_equal_the_originals(decoded):
+    """The original records them only with version_2_with_negative."""
+    case, _, _, null_odds = decoded
+    expected = read_recorded(case, "null_odds")
+    assert [*null_odds] == [*expected]
+    assert null_odds == pytest.approx(expected, abs=1e-6)

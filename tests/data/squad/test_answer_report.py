@@ -12,7 +12,7 @@ HEADING = report.create_heading("<b>SQuAD</b>", "dev.json", {"f1": 0.9})
 HOSTILE = "</b></style><script>x</script>&{{ 1 + 1 }}\"'"
 
 
-def read(path):
+def read_page(path):
     return ReportPage(path.read_text(encoding="utf-8"))
 
 
@@ -31,7 +31,7 @@ def test_answers_are_marked_in_their_passage(tmp_path):
     write_answer_report(
         output, HEADING, read_squad_file(path), predictions, True
     )
-    page = read(output)
+    page = read_page(output)
     assert page.rows == [
         ["", "support", "missed", "right", "wrong"],
         ["answers", "4", "1", "2", "1"],
@@ -59,5 +59,5 @@ def test_only_in_v2_no_answer_is_the_baseline(tmp_path, is_v2, baseline):
     output = tmp_path / "report.html"
     file = read_squad_file(path)
     write_answer_report(output, HEADING, file, predictions, is_v2)
-    text = read(output).text
+    text = read_page(output).text
     assert baseline in text if baseline else "Always" not in text

@@ -84,24 +84,24 @@ def read_dialect(text, is_tsv=False, **chosen):
     )
 
 
-def cases(table):
+def parametrize_table(table):
     """Parametrizes a test with the entries of a table above, named by key."""
     return pytest.mark.parametrize(
         ("text", "dialect"), table.values(), ids=table
     )
 
 
-@cases(DIALECTS)
+@parametrize_table(DIALECTS)
 def test_find_dialect_by_the_marks_of_a_table(text, dialect):
     assert read_dialect(text).dialect == dialect
 
 
-@cases(STRICTEST)
+@parametrize_table(STRICTEST)
 def test_find_dialect_chooses_the_strictest_that_fits(text, dialect):
     assert read_dialect(text).dialect == dialect
 
 
-@cases(MALFORMED)
+@parametrize_table(MALFORMED)
 def test_find_dialect_of_a_malformed_table_by_its_names(text, dialect):
     assert read_dialect(text).dialect == dialect
 

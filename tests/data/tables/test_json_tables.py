@@ -11,7 +11,7 @@ TICKETS = '{"id": 1, "text": "a b"}, {"id": 2, "text": "c d"}'
 ROWS = [(1, {"id": 1, "text": "a b"}), (2, {"id": 2, "text": "c d"})]
 
 
-def read(tmp_path, data, name="a.json", **layout):
+def read_json_rows(tmp_path, data, name="a.json", **layout):
     path = tmp_path / name
     path.write_text(data, encoding="utf-8")
     return [*read_rows(path, Layout(**layout))]
@@ -29,11 +29,11 @@ WRAPPED = {
 
 @pytest.mark.parametrize("name", WRAPPED)
 def test_the_only_list_of_objects_in_an_object_is_read(tmp_path, name):
-    assert read(tmp_path, WRAPPED[name]) == ROWS
+    assert read_json_rows(tmp_path, WRAPPED[name]) == ROWS
 
 
 def test_an_empty_list_has_no_rows(tmp_path):
-    assert read(tmp_path, '{"data": []}') == []
+    assert read_json_rows(tmp_path, '{"data": []}') == []
 
 
 LINES = {
@@ -46,15 +46,18 @@ LINES = {
 
 @pytest.mark.parametrize("name", LINES)
 def test_an_object_that_contains_a_list_stays_a_row(tmp_path, name):
-    rows = read(tmp_path, LINES[name])
+    rows = read_json_rows(tmp_path, LINES[name])
     assert len(rows) == LINES[name].count("\n")
     assert not any("end" in row for _, row in rows)
 
 
 def test_a_column_that_the_user_chose_tells_a_row(tmp_path):
     data = '{"satz": "a", "spans": [{"end": 1}]}\n'
-    assert [*read(tmp_path, data)[0][1]] == ["end"]
-    assert [*read(tmp_path, data, columns=("satz",))[0][1]] == ["satz", "spans"]
+    assert [*read_json_rows(tmp_path, data)[0][1]] == ["end"]
+    assert [*read_json_rows(tmp_path, data, columns=("satz",))[0][1]] == [
+        "satz",
+        "spans",
+    ]
 
 
 OF_PANDAS = {
@@ -67,13 +70,13 @@ OF_PANDAS = {
 @pytest.mark.parametrize("name", OF_PANDAS)
 def test_columns_of_pandas_are_an_error(tmp_path, name):
     with pytest.raises(ValueError, match='orient="records", lines=True'):
-        read(tmp_path, OF_PANDAS[name])
+        read_json_rows(tmp_path, OF_PANDAS[name])
 
 
 def test_two_objects_of_the_only_list_are_an_error(tmp_path):
     data = f'{{\n"a": [{TICKETS}],\n"b": [{TICKETS}]}}'
     with pytest.raises(ValueError, match="an object of one such list"):
-        read(tmp_path, data)
+        read_json_rows(tmp_path, data)
 
 
 def test_a_row_is_read_before_the_next_one_is_there():
@@ -101,17 +104,22 @@ CELLS = [{"id": 7, "text": "a; b,\tc", "label": "x"}, {"id": 8, "text": "d"}]
 )
 def test_the_rows_of_a_list_in_json_are_read(tmp_path, value, indent, name):
     data = json.dumps(value, indent=indent)
-    assert read(tmp_path, data, name) == [(1, CELLS[0]), (2, CELLS[1])]
+    assert read_json_rows(tmp_path, data, name) == [
+        (1, CELLS[0]),
+        (2, CELLS[1]),
+    ]
 
 
 @INDENTED
 @ENDINGS
 def test_a_list_of_texts_in_json_is_an_error(tmp_path, indent, name):
     """Each line would be answered as a text."""
-    ((_, row),) = read(tmp_path, json.dumps(["a"], indent=indent), name)
+    ((_, row),) = read_json_rows(
+        tmp_path, json.dumps(["a"], indent=indent), name
+    )
     assert isinstance(row, ValueError)
 
 
 @pytest.mark.parametrize("text", ["[MASK] is blue.", "[ a"])
 def test_a_text_may_begin_with_a_bracket(tmp_path, text):
-    assert read(tmp_path, text, "a") == [(1, {"text": text})]
+    assert read_json_rows(tmp_path, text, "a") == [(1, {"text": text})]

@@ -14,7 +14,7 @@ import pytest
 from tests.support.tables import table_rows
 
 
-def read(tmp_path, name, data, **layout):
+def read_cells(tmp_path, name, data, **layout):
     rows = table_rows.read_table(tmp_path, name, data, **layout)
     return [[*row.values()] for _, row in rows]
 
@@ -134,7 +134,7 @@ READ = {
 @pytest.mark.parametrize("name", READ)
 def test_a_table_is_read_as_its_program_wrote_it(tmp_path, name):
     data, rows = READ[name]
-    assert read(tmp_path, name, data) == rows
+    assert read_cells(tmp_path, name, data) == rows
 
 
 REFUSED = {
@@ -188,4 +188,4 @@ REFUSED = {
 def test_a_table_that_may_be_misread_is_refused(tmp_path, name):
     data, reason = REFUSED[name]
     with pytest.raises(ValueError, match=re.compile(reason, re.DOTALL)):
-        read(tmp_path, name, data)
+        read_cells(tmp_path, name, data)

@@ -23,7 +23,7 @@ TRUTH = [
 ]
 
 
-def read(path, **layout):
+def read_all_rows(path, **layout):
     """Returns the rows of a table. Raises the error of the first bad row."""
     rows = []
     for number, row in read_rows(path, Layout(**{"has_header": None} | layout)):
@@ -33,7 +33,7 @@ def read(path, **layout):
     return rows
 
 
-def check(rows, truth):
+def check_rows(rows, truth):
     """Compares the names of the columns, the number of rows and a cell."""
     assert len(rows) == truth["rows"]
     keys = [getattr(key, "name", key) for key in rows[0]]
@@ -52,19 +52,19 @@ def tables_where(condition):
 
 @tables_where(lambda truth: "error" not in truth)
 def test_a_table_is_read_right(truth):
-    check(read(TABLES / truth["file"]), truth)
+    check_rows(read_all_rows(TABLES / truth["file"]), truth)
 
 
 @tables_where(lambda truth: "error" in truth)
 def test_a_table_that_could_be_read_wrong_is_refused(truth):
     error = getattr(builtins, truth.get("raises", "ValueError"))
     with pytest.raises(error, match=truth["error"]):
-        read(TABLES / truth["file"])
+        read_all_rows(TABLES / truth["file"])
 
 
 @tables_where(lambda truth: "flags" in truth)
 def test_a_refused_table_is_read_right_with_its_flag(truth):
-    check(read(TABLES / truth["file"], **truth["flags"]), truth)
+    check_rows(read_all_rows(TABLES / truth["file"], **truth["flags"]), truth)
 
 
 def test_no_table_is_left_out():

@@ -16,7 +16,7 @@ pytest.importorskip("python_calamine", reason="needs requirements/tables.txt")
 NAMES = ["id", "text", "label"]
 
 
-def read(path, **layout):
+def read_sheet(path, **layout):
     return [*read_rows(path, Layout(**{"has_header": None} | layout))]
 
 
@@ -28,7 +28,7 @@ def test_cells_are_texts_as_in_csv(tmp_path):
         [-1e15, "NA", "x"],
     ]
     path = workbooks.write_workbook(tmp_path / "A.XLSX", {"Data": rows})
-    assert read(path) == [
+    assert read_sheet(path) == [
         (2, {"id": "7", "text": 'a "b"\nc', "label": "TRUE"}),
         (3, {"id": "0.5", "text": "007", "label": ""}),
         (4, {"id": "-1000000000000000", "text": "NA", "label": "x"}),
@@ -43,47 +43,47 @@ def test_the_first_sheet_that_is_shown_or_the_named_one_is_read(
     caplog.set_level("INFO", logger="absl")
     sheets = {"old": [["a"]], "new": [["text"], ["b"]], "c": [["text"], ["d"]]}
     path = workbooks.write_workbook(tmp_path / "a.xlsx", sheets, hidden=["old"])
-    assert read(path) == [(2, {"text": "b"})]
+    assert read_sheet(path) == [(2, {"text": "b"})]
     assert "'new'" in caplog.text
     assert "--sheet" in caplog.text
-    assert read(path, sheet="c") == [(2, {"text": "d"})]
+    assert read_sheet(path, sheet="c") == [(2, {"text": "d"})]
     with pytest.raises(ValueError, match="'d'; the sheets are 'old', 'new'"):
-        read(path, sheet="d")
+        read_sheet(path, sheet="d")
 
 
 def test_the_first_shown_sheet_that_contains_cells_is_read(tmp_path):
     rows = [["text", "label"], ["A boat", "sea"]]
     sheets = {"front": [], "old": [NAMES], "data": rows, "more": [NAMES]}
     path = workbooks.write_workbook(tmp_path / "a.xlsx", sheets, hidden=["old"])
-    assert read(path) == [(2, {"text": "A boat", "label": "sea"})]
+    assert read_sheet(path) == [(2, {"text": "A boat", "label": "sea"})]
     assert [*read_rows(path, Layout(sheet="front"))] == []
 
 
 def test_empty_rows_are_counted(tmp_path, caplog):
     rows = [[], ["text"], ["a"], [None], [""], ["b"], [""]]
     path = workbooks.write_workbook(tmp_path / "a.xlsx", {"s": rows})
-    assert read(path) == [(3, {"text": "a"}), (6, {"text": "b"})]
+    assert read_sheet(path) == [(3, {"text": "a"}), (6, {"text": "b"})]
     assert "2 empty rows left out, the first is row 4" in caplog.text
 
 
 def test_a_formula_without_a_value_is_named(tmp_path):
     rows = [NAMES, [("1+1", 2), ('IF(1,"")', ""), ('"x"', "x")]]
     path = workbooks.write_workbook(tmp_path / "a.xlsx", {"s": rows})
-    assert read(path) == [(2, {"id": "2", "text": "", "label": "x"})]
+    assert read_sheet(path) == [(2, {"id": "2", "text": "", "label": "x"})]
     rows[1][1] = b'"a"&amp;"b"'
     workbooks.write_workbook(path, {"s": rows})
     with pytest.raises(ValueError, match="the cell B2 of the sheet 's'"):
-        read(path)
+        read_sheet(path)
     # In a sheet that is not read, it does not matter.
     workbooks.write_workbook(path, {"r": [["text"], ["a"]], "s": rows})
-    assert read(path) == [(2, {"text": "a"})]
+    assert read_sheet(path) == [(2, {"text": "a"})]
 
 
 def test_a_title_above_the_names_is_named(tmp_path):
     rows = [["Export of May"], NAMES, [1, "a", "x"], [2, "b", "y"]]
     path = workbooks.write_workbook(tmp_path / "a.xlsx", {"s": rows})
     with pytest.raises(ValueError, match="'Export of May', seems to be a"):
-        read(path)
+        read_sheet(path)
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_a_damaged_workbook_is_named(tmp_path, damage):
     )
     path.write_bytes(damage(path.read_bytes()))
     with pytest.raises(ValueError, match=r"a\.xlsx is a damaged Excel"):
-        read(path)
+        read_sheet(path)
 
 
 def test_a_workbook_that_is_named_as_csv_is_refused(tmp_path):
@@ -109,11 +109,11 @@ def test_a_workbook_that_is_named_as_csv_is_refused(tmp_path):
         tmp_path / "a.xlsx", {"s": [NAMES, [1, "a", "x"]]}
     )
     with pytest.raises(ValueError, match="Excel workbook"):
-        read(path.rename(tmp_path / "a.csv"))
+        read_sheet(path.rename(tmp_path / "a.csv"))
 
 
 def test_without_the_package_one_sentence_says_so(tmp_path, monkeypatch):
     path = workbooks.write_workbook(tmp_path / "a.xlsx", {"s": [NAMES]})
     monkeypatch.setitem(sys.modules, "python_calamine", None)
     with pytest.raises(ValueError, match=r"tables\.txt.*CSV UTF-8"):
-        read(path)
+        read_sheet(path)

@@ -62,7 +62,7 @@ def create_card(kind, **values):
     )
 
 
-def render(text):
+def parse_markdown(text):
     """Returns the tokens of Markdown, with those inside lines."""
     markdown_it = pytest.importorskip("markdown_it")
     parser = markdown_it.MarkdownIt("commonmark").enable(
@@ -76,7 +76,7 @@ def render(text):
 @pytest.mark.parametrize("kind", [cards.EXPORT, cards.RUN, cards.WEIGHTS])
 def test_nasty_names_are_shown_as_they_are(kind):
     text = create_card(kind, export="<b>|`", table="`a|b`").text()
-    blocks, inner = render(text)
+    blocks, inner = parse_markdown(text)
     # The mark of a run's card is the only HTML.
     html = [block.content for block in blocks if block.type == "html_block"]
     assert len(html) == (kind == cards.RUN)
@@ -102,7 +102,7 @@ def test_nasty_names_are_shown_as_they_are(kind):
 
 @pytest.mark.parametrize("kind", [cards.EXPORT, cards.RUN])
 def test_tables_keep_their_columns_and_fences_their_blocks(kind):
-    blocks, _ = render(create_card(kind, export="FOLDER_model").text())
+    blocks, _ = parse_markdown(create_card(kind, export="FOLDER_model").text())
     heads = [block for block in blocks if block.type == "thead_open"]
     # Scores, labels, files and data.
     assert len(heads) == 4

@@ -95,7 +95,7 @@ def test_a_copy_is_not_the_folder_of_a_run(tmp_path):
     assert not {"best_step", "files"} & copied.keys()
 
 
-def save(folder, model):
+def save_copy(folder, model):
     description = descriptions.create_model_json_of_copy(
         None, kinds.model_class_of(model)
     )
@@ -108,7 +108,7 @@ def test_weights_have_a_card_whose_code_runs(tmp_path):
     model = built(modeling.BertClassifier(TINY, 2))
     for _ in range(2):
         # The second one replaces the first one's card.
-        save(tmp_path / "mine", model)
+        save_copy(tmp_path / "mine", model)
         card = (tmp_path / "mine/README.md").read_text()
         (tmp_path / "mine/README.md").write_text("changed")
     assert "not known" in card

@@ -12,15 +12,15 @@ BERT = {**tiny_config().to_dict(), "model_type": "bert"}
 
 
 @pytest.fixture
-def write(tmp_path):
+def write_config_json(tmp_path):
     """(**changes) -> the path of a config.json with other entries."""
 
-    def write(**changes):
+    def write_config_json(**changes):
         path = tmp_path / "config.json"
         path.write_text(json.dumps(BERT | changes))
         return path
 
-    return write
+    return write_config_json
 
 
 @pytest.mark.parametrize(
@@ -32,8 +32,10 @@ def write(tmp_path):
         ("relu", "relu"),
     ],
 )
-def test_an_activation_has_another_name_in_config_json(write, theirs, ours):
-    config = config_files.load_config(write(hidden_act=theirs))
+def test_an_activation_has_another_name_in_config_json(
+    write_config_json, theirs, ours
+):
+    config = config_files.load_config(write_config_json(hidden_act=theirs))
     assert config.hidden_act == ours
 
 
@@ -49,20 +51,20 @@ def test_an_activation_has_another_name_in_config_json(write, theirs, ours):
         ("layer_norm_eps", "1e-12"),
     ],
 )
-def test_another_network_than_bert_is_refused(write, entry, value):
+def test_another_network_than_bert_is_refused(write_config_json, entry, value):
     changes = {entry: value}
-    path = write(**changes)
+    path = write_config_json(**changes)
     with pytest.raises(ValueError, match=f"^{path}: `{entry}`"):
         config_files.load_config(path)
 
 
-def test_labels_have_the_order_of_their_ids(write):
-    path = write(id2label={"1": "yes", "0": "no", "2": 7})
+def test_labels_have_the_order_of_their_ids(write_config_json):
+    path = write_config_json(id2label={"1": "yes", "0": "no", "2": 7})
     assert huggingface_config.read_config_labels(path) == ["no", "yes", "7"]
 
 
-def test_labels_that_transformers_made_up_are_no_labels(write):
-    path = write(id2label={"0": "LABEL_0", "1": "LABEL_1"})
+def test_labels_that_transformers_made_up_are_no_labels(write_config_json):
+    path = write_config_json(id2label={"0": "LABEL_0", "1": "LABEL_1"})
     assert huggingface_config.read_config_labels(path) is None
 
 
@@ -77,14 +79,16 @@ def test_labels_that_transformers_made_up_are_no_labels(write):
         ({"id2label": {"0": "no", "1": "yes"}}, {}),
     ],
 )
-def test_the_head_states_its_outputs(write, changes, settings):
-    path = write(architectures=["BertForSequenceClassification"], **changes)
+def test_the_head_states_its_outputs(write_config_json, changes, settings):
+    path = write_config_json(
+        architectures=["BertForSequenceClassification"], **changes
+    )
     head, stated = config_files.read_model_class(path)
     assert head == kinds.CLASSIFIER
     assert settings.items() <= stated.items()
 
 
-def test_the_tags_of_a_model_from_elsewhere_may_be_illegal(write):
-    path = write(architectures=["BertForTokenClassification"])
+def test_the_tags_of_a_model_from_elsewhere_may_be_illegal(write_config_json):
+    path = write_config_json(architectures=["BertForTokenClassification"])
     _, settings = config_files.read_model_class(path)
     assert settings == {"legal_tags": False}

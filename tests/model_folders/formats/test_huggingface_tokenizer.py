@@ -11,7 +11,7 @@ from model_folders import preset_reading
 from model_folders.formats.huggingface_tokenizer import read_stated_casing
 
 
-def read(folder, **files):
+def read_casing(folder, **files):
     """Writes {name without .json: contents}, and reads the folder."""
     for name, contents in files.items():
         (folder / f"{name}.json").write_text(json.dumps(contents))
@@ -35,12 +35,12 @@ def read(folder, **files):
 )
 def test_text_that_is_cut_in_other_ways_is_refused(tmp_path, settings, culprit):
     with pytest.raises(ValueError, match=f"tokenizer_config.json: `{culprit}"):
-        read(tmp_path, tokenizer_config=settings)
+        read_casing(tmp_path, tokenizer_config=settings)
 
 
 def test_other_special_words_are_refused(tmp_path):
     with pytest.raises(ValueError, match=r"map\.json: `sep_token"):
-        read(tmp_path, special_tokens_map={"sep_token": "</s>"})
+        read_casing(tmp_path, special_tokens_map={"sep_token": "</s>"})
 
 
 @pytest.mark.parametrize("kind", ["BertTokenizerFast", "TokenizersBackend"])
@@ -54,14 +54,14 @@ def test_tokenizers_as_transformers_writes_them_are_read(
         "sep_token": "[SEP]",
         "unk_token": None,
     }
-    assert read(tmp_path, tokenizer_config=texts) is None
+    assert read_casing(tmp_path, tokenizer_config=texts) is None
     assert not caplog.text
 
 
 @pytest.mark.parametrize("kind", ["RoFormerTokenizer", "ClinicTokenizer"])
 def test_a_tokenizer_of_another_class_is_warned_of(tmp_path, caplog, kind):
     """Another class may return the same tokens, so it is no error."""
-    read(tmp_path, tokenizer_config={"tokenizer_class": kind})
+    read_casing(tmp_path, tokenizer_config={"tokenizer_class": kind})
     assert kind in caplog.text
 
 
@@ -72,20 +72,20 @@ CASED = {"normalizer": {"type": "BertNormalizer", "lowercase": False}}
 def test_a_tokenizer_json_says_what_its_neighbor_does_not(
     tmp_path, caplog, others
 ):
-    assert read(tmp_path, tokenizer=CASED, **others) is False
+    assert read_casing(tmp_path, tokenizer=CASED, **others) is False
     assert not caplog.text
 
 
 @pytest.fixture
-def contradicting(tmp_path):
+def contradicting_casing(tmp_path):
     """What is read of a folder in which two files contradict each other."""
     config = {"do_lower_case": True}
-    return read(tmp_path, tokenizer=CASED, tokenizer_config=config)
+    return read_casing(tmp_path, tokenizer=CASED, tokenizer_config=config)
 
 
-def test_tokenizer_config_json_is_read_first(contradicting, tmp_path):
+def test_tokenizer_config_json_is_read_first(contradicting_casing, tmp_path):
     """Transformers reads the files in the same order."""
-    assert contradicting is True
+    assert contradicting_casing is True
     assert read_stated_casing(tmp_path)["file"].endswith(
         "tokenizer_config.json"
     )
@@ -96,13 +96,13 @@ def test_a_warning_names_files_that_contradict_each_other(
     tmp_path, caplog, name
 ):
     config = {"do_lower_case": True}
-    read(tmp_path, tokenizer=CASED, tokenizer_config=config)
+    read_casing(tmp_path, tokenizer=CASED, tokenizer_config=config)
     (message,) = caplog.messages
     assert str(tmp_path / name) in message
 
 
 def test_a_tokenizer_json_without_a_normalizer_states_no_casing(tmp_path):
-    assert read(tmp_path, tokenizer={"normalizer": None}) is None
+    assert read_casing(tmp_path, tokenizer={"normalizer": None}) is None
 
 
 FIVE = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
@@ -124,10 +124,10 @@ FIVE = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 )
 def test_special_words_of_a_model_are_named_once(tmp_path, caplog, files):
     five = {str(index): {"content": token} for index, token in enumerate(FIVE)}
-    read(tmp_path, tokenizer_config={"added_tokens_decoder": five})
+    read_casing(tmp_path, tokenizer_config={"added_tokens_decoder": five})
     assert not caplog.text
     for _ in range(2):
-        read(tmp_path, **files)
+        read_casing(tmp_path, **files)
     (message,) = caplog.messages
     assert "[E1]" in message
     assert "[CLS]" not in message

@@ -9,35 +9,35 @@ IDS = {token: row for row, token in enumerate(TOKENS)}
 
 
 @pytest.fixture
-def parse(tmp_path):
+def parse_changed(tmp_path):
     """(*changes) -> what is parsed of a file as `write_tokenizer_json`."""
 
-    def parse(*changes):
+    def parse_changed(*changes):
         path = write_tokenizer_json(tmp_path / "tokenizer.json", changes)
         return parse_tokenizer(path.read_bytes(), str(path))
 
-    return parse
+    return parse_changed
 
 
-def test_parse_tokenizer_returns_the_vocabulary_as_vocab_txt(parse):
-    vocabulary, _ = parse()
+def test_parse_tokenizer_returns_the_vocabulary_as_vocab_txt(parse_changed):
+    vocabulary, _ = parse_changed()
     assert vocabulary.decode() == "".join(f"{token}\n" for token in TOKENS)
 
 
-def test_parse_tokenizer_leaves_unused_ids_empty(parse):
-    vocabulary, _ = parse(("model", "vocab", IDS | {"new": 10}))
+def test_parse_tokenizer_leaves_unused_ids_empty(parse_changed):
+    vocabulary, _ = parse_changed(("model", "vocab", IDS | {"new": 10}))
     assert vocabulary.decode().splitlines()[8:] == ["", "", "new"]
 
 
-def test_parse_tokenizer_adds_the_words_of_a_user(parse):
+def test_parse_tokenizer_adds_the_words_of_a_user(parse_changed):
     added = [{"id": 8, "content": "[E1]"}]
-    vocabulary, _ = parse((None, "added_tokens", added))
+    vocabulary, _ = parse_changed((None, "added_tokens", added))
     assert vocabulary.decode().splitlines()[8:] == ["[E1]"]
 
 
 @pytest.mark.parametrize("lowercase", [True, False])
-def test_parse_tokenizer_returns_the_casing(parse, lowercase):
-    assert parse(("normalizer", "lowercase", lowercase))[1] is lowercase
+def test_parse_tokenizer_returns_the_casing(parse_changed, lowercase):
+    assert parse_changed(("normalizer", "lowercase", lowercase))[1] is lowercase
 
 
 @pytest.mark.parametrize(
@@ -53,11 +53,13 @@ def test_parse_tokenizer_returns_the_casing(parse, lowercase):
         ("normalizer", "lowercase", "yes"),
     ],
 )
-def test_parse_tokenizer_refuses_another_tokenizer(parse, section, name, value):
+def test_parse_tokenizer_refuses_another_tokenizer(
+    parse_changed, section, name, value
+):
     with pytest.raises(
         ValueError, match=f"not BERT's tokenizer. `{section}.{name}` must be"
     ):
-        parse((section, name, value))
+        parse_changed((section, name, value))
 
 
 @pytest.mark.parametrize(
@@ -72,15 +74,17 @@ def test_parse_tokenizer_refuses_another_tokenizer(parse, section, name, value):
     ],
 )
 def test_parse_tokenizer_refuses_ids_that_are_none(
-    parse, section, name, value, error
+    parse_changed, section, name, value, error
 ):
     with pytest.raises(ValueError, match=error):
-        parse((section, name, value))
+        parse_changed((section, name, value))
 
 
-def test_parse_tokenizer_does_not_fill_the_memory_for_one_large_id(parse):
+def test_parse_tokenizer_does_not_fill_the_memory_for_one_large_id(
+    parse_changed,
+):
     with pytest.raises(ValueError, match="the id of 'far' is 5000000"):
-        parse(("model", "vocab", IDS | {"far": 5_000_000}))
+        parse_changed(("model", "vocab", IDS | {"far": 5_000_000}))
 
 
 def test_parse_tokenizer_refuses_the_file_of_kerashub():

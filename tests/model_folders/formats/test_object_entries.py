@@ -59,13 +59,13 @@ def values():
 
 
 @pytest.fixture
-def write(tmp_path):
+def write_checkpoint(tmp_path):
     """(values, keys) -> the prefix of a checkpoint of them.
 
     `keys` are {name: key}. Other variables have their name as key.
     """
 
-    def write(values, keys=None):
+    def write_checkpoint(values, keys=None):
         graph = TrackableObjectGraph()
         tensors = {}
         for name, value in values.items():
@@ -84,11 +84,11 @@ def write(tmp_path):
         )
         return prefix
 
-    return write
+    return write_checkpoint
 
 
-def test_a_checkpoint_with_a_graph_is_found(write, values, tmp_path):
-    prefix = write(values)
+def test_a_checkpoint_with_a_graph_is_found(write_checkpoint, values, tmp_path):
+    prefix = write_checkpoint(values)
     assert object_entries.has_graph(prefix)
     assert object_weights.find_weights(prefix) == prefix
 
@@ -105,8 +105,8 @@ def test_a_checkpoint_without_a_graph_is_another_format(tmp_path):
     assert object_weights.find_weights(prefix) is None
 
 
-def test_weights_have_googles_names_and_shapes(write, values):
-    entries = object_entries.open_entries(write(values))
+def test_weights_have_googles_names_and_shapes(write_checkpoint, values):
+    entries = object_entries.open_entries(write_checkpoint(values))
     assert len(entries) == 21
     names_and_shapes = {
         "bert/embeddings/word_embeddings": [9, 4],
@@ -122,8 +122,8 @@ def test_weights_have_googles_names_and_shapes(write, values):
         assert [*entries[name].shape] == shape, name
 
 
-def test_a_value_has_no_axis_of_heads(write, values):
-    entries = object_entries.open_entries(write(values))
+def test_a_value_has_no_axis_of_heads(write_checkpoint, values):
+    entries = object_entries.open_entries(write_checkpoint(values))
     entry = entries[f"{BERT}/attention/self/query/kernel"]
     expected = values[f"{ATTENTION}query/kernel"].reshape([4, 4])
     np.testing.assert_array_equal(entry.read(), expected)
@@ -139,65 +139,71 @@ def test_a_value_has_no_axis_of_heads(write, values):
         ("intermediate/dense/kernel", None),
     ],
 )
-def test_attention_shows_the_number_of_heads(write, values, name, num_heads):
-    entries = object_entries.open_entries(write(values))
+def test_attention_shows_the_number_of_heads(
+    write_checkpoint, values, name, num_heads
+):
+    entries = object_entries.open_entries(write_checkpoint(values))
     assert entries[f"{BERT}/{name}"].num_heads == num_heads
 
 
-def test_any_scope_may_precede_the_names(write, values):
+def test_any_scope_may_precede_the_names(write_checkpoint, values):
     scoped = {f"bert_encoder/{name}": value for name, value in values.items()}
-    entries = object_entries.open_entries(write(scoped))
+    entries = object_entries.open_entries(write_checkpoint(scoped))
     assert f"{BERT}/output/dense/bias" in entries
 
 
-def test_the_state_of_an_optimizer_is_left_out(write, values):
+def test_the_state_of_an_optimizer_is_left_out(write_checkpoint, values):
     name = "word_embeddings/embeddings"
     state = {f"{name}/m": values[name], "Adam/v/any": values[name]}
     keys = {"Adam/v/any": "optimizer/v"}
-    entries = object_entries.open_entries(write(values | state, keys))
+    entries = object_entries.open_entries(
+        write_checkpoint(values | state, keys)
+    )
     assert len(entries) == 21
 
 
-def test_the_head_of_a_task_keeps_its_name(write, values):
+def test_the_head_of_a_task_keeps_its_name(write_checkpoint, values):
     name = "classifier/sentence_prediction/logits/kernel"
     head = {name: np.ones([4, 3], np.float32)}
-    entries = object_entries.open_entries(write(values | head))
+    entries = object_entries.open_entries(write_checkpoint(values | head))
     assert [*entries[name].shape] == [4, 3]
 
 
-def test_a_missing_weight_is_named(write, values):
+def test_a_missing_weight_is_named(write_checkpoint, values):
     del values[f"{BLOCK}output/kernel"]
     message = rf"lacks {BERT}/output/dense/kernel, a weight of a BERT"
     with pytest.raises(ValueError, match=message):
-        object_entries.open_entries(write(values))
+        object_entries.open_entries(write_checkpoint(values))
 
 
-def test_half_of_a_pooler_is_a_missing_weight(write, values):
+def test_half_of_a_pooler_is_a_missing_weight(write_checkpoint, values):
     values["pooler_transform/kernel"] = np.ones([4, 4], np.float32)
     with pytest.raises(ValueError, match="lacks bert/pooler/dense/bias"):
-        object_entries.open_entries(write(values))
+        object_entries.open_entries(write_checkpoint(values))
 
 
-def test_a_weight_of_no_bert_is_named_with_its_shape(write, values):
+def test_a_weight_of_no_bert_is_named_with_its_shape(write_checkpoint, values):
     values[f"{BLOCK}relative/kernel"] = np.ones([3, 4], np.float32)
     message = f"'{BLOCK}relative/kernel' with shape [3, 4], which is no weight"
     with pytest.raises(ValueError, match=re.escape(message)):
-        object_entries.open_entries(write(values))
+        object_entries.open_entries(write_checkpoint(values))
 
 
-def test_two_encoders_are_refused(write, values):
+def test_two_encoders_are_refused(write_checkpoint, values):
     name = "word_embeddings/embeddings"
     values[f"teacher/{name}"] = values[name]
     with pytest.raises(ValueError, match="contains several encoders"):
-        object_entries.open_entries(write(values))
+        object_entries.open_entries(write_checkpoint(values))
 
 
 @pytest.mark.parametrize("casing", [False, True])
-def test_the_casing_is_a_variable(write, values, casing):
-    prefix = write(values | {"do_lower_case": np.array(casing)})
+def test_the_casing_is_a_variable(write_checkpoint, values, casing):
+    prefix = write_checkpoint(values | {"do_lower_case": np.array(casing)})
     assert object_entries.read_casing(prefix) is casing
 
 
 @pytest.mark.parametrize("other", [{}, {"do_lower_case": np.float32(1)}])
-def test_a_checkpoint_need_not_state_its_casing(write, values, other):
-    assert object_entries.read_casing(write(values | other)) is None
+def test_a_checkpoint_need_not_state_its_casing(
+    write_checkpoint, values, other
+):
+    assert object_entries.read_casing(write_checkpoint(values | other)) is None

@@ -9,19 +9,19 @@ from model_folders.formats import shards
 
 
 @pytest.fixture
-def write(tmp_path):
+def write_index(tmp_path):
     """(weight_map) -> the path of an index with it."""
 
-    def write(weight_map):
+    def write_index(weight_map):
         path = tmp_path / "model.safetensors.index.json"
         path.write_text(json.dumps({"weight_map": weight_map}))
         return str(path)
 
-    return write
+    return write_index
 
 
-def test_an_index_names_the_file_of_each_weight(write, tmp_path):
-    path = write({"a": "model-1.safetensors", "b": "model-2.safetensors"})
+def test_an_index_names_the_file_of_each_weight(write_index, tmp_path):
+    path = write_index({"a": "model-1.safetensors", "b": "model-2.safetensors"})
     assert shards.read_shard_paths(path, ".safetensors") == {
         "a": str(tmp_path / "model-1.safetensors"),
         "b": str(tmp_path / "model-2.safetensors"),
@@ -29,8 +29,8 @@ def test_an_index_names_the_file_of_each_weight(write, tmp_path):
 
 
 @pytest.mark.parametrize("weight_map", [None, {}, ["a"], "a"])
-def test_an_index_without_files_is_refused(write, weight_map):
-    path = write(weight_map)
+def test_an_index_without_files_is_refused(write_index, weight_map):
+    path = write_index(weight_map)
     with pytest.raises(ValueError, match=f"^{re.escape(path)}: `weight_map`"):
         shards.read_shard_paths(path, ".safetensors")
 
@@ -39,7 +39,7 @@ def test_an_index_without_files_is_refused(write, weight_map):
     "file",
     ["../a.safetensors", "b\\a.safetensors", "a.bin", 5, "\0.safetensors"],
 )
-def test_a_file_outside_of_the_folder_is_refused(write, file):
-    path = write({"a": file})
+def test_a_file_outside_of_the_folder_is_refused(write_index, file):
+    path = write_index({"a": file})
     with pytest.raises(ValueError, match="of this folder for a"):
         shards.read_shard_paths(path, ".safetensors")

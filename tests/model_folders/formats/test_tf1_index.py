@@ -36,12 +36,12 @@ def first_block(data):
 
 
 @pytest.fixture
-def change(tmp_path):
+def change_index(tmp_path):
     """Replaces bytes of an index, whose checksum stays valid."""
     folder = shutil.copytree(RECORDED, tmp_path / "model")
     index = folder / "bert_model.ckpt-1.index"
 
-    def change(pattern, replacement):
+    def change_index(pattern, replacement):
         data = index.read_bytes()
         end = first_block(data)
         block, count = re.subn(pattern, replacement, data[:end], count=1)
@@ -51,7 +51,7 @@ def change(tmp_path):
         index.write_bytes(block + b"\0" + checksum + data[end + 5 :])
         return folder
 
-    return change
+    return change_index
 
 
 def test_indexes_of_tensorflow_pass():
@@ -74,9 +74,9 @@ def test_indexes_of_tensorflow_pass():
     ],
 )
 def test_a_malformed_entry_is_an_error_of_one_line(
-    change, pattern, replacement
+    change_index, pattern, replacement
 ):
-    folder = change(pattern, replacement)
+    folder = change_index(pattern, replacement)
     says = rf"{folder}/bert_model.ckpt-1 cannot be read: .*malformed"
     with pytest.raises(OSError, match=says) as caught:
         find_checkpoint(folder)

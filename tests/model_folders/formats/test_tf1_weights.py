@@ -21,7 +21,7 @@ VALUES = {
 }
 
 
-def write(prefix, values):
+def write_checkpoint(prefix, values):
     """Writes a checkpoint, and returns its prefix."""
     tf.raw_ops.SaveV2(
         prefix=str(prefix),
@@ -35,7 +35,7 @@ def write(prefix, values):
 @pytest.fixture
 def prefix(tmp_path):
     """The prefix of a whole checkpoint of two variables."""
-    return write(tmp_path / "bert_model.ckpt", VALUES)
+    return write_checkpoint(tmp_path / "bert_model.ckpt", VALUES)
 
 
 def data_file(prefix):
@@ -55,7 +55,7 @@ def test_variables_are_read_by_name(prefix):
 
 def test_a_folder_with_a_wildcard_in_its_name_is_opened(tmp_path):
     (tmp_path / "run[1]*").mkdir()
-    prefix = write(tmp_path / "model.ckpt", VALUES)
+    prefix = write_checkpoint(tmp_path / "model.ckpt", VALUES)
     for path in tmp_path.glob("model.ckpt.*"):
         path.rename(tmp_path / "run[1]*" / path.name)
     assert not os.path.exists(data_file(prefix))
@@ -70,7 +70,7 @@ def test_a_whole_checkpoint_is_accepted(prefix):
 
 def test_texts_beside_the_variables_are_not_counted(tmp_path):
     texts = {"graph": np.array("a long text" * 99)}
-    check_tf1_files(write(tmp_path / "model.ckpt", VALUES | texts))
+    check_tf1_files(write_checkpoint(tmp_path / "model.ckpt", VALUES | texts))
 
 
 def test_shorter_values_than_the_index_lists_are_an_error(prefix):

@@ -53,7 +53,7 @@ def arrays(pretrainer):
     }
 
 
-def load(model, arrays, **options):
+def load_arrays(model, arrays, **options):
     """Loads arrays into a model, and returns the report."""
     reader = ArrayReader(arrays, **options)
     return ForeignCheckpoint("model.h5", reader).load(model)
@@ -77,14 +77,14 @@ def test_shapes_are_those_of_the_entries(arrays):
 
 
 def test_all_values_are_loaded(pretrainer, arrays):
-    report = load(pretrainer, arrays)
+    report = load_arrays(pretrainer, arrays)
     assert report.missing == []
     assert pooler_bias(pretrainer) == [0, 0, 0, 0]
 
 
 def test_an_entry_that_bert_lacks_is_warned_of(pretrainer, arrays, caplog):
     arrays["crf/transitions"] = np.ones(3, "float32")
-    assert load(pretrainer, arrays).unused == ["crf/transitions"]
+    assert load_arrays(pretrainer, arrays).unused == ["crf/transitions"]
     assert "a head that is not read: crf/transitions" in caplog.text
 
 
@@ -92,17 +92,17 @@ def test_next_sentences_are_answered_with_the_pooler_of_their_head(
     pretrainer, arrays
 ):
     add_second_pooler(arrays)
-    load(pretrainer, arrays)
+    load_arrays(pretrainer, arrays)
     assert pooler_bias(pretrainer) == [1, 1, 1, 1]
 
 
 def test_an_encoder_gets_its_own_pooler(arrays):
     add_second_pooler(arrays)
     encoder = built(modeling.BertModel(SMALL))
-    load(encoder, arrays)
+    load_arrays(encoder, arrays)
     assert pooler_bias(encoder) == [0, 0, 0, 0]
 
 
 def test_another_number_of_heads_is_refused(pretrainer, arrays):
     with pytest.raises(ValueError, match="has 2 attention heads in"):
-        load(pretrainer, arrays, num_heads=2)
+        load_arrays(pretrainer, arrays, num_heads=2)

@@ -202,37 +202,55 @@ def test_an_adapter_beside_its_model_is_named(tmp_path):
         find_checkpoint(tmp_path)
 
 
-@pytest.mark.parametrize("name", ["weight", "bias"])
-def test_a_masked_lm_head_of_its_own_is_refused(tmp_path, name):
+# {a weight of the masked LM head: the weight that it equals in BERT}
+DECODER = "cls.predictions.decoder"
+TWINS = {
+    f"{DECODER}.weight": "bert.embeddings.word_embeddings.weight",
+    f"{DECODER}.bias": "cls.predictions.bias",
+}
+
+
+def load_tensors(model_class, folder, tensors):
+    """Writes tensors to a folder. Returns a model, and the report of it."""
+    write_huggingface_files(folder, tensors)
+    model = model_class(load_config(folder))
+    return model, load_checkpoint(model, folder)
+
+
+@pytest.mark.parametrize(("name", "twin"), TWINS.items())
+def test_a_masked_lm_head_that_shares_its_tensors_is_read(tmp_path, name, twin):
     tensors = create_tensors("BertForPreTraining")
-    first = {
-        "weight": "bert.embeddings.word_embeddings.weight",
-        "bias": "cls.predictions.bias",
-    }
-    decoder = f"cls.predictions.decoder.{name}"
-    # As files have it whose two names share a tensor.
-    tensors[decoder] = tensors[first[name]]
-    write_huggingface_files(tmp_path, tensors)
-    config = load_config(tmp_path)
-    report = load_checkpoint(BertPretrainer(config), tmp_path)
+    tensors[name] = tensors[twin]
+    _, report = load_tensors(BertPretrainer, tmp_path, tensors)
     assert not report.missing
     assert not report.unused
-    tensors[decoder] = tensors[first[name]] + 1
-    write_huggingface_files(tmp_path, tensors)
-    message = f"{decoder} differs from {first[name]}"
-    with pytest.raises(ValueError, match=message):
-        load_checkpoint(BertPretrainer(config), tmp_path)
-    # Models without this head do not read it.
-    assert not load_checkpoint(BertModel(config), tmp_path).missing
-    # The only copy of the bias is the bias.
-    if name == "bias":
-        del tensors["cls.predictions.bias"]
-        write_huggingface_files(tmp_path, tensors)
-        model = BertPretrainer(config)
-        assert not load_checkpoint(model, tmp_path).missing
-        np.testing.assert_array_equal(
-            model.masked_lm.output_bias, tensors[decoder]
-        )
+
+
+@pytest.mark.parametrize(("name", "twin"), TWINS.items())
+def test_a_masked_lm_head_of_its_own_is_refused(tmp_path, name, twin):
+    tensors = create_tensors("BertForPreTraining")
+    tensors[name] = tensors[twin] + 1
+    with pytest.raises(ValueError, match=f"{name} differs from {twin}"):
+        load_tensors(BertPretrainer, tmp_path, tensors)
+
+
+@pytest.mark.parametrize(("name", "twin"), TWINS.items())
+def test_a_model_without_the_masked_lm_head_does_not_read_it(
+    tmp_path, name, twin
+):
+    tensors = create_tensors("BertForPreTraining")
+    tensors[name] = tensors[twin] + 1
+    _, report = load_tensors(BertModel, tmp_path, tensors)
+    assert not report.missing
+
+
+def test_the_only_copy_of_the_masked_lm_bias_is_the_bias(tmp_path):
+    tensors = create_tensors("BertForPreTraining")
+    bias = tensors.pop("cls.predictions.bias") + 1
+    tensors[f"{DECODER}.bias"] = bias
+    model, report = load_tensors(BertPretrainer, tmp_path, tensors)
+    assert not report.missing
+    np.testing.assert_array_equal(model.masked_lm.output_bias, bias)
 
 
 def test_a_missing_pooler_is_reported(tmp_path, caplog):

@@ -51,7 +51,7 @@ TASK_FILES = {
 }
 
 
-def names(folder):
+def list_files(folder):
     """Returns the paths of all files in a folder."""
     files = (path for path in folder.rglob("*") if path.is_file())
     return {path.relative_to(folder).as_posix() for path in files}
@@ -115,7 +115,7 @@ def preset(source, tmp_path):
 
 
 def test_a_classifier_comes_back_equal_to_the_bit(classifier, preset):
-    assert names(preset) == CLASSIFIER_FILES
+    assert list_files(preset) == CLASSIFIER_FILES
     check_equal(classifier, modeling.BertClassifier.from_preset(preset))
 
 
@@ -153,7 +153,7 @@ def test_a_folder_without_our_own_files_is_a_preset_of_kerashub(
 def test_an_encoder_comes_back_equal_to_the_bit(tmp_path):
     model = create_perturbed(modeling.BertModel)
     write_preset(write_release(tmp_path / "tf1", model), tmp_path / "preset")
-    assert names(tmp_path / "preset") == CLASSIFIER_FILES - TASK_FILES
+    assert list_files(tmp_path / "preset") == CLASSIFIER_FILES - TASK_FILES
     check_equal(model, modeling.BertModel.from_preset(tmp_path / "preset"))
     assert (
         preset_reading.read_preset(tmp_path / "preset").model_class
@@ -217,10 +217,15 @@ def test_the_kind_of_answers_comes_back(tmp_path, mode, num_labels, activation):
         ]
         == mode
     )
-    if mode == "multilabel":
-        (tmp_path / "preset/model.json").unlink()
-        settings = preset_reading.read_preset(tmp_path / "preset").head_settings
-        assert settings["output_mode"] == mode
+
+
+def test_a_preset_without_model_json_tells_several_labels_from_one(tmp_path):
+    model = create_perturbed(modeling.BertClassifier, 3)
+    source = write_release(tmp_path / "tf1", model, output_mode="multilabel")
+    write_preset(source, tmp_path / "preset")
+    (tmp_path / "preset/model.json").unlink()
+    settings = preset_reading.read_preset(tmp_path / "preset").head_settings
+    assert settings["output_mode"] == "multilabel"
 
 
 @pytest.mark.parametrize(
@@ -249,55 +254,59 @@ def test_what_kerashub_cannot_compute_is_refused(
     source = write_release(tmp_path / "tf1", model)
     with pytest.raises(ValueError, match=f"^KerasHub's BERT [^\n]*{says}"):
         write_preset(source, tmp_path / "preset")
-    assert names(tmp_path) == {f"tf1/{name}" for name in names(source)}
+    assert list_files(tmp_path) == {
+        f"tf1/{name}" for name in list_files(source)
+    }
 
 
 @pytest.fixture
-def refuse(tmp_path):
+def check_refused(tmp_path):
     """(message, model) -> checks that no preset of the model is written."""
     tokenizer = FullTokenizer(SAMPLES / "vocab.txt")
 
-    def refuse(says, model, **options):
+    def check_refused(says, model, **options):
         with pytest.raises(ValueError, match=says):
             modeling.save_kerashub(
                 model, tmp_path / "preset", tokenizer, **options
             )
-        assert not names(tmp_path)
+        assert not list_files(tmp_path)
 
-    return refuse
+    return check_refused
 
 
-def test_a_bilstm_is_refused(refuse):
+def test_a_bilstm_is_refused(check_refused):
     model = create_perturbed(modeling.BertClassifier, 2, bilstm=True)
-    refuse("--bilstm", model)
+    check_refused("--bilstm", model)
 
 
 @pytest.mark.parametrize(
     ("model_class", "sizes"),
     [(modeling.BertModel, []), (modeling.BertClassifier, [2])],
 )
-def test_a_left_to_right_network_is_refused(refuse, model_class, sizes):
+def test_a_left_to_right_network_is_refused(check_refused, model_class, sizes):
     model = create_perturbed(model_class, *sizes, left_to_right=True)
-    refuse("--left_to_right", model)
+    check_refused("--left_to_right", model)
 
 
-def test_an_embedder_is_refused(refuse):
-    refuse("BertEmbedder", create_perturbed(modeling.BertEmbedder))
+def test_an_embedder_is_refused(check_refused):
+    check_refused("BertEmbedder", create_perturbed(modeling.BertEmbedder))
 
 
-def test_a_weight_that_kerashub_needs_cannot_be_left_out(refuse):
+def test_a_weight_that_kerashub_needs_cannot_be_left_out(check_refused):
     model = create_perturbed(modeling.BertClassifier, 2)
     left_out = ["bert/pooler/dense/kernel"]
-    refuse("needs bert/pooler", model, leave_out=left_out)
+    check_refused("needs bert/pooler", model, leave_out=left_out)
 
 
-def test_labels_for_kerashub_are_as_many_as_the_outputs(refuse):
+def test_labels_for_kerashub_are_as_many_as_the_outputs(check_refused):
     model = create_perturbed(modeling.BertClassifier, 2)
-    refuse("`labels` must name 2", model, labels=LABELS)
+    check_refused("`labels` must name 2", model, labels=LABELS)
 
 
-def test_the_vocabulary_for_kerashub_fits_the_model(refuse):
-    refuse("1600", create_perturbed(modeling.BertModel, config=tiny_config()))
+def test_the_vocabulary_for_kerashub_fits_the_model(check_refused):
+    check_refused(
+        "1600", create_perturbed(modeling.BertModel, config=tiny_config())
+    )
 
 
 def test_files_of_a_user_are_kept(tmp_path):

@@ -74,7 +74,7 @@ def test_a_dataset_that_is_stored_in_an_odd_way_is_named(
     assert str(backbone) in str(caught.value)
 
 
-def compress(file, name):
+def store_compressed(file, name):
     file.create_dataset(name, data=np.zeros((32, 4, 8)), compression="gzip")
 
 
@@ -97,7 +97,7 @@ def store_less(file, name):
 @pytest.mark.parametrize(
     "change, says",
     [
-        (compress, "in chunks"),
+        (store_compressed, "in chunks"),
         (store_integers, "int8"),
         (store_another_shape, r"\[32, 4, 9\]"),
         (store_more, r"lora/vars/0 of the shape \[3, 5\]"),

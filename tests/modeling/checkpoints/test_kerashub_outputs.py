@@ -1,8 +1,13 @@
 """KerasHub itself computes what our models do, from presets of both."""
 
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import pytest
 import tensorflow as tf
+from scipy import special
 
 import modeling
 from data.text.tokenization import FullTokenizer
@@ -20,7 +25,7 @@ from tests.support.weights.kerashub_presets import (
 TEXTS = ["The boat was OLD, cafés and Ångström!", "東京 x+y  [ok] naïve"]
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def theirs():
     """KerasHub's models."""
     keras_hub = pytest.importorskip(
@@ -66,45 +71,94 @@ def test_kerashub_computes_what_our_encoder_does(theirs, tmp_path):
     check_encoder(model, theirs.BertBackbone.from_preset(preset))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "mode, lower_case",
-    [("classification", True), ("multilabel", False), ("regression", False)],
+@dataclasses.dataclass(frozen=True)
+class Classifiers:
+    """A classifier of ours, and KerasHub's from its preset.
+
+    Attributes:
+        ours: our classifier.
+        theirs: KerasHub's.
+        preset: folder of the preset.
+        backbone: KerasHub's encoder from the preset.
+        activation: what KerasHub's classifier does with the logits.
+    """
+
+    ours: modeling.BertClassifier
+    theirs: Any
+    preset: str
+    backbone: Any
+    activation: Callable[[np.ndarray], np.ndarray]
+
+
+@pytest.fixture(
+    scope="module",
+    params=[
+        pytest.param(("classification", True, np.asarray), id="classes"),
+        pytest.param(("multilabel", False, special.expit), id="labels"),
+        pytest.param(("regression", False, np.asarray), id="numbers"),
+    ],
 )
-def test_kerashub_computes_what_our_classifier_does(
-    theirs, tmp_path, mode, lower_case
-):
+def classifiers(request, theirs, tmp_path_factory):
+    """The Classifiers of an output mode, cased or not."""
+    mode, lower_case, activation = request.param
+    folder = tmp_path_factory.mktemp("classifiers")
     model = create_perturbed(modeling.BertClassifier, 3)
     source = write_release(
-        tmp_path / "tf1",
+        folder / "tf1",
         model,
         LABELS,
         lower_case,
         output_mode=mode,
         max_seq_length=32,
     )
-    write_preset(source, tmp_path / "preset")
-    preset = str(tmp_path / "preset")
-    classifier = theirs.BertTextClassifier.from_preset(preset)
-    expected = np.asarray(model(BATCH))
-    if mode == "multilabel":
-        expected = 1 / (1 + np.exp(-expected))
-    assert_close(classifier(THEIR_BATCH), expected, tolerance=1e-5)
-    check_encoder(model.bert, theirs.BertBackbone.from_preset(preset))
-    tokenizer = FullTokenizer.from_preset(preset)
-    texts = tokenizer(TEXTS, max_length=32)
-    check_features(classifier.preprocessor(TEXTS), texts)
-    # The longer text loses its last words.
-    long = [TEXTS[0], TEXTS[1] * 2], [TEXTS[1] * 3, TEXTS[0] * 4]
-    pairs = tokenizer(*long, max_length=32)
-    # Without the name, it takes a pair for texts and their labels.
-    tensors = tuple(map(tf.constant, long))
-    check_features(classifier.preprocessor(x=tensors), pairs)
-    # All of it, from the texts.
-    logits = np.asarray(model(texts))
-    if mode == "multilabel":
-        logits = 1 / (1 + np.exp(-logits))
-    assert_close(classifier.predict(TEXTS), logits, tolerance=1e-5)
+    write_preset(source, folder / "preset")
+    preset = str(folder / "preset")
+    return Classifiers(
+        model,
+        theirs.BertTextClassifier.from_preset(preset),
+        preset,
+        theirs.BertBackbone.from_preset(preset),
+        activation,
+    )
+
+
+@pytest.mark.slow
+def test_kerashub_computes_the_scores_of_our_classifier(classifiers):
+    scores = classifiers.activation(np.asarray(classifiers.ours(BATCH)))
+    assert_close(classifiers.theirs(THEIR_BATCH), scores, tolerance=1e-5)
+
+
+@pytest.mark.slow
+def test_kerashub_computes_what_the_encoder_of_our_classifier_does(classifiers):
+    check_encoder(classifiers.ours.bert, classifiers.backbone)
+
+
+@pytest.mark.slow
+def test_kerashub_makes_the_same_inputs_of_texts(classifiers):
+    tokenizer = FullTokenizer.from_preset(classifiers.preset)
+    features = tokenizer(TEXTS, max_length=32)
+    check_features(classifiers.theirs.preprocessor(TEXTS), features)
+
+
+@pytest.mark.slow
+def test_kerashub_makes_the_same_inputs_of_pairs_that_are_too_long(classifiers):
+    """The longer text loses its last words."""
+    tokenizer = FullTokenizer.from_preset(classifiers.preset)
+    pairs = [TEXTS[0], TEXTS[1] * 2], [TEXTS[1] * 3, TEXTS[0] * 4]
+    # Without the name, KerasHub takes a pair for texts and their labels.
+    tensors = tuple(map(tf.constant, pairs))
+    check_features(
+        classifiers.theirs.preprocessor(x=tensors),
+        tokenizer(*pairs, max_length=32),
+    )
+
+
+@pytest.mark.slow
+def test_kerashub_predicts_the_scores_of_our_classifier_from_texts(classifiers):
+    tokenizer = FullTokenizer.from_preset(classifiers.preset)
+    logits = classifiers.ours(tokenizer(TEXTS, max_length=32))
+    scores = classifiers.activation(np.asarray(logits))
+    assert_close(classifiers.theirs.predict(TEXTS), scores, tolerance=1e-5)
 
 
 def create_backbone(theirs):

@@ -96,7 +96,7 @@ def test_the_head_of_a_masked_lm_is_loaded(masked_lm):
 
 
 @pytest.fixture
-def sharded(classifier):
+def sharded_preset(classifier):
     """(preset whose weights are in several files, the file of their index)."""
     return classifier, weights_fuzz.write_kerashub_shards(classifier)
 
@@ -111,27 +111,27 @@ def zero_unlisted(folder, index):
 
 
 @pytest.mark.parametrize("name", ["", "task.weights.h5"])
-def test_weights_in_several_files_are_loaded(sharded, name):
-    folder, index = sharded
+def test_weights_in_several_files_are_loaded(sharded_preset, name):
+    folder, index = sharded_preset
     assert modeling.find_checkpoint(folder / name) == str(index)
     check_logits(folder / name)
 
 
-def test_the_index_chooses_between_two_files_with_a_weight(sharded):
-    zero_unlisted(*sharded)
-    check_logits(sharded[0])
+def test_the_index_chooses_between_two_files_with_a_weight(sharded_preset):
+    zero_unlisted(*sharded_preset)
+    check_logits(sharded_preset[0])
 
 
-def test_all_files_of_an_index_have_fingerprints(sharded):
-    folder, index = sharded
+def test_all_files_of_an_index_have_fingerprints(sharded_preset):
+    folder, index = sharded_preset
     before = fingerprints.fingerprint_checkpoint(str(folder))
     assert "model_00001.weights.h5" in [name for name, *_ in before]
     zero_unlisted(folder, index)
     assert fingerprints.fingerprint_checkpoint(str(folder)) != before
 
 
-def test_a_missing_file_of_the_index_is_named(sharded):
-    folder, _ = sharded
+def test_a_missing_file_of_the_index_is_named(sharded_preset):
+    folder, _ = sharded_preset
     part = folder / "model_00000.weights.h5"
     part.unlink()
     with pytest.raises(OSError, match=f"{part}"):

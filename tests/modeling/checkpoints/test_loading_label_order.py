@@ -20,7 +20,7 @@ def kind(request):
 
 
 @pytest.fixture(params=["save_huggingface", "save_release"])
-def saved(request, kind, tmp_path):
+def saved_model(request, kind, tmp_path):
     """(folder of a model of three labels, its outputs)."""
     bert_config = modeling.BertConfig.from_dict(CONFIG)
     model = built(kind(bert_config, 3, seed=1))
@@ -31,28 +31,30 @@ def saved(request, kind, tmp_path):
 
 
 @pytest.fixture
-def copy(kind):
+def other_model(kind):
     """A model of other weights."""
     return kind(modeling.BertConfig.from_dict(CONFIG), 3, seed=2)
 
 
-def test_outputs_are_put_in_the_labels_order(saved, copy):
-    folder, outputs = saved
+def test_outputs_are_put_in_the_labels_order(saved_model, other_model):
+    folder, outputs = saved_model
     labels = ["contradiction", "entailment", "neutral"]
-    modeling.load_checkpoint(copy, folder, labels=[labels])
+    modeling.load_checkpoint(other_model, folder, labels=[labels])
     expected = outputs[..., [2, 0, 1]]
-    np.testing.assert_allclose(copy(FEATURES), expected, atol=1e-6)
+    np.testing.assert_allclose(other_model(FEATURES), expected, atol=1e-6)
 
 
 @pytest.mark.parametrize("labels", [[["a", "b", "c"]], ()])
-def test_outputs_without_the_labels_names_keep_their_order(saved, copy, labels):
-    folder, outputs = saved
-    modeling.load_checkpoint(copy, folder, labels=labels)
-    np.testing.assert_allclose(copy(FEATURES), outputs, atol=1e-6)
+def test_outputs_without_the_labels_names_keep_their_order(
+    saved_model, other_model, labels
+):
+    folder, outputs = saved_model
+    modeling.load_checkpoint(other_model, folder, labels=labels)
+    np.testing.assert_allclose(other_model(FEATURES), outputs, atol=1e-6)
 
 
-def test_outputs_in_another_order_are_not_new(saved, copy):
-    folder, _ = saved
+def test_outputs_in_another_order_are_not_new(saved_model, other_model):
+    folder, _ = saved_model
     labels = ["contradiction", "entailment", "neutral"]
-    report = modeling.load_checkpoint(copy, folder, labels=[labels])
+    report = modeling.load_checkpoint(other_model, folder, labels=[labels])
     assert not report.missing

@@ -32,51 +32,75 @@ def test_without_torch_the_error_says_what_to_do(monkeypatch):
         find_checkpoint(WEIGHTS)
 
 
-@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
-@pytest.mark.parametrize("has_index", [False, True])
-def test_torchs_weights_equal_safetensors(tmp_path, dtype, has_index):
-    torch = pytest.importorskip("torch")
+@pytest.fixture
+def folder(tmp_path):
+    """A folder with a configuration, for the weights of a test."""
     shutil.copy(RECORDED / "BertModel/config.json", tmp_path)
-    model, same = (BertModel(load_config(tmp_path)) for _ in range(2))
-    state = torch.load(WEIGHTS)
-    for name in state:
-        if state[name].is_floating_point():
-            state[name] = state[name].to(getattr(torch, dtype))
-    path = tmp_path / "pytorch_model.bin"
-    if has_index:
-        places = {
-            name: f"{number % 2}.bin" for number, name in enumerate(state)
-        }
-        for place in set(places.values()):
-            part = {
-                name: value
-                for name, value in state.items()
-                if places[name] == place
-            }
-            torch.save(part, tmp_path / place)
-        path = tmp_path / "pytorch_model.bin.index.json"
-        path.write_text(json.dumps({"weight_map": places}))
-    else:
-        torch.save(state, path)
-    assert find_checkpoint(tmp_path) == str(path)
-    report = load_checkpoint(model, tmp_path)
+    return tmp_path
+
+
+def check_loaded(folder, tolerance):
+    """Checks that a folder has the weights of the recorded safetensors."""
+    model, expected = (BertModel(load_config(folder)) for _ in range(2))
+    report = load_checkpoint(model, folder)
     assert not report.missing
     assert not report.unused
-    load_checkpoint(same, RECORDED / "BertModel")
-    limit = 0 if dtype == "float32" else 0.02
-    assert_close(model.weights, same.weights, limit)
+    load_checkpoint(expected, RECORDED / "BertModel")
+    assert_close(model.weights, expected.weights, tolerance)
 
 
-@pytest.mark.parametrize("contents", ["torch", "bare pickle", "empty"])
-def test_a_file_of_other_contents_is_named_and_runs_nothing(tmp_path, contents):
+@pytest.mark.parametrize(
+    ("dtype", "tolerance"), [("float32", 0), ("bfloat16", 0.02)]
+)
+def test_torchs_weights_equal_safetensors(folder, dtype, tolerance):
     torch = pytest.importorskip("torch")
+    weights = {
+        name: value.to(getattr(torch, dtype))
+        if value.is_floating_point()
+        else value
+        for name, value in torch.load(WEIGHTS).items()
+    }
+    path = folder / "pytorch_model.bin"
+    torch.save(weights, path)
+    assert find_checkpoint(folder) == str(path)
+    check_loaded(folder, tolerance)
+
+
+def test_torchs_weights_in_two_files_equal_safetensors(folder):
+    torch = pytest.importorskip("torch")
+    weights = [*torch.load(WEIGHTS).items()]
+    file_of_name = {}
+    for file, part in (("0.bin", weights[::2]), ("1.bin", weights[1::2])):
+        torch.save(dict(part), folder / file)
+        file_of_name |= dict.fromkeys(dict(part), file)
+    index = folder / "pytorch_model.bin.index.json"
+    index.write_text(json.dumps({"weight_map": file_of_name}))
+    assert find_checkpoint(folder) == str(index)
+    check_loaded(folder, tolerance=0)
+
+
+def save_by_torch(code, path):
+    """Writes an object as torch does."""
+    pytest.importorskip("torch").save(code, path)
+
+
+def save_bare_pickle(code, path):
+    """Writes an object in the format of torch before 1.6."""
+    path.write_bytes(pickle.dumps(code))
+
+
+def save_nothing(code, path):
+    """Writes an empty file."""
+    path.write_bytes(b"")
+
+
+@pytest.mark.parametrize(
+    "save", [save_by_torch, save_bare_pickle, save_nothing]
+)
+def test_a_file_of_other_contents_is_named_and_runs_nothing(tmp_path, save):
+    pytest.importorskip("torch")
     path = tmp_path / "pytorch_model.bin"
-    code = Malicious(tmp_path / "harm")
-    if contents == "torch":
-        torch.save(code, path)
-    else:
-        # The format of torch before 1.6 is a bare pickle.
-        path.write_bytes(pickle.dumps(code) if contents != "empty" else b"")
+    save(Malicious(tmp_path / "harm"), path)
     with pytest.raises(OSError, match=f"{path} cannot be read: "):
         find_checkpoint(tmp_path)
     assert os.listdir(tmp_path) == [path.name]

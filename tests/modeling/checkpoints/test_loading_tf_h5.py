@@ -46,7 +46,7 @@ def assert_near(value, name):
     np.testing.assert_allclose(value, OUTPUTS[name], rtol=0, atol=LIMIT)
 
 
-def create(name):
+def load_recorded(name):
     head = kinds.ARCHITECTURES[name]
     assert preset_reading.read_preset(RECORDED / name).model_class == head
     return getattr(modeling, head).from_preset(RECORDED / name)
@@ -75,11 +75,11 @@ def test_a_classifier_computes_what_transformers_computes():
     "name", ["BertForSequenceClassification", "BertForTokenClassification"]
 )
 def test_labels_of_texts_and_of_tokens_are_those_of_transformers(name):
-    assert_near(create(name)(features()), f"{name}/logits")
+    assert_near(load_recorded(name)(features()), f"{name}/logits")
 
 
 def test_the_encoder_computes_what_transformers_computes():
-    outputs = create("BertModel")(features())
+    outputs = load_recorded("BertModel")(features())
     hidden = outputs["sequence_output"]
     assert_near(hidden, "BertModel/last_hidden_state")
     assert_near(outputs["pooled_output"], "BertModel/pooler_output")
@@ -87,7 +87,7 @@ def test_the_encoder_computes_what_transformers_computes():
 
 def test_answers_are_those_of_transformers():
     name = "BertForQuestionAnswering"
-    outputs = create(name)(features())
+    outputs = load_recorded(name)(features())
     for part in ("start_logits", "end_logits"):
         assert_near(outputs[part], f"{name}/{part}")
 
@@ -97,10 +97,10 @@ def test_choices_are_those_of_transformers():
     choices = {
         name: value.reshape(2, 2, -1) for name, value in features().items()
     }
-    assert_near(create(name)(choices), f"{name}/logits")
+    assert_near(load_recorded(name)(choices), f"{name}/logits")
 
 
-def predict(model):
+def compute_outputs(model):
     num_rows, length = OUTPUTS["input_ids"].shape
     positions = np.tile(np.arange(length), (num_rows, 1))
     return model(features() | {"masked_lm_positions": positions})
@@ -108,7 +108,7 @@ def predict(model):
 
 def test_both_heads_of_pretraining_are_those_of_transformers():
     name = "BertForPreTraining"
-    outputs = predict(create(name))
+    outputs = compute_outputs(load_recorded(name))
     words = outputs["masked_lm_logits"].numpy().reshape(4, 12, -1)
     assert_near(words, f"{name}/prediction_logits")
     following = outputs["next_sentence_logits"]
@@ -117,29 +117,29 @@ def test_both_heads_of_pretraining_are_those_of_transformers():
 
 def test_a_model_may_have_only_the_head_of_words():
     name = "BertForMaskedLM"
-    words = predict(create(name))["masked_lm_logits"].numpy()
+    words = compute_outputs(load_recorded(name))["masked_lm_logits"].numpy()
     assert_near(words.reshape(4, 12, -1), f"{name}/logits")
 
 
 def test_a_model_may_have_only_the_head_of_next_sentences():
     name = "BertForNextSentencePrediction"
-    following = predict(create(name))["next_sentence_logits"]
+    following = compute_outputs(load_recorded(name))["next_sentence_logits"]
     assert_near(following, f"{name}/logits")
 
 
-def copy(source, tmp_path):
+def copy_model(source, tmp_path):
     return shutil.copytree(source, tmp_path / "model")
 
 
 def test_a_model_in_several_files_is_that_of_one_file():
     model = modeling.BertPretrainer.from_preset(RECORDED / "sharded")
-    same = create("BertForPreTraining")
+    same = load_recorded("BertForPreTraining")
     for one, other in zip(model.weights, same.weights, strict=True):
         np.testing.assert_array_equal(one, other)
 
 
 def test_a_weight_that_its_file_lacks_is_named(tmp_path):
-    folder = copy(RECORDED / "sharded", tmp_path)
+    folder = copy_model(RECORDED / "sharded", tmp_path)
     index = folder / "tf_model.h5.index.json"
     assert modeling.find_checkpoint(folder) == str(index)
     places = json.loads(index.read_text())
@@ -154,7 +154,7 @@ def test_a_weight_that_its_file_lacks_is_named(tmp_path):
 
 
 def test_other_weights_of_a_folder_come_first(tmp_path):
-    folder = copy(CLASSIFIER, tmp_path)
+    folder = copy_model(CLASSIFIER, tmp_path)
     file = folder / "tf_model.h5"
     assert modeling.find_checkpoint(folder) == str(file)
     model = modeling.BertClassifier.from_preset(file)
@@ -170,7 +170,7 @@ def test_other_weights_of_a_folder_come_first(tmp_path):
 
 
 def test_a_configuration_of_2019_states_no_architecture(tmp_path):
-    folder = copy(CLASSIFIER, tmp_path)
+    folder = copy_model(CLASSIFIER, tmp_path)
     config = folder / "config.json"
     values = json.loads(config.read_text())
     for name in ("architectures", "model_type"):
@@ -186,7 +186,7 @@ def link_of_a_group(file):
     file["bert/more"] = h5py.ExternalLink("other.h5", "/")
 
 
-def grow(file):
+def store_too_large(file):
     del file[QUERY]
     file.create_dataset(QUERY, (2**40, 2**20), "f4", chunks=(1, 2**20))
     file[QUERY][0] = 1
@@ -197,11 +197,11 @@ def change_type(file):
     file[QUERY] = np.zeros((32, 32), "i4")
 
 
-def remove(file):
+def delete_query(file):
     del file[QUERY]
 
 
-def diverge(file):
+def store_nan(file):
     file[QUERY][3, 4] = np.nan
 
 
@@ -222,21 +222,21 @@ def store_another_copy(file):
     "change, says",
     [
         (link_of_a_group, "bert/more is a link to another place"),
-        (grow, "query/kernel:0 is stored in chunks"),
+        (store_too_large, "query/kernel:0 is stored in chunks"),
         (change_type, "layer_1/attention/self/query/kernel in .* type int32"),
         (
-            remove,
+            delete_query,
             r"lacks bert/encoder/layer_1/attention/self/query/kernel with "
             r"shape \[32, 32\]",
         ),
-        (diverge, r"query/kernel in .* nan at \[3, 4\]"),
+        (store_nan, r"query/kernel in .* nan at \[3, 4\]"),
         (name_in_lines, r"contains 'bert/a.nb' with shape \[2\]"),
         (store_another_head, r"scorer/kernel:0' with shape \[32, 7\]"),
         (store_another_copy, "word_embeddings/weight:0' twice"),
     ],
 )
 def test_one_line_says_what_a_file_contains(tmp_path, change, says):
-    folder = copy(CLASSIFIER, tmp_path)
+    folder = copy_model(CLASSIFIER, tmp_path)
     with h5py.File(folder / "tf_model.h5", "r+") as file:
         change(file)
     with pytest.raises(ValueError, match=says) as caught:
@@ -250,7 +250,7 @@ def test_one_line_says_what_a_file_contains(tmp_path, change, says):
 def test_a_dataset_that_is_stored_in_an_odd_way_is_named(
     tmp_path, change, says
 ):
-    folder = copy(CLASSIFIER, tmp_path)
+    folder = copy_model(CLASSIFIER, tmp_path)
     with h5py.File(folder / "tf_model.h5", "r+") as file:
         change(file, QUERY)
     with pytest.raises(ValueError, match=f"query/kernel:0 {says}") as caught:
@@ -270,7 +270,7 @@ def test_a_dataset_that_is_stored_in_an_odd_way_is_named(
     ],
 )
 def test_damaged_files_are_named(tmp_path, damage):
-    folder = copy(CLASSIFIER, tmp_path)
+    folder = copy_model(CLASSIFIER, tmp_path)
     file = folder / "tf_model.h5"
     file.write_bytes(damage(file.read_bytes()))
     with pytest.raises(OSError, match=f"{file} cannot be read, ") as caught:
@@ -279,7 +279,7 @@ def test_damaged_files_are_named(tmp_path, damage):
 
 
 def test_groups_that_contain_each_other_do_not_hang(tmp_path):
-    folder = copy(CLASSIFIER, tmp_path)
+    folder = copy_model(CLASSIFIER, tmp_path)
     with h5py.File(folder / "tf_model.h5", "r+") as file:
         file["bert/again"] = file["/"]
     assert modeling.BertClassifier.from_preset(folder).num_labels == 3

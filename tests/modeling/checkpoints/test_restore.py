@@ -28,7 +28,7 @@ def entries(model):
     }
 
 
-def restore(model, entries, **options):
+def restore_model(model, entries, **options):
     """Restores a model from arrays, and returns the report."""
     stored = {
         name: Entry(value.shape, value.dtype.name, value.copy)
@@ -44,12 +44,12 @@ def value_of(model, name):
 
 def test_each_variable_gets_the_value_of_its_name(model, entries):
     entries["output_bias"] = np.array([0.5, -0.5], "float32")
-    restore(model, entries)
+    restore_model(model, entries)
     assert value_of(model, "output_bias").tolist() == [0.5, -0.5]
 
 
 def test_a_complete_file_leaves_nothing_missing_or_unused(model, entries):
-    report = restore(model, entries)
+    report = restore_model(model, entries)
     assert {*report.loaded} == {*entries}
     assert report.missing == []
     assert report.unused == []
@@ -58,21 +58,21 @@ def test_a_complete_file_leaves_nothing_missing_or_unused(model, entries):
 def test_a_missing_head_keeps_its_values(model, entries):
     del entries["output_weights"]
     before = value_of(model, "output_weights")
-    report = restore(model, entries)
+    report = restore_model(model, entries)
     assert report.missing == ["output_weights"]
     np.testing.assert_array_equal(value_of(model, "output_weights"), before)
 
 
 def test_a_new_head_keeps_its_values_though_the_file_has_some(model, entries):
     before = value_of(model, "output_weights")
-    report = restore(model, entries, new_head=["output_weights"])
+    report = restore_model(model, entries, new_head=["output_weights"])
     assert report.new_head == ["output_weights"]
     np.testing.assert_array_equal(value_of(model, "output_weights"), before)
 
 
 def test_an_entry_that_no_variable_reads_is_unused(model, entries):
     entries["global_step"] = np.float32(7)
-    assert restore(model, entries).unused == ["global_step"]
+    assert restore_model(model, entries).unused == ["global_step"]
 
 
 def test_blocks_are_copied_from_the_layers_of_the_file(model, entries):
@@ -80,36 +80,36 @@ def test_blocks_are_copied_from_the_layers_of_the_file(model, entries):
         name.replace("layer_0", "layer_5"): value
         for name, value in entries.items()
     }
-    assert restore(model, renamed, layers=[5]).missing == []
+    assert restore_model(model, renamed, layers=[5]).missing == []
 
 
 def test_a_file_without_a_weight_of_the_encoder_is_refused(model, entries):
     del entries[WORDS]
     with pytest.raises(ValueError, match=f"lacks 1 .* such as {WORDS}"):
-        restore(model, entries)
+        restore_model(model, entries)
 
 
 def test_another_shape_is_named_with_both_shapes(model, entries):
     entries["output_bias"] = np.ones(3, "float32")
     with pytest.raises(ValueError, match=r"shape \[3\] .* but \[2\]"):
-        restore(model, entries)
+        restore_model(model, entries)
 
 
 def test_integers_are_refused(model, entries):
     entries[WORDS] = entries[WORDS].astype("int32")
     with pytest.raises(ValueError, match="is of type int32"):
-        restore(model, entries)
+        restore_model(model, entries)
 
 
 def test_a_value_that_is_not_finite_is_named_with_its_place(model, entries):
     entries[WORDS][3, 1] = np.nan
     with pytest.raises(ValueError, match=r"is nan at \[3, 1\]"):
-        restore(model, entries)
+        restore_model(model, entries)
 
 
 def test_an_error_changes_no_variable(model, entries):
     before = value_of(model, WORDS)
     entries["output_bias"][:] = np.inf
     with pytest.raises(ValueError, match="is inf"):
-        restore(model, entries)
+        restore_model(model, entries)
     np.testing.assert_array_equal(value_of(model, WORDS), before)

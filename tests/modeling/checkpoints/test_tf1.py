@@ -40,7 +40,7 @@ from tests.support.models import SMALL, built
 CHECKPOINTS = golden.paths("models/*/bert_model.ckpt.index")
 
 
-def prefix(index):
+def prefix_of(index):
     return str(index).removesuffix(".index")
 
 
@@ -48,7 +48,7 @@ def prefix(index):
 def source():
     """A whole checkpoint and its configuration."""
     path = CHECKPOINTS[-1].values[0]
-    return prefix(path), load_config(path.parent)
+    return prefix_of(path), load_config(path.parent)
 
 
 def check_refused(model, path, message):
@@ -63,11 +63,11 @@ def check_refused(model, path, message):
 def test_a_saved_checkpoint_has_the_same_bits(index, tmp_path):
     config = load_config(index.parent)
     model = BertPretrainer(config)
-    report = load_checkpoint(model, prefix(index))
+    report = load_checkpoint(model, prefix_of(index))
     assert not report.missing
-    names = listed(prefix(index))
+    names = listed(prefix_of(index))
     assert set(report.loaded) | set(report.unused) == names.keys()
-    before = values(prefix(index))
+    before = values(prefix_of(index))
 
     path = tmp_path / "new" / "copy.ckpt"
     save_checkpoint(model, path)
@@ -181,53 +181,57 @@ def test_a_users_model_around_bert_loads_the_weights_of_bert(source):
 
 
 @pytest.fixture
-def small():
+def small_encoder():
     """A small encoder."""
     return built(BertModel(SMALL))
 
 
-def test_a_directory_without_a_checkpoint_is_named(small, tmp_path):
+def test_a_directory_without_a_checkpoint_is_named(small_encoder, tmp_path):
     with pytest.raises(FileNotFoundError, match="must contain exactly one"):
-        load_checkpoint(small, tmp_path)
+        load_checkpoint(small_encoder, tmp_path)
 
 
-def test_a_directory_means_its_checkpoint(small, tmp_path):
-    save_checkpoint(small, tmp_path / "a.ckpt")
+def test_a_directory_means_its_checkpoint(small_encoder, tmp_path):
+    save_checkpoint(small_encoder, tmp_path / "a.ckpt")
     # As macOS adds it, which is no checkpoint.
     (tmp_path / "._a.ckpt.index").write_bytes(b"\0\5\x16\7")
     (tmp_path / "saved_model.pb").touch()
-    assert load_checkpoint(small, tmp_path).path == str(tmp_path / "a.ckpt")
+    assert load_checkpoint(small_encoder, tmp_path).path == str(
+        tmp_path / "a.ckpt"
+    )
 
 
 @pytest.fixture
-def two_checkpoints(small, tmp_path):
+def two_checkpoints(small_encoder, tmp_path):
     """A folder of two checkpoints, without a file that chooses."""
-    save_checkpoint(small, tmp_path / "a.ckpt")
-    save_checkpoint(small, tmp_path / "b.ckpt")
+    save_checkpoint(small_encoder, tmp_path / "a.ckpt")
+    save_checkpoint(small_encoder, tmp_path / "b.ckpt")
     (tmp_path / "checkpoint").unlink(missing_ok=True)
     return tmp_path
 
 
-def test_two_checkpoints_of_a_directory_are_named(small, two_checkpoints):
+def test_two_checkpoints_of_a_directory_are_named(
+    small_encoder, two_checkpoints
+):
     with pytest.raises(FileNotFoundError, match=r"a\.ckpt, .*b\.ckpt"):
-        load_checkpoint(small, two_checkpoints)
+        load_checkpoint(small_encoder, two_checkpoints)
 
 
 @pytest.mark.parametrize("state", [b"", b"\xff\xfem", b"hello"])
 def test_a_state_without_a_choice_hides_no_checkpoint(
-    small, two_checkpoints, state
+    small_encoder, two_checkpoints, state
 ):
     (two_checkpoints / "checkpoint").write_bytes(state)
     with pytest.raises(FileNotFoundError, match=r"a\.ckpt, .*b\.ckpt"):
-        load_checkpoint(small, two_checkpoints)
+        load_checkpoint(small_encoder, two_checkpoints)
 
 
 def test_the_state_of_a_directory_chooses_its_checkpoint(
-    small, two_checkpoints
+    small_encoder, two_checkpoints
 ):
     state = 'model_checkpoint_path: "a.ckpt"\n'
     (two_checkpoints / "checkpoint").write_text(state)
-    path = load_checkpoint(small, two_checkpoints).path
+    path = load_checkpoint(small_encoder, two_checkpoints).path
     assert path == str(two_checkpoints / "a.ckpt")
 
 

@@ -144,7 +144,7 @@ def test_a_column_that_is_nested_too_deeply_is_an_error_of_its_row():
 
 
 @pytest.fixture
-def started(tmp_path, folders):
+def started_predict(tmp_path, folders):
     """(output) -> a running predict.py that has told of its first answers."""
     line = json.dumps({"id": 1, "text_a": "The harbor light is on. " * 3})
     (tmp_path / "in.jsonl").write_text(f"{line}\n" * 200_000)
@@ -172,8 +172,10 @@ def started(tmp_path, folders):
         (signal.SIGINT, "out.csv.gz"),
     ],
 )
-def test_a_signal_leaves_no_partial_file(number, name, tmp_path, started):
-    with started(name) as script:
+def test_a_signal_leaves_no_partial_file(
+    number, name, tmp_path, started_predict
+):
+    with started_predict(name) as script:
         script.send(number)
         done = script.finish()
     assert done.status == 128 + number

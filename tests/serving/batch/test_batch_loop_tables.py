@@ -69,16 +69,18 @@ def good_file(tables, folders, tmp_path_factory):
 
 
 @pytest.fixture
-def good(good_file):
+def good_answers(good_file):
     """The answers to all rows."""
     result = script_runner.read_lines(good_file)
     assert [answer["id"] for answer in result] == [*map(str, range(NUM_ROWS))]
     return result
 
 
-def test_an_array_contains_the_numbers_of_the_answers(folder, predict, good):
+def test_an_array_contains_the_numbers_of_the_answers(
+    folder, predict, good_answers
+):
     assert predict(input_file="in.csv", output_file="out.npy") == 0
-    numbers = [list(row["probabilities"].values()) for row in good]
+    numbers = [list(row["probabilities"].values()) for row in good_answers]
     array = np.load(folder / "out.npy")
     assert array.dtype == np.float32
     assert array.shape == (NUM_ROWS, 3)
@@ -93,7 +95,7 @@ def test_a_packed_table_is_the_table(folder, predict):
 
 
 def test_a_table_contains_the_columns_of_the_input_and_of_the_answers(
-    folder, predict, good
+    folder, predict, good_answers
 ):
     assert predict(input_file="in.csv", output_file="out.csv") == 0
     text = (folder / "out.csv").read_text()
@@ -102,7 +104,7 @@ def test_a_table_contains_the_columns_of_the_input_and_of_the_answers(
     # All columns of the input come first.
     answers = ["label", *(f"probabilities.{name}" for name in names)]
     assert header == ["id", "review", *answers]
-    for row, answer in zip(cells, good, strict=True):
+    for row, answer in zip(cells, good_answers, strict=True):
         values = map(str, answer["probabilities"].values())
         columns = answer["id"], answer["review"], answer["label"]
         assert row == [*columns, *values]
@@ -127,12 +129,14 @@ def test_several_files_follow_one_another(folder, predict, good_file):
     assert (folder / "both.jsonl").read_bytes() == good_file.read_bytes()
 
 
-def test_each_line_of_text_is_a_row(folder, predict, good, caplog):
+def test_each_line_of_text_is_a_row(folder, predict, good_answers, caplog):
     caplog.set_level("INFO", logger="absl")
     predict(input_file="in.txt.gz", output_file="text.jsonl", text_column=None)
     result = script_runner.read_lines(folder / "text.jsonl")
     names = ("label", "probabilities")
-    assert result == [{name: answer[name] for name in names} for answer in good]
+    assert result == [
+        {name: answer[name] for name in names} for answer in good_answers
+    ]
 
 
 def test_an_empty_line_of_text_is_a_row(folder, predict, caplog):

@@ -46,7 +46,7 @@ REQUESTS = {
 }
 
 
-def ask(folder, model, lines, **flags):
+def ask_lines(folder, model, lines, **flags):
     """Runs predict.py on lines, in this process, and returns its answers."""
     (folder / "in").write_bytes(
         b"\n".join(
@@ -73,7 +73,9 @@ def test_bad_lines_are_errors_between_the_answers(tmp_path, export_folder):
     single = {"text_a": "The harbor."}
     lines = [b"", single, *(line for line, _ in ODD)]
     lines.append(b'{"text": "The harbor.", "id": "\\ud800"}')
-    first, *errors, last = ask(tmp_path, export_folder / "classifier", lines)
+    first, *errors, last = ask_lines(
+        tmp_path, export_folder / "classifier", lines
+    )
     assert first["label"] in ("no", "maybe", "yes")
     assert "id" not in first
     assert last.pop("text") == first.pop("text_a")
@@ -87,7 +89,9 @@ def test_bad_lines_are_errors_between_the_answers(tmp_path, export_folder):
 @pytest.mark.parametrize("task", REQUESTS)
 def test_a_line_is_answered_as_in_python(task, tmp_path, load, export_folder):
     kind, lines, flags = REQUESTS[task]
-    result = ask(tmp_path, export_folder / kind, lines, task=task, **flags)
+    result = ask_lines(
+        tmp_path, export_folder / kind, lines, task=task, **flags
+    )
     model = load(kind)
     replies = model.task(task)
     fields = set()

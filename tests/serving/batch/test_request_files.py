@@ -10,7 +10,7 @@ from serving.tasks.pretrained import FILL_MASK, NEXT_SENTENCE
 from serving.tasks.tag import TAG
 
 
-def read(path, task, *columns):
+def read_checked(path, task, *columns):
     """Returns the requests of a file, checked."""
     items = [*request_files.read_requests(task, [str(path)], columns=columns)]
     for item in items:
@@ -54,7 +54,7 @@ def test_columns_are_the_fields_of_a_request(
     tmp_path, name, text, task, columns, expected
 ):
     (tmp_path / name).write_text(text)
-    (item,) = read(tmp_path / name, task, *columns)
+    (item,) = read_checked(tmp_path / name, task, *columns)
     assert (item.request, item.error) == (expected, None)
 
 
@@ -102,21 +102,21 @@ def test_a_second_column_is_not_for_a_model_of_single_texts(single_texts):
 )
 def test_every_row_of_a_table_is_a_request(tmp_path, name, text):
     (tmp_path / name).write_text(text)
-    items = read(tmp_path / name, TAG)
+    items = read_checked(tmp_path / name, TAG)
     assert [item.request["text"] for item in items] == ["b c", "d; e"]
 
 
 def test_a_table_without_names_asks_and_is_answered_completely(tmp_path):
     (tmp_path / "a.csv").write_text("The boat left\nA ship waits\nThe inn\n")
     with pytest.raises(ValueError, match="--nohas_header"):
-        read(tmp_path / "a.csv", TAG)
+        read_checked(tmp_path / "a.csv", TAG)
     layout = LayoutOptions(has_header=False).layout(has_header=None)
     items = request_files.read_requests(
         TAG, [str(tmp_path / "a.csv")], layout=layout
     )
     texts = [item.request["text"] for item in items]
     assert texts == ["The boat left", "A ship waits", "The inn"]
-    assert len(read(tmp_path / "a.csv", TAG, "1")) == 3
+    assert len(read_checked(tmp_path / "a.csv", TAG, "1")) == 3
 
 
 def test_the_columns_of_the_training_tell_a_header(tmp_path):

@@ -54,7 +54,7 @@ ASKED = [
 ]
 
 
-def export(kind, folder, format=FORMAT, **options):
+def export_kind(kind, folder, format=FORMAT, **options):
     exports.export_model(
         kind, folder, exports.create_options(format, **options)
     )
@@ -65,30 +65,30 @@ def export(kind, folder, format=FORMAT, **options):
 def in_int8(request, tmp_path_factory):
     """A classifier in int8, loaded from the one file that its folder has."""
     folder = tmp_path_factory.mktemp("int8") / request.param
-    export("classifier", folder, request.param, quantize="int8")
+    export_kind("classifier", folder, request.param, quantize="int8")
     return serving.load(folder)
 
 
 @pytest.fixture(scope="session")
-def ask(folders, load):
+def load_on(folders, load):
     """(engine, kind) -> a model."""
 
-    def ask(engine, kind):
+    def load_on(engine, kind):
         if engine == "saved_model":
             return load(kind)
         return serving.load(folders[kind], engine=engine)
 
-    return ask
+    return load_on
 
 
 @pytest.mark.parametrize(
     "engine, method",
     [case for case in ASKED if case.values[0] != "saved_model"],
 )
-def test_answers_are_those_of_the_saved_model(engine, method, ask, load):
+def test_answers_are_those_of_the_saved_model(engine, method, load_on, load):
     kind, texts = REQUESTS[method]
     more = {"answer": {"n_best": 5}, "embed": {"tokens": True}}.get(method, {})
-    bert = ask(engine, kind)
+    bert = load_on(engine, kind)
     assert bert.engine.name == engine
     result = getattr(bert, method)(*texts, **more)
     assert_same(result, getattr(load(kind), method)(*texts, **more))
@@ -96,9 +96,9 @@ def test_answers_are_those_of_the_saved_model(engine, method, ask, load):
 
 
 @pytest.mark.parametrize("engine, method", ASKED)
-def test_an_answer_does_not_depend_on_its_neighbors(engine, method, ask):
+def test_an_answer_does_not_depend_on_its_neighbors(engine, method, load_on):
     kind, texts = REQUESTS[method]
-    bert = ask(engine, kind)
+    bert = load_on(engine, kind)
     answer = getattr(bert, method)
     for together, *fields in zip(answer(*texts), *texts, strict=True):
         assert_same(answer(*fields), together)
@@ -142,7 +142,9 @@ def test_threads_share_a_model(engine, folders, load):
 @pytest.fixture
 def all_formats(tmp_path):
     """The folder of an export in every format."""
-    return export("classifier", tmp_path / "model", f"saved_model,{FORMAT}")
+    return export_kind(
+        "classifier", tmp_path / "model", f"saved_model,{FORMAT}"
+    )
 
 
 def test_an_export_in_several_formats_is_a_saved_model(all_formats):
@@ -184,9 +186,9 @@ def test_an_export_is_scored_as_it_is_served(in_int8, tmp_path):
 
 
 @pytest.mark.parametrize("engine", ENGINES[:-1])
-def test_a_model_of_a_fixed_length_cuts_texts_there(engine, ask, tmp_path):
-    export("classifier", tmp_path / "x", engine, fixed_length=LENGTH - 4)
-    bert, other = serving.load(tmp_path / "x"), ask(engine, "classifier")
+def test_a_model_of_a_fixed_length_cuts_texts_there(engine, load_on, tmp_path):
+    export_kind("classifier", tmp_path / "x", engine, fixed_length=LENGTH - 4)
+    bert, other = serving.load(tmp_path / "x"), load_on(engine, "classifier")
     assert {*bert.engine.inputs.values()} == {(None, LENGTH - 4)}
     assert_same(bert.classify(TEXTS[0]), other.classify(TEXTS[0]))
     assert bert.classify(TEXTS[3])["num_wordpieces_cut"] == (
@@ -206,20 +208,20 @@ def test_a_damaged_file_is_named(engine, folders, tmp_path):
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_an_engine_refuses_zero_rows(engine, ask):
+def test_an_engine_refuses_zero_rows(engine, load_on):
     nothing = dict.fromkeys(
         engines.ONNX_NAME_OF_INPUT, np.ones([0, 8], np.int32)
     )
     with pytest.raises(ValueError, match="one row"):
-        ask(engine, "classifier").engine.run(nothing)
+        load_on(engine, "classifier").engine.run(nothing)
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_an_error_of_a_runtime_is_an_engine_error(engine, ask):
+def test_an_error_of_a_runtime_is_an_engine_error(engine, load_on):
     """Whatever class it has, callers catch it as a ValueError."""
     without_mask = {"input_ids": np.ones([1, 8], np.int32)}
     with pytest.raises(engines.EngineError, match="the model failed on this"):
-        ask(engine, "classifier").engine.run(without_mask)
+        load_on(engine, "classifier").engine.run(without_mask)
     assert issubclass(engines.EngineError, ValueError)
 
 

@@ -50,7 +50,9 @@ def create_classifier(num_labels=3, **options):
     )
 
 
-def export(folder, model, name, labels=LABELS, mode="classification", **more):
+def export_classifier(
+    folder, model, name, labels=LABELS, mode="classification", **more
+):
     """Exports a classifier in a format, and loads it."""
     settings = {"labels": labels, "output_mode": mode}
     serving.export(folder, model, settings, create_options(name, **more))
@@ -62,7 +64,7 @@ def export(folder, model, name, labels=LABELS, mode="classification", **more):
 def test_any_batch_gives_what_the_model_gives(name, mode, tmp_path):
     labels = None if mode == "regression" else ["no", "yes"]
     model = create_classifier(len(labels or "1"))
-    engine = export(tmp_path / "model", model, name, labels, mode)
+    engine = export_classifier(tmp_path / "model", model, name, labels, mode)
     assert (engine.name, {*engine.inputs.values()}) == (name, {(None, None)})
     # Two batches and two lengths.
     for length, rows in ((LENGTH, 3), (LENGTH - 7, 1)):
@@ -78,7 +80,7 @@ def test_any_batch_gives_what_the_model_gives(name, mode, tmp_path):
 def test_pipelines_of_transformers_find_what_they_need(name, labels, tmp_path):
     mode = "classification" if labels else "regression"
     model = create_classifier(len(labels or "1"))
-    export(tmp_path / "model", model, name, labels, mode)
+    export_classifier(tmp_path / "model", model, name, labels, mode)
     files = {file.name for file in (tmp_path / "model").iterdir()}
     assert files >= {"config.json", "tokenizer.json"}
     assert ("labels.txt" in files) == (labels is not None)
@@ -93,7 +95,7 @@ def test_an_export_states_its_length_to_transformers(
     name, fixed, longest, tmp_path
 ):
     folder = tmp_path / "model"
-    export(folder, create_classifier(), name, fixed_length=fixed)
+    export_classifier(folder, create_classifier(), name, fixed_length=fixed)
     config = json.loads((folder / "tokenizer_config.json").read_text())
     assert config["model_max_length"] == longest
     assert serving.load(folder).max_seq_length == longest
@@ -104,7 +106,7 @@ def test_an_export_states_its_length_to_transformers(
 @pytest.mark.parametrize("name", FORMATS)
 def test_a_model_trained_in_16_bits_is_exported_in_32(name, dtype, tmp_path):
     model = create_classifier(dtype=dtype)
-    engine = export(tmp_path / "model", model, name)
+    engine = export_classifier(tmp_path / "model", model, name)
     assert {layer.dtype_policy.name for layer in all_layers(model)} == {dtype}
     exact = create_classifier()
     exact.set_weights(model.get_weights())
@@ -114,8 +116,8 @@ def test_a_model_trained_in_16_bits_is_exported_in_32(name, dtype, tmp_path):
 @pytest.mark.parametrize("name", FORMATS)
 def test_int8_by_the_converter_is_smaller_and_nearly_the_same(name, tmp_path):
     model = create_classifier()
-    export(tmp_path / "whole", model, name)
-    engine = export(tmp_path / "int8", model, name, quantize="int8")
+    export_classifier(tmp_path / "whole", model, name)
+    engine = export_classifier(tmp_path / "int8", model, name, quantize="int8")
     file = engines.RUNTIMES[name].file
     sizes = [
         (tmp_path / name / file).stat().st_size for name in ("whole", "int8")
@@ -220,7 +222,9 @@ def test_a_missing_package_is_named_with_its_command(
     monkeypatch.delattr(formats, "onnx_writer", raising=False)
     message = f"needs {package}: pip install -r requirements/onnx.txt"
     with pytest.raises(ImportError, match=message):
-        export(tmp_path / "model", create_classifier(), "onnx", quantize="int8")
+        export_classifier(
+            tmp_path / "model", create_classifier(), "onnx", quantize="int8"
+        )
     assert not (tmp_path / "model").exists()
 
 

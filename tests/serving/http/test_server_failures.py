@@ -16,7 +16,7 @@ from tests.support.serving import asgi, exports
 PATH = "/api/models/m/classify"
 
 
-def export(folder, **options):
+def export_classifier(folder, **options):
     exports.export_model(
         "classifier", folder, exports.create_options(**options)
     )
@@ -26,7 +26,7 @@ def export(folder, **options):
 @pytest.fixture(scope="module")
 def classifier(tmp_path_factory):
     """A classifier in a runtime that checks ids."""
-    return export(tmp_path_factory.mktemp("failures") / "model")
+    return export_classifier(tmp_path_factory.mktemp("failures") / "model")
 
 
 @pytest.fixture

@@ -26,7 +26,7 @@ from tests.support.squad.squad_answers import check_bytes
 pytestmark = pytest.mark.slow
 
 
-def call(model, features):
+def compute_outputs(model, features):
     """Returns a model's outputs for a list of features."""
     return model(
         {
@@ -39,7 +39,7 @@ def call(model, features):
 
 
 @pytest.fixture(scope="module")
-def searched(exports):
+def searched_answers(exports):
     """(answers, their n-best lists, null odds) of the search in Python."""
     served = exports["squad"]
     inputs = served.requests[0][1]
@@ -58,7 +58,7 @@ def searched(exports):
             examples, served.tokenizer, WINDOWS, is_training=False
         )
     )
-    logits = call(served.model, features)
+    logits = compute_outputs(served.model, features)
     ids = [feature.unique_id for feature in features]
     sides = (logits[name].numpy() for name in ("start_logits", "end_logits"))
     results = [*map(answer_spans.RawResult, ids, *sides)]
@@ -67,8 +67,8 @@ def searched(exports):
     )
 
 
-def test_answers_are_those_of_the_search_in_python(exports, searched):
-    answers, _, odds = searched
+def test_answers_are_those_of_the_search_in_python(exports, searched_answers):
+    answers, _, odds = searched_answers
     outputs = exports["squad"].outputs[0]
     assert outputs["answer"].tolist() == list(answers.values())
     assert len({*answers.values()}) > 2
@@ -76,8 +76,10 @@ def test_answers_are_those_of_the_search_in_python(exports, searched):
     assert outputs["null_odds"] == pytest.approx(list(odds.values()), abs=1e-4)
 
 
-def test_probabilities_are_those_of_the_search_in_python(exports, searched):
-    answers, nbest, _ = searched
+def test_probabilities_are_those_of_the_search_in_python(
+    exports, searched_answers
+):
+    answers, nbest, _ = searched_answers
     expected = [
         entry["probability"]
         for key, entries in nbest.items()

@@ -37,13 +37,13 @@ def exports(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def load(exports):
+def load_export(exports):
     """(kind) -> the model."""
     return functools.cache(lambda kind: serving.load(exports[kind]))
 
 
-def test_passages_are_ranked_by_the_output_of_each_pair(load):
-    bert = load("ranker")
+def test_passages_are_ranked_by_the_output_of_each_pair(load_export):
+    bert = load_export("ranker")
     result = bert.rerank(QUERY, PASSAGES)
     values = [bert.classify(QUERY, text)["value"] for text in PASSAGES]
     order = np.argsort(values)[::-1].tolist()
@@ -53,28 +53,28 @@ def test_passages_are_ranked_by_the_output_of_each_pair(load):
     )
 
 
-def test_a_regression_model_of_pairs_can_rerank(load):
-    assert load("ranker").tasks == ["classify", "rerank", "tokenize"]
+def test_a_regression_model_of_pairs_can_rerank(load_export):
+    assert load_export("ranker").tasks == ["classify", "rerank", "tokenize"]
 
 
-def test_cut_wordpieces_of_the_longest_passage_are_counted(load):
-    result = load("ranker").rerank(QUERY, PASSAGES)
+def test_cut_wordpieces_of_the_longest_passage_are_counted(load_export):
+    result = load_export("ranker").rerank(QUERY, PASSAGES)
     pair = TOKENIZER.tokenize(QUERY) + TOKENIZER.tokenize(PASSAGES[2])
     assert result["num_wordpieces_cut"] == len(pair) + 3 - LENGTH
 
 
-def test_no_passages_have_an_empty_ranking(load):
-    assert load("ranker").rerank(QUERY, []) == {"ranking": []}
+def test_no_passages_have_an_empty_ranking(load_export):
+    assert load_export("ranker").rerank(QUERY, []) == {"ranking": []}
 
 
-def test_each_of_several_queries_has_its_ranking(load):
-    bert = load("ranker")
+def test_each_of_several_queries_has_its_ranking(load_export):
+    bert = load_export("ranker")
     first, _ = bert.rerank([QUERY, "a"], PASSAGES)
     assert_same(first, bert.rerank(QUERY, PASSAGES))
 
 
-def test_two_labels_rank_by_the_probability_of_the_second(load):
-    bert = load("pair")
+def test_two_labels_rank_by_the_probability_of_the_second(load_export):
+    bert = load_export("pair")
     result = bert.rerank(QUERY, PASSAGES)["ranking"]
     for entry in result:
         answer = bert.classify(QUERY, PASSAGES[entry["index"]])
@@ -82,10 +82,10 @@ def test_two_labels_rank_by_the_probability_of_the_second(load):
         assert entry["score"] == pytest.approx(expected, abs=1e-5)
 
 
-def test_predict_ranks_without_tensorflow(exports, load):
+def test_predict_ranks_without_tensorflow(exports, load_export):
     model = f"--model={exports['ranker']}"
     output = run_predict(PREDICT, model, "--task=rerank", QUERY, *PASSAGES)
-    assert json.loads(output) == load("ranker").rerank(QUERY, PASSAGES)
+    assert json.loads(output) == load_export("ranker").rerank(QUERY, PASSAGES)
 
 
 def test_each_passage_counts_as_a_text(exports):

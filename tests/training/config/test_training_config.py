@@ -5,7 +5,7 @@ import pytest
 from tests.support.tasks.toy_task import create_config
 
 
-def check(*given, **flags):
+def check_flags(*given, **flags):
     """Checks the flags of a training."""
     create_config("run", do_train=True, **flags).check(frozenset(given))
 
@@ -17,7 +17,7 @@ def test_a_command_that_asks_for_nothing_is_refused():
 
 def test_litert_has_no_lstm_of_any_length():
     with pytest.raises(ValueError, match="--export_format"):
-        check(
+        check_flags(
             bilstm=True,
             export_dir="export",
             export_format="saved_model,litert",
@@ -29,12 +29,12 @@ def test_litert_has_no_lstm_of_any_length():
 )
 def test_flags_of_a_distillation_need_its_teacher(name):
     with pytest.raises(ValueError, match=f"--{name} needs --teacher"):
-        check(name)
+        check_flags(name)
 
 
 def test_blocks_are_copied_only_from_weights():
     with pytest.raises(ValueError, match="--init_layers needs --init_check"):
-        check(init_layers=[0, 2])
+        check_flags(init_layers=[0, 2])
 
 
 def test_blocks_are_copied_from_the_teacher_without_other_weights():

@@ -23,7 +23,7 @@ class ToyTask(toy_task.ToyTask):
 
 
 @pytest.fixture(scope="module")
-def trained(tmp_path_factory):
+def trained_folder(tmp_path_factory):
     """The folder of a classifier of two labels, whose bias is large."""
     folder = tmp_path_factory.mktemp("trained")
     flags = create_flags(folder)
@@ -45,7 +45,7 @@ def create_flags(folder, **changes):
     )
 
 
-def train(folder, trained, labels):
+def train_step(folder, trained, labels):
     """Trains a step from a folder. Returns {name: value} of the result."""
     flags = create_flags(folder, do_train=True, init_checkpoint=str(trained))
     toy_task.run_task(ToyTask, flags, labels)
@@ -53,19 +53,21 @@ def train(folder, trained, labels):
 
 
 @pytest.mark.parametrize("labels", [["a", "b", "c"], ["a", "b"]])
-def test_other_labels_start_with_a_new_head(tmp_path, trained, caplog, labels):
-    weights = train(tmp_path, trained, labels)
+def test_other_labels_start_with_a_new_head(
+    tmp_path, trained_folder, caplog, labels
+):
+    weights = train_step(tmp_path, trained_folder, labels)
     assert weights["output_bias"].shape == (len(labels),)
     assert abs(weights["output_bias"]).max() < 1
-    before = values(trained / "bert_model.ckpt")
+    before = values(trained_folder / "bert_model.ckpt")
     name = "bert/pooler/dense/kernel"
     np.testing.assert_allclose(weights[name], before[name], atol=1e-4)
     assert caplog.text.count(WARNING) == 1
     assert "labels no, yes; the task has a, b" in caplog.text
 
 
-def test_the_same_labels_keep_the_head(tmp_path, trained, caplog):
-    weights = train(tmp_path, trained, ["yes", "no"])
+def test_the_same_labels_keep_the_head(tmp_path, trained_folder, caplog):
+    weights = train_step(tmp_path, trained_folder, ["yes", "no"])
     np.testing.assert_allclose(weights["output_bias"], [50, 40], atol=0.1)
     assert WARNING not in caplog.text
 
@@ -85,8 +87,10 @@ def test_a_task_of_another_kind_starts_with_a_new_head(tmp_path, caplog):
 
 @pytest.mark.parametrize("labels", [["a", "b"], ["a", "b", "c"]])
 def test_a_command_that_does_not_train_refuses_other_labels(
-    tmp_path, trained, labels
+    tmp_path, trained_folder, labels
 ):
-    flags = create_flags(tmp_path, do_eval=True, init_checkpoint=str(trained))
+    flags = create_flags(
+        tmp_path, do_eval=True, init_checkpoint=str(trained_folder)
+    )
     with pytest.raises(ValueError, match="was trained with the labels"):
         toy_task.run_task(ToyTask, flags, labels)

@@ -87,7 +87,7 @@ def test_a_training_shorter_than_one_step_is_refused(tmp_path):
 
 
 @pytest.fixture
-def begun(tmp_path):
+def begun_run(tmp_path):
     """(folder of a run that wrote a checkpoint, the settings of its plan)."""
     task, splits = read_task(tmp_path)
     plan = create_plan(task, splits)
@@ -97,21 +97,21 @@ def begun(tmp_path):
     return tmp_path, plan.settings
 
 
-def test_a_command_that_does_not_train_has_no_steps(begun):
-    folder, _ = begun
+def test_a_command_that_does_not_train_has_no_steps(begun_run):
+    folder, _ = begun_run
     plan = create_plan(*read_task(folder, do_train=False, do_eval=True))
     assert plan.num_steps is None
 
 
-def test_a_command_that_does_not_train_keeps_the_settings(begun):
-    folder, settings = begun
+def test_a_command_that_does_not_train_keeps_the_settings(begun_run):
+    folder, settings = begun_run
     plan = create_plan(*read_task(folder, do_train=False, do_eval=True))
     records = settings["train_records"]
     assert plan.settings["train_records"] == [[*record] for record in records]
 
 
-def test_a_resume_on_other_examples_is_refused(begun):
-    folder, _ = begun
+def test_a_resume_on_other_examples_is_refused(begun_run):
+    folder, _ = begun_run
     with pytest.raises(ValueError, match="data/train has changed"):
         create_plan(*read_task(folder, OtherExamplesTask))
 

@@ -22,7 +22,7 @@ FEATURES = {
 }
 
 
-def compute(num_parts, scale=None):
+def compute_gradients(num_parts, scale=None):
     """Returns the gradients of FEATURES, with a loss scale for float16."""
     model, loss = Pair(), Sum()
     optimizer = adamw.AdamWeightDecayOptimizer()
@@ -40,7 +40,7 @@ def compute(num_parts, scale=None):
 
 @pytest.mark.parametrize("num_parts", [1, 2, 4])
 def test_parts_add_up_to_the_batch(num_parts):
-    gradients = compute(num_parts)
+    gradients = compute_gradients(num_parts)
     # The loss is the mean of the factors, times the weight `one`.
     assert float(gradients.losses["loss"]) == 15 / 4
     assert float(gradients.dense[0]) == 15 / 4
@@ -48,7 +48,7 @@ def test_parts_add_up_to_the_batch(num_parts):
 
 @pytest.mark.parametrize("num_parts", [1, 2])
 def test_the_loss_scale_multiplies_the_gradients_only(num_parts):
-    gradients = compute(num_parts, scale=8.0)
+    gradients = compute_gradients(num_parts, scale=8.0)
     assert float(gradients.losses["loss"]) == 15 / 4
     assert float(gradients.dense[0]) == 8 * 15 / 4
 

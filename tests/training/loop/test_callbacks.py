@@ -33,7 +33,7 @@ class Recorder(Callback):
         return step == self.stop_at
 
 
-def train(folder, *callbacks, num_steps=3):
+def train_steps(folder, *callbacks, num_steps=3):
     """Trains for some steps, and returns the Trainer."""
     trainer = create_trainer(folder)
     trainer.fit(batches([]), num_steps, callbacks)
@@ -42,35 +42,35 @@ def train(folder, *callbacks, num_steps=3):
 
 def test_a_callback_is_called_at_the_beginning_and_after_each_step(tmp_path):
     recorder = Recorder()
-    train(tmp_path, recorder)
+    train_steps(tmp_path, recorder)
     assert recorder.calls == ["begin", "ask 0", "step 1", "step 2", "step 3"]
 
 
 def test_a_callback_without_methods_changes_nothing(tmp_path):
-    assert train(tmp_path, Callback()).run_weights.global_step == 3
+    assert train_steps(tmp_path, Callback()).run_weights.global_step == 3
 
 
 def test_a_callback_that_returns_true_ends_the_training(tmp_path):
-    trainer = train(tmp_path, Recorder(stop_at=2), num_steps=9)
+    trainer = train_steps(tmp_path, Recorder(stop_at=2), num_steps=9)
     assert trainer.run_weights.global_step == 2
 
 
 def test_all_callbacks_run_after_the_step_that_one_of_them_ends(tmp_path):
     second = Recorder()
-    train(tmp_path, Recorder(stop_at=2), second, num_steps=9)
+    train_steps(tmp_path, Recorder(stop_at=2), second, num_steps=9)
     assert second.calls[-1] == "step 2"
 
 
 def test_a_run_with_a_reason_to_stop_trains_no_step(tmp_path, caplog):
     recorder = Recorder(reason="the scores no longer rise")
     caplog.set_level("INFO", logger="absl")
-    assert train(tmp_path, recorder).run_weights.global_step == 0
+    assert train_steps(tmp_path, recorder).run_weights.global_step == 0
     assert "the scores no longer rise" in caplog.text
 
 
 def test_the_logs_of_a_step_are_its_loss_rate_and_norm(tmp_path):
     recorder = Recorder()
-    train(tmp_path, recorder, num_steps=1)
+    train_steps(tmp_path, recorder, num_steps=1)
     (logs,) = recorder.logs
     # Each of two rows is its factor times a weight of one.
     assert {name: float(value) for name, value in logs.items()} == {

@@ -37,7 +37,7 @@ LEFT_BEHIND = (
 )
 
 
-def write(folder, names):
+def write_files(folder, names):
     """Writes files that each contain their own name."""
     for name in names:
         (folder / name).write_text(name)
@@ -52,7 +52,7 @@ def checkpointer(tmp_path):
     )
 
 
-def whole(*steps):
+def complete_files(*steps):
     """Returns the names of the files of complete checkpoints."""
     return {
         f"model.ckpt-{step}{end}"
@@ -64,7 +64,7 @@ def whole(*steps):
 @pytest.fixture
 def four_saves(tmp_path, checkpointer):
     """A checkpointer that has saved four steps among the files of a user."""
-    write(tmp_path, [*USERS, *LEFT_BEHIND])
+    write_files(tmp_path, [*USERS, *LEFT_BEHIND])
     for step in (6, 7, 8, 9):
         checkpointer.save(step)
     return checkpointer
@@ -72,7 +72,9 @@ def four_saves(tmp_path, checkpointer):
 
 @pytest.mark.usefixtures("four_saves")
 def test_only_a_runs_own_files_are_removed(tmp_path):
-    assert set(os.listdir(tmp_path)) == {*USERS, "checkpoint"} | whole(8, 9)
+    assert set(os.listdir(tmp_path)) == {*USERS, "checkpoint"} | complete_files(
+        8, 9
+    )
     for name in USERS:
         assert (tmp_path / name).read_text() == name
 
@@ -90,10 +92,10 @@ def test_tensorflow_finds_the_steps_that_are_kept(tmp_path):
 
 
 def test_a_users_checkpoint_in_the_folder_stays(tmp_path, checkpointer):
-    write(tmp_path, whole(5))
+    write_files(tmp_path, complete_files(5))
     for step in (6, 7, 8):
         checkpointer.save(step)
-    assert set(os.listdir(tmp_path)) == {"checkpoint"} | whole(5, 7, 8)
+    assert set(os.listdir(tmp_path)) == {"checkpoint"} | complete_files(5, 7, 8)
 
 
 def test_links_to_a_damaged_step_replace_nothing(tmp_path, checkpointer):
@@ -118,4 +120,4 @@ def test_a_checkpoint_is_on_the_disk_before_it_is_named(
         tmp_path.name,
     ]
     assert synced[1][1] == sorted(names[:2])
-    assert set(synced[2][1]) == whole(6)
+    assert set(synced[2][1]) == complete_files(6)

@@ -24,7 +24,7 @@ def form(request):
         yield form
 
 
-def train(optimizer, values, grads):
+def apply_gradients(optimizer, values, grads):
     """Returns the variables after one step for each list of gradients."""
     variables = [
         keras.Variable(value, name=name, dtype="float64")
@@ -35,7 +35,7 @@ def train(optimizer, values, grads):
     return [variable.numpy() for variable in variables]
 
 
-def example():
+def create_example():
     """Returns {name: value} of variables, and gradients of five steps."""
     rng = np.random.default_rng(0)
     values = {"kernel": rng.normal(size=(3, 4)), "bias": rng.normal(size=4)}
@@ -72,13 +72,13 @@ def lamb_update(m, v, w, step, decay):
     ],
 )
 def test_optimizers_follow_their_formulas(kind, formula, form):
-    values, grads = example()
+    values, grads = create_example()
     optimizer = kind(
         learning_rate=0.1,
         weight_decay_rate=0.01,
         exclude_from_weight_decay=["bias"],
     )
-    updated = train(optimizer, values, grads)
+    updated = apply_gradients(optimizer, values, grads)
     for index, (decay, w) in enumerate(
         zip((0.01, 0.0), values.values(), strict=True)
     ):
@@ -92,23 +92,25 @@ def test_optimizers_follow_their_formulas(kind, formula, form):
 
 @pytest.mark.parametrize("corrects", [False, True])
 def test_only_bias_correction_makes_adamw_keras_adam(corrects):
-    values, grads = example()
+    values, grads = create_example()
     config = OptimizerFlags(
         learning_rate=0.1, weight_decay=0.0, bias_correction=corrects
     )
-    updated = train(
+    updated = apply_gradients(
         optimization.create_optimizer(config, 10**9, 0), values, grads
     )
     keras_adam = keras.optimizers.Adam(0.1, epsilon=1e-6)
     for ours, theirs in zip(
-        updated, train(keras_adam, values, grads), strict=True
+        updated, apply_gradients(keras_adam, values, grads), strict=True
     ):
         assert np.allclose(ours, theirs, atol=1e-3) == corrects
 
 
 def test_lamb_takes_a_zero_variable_at_ratio_one(form):
     optimizer = LAMBOptimizer(learning_rate=0.1)
-    (kernel,) = train(optimizer, {"kernel": np.zeros(2)}, [[np.ones(2)]])
+    (kernel,) = apply_gradients(
+        optimizer, {"kernel": np.zeros(2)}, [[np.ones(2)]]
+    )
     np.testing.assert_allclose(kernel, [-0.1, -0.1], rtol=1e-4)
 
 
@@ -144,34 +146,44 @@ def test_large_variables_of_one_shape_are_updated_each_for_itself():
             np.testing.assert_allclose(other, one, atol=1e-6)
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("name", optimization.OPTIMIZERS)
-def test_scaling_within_the_update_is_scaling_before_it(name, dtype):
-    # One that is compiled, and one that is not.
+def scale_before(optimizer, grads, variables, factor):
+    """Scales gradients, and then updates the variables by them."""
+    optimizer.apply([grad * factor for grad in grads], variables)
+
+
+def scale_within(optimizer, grads, variables, factor):
+    """Updates the variables, and scales the gradients in the update."""
+    optimizer.apply_scaled(grads, variables, factor, tf.constant(True))
+    optimizer.iterations.assign_add(1)
+
+
+def apply_three_steps(apply, name, dtype):
+    """Returns variables and the optimizer's own after three scaled updates.
+
+    The update of one variable is compiled, and that of the other is not.
+    """
     rng = np.random.default_rng(0)
-    values = [rng.normal(size=shape) for shape in [(512, 256), (3, 4)]]
-    steps = [[rng.normal(size=v.shape) for v in values] for _ in range(3)]
-    states = []
-    for scales_before in (True, False):
-        variables = [keras.Variable(value, dtype=dtype) for value in values]
-        optimizer = create_optimizer(name, 10, 1)
-        optimizer.build(variables)
-        for index, grads in enumerate(steps):
-            grads = [tf.constant(grad, dtype) for grad in grads]
-            factor = tf.constant(0.3 * (index + 1), dtype)
-            if scales_before:
-                grads = [grad * factor for grad in grads]
-                optimizer.apply(grads, variables)
-            else:
-                optimizer.apply_scaled(
-                    grads, variables, factor, tf.constant(True)
-                )
-                optimizer.iterations.assign_add(1)
-        states.append(
-            [v.numpy() for v in [*variables, *optimizer.variables[2:]]]
-        )
-    tolerance = 1e-5 if dtype == "float32" else 1e-12
-    for one, other in zip(*states, strict=True):
+    shapes = [(512, 256), (3, 4)]
+    variables = [
+        keras.Variable(rng.normal(size=shape), dtype=dtype) for shape in shapes
+    ]
+    optimizer = create_optimizer(name, 10, 1)
+    optimizer.build(variables)
+    for factor in (0.3, 0.6, 0.9):
+        grads = [tf.constant(rng.normal(size=shape), dtype) for shape in shapes]
+        apply(optimizer, grads, variables, tf.constant(factor, dtype))
+    # The first two are the number of steps and the learning rate.
+    return [value.numpy() for value in [*variables, *optimizer.variables[2:]]]
+
+
+@pytest.mark.parametrize(
+    ("dtype", "tolerance"), [("float32", 1e-5), ("float64", 1e-12)]
+)
+@pytest.mark.parametrize("name", optimization.OPTIMIZERS)
+def test_scaling_within_the_update_is_scaling_before_it(name, dtype, tolerance):
+    expected = apply_three_steps(scale_before, name, dtype)
+    actual = apply_three_steps(scale_within, name, dtype)
+    for one, other in zip(actual, expected, strict=True):
         np.testing.assert_allclose(one, other, rtol=tolerance, atol=tolerance)
 
 

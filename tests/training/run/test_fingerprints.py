@@ -27,7 +27,7 @@ def options(tmp_path):
     return toy_task.create_run(tmp_path, max_seq_length=8, do_train=True)
 
 
-def describe(options, resumes=None):
+def describe_run(options, resumes=None):
     """Returns the settings of a new run, or of a run that is resumed."""
     parsed = toy_task.parse_flags(options)
     preset = read_initial_preset(parsed.config)
@@ -57,27 +57,27 @@ def test_what_interprets_weights_belongs_to_them(
     options, tmp_path, flag, folder, file, name, value
 ):
     options[flag] = str(tmp_path / folder)
-    before = describe(options)
-    assert describe(options, before) == before
+    before = describe_run(options)
+    assert describe_run(options, before) == before
     path = tmp_path / folder / file
     path.write_text(json.dumps({**json.loads(path.read_text()), name: value}))
     with pytest.raises(ValueError, match=rf"{flag}_network\.{name}="):
-        describe(options, before)
+        describe_run(options, before)
     # A run of an older version did not record it.
     older = {
         name: value
         for name, value in before.items()
         if not name.endswith("_network")
     }
-    assert describe(options, older)
+    assert describe_run(options, older)
 
 
 def test_labels_in_another_order_are_another_teacher(options, tmp_path):
     options["teacher"] = str(tmp_path / "model")
-    before = describe(options)
+    before = describe_run(options)
     (tmp_path / "model/labels.txt").write_text("yes\nno\n")
     with pytest.raises(ValueError, match=r"teacher_network\.labels="):
-        describe(options, before)
+        describe_run(options, before)
 
 
 @pytest.mark.parametrize(

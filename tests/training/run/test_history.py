@@ -44,25 +44,35 @@ def test_time_resumes_where_a_checkpoint_was_saved(seconds, tmp_path):
         assert again.hours == 0.375
 
 
+def test_a_line_of_training_states_its_hours_and_examples(seconds, tmp_path):
+    run_history = history_of(tmp_path)
+    with run_history.training(0):
+        seconds.now += 36
+        run_history.add("train", 1, {"loss": float("nan")}, 0.1)
+    assert history.read_history(tmp_path / history.HISTORY_FILE) == [
+        {
+            "kind": "train",
+            "step": 1,
+            "hours": 0.01,
+            "examples": 8,
+            "learning_rate": 0.1,
+            # JSON knows no NaN.
+            "metrics": {"loss": None},
+        }
+    ]
+
+
 def test_a_resume_drops_half_a_line_and_the_lines_of_later_steps(
     seconds, tmp_path
 ):
     first = history_of(tmp_path)
     with first.training(0):
-        for step in range(1, 6):
-            seconds.now += 36
-            first.add("train", step, {"loss": float("nan")}, step / 10)
-            if step == 3:
-                first.add("checkpoint", step, {}, 0.3)
+        for step in (1, 2, 3):
+            first.add("train", step, {})
+        first.add("checkpoint", 3, {})
+        for step in (4, 5):
+            first.add("train", step, {})
     path = tmp_path / history.HISTORY_FILE
-    assert history.read_history(path)[0] == {
-        "kind": "train",
-        "step": 1,
-        "hours": 0.01,
-        "examples": 8,
-        "learning_rate": 0.1,
-        "metrics": {"loss": None},
-    }
     path.write_text(path.read_text()[:-20])
     again = history_of(tmp_path)
     again.restore(3)

@@ -4,23 +4,23 @@ from tests.support.tasks.toy_task import parse_flags
 from training.run.recorded_command import command_to_record
 
 
-def record(**command):
+def record_command(**command):
     """Returns what model.json records of a command."""
     return command_to_record(parse_flags(command | {"output_dir": "run"}))
 
 
 def test_a_recorded_command_names_no_folders():
-    command = record(vocab_file="/home/anna/bert/vocab.txt")
+    command = record_command(vocab_file="/home/anna/bert/vocab.txt")
     assert command["vocab_file"] == "vocab.txt"
 
 
 def test_a_recorded_command_names_the_last_folder_of_a_path():
-    assert record(data_dir="/home/anna/glue/")["data_dir"] == "glue"
+    assert record_command(data_dir="/home/anna/glue/")["data_dir"] == "glue"
 
 
 def test_a_recorded_command_keeps_its_numbers():
-    assert record(learning_rate=1e-4)["learning_rate"] == 1e-4
+    assert record_command(learning_rate=1e-4)["learning_rate"] == 1e-4
 
 
 def test_a_recorded_command_names_no_machines():
-    assert "tpu_name" not in record(tpu_name="annas-tpu")
+    assert "tpu_name" not in record_command(tpu_name="annas-tpu")

@@ -43,16 +43,16 @@ def test_another_learning_rate_is_refused(folder):
 
 
 @pytest.fixture
-def evaluated(folder):
+def evaluated_run(folder):
     """The folder of a run that was evaluated after its training began."""
     start_or_resume(folder, {"seed": 1})
     start_or_resume(folder, {"seed": 1, "eval_input_file": RECORDS})
     return folder
 
 
-def test_a_later_training_keeps_the_records_of_the_dev_set(evaluated):
-    start_or_resume(evaluated, {"seed": 1})
-    settings = preset_reading.read_preset(evaluated).recorded_settings
+def test_a_later_training_keeps_the_records_of_the_dev_set(evaluated_run):
+    start_or_resume(evaluated_run, {"seed": 1})
+    settings = preset_reading.read_preset(evaluated_run).recorded_settings
     assert settings["seed"] == 1
     assert settings["eval_input_file"] == RECORDS
 
@@ -60,10 +60,10 @@ def test_a_later_training_keeps_the_records_of_the_dev_set(evaluated):
 @pytest.mark.parametrize(
     "record", [["eval.tfrecord", 5, 2], ["other.tfrecord", 5, 1]]
 )
-def test_a_resume_on_another_dev_set_is_refused(evaluated, record):
+def test_a_resume_on_another_dev_set_is_refused(evaluated_run, record):
     settings = {"seed": 1, "eval_input_file": [record]}
     with pytest.raises(ValueError, match="eval_input_file="):
-        start_or_resume(evaluated, settings)
+        start_or_resume(evaluated_run, settings)
 
 
 def test_a_resume_needs_no_init_checkpoint(folder):

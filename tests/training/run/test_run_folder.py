@@ -3,7 +3,6 @@
 test_resuming.py compares the settings in them.
 """
 
-import contextlib
 import json
 
 import pytest
@@ -69,15 +68,28 @@ def test_a_file_of_another_form_is_named(folder, change, name):
         toy_task.resolve_config(folder, do_eval=True)
 
 
-def places(entries, path=()):
+def entry_paths(entries, path=()):
     """Yields the path of each entry in a dict of dicts."""
     for name, value in entries.items():
         yield (*path, name)
         if isinstance(value, dict):
-            yield from places(value, (*path, name))
+            yield from entry_paths(value, (*path, name))
 
 
-def test_odd_entries_end_in_errors_of_one_line(folder):
+def odd_variants(text):
+    """Yields JSON with one entry replaced, for all entries of an object."""
+    for *parents, name in entry_paths(json.loads(text)):
+        for odd in (None, [], {}, "x", -1, [[1]], {"a": None}):
+            entries = inner = json.loads(text)
+            for parent in parents:
+                inner = inner[parent]
+            inner[name] = odd
+            yield json.dumps(entries)
+
+
+@pytest.fixture
+def described(folder):
+    """(path of a run's model.json with all entries, the run's settings)."""
     settings = {
         "eval_input_file": RECORDS,
         "bert_config": modeling.BertConfig(**models.TINY).to_dict(),
@@ -87,21 +99,42 @@ def test_odd_entries_end_in_errors_of_one_line(folder):
     start_or_resume(folder, settings)
     start = toy_task.create_start(toy_task.create_config(folder), None)
     RunFolder.open(start).set_best_step(1)
-    path = folder / model_json.MODEL_JSON_FILE
-    whole = path.read_text()
-    for *parents, name in places(json.loads(whole)):
-        for odd in (None, [], {}, "x", -1, [[1]], {"a": None}):
-            entries = inner = json.loads(whole)
-            for parent in parents:
-                inner = inner[parent]
-            inner[name] = odd
-            path.write_text(json.dumps(entries))
-            with contextlib.suppress(ValueError):
-                for action in ("do_eval", "do_train"):
-                    changes = {"max_seq_length": 8, action: True}
-                    toy_task.resolve_config(folder, **changes)
-                find_best(folder)
-                start_or_resume(folder, settings)
+    return folder / model_json.MODEL_JSON_FILE, settings
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        pytest.param(
+            lambda folder, settings: toy_task.resolve_config(
+                folder, max_seq_length=8, do_eval=True
+            ),
+            id="evaluate",
+        ),
+        pytest.param(
+            lambda folder, settings: toy_task.resolve_config(
+                folder, max_seq_length=8, do_train=True
+            ),
+            id="train",
+        ),
+        pytest.param(
+            lambda folder, settings: find_best(folder), id="find the best step"
+        ),
+        pytest.param(start_or_resume, id="resume"),
+    ],
+)
+def test_an_odd_entry_is_accepted_or_an_error_of_one_line(command, described):
+    """Any other error than a ValueError would show a user a traceback."""
+    path, settings = described
+    errors = []
+    for variant in odd_variants(path.read_text()):
+        path.write_text(variant)
+        try:
+            command(path.parent, settings)
+        except ValueError as error:
+            errors.append(str(error))
+    assert errors
+    assert not [error for error in errors if "\n" in error]
 
 
 def test_tags_of_another_toolkit_may_be_of_any_scheme():

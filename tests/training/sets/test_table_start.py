@@ -45,7 +45,7 @@ def create_processor(table, task_name):
     )
 
 
-def adapt(table, task_name, max_position_embeddings=512, **flags):
+def adapt_training(table, task_name, max_position_embeddings=512, **flags):
     """Returns the numbers of epochs and of WordPieces of a new training."""
     config = config_values.create_config(
         run_classifier.Config,
@@ -70,18 +70,21 @@ TASK_NAMES = pytest.mark.parametrize("task_name", ["embedding", "ranking"])
 
 @TASK_NAMES
 def test_the_length_is_that_of_the_rows(table, task_name):
-    assert adapt(table, task_name) == (20, 43)
+    assert adapt_training(table, task_name) == (20, 43)
 
 
 @TASK_NAMES
 def test_the_length_is_at_most_that_of_the_model(table, task_name):
-    assert adapt(table, task_name, max_position_embeddings=40) == (20, 40)
+    assert adapt_training(table, task_name, max_position_embeddings=40) == (
+        20,
+        40,
+    )
 
 
 @TASK_NAMES
 def test_a_resumed_run_keeps_its_epochs_and_its_length(table, task_name):
     recorded = {"num_train_epochs": 5, "max_seq_length": 64}
-    assert adapt(table, task_name, **recorded) == (5, 64)
+    assert adapt_training(table, task_name, **recorded) == (5, 64)
 
 
 @pytest.mark.parametrize(

@@ -94,7 +94,7 @@ def test_a_head_of_another_task_is_refused(tmp_path, architecture):
         preset.check_model_class(kinds.MULTIPLE_CHOICE)
 
 
-def described(folder, **task):
+def describe_model(folder, **task):
     """Writes the description of a model."""
     folder.mkdir(exist_ok=True)
     text = json.dumps({"version": 1, "task": task, "origin": {}})
@@ -111,7 +111,7 @@ def check_is_multilabel(folder, other):
 
 @pytest.mark.parametrize("other", ["classification", "regression"])
 def test_an_output_mode_that_a_run_contradicts_is_refused(tmp_path, other):
-    described(tmp_path, output_mode="multilabel")
+    describe_model(tmp_path, output_mode="multilabel")
     check_is_multilabel(tmp_path, other)
 
 
@@ -143,7 +143,7 @@ def test_the_head_is_named_before_its_flags(
     monkeypatch.chdir(tmp_path)
     head = {"max_seq_length": 8, "output_mode": "multilabel"}
     for folder in ("run", "best"):
-        described(tmp_path / folder, name="BertOther", **head)
+        describe_model(tmp_path / folder, name="BertOther", **head)
     (tmp_path / "run/model.ckpt-3.index").touch()
     config = importlib.import_module(runner).Config
     parsed = Parsed(create_config(config, **flags), flags)
@@ -167,7 +167,7 @@ def test_another_pooling_is_warned_of_before_an_export(tmp_path, caplog):
     assert "pooling_mode_cls_token" in caplog.text
 
 
-def load(folder):
+def load_tagger(folder):
     """Loads a tagger as a command that does not train."""
     model = modeling.BertTokenClassifier(tiny_config(), 4)
     checks.check_loaded(modeling.load_checkpoint(model, folder))
@@ -179,13 +179,13 @@ def test_outputs_without_names_are_warned_of(tagger, caplog):
 
 
 def test_weights_that_all_are_loaded_are_no_news(tagger, caplog):
-    load(tagger)
+    load_tagger(tagger)
     assert "also contains" not in caplog.text
 
 
 def test_weights_that_are_left_over_are_warned_of(tagger, caplog):
     change_weights(tagger, {"dense.weight": (16, 16)})
-    load(tagger)
+    load_tagger(tagger)
     assert "also contains dense.weight" in caplog.text
 
 
@@ -193,7 +193,7 @@ def test_a_head_under_another_name_is_refused(tagger):
     """Other programs' heads do not become random outputs."""
     change_weights(tagger, {"model.score.weight": (4, 16)}, removed=HEAD)
     with pytest.raises(ValueError, match=r"model\.score\.weight"):
-        load(tagger)
+        load_tagger(tagger)
 
 
 def test_blocks_beyond_the_configuration_are_warned_of(tagger, caplog):

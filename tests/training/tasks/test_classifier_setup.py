@@ -30,7 +30,7 @@ def create_start(**options):
     )
 
 
-def parse(**options):
+def parse_options(**options):
     """Returns the flags of a command that sets `options`."""
     config = create_config(run_classifier.Config, output_dir="", **options)
     return Parsed(config, options)
@@ -56,7 +56,7 @@ def test_only_create_task_reads_the_sets_of_a_task(tmp_path):
 
 
 def test_a_command_without_a_data_file_opens_none():
-    parsed = parse(task_name="MRPC", data_dir="absent")
+    parsed = parse_options(task_name="MRPC", data_dir="absent")
     assert open_data_file(parsed) == (parsed, None)
 
 
@@ -64,7 +64,9 @@ def test_columns_that_no_flag_names_are_found(tmp_path):
     path = tmp_path / "table.csv"
     write_csv(path, ["Review", "Label"], [("a boat", "yes"), ("a", "no")])
     parsed, table = open_data_file(
-        parse(task_name="csv", data_file=str(path), text_column="Review")
+        parse_options(
+            task_name="csv", data_file=str(path), text_column="Review"
+        )
     )
     assert parsed.config.table.text_column == "Review"
     assert parsed.config.table.label_column == "Label"

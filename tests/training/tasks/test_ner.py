@@ -50,7 +50,7 @@ def logits_of(windows, tags):
     return logits
 
 
-def evaluate(task, tags):
+def evaluate_tags(task, tags):
     """Returns the scores of predicted tags."""
     windows = create_windows(task)
     split = create_split("eval", EXAMPLES, windows)
@@ -70,13 +70,13 @@ def test_the_model_has_one_output_for_each_tag(create_task):
 
 
 def test_the_right_tags_have_the_best_scores(create_task):
-    scores = evaluate(create_task(), [["O", "B-PER"], ["O", "O"]])
+    scores = evaluate_tags(create_task(), [["O", "B-PER"], ["O", "O"]])
     assert scores["f1"] == 1.0
     assert scores["accuracy"] == 1.0
 
 
 def test_an_entity_that_is_not_there_halves_the_precision(create_task):
-    scores = evaluate(create_task(), [["O", "B-PER"], ["O", "B-PER"]])
+    scores = evaluate_tags(create_task(), [["O", "B-PER"], ["O", "B-PER"]])
     assert scores["precision"] == 0.5
     assert scores["recall"] == 1.0
     assert scores["accuracy"] == 0.75

@@ -57,7 +57,7 @@ def create_task(tmp_path):
     return create_squad_task
 
 
-def predicted(task, first_word, last_word):
+def predict_words(task, first_word, last_word):
     """Returns (split, batches) of outputs that find words of the passage."""
     examples = task.read_examples("eval")
     windows = [window for _, window in task.encode("eval", examples)]
@@ -102,14 +102,14 @@ def test_the_model_finds_spans(create_task):
 
 def test_the_right_span_has_the_best_scores(create_task):
     task = create_task()
-    scores = task.evaluate(*predicted(task, "a", "river"))
+    scores = task.evaluate(*predict_words(task, "a", "river"))
     assert scores["exact_match"] == 100.0
     assert scores["f1"] == 100.0
 
 
 def test_a_longer_span_shares_words_with_the_answer(create_task):
     task = create_task()
-    scores = task.evaluate(*predicted(task, "saw", "river"))
+    scores = task.evaluate(*predict_words(task, "saw", "river"))
     assert scores["exact_match"] == 0.0
     # Articles do not count: one of two words is right, and all are found.
     assert scores["f1"] == pytest.approx(200 / 3)
@@ -117,14 +117,14 @@ def test_a_longer_span_shares_words_with_the_answer(create_task):
 
 def test_the_answers_are_written_as_by_googles_script(create_task, tmp_path):
     task = create_task()
-    task.write_predictions(*predicted(task, "a", "river"), str(tmp_path))
+    task.write_predictions(*predict_words(task, "a", "river"), str(tmp_path))
     answers = json.loads((tmp_path / "predictions.json").read_text())
     assert answers == {"q": ANSWER}
 
 
 def test_the_null_odds_are_only_written_for_version_2(create_task, tmp_path):
     task = create_task()
-    task.write_predictions(*predicted(task, "a", "river"), str(tmp_path))
+    task.write_predictions(*predict_words(task, "a", "river"), str(tmp_path))
     assert (tmp_path / "nbest_predictions.json").exists()
     assert not (tmp_path / "null_odds.json").exists()
 
@@ -133,6 +133,6 @@ def test_questions_without_answers_are_answered_and_not_scored(
     create_task, tmp_path, caplog
 ):
     task = create_task(answers=())
-    split, batches = predicted(task, "a", "river")
+    split, batches = predict_words(task, "a", "river")
     assert task.write_predictions(split, batches, str(tmp_path)) == {}
     assert "The answers are not scored" in caplog.text

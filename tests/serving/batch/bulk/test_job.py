@@ -85,17 +85,17 @@ def test_the_bytes_do_not_depend_on_the_processes(
 
 
 @pytest.fixture(scope="module")
-def whole(inputs, folders, tmp_path_factory):
+def whole_answers(inputs, folders, tmp_path_factory):
     """The answers to in.jsonl that one process wrote to one file."""
     path = tmp_path_factory.mktemp("whole") / "out.jsonl"
     assert run_in(inputs, folders, path).status == 1
     return script_runner.read_lines(path)
 
 
-def test_the_answers_are_those_of_one_file(jobs, whole):
+def test_the_answers_are_those_of_one_file(jobs, whole_answers):
     lines = [line for part in jobs["jsonl"] for line in part.splitlines()]
-    assert len(lines) == len(whole) == 1501
-    for line, answer in zip(lines, whole, strict=True):
+    assert len(lines) == len(whole_answers) == 1501
+    for line, answer in zip(lines, whole_answers, strict=True):
         row, expected = json.loads(line), dict(answer)
         numbers = [*row.pop("probabilities", {}).values()]
         wanted = [*expected.pop("probabilities", {}).values()]
@@ -105,7 +105,7 @@ def test_the_answers_are_those_of_one_file(jobs, whole):
         assert row == expected
 
 
-def test_a_table_has_the_columns_of_all_rows_and_answers(jobs, whole):
+def test_a_table_has_the_columns_of_all_rows_and_answers(jobs, whole_answers):
     headers = {part.splitlines()[0] for part in jobs["csv"]}
     assert headers == {
         b"id,text,label,late,predicted_label,probabilities.no,"
@@ -117,7 +117,7 @@ def test_a_table_has_the_columns_of_all_rows_and_answers(jobs, whole):
         for row in csv.DictReader(part.decode().splitlines())
     ]
     assert [row["id"] for row in cells] == [
-        str(row.get("id", "")) for row in whole
+        str(row.get("id", "")) for row in whole_answers
     ]
     assert cells[1491]["late"] == 'a "quoted" one'
 
@@ -251,27 +251,29 @@ def finished_once(inputs, folders, tmp_path_factory):
 
 
 @pytest.fixture
-def finished(finished_once, tmp_path):
+def finished_folder(finished_once, tmp_path):
     """A copy of the folder of a finished job for one test."""
     return shutil.copytree(finished_once, tmp_path / "bulk")
 
 
 @pytest.fixture
-def repeat(finished, folders):
+def repeat(finished_folder, folders):
     """(changed flags) -> the Done of the finished job's command."""
 
     def repeat(**changes):
-        return run_in(finished, folders, "done.csv", **THREE_SHARDS | changes)
+        return run_in(
+            finished_folder, folders, "done.csv", **THREE_SHARDS | changes
+        )
 
     return repeat
 
 
-def test_a_finished_job_is_not_repeated(finished, repeat):
-    before = script_runner.snapshot(finished)
+def test_a_finished_job_is_not_repeated(finished_folder, repeat):
+    before = script_runner.snapshot(finished_folder)
     done = repeat(num_processes=2)
     assert done.status == 1
     assert "already wrote done-*-of-00003.csv" in done.stderr
-    assert script_runner.snapshot(finished) == before
+    assert script_runner.snapshot(finished_folder) == before
 
 
 @pytest.mark.parametrize(
@@ -284,14 +286,14 @@ def test_a_finished_job_is_not_repeated(finished, repeat):
     ids=["batches", "model", "inputs"],
 )
 def test_another_job_does_not_replace_a_finished_one(
-    changes, says, finished, repeat
+    changes, says, finished_folder, repeat
 ):
-    (finished / "changed.jsonl").write_text('{"text": "a"}\n')
+    (finished_folder / "changed.jsonl").write_text('{"text": "a"}\n')
     assert says in repeat(**changes).error
 
 
-def test_a_damaged_shard_is_written_again(finished, repeat):
-    path = finished / "done-00001-of-00003.csv"
+def test_a_damaged_shard_is_written_again(finished_folder, repeat):
+    path = finished_folder / "done-00001-of-00003.csv"
     contents = path.read_bytes()
     path.write_bytes(contents[:-1])
     assert "; wrote done" in repeat().stderr

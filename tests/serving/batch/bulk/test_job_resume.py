@@ -31,7 +31,7 @@ def started(folder, model, num_tasks):
 
 
 @pytest.fixture(scope="module")
-def many(tmp_path_factory):
+def many_texts(tmp_path_factory):
     """A folder with 60,000 texts."""
     folder = tmp_path_factory.mktemp("many")
     write_texts(folder / "in.txt", 60_000)
@@ -51,12 +51,12 @@ class Resumed(NamedTuple):
 
 
 @pytest.fixture(scope="module", params=[signal.SIGKILL, signal.SIGTERM])
-def resumed(request, many, folders, tmp_path_factory):
+def resumed_job(request, many_texts, folders, tmp_path_factory):
     """A Resumed job, whose workers ended with it."""
     if not os.path.exists("/proc/self/task"):
         pytest.skip("no /proc")
     folder = tmp_path_factory.mktemp("resumed")
-    shutil.copy(many / "in.txt", folder)
+    shutil.copy(many_texts / "in.txt", folder)
     flags = FLAGS | {"model": folders["classifier"]}
     with started(folder, flags["model"], num_tasks=5) as script:
         workers = script_runner.children(script.pid)
@@ -71,28 +71,28 @@ def resumed(request, many, folders, tmp_path_factory):
     return Resumed(folder, done, names, units, files)
 
 
-@pytest.mark.parametrize("resumed", [signal.SIGTERM], indirect=True)
-def test_a_job_that_sigterm_ends_says_how_to_resume(resumed):
-    assert resumed.done.status == 143
-    last_line = resumed.done.stderr.splitlines()[-1]
+@pytest.mark.parametrize("resumed_job", [signal.SIGTERM], indirect=True)
+def test_a_job_that_sigterm_ends_says_how_to_resume(resumed_job):
+    assert resumed_job.done.status == 143
+    last_line = resumed_job.done.stderr.splitlines()[-1]
     assert last_line.startswith("error: stopped by SIGTERM after ")
     assert last_line.endswith("of 40 tasks; run the same command to resume")
-    assert not [name for name in resumed.names if ".partial-" in name]
+    assert not [name for name in resumed_job.names if ".partial-" in name]
 
 
-def test_a_resumed_job_does_not_repeat_finished_units(resumed):
-    assert 5 <= len(resumed.units) < 40
-    files = script_runner.snapshot(resumed.folder)
-    for unit in resumed.units:
-        path = resumed.folder / f"out-{unit}-of-00040.jsonl"
-        assert files[path] == resumed.files[path]
+def test_a_resumed_job_does_not_repeat_finished_units(resumed_job):
+    assert 5 <= len(resumed_job.units) < 40
+    files = script_runner.snapshot(resumed_job.folder)
+    for unit in resumed_job.units:
+        path = resumed_job.folder / f"out-{unit}-of-00040.jsonl"
+        assert files[path] == resumed_job.files[path]
 
 
 def test_a_resumed_job_answers_as_an_undisturbed_one(
-    resumed, folders, tmp_path
+    resumed_job, folders, tmp_path
 ):
     """The folder has its input, 40 files of answers and their manifest."""
-    folder = resumed.folder
+    folder = resumed_job.folder
     assert len([*folder.iterdir()]) == 42
     shards = shards_of(folder, "out")
     assert sum(shard.count(b"\n") for shard in shards.values()) == 60_000
@@ -103,8 +103,8 @@ def test_a_resumed_job_answers_as_an_undisturbed_one(
     assert shards == shards_of(tmp_path, "whole")
 
 
-def test_another_model_in_the_folder_ends_a_job(many, folders, tmp_path):
-    shutil.copy(many / "in.txt", tmp_path)
+def test_another_model_in_the_folder_ends_a_job(many_texts, folders, tmp_path):
+    shutil.copy(many_texts / "in.txt", tmp_path)
     model = shutil.copytree(folders["classifier"], tmp_path / "model")
     described = (model / "model.json").read_text()
     changed = tmp_path / "changed.json"

@@ -15,6 +15,7 @@ FAILED = AnswerRow({"line": 1, "error": "x"}, Status.FAILED)
 
 
 def write_array(*answers):
+    """Returns the array that is written to a pipe for answers."""
     rows = [
         answer if answer is FAILED else AnswerRow(answer) for answer in answers
     ]

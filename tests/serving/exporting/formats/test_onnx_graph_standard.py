@@ -48,7 +48,7 @@ NETWORKS = {
 }
 
 
-def export(folder, name, **options):
+def export_network(folder, name, **options):
     """Exports a tiny model, and returns the path of its file."""
     kind, settings, network = NETWORKS[name]
     sizes = []
@@ -59,7 +59,7 @@ def export(folder, name, **options):
     return folder / engines.RUNTIMES["onnx"].file
 
 
-def check(path, name):
+def compare_outputs(path, name):
     """Compares the outputs of the evaluator and of ONNX Runtime."""
     batch = FULL if "bilstm" in name else BATCH
     if name == "multiple_choice":
@@ -84,16 +84,18 @@ def check(path, name):
 
 @pytest.mark.parametrize("name", NETWORKS)
 def test_the_standard_computes_an_export(name, tmp_path):
-    check(export(tmp_path / "model", name), name)
+    compare_outputs(export_network(tmp_path / "model", name), name)
 
 
 def test_the_standard_computes_an_export_of_a_fixed_length(tmp_path):
-    path = export(tmp_path / "model", "classifier", fixed_length=LENGTH)
-    check(path, "classifier")
+    path = export_network(tmp_path / "model", "classifier", fixed_length=LENGTH)
+    compare_outputs(path, "classifier")
 
 
 @pytest.mark.parametrize("name", NETWORKS)
 def test_the_standard_computes_an_export_in_int8(name, tmp_path):
     if saturates():
         pytest.skip("the products of ONNX Runtime saturate on this CPU")
-    check(export(tmp_path / "model", name, quantize="int8"), name)
+    compare_outputs(
+        export_network(tmp_path / "model", name, quantize="int8"), name
+    )

@@ -108,7 +108,7 @@ def folder(tmp_path_factory):
     return folder
 
 
-def check(folder, result, kinds):
+def compare_answers(folder, result, kinds):
     """Compares what a client replies with answers of this project."""
     differences = {}
     for kind in kinds:
@@ -144,7 +144,8 @@ def check(folder, result, kinds):
     assert max(differences.values()) < 1e-4
 
 
-def run(command, folder, kinds, path, **options):
+def run_client(command, folder, kinds, path, **options):
+    """Returns what a client, which writes `path`, replies to TEXTS."""
     classes = {kind: CLASSES[kind] for kind in kinds}
     arguments = [folder, json.dumps(classes), json.dumps(TEXTS), path]
     options["env"] = {
@@ -167,8 +168,8 @@ def test_optimum_computes_the_same_answers(folder, tmp_path):
     if not python:
         pytest.skip("needs BERT_OPTIMUM_PYTHON")
     path = tmp_path / "replies.json"
-    result = run([python, "-c", OPTIMUM], folder, CLASSES, path)
-    check(folder, result, CLASSES)
+    result = run_client([python, "-c", OPTIMUM], folder, CLASSES, path)
+    compare_answers(folder, result, CLASSES)
 
 
 def test_transformers_js_computes_the_same_answers(folder, tmp_path):
@@ -179,4 +180,6 @@ def test_transformers_js_computes_the_same_answers(folder, tmp_path):
     # It has no class for multiple choice.
     kinds = [kind for kind in CLASSES if kind != "multiple_choice"]
     path = tmp_path / "replies.json"
-    check(folder, run(command, folder, kinds, path, cwd=modules), kinds)
+    compare_answers(
+        folder, run_client(command, folder, kinds, path, cwd=modules), kinds
+    )

@@ -49,7 +49,7 @@ MODELS = {
 }
 
 
-def write(folder, model):
+def write_model(folder, model):
     """Exports a model over ids; its outputs are float32."""
 
     def predict(features):
@@ -67,7 +67,7 @@ def test_each_weight_is_stored_once_in_the_type_of_its_computation(
     model = create()
     if not model.built:
         model.build()
-    predict = write(tmp_path / "model", model)
+    predict = write_model(tmp_path / "model", model)
     stored = tf.train.load_checkpoint(
         str(tmp_path / "model/variables/variables")
     )

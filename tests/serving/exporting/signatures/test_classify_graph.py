@@ -115,14 +115,14 @@ def test_both_signatures_answer_alike(answered):
         np.testing.assert_array_equal(value, answered.outputs[name], name)
 
 
-def choose(*cases):
+def parametrize_cases(*cases):
     """Parametrizes a test by some of the modes and doc_strides."""
     return pytest.mark.parametrize(
         "answered", cases, indirect=True, ids=name_case
     )
 
 
-@choose(("multilabel", 0), ("multilabel", 2))
+@parametrize_cases(("multilabel", 0), ("multilabel", 2))
 def test_a_text_has_each_label_that_is_more_probable_than_not(answered):
     positive = answered.logits > 0
     # Some labels are chosen, and some are not.
@@ -132,18 +132,18 @@ def test_a_text_has_each_label_that_is_more_probable_than_not(answered):
     assert labels.tolist() == expected.tolist()
 
 
-@choose(("regression", 0), ("regression", 2))
+@parametrize_cases(("regression", 0), ("regression", 2))
 def test_a_regression_has_no_labels(answered):
     assert [*answered.outputs] == ["values"]
 
 
-@choose(*((mode, 0) for mode in OUTPUTS))
+@parametrize_cases(*((mode, 0) for mode in OUTPUTS))
 def test_a_model_that_cuts_texts_reads_pairs(answered):
     inputs = answered.signatures.text_signatures["classify"].inputs
     assert [spec.name for spec in inputs] == ["text_a", "text_b"]
 
 
-@choose(*((mode, 2) for mode in OUTPUTS))
+@parametrize_cases(*((mode, 2) for mode in OUTPUTS))
 def test_a_model_that_reads_windows_reads_no_pairs(answered):
     inputs = answered.signatures.text_signatures["classify"].inputs
     assert [spec.name for spec in inputs] == ["text_a"]

@@ -1,6 +1,7 @@
 """Guesses from SavedModels, against the Python that the scripts run."""
 
 import numpy as np
+import pytest
 import tensorflow as tf
 from scipy import special
 
@@ -27,38 +28,53 @@ def test_next_sentence_returns_the_probability(exports):
     )
 
 
-def test_fill_mask_returns_the_best_wordpieces(exports):
+def encode_masked(tokenizer, text):
+    """Returns (ids, positions of the masks) of a text, cut at LENGTH."""
+    tokens = []
+    for part in text.split("[MASK]"):
+        tokens += ["[MASK]", *tokenizer.tokenize(part)]
+    tokens = ["[CLS]", *tokens[1:][: LENGTH - 2], "[SEP]"]
+    positions = [i for i, token in enumerate(tokens) if token == "[MASK]"]
+    return tokenizer.convert_tokens_to_ids(tokens), positions
+
+
+@pytest.fixture
+def masked(exports):
+    """[(ids, positions of the masks)] of the texts that were asked."""
+    served = exports["pretraining"]
+    texts = served.requests[0][1]["text"]
+    return [encode_masked(served.tokenizer, text) for text in texts]
+
+
+def test_fill_mask_returns_the_best_wordpieces(exports, masked):
     served = exports["pretraining"]
     outputs = served.outputs[0]
-    tokenizer = served.tokenizer
-    counts = []
-    for row, text in enumerate(served.requests[0][1]["text"]):
-        tokens = []
-        for part in text.split("[MASK]"):
-            tokens += ["[MASK]", *tokenizer.tokenize(part)]
-        tokens = ["[CLS]", *tokens[1:][: LENGTH - 2], "[SEP]"]
-        ids = tokenizer.convert_tokens_to_ids(tokens)
-        positions = [i for i, token in enumerate(tokens) if token == "[MASK]"]
-        counts.append(len(positions))
-        result = outputs["tokens"][row], outputs["probabilities"][row]
-        assert not any("".join(tokens) for tokens in result[0][counts[-1] :])
-        assert not result[1][counts[-1] :].any()
-        if not positions:
-            continue
-        logits = served.model(
-            {
-                "input_ids": tf.constant([ids]),
-                "masked_lm_positions": tf.constant([positions]),
-            }
-        )["masked_lm_logits"]
-        values, best = tf.math.top_k(tf.nn.softmax(logits[0]), 10)
+    for row, (ids, positions) in enumerate(masked):
+        features = {
+            "input_ids": tf.constant([ids]),
+            "masked_lm_positions": tf.constant([positions], tf.int32),
+        }
+        logits = served.model(features)["masked_lm_logits"][0]
+        values, best = tf.math.top_k(tf.nn.softmax(logits), 10)
+        tokens = outputs["tokens"][row][: len(positions)].tolist()
+        assert tokens == [
+            served.tokenizer.convert_ids_to_tokens(ids_of_mask)
+            for ids_of_mask in best.numpy()
+        ]
         np.testing.assert_allclose(
-            result[1][: counts[-1]], values.numpy(), atol=1e-5
+            outputs["probabilities"][row][: len(positions)], values, atol=1e-5
         )
-        for tokens, expected in zip(result[0], best.numpy(), strict=False):
-            assert tokens.tolist() == tokenizer.convert_ids_to_tokens(expected)
-    assert outputs["num_masks"].tolist() == counts
+
+
+def test_fill_mask_answers_no_more_than_the_masks_of_a_text(exports, masked):
+    outputs = exports["pretraining"].outputs[0]
+    counts = [len(positions) for _, positions in masked]
+    # The last text has a third mask, beyond the length of the model.
     assert counts[-3:] == [1, 2, 2]
+    assert outputs["num_masks"].tolist() == counts
+    for row, count in enumerate(counts):
+        assert not any(outputs["tokens"][row][count:].ravel().tolist())
+        assert not outputs["probabilities"][row][count:].any()
 
 
 def test_fill_mask_never_answers_with_an_unused_row_of_the_vocabulary(tmp_path):
