@@ -174,16 +174,21 @@ def format_features(
 
 
 def parse_layers(value: str, num_blocks: int) -> list[int]:
-    """Returns the numbers in --layers.
+    """Returns the numbers in --layers: the first block is 0, the last is -1.
 
     Raises:
-        ValueError: a number is not between -`num_blocks` and -1.
+        ValueError: the value is not a list of the model's blocks.
     """
-    layers = [int(layer) for layer in value.split(",")]
-    if not all(-num_blocks <= layer < num_blocks for layer in layers):
+    try:
+        layers = [int(layer) for layer in value.split(",")]
+    except ValueError:
+        layers = []
+    if not layers or not all(
+        -num_blocks <= layer < num_blocks for layer in layers
+    ):
         raise ValueError(
-            f"--layers={value} must be numbers from -{num_blocks} to -1, "
-            f"because the model has {num_blocks} blocks"
+            f"--layers={value} must be numbers from -{num_blocks} to "
+            f"{num_blocks - 1}, because the model has {num_blocks} blocks"
         )
     return layers
 

@@ -50,6 +50,17 @@ def test_vectors_are_those_of_the_original(tmp_path, case):
         np.testing.assert_allclose(values, vectors, rtol=0, atol=1e-5)
 
 
+@pytest.mark.parametrize("layers", ["-3", "2", "-1,2", "first", ""])
+def test_blocks_that_the_model_lacks_are_refused(layers):
+    with pytest.raises(ValueError, match=f"--layers={layers} .*-2 to 1"):
+        extract_features.parse_layers(layers, num_blocks=2)
+
+
+def test_blocks_are_counted_from_either_end():
+    layers = extract_features.parse_layers("-2,-1,0,1", num_blocks=2)
+    assert layers == [-2, -1, 0, 1]
+
+
 def tokens_of(lines):
     """Returns each token with its layers' numbers, and [tokens, L, W]."""
     tokens = [token for line in lines for token in line["features"]]
