@@ -218,6 +218,18 @@ def test_rows_without_text_or_label_are_left_out(
     assert line.count("left out") == 2
 
 
+def test_a_pair_of_which_one_text_is_empty_is_kept(tmp_path):
+    text = "text,question,label\na,,x\n,b,y\n,,x\n"
+    options = {"text_b_column": "question"}
+    pairs = [
+        (text_a, text_b)
+        for _, text_a, text_b, _ in read_examples(
+            tmp_path, "train.csv", text, **options
+        )
+    ]
+    assert pairs == [("a", ""), ("", "b")]
+
+
 def test_rows_of_a_test_set_are_all_kept(tmp_path):
     actual = labels_of(tmp_path, "test.jsonl", ALL_ROWS, labels=["x", "y"])
     assert actual == [*"xxxxx", *[None] * 5, *"yxyxy"]

@@ -66,6 +66,13 @@ def test_a_call_of_many_texts_has_its_turn_between_two_batches():
     assert texts == [["a"], ["b"], ["e"] * 40]
 
 
+# A batch contains at most 4096 bytes of text.
+@pytest.mark.parametrize(("num_bytes", "num_batches"), [(4095, 1), (4096, 2)])
+def test_a_batch_has_a_limit_of_bytes(num_bytes, num_batches):
+    batches, _ = compute_waiting([(TASK, "a"), (TASK, "b" * num_bytes)])
+    assert len(batches) == num_batches
+
+
 def test_a_call_whose_client_is_gone_is_in_no_batch():
     batches, _ = compute_waiting([(TASK, "a")], gone=[(TASK, "gone")])
     assert batches == [["a"]]

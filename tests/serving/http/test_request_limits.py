@@ -7,6 +7,7 @@ import pytest
 
 pytest.importorskip("fastapi", reason="needs requirements/serve.txt")
 
+from data.text.tokenization import FullTokenizer
 from serving.http.call_queue import QueuedCall
 from serving.http.errors import HttpError
 from serving.http.request_limits import RequestLimits
@@ -45,12 +46,13 @@ def test_a_missing_body_is_refused():
     assert caught.value.status == 408
 
 
-def check_call(*texts, **limits):
+def check_call(*texts, tokenizer=None, **limits):
     """Checks a call whose requests have one text each."""
+    model = types.SimpleNamespace(tokenizer=tokenizer, max_seq_length=8)
 
     async def check():
         call = QueuedCall(PARSE_NUMBER_TASK, [{"text": text} for text in texts])
-        await RequestLimits(LimitFlags(**limits)).check_call(None, call)
+        await RequestLimits(LimitFlags(**limits)).check_call(model, call)
 
     asyncio.run(check())
 
@@ -62,6 +64,27 @@ def test_as_many_texts_as_the_limit_are_accepted():
 def test_more_texts_than_the_limit_are_refused():
     with pytest.raises(HttpError, match="3 texts are more than 2") as caught:
         check_call("1", "2", "3", max_texts=2)
+    assert caught.value.status == 413
+
+
+@pytest.fixture
+def letters(tmp_path):
+    """A tokenizer whose WordPieces are the letters "a"."""
+    vocabulary = tmp_path / "vocab.txt"
+    tokens = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "##a"]
+    vocabulary.write_text("\n".join(tokens))
+    return FullTokenizer(vocabulary)
+
+
+def test_as_many_wordpieces_as_the_limit_are_accepted(letters):
+    check_call("aaa aaa", tokenizer=letters, max_pieces=6)
+
+
+def test_more_wordpieces_than_the_limit_are_refused(letters):
+    with pytest.raises(
+        HttpError, match="6 WordPieces are more than 5"
+    ) as caught:
+        check_call("aaa aaa", tokenizer=letters, max_pieces=5)
     assert caught.value.status == 413
 
 
