@@ -11,7 +11,7 @@ from the newest checkpoint in --output_dir.
 import functools
 
 from command_line import cli, flags
-from training.sets.table_start import adapt_to_table
+from training.sets.data_file_adaptation import adapt_to_table
 from training.start.starting_point import read_start
 from training.tasks.classifier_config import ClassifierConfig
 from training.tasks.classifier_setup import (

@@ -15,7 +15,7 @@ from data.ner.ner_options import NerOptions
 from data.ner.ner_processor import NerProcessor
 from model_folders import kinds
 from training.config.fine_tuning_config import DataFileConfig
-from training.sets.table_start import adapt_to_table
+from training.sets.data_file_adaptation import adapt_to_table
 from training.start.starting_point import read_start
 from training.tasks.ner import NerTask
 

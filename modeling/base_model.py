@@ -26,7 +26,7 @@ from modeling import keras_export
 from modeling.checkpoints.creating import create_model
 from modeling.checkpoints.loading import LoadOptions
 from modeling.checkpoints.restore import LoadReport
-from modeling.fitted_model import FittedModel
+from modeling.keras_fit import FittedModel
 from modeling.layers import all_layers
 from modeling.model_options import ModelOptions
 from modeling.tensors import Outputs

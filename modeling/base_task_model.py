@@ -23,7 +23,7 @@ from modeling.bert import BertModel, EncoderOutputs
 from modeling.heads import BidirectionalLSTM, OutputHead
 from modeling.model_options import EncoderOptions
 from modeling.ops import dropout_seed
-from modeling.positions import attended_positions
+from modeling.sequence_ops import attended_positions
 from modeling.tensors import Features, Outputs, Shape, Tensor
 
 # What the head returns, and so what a call of the model returns.

@@ -24,7 +24,7 @@ from modeling.keras_export import flat_model
 from modeling.layers import TruncatedNormal
 from modeling.ops import dropout_seed
 from modeling.packing import PackedRows
-from modeling.positions import (
+from modeling.sequence_ops import (
     attended_positions,
     create_attention_mask_from_input_mask,
     gather_vectors,

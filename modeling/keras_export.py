@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import keras
 
-from modeling.fitted_model import FittedModel
+from modeling.keras_fit import FittedModel
 from modeling.tensors import Tensor
 
 # The axes of a feature, by its rank. Axes of one name have one size.

@@ -4,7 +4,7 @@ In shapes, B = batch, F = positions that attend, T = positions that they attend
 to, N = heads, W = width, V = width of the outputs and L = labels.
 
 A function marked `Overridable` may have a faster version, which
-modeling/overriding.py chooses. The code here is the plain version. `ops.plain`
+modeling/dispatch.py chooses. The code here is the plain version. `ops.plain`
 switches all faster versions off.
 """
 
@@ -14,8 +14,8 @@ from collections.abc import Callable, Sequence
 import keras
 
 from model_folders import bert_config
-from modeling.overriding import Overridable
-from modeling.overriding import plain as plain
+from modeling.dispatch import Overridable
+from modeling.dispatch import plain as plain
 from modeling.tensors import Tensor
 
 

@@ -19,7 +19,7 @@ from modeling.features import checked_ids
 from modeling.heads import MaskedLanguageModelHead
 from modeling.model_options import TaskModelOptions
 from modeling.ops import at_least_float32, dropout
-from modeling.positions import gather_indexes
+from modeling.sequence_ops import gather_indexes
 from modeling.tensors import Features, Outputs, Shape, Tensor
 
 # As in Google's code, no entry of the configuration changes this rate.

@@ -5,7 +5,7 @@ slower, and its results differ only by rounding.
 
     fusions.py: functions that TensorFlow fuses, or calls with less preparation,
         in inference, and those of `ALWAYS` in training
-    kernels.py: for training, elementwise operations, each compiled to a loop
+    compiled.py: for training, elementwise operations, each compiled to a loop
     tracing.py: for training, traces one graph for all blocks
     inference.py: calls a trained model for prediction
 
@@ -36,8 +36,8 @@ import keras
 import tensorflow as tf
 
 from modeling import ops
-from modeling.accelerated import fusions, kernels, tracing
-from modeling.overriding import FirstT, Overridable, P, R
+from modeling.accelerated import compiled, fusions, tracing
+from modeling.dispatch import FirstT, Overridable, P, R
 
 # The hidden size of the smallest released BERT. For inputs with a shorter last
 # axis, compiling costs more time than it saves.
@@ -54,15 +54,15 @@ ALWAYS: Versions = {
     ops.ids_in_range: fusions.ids_in_range,
     ops.look_up: fusions.look_up,
     ops.reshape_like: fusions.reshape_like,
-    ops.keep_mask: kernels.keep_mask,
+    ops.keep_mask: compiled.keep_mask,
     ops.trace_once: tracing.trace_once,
 }
-MANY_CLASSES: Versions = {ops.cross_entropy: kernels.cross_entropy}
+MANY_CLASSES: Versions = {ops.cross_entropy: compiled.cross_entropy}
 COMPILED: Versions = {
-    ops.activation: kernels.activation,
-    ops.attention_probs: kernels.attention_probs,
-    ops.dropout: kernels.dropout,
-    ops.dropout_add_norm: kernels.dropout_add_norm,
+    ops.activation: compiled.activation,
+    ops.attention_probs: compiled.attention_probs,
+    ops.dropout: compiled.dropout,
+    ops.dropout_add_norm: compiled.dropout_add_norm,
 }
 FUSED_ON_CPU: Versions = {
     ops.attention_probs: fusions.attention_probs,
@@ -84,7 +84,7 @@ def choose_version(
     """Returns the faster version of a function for one call.
 
     Returns None if the call should use the plain version. For example,
-    `activation` is `kernels.activation` in training if the inputs have 256
+    `activation` is `compiled.activation` in training if the inputs have 256
     columns, None if they have 64, and `fusions.activation` in inference.
 
     Args:

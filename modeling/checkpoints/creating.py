@@ -19,7 +19,7 @@ from modeling.checkpoints.new_heads import find_num_outputs
 from modeling.checkpoints.restore import LoadReport
 
 if TYPE_CHECKING:
-    from modeling.fitted_model import FittedModel
+    from modeling.keras_fit import FittedModel
     from modeling.model_options import ModelOptions
 
 ModelT = TypeVar("ModelT", bound="FittedModel")

@@ -15,9 +15,9 @@ from absl import logging
 from files.paths import StrPath
 from model_folders.formats.entries import NEXT_SENTENCE_POOLER, POOLER, Entry
 from modeling.checkpoints.checkpoint import Checkpoint
-from modeling.checkpoints.names import original_name
 from modeling.checkpoints.restore import LoadReport, restore_variables
-from modeling.fitted_model import FittedModel
+from modeling.checkpoints.variable_names import original_name
+from modeling.keras_fit import FittedModel
 
 # Matches Google's names.
 _GOOGLE_NAME = re.compile(r"bert/|cls/|output_")

@@ -37,11 +37,11 @@ from model_folders.kinds import ENCODER, model_class_of
 from model_folders.new_folders import new_folder
 from model_folders.tokenizer_files import Tokenizer, create_tokenizer_files
 from modeling.checkpoints.checkpoint import Checkpoint
-from modeling.checkpoints.names import original_name
 from modeling.checkpoints.restore import LoadReport, restore_variables
+from modeling.checkpoints.variable_names import original_name
 
 if TYPE_CHECKING:
-    from modeling.fitted_model import FittedModel
+    from modeling.keras_fit import FittedModel
 
 WEIGHTS_FILE = HUGGINGFACE_WEIGHTS[0]
 # Also matches variants such as model.fp16.safetensors.

@@ -33,10 +33,10 @@ from model_folders.new_folders import new_folder
 from model_folders.tokenizer_files import SPECIAL_TOKENS, Tokenizer
 from modeling.base_task_model import TaskModel
 from modeling.bert import BertModel
-from modeling.checkpoints.names import original_name
+from modeling.checkpoints.variable_names import original_name
 
 if TYPE_CHECKING:
-    from modeling.fitted_model import FittedModel
+    from modeling.keras_fit import FittedModel
 
 # The version of KerasHub whose files these are.
 _VERSION = "0.32.0"

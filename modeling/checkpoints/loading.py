@@ -13,15 +13,15 @@ from model_folders.labels import find_order
 from model_folders.presets import Preset
 from modeling.checkpoints.checkpoint import Checkpoint
 from modeling.checkpoints.finding import Source, check_files, open_checkpoint
-from modeling.checkpoints.names import original_name
 from modeling.checkpoints.new_heads import (
     find_other_outputs,
     head_weight_names,
 )
 from modeling.checkpoints.restore import LoadReport
+from modeling.checkpoints.variable_names import original_name
 
 if TYPE_CHECKING:
-    from modeling.fitted_model import FittedModel
+    from modeling.keras_fit import FittedModel
 
 # Matches Google's and Hugging Face's names of the weights of a block.
 _BLOCK_NAME = re.compile(r"bert[/.]encoder[/.]layer[_.]")

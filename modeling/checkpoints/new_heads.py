@@ -12,7 +12,7 @@ import keras
 from model_folders import kinds
 from model_folders.labels import find_order, first_labels
 from model_folders.presets import Preset
-from modeling.checkpoints.names import original_name
+from modeling.checkpoints.variable_names import original_name
 
 # Matches the names of the weights that are no part of a fine-tuned head.
 _NOT_HEAD = re.compile(r"bert/|cls/(?:predictions|seq_relationship)/")

@@ -12,7 +12,7 @@ from absl import logging
 from files.paths import StrPath
 from model_folders.formats.entry_names import source_name
 from model_folders.formats.sizes import describe_entries
-from modeling.checkpoints.names import original_name
+from modeling.checkpoints.variable_names import original_name
 from modeling.tensors import Tensor
 
 # Variables that a checkpoint must contain. The pooler is not required, because

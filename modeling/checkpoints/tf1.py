@@ -33,11 +33,11 @@ from model_folders.labels import LABELS_FILE, check_labels, format_labels
 from model_folders.new_folders import new_folder
 from model_folders.tokenizer_files import Tokenizer, create_vocab_files
 from modeling.checkpoints.checkpoint import Checkpoint
-from modeling.checkpoints.names import original_name
 from modeling.checkpoints.restore import LoadReport, restore_variables
+from modeling.checkpoints.variable_names import original_name
 
 if TYPE_CHECKING:
-    from modeling.fitted_model import FittedModel
+    from modeling.keras_fit import FittedModel
 
 # Endings of the names of a checkpoint's files, in the order in which they are
 # renamed. Without an index, the other file is no checkpoint.

@@ -13,7 +13,7 @@ import pytest
 import tensorflow as tf
 
 from modeling import BertClassifier, BertConfig, BertPretrainer, BertSpanLabeler
-from modeling.checkpoints.names import original_name
+from modeling.checkpoints.variable_names import original_name
 from modeling.losses import ClassifierLoss, PretrainingLoss, SpanLoss
 from tests.support import fresh_process, golden, source_files
 

@@ -1,6 +1,6 @@
 """history.jsonl and time, on real runs that are killed.
 
-training/loop/summaries.py measures what it contains.
+training/loop/summary_callback.py measures what it contains.
 """
 
 import json

@@ -147,7 +147,7 @@ def pretraining_gradients(
     """Returns {Google's name: gradient of the pretraining loss}."""
     import tensorflow as tf
 
-    from modeling.checkpoints.names import original_name
+    from modeling.checkpoints.variable_names import original_name
     from modeling.losses import PretrainingLoss
 
     def differentiate() -> list[Any]:

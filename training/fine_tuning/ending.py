@@ -11,7 +11,7 @@ from model_folders.cards import example_calls
 from model_folders.results import Scores, find_missed_labels
 from training.config.fine_tuning_config import FineTuningConfig
 from training.fine_tuning.evaluation import predict_split
-from training.flow import last_steps, run_export
+from training.flow import run_ending, run_export
 from training.loop.trainer import Evaluate, Trainer
 from training.run.run_folder import RunFolder
 from training.sets.splits import splits_of
@@ -31,7 +31,7 @@ def write_files(
     config = task.config
     results: Scores = {}
     if config.training.do_eval:
-        results = last_steps.evaluate_at_the_end(trainer, evaluate)
+        results = run_ending.evaluate_at_the_end(trainer, evaluate)
     if not config.is_chief:
         return results
     if config.training.do_eval:
@@ -104,7 +104,7 @@ def finish_without_scores(
     # --data_file alone does not export again.
     if export_dir and "export_dir" in task.start.set_by_user:
         run_export.export_task(task, trainer, splits, {}, export_dir)
-    last_steps.store_weights(trainer)
+    run_ending.store_weights(trainer)
 
 
 def finish_fine_tuning(
@@ -128,12 +128,12 @@ def finish_fine_tuning(
     if not task.config.is_chief:
         return
     run_folder = trainer.run_folder
-    last_steps.store_weights(trainer)
+    run_ending.store_weights(trainer)
     _write_card(run_folder, task.config)
     if has_trained:
         run_folder.warn_of_earlier_results(began)
     warn_of_never_found(task.config, results)
-    last_steps.log_end(
+    run_ending.log_end(
         trainer,
         score_lines=_list_score_lines(task, results),
         commands=_list_commands(task),

@@ -18,8 +18,8 @@ from training.loop import devices, stopping
 from training.loop.best_step import BestStepRule, train_and_evaluate
 from training.loop.trainer import Evaluate, Trainer
 from training.run.run_folder import RunFolder
+from training.sets.recorded_set_checks import check_dev_set
 from training.sets.splits import create_recorded_sets, write_splits
-from training.sets.trained_rows import check_dev_set
 from training.start import checks
 from training.start.teacher import load_teacher
 from training.task import ExampleT, OriginT, OutputsT, Split, Task

@@ -1,6 +1,6 @@
 """Creates the model and the Trainer of a run, and loads their weights.
 
-`train_and_evaluate` in loop/best_step.py then trains, and last_steps.py has
+`train_and_evaluate` in loop/best_step.py then trains, and run_ending.py has
 the steps after the training.
 """
 

@@ -22,7 +22,7 @@ from training.loop import devices, stopping
 from training.loop.callbacks import Callback, Logs
 from training.loop.prediction import BatchPredictor
 from training.loop.run_weights import RunWeights
-from training.loop.summaries import Summaries
+from training.loop.summary_callback import Summaries
 from training.loop.train_step import TrainStep
 from training.run.run_folder import RunFolder
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import tensorflow as tf
 
-from modeling import overriding
+from modeling import dispatch
 
 # Minimum number of elements in a variable for XLA to compile its update.
 LEAST_ELEMENTS = 65536
@@ -38,7 +38,7 @@ def trace_update(update: Callable[..., None]) -> Callable[..., None]:
     def run(variable: tf.Variable, **arguments: object) -> None:
         # With a strategy, the first trace would capture its argument variables,
         # and later calls would update these instead of their own arguments.
-        if overriding.is_plain() or tf.distribute.has_strategy():
+        if dispatch.is_plain() or tf.distribute.has_strategy():
             update(variable, **arguments)
         elif variable.shape.num_elements() >= LEAST_ELEMENTS:
             compiled(variable, **arguments)

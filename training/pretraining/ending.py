@@ -11,7 +11,7 @@ from model_folders.cards import example_calls
 from model_folders.model_entries import HeadSettings
 from model_folders.results import Scores
 from training.config.pretraining_config import PretrainingConfig
-from training.flow import last_steps, run_export
+from training.flow import run_ending, run_export
 from training.loop.trainer import Trainer
 from training.start.starting_point import StartingPoint
 
@@ -41,11 +41,11 @@ def finish_pretraining(
     config = start.config
     if export_dir := config.export.export_dir:
         run_export.export_pretrainer(start, trainer, export_dir)
-    last_steps.store_weights(trainer)
+    run_ending.store_weights(trainer)
     trainer.run_folder.write_card()
     if results and config.training.do_train:
         warn_of_no_progress(results, guess_accuracy)
-    last_steps.log_end(
+    run_ending.log_end(
         trainer,
         score_lines=_list_score_lines(results),
         commands=_list_commands(start),

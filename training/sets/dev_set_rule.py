@@ -4,7 +4,7 @@ The rule decides about a row by its texts, so a row is in the dev set of every
 command with the same --dev_fraction. A run that chose its sets in another way
 may have been trained on rows of this dev set. A command that starts from the
 weights of such a run then logs a warning, the first of the table in
-trained_rows.py. This module imports no TensorFlow.
+recorded_set_checks.py. This module imports no TensorFlow.
 """
 
 import dataclasses

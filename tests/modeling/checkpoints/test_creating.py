@@ -7,7 +7,7 @@ import modeling
 from model_folders.preset_reading import read_preset
 from modeling.checkpoints.creating import create_model
 from modeling.checkpoints.loading import LoadOptions
-from modeling.checkpoints.names import named_variables, original_name
+from modeling.checkpoints.variable_names import named_variables, original_name
 from tests.support.models import SMALL, built
 
 

@@ -17,7 +17,7 @@ from data.text.tokenization import FullTokenizer
 from files.json_files import read_json
 from model_folders import kinds, preset_reading
 from modeling import task_models
-from modeling.checkpoints.names import original_name
+from modeling.checkpoints.variable_names import original_name
 from tests.support.golden import ROOT
 from tests.support.models import built, tiny_config
 from tests.support.script_runner import SAMPLES, snapshot

@@ -30,8 +30,8 @@ from modeling import (
     save_kerashub,
     save_release,
 )
-from modeling.checkpoints.names import original_name
 from modeling.checkpoints.tf1 import write_checkpoint
+from modeling.checkpoints.variable_names import original_name
 from tests.support import golden
 from tests.support.checkpoints import assert_same_bits, listed, values
 from tests.support.kinds import assert_close

@@ -23,7 +23,7 @@ from files.paths import StrPath
 from model_folders.checkpoint_folders import CHECKPOINT_PREFIX, checkpoint_steps
 from model_folders.formats import tf1_weights
 from modeling.checkpoints import tf1
-from training.loop import checkpoint_files
+from training.loop import checkpoint_rotation
 from training.optimizers.adamw import TrainingOptimizer
 
 # Keras's name of the variable in a `keras.random.SeedGenerator`.
@@ -86,7 +86,7 @@ class Checkpointer:
             return
         path = f"{self.output_dir}/{CHECKPOINT_PREFIX}-{step}"
         tf1.write_checkpoint(path, variables)
-        checkpoint_files.remove_old_checkpoints(
+        checkpoint_rotation.remove_old_checkpoints(
             self.output_dir,
             step,
             restored_step=self._restored_step,

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, TypeVar
 import keras
 import numpy as np
 
-from modeling.checkpoints.names import original_name
+from modeling.checkpoints.variable_names import original_name
 
 if TYPE_CHECKING:
-    from modeling.fitted_model import FittedModel
+    from modeling.keras_fit import FittedModel
 
 ModelT = TypeVar("ModelT", bound="FittedModel")
 

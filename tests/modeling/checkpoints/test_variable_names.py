@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 import modeling
-from modeling.checkpoints.names import named_variables, original_name
+from modeling.checkpoints.variable_names import named_variables, original_name
 from tests.support.models import SMALL, built
 
 QUERY = "bert/encoder/layer_0/attention/self/query/kernel"

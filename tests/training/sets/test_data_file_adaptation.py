@@ -14,7 +14,7 @@ from data.classification.classification_options import TableOptions
 from data.classification.table_uses import TABLE_USES
 from data.tables.data_file_options import DataFileOptions
 from tests.support.tables.csv_files import write_csv
-from training.sets.table_start import adapt_to_rows
+from training.sets.data_file_adaptation import adapt_to_rows
 from training.start.starting_point import StartingPoint
 
 COLUMNS = {

@@ -1,14 +1,14 @@
 """Which checkpoints stay in a folder, and links to those of another.
 
-test_checkpointing.py tests it with checkpoints that were really saved.
+test_checkpointer.py tests it with checkpoints that were really saved.
 """
 
 import keras
 import pytest
 
 from model_folders.checkpoint_folders import checkpoint_steps
-from training.loop import checkpointing
-from training.loop.checkpoint_files import (
+from training.loop import checkpointer
+from training.loop.checkpoint_rotation import (
     link_checkpoint,
     remove_old_checkpoints,
 )
@@ -67,7 +67,7 @@ def folders(tmp_path):
     for folder in folders:
         folder.mkdir()
         variable = keras.Variable([1.0, 2.0], name="a")
-        checkpointing.Checkpointer(
+        checkpointer.Checkpointer(
             folder, {"a": variable}, keep_checkpoint_max=1
         ).save(1)
     return folders
