@@ -21,7 +21,7 @@ What they learn:
 What Keras calls:
 
     features.py: the names of the inputs, and checks of their values
-    base_model.py: `FeaturesModel`, the base class of all models
+    base_model.py: `BaseModel`, the base class of all models
     keras_fit.py: its base class, which makes `fit` use these losses
     metric_targets.py: what Keras's metrics compare with outputs
     keras_export.py: the shapes with which Keras exports a model

@@ -17,7 +17,7 @@ import keras
 
 from files.json_files import JsonObject
 from model_folders.bert_config import BertConfig, check_config
-from modeling.base_model import FeaturesModel
+from modeling.base_model import BaseModel
 from modeling.embeddings import Embeddings
 from modeling.encoder import Transformer
 from modeling.keras_export import flat_model
@@ -44,7 +44,7 @@ class EncoderOutputs(TypedDict):
 
 
 @keras.saving.register_keras_serializable(package="bert")
-class BertModel(FeaturesModel):
+class BertModel(BaseModel):
     """Encodes a batch of WordPiece sequences.
 
     With `unpad`, a call skips padding if it passes an `input_mask` of rank 2.

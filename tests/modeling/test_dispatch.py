@@ -44,7 +44,7 @@ def mode_in_two_names(inputs, *, training, seed):
 @pytest.mark.parametrize("function", [mode_by_position, mode_in_two_names])
 def test_an_operation_has_one_keyword_for_the_mode(function):
     with pytest.raises(TypeError, match=f"{function.__name__} must have"):
-        dispatch.Overridable(function)
+        dispatch.DispatchedFunction(function)
 
 
 def test_the_mode_of_a_call_is_a_keyword():

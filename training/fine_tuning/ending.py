@@ -18,7 +18,7 @@ from training.sets.splits import splits_of
 from training.task import AnyTask, ExampleT, OriginT, OutputsT, Splits, Task
 
 
-def write_files(
+def write_outputs(
     task: Task[ExampleT, OriginT, OutputsT],
     trainer: Trainer,
     splits: Splits[ExampleT, OriginT],
@@ -111,7 +111,7 @@ def finish_fine_tuning(
     task: AnyTask,
     trainer: Trainer,
     results: Scores,
-    began: float,
+    begin_time: float,
     has_trained: bool,
 ) -> None:
     """Writes the weights and the card, and logs what to know.
@@ -122,7 +122,7 @@ def finish_fine_tuning(
         task: names the main score, and the head for the commands.
         trainer: the Trainer, with the weights that `results` belong to.
         results: scores on the dev set, {} without an evaluation.
-        began: time at which this command began, as time.time().
+        begin_time: time at which this command began, as time.time().
         has_trained: whether this command changed the weights.
     """
     if not task.config.is_chief:
@@ -131,13 +131,13 @@ def finish_fine_tuning(
     run_ending.store_weights(trainer)
     _write_card(run_folder, task.config)
     if has_trained:
-        run_folder.warn_of_earlier_results(began)
-    warn_of_never_found(task.config, results)
+        run_folder.warn_of_earlier_results(begin_time)
+    warn_of_missed_labels(task.config, results)
     run_ending.log_end(
         trainer,
         score_lines=_list_score_lines(task, results),
         commands=_list_commands(task),
-        seconds=time.time() - began,
+        seconds=time.time() - begin_time,
     )
 
 
@@ -154,7 +154,7 @@ def _write_card(run_folder: RunFolder, config: FineTuningConfig) -> None:
     run_folder.write_card(export=export, table=table)
 
 
-def warn_of_never_found(config: FineTuningConfig, results: Scores) -> None:
+def warn_of_missed_labels(config: FineTuningConfig, results: Scores) -> None:
     """Warns of labels that a trained model finds in no example."""
     if config.training.do_train and (missing := find_missed_labels(results)):
         logging.warning(

@@ -53,10 +53,10 @@ def load_trainer(
             do not fit the model.
         OSError: the weights cannot be read.
     """
-    run_folder.record(plan.settings, plan.dev_set_checksum)
+    run_folder.set_recorded_values(plan.settings, plan.dev_set_checksum)
     set_seed_and_precision(start.config)
     trainer = create_trainer(start, run_folder, plan, teacher)
-    run_export.check_model(start.config, trainer.model)
+    run_export.check_can_export(start.config, trainer.model)
     # See there for the order in which weights are looked for.
     trainer.run_weights.restore_or_load(plan.output_names, plan.prefers_best)
     return trainer
@@ -148,7 +148,7 @@ def _with_teacher(
     """Returns the model and its loss, or both with the teacher around them.
 
     The loss reads what the model returns: Outputs, or with a teacher a
-    Distilled.
+    DistillerOutputs.
     """
     if teacher is None:
         return model, loss

@@ -20,7 +20,10 @@ import tensorflow as tf
 from absl import logging
 
 from files.paths import StrPath
-from model_folders.checkpoint_folders import CHECKPOINT_PREFIX, checkpoint_steps
+from model_folders.checkpoint_folders import (
+    CHECKPOINT_PREFIX,
+    list_checkpoint_steps,
+)
 from model_folders.formats import tf1_weights
 from modeling.checkpoints import tf1
 from training.loop import checkpoint_rotation
@@ -102,7 +105,7 @@ class Checkpointer:
         Raises:
             ValueError: the folder contains checkpoints, but all are damaged.
         """
-        steps = checkpoint_steps(self.output_dir)
+        steps = list_checkpoint_steps(self.output_dir)
         for step in reversed(steps):
             try:
                 path = f"{self.output_dir}/{CHECKPOINT_PREFIX}-{step}"

@@ -11,7 +11,7 @@ import tensorflow as tf
 from modeling import dispatch
 
 # Minimum number of elements in a variable for XLA to compile its update.
-LEAST_ELEMENTS = 65536
+MIN_COMPILED_ELEMENTS = 65536
 
 
 def trace_update(update: Callable[..., None]) -> Callable[..., None]:
@@ -40,7 +40,7 @@ def trace_update(update: Callable[..., None]) -> Callable[..., None]:
         # and later calls would update these instead of their own arguments.
         if dispatch.is_plain() or tf.distribute.has_strategy():
             update(variable, **arguments)
-        elif variable.shape.num_elements() >= LEAST_ELEMENTS:
+        elif variable.shape.num_elements() >= MIN_COMPILED_ELEMENTS:
             compiled(variable, **arguments)
         else:
             uncompiled(variable, **arguments)

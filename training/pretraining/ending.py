@@ -16,17 +16,17 @@ from training.loop.trainer import Trainer
 from training.start.starting_point import StartingPoint
 
 # A run of fewer steps is a trial, of which nobody expects anything.
-_FEWEST_STEPS = 100
+_MIN_STEPS = 100
 # Smallest difference between the accuracies of a model that learns something
 # and of one that does not.
-_LEAST_GAIN = 0.01
+_MIN_GAIN = 0.01
 
 
 def finish_pretraining(
     start: StartingPoint[PretrainingConfig],
     trainer: Trainer,
     results: Scores,
-    began: float,
+    begin_time: float,
     guess_accuracy: float,
 ) -> None:
     """Writes the export, the weights and the card, and logs what to know.
@@ -35,7 +35,7 @@ def finish_pretraining(
         start: what the command starts from.
         trainer: the Trainer, with the weights to export.
         results: scores of the evaluation, {} without an evaluation.
-        began: time at which this command began, as time.time().
+        begin_time: time at which this command began, as time.time().
         guess_accuracy: accuracy of always guessing the most frequent WordPiece.
     """
     config = start.config
@@ -49,7 +49,7 @@ def finish_pretraining(
         trainer,
         score_lines=_list_score_lines(results),
         commands=_list_commands(start),
-        seconds=time.time() - began,
+        seconds=time.time() - begin_time,
     )
 
 
@@ -70,7 +70,7 @@ def warn_of_no_progress(
     """
     accuracy = results["masked_lm_accuracy"]
     step = results["global_step"]
-    if step >= _FEWEST_STEPS and accuracy < guess_accuracy + _LEAST_GAIN:
+    if step >= _MIN_STEPS and accuracy < guess_accuracy + _MIN_GAIN:
         logging.warning(
             "After %d steps, masked_lm_accuracy is %.4f, and guessing the most "
             "frequent WordPiece reaches %.4f: the model has not learned from "

@@ -39,7 +39,7 @@ def run(start: StartingPoint[PretrainingConfig]) -> None:
         OSError: a file is missing or cannot be written.
         SystemExit: a signal stopped the training.
     """
-    began = time.time()
+    begin_time = time.time()
     config = start.config
     devices.connect_devices(config.devices)
     checks.check_files(start)
@@ -68,7 +68,7 @@ def run(start: StartingPoint[PretrainingConfig]) -> None:
             start,
             trainer,
             results=results,
-            began=began,
+            begin_time=begin_time,
             guess_accuracy=counts.guess_accuracy,
         )
 

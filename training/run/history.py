@@ -89,7 +89,8 @@ class History:
         dev_set_checksum: checksum of the dev set. Results with equal checksums
             may be compared.
         best_step: step of the best evaluation so far, or None before the first
-            evaluation. BestStep sets it, each `checkpoint` line contains it.
+            evaluation. `BestStepCallback` sets it, each `checkpoint` line
+            contains it.
     """
 
     def __init__(
@@ -189,7 +190,7 @@ class History:
         is_new = line["metrics"] and former != line
         if is_new and self._config.training.summary_steps:
             prefix = "eval/" if kind == "eval" else ""
-            self._show(prefix, step, line["metrics"])
+            self._write_events(prefix, step, line["metrics"])
         if former or self._started is None:
             # A killed run may have left half a line at the end of the file.
             self._write_all()
@@ -264,7 +265,7 @@ class History:
         }
         return BestEvaluation(line["step"], metrics)
 
-    def _show(
+    def _write_events(
         self, prefix: str, step: int, metrics: Mapping[str, float | None]
     ) -> None:
         """Writes the metrics for TensorBoard."""

@@ -142,7 +142,7 @@ class SquadTask(
 
     def evaluate(self, split: _Split, batches: _Batches) -> Scores:
         """Computes the scores of SQuAD's official script for --predict_file."""
-        return self._score(*self.answer(split, batches))
+        return self._score(*self.decode_answers(split, batches))
 
     def write_predictions(
         self, split: _Split, batches: _Batches, output_dir: str
@@ -152,7 +152,7 @@ class SquadTask(
         The answer files have the names and the format of Google's script.
         Returns the scores, or {} if --predict_file contains no answers.
         """
-        predictions, nbest, null_odds = self.answer(split, batches)
+        predictions, nbest, null_odds = self.decode_answers(split, batches)
         outputs: dict[str, Mapping[str, object]] = {
             "predictions.json": predictions,
             "nbest_predictions.json": nbest,
@@ -181,7 +181,7 @@ class SquadTask(
             )
         return scores
 
-    def answer(
+    def decode_answers(
         self, split: _Split, batches: _Batches
     ) -> answer_decoding.SquadAnswers:
         """Returns three dicts: the answers, the n-best lists, the null odds.

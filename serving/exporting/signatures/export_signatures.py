@@ -15,7 +15,7 @@ from model_folders.formats.huggingface_config import default_labels
 from model_folders.labels import check_labels
 from model_folders.model_entries import HeadSettings
 from modeling import dispatch
-from modeling.base_model import FeaturesModel
+from modeling.base_model import BaseModel
 from modeling.base_task_model import TaskModel
 from modeling.task_models import BertClassifier
 from modeling.tensors import Tensor
@@ -71,7 +71,7 @@ def text_inputs(*names: str) -> list[tf.TensorSpec]:
 
 
 def create_ids_signature(
-    predict: PredictFeatures, model: FeaturesModel
+    predict: PredictFeatures, model: BaseModel
 ) -> Signature:
     """Creates the signature `ids`, which accepts WordPiece ids.
 
