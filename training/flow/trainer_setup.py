@@ -153,13 +153,13 @@ def _with_teacher(
     if teacher is None:
         return model, loss
     config = start.config
-    distilled = modeling.DistillationLoss(
+    distillation_loss = modeling.DistillationLoss(
         loss,
         config.distillation.distill_temperature,
         config.distillation.distill_alpha,
         config.distillation.distill_hidden,
     )
     distiller = modeling.Distiller(
-        model, teacher, distilled, config.training.seed
+        model, teacher, distillation_loss, config.training.seed
     )
-    return distiller, distilled
+    return distiller, distillation_loss

@@ -71,7 +71,7 @@ class BestStepCallback(Callback):
         steps = list_checkpoint_steps(folder)
         # A run that was killed after a better step repeats that step.
         is_repeated = max(steps, default=0) > trainer.run_weights.global_step
-        best = trainer.run_folder.history.best()
+        best = trainer.run_folder.history.find_best_evaluation()
         if best and (step in steps or is_repeated):
             self._best = best
         else:

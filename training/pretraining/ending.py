@@ -27,7 +27,7 @@ def finish_pretraining(
     trainer: Trainer,
     results: Scores,
     begin_time: float,
-    guess_accuracy: float,
+    baseline_accuracy: float,
 ) -> None:
     """Writes the export, the weights and the card, and logs what to know.
 
@@ -36,7 +36,8 @@ def finish_pretraining(
         trainer: the Trainer, with the weights to export.
         results: scores of the evaluation, {} without an evaluation.
         begin_time: time at which this command began, as time.time().
-        guess_accuracy: accuracy of always guessing the most frequent WordPiece.
+        baseline_accuracy: accuracy of always guessing the most frequent
+            WordPiece.
     """
     config = start.config
     if export_dir := config.export.export_dir:
@@ -44,7 +45,7 @@ def finish_pretraining(
     run_ending.store_weights(trainer)
     trainer.run_folder.write_card()
     if results and config.training.do_train:
-        warn_of_no_progress(results, guess_accuracy)
+        warn_of_no_progress(results, baseline_accuracy)
     run_ending.log_end(
         trainer,
         score_lines=_list_score_lines(results),
@@ -54,7 +55,7 @@ def finish_pretraining(
 
 
 def warn_of_no_progress(
-    results: Mapping[str, float], guess_accuracy: float
+    results: Mapping[str, float], baseline_accuracy: float
 ) -> None:
     """Logs a warning if the masked LM is not better than a guess.
 
@@ -66,11 +67,12 @@ def warn_of_no_progress(
 
     Args:
         results: scores of the evaluation after the training.
-        guess_accuracy: accuracy of always guessing the most frequent WordPiece.
+        baseline_accuracy: accuracy of always guessing the most frequent
+            WordPiece.
     """
     accuracy = results["masked_lm_accuracy"]
     step = results["global_step"]
-    if step >= _MIN_STEPS and accuracy < guess_accuracy + _MIN_GAIN:
+    if step >= _MIN_STEPS and accuracy < baseline_accuracy + _MIN_GAIN:
         logging.warning(
             "After %d steps, masked_lm_accuracy is %.4f, and guessing the most "
             "frequent WordPiece reaches %.4f: the model has not learned from "
@@ -78,7 +80,7 @@ def warn_of_no_progress(
             "--learning_rate.",
             step,
             accuracy,
-            guess_accuracy,
+            baseline_accuracy,
         )
 
 

@@ -31,7 +31,7 @@ class MaskedCounts:
         self._counts = before + np.bincount(ids, weights, minlength=size)
 
     @property
-    def guess_accuracy(self) -> float:
+    def baseline_accuracy(self) -> float:
         """Accuracy of guessing the most frequent of the WordPieces."""
         total = self._counts.sum()
         return float(self._counts.max() / total) if total else 0.0

@@ -69,7 +69,7 @@ def run(start: StartingPoint[PretrainingConfig]) -> None:
             trainer,
             results=results,
             begin_time=begin_time,
-            guess_accuracy=counts.guess_accuracy,
+            baseline_accuracy=counts.baseline_accuracy,
         )
 
 

@@ -212,7 +212,7 @@ class History:
         Raises:
             OSError: the file cannot be written.
         """
-        if self.best_step is None or self.best() is not None:
+        if self.best_step is None or self.find_best_evaluation() is not None:
             self.add("eval", step, metrics)
 
     def _create_line(
@@ -251,7 +251,7 @@ class History:
             line["best_step"] = self.best_step
         return line
 
-    def best(self) -> BestEvaluation | None:
+    def find_best_evaluation(self) -> BestEvaluation | None:
         """Returns the evaluation of the best step, None without one.
 
         An evaluation on another dev set does not count.
