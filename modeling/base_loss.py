@@ -1,6 +1,6 @@
-"""The base of all losses: it weights, sums and averages their values.
+"""The base of all losses: it weights, sums and averages their terms.
 
-losses.py contains the formulas of the values, a class for each task.
+losses.py contains the formulas, a class for each task.
 
 A loss is a sum over examples divided by the sum of their weights. The methods
 `sums` and `divisors` compute these two numbers separately. If a batch is split

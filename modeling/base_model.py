@@ -139,8 +139,10 @@ class BaseModel(KerasFitModel):
         infer = super().compute_output_spec
         specs = []
         for size in (2, 3):
-            fill = functools.partial(_fill_axes, size=size)
-            positional, named = keras.tree.map_structure(fill, (args, kwargs))
+            with_size = functools.partial(_with_axis_size, size=size)
+            positional, named = keras.tree.map_structure(
+                with_size, (args, kwargs)
+            )
             specs.append(infer(*positional, **named))
         merged: Outputs = keras.tree.map_structure(_merge_axes, *specs)
         return merged
@@ -242,7 +244,7 @@ class BaseModel(KerasFitModel):
         return self
 
 
-def _fill_axes(tensor: object, size: int) -> object:
+def _with_axis_size(tensor: object, size: int) -> object:
     """Returns a symbolic tensor whose unknown axes have a size."""
     if not isinstance(tensor, keras.KerasTensor):
         return tensor

@@ -20,7 +20,7 @@ from model_folders.bert_config import BertConfig, check_config
 from modeling.base_model import BaseModel
 from modeling.embeddings import Embeddings
 from modeling.encoder import Transformer
-from modeling.keras_export import flat_model
+from modeling.keras_export import to_functional_model
 from modeling.layers import TruncatedNormal
 from modeling.ops import dropout_seed
 from modeling.packing import PackedRows
@@ -296,7 +296,7 @@ class BertModel(BaseModel):
 
     def exported_model(self) -> keras.Model:
         """Returns a model whose outputs contain no list."""
-        return flat_model(self)
+        return to_functional_model(self)
 
     def get_config(self) -> JsonObject:
         """Returns the constructor's arguments."""

@@ -91,7 +91,7 @@ def _name_axes(name: str, rank: int) -> tuple[str, ...]:
     )
 
 
-def flat_model(model: KerasFitModel) -> keras.Model:
+def to_functional_model(model: KerasFitModel) -> keras.Model:
     """Returns a functional model whose outputs are {name: tensor}.
 
     An exported graph has no lists: `NAME` becomes `NAME_0`, `NAME_1`.

@@ -3,8 +3,8 @@
 In shapes, B = batch, T = length in WordPieces, P = masked positions, C =
 choices, L = labels, V = vocabulary size and W = hidden size.
 
-base_loss.py weights and averages the values. The trainer and the distillation
-know only that module, so a new formula here changes nothing there.
+base_loss.py weights and averages what they return. The trainer and the
+distillation know only that module, so a new formula here changes nothing there.
 """
 
 from collections.abc import Mapping, Sequence

@@ -142,7 +142,7 @@ class SquadTask(
 
     def evaluate(self, split: _Split, batches: _Batches) -> Scores:
         """Computes the scores of SQuAD's official script for --predict_file."""
-        return self._score(*self.decode_answers(split, batches))
+        return self._compute_scores(*self.decode_answers(split, batches))
 
     def write_predictions(
         self, split: _Split, batches: _Batches, output_dir: str
@@ -165,7 +165,7 @@ class SquadTask(
             atomic.write_json(path, content, indent=4)
         logging.info("Wrote %s to %s", ", ".join(outputs), output_dir)
         try:
-            scores = self._score(predictions, nbest, null_odds)
+            scores = self._compute_scores(predictions, nbest, null_odds)
         except ValueError as error:
             logging.warning("The answers are not scored: %s", error)
             return {}
@@ -206,7 +206,7 @@ class SquadTask(
             self.tokenizer.basic_tokenizer,
         )
 
-    def _score(
+    def _compute_scores(
         self,
         predictions: Mapping[str, str],
         nbest: Mapping[str, list[answer_decoding.NbestEntry]],
