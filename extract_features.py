@@ -265,7 +265,9 @@ def write_vectors(
     )
     num_lines = 0
     with atomic_open(config.output_file) as file:
-        for features, outputs in predictor.predict(batches, label="Extracting"):
+        for features, outputs in predictor.predict(
+            batches, description="Extracting"
+        ):
             blocks = outputs["all_encoder_layers"]
             for row_index, length in enumerate(features["input_mask"].sum(1)):
                 ids = features["input_ids"][row_index, :length].tolist()

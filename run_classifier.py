@@ -11,7 +11,7 @@ from the newest checkpoint in --output_dir.
 import functools
 
 from command_line import cli, flags
-from training.sets.table_start import adapt_to_table
+from training.sets.data_file_adaptation import adapt_to_data_file
 from training.start.starting_point import read_start
 from training.tasks.classifier_config import ClassifierConfig
 from training.tasks.classifier_setup import (
@@ -30,7 +30,7 @@ def main(parsed: flags.Parsed[Config]) -> None:
     start = read_start(parsed)
     processors = create_processors(start, table)
     if processors.table_processor:
-        start = adapt_to_table(start, processors.table_processor)
+        start = adapt_to_data_file(start, processors.table_processor)
     classifier_task = create_task(start, processors)
     # Import TensorFlow late, so that --help, wrong flags and wrong tables show
     # quickly.

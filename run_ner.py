@@ -15,7 +15,7 @@ from data.ner.ner_options import NerOptions
 from data.ner.ner_processor import NerProcessor
 from model_folders import kinds
 from training.config.fine_tuning_config import DataFileConfig
-from training.sets.table_start import adapt_to_table
+from training.sets.data_file_adaptation import adapt_to_data_file
 from training.start.starting_point import read_start
 from training.tasks.ner import NerTask
 
@@ -55,7 +55,7 @@ def main(parsed: flags.Parsed[Config]) -> None:
     """Trains, evaluates, predicts and exports, as the flags request."""
     start = read_start(parsed)
     processor = create_processor(start.config)
-    start = adapt_to_table(
+    start = adapt_to_data_file(
         start,
         processor,
         may_set_flags=not start.config.ner.document_context,

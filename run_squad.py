@@ -80,7 +80,7 @@ class Config(FineTuningConfig):
         return self.evaluates or self.fine_tuning.do_predict
 
     @property
-    def required_data(self) -> tuple[str, ...]:
+    def required_data_flags(self) -> tuple[str, ...]:
         """Flags that name the data which the command reads."""
         names = []
         if self.training.do_train:

@@ -81,7 +81,7 @@ PASSAGE = (
 ASK = ["predict.py", f"--model={OUTPUT}/squad_model", QUESTION, PASSAGE]
 
 # The demo prints only the log lines of the scripts that match this pattern.
-SHOWN = re.compile(r" (step|batch|document) \d|written|Saved|Wrote|error:")
+SHOWN_LINE = re.compile(r" (step|batch|document) \d|written|Saved|Wrote|error:")
 
 
 def run(command):
@@ -115,7 +115,7 @@ def run(command):
         for line in process.stdout:
             lines.append(line)
             writer.write(line)
-            if SHOWN.search(line):
+            if SHOWN_LINE.search(line):
                 print(f"  {name}: {line.rstrip()}", flush=True)
     if process.returncode:
         sys.exit(f"{name} failed; {log} ends:\n{''.join(lines[-20:])}")

@@ -29,7 +29,7 @@ _PATTERN_OF_UNREAD_WEIGHTS = {
 }
 
 
-def checkpoint_steps(folder: StrPath) -> list[int]:
+def list_checkpoint_steps(folder: StrPath) -> list[int]:
     """Returns the steps of complete checkpoints in a folder, oldest first."""
     names = os.listdir(folder) if os.path.isdir(folder) else []
     pattern = re.compile(rf"{CHECKPOINT_PREFIX}-(0|[1-9][0-9]*)\.index")
@@ -91,7 +91,7 @@ def find_best(folder: StrPath, contents: ModelJson | None = None) -> str | None:
     if contents is None:
         contents = model_json.read_model_json(folder)
     step = contents.get("best_step")
-    steps = checkpoint_steps(folder)
+    steps = list_checkpoint_steps(folder)
     if step is None or (steps and steps[-1] < step):
         return None
     for place in (os.path.join(folder, BEST_FOLDER), str(folder)):

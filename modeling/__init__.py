@@ -21,8 +21,8 @@ What they learn:
 What Keras calls:
 
     features.py: the names of the inputs, and checks of their values
-    base_model.py: `FeaturesModel`, the base class of all models
-    fitted_model.py: its base class, which makes `fit` use these losses
+    base_model.py: `BaseModel`, the base class of all models
+    keras_fit.py: its base class, which makes `fit` use these losses
     metric_targets.py: what Keras's metrics compare with outputs
     keras_export.py: the shapes with which Keras exports a model
 
@@ -30,8 +30,8 @@ What the layers compute with:
 
     tensors.py: types of tensors, and of dicts of tensors
     ops.py: building blocks in plain `keras.ops`, the reference for faster ones
-    overriding.py: chooses a plain version of ops.py or a faster one
-    positions.py: masks, and the vectors at some positions
+    dispatch.py: chooses a plain version of ops.py or a faster one
+    sequence_ops.py: masks, and the vectors at some positions
     unpadding.py: leaves padding out
     packing.py: packs short sequences into long ones, for attention
     accelerated/: the functions of ops.py as TensorFlow fuses or compiles them
@@ -110,7 +110,6 @@ if TYPE_CHECKING:
     from model_folders.config_files import load_config as load_config
     from model_folders.labels import find_order as find_order
     from modeling.bert import BertModel as BertModel
-    from modeling.checkpoints.extending import extend_model as extend_model
     from modeling.checkpoints.finding import find_checkpoint as find_checkpoint
     from modeling.checkpoints.finding import read_shapes as read_shapes
     from modeling.checkpoints.huggingface import (
@@ -121,9 +120,14 @@ if TYPE_CHECKING:
     )
     from modeling.checkpoints.kerashub import save_kerashub as save_kerashub
     from modeling.checkpoints.loading import load_checkpoint as load_checkpoint
-    from modeling.checkpoints.names import named_variables as named_variables
     from modeling.checkpoints.tf1 import save_checkpoint as save_checkpoint
     from modeling.checkpoints.tf1 import save_release as save_release
+    from modeling.checkpoints.variable_names import (
+        named_variables as named_variables,
+    )
+    from modeling.checkpoints.vocabulary_extension import (
+        extend_model as extend_model,
+    )
     from modeling.distillation import DistillationLoss as DistillationLoss
     from modeling.distillation import Distiller as Distiller
     from modeling.losses import ClassifierLoss as ClassifierLoss

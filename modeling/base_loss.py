@@ -1,6 +1,6 @@
-"""The base of all losses: it weights, sums and averages their values.
+"""The base of all losses: it weights, sums and averages their terms.
 
-losses.py contains the formulas of the values, a class for each task.
+losses.py contains the formulas, a class for each task.
 
 A loss is a sum over examples divided by the sum of their weights. The methods
 `sums` and `divisors` compute these two numbers separately. If a batch is split
@@ -23,16 +23,16 @@ from modeling.ops import at_least_float32
 from modeling.tensors import Features, Outputs, Tensor
 
 # What a loss reads: the outputs of a model, or of a model and its teacher.
-ReadT_contra = TypeVar("ReadT_contra", contravariant=True)
+OutputsT_contra = TypeVar("OutputsT_contra", contravariant=True)
 
 # {name of a loss term: scalar}: sums, their divisors, or means.
 Terms: TypeAlias = Mapping[str, Tensor]
-# {name of a loss term: a number of each example or WordPiece}: values, their
+# {name of a loss term: a number of each example or WordPiece}: losses, their
 # weights, or distances from a teacher.
-TermValues: TypeAlias = Mapping[str, Tensor]
+UnreducedTerms: TypeAlias = Mapping[str, Tensor]
 
 
-class BatchLoss(abc.ABC, Generic[ReadT_contra]):
+class BatchLoss(abc.ABC, Generic[OutputsT_contra]):
     """A weighted mean over a batch, computed as a sum and a divisor.
 
     For example, two examples with the losses 1.0 and 4.0 and the weights 1.0
@@ -44,7 +44,7 @@ class BatchLoss(abc.ABC, Generic[ReadT_contra]):
     """
 
     @property
-    def terms(self) -> tuple[str, ...]:
+    def term_names(self) -> tuple[str, ...]:
         """Names of the terms of the loss."""
         return ("loss",)
 
@@ -61,7 +61,7 @@ class BatchLoss(abc.ABC, Generic[ReadT_contra]):
         """Returns {name of a loss term: divisor of its sum}, scalars."""
 
     @abc.abstractmethod
-    def sums(self, outputs: ReadT_contra, features: Features) -> Terms:
+    def sums(self, outputs: OutputsT_contra, features: Features) -> Terms:
         """Returns {name of a loss term: its sum over the batch}, scalars."""
 
     def means(self, sums: Terms, divisors: Terms) -> Terms:
@@ -82,7 +82,7 @@ class BatchLoss(abc.ABC, Generic[ReadT_contra]):
         return means
 
     def __call__(
-        self, outputs: ReadT_contra, features: Features
+        self, outputs: OutputsT_contra, features: Features
     ) -> tuple[Tensor, Terms]:
         """Returns the loss of one batch, and {name of a loss term: value}.
 
@@ -99,7 +99,7 @@ class BatchLoss(abc.ABC, Generic[ReadT_contra]):
             )
         sums = self.sums(outputs, features)
         means = self.means(sums, self.divisors(features))
-        return add_terms(means), means
+        return sum_terms(means), means
 
 
 # The loss of any task. It reads what the model of its task returns, a type that
@@ -107,10 +107,10 @@ class BatchLoss(abc.ABC, Generic[ReadT_contra]):
 AnyLoss: TypeAlias = "Loss[Any]"
 
 
-class Loss(BatchLoss[ReadT_contra]):
+class Loss(BatchLoss[OutputsT_contra]):
     """Base class of the losses of tasks. They read the outputs of a model.
 
-    A subclass computes the values of each term, one for each example or
+    A subclass computes `unreduced_terms`: the loss of each example or
     WordPiece. It names the type of the outputs that it reads, `Loss[Tensor]`,
     or `Loss[Features]` of a model with several outputs.
 
@@ -121,21 +121,23 @@ class Loss(BatchLoss[ReadT_contra]):
     Attributes:
         sample_weight_feature: name of the feature that gets the `sample_weight`
             of Keras's `fit`.
-        labels_and_terms: {an output: (its label, its loss term)}, of models
-            with several outputs, {} of others.
+        label_and_term_of_output: {an output: (its label feature, its loss
+            term)}, of models with several outputs, {} of others.
     """
 
     sample_weight_feature = "example_weights"
-    labels_and_terms: Mapping[str, tuple[str, str]] = {}
+    label_and_term_of_output: Mapping[str, tuple[str, str]] = {}
 
     @property
-    def labels(self) -> tuple[str, ...]:
+    def label_features(self) -> tuple[str, ...]:
         """Names of the features that are labels."""
         return ("label_ids",)
 
     @abc.abstractmethod
-    def values(self, outputs: ReadT_contra, features: Features) -> TermValues:
-        """Returns {name of a loss term: value of each example or WordPiece}.
+    def unreduced_terms(
+        self, outputs: OutputsT_contra, features: Features
+    ) -> UnreducedTerms:
+        """Returns {name of a loss term: loss of each example or WordPiece}.
 
         Args:
             outputs: outputs of the task's model for `features`.
@@ -145,48 +147,52 @@ class Loss(BatchLoss[ReadT_contra]):
             {"loss": float [B]}, or as the docstring of a subclass says.
         """
 
-    def value_divergences(
+    def unreduced_divergences(
         self,
-        outputs: ReadT_contra,
-        teacher_outputs: ReadT_contra,
+        outputs: OutputsT_contra,
+        teacher_outputs: OutputsT_contra,
         temperature: float,
-    ) -> TermValues:
+    ) -> UnreducedTerms:
         """Returns {name of a loss term: distance from a teacher's outputs}.
 
-        There is one distance for each value of `values`, [B]. By default the
-        outputs are logits of classes. The temperature divides the logits of
-        both models before the softmax.
+        There is one distance for each loss in `unreduced_terms`, [B]. By
+        default the outputs are logits of classes. The temperature divides the
+        logits of both models before the softmax.
         """
         # A loss of a model with several outputs overrides this method.
         logits = cast("Tensor", outputs)
         teacher_logits = cast("Tensor", teacher_outputs)
         return {"loss": divergence(logits, teacher_logits, temperature)}
 
-    def weigh_values(self, features: Features) -> TermValues:
-        """Returns {name of a loss term: weight of each of its values}.
+    def term_weights(self, features: Features) -> UnreducedTerms:
+        """Returns {name of a loss term: weights of its losses}.
 
-        By default there is one value per example, [B].
+        By default there is one loss per example, [B].
         """
         return {"loss": weigh_examples(features)}
 
     def divisors(self, features: Features) -> Terms:
         """Returns {name of a loss term: divisor of its sum}, scalars."""
-        weights = self.weigh_values(features)
+        weights = self.term_weights(features)
         return {
             name: keras.ops.sum(at_least_float32(weights[name]))
-            for name in self.terms
+            for name in self.term_names
         }
 
-    def sums(self, outputs: ReadT_contra, features: Features) -> Terms:
+    def sums(self, outputs: OutputsT_contra, features: Features) -> Terms:
         """Returns {name of a loss term: its sum over the batch}, scalars."""
-        return self.sum_values(self.values(outputs, features), features)
+        return self.reduce_terms(
+            self.unreduced_terms(outputs, features), features
+        )
 
-    def sum_values(self, values: TermValues, features: Features) -> Terms:
-        """Returns {name of a loss term: weighted sum of `values`}, scalars."""
-        weights = self.weigh_values(features)
+    def reduce_terms(
+        self, unreduced: UnreducedTerms, features: Features
+    ) -> Terms:
+        """Returns {name of a loss term: sum of weighted losses}, scalars."""
+        weights = self.term_weights(features)
         return {
-            name: sum_weighted(values[name], weights[name])
-            for name in self.terms
+            name: sum_weighted(unreduced[name], weights[name])
+            for name in self.term_names
         }
 
     def join_labels(
@@ -210,15 +216,17 @@ class Loss(BatchLoss[ReadT_contra]):
         joined = dict(features)
         if isinstance(labels, Mapping):
             joined |= labels
-        elif labels is not None and len(self.labels) == 1:
-            joined[self.labels[0]] = labels
+        elif labels is not None and len(self.label_features) == 1:
+            joined[self.label_features[0]] = labels
         if sample_weight is not None:
             # `fit` also accepts a dict of weights, but our losses do not.
             joined[self.sample_weight_feature] = cast("Tensor", sample_weight)
-        if missing := [name for name in self.labels if name not in joined]:
+        if missing := [
+            name for name in self.label_features if name not in joined
+        ]:
             raise ValueError(
                 f"{type(self).__name__} lacks {', '.join(missing)}. Pass a "
-                f"dict of {', '.join(self.labels)} as labels (y)"
+                f"dict of {', '.join(self.label_features)} as labels (y)"
             )
         return joined
 
@@ -232,7 +240,7 @@ class Loss(BatchLoss[ReadT_contra]):
         return cls(**config)
 
 
-def add_terms(terms: Terms) -> Tensor:
+def sum_terms(terms: Terms) -> Tensor:
     """Returns the sum of {name of a loss term: value}, a scalar."""
     # `sum` starts with the number 0, so its type also contains int.
     return cast("Tensor", sum(terms.values()))

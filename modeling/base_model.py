@@ -2,11 +2,11 @@
 
 Each base of a model adds one thing to `keras.Model`:
 
-    FittedModel    `fit`, `evaluate` and `predict` read dicts of features
-    FeaturesModel  a model is created from a folder, saved, quantized, exported
+    KerasFitModel    `fit`, `evaluate` and `predict` read dicts of features
+    BaseModel  a model is created from a folder, saved, quantized, exported
     TaskModel      a `BertModel` gets a head
 
-FittedModel has its own file, because modeling/checkpoints loads weights into
+KerasFitModel has its own file, because modeling/checkpoints loads weights into
 such models, and this file imports modeling/checkpoints.
 """
 
@@ -26,14 +26,14 @@ from modeling import keras_export
 from modeling.checkpoints.creating import create_model
 from modeling.checkpoints.loading import LoadOptions
 from modeling.checkpoints.restore import LoadReport
-from modeling.fitted_model import FittedModel
+from modeling.keras_fit import KerasFitModel
 from modeling.layers import all_layers
 from modeling.model_options import ModelOptions
 from modeling.tensors import Outputs
 
 
-class FeaturesModel(FittedModel):
-    """A `FittedModel` that is created from a folder, saved and exported.
+class BaseModel(KerasFitModel):
+    """A `KerasFitModel` that is created from a folder, saved and exported.
 
     The first argument of a subclass's constructor is `config`, a `BertConfig`.
     The class knows the inputs of its model, so `build` creates the weights
@@ -139,8 +139,10 @@ class FeaturesModel(FittedModel):
         infer = super().compute_output_spec
         specs = []
         for size in (2, 3):
-            fill = functools.partial(_fill_axes, size=size)
-            positional, named = keras.tree.map_structure(fill, (args, kwargs))
+            with_size = functools.partial(_with_axis_size, size=size)
+            positional, named = keras.tree.map_structure(
+                with_size, (args, kwargs)
+            )
             specs.append(infer(*positional, **named))
         merged: Outputs = keras.tree.map_structure(_merge_axes, *specs)
         return merged
@@ -242,7 +244,7 @@ class FeaturesModel(FittedModel):
         return self
 
 
-def _fill_axes(tensor: object, size: int) -> object:
+def _with_axis_size(tensor: object, size: int) -> object:
     """Returns a symbolic tensor whose unknown axes have a size."""
     if not isinstance(tensor, keras.KerasTensor):
         return tensor

@@ -18,12 +18,12 @@ import keras
 
 from files.json_files import JsonObject
 from model_folders.bert_config import BertConfig
-from modeling.base_model import FeaturesModel
+from modeling.base_model import BaseModel
 from modeling.bert import BertModel, EncoderOutputs
 from modeling.heads import BidirectionalLSTM, OutputHead
 from modeling.model_options import EncoderOptions
 from modeling.ops import dropout_seed
-from modeling.positions import attended_positions
+from modeling.sequence_ops import attended_positions
 from modeling.tensors import Features, Outputs, Shape, Tensor
 
 # What the head returns, and so what a call of the model returns.
@@ -32,8 +32,8 @@ OutputsT_co = TypeVar("OutputsT_co", bound=Outputs, covariant=True)
 AnyTaskModel: TypeAlias = "TaskModel[Outputs]"
 
 
-class TaskModel(FeaturesModel, abc.ABC, Generic[OutputsT_co]):
-    """A `FeaturesModel` of a `BertModel` and a head, which a subclass creates.
+class TaskModel(BaseModel, abc.ABC, Generic[OutputsT_co]):
+    """A `BaseModel` of a `BertModel` and a head, which a subclass creates.
 
     A subclass names the type of its outputs, `TaskModel[Tensor]`, or
     `TaskModel[Features]` if it returns several by their names.

@@ -17,14 +17,14 @@ import keras
 
 from files.json_files import JsonObject
 from model_folders.bert_config import BertConfig, check_config
-from modeling.base_model import FeaturesModel
+from modeling.base_model import BaseModel
 from modeling.embeddings import Embeddings
 from modeling.encoder import Transformer
-from modeling.keras_export import flat_model
+from modeling.keras_export import to_functional_model
 from modeling.layers import TruncatedNormal
 from modeling.ops import dropout_seed
 from modeling.packing import PackedRows
-from modeling.positions import (
+from modeling.sequence_ops import (
     attended_positions,
     create_attention_mask_from_input_mask,
     gather_vectors,
@@ -44,7 +44,7 @@ class EncoderOutputs(TypedDict):
 
 
 @keras.saving.register_keras_serializable(package="bert")
-class BertModel(FeaturesModel):
+class BertModel(BaseModel):
     """Encodes a batch of WordPiece sequences.
 
     With `unpad`, a call skips padding if it passes an `input_mask` of rank 2.
@@ -296,7 +296,7 @@ class BertModel(FeaturesModel):
 
     def exported_model(self) -> keras.Model:
         """Returns a model whose outputs contain no list."""
-        return flat_model(self)
+        return to_functional_model(self)
 
     def get_config(self) -> JsonObject:
         """Returns the constructor's arguments."""

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 ValueT = TypeVar("ValueT")
 
 
-class Distilled(NamedTuple):
+class DistillerOutputs(NamedTuple):
     """A student's and its teacher's outputs for one batch.
 
     Attributes:
@@ -87,7 +87,7 @@ class Distiller:
 
     def __call__(
         self, features: Features, *, training: bool, seed: Tensor
-    ) -> Distilled:
+    ) -> DistillerOutputs:
         """Calls both models, and returns the input of DistillationLoss.
 
         `training` and `seed` apply to the student. The teacher uses no dropout.
@@ -101,7 +101,7 @@ class Distiller:
             keras.ops.stop_gradient,
             _call_model(self.teacher, features, training=False, seed=None),
         )
-        return Distilled(
+        return DistillerOutputs(
             outputs=outputs,
             teacher_outputs=teacher_outputs,
             hidden_states=states,
@@ -122,14 +122,14 @@ def _call_model(
     return encoded["sequence_output"], outputs
 
 
-class DistillationLoss(BatchLoss[Distilled]):
+class DistillationLoss(BatchLoss[DistillerOutputs]):
     """A task's loss plus the distance from a teacher.
 
     For each term NAME of the task's loss, such as `masked_lm_loss`, this class
     computes two terms: `task_NAME` = (1 - alpha) * NAME, and `teacher_NAME` =
     alpha * the divergence from the teacher's outputs (see
-    `Loss.value_divergences`). For example, with alpha = 0.25, a loss of 2.0 and
-    a divergence of 4.0 become task_loss = 1.5 and teacher_loss = 1.0.
+    `Loss.unreduced_divergences`). For example, with alpha = 0.25, a loss of 2.0
+    and a divergence of 4.0 become task_loss = 1.5 and teacher_loss = 1.0.
 
     If hidden states are distilled, `hidden_loss` is the mean squared difference
     between the outputs of the last blocks, over all WordPieces that are not
@@ -156,10 +156,12 @@ class DistillationLoss(BatchLoss[Distilled]):
         self.shares = {name: share for name, share in shares.items() if share}
 
     @property
-    def terms(self) -> tuple[str, ...]:
+    def term_names(self) -> tuple[str, ...]:
         """Names of the terms: those of each part, and of hidden states."""
         names = [
-            f"{part}_{name}" for part in self.shares for name in self.loss.terms
+            f"{part}_{name}"
+            for part in self.shares
+            for name in self.loss.term_names
         ]
         return (*names, "hidden_loss") if self.hidden else (*names,)
 
@@ -183,7 +185,7 @@ class DistillationLoss(BatchLoss[Distilled]):
             divisors["hidden_loss"] = keras.ops.sum(_mask_of(features))
         return divisors
 
-    def sums(self, outputs: Distilled, features: Features) -> Terms:
+    def sums(self, outputs: DistillerOutputs, features: Features) -> Terms:
         """Returns {name of a loss term: its sum over the batch}, scalars.
 
         Args:
@@ -193,12 +195,12 @@ class DistillationLoss(BatchLoss[Distilled]):
         totals = {}
         for part, share in self.shares.items():
             if part == "task":
-                values = self.loss.values(outputs.outputs, features)
+                unreduced = self.loss.unreduced_terms(outputs.outputs, features)
             else:
-                values = self.loss.value_divergences(
+                unreduced = self.loss.unreduced_divergences(
                     outputs.outputs, outputs.teacher_outputs, self.temperature
                 )
-            sums = self.loss.sum_values(values, features)
+            sums = self.loss.reduce_terms(unreduced, features)
             for name, value in sums.items():
                 totals[f"{part}_{name}"] = share * value
         if self.hidden:

@@ -87,10 +87,10 @@ def check_ranges(features: Features, num_segments: int) -> None:
     for name, size in sizes.items():
         if size and features.get(name) is not None:
             # The graph keeps the check, so nothing reads the returned ids.
-            ops.ids_in_range(features[name], name, size)
+            ops.check_range(features[name], name, size)
 
 
-def checked_ids(ids: Tensor, name: str, num_rows: int) -> Tensor:
+def to_integer_ids(ids: Tensor, name: str, num_rows: int) -> Tensor:
     """Returns ids [...] as integers, and checks them if their values are known.
 
     While a graph is traced, the values are unknown, so nothing is checked. When

@@ -11,7 +11,7 @@ import keras
 from model_folders.bert_config import BertConfig
 from modeling.layers import BertLayer, LayerOptions
 from modeling.ops import ACTIVATIONS, dense
-from modeling.positions import gather_vectors, last_positions
+from modeling.sequence_ops import gather_vectors, last_positions
 from modeling.tensors import Shape, Tensor
 
 

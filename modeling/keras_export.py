@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import keras
 
-from modeling.fitted_model import FittedModel
+from modeling.keras_fit import KerasFitModel
 from modeling.tensors import Tensor
 
 # The axes of a feature, by its rank. Axes of one name have one size.
@@ -36,7 +36,9 @@ def create_signature(
     ]
 
 
-def create_shape_options(model: FittedModel, format: str) -> dict[str, object]:
+def create_shape_options(
+    model: KerasFitModel, format: str
+) -> dict[str, object]:
     """Returns the options with which a format keeps all sizes variable.
 
     Args:
@@ -89,7 +91,7 @@ def _name_axes(name: str, rank: int) -> tuple[str, ...]:
     )
 
 
-def flat_model(model: FittedModel) -> keras.Model:
+def to_functional_model(model: KerasFitModel) -> keras.Model:
     """Returns a functional model whose outputs are {name: tensor}.
 
     An exported graph has no lists: `NAME` becomes `NAME_0`, `NAME_1`.

@@ -3,8 +3,8 @@
 In shapes, B = batch, T = length in WordPieces, P = masked positions, C =
 choices, L = labels, V = vocabulary size and W = hidden size.
 
-base_loss.py weights and averages the values. The trainer and the distillation
-know only that module, so a new formula here changes nothing there.
+base_loss.py weights and averages what they return. The trainer and the
+distillation know only that module, so a new formula here changes nothing there.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 import keras
 
 from files.json_files import JsonObject
-from modeling.base_loss import Loss, TermValues, divergence, weigh_examples
+from modeling.base_loss import Loss, UnreducedTerms, divergence, weigh_examples
 from modeling.ops import at_least_float32, cross_entropy
 from modeling.tensors import Features, Tensor
 
@@ -36,7 +36,7 @@ class ClassifierLoss(Loss[Tensor]):
         weights = self._class_weights
         return {"class_weights": None if weights is None else [*weights]}
 
-    def weigh_values(self, features: Features) -> TermValues:
+    def term_weights(self, features: Features) -> UnreducedTerms:
         """Returns {"loss": weight of each example, float [B]}."""
         weights = weigh_examples(features)
         if self._class_weights is not None:
@@ -47,7 +47,9 @@ class ClassifierLoss(Loss[Tensor]):
             weights = weights * keras.ops.take(by_class, features["label_ids"])
         return {"loss": weights}
 
-    def values(self, outputs: Tensor, features: Features) -> TermValues:
+    def unreduced_terms(
+        self, outputs: Tensor, features: Features
+    ) -> UnreducedTerms:
         """Returns {"loss": loss of each example, float [B]}."""
         return {"loss": cross_entropy(outputs, features["label_ids"])}
 
@@ -55,9 +57,9 @@ class ClassifierLoss(Loss[Tensor]):
 class LossWithSquaredDivergence(Loss[Tensor]):
     """Base class of losses whose distance from a teacher is squared."""
 
-    def value_divergences(
+    def unreduced_divergences(
         self, outputs: Tensor, teacher_outputs: Tensor, temperature: float
-    ) -> TermValues:
+    ) -> UnreducedTerms:
         """Returns {"loss": squared distance, [B]}. Ignores `temperature`."""
         squares = keras.ops.square(at_least_float32(outputs) - teacher_outputs)
         axes = tuple(range(1, len(squares.shape)))
@@ -68,7 +70,9 @@ class LossWithSquaredDivergence(Loss[Tensor]):
 class RegressionLoss(LossWithSquaredDivergence):
     """Mean squared error of predictions [B, 1] and `label_ids` float [B]."""
 
-    def values(self, outputs: Tensor, features: Features) -> TermValues:
+    def unreduced_terms(
+        self, outputs: Tensor, features: Features
+    ) -> UnreducedTerms:
         """Returns {"loss": loss of each example, float [B]}."""
         predictions = at_least_float32(outputs)[..., 0]
         labels = keras.ops.cast(features["label_ids"], predictions.dtype)
@@ -82,7 +86,9 @@ class RankingLoss(LossWithSquaredDivergence):
     Reads `label_ids` float [B], clipped to [0, 1], and logits [B, 1].
     """
 
-    def values(self, outputs: Tensor, features: Features) -> TermValues:
+    def unreduced_terms(
+        self, outputs: Tensor, features: Features
+    ) -> UnreducedTerms:
         """Returns {"loss": loss of each example, float [B]}."""
         logits = at_least_float32(outputs)[..., 0]
         labels = keras.ops.cast(features["label_ids"], logits.dtype)
@@ -97,7 +103,9 @@ class CosineLoss(LossWithSquaredDivergence):
     Reads `label_ids` float [B] and unit vectors, float [B, 2, W].
     """
 
-    def values(self, outputs: Tensor, features: Features) -> TermValues:
+    def unreduced_terms(
+        self, outputs: Tensor, features: Features
+    ) -> UnreducedTerms:
         """Returns {"loss": loss of each example, float [B]}."""
         vectors = at_least_float32(outputs)
         cosines = keras.ops.sum(vectors[:, 0] * vectors[:, 1], axis=-1)
@@ -117,7 +125,7 @@ class ContrastiveLoss(LossWithSquaredDivergence):
         temperature: divides the cosines before the softmax.
     """
 
-    labels = ()
+    label_features = ()
 
     def __init__(self, temperature: float) -> None:
         self._temperature = temperature
@@ -126,7 +134,9 @@ class ContrastiveLoss(LossWithSquaredDivergence):
         """Returns the constructor's arguments."""
         return {"temperature": self._temperature}
 
-    def values(self, outputs: Tensor, features: Features) -> TermValues:
+    def unreduced_terms(
+        self, outputs: Tensor, features: Features
+    ) -> UnreducedTerms:
         """Returns {"loss": loss of each example, float [B]}."""
         vectors = at_least_float32(outputs)
         cosines = keras.ops.matmul(
@@ -148,7 +158,9 @@ class MultiLabelLoss(Loss[Tensor]):
     [B, L].
     """
 
-    def values(self, outputs: Tensor, features: Features) -> TermValues:
+    def unreduced_terms(
+        self, outputs: Tensor, features: Features
+    ) -> UnreducedTerms:
         """Returns {"loss": loss of each example, float [B]}."""
         logits = at_least_float32(outputs)
         labels = keras.ops.cast(features["label_ids"], logits.dtype)
@@ -157,9 +169,9 @@ class MultiLabelLoss(Loss[Tensor]):
         is_not = (1.0 - labels) * keras.ops.softplus(logits)
         return {"loss": keras.ops.mean(is_set + is_not, axis=-1)}
 
-    def value_divergences(
+    def unreduced_divergences(
         self, outputs: Tensor, teacher_outputs: Tensor, temperature: float
-    ) -> TermValues:
+    ) -> UnreducedTerms:
         """Returns {"loss": mean divergence over the labels, float [B]}."""
         # Treat each label as two classes. The logit of the class "absent" is 0.
         student, teacher = (
@@ -178,13 +190,15 @@ class SpanLoss(Loss[Features]):
     `end_logits`, float [B, T]. Positions outside the sequence add no loss.
     """
 
-    labels = ("start_positions", "end_positions")
-    labels_and_terms: Mapping[str, tuple[str, str]] = {
+    label_features = ("start_positions", "end_positions")
+    label_and_term_of_output: Mapping[str, tuple[str, str]] = {
         "start_logits": ("start_positions", "loss"),
         "end_logits": ("end_positions", "loss"),
     }
 
-    def values(self, outputs: Features, features: Features) -> TermValues:
+    def unreduced_terms(
+        self, outputs: Features, features: Features
+    ) -> UnreducedTerms:
         """Returns {"loss": loss of each example, float [B]}."""
         start, end = (
             cross_entropy(
@@ -194,9 +208,9 @@ class SpanLoss(Loss[Features]):
         )
         return {"loss": (start + end) / 2.0}
 
-    def value_divergences(
+    def unreduced_divergences(
         self, outputs: Features, teacher_outputs: Features, temperature: float
-    ) -> TermValues:
+    ) -> UnreducedTerms:
         """Returns {"loss": mean divergence of start and end, float [B]}."""
         start, end = (
             divergence(outputs[name], teacher_outputs[name], temperature)
@@ -215,14 +229,16 @@ class TokenLoss(Loss[Tensor]):
 
     # As in the masked LM, keep the loss finite if all weights are 0.
     epsilon: Mapping[str, float] = {"loss": 1e-5}
-    labels = ("label_ids", "label_weights")
+    label_features = ("label_ids", "label_weights")
     sample_weight_feature = "label_weights"
 
-    def weigh_values(self, features: Features) -> TermValues:
+    def term_weights(self, features: Features) -> UnreducedTerms:
         """Returns {"loss": weight of each WordPiece, float [B, T]}."""
         return {"loss": features["label_weights"]}
 
-    def values(self, outputs: Tensor, features: Features) -> TermValues:
+    def unreduced_terms(
+        self, outputs: Tensor, features: Features
+    ) -> UnreducedTerms:
         """Returns {"loss": loss of each WordPiece, float [B, T]}."""
         return {"loss": cross_entropy(outputs, features["label_ids"])}
 
@@ -240,7 +256,7 @@ class PretrainingLoss(Loss[Features]):
     """
 
     epsilon: Mapping[str, float] = {"masked_lm_loss": 1e-5}
-    labels_and_terms: Mapping[str, tuple[str, str]] = {
+    label_and_term_of_output: Mapping[str, tuple[str, str]] = {
         "masked_lm_logits": ("masked_lm_ids", "masked_lm_loss"),
         "next_sentence_logits": ("next_sentence_labels", "next_sentence_loss"),
     }
@@ -249,14 +265,14 @@ class PretrainingLoss(Loss[Features]):
         self._next_sentence = next_sentence
 
     @property
-    def terms(self) -> tuple[str, ...]:
+    def term_names(self) -> tuple[str, ...]:
         """Names of the terms of the loss."""
         if self._next_sentence:
             return ("masked_lm_loss", "next_sentence_loss")
         return ("masked_lm_loss",)
 
     @property
-    def labels(self) -> tuple[str, ...]:
+    def label_features(self) -> tuple[str, ...]:
         """Names of the features that are labels."""
         if self._next_sentence:
             return (
@@ -270,30 +286,32 @@ class PretrainingLoss(Loss[Features]):
         """Returns the constructor's arguments."""
         return {"next_sentence": self._next_sentence}
 
-    def weigh_values(self, features: Features) -> TermValues:
+    def term_weights(self, features: Features) -> UnreducedTerms:
         """Returns the weights of masked positions [B, P] and examples [B]."""
         return {
             "masked_lm_loss": features["masked_lm_weights"],
             "next_sentence_loss": weigh_examples(features),
         }
 
-    def values(self, outputs: Features, features: Features) -> TermValues:
+    def unreduced_terms(
+        self, outputs: Features, features: Features
+    ) -> UnreducedTerms:
         """Returns the masked LM loss [B, P] and next sentence loss [B]."""
-        values = {
+        losses = {
             "masked_lm_loss": cross_entropy(
                 outputs["masked_lm_logits"], features["masked_lm_ids"]
             )
         }
         if self._next_sentence:
-            values["next_sentence_loss"] = cross_entropy(
+            losses["next_sentence_loss"] = cross_entropy(
                 outputs["next_sentence_logits"],
                 keras.ops.reshape(features["next_sentence_labels"], (-1,)),
             )
-        return values
+        return losses
 
-    def value_divergences(
+    def unreduced_divergences(
         self, outputs: Features, teacher_outputs: Features, temperature: float
-    ) -> TermValues:
+    ) -> UnreducedTerms:
         """Returns the divergences of masked LM [B, P] and next sentence [B]."""
         return {
             f"{part}_loss": divergence(

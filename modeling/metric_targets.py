@@ -22,16 +22,16 @@ def labels_and_weights(
     Raises:
         ValueError: the loss has no labels.
     """
-    if not loss.labels:
+    if not loss.label_features:
         raise ValueError(
             f"{type(loss).__name__} has no labels, so there is nothing that "
             "metrics could compare. Compile the model without metrics"
         )
-    weights = loss.weigh_values(features)
-    if not loss.labels_and_terms:
-        return features[loss.labels[0]], weights["loss"]
+    weights = loss.term_weights(features)
+    if not loss.label_and_term_of_output:
+        return features[loss.label_features[0]], weights["loss"]
     # The next sentence loss and its labels may be left out.
-    pairs = loss.labels_and_terms.items()
+    pairs = loss.label_and_term_of_output.items()
     return (
         {name: features.get(label) for name, (label, _) in pairs},
         {name: weights[term] for name, (_, term) in pairs},

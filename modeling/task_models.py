@@ -15,11 +15,11 @@ from files.json_files import JsonObject
 from model_folders.bert_config import BertConfig
 from modeling.base_task_model import TaskModel
 from modeling.bert import EncoderOutputs
-from modeling.features import checked_ids
+from modeling.features import to_integer_ids
 from modeling.heads import MaskedLanguageModelHead
 from modeling.model_options import TaskModelOptions
 from modeling.ops import at_least_float32, dropout
-from modeling.positions import gather_indexes
+from modeling.sequence_ops import gather_indexes
 from modeling.tensors import Features, Outputs, Shape, Tensor
 
 # As in Google's code, no entry of the configuration changes this rate.
@@ -61,7 +61,7 @@ class BertPretrainer(TaskModel[Features]):
         self, encoded: EncoderOutputs, features: Features, seed: Tensor | None
     ) -> Features:
         """Computes the masked LM logits [B, P, V] and next sentence logits."""
-        positions = checked_ids(
+        positions = to_integer_ids(
             features["masked_lm_positions"],
             "masked_lm_positions",
             encoded["sequence_output"].shape[1],

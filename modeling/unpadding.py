@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import keras
 
+from modeling.dispatch import is_plain
 from modeling.ops import reshape_like
-from modeling.overriding import is_plain
 from modeling.tensors import Tensor
 
 # Round the number of rows up to a multiple of _ROWS_MULTIPLE, or in large

@@ -11,7 +11,7 @@ from tests.support.source_files import PACKAGES, check_none, sources
 
 MODULES = {
     "_all_reduce_sum_gradients": "training/optimizers/adamw.py",
-    "_compile_metrics": "modeling/fitted_model.py",
+    "_compile_metrics": "modeling/keras_fit.py",
     "_flatten_layers": "modeling/layers.py",
     "_get_variable_index": "training/optimizers/adamw.py",
     "_initial_seed": "modeling/ops.py",

@@ -29,7 +29,7 @@ from model_folders.input_length import read_max_seq_length
 from model_folders.preset_reading import read_preset
 
 if TYPE_CHECKING:
-    from modeling.base_model import FeaturesModel
+    from modeling.base_model import BaseModel
 
 CheckpointFormat: TypeAlias = Literal["tf1", "huggingface", "kerashub"]
 # {value of --model: name of the model's class in this project}.
@@ -205,7 +205,7 @@ def _extend_tokenizer(
 
 def _load_model(
     preset: presets.Preset, bert_config: "modeling.BertConfig", model_key: str
-) -> tuple["FeaturesModel", list[str]]:
+) -> tuple["BaseModel", list[str]]:
     """Creates the model with a key of CLASS_OF_KEY. Loads its weights.
 
     Returns the model, and the names of the weights that the checkpoint lacks.
@@ -227,7 +227,7 @@ def _load_model(
 def _write_copy(
     config: Config,
     preset: presets.Preset,
-    model: "FeaturesModel",
+    model: "BaseModel",
     tokenizer: tokenization.FullTokenizer,
     *,
     missing: Sequence[str],
@@ -284,7 +284,7 @@ class _Save(Protocol):
 
     def __call__(
         self,
-        model: "FeaturesModel",
+        model: "BaseModel",
         folder: str,
         /,
         *,

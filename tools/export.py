@@ -26,7 +26,7 @@ from model_folders.input_length import read_max_seq_length
 from model_folders.model_entries import HeadSettings
 
 if TYPE_CHECKING:
-    from modeling.base_model import FeaturesModel
+    from modeling.base_model import BaseModel
 
 # {value of --task: model class to export for it}.
 _CLASS_OF_TASK: dict[str, kinds.ModelClass] = {
@@ -97,7 +97,7 @@ def find_model_class(config: Config, preset: presets.Preset) -> str:
     return model_class
 
 
-def load_model(preset: presets.Preset, model_class: str) -> "FeaturesModel":
+def load_model(preset: presets.Preset, model_class: str) -> "BaseModel":
     """Loads a model of the class `model_class` from a folder.
 
     Raises:
@@ -109,7 +109,7 @@ def load_model(preset: presets.Preset, model_class: str) -> "FeaturesModel":
 
     if model_class == kinds.ENCODER:
         preset.warn_of_pooling()
-    kind: type[FeaturesModel] = getattr(modeling, model_class)
+    kind: type[BaseModel] = getattr(modeling, model_class)
     model, report = kind.load_preset(preset)
     # A pretrained model may contain only the head for the next sentence.
     is_pair = "cls/seq_relationship/output_weights" in report.loaded
@@ -120,7 +120,7 @@ def load_model(preset: presets.Preset, model_class: str) -> "FeaturesModel":
 def create_options(
     config: Config,
     preset: presets.Preset,
-    model: "FeaturesModel",
+    model: "BaseModel",
     tokenizer: FullTokenizer,
 ) -> "serving.ExportOptions":
     """Returns the options of the export, from the flags and the folder.

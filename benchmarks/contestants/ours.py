@@ -28,7 +28,7 @@ from model_folders.model_entries import ClassifierSettings, SpanSettings
 from modeling import losses
 from modeling.accelerated import inference as inference_forms
 from modeling.base_loss import AnyLoss
-from modeling.base_model import FeaturesModel
+from modeling.base_model import BaseModel
 from modeling.base_task_model import AnyTaskModel
 from modeling.tensors import Features
 from serving import engines
@@ -158,7 +158,7 @@ def inference(spec: race.Spec) -> race.Work:
         forward = cast(
             "Callable[..., Features]",
             tf.function(
-                inference_forms.Predictor(model),
+                inference_forms.GraphPredictor(model),
                 reduce_retracing=True,
                 autograph=False,
             ),
@@ -272,7 +272,7 @@ def export(
         quantize="int8" if spec["precision"] == "int8" else None,
     )
 
-    def create(model_class: type[FeaturesModel], *sizes: int) -> FeaturesModel:
+    def create(model_class: type[BaseModel], *sizes: int) -> BaseModel:
         model = model_class(bert_config, *sizes, dtype=dtype)
         model.build()
         return model

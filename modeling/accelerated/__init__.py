@@ -5,7 +5,7 @@ slower, and its results differ only by rounding.
 
     fusions.py: functions that TensorFlow fuses, or calls with less preparation,
         in inference, and those of `ALWAYS` in training
-    kernels.py: for training, elementwise operations, each compiled to a loop
+    compiled.py: for training, elementwise operations, each compiled to a loop
     tracing.py: for training, traces one graph for all blocks
     inference.py: calls a trained model for prediction
 
@@ -17,9 +17,9 @@ whose dict contains the function:
 1. If Keras runs on a backend other than TensorFlow, modeling/ops.py uses the
    plain version and does not call this module.
 2. In all graphs and in eager calls: `ALWAYS`.
-3. In graphs, for at least `LEAST_CLASSES` classes, as in the masked LM:
+3. In graphs, for at least `MIN_COMPILED_CLASSES` classes, as in the masked LM:
    `MANY_CLASSES`.
-4. In training, if the last axis of the input has at least `LEAST_WIDTH`
+4. In training, if the last axis of the input has at least `MIN_COMPILED_WIDTH`
    elements, or an unknown number: `COMPILED`. For a shorter axis, compiling
    costs more time than it saves, so the plain version is used.
 5. In inference, in a graph pinned to the CPU (`tf.device`), in float32 or
@@ -36,33 +36,33 @@ import keras
 import tensorflow as tf
 
 from modeling import ops
-from modeling.accelerated import fusions, kernels, tracing
-from modeling.overriding import FirstT, Overridable, P, R
+from modeling.accelerated import compiled, fusions, tracing
+from modeling.dispatch import DispatchedFunction, FirstT, P, R
 
 # The hidden size of the smallest released BERT. For inputs with a shorter last
 # axis, compiling costs more time than it saves.
-LEAST_WIDTH = 128
+MIN_COMPILED_WIDTH = 128
 # For fewer classes, compiling costs more time than it saves.
-LEAST_CLASSES = 1024
+MIN_COMPILED_CLASSES = 1024
 
 # {function of modeling/ops.py: its faster version}. Any, because a dict cannot
 # state that each version has the type of its function.
-Versions = dict[Overridable[Any, ..., Any], Callable[..., Any]]
+Versions = dict[DispatchedFunction[Any, ..., Any], Callable[..., Any]]
 
 ALWAYS: Versions = {
     ops.dense: fusions.dense,
-    ops.ids_in_range: fusions.ids_in_range,
+    ops.check_range: fusions.check_range,
     ops.look_up: fusions.look_up,
     ops.reshape_like: fusions.reshape_like,
-    ops.keep_mask: kernels.keep_mask,
+    ops.keep_mask: compiled.keep_mask,
     ops.trace_once: tracing.trace_once,
 }
-MANY_CLASSES: Versions = {ops.cross_entropy: kernels.cross_entropy}
+MANY_CLASSES: Versions = {ops.cross_entropy: compiled.cross_entropy}
 COMPILED: Versions = {
-    ops.activation: kernels.activation,
-    ops.attention_probs: kernels.attention_probs,
-    ops.dropout: kernels.dropout,
-    ops.dropout_add_norm: kernels.dropout_add_norm,
+    ops.activation: compiled.activation,
+    ops.attention_probs: compiled.attention_probs,
+    ops.dropout: compiled.dropout,
+    ops.dropout_add_norm: compiled.dropout_add_norm,
 }
 FUSED_ON_CPU: Versions = {
     ops.attention_probs: fusions.attention_probs,
@@ -76,7 +76,7 @@ INFERENCE: Versions = {
 
 
 def choose_version(
-    function: Overridable[FirstT, P, R],
+    function: DispatchedFunction[FirstT, P, R],
     inputs: Any,  # noqa: ANN401  a tensor, unless ALWAYS has the function
     *,
     training: bool,
@@ -84,7 +84,7 @@ def choose_version(
     """Returns the faster version of a function for one call.
 
     Returns None if the call should use the plain version. For example,
-    `activation` is `kernels.activation` in training if the inputs have 256
+    `activation` is `compiled.activation` in training if the inputs have 256
     columns, None if they have 64, and `fusions.activation` in inference.
 
     Args:
@@ -96,11 +96,11 @@ def choose_version(
     if function in ALWAYS:
         return ALWAYS[function]
     if function in MANY_CLASSES:
-        has_many = (inputs.shape[-1] or 0) >= LEAST_CLASSES
+        has_many = (inputs.shape[-1] or 0) >= MIN_COMPILED_CLASSES
         is_eager = tf.executing_eagerly()
         return MANY_CLASSES[function] if has_many and not is_eager else None
     if training:
-        is_wide = (inputs.shape[-1] or LEAST_WIDTH) >= LEAST_WIDTH
+        is_wide = (inputs.shape[-1] or MIN_COMPILED_WIDTH) >= MIN_COMPILED_WIDTH
         return COMPILED.get(function) if is_wide else None
     if function in FUSED_ON_CPU and _is_in_cpu_graph(inputs):
         return FUSED_ON_CPU[function]

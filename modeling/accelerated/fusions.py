@@ -1,6 +1,6 @@
 """Faster versions of the functions in modeling/ops.py, most for inference.
 
-`dense`, `look_up`, `ids_in_range` and `reshape_like` are used in training too.
+`dense`, `look_up`, `check_range` and `reshape_like` are used in training too.
 
 TensorFlow's graph optimizer replaces several operations with one oneDNN
 operation if they match a pattern exactly. One pattern is a matrix product plus
@@ -22,7 +22,7 @@ from modeling.tensors import Tensor
 
 # oneDNN takes at least 80 microseconds to prepare a layer normalization. An
 # input of fewer elements, such as one short text, is faster without it.
-_FEW_ELEMENTS = 1 << 16
+_MIN_FUSED_ELEMENTS = 1 << 16
 
 
 def dense(inputs: Tensor, kernel: Tensor, bias: Tensor) -> Tensor:
@@ -66,7 +66,7 @@ def look_up(table: Tensor, ids: Tensor) -> Tensor:
     return tf.gather(keras.ops.convert_to_tensor(table), ids)
 
 
-def ids_in_range(ids: Tensor, name: str, num_rows: int) -> Tensor:
+def check_range(ids: Tensor, name: str, num_rows: int) -> Tensor:
     """Returns the ids, and adds an error for invalid ids to the graph.
 
     Eager calls and graphs that XLA compiles do not check the ids, int [...].
@@ -162,7 +162,7 @@ def layer_norm(
         return layer(inputs)
     gamma, beta = layer.gamma.value, layer.beta.value
     return tf.cond(
-        tf.size(inputs) < _FEW_ELEMENTS,
+        tf.size(inputs) < _MIN_FUSED_ELEMENTS,
         lambda: _norm_few(inputs, gamma, beta, layer.epsilon),
         lambda: _norm_many(inputs, gamma, beta, layer.epsilon),
     )

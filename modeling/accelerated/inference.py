@@ -10,7 +10,7 @@ from modeling.layers import all_layers
 from modeling.tensors import Features, Outputs
 
 
-class Predictor:
+class GraphPredictor:
     """Calls a model for evaluation and prediction, inside a graph.
 
     If the CPU is the only device, the graph is pinned to the CPU, so that the

@@ -4,7 +4,7 @@
     finding.py: finds a checkpoint of any format
     loading.py: loads it into a model. Begin here
     restore.py: assigns the values of a file to the variables of a model
-    names.py: the names of a model's variables in checkpoints
+    variable_names.py: the names of a model's variables in checkpoints
     new_heads.py: whether a model uses the head in a folder, or a new one
     creating.py: creates a model of what a folder contains
 
@@ -18,5 +18,5 @@ needs a model is here:
 
 After loading:
 
-    extending.py: extends the vocabulary of a model
+    vocabulary_extension.py: extends the vocabulary of a model
 """

@@ -19,10 +19,10 @@ from modeling.checkpoints.new_heads import find_num_outputs
 from modeling.checkpoints.restore import LoadReport
 
 if TYPE_CHECKING:
-    from modeling.fitted_model import FittedModel
+    from modeling.keras_fit import KerasFitModel
     from modeling.model_options import ModelOptions
 
-ModelT = TypeVar("ModelT", bound="FittedModel")
+ModelT = TypeVar("ModelT", bound="KerasFitModel")
 
 # Matches Google's and Hugging Face's names of the weights of pretraining, but
 # not Model Garden's names of the heads of tasks.
@@ -82,12 +82,12 @@ def create_model(
     return model, report
 
 
-def _has_labels(model_class: type["FittedModel"]) -> bool:
+def _has_labels(model_class: type["KerasFitModel"]) -> bool:
     return "num_labels" in inspect.signature(model_class).parameters
 
 
 def _find_stated_options(
-    model_class: type["FittedModel"], preset: Preset, checkpoint: Checkpoint
+    model_class: type["KerasFitModel"], preset: Preset, checkpoint: Checkpoint
 ) -> dict[str, object]:
     """Returns the arguments of the class that the folder states."""
     stated: dict[str, object] = {}

@@ -15,9 +15,9 @@ from absl import logging
 from files.paths import StrPath
 from model_folders.formats.entries import NEXT_SENTENCE_POOLER, POOLER, Entry
 from modeling.checkpoints.checkpoint import Checkpoint
-from modeling.checkpoints.names import original_name
 from modeling.checkpoints.restore import LoadReport, restore_variables
-from modeling.fitted_model import FittedModel
+from modeling.checkpoints.variable_names import google_name_of
+from modeling.keras_fit import KerasFitModel
 
 # Matches Google's names.
 _GOOGLE_NAME = re.compile(r"bert/|cls/|output_")
@@ -99,7 +99,7 @@ def _with_one_pooler(
     others = {
         name: entries[name] for name in entries if name not in pooler_of_head
     }
-    names = {original_name(weight) for weight in model.weights}
+    names = {google_name_of(weight) for weight in model.weights}
     if not pooler_of_head or f"{POOLER}/kernel" not in names:
         return others
     has_head = _NEXT_SENTENCE in names & entries.keys()
@@ -124,7 +124,7 @@ def _check_heads(
     Kernels of the same size would then mean something else.
     """
     # A plain `keras.Model` has no configuration.
-    if not isinstance(model, FittedModel):
+    if not isinstance(model, KerasFitModel):
         return
     num_heads = model.config.num_attention_heads
     for name, entry in entries.items():

@@ -37,11 +37,11 @@ from model_folders.kinds import ENCODER, model_class_of
 from model_folders.new_folders import new_folder
 from model_folders.tokenizer_files import Tokenizer, create_tokenizer_files
 from modeling.checkpoints.checkpoint import Checkpoint
-from modeling.checkpoints.names import original_name
 from modeling.checkpoints.restore import LoadReport, restore_variables
+from modeling.checkpoints.variable_names import google_name_of
 
 if TYPE_CHECKING:
-    from modeling.fitted_model import FittedModel
+    from modeling.keras_fit import KerasFitModel
 
 WEIGHTS_FILE = HUGGINGFACE_WEIGHTS[0]
 # Also matches variants such as model.fp16.safetensors.
@@ -131,7 +131,7 @@ class HuggingFaceCheckpoint(Checkpoint):
         # List each of the file's blocks once, even if several blocks of the
         # model start from it.
         names = dict.fromkeys(
-            source_name(original_name(weight), layers)
+            source_name(google_name_of(weight), layers)
             for weight in model.weights
         )
         tensors = self._open_tensors()
@@ -212,7 +212,7 @@ def _tie_decoder(path: str, tensors: Mapping[str, Entry]) -> dict[str, Entry]:
 
 
 def save_huggingface(
-    model: "FittedModel",
+    model: "KerasFitModel",
     directory: StrPath,
     labels: Sequence[str] | None = None,
     tokenizer: Tokenizer | None = None,
@@ -284,7 +284,7 @@ def _copy_tensors(
     """Returns {Hugging Face's name: value} of a model's weights."""
     tensors = {}
     for weight in model.weights:
-        name = original_name(weight)
+        name = google_name_of(weight)
         if name not in leave_out:
             value = np.asarray(weight)
             value = value.T if name.endswith("/kernel") else value

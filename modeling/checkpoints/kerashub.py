@@ -33,10 +33,10 @@ from model_folders.new_folders import new_folder
 from model_folders.tokenizer_files import SPECIAL_TOKENS, Tokenizer
 from modeling.base_task_model import TaskModel
 from modeling.bert import BertModel
-from modeling.checkpoints.names import original_name
+from modeling.checkpoints.variable_names import google_name_of
 
 if TYPE_CHECKING:
-    from modeling.fitted_model import FittedModel
+    from modeling.keras_fit import KerasFitModel
 
 # The version of KerasHub whose files these are.
 _VERSION = "0.32.0"
@@ -45,7 +45,7 @@ _EXPORTED_TASKS = ("MaskedLM", "TextClassifier", "TextEmbedder")
 
 
 def save_kerashub(
-    model: "FittedModel",
+    model: "KerasFitModel",
     directory: StrPath,
     tokenizer: Tokenizer,
     labels: Sequence[str] | None = None,
@@ -101,7 +101,7 @@ def save_kerashub(
 
 
 def _create_files(
-    model: "FittedModel",
+    model: "KerasFitModel",
     tokenizer: Tokenizer,
     *,
     labels: Sequence[str] | None,
@@ -144,7 +144,7 @@ def _create_files(
     return contents
 
 
-def _find_targets(model: "FittedModel") -> dict[str, dict[str, Target]]:
+def _find_targets(model: "KerasFitModel") -> dict[str, dict[str, Target]]:
     """Returns {name of a file: the targets in it} of a model's weights."""
     targets = {WEIGHTS_FILE: network_targets(model.config)}
     if model.num_labels is not None:
@@ -155,7 +155,7 @@ def _find_targets(model: "FittedModel") -> dict[str, dict[str, Target]]:
 
 
 def _check_is_supported(
-    model: "FittedModel", leave_out: Collection[str]
+    model: "KerasFitModel", leave_out: Collection[str]
 ) -> None:
     """Raises a ValueError if KerasHub has no model that computes the same."""
     headless = "its encoder alone (--model=bert), or another format"
@@ -180,7 +180,7 @@ def _check_is_supported(
     raise ValueError(f"KerasHub's BERT {problem}. Write {instead}")
 
 
-def _find_encoder(model: "FittedModel") -> BertModel:
+def _find_encoder(model: "KerasFitModel") -> BertModel:
     """Returns the encoder of a model that KerasHub has too."""
     encoder = model.bert if isinstance(model, TaskModel) else model
     assert isinstance(encoder, BertModel)
@@ -191,7 +191,7 @@ def _write_weights(
     model: keras.Model, path: str, targets: Mapping[str, Target]
 ) -> None:
     """Writes a file with the weights of a model that are its targets."""
-    weights = {original_name(weight): weight for weight in model.weights}
+    weights = {google_name_of(weight): weight for weight in model.weights}
     try:
         with h5py.File(path, "w") as file:
             for name, target in targets.items():

@@ -13,15 +13,15 @@ from model_folders.labels import find_order
 from model_folders.presets import Preset
 from modeling.checkpoints.checkpoint import Checkpoint
 from modeling.checkpoints.finding import Source, check_files, open_checkpoint
-from modeling.checkpoints.names import original_name
 from modeling.checkpoints.new_heads import (
-    find_other_outputs,
+    describe_other_outputs,
     head_weight_names,
 )
 from modeling.checkpoints.restore import LoadReport
+from modeling.checkpoints.variable_names import google_name_of
 
 if TYPE_CHECKING:
-    from modeling.fitted_model import FittedModel
+    from modeling.keras_fit import KerasFitModel
 
 # Matches Google's and Hugging Face's names of the weights of a block.
 _BLOCK_NAME = re.compile(r"bert[/.]encoder[/.]layer[_.]")
@@ -46,7 +46,7 @@ class LoadOptions(NamedTuple):
 
 
 def load_checkpoint(
-    model: "FittedModel",
+    model: "KerasFitModel",
     path: Source,
     layers: Sequence[int] | None = None,
     labels: Sequence[Sequence[str]] = (),
@@ -108,7 +108,7 @@ def load_checkpoint(
 
 
 def load_weights(
-    model: "FittedModel",
+    model: "KerasFitModel",
     checkpoint: Checkpoint,
     preset: Preset | None,
     options: LoadOptions,
@@ -142,7 +142,7 @@ def load_weights(
 
 
 def _find_new_head(
-    model: "FittedModel",
+    model: "KerasFitModel",
     checkpoint: Checkpoint,
     preset: Preset,
     labels: Sequence[Sequence[str]],
@@ -159,7 +159,7 @@ def _find_new_head(
         return []
     # A damaged file is an error before the log says what becomes of its head.
     check_files(checkpoint, preset, config=None)
-    reason = find_other_outputs(model, preset, checkpoint.shapes, labels)
+    reason = describe_other_outputs(model, preset, checkpoint.shapes, labels)
     if not reason:
         return []
     logging.warning(
@@ -169,7 +169,7 @@ def _find_new_head(
 
 
 def _reorder_outputs(
-    model: "FittedModel",
+    model: "KerasFitModel",
     preset: Preset,
     labels: Sequence[Sequence[str]],
     report: LoadReport,
@@ -184,6 +184,6 @@ def _reorder_outputs(
     names = ", ".join(labels[0])
     logging.info("%s: reordered the outputs to %s", preset.weights, names)
     for variable in model.weights:
-        name = original_name(variable)
+        name = google_name_of(variable)
         if name in {"output_weights", "output_bias"} & {*report.loaded}:
             variable.assign(keras.ops.take(variable, order, axis=0))

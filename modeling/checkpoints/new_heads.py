@@ -12,7 +12,7 @@ import keras
 from model_folders import kinds
 from model_folders.labels import find_order, first_labels
 from model_folders.presets import Preset
-from modeling.checkpoints.names import original_name
+from modeling.checkpoints.variable_names import google_name_of
 
 # Matches the names of the weights that are no part of a fine-tuned head.
 _NOT_HEAD = re.compile(r"bert/|cls/(?:predictions|seq_relationship)/")
@@ -36,11 +36,11 @@ def head_weight_names(model: keras.Model) -> list[str]:
     They include the LSTM of --bilstm, which is trained with the head. The
     pooler belongs to the encoder.
     """
-    names = map(original_name, model.weights)
+    names = map(google_name_of, model.weights)
     return [name for name in names if not _NOT_HEAD.match(name)]
 
 
-def find_other_outputs(
+def describe_other_outputs(
     model: keras.Model,
     preset: Preset,
     shapes: Mapping[str, Sequence[int]],
@@ -77,7 +77,7 @@ def find_other_outputs(
     biases = (
         weight
         for weight in model.weights
-        if original_name(weight) == "output_bias"
+        if google_name_of(weight) == "output_bias"
     )
     num_outputs = next((bias.shape[0] for bias in biases), before)
     if before in (None, num_outputs):

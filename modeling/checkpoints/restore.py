@@ -12,7 +12,7 @@ from absl import logging
 from files.paths import StrPath
 from model_folders.formats.entry_names import source_name
 from model_folders.formats.sizes import describe_entries
-from modeling.checkpoints.names import original_name
+from modeling.checkpoints.variable_names import google_name_of
 from modeling.tensors import Tensor
 
 # Variables that a checkpoint must contain. The pooler is not required, because
@@ -139,7 +139,7 @@ def _list_assignments(
     Raises:
         ValueError: two variables have the same name.
     """
-    variables = {original_name(weight): weight for weight in model.weights}
+    variables = {google_name_of(weight): weight for weight in model.weights}
     if len(variables) != len(model.weights):
         raise ValueError(
             f"{model.name} contains several BertModels with the same names. "

@@ -33,11 +33,11 @@ from model_folders.labels import LABELS_FILE, check_labels, format_labels
 from model_folders.new_folders import new_folder
 from model_folders.tokenizer_files import Tokenizer, create_vocab_files
 from modeling.checkpoints.checkpoint import Checkpoint
-from modeling.checkpoints.names import original_name
 from modeling.checkpoints.restore import LoadReport, restore_variables
+from modeling.checkpoints.variable_names import google_name_of
 
 if TYPE_CHECKING:
-    from modeling.fitted_model import FittedModel
+    from modeling.keras_fit import KerasFitModel
 
 # Endings of the names of a checkpoint's files, in the order in which they are
 # renamed. Without an index, the other file is no checkpoint.
@@ -136,14 +136,14 @@ def save_checkpoint(
     """
     if not model.built:
         model.build()
-    weights = {original_name(weight): weight for weight in model.weights}
+    weights = {google_name_of(weight): weight for weight in model.weights}
     for name in leave_out:
         weights.pop(name, None)
     write_checkpoint(path, weights)
 
 
 def save_release(
-    model: "FittedModel",
+    model: "KerasFitModel",
     path: StrPath,
     tokenizer: Tokenizer | None = None,
     labels: Sequence[str] | None = None,

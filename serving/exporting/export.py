@@ -11,7 +11,7 @@ import os
 from model_folders import kinds
 from model_folders.cards import cards
 from model_folders.model_entries import HeadSettings
-from modeling.base_model import FeaturesModel
+from modeling.base_model import BaseModel
 from modeling.bert import BertModel
 from modeling.task_models import (
     BertClassifier,
@@ -38,7 +38,7 @@ from serving.exporting.signatures.tag_graph import create_tag_signatures
 
 def export(
     folder: str | os.PathLike[str],
-    model: FeaturesModel,
+    model: BaseModel,
     settings: HeadSettings,
     options: ExportOptions,
 ) -> cards.Card | None:
@@ -89,7 +89,7 @@ def export(
 
 def _create_signatures(
     folder: str | os.PathLike[str],
-    model: FeaturesModel,
+    model: BaseModel,
     settings: HeadSettings,
     options: ExportOptions,
 ) -> ExportSignatures:

@@ -21,7 +21,7 @@ from model_folders.formats.huggingface_config import create_config_json
 from model_folders.labels import LABELS_FILE, format_labels
 from model_folders.model_entries import HeadSettings, ModelJson
 from model_folders.tokenizer_files import create_tokenizer_files
-from modeling.base_model import FeaturesModel
+from modeling.base_model import BaseModel
 from modeling.checkpoints.tf1 import named_tensorflow_errors
 from serving import checksums, engines, output_kinds
 from serving.exporting.export_options import ExportOptions
@@ -31,7 +31,7 @@ from serving.exporting.signatures.export_signatures import ExportSignatures
 
 def write_export(
     export_dir: str | os.PathLike[str],
-    model: FeaturesModel,
+    model: BaseModel,
     signatures: ExportSignatures,
     options: ExportOptions,
 ) -> cards.Card | None:
@@ -69,7 +69,7 @@ def write_export(
 
 def _write_networks(
     folder: Path,
-    model: FeaturesModel,
+    model: BaseModel,
     signatures: ExportSignatures,
     options: ExportOptions,
 ) -> None:
@@ -86,7 +86,7 @@ def _is_only_saved_model(options: ExportOptions) -> bool:
 
 def _describe_export(
     folder: Path,
-    model: FeaturesModel,
+    model: BaseModel,
     options: ExportOptions,
     settings: HeadSettings,
 ) -> ModelJson:
@@ -127,7 +127,7 @@ def _create_card(
 
 
 def _describe_model(
-    model: FeaturesModel, options: ExportOptions, settings: HeadSettings
+    model: BaseModel, options: ExportOptions, settings: HeadSettings
 ) -> dict[str, bytes]:
     """Returns {name: content} of the files that describe the model."""
     files = {"bert_config.json": model.config.to_json_string()}
@@ -153,7 +153,7 @@ def _describe_model(
 
 
 def _create_config_entries(
-    model: FeaturesModel, options: ExportOptions, settings: HeadSettings
+    model: BaseModel, options: ExportOptions, settings: HeadSettings
 ) -> dict[str, object]:
     """Returns the entries of the config.json that transformers reads."""
     labels = settings.get("labels")
@@ -170,7 +170,7 @@ def _create_config_entries(
 
 def _write_onnx(
     path: Path,
-    model: FeaturesModel,
+    model: BaseModel,
     signatures: ExportSignatures,
     options: ExportOptions,
 ) -> None:
@@ -192,7 +192,7 @@ class _WriteNetwork(Protocol):
     def __call__(
         self,
         path: Path,
-        model: FeaturesModel,
+        model: BaseModel,
         signatures: ExportSignatures,
         options: ExportOptions,
     ) -> None:

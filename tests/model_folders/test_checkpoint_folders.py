@@ -5,9 +5,9 @@ import json
 import pytest
 
 from model_folders.checkpoint_folders import (
-    checkpoint_steps,
     find_best,
     find_tf1_checkpoint,
+    list_checkpoint_steps,
 )
 
 
@@ -33,11 +33,11 @@ def test_checkpoint_steps_are_those_of_complete_checkpoints(create_files):
         "model.ckpt-012.index",
         "other.ckpt-13.index",
     )
-    assert checkpoint_steps(folder) == [9, 10]
+    assert list_checkpoint_steps(folder) == [9, 10]
 
 
 def test_checkpoint_steps_of_a_missing_folder_are_none(tmp_path):
-    assert checkpoint_steps(tmp_path / "missing") == []
+    assert list_checkpoint_steps(tmp_path / "missing") == []
 
 
 RUN = ("model.ckpt-7.index", "best/model.ckpt-5.index")

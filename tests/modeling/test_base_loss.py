@@ -15,7 +15,7 @@ IDS = np.zeros((2, 3), "int32")
 class ConstantLoss(base_loss.Loss):
     """A loss whose outputs are the values of its only term."""
 
-    def values(self, outputs, features):
+    def unreduced_terms(self, outputs, features):
         return {"loss": outputs}
 
 

@@ -9,7 +9,7 @@ import tensorflow as tf
 
 import modeling
 from modeling import losses
-from modeling.base_loss import add_terms
+from modeling.base_loss import sum_terms
 from tests.support import loss_cases, models
 
 B, T, V = 4, 6, 40
@@ -70,12 +70,14 @@ def test_the_divergence_equals_its_formula(case, formula):
     _, teacher, _, _ = case(seed=1)
     expected = formula(student, teacher, features)
     features = loss_cases.with_ids(features)
-    divergences = loss.value_divergences(student, teacher, TEMPERATURE)
-    sums = loss.sum_values(divergences, features)
-    total = add_terms(loss.means(sums, loss.divisors(features)))
+    divergences = loss.unreduced_divergences(student, teacher, TEMPERATURE)
+    sums = loss.reduce_terms(divergences, features)
+    total = sum_terms(loss.means(sums, loss.divisors(features)))
     # The weights are float32.
     np.testing.assert_allclose(total, expected, rtol=1e-6)
-    for same in loss.value_divergences(student, student, TEMPERATURE).values():
+    for same in loss.unreduced_divergences(
+        student, student, TEMPERATURE
+    ).values():
         np.testing.assert_allclose(same, 0, atol=1e-12)
 
 

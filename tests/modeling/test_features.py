@@ -51,7 +51,7 @@ def test_a_batch_that_is_no_dict_is_refused():
 def checked(values, dtype):
     """Returns ids of a table of ten rows, checked."""
     ids = keras.ops.convert_to_tensor(np.array(values, dtype))
-    return features.checked_ids(ids, "input_ids", num_rows=10)
+    return features.to_integer_ids(ids, "input_ids", num_rows=10)
 
 
 def test_whole_numbers_of_any_type_become_integers():

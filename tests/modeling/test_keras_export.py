@@ -11,7 +11,7 @@ import modeling
 from modeling.keras_export import (
     create_shape_options,
     create_signature,
-    flat_model,
+    to_functional_model,
 )
 from tests.support.models import SMALL, built
 
@@ -65,7 +65,7 @@ def test_jax_reads_the_axes_that_have_one_size(monkeypatch):
 
 def test_the_outputs_of_each_block_get_names_of_their_own():
     model = built(modeling.BertModel(SMALL))
-    assert [*flat_model(model).output] == [
+    assert [*to_functional_model(model).output] == [
         "embedding_output",
         "all_encoder_layers_0",
         "sequence_output",
@@ -75,7 +75,7 @@ def test_the_outputs_of_each_block_get_names_of_their_own():
 
 def test_a_flat_model_computes_what_the_model_does():
     model = built(modeling.BertModel(SMALL))
-    outputs, expected = flat_model(model)(IDS), model(IDS)
+    outputs, expected = to_functional_model(model)(IDS), model(IDS)
     np.testing.assert_allclose(
         outputs["all_encoder_layers_0"],
         expected["all_encoder_layers"][0],

@@ -6,7 +6,7 @@ modeling/base_loss.py adds up the parts and weighs examples.
 import numpy as np
 import pytest
 
-from modeling.base_loss import add_terms
+from modeling.base_loss import sum_terms
 from modeling.losses import ContrastiveLoss, PretrainingLoss
 from tests.support.loss_cases import (
     B,
@@ -48,7 +48,7 @@ def rows_of(tensors, rows):
     return tensors[rows]
 
 
-def sum_terms(terms_of_parts):
+def sum_parts(terms_of_parts):
     """Returns {name: sum over the parts of a batch}."""
     parts = [*terms_of_parts]
     return {name: sum(terms[name] for terms in parts) for name in parts[0]}
@@ -59,19 +59,19 @@ def test_a_batch_and_its_parts_equal_the_formula(case):
     loss, outputs, features, expected = case()
     features = with_ids(features)
     total, values = loss(outputs, features)
-    assert [*values] == [*loss.terms]
+    assert [*values] == [*loss.term_names]
     np.testing.assert_allclose(total, expected, rtol=0, atol=1e-12)
 
     parts = [slice(0, 2), slice(2, 3), slice(3, B)]
-    divisors = sum_terms(
+    divisors = sum_parts(
         loss.divisors(rows_of(features, rows)) for rows in parts
     )
     sums = [
         loss.sums(rows_of(outputs, rows), rows_of(features, rows))
         for rows in parts
     ]
-    means = sum_terms(loss.means(part_sums, divisors) for part_sums in sums)
-    np.testing.assert_allclose(add_terms(means), expected, rtol=0, atol=1e-12)
+    means = sum_parts(loss.means(part_sums, divisors) for part_sums in sums)
+    np.testing.assert_allclose(sum_terms(means), expected, rtol=0, atol=1e-12)
 
 
 def test_a_position_outside_the_window_costs_nothing():

@@ -88,7 +88,7 @@ def create_calls(name, width, dtype, seed):
                 {"ids": tf.constant([[0, 8, 8], [3, 0, 1]])},
             )
         ],
-        "ids_in_range": [((0 * rows[0],), {"name": "ids", "num_rows": 1})],
+        "check_range": [((0 * rows[0],), {"name": "ids", "num_rows": 1})],
         "cross_entropy": [((hidden,), {"labels": labels})],
         "reshape_like": [((rows[0], draw_numbers(3, 4, width)), {})],
         "dropout": [((hidden,), drop), ((hidden,), drop | {"dropout_prob": 0})],

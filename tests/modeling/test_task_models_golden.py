@@ -13,7 +13,7 @@ import pytest
 import tensorflow as tf
 
 from modeling import BertClassifier, BertConfig, BertPretrainer, BertSpanLabeler
-from modeling.checkpoints.names import original_name
+from modeling.checkpoints.variable_names import google_name_of
 from modeling.losses import ClassifierLoss, PretrainingLoss, SpanLoss
 from tests.support import fresh_process, golden, source_files
 
@@ -45,7 +45,7 @@ def create_model(folder, model_class, *args, extra=(), **kwargs):
     model.build()
     reader = tf.train.load_checkpoint(str(folder / "bert_model.ckpt"))
     for variable in model.weights:
-        name = original_name(variable)
+        name = google_name_of(variable)
         is_in = name in extra
         variable.assign(extra[name] if is_in else reader.get_tensor(name))
     return model

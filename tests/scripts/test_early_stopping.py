@@ -8,7 +8,7 @@ import signal
 import pytest
 
 from files.json_files import read_json
-from model_folders.checkpoint_folders import checkpoint_steps
+from model_folders.checkpoint_folders import list_checkpoint_steps
 from tests.support import script_runner
 from tests.support.checkpoints import assert_same_bits, values
 
@@ -72,7 +72,7 @@ def runs(flags, tmp_path_factory):
     undisturbed, killed = folder / "undisturbed", folder / "killed"
 
     def last_saved_step():
-        return (checkpoint_steps(killed) or [0])[-1]
+        return (list_checkpoint_steps(killed) or [0])[-1]
 
     def kill(kill_when):
         assert run_task(flags, killed, kill_when).status == -signal.SIGKILL
@@ -86,7 +86,9 @@ def runs(flags, tmp_path_factory):
     # Later a better one is waited for in vain.
     best_step = best_of(undisturbed)
     kill(lambda: last_saved_step() > best_step + 3)
-    assert best_step < last_saved_step() < checkpoint_steps(undisturbed)[-1]
+    assert (
+        best_step < last_saved_step() < list_checkpoint_steps(undisturbed)[-1]
+    )
     return folder, run_task(flags, killed).check()
 
 
@@ -95,7 +97,7 @@ def test_a_run_stops_when_the_best_step_is_older_than_the_patience(runs):
     undisturbed = runs[0] / "undisturbed"
     best_step = best_of(undisturbed)
     assert best_step > STEPS_PER_EPOCH
-    last_step = checkpoint_steps(undisturbed)[-1]
+    last_step = list_checkpoint_steps(undisturbed)[-1]
     assert last_step == best_step + PATIENCE * STEPS_PER_EPOCH
 
 

@@ -1,6 +1,6 @@
 """history.jsonl and time, on real runs that are killed.
 
-training/loop/summaries.py measures what it contains.
+training/loop/summary_callback.py measures what it contains.
 """
 
 import json
@@ -8,7 +8,7 @@ import shutil
 
 import pytest
 
-from model_folders.checkpoint_folders import checkpoint_steps
+from model_folders.checkpoint_folders import list_checkpoint_steps
 from tests.support import events, script_runner
 from tests.support.script_runner import parse_flags
 from tests.support.tasks.task_runs import check_resume
@@ -38,7 +38,7 @@ def pretrain(folder, kill_when=lambda: False, **flags):
 
 def is_beyond_a_checkpoint(folder):
     """Whether steps after the fourth's checkpoint are written down."""
-    steps = checkpoint_steps(folder)
+    steps = list_checkpoint_steps(folder)
     if not steps or steps[-1] < 4:
         return False
     return (
@@ -110,7 +110,7 @@ def test_training_ends_when_its_time_is_over(flags, tmp_path):
     }
     done = pretrain(folder, **short).check()
     assert "Reached --max_hours after step 1." in done.stderr
-    assert checkpoint_steps(folder) == [1]
+    assert list_checkpoint_steps(folder) == [1]
     # As if that step had taken two hours more.
     before = [
         entry | {"hours": entry["hours"] + 2}

@@ -7,7 +7,7 @@ import time
 import pytest
 import tensorflow as tf
 
-from model_folders.checkpoint_folders import checkpoint_steps
+from model_folders.checkpoint_folders import list_checkpoint_steps
 from tests.support import script_runner
 from tests.support.checkpoints import assert_same_bits, values
 from training.loop import stopping
@@ -65,12 +65,12 @@ def kill_somewhere(flags, output_dir, rng, signum, while_saving):
     Returns:
         the exit status, and whether a save was under way.
     """
-    steps = checkpoint_steps(output_dir)
+    steps = list_checkpoint_steps(output_dir)
     goal = (steps[-1] if steps else 0) + rng.randint(1, 5)
     saving = False
     with start_pretraining(flags, output_dir) as run:
         while run.is_alive():
-            steps = checkpoint_steps(output_dir)
+            steps = list_checkpoint_steps(output_dir)
             if steps and steps[-1] >= goal:
                 saving = any(output_dir.glob("*.partial*"))
                 if saving or not while_saving:
@@ -109,7 +109,7 @@ def test_killed_runs_end_with_the_same_bits(
             stopping.INTERRUPTED_STATUS if gets_ctrl_c else -signal.SIGKILL
         )
         caught_saving += saving
-        steps = checkpoint_steps(output_dir)
+        steps = list_checkpoint_steps(output_dir)
         assert steps[-1] < NUM_STEPS
     assert caught_saving >= num_kills // 3
     done = start_pretraining(flags, output_dir).finish().check()

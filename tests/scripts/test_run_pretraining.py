@@ -16,7 +16,7 @@ import tensorflow as tf
 
 from data.io import records
 from files.json_files import read_json
-from model_folders.checkpoint_folders import checkpoint_steps
+from model_folders.checkpoint_folders import list_checkpoint_steps
 from tests.support import script_runner
 from tests.support.checkpoints import values
 from tests.support.script_runner import parse_flags, read_results
@@ -50,7 +50,7 @@ def test_results_are_the_originals(pretrained):
 
 def test_checkpoints_are_the_originals(pretrained):
     folder, _ = pretrained
-    assert checkpoint_steps(folder) == [3, 4, 5, 6, 7]
+    assert list_checkpoint_steps(folder) == [3, 4, 5, 6, 7]
     newest = tf.train.latest_checkpoint(folder)
     assert newest == str(folder / "model.ckpt-7")
     shapes = dict(tf.train.list_variables(newest))

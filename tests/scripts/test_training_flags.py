@@ -7,7 +7,7 @@ import pytest
 
 from files.json_files import read_json
 from model_folders import preset_reading
-from model_folders.checkpoint_folders import checkpoint_steps
+from model_folders.checkpoint_folders import list_checkpoint_steps
 from tests.support import events, script_runner
 from tests.support.checkpoints import assert_same_bits, values
 from tests.support.script_runner import (
@@ -165,7 +165,7 @@ def test_the_scale_of_the_loss_in_float16_is_saved(runs):
 
 
 def test_all_checkpoints_are_kept_at_a_maximum_of_0(runs):
-    assert checkpoint_steps(runs["float16"][0]) == [1, 2, 3, 4]
+    assert list_checkpoint_steps(runs["float16"][0]) == [1, 2, 3, 4]
 
 
 def test_without_next_sentences_they_are_neither_trained_nor_scored(runs):

@@ -135,9 +135,9 @@ def form(name: str) -> Iterator[Form]:
 
     with pytest.MonkeyPatch.context() as patch:
         if name == "compiled":
-            patch.setattr(accelerated, "LEAST_WIDTH", 1)
-            patch.setattr(accelerated, "LEAST_CLASSES", 1)
-            patch.setattr(accelerated_updates, "LEAST_ELEMENTS", 1)
+            patch.setattr(accelerated, "MIN_COMPILED_WIDTH", 1)
+            patch.setattr(accelerated, "MIN_COMPILED_CLASSES", 1)
+            patch.setattr(accelerated_updates, "MIN_COMPILED_ELEMENTS", 1)
         yield Form(name == "compiled", run)
 
 
@@ -147,7 +147,7 @@ def pretraining_gradients(
     """Returns {Google's name: gradient of the pretraining loss}."""
     import tensorflow as tf
 
-    from modeling.checkpoints.names import original_name
+    from modeling.checkpoints.variable_names import google_name_of
     from modeling.losses import PretrainingLoss
 
     def differentiate() -> list[Any]:
@@ -158,7 +158,7 @@ def pretraining_gradients(
         gradients = tape.gradient(total, variables)
         return [tf.convert_to_tensor(gradient) for gradient in gradients]
 
-    names = [original_name(variable) for variable in model.trainable_variables]
+    names = [google_name_of(variable) for variable in model.trainable_variables]
     return dict(zip(names, form.run(differentiate), strict=True))
 
 

@@ -114,7 +114,9 @@ def create_labels(kind: str) -> dict[str, NDArray[Any]]:
             "label_weights": np.ones((BATCH_SIZE, LENGTH), "float32"),
         }
     if kind == "pretrainer":
-        return {name: features[name] for name in PretrainingLoss().labels}
+        return {
+            name: features[name] for name in PretrainingLoss().label_features
+        }
     names = {"spans": ["start_positions", "end_positions"]}
     return {name: ids % 2 for name in names.get(kind, ["label_ids"])}
 

@@ -62,7 +62,7 @@ class Pair(keras.Model):
 class Sum(BatchLoss[tuple[Tensor, Tensor]]):
     """Sums the products. The root of a 0 makes the gradient infinite."""
 
-    terms = ("part",)
+    term_names = ("part",)
 
     def divisors(self, features: Features) -> dict[str, Tensor]:
         return {"part": tf.cast(tf.size(features["factor"]), tf.float32)}

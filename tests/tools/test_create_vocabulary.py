@@ -1,6 +1,7 @@
 """Vocabularies of a text, and new words from a text to more pretraining.
 
-modeling/checkpoints/extending.py gives a model rows for the new words.
+modeling/checkpoints/vocabulary_extension.py gives a model rows for the new
+words.
 """
 
 import collections

@@ -98,12 +98,12 @@ class FineTuningConfig(TrainingConfig):
     actions = (*TrainingConfig.actions, "do_predict")
 
     @property
-    def required(self) -> tuple[str, ...]:
+    def required_flags(self) -> tuple[str, ...]:
         """Flags that must be set unless the model's folder states them."""
-        return (*super().required, *self.required_data)
+        return (*super().required_flags, *self.required_data_flags)
 
     @property
-    def required_data(self) -> tuple[str, ...]:
+    def required_data_flags(self) -> tuple[str, ...]:
         """Flags that name the data which the command reads."""
         return ("data_dir",) if self.purposes else ()
 
@@ -228,9 +228,9 @@ class DataFileConfig(FineTuningConfig):
         return None
 
     @property
-    def required_data(self) -> tuple[str, ...]:
+    def required_data_flags(self) -> tuple[str, ...]:
         """Flags that name the data which the command reads."""
-        return () if self.data_file else super().required_data
+        return () if self.data_file else super().required_data_flags
 
     def prepare(self, set_by_user: frozenset[str]) -> Self:
         """Returns the flags, completed for the common job of --data_file.

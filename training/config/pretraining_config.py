@@ -77,7 +77,7 @@ class PretrainingConfig(TrainingConfig):
     pretraining: PretrainingFlags = group(PretrainingFlags)
     masking: MaskingOptions = group(MaskingOptions)
 
-    required = ("bert_config_file",)
+    required_flags = ("bert_config_file",)
 
     @property
     def max_seq_length(self) -> int:

@@ -233,7 +233,7 @@ class TrainingConfig(flags.Config):
         return None
 
     @property
-    def required(self) -> tuple[str, ...]:
+    def required_flags(self) -> tuple[str, ...]:
         """Flags that must be set unless the model's folder states them."""
         return ("bert_config_file", "vocab_file")
 

@@ -11,14 +11,14 @@ from model_folders.cards import example_calls
 from model_folders.results import Scores, find_missed_labels
 from training.config.fine_tuning_config import FineTuningConfig
 from training.fine_tuning.evaluation import predict_split
-from training.flow import last_steps, run_export
+from training.flow import run_ending, run_export
 from training.loop.trainer import Evaluate, Trainer
 from training.run.run_folder import RunFolder
 from training.sets.splits import splits_of
 from training.task import AnyTask, ExampleT, OriginT, OutputsT, Splits, Task
 
 
-def write_files(
+def write_outputs(
     task: Task[ExampleT, OriginT, OutputsT],
     trainer: Trainer,
     splits: Splits[ExampleT, OriginT],
@@ -31,7 +31,7 @@ def write_files(
     config = task.config
     results: Scores = {}
     if config.training.do_eval:
-        results = last_steps.evaluate_at_the_end(trainer, evaluate)
+        results = run_ending.evaluate_at_the_end(trainer, evaluate)
     if not config.is_chief:
         return results
     if config.training.do_eval:
@@ -104,14 +104,14 @@ def finish_without_scores(
     # --data_file alone does not export again.
     if export_dir and "export_dir" in task.start.set_by_user:
         run_export.export_task(task, trainer, splits, {}, export_dir)
-    last_steps.store_weights(trainer)
+    run_ending.store_weights(trainer)
 
 
 def finish_fine_tuning(
     task: AnyTask,
     trainer: Trainer,
     results: Scores,
-    began: float,
+    begin_time: float,
     has_trained: bool,
 ) -> None:
     """Writes the weights and the card, and logs what to know.
@@ -122,22 +122,22 @@ def finish_fine_tuning(
         task: names the main score, and the head for the commands.
         trainer: the Trainer, with the weights that `results` belong to.
         results: scores on the dev set, {} without an evaluation.
-        began: time at which this command began, as time.time().
+        begin_time: time at which this command began, as time.time().
         has_trained: whether this command changed the weights.
     """
     if not task.config.is_chief:
         return
     run_folder = trainer.run_folder
-    last_steps.store_weights(trainer)
+    run_ending.store_weights(trainer)
     _write_card(run_folder, task.config)
     if has_trained:
-        run_folder.warn_of_earlier_results(began)
-    warn_of_never_found(task.config, results)
-    last_steps.log_end(
+        run_folder.warn_of_earlier_results(begin_time)
+    warn_of_missed_labels(task.config, results)
+    run_ending.log_end(
         trainer,
         score_lines=_list_score_lines(task, results),
         commands=_list_commands(task),
-        seconds=time.time() - began,
+        seconds=time.time() - begin_time,
     )
 
 
@@ -154,7 +154,7 @@ def _write_card(run_folder: RunFolder, config: FineTuningConfig) -> None:
     run_folder.write_card(export=export, table=table)
 
 
-def warn_of_never_found(config: FineTuningConfig, results: Scores) -> None:
+def warn_of_missed_labels(config: FineTuningConfig, results: Scores) -> None:
     """Warns of labels that a trained model finds in no example."""
     if config.training.do_train and (missing := find_missed_labels(results)):
         logging.warning(

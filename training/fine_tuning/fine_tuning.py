@@ -9,7 +9,7 @@ from data.io import tfrecords
 from training.fine_tuning.ending import (
     finish_fine_tuning,
     finish_without_scores,
-    write_files,
+    write_outputs,
 )
 from training.fine_tuning.evaluation import create_fine_tuning_evaluation
 from training.fine_tuning.plan import create_fine_tuning_plan
@@ -18,8 +18,8 @@ from training.loop import devices, stopping
 from training.loop.best_step import BestStepRule, train_and_evaluate
 from training.loop.trainer import Evaluate, Trainer
 from training.run.run_folder import RunFolder
+from training.sets.recorded_set_checks import check_dev_set
 from training.sets.splits import create_recorded_sets, write_splits
-from training.sets.trained_rows import check_dev_set
 from training.start import checks
 from training.start.teacher import load_teacher
 from training.task import ExampleT, OriginT, OutputsT, Split, Task
@@ -37,7 +37,7 @@ def run(task: Task[ExampleT, OriginT, OutputsT]) -> None:
         OSError: a file is missing or cannot be written.
         SystemExit: a signal stopped the training.
     """
-    began = time.time()
+    begin_time = time.time()
     devices.connect_devices(task.config.devices)
     checks.check_files(task.start)
     checks.check_task(task)
@@ -66,9 +66,9 @@ def run(task: Task[ExampleT, OriginT, OutputsT]) -> None:
                 evaluate,
             )
         if plan.writes_scores:
-            results = write_files(task, trainer, splits, evaluate)
+            results = write_outputs(task, trainer, splits, evaluate)
             has_trained = trainer.run_weights.global_step != first_step
-            finish_fine_tuning(task, trainer, results, began, has_trained)
+            finish_fine_tuning(task, trainer, results, begin_time, has_trained)
         else:
             finish_without_scores(task, trainer, splits, evaluate(trainer))
 

@@ -8,9 +8,13 @@ from training.config.training_config import NumSteps
 from training.flow.run_plan import RunPlan
 from training.run import resuming
 from training.run.fingerprints import fingerprint_files, settings_of_start
-from training.sets import dev_set_rule, trained_rows
+from training.sets import dev_set_rule
+from training.sets.recorded_set_checks import (
+    RecordedSets,
+    check_train_set,
+    has_other_dev_set,
+)
 from training.sets.splits import dev_set_checksum
-from training.sets.trained_rows import RecordedSets
 from training.task import ExampleT, OriginT, OutputsT, Split, Splits, Task
 
 
@@ -40,7 +44,7 @@ def create_fine_tuning_plan(
         dev_set_checksum=dev_set_checksum(task, splits),
         output_names=task.output_names,
         prefers_best=task.config.loads_best,
-        writes_scores=not trained_rows.has_other_dev_set(task.start, sets),
+        writes_scores=not has_other_dev_set(task.start, sets),
     )
 
 
@@ -75,7 +79,7 @@ def _find_settings_to_record(
     if "train" not in splits:
         return start.recorded_settings
     settings = list_fine_tuning_settings(task, splits["train"], sets)
-    trained_rows.check_train_set(start, sets, settings["train_records"])
+    check_train_set(start, sets, settings["train_records"])
     resuming.check_resumed(task.config, start.preset, settings)
     return resuming.settings_to_record(task.config, start.preset, settings)
 

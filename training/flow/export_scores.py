@@ -133,16 +133,16 @@ def _resize_last_axis(values: _ArrayT, size: int) -> _ArrayT:
 def check_export_scores(
     task: Task[ExampleT, OriginT, OutputsT],
     splits: Sequence[Split[ExampleT, OriginT]],
-    results: Mapping[str, float],
-    scores: Mapping[str, float],
+    model_scores: Mapping[str, float],
+    export_scores: Mapping[str, float],
 ) -> None:
     """Compares the scores of an export with those of the model.
 
     Args:
         task: task that computed the scores.
         splits: splits that were evaluated.
-        results: the model's scores.
-        scores: result of `evaluate_export`.
+        model_scores: scores of the model.
+        export_scores: result of `evaluate_export`.
 
     Raises:
         ValueError: a file of the export scores lower than --max_export_loss
@@ -150,8 +150,8 @@ def check_export_scores(
     """
     for format_name, split in itertools.product(engines.RUNTIMES, splits):
         metric = f"{task.metrics[0]}{suffix_of(split.name)}"
-        expected = results[metric]
-        score = scores.get(f"{format_name}_{metric}")
+        expected = model_scores[metric]
+        score = export_scores.get(f"{format_name}_{metric}")
         if score is None or not math.isfinite(expected):
             continue
         loss = round((expected - score) / task.percentage_point, 6)

@@ -37,13 +37,13 @@ def export_pretrainer(
     Raises:
         OSError: the export cannot be written.
     """
-    options = _options_of(
+    options = _create_export_options(
         start, trainer, start.config.pretraining.max_seq_length
     )
     serving.export(export_dir, trainer.model, {}, options)
 
 
-def check_model(config: TrainingConfig, model: AnyTaskModel) -> None:
+def check_can_export(config: TrainingConfig, model: AnyTaskModel) -> None:
     """Checks before the training that --export_dir can be written after it.
 
     Raises:
@@ -87,7 +87,7 @@ def export_task(
     if task.metrics[0] in results and model_class != kinds.EMBEDDER:
         scored = splits_of(task, splits, "eval")
     logging.info("Exporting %s", trainer.run_weights.describe())
-    options = _options_of(
+    options = _create_export_options(
         task.start,
         trainer,
         config.fine_tuning.max_seq_length,
@@ -115,7 +115,7 @@ def export_task(
     logging.info("Wrote the export to %s", export_dir)
 
 
-def _options_of(
+def _create_export_options(
     start: StartingPoint[TrainingConfig],
     trainer: Trainer,
     max_seq_length: int,

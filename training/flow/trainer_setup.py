@@ -1,6 +1,6 @@
 """Creates the model and the Trainer of a run, and loads their weights.
 
-`train_and_evaluate` in loop/best_step.py then trains, and last_steps.py has
+`train_and_evaluate` in loop/best_step.py then trains, and run_ending.py has
 the steps after the training.
 """
 
@@ -53,10 +53,10 @@ def load_trainer(
             do not fit the model.
         OSError: the weights cannot be read.
     """
-    run_folder.record(plan.settings, plan.dev_set_checksum)
+    run_folder.set_recorded_values(plan.settings, plan.dev_set_checksum)
     set_seed_and_precision(start.config)
     trainer = create_trainer(start, run_folder, plan, teacher)
-    run_export.check_model(start.config, trainer.model)
+    run_export.check_can_export(start.config, trainer.model)
     # See there for the order in which weights are looked for.
     trainer.run_weights.restore_or_load(plan.output_names, plan.prefers_best)
     return trainer
@@ -148,18 +148,18 @@ def _with_teacher(
     """Returns the model and its loss, or both with the teacher around them.
 
     The loss reads what the model returns: Outputs, or with a teacher a
-    Distilled.
+    DistillerOutputs.
     """
     if teacher is None:
         return model, loss
     config = start.config
-    distilled = modeling.DistillationLoss(
+    distillation_loss = modeling.DistillationLoss(
         loss,
         config.distillation.distill_temperature,
         config.distillation.distill_alpha,
         config.distillation.distill_hidden,
     )
     distiller = modeling.Distiller(
-        model, teacher, distilled, config.training.seed
+        model, teacher, distillation_loss, config.training.seed
     )
-    return distiller, distilled
+    return distiller, distillation_loss

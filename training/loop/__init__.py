@@ -9,9 +9,9 @@ Read them in this order:
     devices.py: strategies, and how they share batches
     callbacks.py: what runs after a step
     best_step.py: evaluates, and keeps the weights of the best step
-    summaries.py: losses, speed and memory
+    summary_callback.py: losses, speed and memory
     stopping.py: signals, skipped steps, workers that stop together
-    checkpointing.py: what is saved and resumed
-    checkpoint_files.py: which checkpoints stay
+    checkpointer.py: what is saved and resumed
+    checkpoint_rotation.py: which checkpoints stay
     prediction.py: a model's outputs, batch by batch
 """

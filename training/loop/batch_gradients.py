@@ -1,8 +1,8 @@
-"""Computes the loss of a batch and its gradients, at once or part by part.
+"""Computes the loss of a batch and its gradients, at once or in micro-batches.
 
 A loss (modeling/base_loss.py) returns sums over examples, and the divisors of
-these sums. Each part of a batch (gradient accumulation) and each replica
-computes its own sums, and divides them by the divisors of the complete batch.
+these sums. Each micro-batch (gradient accumulation) and each replica computes
+its own sums, and divides them by the divisors of the complete batch.
 So the loss and its gradients do not depend on how the batch is split.
 """
 
@@ -18,14 +18,15 @@ from modeling.tensors import Features, Tensor
 from training.optimizers.adamw import TrainingOptimizer, loss_scale_of
 
 # What a loss reads.
-ReadT = TypeVar("ReadT")
-ReadT_co = TypeVar("ReadT_co", covariant=True)
+OutputsT = TypeVar("OutputsT")
+OutputsT_co = TypeVar("OutputsT_co", covariant=True)
 
 
-class Trainable(Protocol[ReadT_co]):
+class Trainable(Protocol[OutputsT_co]):
     """A model that can be trained: a TaskModel or a Distiller.
 
-    It returns what its loss reads: the outputs of the model, or a Distilled.
+    It returns what its loss reads: the outputs of the model, or the
+    `DistillerOutputs`.
     """
 
     @property
@@ -37,12 +38,12 @@ class Trainable(Protocol[ReadT_co]):
 
     def __call__(
         self, features: Features, *, training: bool, seed: Tensor
-    ) -> ReadT_co:
+    ) -> OutputsT_co:
         """Returns the outputs of the network, which the loss reads."""
 
 
 class Gradients(NamedTuple):
-    """Losses and gradients of a batch, or of a part of it.
+    """Losses and gradients of a batch, or of a micro-batch.
 
     Attributes:
         dense: {index of a trainable variable: dense gradient} for the variables
@@ -71,7 +72,7 @@ class Gradients(NamedTuple):
         return tf.sqrt(tf.reduce_sum(tf.stack(squares)))
 
 
-class BatchGradients(Generic[ReadT]):
+class BatchGradients(Generic[OutputsT]):
     """Computes the gradients of batches, on one replica.
 
     Args:
@@ -79,23 +80,24 @@ class BatchGradients(Generic[ReadT]):
             (modeling/bert.py) determines the dropout.
         loss: the loss of the model.
         optimizer: its loss scale multiplies the gradients.
-        num_parts: number of equal parts in which to compute a batch in turn.
+        num_micro_batches: number of equal parts of a batch, which are computed
+            in turn.
         num_replicas: number of replicas that compute at the same time.
     """
 
     def __init__(
         self,
-        model: Trainable[ReadT],
-        loss: BatchLoss[ReadT],
+        model: Trainable[OutputsT],
+        loss: BatchLoss[OutputsT],
         optimizer: TrainingOptimizer,
         *,
-        num_parts: int,
+        num_micro_batches: int,
         num_replicas: int,
     ) -> None:
         self._model = model
         self._loss = loss
         self._optimizer = optimizer
-        self._num_parts = num_parts
+        self._num_micro_batches = num_micro_batches
         self._num_replicas = num_replicas
 
     def compute(
@@ -112,42 +114,44 @@ class BatchGradients(Generic[ReadT]):
         Returns:
             the gradients, multiplied by the loss scale. `losses` are not.
         """
-        if self._num_parts == 1:
-            return self._compute_part(features, divisors, seed)
-        return self._sum_parts(features, divisors, seed)
+        if self._num_micro_batches == 1:
+            return self._compute_micro_batch(features, divisors, seed)
+        return self._sum_micro_batches(features, divisors, seed)
 
-    def _sum_parts(
+    def _sum_micro_batches(
         self, features: Features, divisors: Features, seed: Tensor
     ) -> Gradients:
-        """Computes the parts of a batch in turn, and adds up the results."""
-        parts = _split_batch(features, self._num_parts)
+        """Computes the micro-batches in turn, and adds up the results."""
+        micro_batches = _split_batch(features, self._num_micro_batches)
 
         @functools.partial(tf.function, autograph=False)
-        def compute_part_at(index: tf.Tensor) -> Gradients:
-            part_seed = offset_seed(seed, index * self._num_replicas)
-            part = _take_part(parts, index, features)
-            return self._compute_part(part, divisors, part_seed)
+        def compute_micro_batch_at(index: tf.Tensor) -> Gradients:
+            micro_batch_seed = offset_seed(seed, index * self._num_replicas)
+            micro_batch = _select_micro_batch(micro_batches, index, features)
+            return self._compute_micro_batch(
+                micro_batch, divisors, micro_batch_seed
+            )
 
-        def add_part(
+        def add_micro_batch(
             index: tf.Tensor, sums: Gradients
         ) -> tuple[tf.Tensor, Gradients]:
-            gradients = compute_part_at(index)
+            gradients = compute_micro_batch_at(index)
             return index + 1, tf.nest.map_structure(tf.add, sums, gradients)
 
-        # Start from zeros, not from the first part. Computed outside the loop,
-        # the first part would keep activations that should be recomputed, and
-        # more than double the memory.
+        # Start from zeros, not from the first micro-batch. Computed outside the
+        # loop, it would keep activations that should be recomputed, and more
+        # than double the memory.
         first = tf.constant(0)
-        sums: Gradients = _create_zeros(compute_part_at, first)
+        sums: Gradients = _create_zeros(compute_micro_batch_at, first)
         _, sums = tf.while_loop(
-            lambda index, _: index < self._num_parts,
-            add_part,
+            lambda index, _: index < self._num_micro_batches,
+            add_micro_batch,
             (first, sums),
             parallel_iterations=1,
         )
         return sums
 
-    def _compute_part(
+    def _compute_micro_batch(
         self, features: Features, divisors: Features, seed: Tensor
     ) -> Gradients:
         """Runs the network forward and backward, as `compute` says."""
@@ -180,17 +184,17 @@ class BatchGradients(Generic[ReadT]):
 
 
 def offset_seed(seed: Tensor, index: tf.Tensor | int) -> Tensor:
-    """Returns the dropout seed of a replica or of a part of a batch.
+    """Returns the dropout seed of a replica or of a micro-batch.
 
-    One seed is drawn per step. Each replica and each part adds a different
-    multiple of 1,000,003 to it, and each dropout call then adds its own index.
-    A model contains fewer dropout calls, so no two calls of a step use the same
-    seed.
+    One seed is drawn per step. Each replica and each micro-batch adds a
+    different multiple of 1,000,003 to it, and each dropout call then adds its
+    own index. A model contains fewer dropout calls, so no two calls of a step
+    use the same seed.
 
     Args:
         seed: seed of the step, or of the replica, int [2].
-        index: index of the replica, or index of the part times the number of
-            replicas, int [].
+        index: index of the replica, or index of the micro-batch times the
+            number of replicas, int [].
 
     Returns:
         the seed, int [2].
@@ -198,33 +202,34 @@ def offset_seed(seed: Tensor, index: tf.Tensor | int) -> Tensor:
     return seed + tf.cast(tf.stack([index * 1_000_003, 0]), seed.dtype)
 
 
-def _split_batch(features: Features, num_parts: int) -> Features:
-    """Returns the features of the parts, [num_parts, examples, ...]."""
+def _split_batch(features: Features, num_micro_batches: int) -> Features:
+    """Returns the features [num_micro_batches, examples, ...]."""
 
     def split(values: tf.Tensor) -> tf.Tensor:
-        shape = tf.concat([[num_parts, -1], tf.shape(values)[1:]], 0)
+        shape = tf.concat([[num_micro_batches, -1], tf.shape(values)[1:]], 0)
         return tf.reshape(values, shape)
 
-    parts: Features = tf.nest.map_structure(split, features)
-    return parts
+    micro_batches: Features = tf.nest.map_structure(split, features)
+    return micro_batches
 
 
-def _take_part(
-    parts: Features, index: tf.Tensor, features: Features
+def _select_micro_batch(
+    micro_batches: Features, index: tf.Tensor, features: Features
 ) -> Features:
-    """Returns the features of one part, [examples, ...].
+    """Returns the features of one micro-batch, [examples, ...].
 
     Args:
-        parts: result of `_split_batch`.
-        index: index of the part, int [].
-        features: features of the batch, whose static shapes `parts` has lost.
+        micro_batches: result of `_split_batch`.
+        index: index of the micro-batch, int [].
+        features: features of the batch, whose static shapes `micro_batches` has
+            lost.
     """
-    part: dict[str, tf.Tensor] = tf.nest.map_structure(
-        lambda values: values[index], parts
+    micro_batch: dict[str, tf.Tensor] = tf.nest.map_structure(
+        lambda values: values[index], micro_batches
     )
-    for name, values in part.items():
+    for name, values in micro_batch.items():
         values.set_shape([None, *features[name].shape[1:]])
-    return part
+    return micro_batch
 
 
 def _create_zeros(

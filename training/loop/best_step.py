@@ -7,7 +7,7 @@ from typing import NamedTuple
 from absl import logging
 
 from data.io import tfrecords
-from model_folders.checkpoint_folders import checkpoint_steps
+from model_folders.checkpoint_folders import list_checkpoint_steps
 from model_folders.results import Scores, overall_scores
 from training.loop.callbacks import Callback, Logs
 from training.loop.trainer import Evaluate, Trainer
@@ -30,7 +30,7 @@ class BestStepRule(NamedTuple):
     patience: int = 0
 
 
-class BestStep(Callback):
+class BestStepCallback(Callback):
     """Evaluates while training, saves the best weights, and stops early.
 
     The best weights are saved in a separate folder, model.json names their
@@ -65,13 +65,13 @@ class BestStep(Callback):
         folder = trainer.run_folder.best_folder
         if step is None:
             return
-        if step not in checkpoint_steps(folder):
+        if step not in list_checkpoint_steps(folder):
             # The run may have been killed while it linked this step.
             trainer.run_weights.link_best()
-        steps = checkpoint_steps(folder)
+        steps = list_checkpoint_steps(folder)
         # A run that was killed after a better step repeats that step.
         is_repeated = max(steps, default=0) > trainer.run_weights.global_step
-        best = trainer.run_folder.history.best()
+        best = trainer.run_folder.history.find_best_evaluation()
         if best and (step in steps or is_repeated):
             self._best = best
         else:
@@ -181,5 +181,5 @@ def train_and_evaluate(
     """
     callbacks: list[Callback] = []
     if trainer.config.keeps_best:
-        callbacks.append(BestStep(trainer, evaluate, rule))
+        callbacks.append(BestStepCallback(trainer, evaluate, rule))
     return trainer.fit(records, num_train_steps, callbacks, epochs)

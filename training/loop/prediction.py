@@ -9,9 +9,9 @@ from absl import logging
 
 from command_line import progress
 from model_folders.results import Scores
-from modeling.accelerated.inference import Predictor
+from modeling.accelerated.inference import GraphPredictor
 from modeling.base_loss import Loss
-from modeling.base_model import FeaturesModel
+from modeling.base_model import BaseModel
 from modeling.features import select_features
 from modeling.tensors import Features
 from training.task import Batch, Batches, OutputsT
@@ -28,9 +28,9 @@ class BatchPredictor:
         jit_compile: whether XLA compiles the network.
     """
 
-    def __init__(self, model: FeaturesModel, jit_compile: bool) -> None:
+    def __init__(self, model: BaseModel, jit_compile: bool) -> None:
         self.model = model
-        self._predictor = Predictor(model, jit_compile)
+        self._predictor = GraphPredictor(model, jit_compile)
         self._forward = tf.function(
             self._predictor,
             jit_compile=jit_compile or None,
@@ -73,7 +73,7 @@ class BatchPredictor:
         self,
         dataset: Iterable[Features],
         num_batches: int | None = None,
-        label: str = "Predicting",
+        description: str = "Predicting",
         metrics: Metrics | None = None,
     ) -> Iterator[Batch[Any]]:
         """Yields (features, outputs) of each batch as NumPy arrays.
@@ -83,7 +83,7 @@ class BatchPredictor:
         Args:
             dataset: batches of features.
             num_batches: number of batches, for the progress bar.
-            label: text of the progress bar.
+            description: text of the progress bar.
             metrics: function (outputs, features) -> tensors, which runs on the
                 device. If set, its results are yielded instead of the outputs.
                 Pass the same function to each call, because a new function is
@@ -103,7 +103,7 @@ class BatchPredictor:
                 inputs_of(dataset.element_spec), kernels
             )
         has_warned = False
-        batches = progress.track(dataset, num_batches, "batch", label)
+        batches = progress.track(dataset, num_batches, "batch", description)
         for batch_number, features in enumerate(batches, start=1):
             outputs = tf.nest.map_structure(
                 np.asarray, forward(inputs_of(features), kernels)

@@ -7,8 +7,8 @@ from absl import logging
 import modeling
 from modeling.base_task_model import AnyTaskModel
 from training.config.training_config import TrainingConfig
-from training.loop import checkpoint_files
-from training.loop.checkpointing import Checkpointer
+from training.loop import checkpoint_rotation
+from training.loop.checkpointer import Checkpointer
 from training.loop.train_step import TrainStep
 from training.run.run_folder import RunFolder
 from training.start import checks
@@ -175,7 +175,7 @@ class RunWeights:
         """Stores the best step's weights only once, if it is the last step."""
         step = self._run_folder.history.best_step
         if self._config.is_chief and step is not None:
-            checkpoint_files.link_checkpoint(
+            checkpoint_rotation.link_checkpoint(
                 step, self._run_folder.path, self._run_folder.best_folder
             )
 

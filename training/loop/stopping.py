@@ -94,7 +94,7 @@ class SkippedSteps:
         for outcome_step, outcome in enumerate(
             outcomes, step - len(outcomes) + 1
         ):
-            if outcome == Outcome.MADE:
+            if outcome == Outcome.APPLIED:
                 self.num_in_a_row = 0
             elif outcome == Outcome.NOT_FINITE:
                 self.num_in_a_row += 1

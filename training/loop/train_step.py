@@ -18,7 +18,7 @@ from modeling.tensors import Features, Tensor
 from training.config.training_config import TrainingFlags
 from training.loop.batch_gradients import (
     BatchGradients,
-    ReadT,
+    OutputsT,
     Trainable,
     offset_seed,
 )
@@ -31,13 +31,13 @@ class Outcome(enum.IntEnum):
     """What became of a step.
 
     Attributes:
-        MADE: it updated the weights.
+        APPLIED: it updated the weights.
         OVERFLOWED: it was skipped, because float16's loss scaling made the
             gradient overflow, which is normal.
         NOT_FINITE: it was skipped, because its loss or gradient is not finite.
     """
 
-    MADE = 0
+    APPLIED = 0
     OVERFLOWED = 1
     NOT_FINITE = 2
 
@@ -102,8 +102,8 @@ class TrainStep:
 
     def __init__(
         self,
-        model: Trainable[ReadT],
-        loss: BatchLoss[ReadT],
+        model: Trainable[OutputsT],
+        loss: BatchLoss[OutputsT],
         optimizer: TrainingOptimizer,
         flags: TrainingFlags,
         jit_compile: bool = False,
@@ -121,7 +121,7 @@ class TrainStep:
             model,
             loss,
             optimizer,
-            num_parts=flags.gradient_accumulation_steps,
+            num_micro_batches=flags.gradient_accumulation_steps,
             num_replicas=self.strategy.num_replicas_in_sync,
         )
         self._compute_gradients = (
@@ -168,8 +168,10 @@ class TrainStep:
             "learning_rate": tf.convert_to_tensor(self.optimizer.learning_rate),
             "gradient_norm": norm,
         }
-        is_made = outcome == Outcome.MADE
-        self._apply_gradients(gradients.dense, gradients.clip_factor, is_made)
+        is_applied = outcome == Outcome.APPLIED
+        self._apply_gradients(
+            gradients.dense, gradients.clip_factor, is_applied
+        )
         # Skipped batches count too, so that the step number determines the
         # batch.
         self.optimizer.iterations.assign(step + 1)
@@ -207,9 +209,9 @@ class TrainStep:
         self,
         grads: dict[int, tf.Tensor],
         clip_factor: tf.Tensor,
-        is_made: tf.Tensor,
+        is_applied: tf.Tensor,
     ) -> None:
-        """Clips the gradients, and applies them if `is_made` is true."""
+        """Clips the gradients, and applies them if `is_applied` is true."""
         variables = [self.model.trainable_variables[index] for index in grads]
         optimizer = self.optimizer
         if self._uses_default_strategy and not isinstance(
@@ -217,7 +219,7 @@ class TrainStep:
         ):
             # Clip within the optimizer's update, which is faster.
             optimizer.apply_scaled(
-                [*grads.values()], variables, clip_factor, is_made
+                [*grads.values()], variables, clip_factor, is_applied
             )
             return
 
@@ -240,7 +242,7 @@ class TrainStep:
         else:
             # Put tf.cond outside of strategy.run, because an update inside a
             # condition must not leave the replica context.
-            tf.cond(is_made, apply, lambda: tf.constant(False))
+            tf.cond(is_applied, apply, lambda: tf.constant(False))
 
     def _run_steps(
         self, batches: Iterator[Features], num_steps: tf.Tensor
@@ -274,8 +276,8 @@ def _find_outcome(loss: Tensor, norm: tf.Tensor, scale: tf.Tensor) -> tf.Tensor:
     is_finite = tf.math.is_finite(loss)
     is_overflow = is_finite & (scale > 1)
     skipped = tf.where(is_overflow, Outcome.OVERFLOWED, Outcome.NOT_FINITE)
-    is_made = tf.math.is_finite(norm) & is_finite
-    return tf.where(is_made, Outcome.MADE, skipped)
+    is_applied = tf.math.is_finite(norm) & is_finite
+    return tf.where(is_applied, Outcome.APPLIED, skipped)
 
 
 def _find_clip_factor(norm: tf.Tensor, limit: tf.Tensor) -> tf.Tensor:

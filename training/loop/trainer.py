@@ -22,7 +22,7 @@ from training.loop import devices, stopping
 from training.loop.callbacks import Callback, Logs
 from training.loop.prediction import BatchPredictor
 from training.loop.run_weights import RunWeights
-from training.loop.summaries import Summaries
+from training.loop.summary_callback import SummaryCallback
 from training.loop.train_step import TrainStep
 from training.run.run_folder import RunFolder
 
@@ -82,9 +82,9 @@ class Trainer(BatchPredictor):
         """Trains from the current step until something ends the run.
 
         Training ends at step `num_train_steps`, when a callback returns True
-        (`BestStep` out of patience), after --max_hours, at a signal, or at an
-        error. For example, a run that was stopped at step 300 and is resumed
-        with `num_train_steps` = 1000 trains 700 steps.
+        (`BestStepCallback` out of patience), after --max_hours, at a signal, or
+        at an error. For example, a run that was stopped at step 300 and is
+        resumed with `num_train_steps` = 1000 trains 700 steps.
 
         Args:
             records: the records to train on.
@@ -106,7 +106,7 @@ class Trainer(BatchPredictor):
         config = self.config
         self.num_train_steps = num_train_steps
         if config.is_chief and config.training.summary_steps:
-            summaries = Summaries(
+            summaries = SummaryCallback(
                 self.run_folder.history, config, num_train_steps
             )
             callbacks = [*callbacks, summaries]
@@ -219,7 +219,7 @@ class Trainer(BatchPredictor):
         Returns the logs of the last step.
         """
         num_steps = self._num_steps_at_once(callbacks)
-        logs, outcomes = self._required_step(batches, num_steps)
+        logs, outcomes = self._required_train_step(batches, num_steps)
         self.run_weights.global_step += num_steps
         skipped.count(self.run_weights.global_step, outcomes)
         return logs
@@ -260,7 +260,7 @@ class Trainer(BatchPredictor):
         self.run_weights.save(self.config.training.keep_optimizer or goes_on)
 
     @property
-    def _required_step(self) -> TrainStep:
+    def _required_train_step(self) -> TrainStep:
         """The training step of a Trainer that trains.
 
         Raises:
@@ -272,7 +272,7 @@ class Trainer(BatchPredictor):
 
     @property
     def _strategy(self) -> tf.distribute.Strategy:
-        return self._required_step.strategy
+        return self._required_train_step.strategy
 
     def create_dataset(
         self, records: tfrecords.Records

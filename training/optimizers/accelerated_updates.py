@@ -8,10 +8,10 @@ from collections.abc import Callable
 
 import tensorflow as tf
 
-from modeling import overriding
+from modeling import dispatch
 
 # Minimum number of elements in a variable for XLA to compile its update.
-LEAST_ELEMENTS = 65536
+MIN_COMPILED_ELEMENTS = 65536
 
 
 def trace_update(update: Callable[..., None]) -> Callable[..., None]:
@@ -38,9 +38,9 @@ def trace_update(update: Callable[..., None]) -> Callable[..., None]:
     def run(variable: tf.Variable, **arguments: object) -> None:
         # With a strategy, the first trace would capture its argument variables,
         # and later calls would update these instead of their own arguments.
-        if overriding.is_plain() or tf.distribute.has_strategy():
+        if dispatch.is_plain() or tf.distribute.has_strategy():
             update(variable, **arguments)
-        elif variable.shape.num_elements() >= LEAST_ELEMENTS:
+        elif variable.shape.num_elements() >= MIN_COMPILED_ELEMENTS:
             compiled(variable, **arguments)
         else:
             uncompiled(variable, **arguments)

@@ -33,7 +33,7 @@ def loss_scale_of(optimizer: TrainingOptimizer) -> tf.Tensor | float:
     return 1.0
 
 
-class Rates(NamedTuple):
+class AdamRates(NamedTuple):
     """Scalars in the update of a variable.
 
     Attributes:
@@ -50,12 +50,12 @@ class Rates(NamedTuple):
     beta_2: float | tf.Tensor
     one_minus_beta_2: float | tf.Tensor
 
-    def where(self, is_made: tf.Tensor, dtype: str) -> "Rates":
-        """Returns these rates if `is_made`, or rates that change nothing."""
-        return Rates(
+    def where(self, is_applied: tf.Tensor, dtype: str) -> "AdamRates":
+        """Returns these rates if `is_applied`, or rates that change nothing."""
+        return AdamRates(
             *(
                 tf.where(
-                    is_made, tf.convert_to_tensor(value, dtype), unchanging
+                    is_applied, tf.convert_to_tensor(value, dtype), unchanging
                 )
                 for value, unchanging in zip(
                     self, (0.0, 1.0, 0.0, 1.0, 0.0), strict=True
@@ -134,7 +134,7 @@ class AdamWeightDecayOptimizer(keras.optimizers.Optimizer):
         *,
         m: tf.Tensor,
         v: tf.Tensor,
-        rates: Rates,
+        rates: AdamRates,
         decay: float,
     ) -> AdamUpdate:
         """Computes the formula of this class, and changes nothing.
@@ -208,7 +208,7 @@ class AdamWeightDecayOptimizer(keras.optimizers.Optimizer):
         grads: Sequence[tf.Tensor],
         variables: Sequence[keras.Variable],
         factor: tf.Tensor,
-        is_made: tf.Tensor,
+        is_applied: tf.Tensor,
     ) -> None:
         """Updates variables with gradients times a factor, or skips the step.
 
@@ -222,28 +222,30 @@ class AdamWeightDecayOptimizer(keras.optimizers.Optimizer):
             grads: dense gradients of `variables`.
             variables: variables that the optimizer was built with.
             factor: number that multiplies the gradients, float [].
-            is_made: False to skip the step and change nothing, bool [].
+            is_applied: False to skip the step and change nothing, bool [].
         """
         # Cast the rates once per dtype, because most variables use the same.
         scalars = {}
         for dtype in {variable.dtype for variable in variables}:
             rates = self._rates(tf.cast(self.learning_rate, dtype))
             scalars[dtype] = (
-                rates.where(is_made, dtype),
-                tf.where(is_made, tf.cast(factor, dtype), 0.0),
+                rates.where(is_applied, dtype),
+                tf.where(is_applied, tf.cast(factor, dtype), 0.0),
             )
         for gradient, variable in zip(grads, variables, strict=True):
             self._update(gradient, variable.value, *scalars[variable.dtype])
 
-    def _rates(self, learning_rate: tf.Tensor) -> Rates:
+    def _rates(self, learning_rate: tf.Tensor) -> AdamRates:
         beta_1, beta_2 = self.beta_1, self.beta_2
-        return Rates(learning_rate, beta_1, 1.0 - beta_1, beta_2, 1.0 - beta_2)
+        return AdamRates(
+            learning_rate, beta_1, 1.0 - beta_1, beta_2, 1.0 - beta_2
+        )
 
     def _update(
         self,
         gradient: tf.Tensor,
         variable: tf.Variable,
-        rates: Rates,
+        rates: AdamRates,
         factor: tf.Tensor | None = None,
     ) -> None:
         """Updates one variable, and its m and v, by one gradient.
@@ -275,7 +277,7 @@ class AdamWeightDecayOptimizer(keras.optimizers.Optimizer):
         m: tf.Variable,
         v: tf.Variable,
         gradient: tf.Tensor,
-        rates: Rates,
+        rates: AdamRates,
         decay: float,
         factor: tf.Tensor | None,
     ) -> None:

@@ -11,23 +11,23 @@ from model_folders.cards import example_calls
 from model_folders.model_entries import HeadSettings
 from model_folders.results import Scores
 from training.config.pretraining_config import PretrainingConfig
-from training.flow import last_steps, run_export
+from training.flow import run_ending, run_export
 from training.loop.trainer import Trainer
 from training.start.starting_point import StartingPoint
 
 # A run of fewer steps is a trial, of which nobody expects anything.
-_FEWEST_STEPS = 100
+_MIN_STEPS = 100
 # Smallest difference between the accuracies of a model that learns something
 # and of one that does not.
-_LEAST_GAIN = 0.01
+_MIN_GAIN = 0.01
 
 
 def finish_pretraining(
     start: StartingPoint[PretrainingConfig],
     trainer: Trainer,
     results: Scores,
-    began: float,
-    guess_accuracy: float,
+    begin_time: float,
+    baseline_accuracy: float,
 ) -> None:
     """Writes the export, the weights and the card, and logs what to know.
 
@@ -35,26 +35,27 @@ def finish_pretraining(
         start: what the command starts from.
         trainer: the Trainer, with the weights to export.
         results: scores of the evaluation, {} without an evaluation.
-        began: time at which this command began, as time.time().
-        guess_accuracy: accuracy of always guessing the most frequent WordPiece.
+        begin_time: time at which this command began, as time.time().
+        baseline_accuracy: accuracy of always guessing the most frequent
+            WordPiece.
     """
     config = start.config
     if export_dir := config.export.export_dir:
         run_export.export_pretrainer(start, trainer, export_dir)
-    last_steps.store_weights(trainer)
+    run_ending.store_weights(trainer)
     trainer.run_folder.write_card()
     if results and config.training.do_train:
-        warn_of_no_progress(results, guess_accuracy)
-    last_steps.log_end(
+        warn_of_no_progress(results, baseline_accuracy)
+    run_ending.log_end(
         trainer,
         score_lines=_list_score_lines(results),
         commands=_list_commands(start),
-        seconds=time.time() - began,
+        seconds=time.time() - begin_time,
     )
 
 
 def warn_of_no_progress(
-    results: Mapping[str, float], guess_accuracy: float
+    results: Mapping[str, float], baseline_accuracy: float
 ) -> None:
     """Logs a warning if the masked LM is not better than a guess.
 
@@ -66,11 +67,12 @@ def warn_of_no_progress(
 
     Args:
         results: scores of the evaluation after the training.
-        guess_accuracy: accuracy of always guessing the most frequent WordPiece.
+        baseline_accuracy: accuracy of always guessing the most frequent
+            WordPiece.
     """
     accuracy = results["masked_lm_accuracy"]
     step = results["global_step"]
-    if step >= _FEWEST_STEPS and accuracy < guess_accuracy + _LEAST_GAIN:
+    if step >= _MIN_STEPS and accuracy < baseline_accuracy + _MIN_GAIN:
         logging.warning(
             "After %d steps, masked_lm_accuracy is %.4f, and guessing the most "
             "frequent WordPiece reaches %.4f: the model has not learned from "
@@ -78,7 +80,7 @@ def warn_of_no_progress(
             "--learning_rate.",
             step,
             accuracy,
-            guess_accuracy,
+            baseline_accuracy,
         )
 
 

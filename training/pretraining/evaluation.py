@@ -9,7 +9,7 @@ import modeling
 from data.arrays import FeatureArrays, FloatArray
 from data.io import tfrecords
 from model_folders.results import Scores
-from modeling.base_loss import add_terms
+from modeling.base_loss import sum_terms
 from modeling.tensors import Tensor
 from training.config.pretraining_config import PretrainingConfig
 from training.loop.best_step import evaluate_once_per_step
@@ -31,7 +31,7 @@ class MaskedCounts:
         self._counts = before + np.bincount(ids, weights, minlength=size)
 
     @property
-    def guess_accuracy(self) -> float:
+    def baseline_accuracy(self) -> float:
         """Accuracy of guessing the most frequent of the WordPieces."""
         total = self._counts.sum()
         return float(self._counts.max() / total) if total else 0.0
@@ -99,8 +99,8 @@ def pretraining_metrics(
     loss = modeling.PretrainingLoss(has_next_sentence)
     sums = loss.sums(outputs, features)
     divisors = loss.divisors(features)
-    metrics = {name: (sums[name], divisors[name]) for name in loss.terms}
-    total = add_terms(loss.means(sums, divisors))
+    metrics = {name: (sums[name], divisors[name]) for name in loss.term_names}
+    total = sum_terms(loss.means(sums, divisors))
     metrics["loss"] = total, tf.constant(1.0)
     masked = features["masked_lm_weights"]
     predicted = tf.argmax(outputs["masked_lm_logits"], -1, tf.int32)

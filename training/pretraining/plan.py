@@ -18,7 +18,7 @@ from training.run import fingerprints, resuming
 from training.start.starting_point import StartingPoint
 
 # Settings that are the flags of records.
-_RECORDS: tuple[Literal["input_file", "eval_input_file"], ...] = (
+_RECORD_FLAGS: tuple[Literal["input_file", "eval_input_file"], ...] = (
     "input_file",
     "eval_input_file",
 )
@@ -112,7 +112,7 @@ def _check_same_records(
     if not start.is_own_run:
         return
     folder = start.config.training.output_dir
-    for name in _RECORDS:
+    for name in _RECORD_FLAGS:
         recorded = start.recorded_settings.get(name)
         records = settings.get(name)
         if records is None or not isinstance(recorded, list):

@@ -9,7 +9,7 @@ from data.io import tfrecords
 from model_folders import identity
 from model_folders.results import Scores
 from training.config.pretraining_config import PretrainingConfig
-from training.flow import last_steps
+from training.flow import run_ending
 from training.flow.trainer_setup import load_trainer
 from training.loop import devices, stopping
 from training.loop.best_step import BestStepRule, train_and_evaluate
@@ -39,7 +39,7 @@ def run(start: StartingPoint[PretrainingConfig]) -> None:
         OSError: a file is missing or cannot be written.
         SystemExit: a signal stopped the training.
     """
-    began = time.time()
+    begin_time = time.time()
     config = start.config
     devices.connect_devices(config.devices)
     checks.check_files(start)
@@ -56,7 +56,7 @@ def run(start: StartingPoint[PretrainingConfig]) -> None:
         if plan.num_steps:
             _train(config, trainer, records.train, evaluate)
         if config.training.do_eval:
-            results = last_steps.evaluate_at_the_end(trainer, evaluate)
+            results = run_ending.evaluate_at_the_end(trainer, evaluate)
     if config.export.export_dir or config.training.export_weights:
         # Export the best step's weights if this run saved them. Later commands
         # load the same weights from --output_dir.
@@ -68,8 +68,8 @@ def run(start: StartingPoint[PretrainingConfig]) -> None:
             start,
             trainer,
             results=results,
-            began=began,
-            guess_accuracy=counts.guess_accuracy,
+            begin_time=begin_time,
+            baseline_accuracy=counts.baseline_accuracy,
         )
 
 

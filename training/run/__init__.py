@@ -1,6 +1,6 @@
 """The folder of a run: what it records, and what a resume compares.
 
-The checkpoints in the folder are loop/checkpointing.py's:
+The checkpoints in the folder are loop/checkpointer.py's:
 
     run_folder.py: `RunFolder`, which writes all but the checkpoints
     run_description.py: model.json, and the files that it lists

@@ -89,7 +89,8 @@ class History:
         dev_set_checksum: checksum of the dev set. Results with equal checksums
             may be compared.
         best_step: step of the best evaluation so far, or None before the first
-            evaluation. BestStep sets it, each `checkpoint` line contains it.
+            evaluation. `BestStepCallback` sets it, each `checkpoint` line
+            contains it.
     """
 
     def __init__(
@@ -189,7 +190,7 @@ class History:
         is_new = line["metrics"] and former != line
         if is_new and self._config.training.summary_steps:
             prefix = "eval/" if kind == "eval" else ""
-            self._show(prefix, step, line["metrics"])
+            self._write_events(prefix, step, line["metrics"])
         if former or self._started is None:
             # A killed run may have left half a line at the end of the file.
             self._write_all()
@@ -211,7 +212,7 @@ class History:
         Raises:
             OSError: the file cannot be written.
         """
-        if self.best_step is None or self.best() is not None:
+        if self.best_step is None or self.find_best_evaluation() is not None:
             self.add("eval", step, metrics)
 
     def _create_line(
@@ -250,7 +251,7 @@ class History:
             line["best_step"] = self.best_step
         return line
 
-    def best(self) -> BestEvaluation | None:
+    def find_best_evaluation(self) -> BestEvaluation | None:
         """Returns the evaluation of the best step, None without one.
 
         An evaluation on another dev set does not count.
@@ -264,7 +265,7 @@ class History:
         }
         return BestEvaluation(line["step"], metrics)
 
-    def _show(
+    def _write_events(
         self, prefix: str, step: int, metrics: Mapping[str, float | None]
     ) -> None:
         """Writes the metrics for TensorBoard."""

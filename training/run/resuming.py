@@ -107,7 +107,10 @@ def _with_flags(
     config: TrainingConfig, settings: Mapping[str, object]
 ) -> TrainingSettings:
     """Returns settings as model.json stores them, with lists for tuples."""
-    current = {**settings, "flags": flag_values(config, *_COMPARED_ROLES)}
+    current = {
+        **settings,
+        "flags": flag_values_of_roles(config, *_COMPARED_ROLES),
+    }
     stored: TrainingSettings = json.loads(json.dumps(current))
     return stored
 
@@ -123,7 +126,9 @@ def _select_compared_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
     return values | {name: settings[name] for name in names}
 
 
-def flag_values(config: TrainingConfig, *roles: Role) -> dict[str, object]:
+def flag_values_of_roles(
+    config: TrainingConfig, *roles: Role
+) -> dict[str, object]:
     """Returns {flag: value} of the flags with these roles, without paths.
 
     For example, {"learning_rate": 5e-05, ...} for Role.TRAINING.

@@ -15,7 +15,7 @@ from data.text.tokenization import FullTokenizer
 from files import json_files
 from files.atomic import write_bytes, write_json
 from model_folders import kinds, model_json
-from model_folders.checkpoint_folders import checkpoint_steps
+from model_folders.checkpoint_folders import list_checkpoint_steps
 from model_folders.labels import LABELS_FILE, format_labels
 from model_folders.model_entries import (
     HeadSettings,
@@ -25,7 +25,7 @@ from model_folders.model_entries import (
 from model_folders.model_json import MODEL_JSON_FILE
 from model_folders.tokenizer_files import create_vocab_files
 from training.config.training_config import TrainingConfig
-from training.run.resuming import flag_values
+from training.run.resuming import flag_values_of_roles
 from training.start.starting_point import StartingPoint
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def create_model_json(
         model: its class is the name of the task.
         settings: result of `resuming.settings_to_record`.
     """
-    head_settings = flag_values(start.config, Role.HEAD, Role.DECODING)
+    head_settings = flag_values_of_roles(start.config, Role.HEAD, Role.DECODING)
     # A setting may be the value that the task chose for the flag.
     chosen: Mapping[str, object] = settings
     head_settings |= {
@@ -109,11 +109,11 @@ def write_listed_files(
     ours = _read_listed_names(folder)
     for name, text in files.items():
         path = folder / name
-        is_left = name in ours and not checkpoint_steps(folder)
+        is_left = name in ours and not list_checkpoint_steps(folder)
         if is_left or not path.is_file():
             write_bytes(path, text)
             ours.add(name)
-        elif not _is_same(path, text):
+        elif not _has_contents(path, text):
             raise ValueError(
                 f"{path} does not describe the model that this command would "
                 "train; choose another --output_dir"
@@ -137,7 +137,7 @@ def _read_listed_names(folder: Path) -> set[str]:
     return {*map(str, listed)}
 
 
-def _is_same(path: Path, text: bytes) -> bool:
+def _has_contents(path: Path, text: bytes) -> bool:
     former_text = path.read_bytes()
     if path.suffix != ".json":
         return former_text == text

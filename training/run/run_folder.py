@@ -114,7 +114,9 @@ class RunFolder:
         )
         return cls(start, labels, run_history)
 
-    def record(self, settings: TrainingSettings, dev_set_checksum: int) -> None:
+    def set_recorded_values(
+        self, settings: TrainingSettings, dev_set_checksum: int
+    ) -> None:
         """Sets the values to record with the run's weights and evaluations.
 
         Args:
@@ -268,19 +270,19 @@ class RunFolder:
         )
         write_text(path, card.text())
 
-    def warn_of_earlier_results(self, began: float) -> None:
+    def warn_of_earlier_results(self, begin_time: float) -> None:
         """Names results in the folder that are of earlier weights.
 
         They stay, because they may be the user's.
 
         Args:
-            began: time at which this command began, as time.time().
+            begin_time: time at which this command began, as time.time().
         """
         paths = sorted(
             str(path)
             for pattern in _RESULT_FILES
             for path in self.path.glob(pattern)
-            if path.stat().st_mtime < began
+            if path.stat().st_mtime < begin_time
         )
         if paths:
             logging.warning(

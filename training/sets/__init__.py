@@ -13,13 +13,15 @@ the user made the sets. What keeps the dev set apart, in the order of a run:
 3. The comparison. A later command that continues, evaluates or starts from the
    weights compares its own rule and sets with those that were recorded. It
    stops, warns, or shows scores without writing them: a table in
-   trained_rows.py says when.
+   recorded_set_checks.py says when.
 
 The modules, in the order in which a command calls them:
 
-    table_start.py: adapts the start of a command to the rows of --data_file
+    data_file_adaptation.py: adapts the start of a command to the rows of
+        --data_file
     dev_set_rule.py: the rule of the command, compared with the recorded one
     splits.py: reads the sets, writes their records, and describes them for
         model.json
-    trained_rows.py: compares the sets with those of the weights' training
+    recorded_set_checks.py: compares the sets with those of the weights'
+        training
 """

@@ -4,7 +4,7 @@ The rule decides about a row by its texts, so a row is in the dev set of every
 command with the same --dev_fraction. A run that chose its sets in another way
 may have been trained on rows of this dev set. A command that starts from the
 weights of such a run then logs a warning, the first of the table in
-trained_rows.py. This module imports no TensorFlow.
+recorded_set_checks.py. This module imports no TensorFlow.
 """
 
 import dataclasses
@@ -107,7 +107,7 @@ def _find_overlap(
     """
     source = preset.source
     other_way = "chose its dev set in another way"
-    if _chose_in_another_way(preset, config):
+    if _may_have_trained_on_any_row(preset, config):
         return _Overlap(0.0, f"{source} {other_way}")
     recorded = preset.dev_set_rule
     fraction = config.data.dev_fraction
@@ -133,7 +133,9 @@ def _find_overlap(
     )
 
 
-def _chose_in_another_way(preset: Preset, config: DataFileConfig) -> bool:
+def _may_have_trained_on_any_row(
+    preset: Preset, config: DataFileConfig
+) -> bool:
     """Returns whether a run may have trained on any rows of the table.
 
     Such a run chose its sets by another version of the rule. Or it is of the

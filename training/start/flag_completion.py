@@ -43,7 +43,7 @@ def complete_flags(
         config = config_values.fill_unset(
             config, parsed.set_by_user, stated, source
         )
-    check_required(config, config.required, preset)
+    check_required(config, config.required_flags, preset)
     config.check(parsed.set_by_user)
     if not (preset or trains):
         raise ValueError(
@@ -75,13 +75,13 @@ def _find_stated_flags(
 
 
 def check_required(
-    config: flags.Config, required: Sequence[str], preset: Preset | None
+    config: flags.Config, required_flags: Sequence[str], preset: Preset | None
 ) -> None:
     """Checks that flags are set, by the user or by the folder of the weights.
 
     Args:
         config: the completed flags.
-        required: names of the flags that must be set.
+        required_flags: names of the flags that must be set.
         preset: Preset of the weights, None without weights.
 
     Raises:
@@ -89,7 +89,7 @@ def check_required(
         OSError: the folder contains no weights.
     """
     values = config_values.values_of(config)
-    missing = [name for name in required if values[name] is None]
+    missing = [name for name in required_flags if values[name] is None]
     if not missing:
         return
     if preset:

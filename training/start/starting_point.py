@@ -14,7 +14,7 @@ from data.text.tokenization import FullTokenizer
 from data.text.tokenizer_loading import load_tokenizer
 from model_folders import preset_reading
 from model_folders.bert_config import BertConfig
-from model_folders.checkpoint_folders import checkpoint_steps, find_best
+from model_folders.checkpoint_folders import find_best, list_checkpoint_steps
 from model_folders.model_entries import TrainingSettings
 from model_folders.presets import Preset
 from model_folders.recorded_sets import DevSetRule
@@ -130,7 +130,7 @@ def read_initial_preset(config: TrainingConfig) -> Preset | None:
     if checkpoint:
         # A wrong path is an error even if the command does not use it.
         preset_reading.check_path(checkpoint, flag)
-    is_run = bool(checkpoint_steps(folder))
+    is_run = bool(list_checkpoint_steps(folder))
     if not (is_run or config.training.do_train):
         is_run = bool(find_best(folder))
     if is_run:

@@ -212,7 +212,9 @@ class ClassifierTask(task.Task[InputExample, int, FloatArray]):
         self, split: _Split, batches: task.Batches[FloatArray]
     ) -> Scores:
         """Computes the metrics of the task, such as Google's eval_accuracy."""
-        return self._score(split, label_decoding.concatenate_outputs(batches))
+        return self._compute_scores(
+            split, label_decoding.concatenate_outputs(batches)
+        )
 
     def write_report(
         self, split: _Split, batches: task.Batches[FloatArray], output_dir: str
@@ -227,7 +229,7 @@ class ClassifierTask(task.Task[InputExample, int, FloatArray]):
         )
         if not self.data_config.report:
             return
-        scores = self._score(split, outputs)
+        scores = self._compute_scores(split, outputs)
         # Windows read the whole text.
         length = _UNLIMITED_LENGTH if self.doc_stride else self.max_seq_length
         data_path = self.data_config.required_data_source
@@ -254,9 +256,9 @@ class ClassifierTask(task.Task[InputExample, int, FloatArray]):
             suffix = suffix_of(split.name)
             name = self.task_name + suffix.replace("_", "-")
             glue_submissions.write_submission(output_dir, name, labels)
-        return self._score(split, outputs)
+        return self._compute_scores(split, outputs)
 
-    def _score(self, split: _Split, outputs: FloatArray) -> Scores:
+    def _compute_scores(self, split: _Split, outputs: FloatArray) -> Scores:
         labels = self.decoder.decode_labels(outputs)
         score = self.processors.processor_of(split.name).score
         return metrics.score_labeled(

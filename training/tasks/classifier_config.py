@@ -82,9 +82,9 @@ class ClassifierConfig(DataFileConfig):
         return kinds.EMBEDDER if self.is_embedding else kinds.CLASSIFIER
 
     @property
-    def required(self) -> tuple[str, ...]:
+    def required_flags(self) -> tuple[str, ...]:
         """Flags that must be set unless the model's folder states them."""
-        return (*super().required, "task_name")
+        return (*super().required_flags, "task_name")
 
     def describe_missing(
         self, flag: str, run_settings: Mapping[str, object]

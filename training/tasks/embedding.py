@@ -114,7 +114,9 @@ class EmbeddingTask(task.Task[InputExample, None, FloatArray]):
         self, split: _Split, batches: task.Batches[FloatArray]
     ) -> Scores:
         """Computes the recall, or the correlation with known scores."""
-        return self._score(split, label_decoding.concatenate_outputs(batches))
+        return self._compute_scores(
+            split, label_decoding.concatenate_outputs(batches)
+        )
 
     def write_report(
         self, split: _Split, batches: task.Batches[FloatArray], output_dir: str
@@ -135,9 +137,9 @@ class EmbeddingTask(task.Task[InputExample, None, FloatArray]):
         prediction_files.write_test_predictions(
             split, outputs, self.decoder, output_dir
         )
-        return self._score(split, outputs)
+        return self._compute_scores(split, outputs)
 
-    def _score(self, split: _Split, vectors: FloatArray) -> Scores:
+    def _compute_scores(self, split: _Split, vectors: FloatArray) -> Scores:
         if self.has_scores.get(split.name, True):
             cosines = self.decoder.decode_labels(vectors)
             return metrics.score_labeled(

@@ -109,7 +109,7 @@ class NerTask(task.Task[NerExample, NerFeatures, FloatArray]):
         self, split: _Split, batches: task.Batches[FloatArray]
     ) -> Scores:
         """Computes the scores of CoNLL-2003's script conlleval."""
-        tags, _ = self._tag(split, batches)
+        tags, _ = self._decode_tags(split, batches)
         right = [example.labels for example in split.examples]
         return entity_scoring.score_entities(right, tags)
 
@@ -117,7 +117,7 @@ class NerTask(task.Task[NerExample, NerFeatures, FloatArray]):
         self, split: _Split, batches: task.Batches[FloatArray], output_dir: str
     ) -> None:
         """Writes the predictions of the dev set, and report.html."""
-        tags, probabilities = self._tag(split, batches)
+        tags, probabilities = self._decode_tags(split, batches)
         entity_files.write_entities(
             os.path.join(output_dir, "dev_predictions.jsonl"),
             split.examples,
@@ -141,7 +141,7 @@ class NerTask(task.Task[NerExample, NerFeatures, FloatArray]):
         self, split: _Split, batches: task.Batches[FloatArray], output_dir: str
     ) -> Scores:
         """Writes the predicted tags, and scores them if true tags are known."""
-        tags, probabilities = self._tag(split, batches)
+        tags, probabilities = self._decode_tags(split, batches)
         entity_files.write_entities(
             os.path.join(output_dir, "predictions.jsonl"),
             split.examples,
@@ -158,7 +158,7 @@ class NerTask(task.Task[NerExample, NerFeatures, FloatArray]):
             return {}
         return entity_scoring.score_entities(right, tags)
 
-    def _tag(
+    def _decode_tags(
         self, split: _Split, batches: task.Batches[FloatArray]
     ) -> tuple[list[list[str]], list[FloatArray]]:
         """Returns the tags of each sentence, and their probabilities."""

@@ -142,7 +142,7 @@ class SquadTask(
 
     def evaluate(self, split: _Split, batches: _Batches) -> Scores:
         """Computes the scores of SQuAD's official script for --predict_file."""
-        return self._score(*self.answer(split, batches))
+        return self._compute_scores(*self.decode_answers(split, batches))
 
     def write_predictions(
         self, split: _Split, batches: _Batches, output_dir: str
@@ -152,7 +152,7 @@ class SquadTask(
         The answer files have the names and the format of Google's script.
         Returns the scores, or {} if --predict_file contains no answers.
         """
-        predictions, nbest, null_odds = self.answer(split, batches)
+        predictions, nbest, null_odds = self.decode_answers(split, batches)
         outputs: dict[str, Mapping[str, object]] = {
             "predictions.json": predictions,
             "nbest_predictions.json": nbest,
@@ -165,7 +165,7 @@ class SquadTask(
             atomic.write_json(path, content, indent=4)
         logging.info("Wrote %s to %s", ", ".join(outputs), output_dir)
         try:
-            scores = self._score(predictions, nbest, null_odds)
+            scores = self._compute_scores(predictions, nbest, null_odds)
         except ValueError as error:
             logging.warning("The answers are not scored: %s", error)
             return {}
@@ -181,7 +181,7 @@ class SquadTask(
             )
         return scores
 
-    def answer(
+    def decode_answers(
         self, split: _Split, batches: _Batches
     ) -> answer_decoding.SquadAnswers:
         """Returns three dicts: the answers, the n-best lists, the null odds.
@@ -206,7 +206,7 @@ class SquadTask(
             self.tokenizer.basic_tokenizer,
         )
 
-    def _score(
+    def _compute_scores(
         self,
         predictions: Mapping[str, str],
         nbest: Mapping[str, list[answer_decoding.NbestEntry]],

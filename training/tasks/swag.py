@@ -81,7 +81,9 @@ class SwagTask(task.Task[swag_examples.SwagExample, None, FloatArray]):
         self, split: _Split, batches: task.Batches[FloatArray]
     ) -> Scores:
         """Computes the accuracy of the chosen endings."""
-        return self._score(split, label_decoding.concatenate_outputs(batches))
+        return self._compute_scores(
+            split, label_decoding.concatenate_outputs(batches)
+        )
 
     def write_predictions(
         self, split: _Split, batches: task.Batches[FloatArray], output_dir: str
@@ -98,9 +100,9 @@ class SwagTask(task.Task[swag_examples.SwagExample, None, FloatArray]):
             for example in split.examples
         )
         label_decoding.write_labels(output_dir, entries, outputs, self.decoder)
-        return self._score(split, outputs)
+        return self._compute_scores(split, outputs)
 
-    def _score(self, split: _Split, outputs: FloatArray) -> Scores:
+    def _compute_scores(self, split: _Split, outputs: FloatArray) -> Scores:
         return metrics.score_labeled(
             split.examples,
             self.decoder.decode_labels(outputs),

@@ -12,7 +12,7 @@ from pathlib import Path
 import tensorflow as tf
 
 from modeling import ops
-from modeling.base_model import FeaturesModel
+from modeling.base_model import BaseModel
 from modeling.bert import BertModel
 from modeling.layers import all_layers
 from serving.exporting.export_options import ExportOptions
@@ -24,7 +24,7 @@ from serving.exporting.signatures.export_signatures import (
 
 def write_litert(
     path: Path,
-    model: FeaturesModel,
+    model: BaseModel,
     signatures: ExportSignatures,
     options: ExportOptions,
 ) -> None:
@@ -66,7 +66,7 @@ def write_litert(
 
 
 @contextlib.contextmanager
-def _plain_operations(model: FeaturesModel) -> Iterator[None]:
+def _plain_operations(model: BaseModel) -> Iterator[None]:
     """Turns off what LiteRT can neither convert nor do.
 
     These are fused operations, mixed precision and the skipping of padding.

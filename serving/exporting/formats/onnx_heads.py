@@ -6,7 +6,7 @@ B = batch size, C = choices, T = length in WordPieces, W = hidden size.
 from typing import NamedTuple
 
 from modeling import BertModel
-from modeling.base_model import FeaturesModel
+from modeling.base_model import BaseModel
 from modeling.task_models import (
     BertClassifier,
     BertMultipleChoice,
@@ -54,7 +54,7 @@ class HeadInputs(NamedTuple):
 
 
 def add_head(
-    builder: GraphBuilder, model: FeaturesModel, inputs: HeadInputs
+    builder: GraphBuilder, model: BaseModel, inputs: HeadInputs
 ) -> Outputs:
     """Adds the head of a model, and returns the outputs of the graph."""
     match model:

@@ -18,7 +18,7 @@ import onnx
 from onnx import TensorProto, helper
 
 from modeling import BertModel
-from modeling.base_model import FeaturesModel
+from modeling.base_model import BaseModel
 from modeling.base_task_model import TaskModel
 from modeling.task_models import BertMultipleChoice
 from serving import engines, output_kinds
@@ -41,7 +41,7 @@ _IR_VERSION = 10
 
 def write_onnx(
     path: Path,
-    model: FeaturesModel,
+    model: BaseModel,
     signatures: ExportSignatures,
     options: ExportOptions,
 ) -> None:
@@ -83,7 +83,7 @@ def write_onnx(
 
 
 def create_graph(
-    model: FeaturesModel,
+    model: BaseModel,
     output_kind: output_kinds.OutputKind = output_kinds.CLASSIFICATION,
     length: int | None = None,
     precision: str = "float32",

@@ -6,7 +6,7 @@ from pathlib import Path
 import tensorflow as tf
 
 from modeling.accelerated import inference, tracing
-from modeling.base_model import FeaturesModel
+from modeling.base_model import BaseModel
 from serving.exporting.export_options import ExportOptions
 from serving.exporting.signatures.batches import Tensors
 from serving.exporting.signatures.export_signatures import (
@@ -21,7 +21,7 @@ from serving.exporting.signatures.tokenize_graph import (
 
 def write_saved_model(
     path: Path,
-    model: FeaturesModel,
+    model: BaseModel,
     signatures: ExportSignatures,
     options: ExportOptions,
 ) -> None:
@@ -65,7 +65,7 @@ def write_saved_model(
 
 
 def _list_signatures(
-    model: FeaturesModel,
+    model: BaseModel,
     signatures: ExportSignatures,
     options: ExportOptions,
 ) -> Signatures:

@@ -14,8 +14,8 @@ import tensorflow as tf
 from model_folders.formats.huggingface_config import default_labels
 from model_folders.labels import check_labels
 from model_folders.model_entries import HeadSettings
-from modeling import overriding
-from modeling.base_model import FeaturesModel
+from modeling import dispatch
+from modeling.base_model import BaseModel
 from modeling.base_task_model import TaskModel
 from modeling.task_models import BertClassifier
 from modeling.tensors import Tensor
@@ -71,7 +71,7 @@ def text_inputs(*names: str) -> list[tf.TensorSpec]:
 
 
 def create_ids_signature(
-    predict: PredictFeatures, model: FeaturesModel
+    predict: PredictFeatures, model: BaseModel
 ) -> Signature:
     """Creates the signature `ids`, which accepts WordPiece ids.
 
@@ -95,7 +95,7 @@ def create_ids_signature(
     ) -> Tensors:
         values = (input_ids, input_mask, segment_ids)
         features = dict(zip(sizes, values, strict=True))
-        checks = [] if overriding.is_plain() else _assert_sizes(features, sizes)
+        checks = [] if dispatch.is_plain() else _assert_sizes(features, sizes)
         with tf.control_dependencies(checks):
             return predict(
                 {name: tf.identity(value) for name, value in features.items()}
@@ -131,7 +131,7 @@ def share_graph(function: Callable[[*InputsT], T]) -> Callable[[*InputsT], T]:
     traced = tf.function(function, autograph=False)
 
     def call(*inputs: *InputsT) -> T:
-        if overriding.is_plain():
+        if dispatch.is_plain():
             # An export for LiteRT contains only one signature, so it contains
             # only one copy of the graph.
             return function(*inputs)

@@ -33,7 +33,7 @@ def create_model(hidden_act, dtype):
 
 def create_forward(model, shape):
     """Returns a graph for prediction."""
-    call = inference.Predictor(model)
+    call = inference.GraphPredictor(model)
 
     @tf.function(
         input_signature=[tf.TensorSpec(shape, tf.int32)] * 3, autograph=False

@@ -7,7 +7,7 @@ import modeling
 from model_folders.preset_reading import read_preset
 from modeling.checkpoints.creating import create_model
 from modeling.checkpoints.loading import LoadOptions
-from modeling.checkpoints.names import named_variables, original_name
+from modeling.checkpoints.variable_names import google_name_of, named_variables
 from tests.support.models import SMALL, built
 
 
@@ -32,7 +32,7 @@ def test_the_configuration_and_the_values_are_those_of_the_folder(
     assert report.missing == []
     created = named_variables(model)
     for weight in classifier.weights:
-        name = original_name(weight)
+        name = google_name_of(weight)
         np.testing.assert_array_equal(created[name], weight)
 
 

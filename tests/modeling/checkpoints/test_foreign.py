@@ -6,7 +6,7 @@ import pytest
 import modeling
 from model_folders.formats.entries import NEXT_SENTENCE_POOLER, POOLER, Entry
 from modeling.checkpoints.foreign import ForeignCheckpoint
-from modeling.checkpoints.names import named_variables
+from modeling.checkpoints.variable_names import named_variables
 from tests.support.models import SMALL, built
 
 

@@ -17,7 +17,7 @@ from data.text.tokenization import FullTokenizer
 from files.json_files import read_json
 from model_folders import kinds, preset_reading
 from modeling import task_models
-from modeling.checkpoints.names import original_name
+from modeling.checkpoints.variable_names import google_name_of
 from tests.support.golden import ROOT
 from tests.support.models import built, tiny_config
 from tests.support.script_runner import SAMPLES, snapshot
@@ -60,7 +60,7 @@ def list_files(folder):
 def check_equal(model, other):
     """Compares the weights of two models to the bit."""
     weights, other_weights = (
-        {original_name(weight): weight.numpy() for weight in compared.weights}
+        {google_name_of(weight): weight.numpy() for weight in compared.weights}
         for compared in (model, other)
     )
     assert weights.keys() == other_weights.keys()

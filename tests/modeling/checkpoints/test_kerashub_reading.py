@@ -14,7 +14,7 @@ import pytest
 
 import modeling
 from model_folders import kinds, preset_reading
-from modeling.checkpoints.names import original_name
+from modeling.checkpoints.variable_names import google_name_of
 from tests.support.kinds import assert_close
 from tests.support.weights import weights_fuzz
 from tests.support.weights.kerashub_presets import (
@@ -88,7 +88,7 @@ def test_the_head_of_a_masked_lm_is_loaded(masked_lm):
     folder, values = masked_lm
     assert preset_reading.read_preset(folder).model_class == kinds.PRETRAINER
     model = modeling.BertPretrainer.from_preset(folder)
-    named = {original_name(weight): weight.numpy() for weight in model.weights}
+    named = {google_name_of(weight): weight.numpy() for weight in model.weights}
     names = ("dense/kernel", "dense/bias", "LayerNorm/gamma", "LayerNorm/beta")
     names = [f"transform/{name}" for name in names] + ["output_bias"]
     for name, value in zip(names, values.values(), strict=True):

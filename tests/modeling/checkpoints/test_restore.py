@@ -5,8 +5,8 @@ import pytest
 
 import modeling
 from model_folders.formats.entries import Entry
-from modeling.checkpoints.names import named_variables
 from modeling.checkpoints.restore import restore_variables
+from modeling.checkpoints.variable_names import named_variables
 from tests.support.models import SMALL, built
 
 WORDS = "bert/embeddings/word_embeddings"

@@ -30,8 +30,8 @@ from modeling import (
     save_kerashub,
     save_release,
 )
-from modeling.checkpoints.names import original_name
 from modeling.checkpoints.tf1 import write_checkpoint
+from modeling.checkpoints.variable_names import google_name_of
 from tests.support import golden
 from tests.support.checkpoints import assert_same_bits, listed, values
 from tests.support.kinds import assert_close
@@ -87,7 +87,7 @@ def test_names_and_shapes_are_those_of_googles_release():
     folder = golden.shared("data/checkpoints/chinese_index")
     model = built(BertPretrainer(load_config(folder)))
     shapes = {
-        original_name(weight): list(weight.shape) for weight in model.weights
+        google_name_of(weight): list(weight.shape) for weight in model.weights
     }
     assert shapes == listed(folder / "bert_model.ckpt")
 
@@ -100,7 +100,7 @@ def test_a_checkpoint_of_another_implementation_is_loaded():
     assert not report.missing
     assert not report.unused  # Adam's slots and the step do not count.
     before = values(path)
-    expected = [before[original_name(weight)] for weight in model.weights]
+    expected = [before[google_name_of(weight)] for weight in model.weights]
     assert_close(model.weights, expected, 0)
 
 
@@ -164,7 +164,7 @@ def test_every_model_has_the_originals_names(source):
         ),
     ):
         model.build()
-        names = {original_name(weight) for weight in model.weights}
+        names = {google_name_of(weight) for weight in model.weights}
         assert names == backbone | head
 
 
@@ -254,7 +254,7 @@ def test_a_folder_that_was_moved_means_its_own_checkpoint(tmp_path, former):
 
 def test_names_behind_one_prefix_are_read(tmp_path):
     model = built(BertModel(SMALL))
-    names = {original_name(weight): weight for weight in model.weights}
+    names = {google_name_of(weight): weight for weight in model.weights}
     path = tmp_path / "hub.ckpt"
     scoped = {f"module/{name}": weight for name, weight in names.items()}
     # Another variable with the name of one of them.
@@ -355,7 +355,7 @@ def test_a_full_disk_is_named_without_the_operation(source, tmp_path):
 def test_weights_of_another_type_are_refused(tmp_path):
     model = built(BertModel(SMALL))
     weights = {
-        original_name(weight): np.asarray(weight) for weight in model.weights
+        google_name_of(weight): np.asarray(weight) for weight in model.weights
     }
     path = tmp_path / "model.ckpt"
     for dtype in ("int32", "str"):

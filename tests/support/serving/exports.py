@@ -19,7 +19,7 @@ import serving
 from data.squad.squad_options import DecodingOptions, WindowOptions
 from data.text.tokenization import FullTokenizer
 from files.paths import StrPath
-from modeling.base_model import FeaturesModel
+from modeling.base_model import BaseModel
 from serving import engines
 from tests.support.models import ModelT, built, tiny_config
 from tests.support.script_runner import SAMPLES
@@ -91,7 +91,7 @@ def create_options(
 
 
 # {name of an export: (class of its model, settings of the head)}
-HEADS: dict[str, tuple[type[FeaturesModel], Any]] = {
+HEADS: dict[str, tuple[type[BaseModel], Any]] = {
     "squad": (
         modeling.BertSpanLabeler,
         dataclasses.asdict(WINDOWS) | dataclasses.asdict(DECODING),
@@ -110,7 +110,7 @@ def export_model(
     options: serving.ExportOptions,
     windows: WindowOptions = WINDOWS,
     max_length: int = 32,
-) -> FeaturesModel:
+) -> BaseModel:
     """Exports a tiny model of a kind, and returns it."""
     kind, settings = HEADS[name]
     num_labels = [len(settings["labels"])] if "labels" in settings else []

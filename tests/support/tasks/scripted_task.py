@@ -14,7 +14,7 @@ import numpy as np
 
 from data.arrays import FloatArray
 from files.json_files import read_json
-from model_folders.checkpoint_folders import checkpoint_steps
+from model_folders.checkpoint_folders import list_checkpoint_steps
 from tests.support.checkpoints import values
 from tests.support.script_runner import Flags
 from tests.support.tasks import toy_task
@@ -128,7 +128,7 @@ def exported_steps(folder: Path) -> set[int]:
     exported = values(folder / "weights/bert_model.ckpt")
     steps = set()
     for path in (folder / "run", folder / "run/best"):
-        for step in checkpoint_steps(path):
+        for step in list_checkpoint_steps(path):
             saved = values(path, step)
             if all(
                 np.array_equal(exported[name], saved[name]) for name in exported

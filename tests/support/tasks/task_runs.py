@@ -16,7 +16,7 @@ import pytest
 
 from data.arrays import FloatArray
 from files.json_files import JsonObject
-from model_folders.checkpoint_folders import checkpoint_steps
+from model_folders.checkpoint_folders import list_checkpoint_steps
 from tests.support import events, script_runner
 from tests.support.checkpoints import assert_same_bits, values
 from tests.support.fresh_process import Done
@@ -56,7 +56,7 @@ def run_task_test(
     if (run / "test_eval_results.txt").exists():
         tested = read_results(run, "test_eval_results.txt")
         assert tested[metric] == pytest.approx(results[metric])
-    last_step = checkpoint_steps(run)[-1]
+    last_step = list_checkpoint_steps(run)[-1]
     progress = f"Training step {last_step} of {last_step}  epoch "
     assert progress in done.stderr
     assert last_step in events.check_evaluations(run)
@@ -105,10 +105,10 @@ def check_resume(
 
     done = run(lambda: kill_when(killed))
     assert done.status == -signal.SIGKILL
-    killed_at = checkpoint_steps(killed)[-1]
+    killed_at = list_checkpoint_steps(killed)[-1]
     restored = f"Restored the checkpoint {killed}/model.ckpt-{killed_at}"
     assert restored in run().check().stderr
-    step = checkpoint_steps(undisturbed)[-1]
+    step = list_checkpoint_steps(undisturbed)[-1]
     assert_same_bits(values(killed, step), values(undisturbed, step))
     actual = read_outputs(killed)
     expected = read_outputs(undisturbed)

@@ -22,7 +22,7 @@ import modeling
 from data.text.tokenization import FullTokenizer
 from files.paths import StrPath
 from model_folders import kinds, model_json
-from modeling.base_model import FeaturesModel
+from modeling.base_model import BaseModel
 from tests.support.golden import ROOT
 from tests.support.models import ModelT, built, tiny_config
 from tests.support.script_runner import SAMPLES
@@ -74,7 +74,7 @@ def write_preset(
 
 def write_release(
     folder: Path,
-    model: FeaturesModel,
+    model: BaseModel,
     labels: Sequence[str] | None = None,
     lower_case: bool = True,
     **settings: object,

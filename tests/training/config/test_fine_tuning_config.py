@@ -110,4 +110,4 @@ def test_a_report_needs_an_evaluation():
 )
 def test_only_a_command_that_reads_sets_needs_their_folder(flags, expected):
     config = create_script_config(**flags)
-    assert config.required_data == expected
+    assert config.required_data_flags == expected

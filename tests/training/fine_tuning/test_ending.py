@@ -14,7 +14,7 @@ from tests.support.tasks.toy_task import (
 )
 from training.fine_tuning.ending import (
     finish_without_scores,
-    warn_of_never_found,
+    warn_of_missed_labels,
 )
 from training.flow import trainer_setup
 from training.flow.run_plan import RunPlan
@@ -36,7 +36,7 @@ def test_a_label_that_is_never_found_is_named_with_other_flags(caplog):
         "run", do_train=True, learning_rate=1e-5, num_train_epochs=2
     )
     results = score_label("yes", 0.8, 9) | score_label("no", 0.0, 3)
-    warn_of_never_found(config, results)
+    warn_of_missed_labels(config, results)
     assert "no example of no in the dev set" in caplog.text
     assert "--learning_rate=2e-05 and --num_train_epochs=4." in caplog.text
 
@@ -50,13 +50,13 @@ def test_a_label_that_is_never_found_is_named_with_other_flags(caplog):
 )
 def test_other_labels_are_no_news(caplog, f1, support):
     config = create_config("run", do_train=True)
-    warn_of_never_found(config, score_label("no", f1, support))
+    warn_of_missed_labels(config, score_label("no", f1, support))
     assert caplog.text == ""
 
 
 def test_a_command_that_does_not_train_gives_no_advice(caplog):
     config = create_config("run", do_train=False)
-    warn_of_never_found(config, score_label("no", 0.0, 3))
+    warn_of_missed_labels(config, score_label("no", 0.0, 3))
     assert caplog.text == ""
 
 

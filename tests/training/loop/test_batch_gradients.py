@@ -1,4 +1,4 @@
-"""The gradients of a batch do not depend on how it is computed in parts."""
+"""The gradients of a batch do not depend on how it is computed."""
 
 import itertools
 
@@ -22,7 +22,7 @@ FEATURES = {
 }
 
 
-def compute_gradients(num_parts, scale=None):
+def compute_gradients(num_micro_batches, scale=None):
     """Returns the gradients of FEATURES, with a loss scale for float16."""
     model, loss = Pair(), Sum()
     optimizer = adamw.AdamWeightDecayOptimizer()
@@ -32,23 +32,27 @@ def compute_gradients(num_parts, scale=None):
         )
         optimizer.build(model.trainable_variables)
     gradients = BatchGradients(
-        model, loss, optimizer, num_parts=num_parts, num_replicas=1
+        model,
+        loss,
+        optimizer,
+        num_micro_batches=num_micro_batches,
+        num_replicas=1,
     )
     run = tf.function(gradients.compute, autograph=False)
     return run(FEATURES, loss.divisors(FEATURES), SEED)
 
 
-@pytest.mark.parametrize("num_parts", [1, 2, 4])
-def test_parts_add_up_to_the_batch(num_parts):
-    gradients = compute_gradients(num_parts)
+@pytest.mark.parametrize("num_micro_batches", [1, 2, 4])
+def test_micro_batches_add_up_to_the_batch(num_micro_batches):
+    gradients = compute_gradients(num_micro_batches)
     # The loss is the mean of the factors, times the weight `one`.
     assert float(gradients.losses["loss"]) == 15 / 4
     assert float(gradients.dense[0]) == 15 / 4
 
 
-@pytest.mark.parametrize("num_parts", [1, 2])
-def test_the_loss_scale_multiplies_the_gradients_only(num_parts):
-    gradients = compute_gradients(num_parts, scale=8.0)
+@pytest.mark.parametrize("num_micro_batches", [1, 2])
+def test_the_loss_scale_multiplies_the_gradients_only(num_micro_batches):
+    gradients = compute_gradients(num_micro_batches, scale=8.0)
     assert float(gradients.losses["loss"]) == 15 / 4
     assert float(gradients.dense[0]) == 8 * 15 / 4
 
@@ -68,19 +72,19 @@ def test_slices_of_one_row_are_squared_each_for_itself():
     assert float(gradients.global_norm()) == 5.0
 
 
-def test_replicas_and_parts_have_seeds_of_their_own():
-    num_replicas, num_parts = 4, 3
+def test_replicas_and_micro_batches_have_seeds_of_their_own():
+    num_replicas, num_micro_batches = 4, 3
     seeds = {
         tuple(
             offset_seed(
                 offset_seed(SEED, tf.constant(replica)),
-                tf.constant(part * num_replicas),
+                tf.constant(index * num_replicas),
             ).numpy()
         )
-        for replica, part in itertools.product(
-            range(num_replicas), range(num_parts)
+        for replica, index in itertools.product(
+            range(num_replicas), range(num_micro_batches)
         )
     }
-    assert len(seeds) == num_replicas * num_parts
+    assert len(seeds) == num_replicas * num_micro_batches
     firsts = np.sort([first for first, _ in seeds])
     assert np.diff(firsts).min() == 1_000_003

@@ -10,7 +10,7 @@ import shutil
 import pytest
 
 import modeling
-from model_folders.checkpoint_folders import checkpoint_steps, find_best
+from model_folders.checkpoint_folders import find_best, list_checkpoint_steps
 from tests.support.checkpoints import assert_same_bits, values
 from tests.support.script_runner import read_results
 from tests.support.tasks import scripted_task, toy_task
@@ -65,7 +65,7 @@ def test_the_best_step_is_kept_where_its_files_cannot_be_linked(
     flags = {"num_train_epochs": 4, "keep_checkpoint_max": 1}
     run_task(options, [0.8, 0.9], **flags)
     assert exported_steps(tmp_path) == {6}
-    assert checkpoint_steps(run) == [8]
+    assert list_checkpoint_steps(run) == [8]
 
 
 def test_a_last_step_that_is_the_best_is_stored_once(options, tmp_path):
@@ -79,7 +79,7 @@ def test_a_last_step_that_is_the_best_is_stored_once(options, tmp_path):
 def test_a_better_step_replaces_the_best_one(options, tmp_path):
     run_task(options, [0.5, 0.6, 0.9])
     run_task(options, [0.95], num_train_epochs=4)
-    assert checkpoint_steps(tmp_path / "run/best") == [8]
+    assert list_checkpoint_steps(tmp_path / "run/best") == [8]
 
 
 @pytest.mark.slow
@@ -109,7 +109,7 @@ def test_a_restarted_run_forgets_its_best_step(options, tmp_path, caplog):
     assert caplog.text.count("starts again") == 1
     assert read_results(tmp_path / "run")["accuracy"] == 0.3
     assert exported_steps(tmp_path) == {2}
-    assert checkpoint_steps(tmp_path / "run/best") == [2]
+    assert list_checkpoint_steps(tmp_path / "run/best") == [2]
     assert recorded_best_step(tmp_path) == 2
 
 
@@ -218,7 +218,7 @@ def test_a_resume_from_before_the_best_step_finds_the_same_steps(
     # The run stops after step 10, its best step, and resumes from step 6.
     with pytest.raises(StopIteration):
         run_task(options, figures[:5], **flags)
-    assert checkpoint_steps(tmp_path / "run") == [6]
+    assert list_checkpoint_steps(tmp_path / "run") == [6]
     assert recorded_best_step(tmp_path) == 10
     run_task(options, figures[3:], **flags)
     whole = tmp_path / "whole"

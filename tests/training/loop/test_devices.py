@@ -7,7 +7,7 @@ import socket
 
 import pytest
 
-from model_folders.checkpoint_folders import checkpoint_steps
+from model_folders.checkpoint_folders import list_checkpoint_steps
 from tests.support import events, script_runner
 from tests.support.golden import ROOT
 from tests.support.models import NO_DROPOUT, write_config
@@ -116,7 +116,9 @@ def workers(flags, output_dir, script="run_pretraining.py"):
 
 def wait_for_step(run, output_dir, step):
     """Waits until a run has saved a step."""
-    run.wait_until(lambda: max(checkpoint_steps(output_dir), default=0) >= step)
+    run.wait_until(
+        lambda: max(list_checkpoint_steps(output_dir), default=0) >= step
+    )
 
 
 @pytest.mark.slow
@@ -128,7 +130,7 @@ def test_two_workers_equal_one_and_end_together(flags, one_device, tmp_path):
     assert losses == pytest.approx(one_device, rel=0, abs=1e-5)
     statuses = [one.status for one in done]
     assert statuses == [stopping.INTERRUPTED_STATUS] * 2, done
-    (saved,) = checkpoint_steps(tmp_path)
+    (saved,) = list_checkpoint_steps(tmp_path)
     # Workers agree to stop only now and then.
     assert saved % stopping.AGREEMENT_STEPS == 0
     for one in done:
@@ -141,7 +143,7 @@ def test_a_resumed_chief_that_loses_its_worker_ends(flags, tmp_path):
         stop_after_some_steps(pair[1], tmp_path)
         for one in pair:
             one.finish()
-    (saved,) = checkpoint_steps(tmp_path)
+    (saved,) = list_checkpoint_steps(tmp_path)
     flags = flags | {"save_checkpoints_steps": 10}
     with workers(flags, tmp_path) as (chief, worker):
         wait_for_step(chief, tmp_path, saved + 10)
@@ -173,18 +175,18 @@ def test_what_ends_one_worker_ends_the_other(flags, tmp_path):
     script = tmp_path / "script.py"
     script.write_text(
         "import os, runpy\n"
-        "from training.loop.best_step import BestStep\n"
+        "from training.loop.best_step import BestStepCallback\n"
         "is_second = '\"index\": 1' in os.environ['TF_CONFIG']\n"
         "def on_step(self, step, logs):\n"
         "    return is_second if step == 7 else None\n"
-        "BestStep.on_step = on_step\n"
+        "BestStepCallback.on_step = on_step\n"
         f"runpy.run_path('{ROOT}/run_pretraining.py', run_name='__main__')\n"
     )
     flags = flags | {"eval_input_file": flags["input_file"]}
     with workers(flags, tmp_path / "run", script) as pair:
         for worker in pair:
             worker.finish().check()
-    assert checkpoint_steps(tmp_path / "run") == [7]
+    assert list_checkpoint_steps(tmp_path / "run") == [7]
 
 
 @pytest.mark.slow

@@ -20,7 +20,7 @@ def create_counter():
 def test_skipped_steps_in_a_row_are_counted():
     skipped = create_counter()
     skipped.count(
-        4, np.array([Outcome.MADE, Outcome.NOT_FINITE, Outcome.NOT_FINITE])
+        4, np.array([Outcome.APPLIED, Outcome.NOT_FINITE, Outcome.NOT_FINITE])
     )
     assert skipped.num_in_a_row == 2
 
@@ -28,7 +28,7 @@ def test_skipped_steps_in_a_row_are_counted():
 def test_a_finite_step_begins_a_new_count():
     skipped = create_counter()
     skipped.count(2, np.array([Outcome.NOT_FINITE, Outcome.NOT_FINITE]))
-    skipped.count(4, np.array([Outcome.MADE, Outcome.NOT_FINITE]))
+    skipped.count(4, np.array([Outcome.APPLIED, Outcome.NOT_FINITE]))
     assert skipped.num_in_a_row == 1
 
 
@@ -44,7 +44,7 @@ def test_an_overflow_of_the_loss_scale_neither_counts_nor_begins_anew():
 def test_the_log_names_each_skipped_step(caplog):
     with caplog.at_level(logging.WARNING, logger="absl"):
         create_counter().count(
-            9, np.array([Outcome.MADE, Outcome.NOT_FINITE, Outcome.MADE])
+            9, np.array([Outcome.APPLIED, Outcome.NOT_FINITE, Outcome.APPLIED])
         )
     assert "Step 8 was skipped (1 in a row)" in caplog.text
 
@@ -53,7 +53,7 @@ def test_too_many_skipped_steps_end_the_run():
     skipped = create_counter()
     skipped.count(2, np.array([Outcome.NOT_FINITE, Outcome.NOT_FINITE]))
     with pytest.raises(ValueError, match=r"of 3 steps in a row .* to step 3"):
-        skipped.count(4, np.array([Outcome.NOT_FINITE, Outcome.MADE]))
+        skipped.count(4, np.array([Outcome.NOT_FINITE, Outcome.APPLIED]))
 
 
 @pytest.mark.parametrize("is_due", [False, True])

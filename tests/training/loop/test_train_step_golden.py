@@ -25,13 +25,13 @@ TASKS = {
 }
 
 
-def load_recorded_run(path, output_dir, num_parts=1, **changes):
+def load_recorded_run(path, output_dir, num_micro_batches=1, **changes):
     """Returns (recording, variables, Trainer) of a recorded task at its start.
 
     Args:
         path: path of the recording.
         output_dir: folder of the run.
-        num_parts: number of parts of each batch, which are computed in turn.
+        num_micro_batches: number of parts of each batch, computed in turn.
         **changes: flags of the Trainer.
     """
     recording = np.load(path)
@@ -57,8 +57,8 @@ def load_recorded_run(path, output_dir, num_parts=1, **changes):
         loss=create_loss(),
         num_steps=[int(recording[name]) for name in names],
         learning_rate=float(recording["init_lr"]),
-        train_batch_size=BATCH_SIZE // num_parts,
-        gradient_accumulation_steps=num_parts,
+        train_batch_size=BATCH_SIZE // num_micro_batches,
+        gradient_accumulation_steps=num_micro_batches,
         **changes,
     )
     return recording, variables, trainer
@@ -78,7 +78,7 @@ def batches(recording):
 
 
 @pytest.mark.parametrize(
-    "form, num_parts",
+    "form, num_micro_batches",
     [
         pytest.param("plain", 1, marks=pytest.mark.slow),
         ("compiled", 1),
@@ -90,7 +90,7 @@ def batches(recording):
     [param for name in TASKS for param in golden.paths(f"models/*/{name}")],
 )
 def test_training_equals_the_original(
-    path, form, num_parts, tmp_path, monkeypatch
+    path, form, num_micro_batches, tmp_path, monkeypatch
 ):
     """In plain operations, as compiled, and from two halves of each batch."""
     # The classifier's own dropout is fixed at 0.1; recordings have none.
@@ -98,7 +98,7 @@ def test_training_equals_the_original(
     logs = []
     with golden.form(form):
         recording, variables, trainer = load_recorded_run(
-            path, tmp_path, num_parts
+            path, tmp_path, num_micro_batches
         )
         look = OnStep(lambda step, values: logs.append(values))
         trainer.fit(batches(recording), len(recording["global_norm"]), [look])

@@ -5,7 +5,7 @@ import logging
 import numpy as np
 import pytest
 
-from model_folders.checkpoint_folders import checkpoint_steps
+from model_folders.checkpoint_folders import list_checkpoint_steps
 from tests.support import script_runner
 from tests.support.two_weights import batches, create_trainer
 from training.loop import devices
@@ -96,7 +96,7 @@ def test_nonfinite_weights_are_never_saved(at_once, tmp_path):
     trainer.run_weights.restore_or_load()
     with pytest.raises(ValueError, match="--learning_rate"):
         trainer.fit(batches([1]), 9)
-    assert checkpoint_steps(tmp_path) == [1, 2, 3]
+    assert list_checkpoint_steps(tmp_path) == [1, 2, 3]
     trainer = create_trainer(tmp_path, save_checkpoints_steps=1)
     trainer.run_weights.restore_or_load()
     assert trainer.run_weights.global_step == 3
@@ -114,16 +114,16 @@ def test_no_checkpoint_is_dropped_while_steps_are_skipped(tmp_path):
     )
     with pytest.raises(ValueError, match="4 steps in a row"):
         trainer.fit(batches([1, 1, 1] + [np.nan] * 9), 20)
-    assert checkpoint_steps(tmp_path) == [2, 3]
+    assert list_checkpoint_steps(tmp_path) == [2, 3]
 
 
 def test_a_due_checkpoint_waits_for_a_finite_step(tmp_path):
     trainer = create_trainer(tmp_path, save_checkpoints_steps=2)
     trainer.fit(batches([1, np.nan, np.nan, 1]), 7)
-    assert checkpoint_steps(tmp_path) == [4, 6, 7]
+    assert list_checkpoint_steps(tmp_path) == [4, 6, 7]
 
 
 def test_the_last_checkpoint_is_written_after_a_skipped_step(tmp_path):
     trainer = create_trainer(tmp_path, save_checkpoints_steps=2)
     trainer.fit(batches([1, 1, np.nan]), 3)
-    assert checkpoint_steps(tmp_path) == [2, 3]
+    assert list_checkpoint_steps(tmp_path) == [2, 3]

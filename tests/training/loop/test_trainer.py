@@ -9,11 +9,11 @@ import signal
 import numpy as np
 import pytest
 
-from model_folders.checkpoint_folders import checkpoint_steps
+from model_folders.checkpoint_folders import list_checkpoint_steps
 from tests.support import events
 from tests.support.two_weights import batches, create_trainer
 from training.loop import stopping
-from training.loop.best_step import BestStep, BestStepRule
+from training.loop.best_step import BestStepCallback, BestStepRule
 
 
 def test_outputs_of_nan_are_reported_once(tmp_path, caplog):
@@ -41,20 +41,25 @@ def test_several_steps_in_one_call_end_where_a_callback_is_due(
         summary_steps=5,
         at_once=at_once,
     )
-    best = BestStep(trainer, evaluate, BestStepRule(7, "figure", patience=2))
+    best = BestStepCallback(
+        trainer, evaluate, BestStepRule(7, "figure", patience=2)
+    )
     trainer.fit(batches([]), 50, [best])
     # The first is the best, and two more are waited for.
     assert evaluated == [7, 14, 21]
-    assert checkpoint_steps(tmp_path) == [6, 12, 18, 21]
-    assert checkpoint_steps(tmp_path / "best") == [7]
-    assert trainer.run_folder.history.best() == (7, {"figure": -1})
+    assert list_checkpoint_steps(tmp_path) == [6, 12, 18, 21]
+    assert list_checkpoint_steps(tmp_path / "best") == [7]
+    assert trainer.run_folder.history.find_best_evaluation() == (
+        7,
+        {"figure": -1},
+    )
     assert [*events.scalars(tmp_path)["loss"]] == [5, 10, 15, 20]
 
 
 def best_step_of(trainer, values):
-    """Returns a BestStep whose evaluations find these values in turn."""
+    """Returns a BestStepCallback whose evaluations find these values."""
     scores = ({"pearson": value} for value in values)
-    return BestStep(
+    return BestStepCallback(
         trainer,
         lambda _: next(scores),
         BestStepRule(1, "pearson", patience=2),
@@ -64,7 +69,7 @@ def best_step_of(trainer, values):
 def test_a_first_score_of_nan_is_not_the_best(tmp_path):
     trainer = create_trainer(tmp_path)
     trainer.fit(batches([]), 1, [best_step_of(trainer, [np.nan])])
-    assert not checkpoint_steps(tmp_path / "best")
+    assert not list_checkpoint_steps(tmp_path / "best")
 
 
 @pytest.fixture
@@ -77,7 +82,7 @@ def among_nan(tmp_path):
 
 
 def test_a_later_score_of_nan_is_no_improvement(among_nan, tmp_path):
-    assert checkpoint_steps(tmp_path / "best") == [4]
+    assert list_checkpoint_steps(tmp_path / "best") == [4]
     assert among_nan.run_weights.global_step == 6
 
 
@@ -97,12 +102,12 @@ def test_a_finite_value_is_better_than_an_infinite_one_of_an_earlier_command(
         trainer = create_trainer(output_dir=tmp_path)
         trainer.run_weights.restore_or_load()
         rule = BestStepRule(1, "eval_loss")
-        best = BestStep(trainer, lambda _: {"eval_loss": loss}, rule)
+        best = BestStepCallback(trainer, lambda _: {"eval_loss": loss}, rule)
         trainer.fit(batches([]), num_steps, [best])
 
     train(np.inf, 1)
     train(3.0, 2)
-    assert checkpoint_steps(tmp_path / "best") == [2]
+    assert list_checkpoint_steps(tmp_path / "best") == [2]
 
 
 def test_a_signal_counts_even_if_its_log_line_fails(monkeypatch):

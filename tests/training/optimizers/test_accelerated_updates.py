@@ -38,7 +38,7 @@ def test_each_shape_has_its_trace(traced):
     "size",
     [
         pytest.param(2, id="uncompiled"),
-        pytest.param(accelerated_updates.LEAST_ELEMENTS, id="compiled"),
+        pytest.param(accelerated_updates.MIN_COMPILED_ELEMENTS, id="compiled"),
     ],
 )
 def test_each_call_updates_its_own_variable(traced, size):

@@ -111,7 +111,7 @@ def test_a_new_graph_computes_the_same_bits(create_evaluation, trainer, traces):
 
 def test_a_guess_is_the_most_frequent_masked_word():
     counts = evaluation.MaskedCounts()
-    assert counts.guess_accuracy == 0
+    assert counts.baseline_accuracy == 0
     for ids, weights in (
         ([[5, 5], [7, 0]], [[1, 1], [1, 0]]),
         (
@@ -126,4 +126,4 @@ def test_a_guess_is_the_most_frequent_masked_word():
             }
         )
     # 5, 5, 7, 9 and 5. The others are padding.
-    assert counts.guess_accuracy == pytest.approx(3 / 5)
+    assert counts.baseline_accuracy == pytest.approx(3 / 5)

@@ -91,8 +91,8 @@ def test_a_command_that_does_not_train_keeps_the_settings(write):
 
 def test_the_loss_has_the_terms_that_the_flags_ask_for(write):
     train = write("train")
-    both = plan_training(train).loss.terms
-    alone = plan_training(train, next_sentence=False).loss.terms
+    both = plan_training(train).loss.term_names
+    alone = plan_training(train, next_sentence=False).loss.term_names
     assert {*both} - {*alone} == {"next_sentence_loss"}
 
 

@@ -13,7 +13,7 @@ def test_without_weights_the_files_of_random_weights_are_asked_for():
         r"and --vocab_file, for random weights\)$"
     )
     with pytest.raises(ValueError, match=says):
-        check_required(config, config.required, None)
+        check_required(config, config.required_flags, None)
 
 
 def test_flags_that_are_set_are_not_missing():

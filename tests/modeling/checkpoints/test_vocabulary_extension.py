@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import modeling
-from modeling.checkpoints.extending import extend_model
-from modeling.checkpoints.names import named_variables
+from modeling.checkpoints.variable_names import named_variables
+from modeling.checkpoints.vocabulary_extension import extend_model
 from tests.support.models import SMALL, built
 
 WORDS = "bert/embeddings/word_embeddings"

@@ -1,14 +1,14 @@
 """Which checkpoints stay in a folder, and links to those of another.
 
-test_checkpointing.py tests it with checkpoints that were really saved.
+test_checkpointer.py tests it with checkpoints that were really saved.
 """
 
 import keras
 import pytest
 
-from model_folders.checkpoint_folders import checkpoint_steps
-from training.loop import checkpointing
-from training.loop.checkpoint_files import (
+from model_folders.checkpoint_folders import list_checkpoint_steps
+from training.loop import checkpointer
+from training.loop.checkpoint_rotation import (
     link_checkpoint,
     remove_old_checkpoints,
 )
@@ -28,20 +28,20 @@ def save(folder, step, keep_max, restored_step=-1):
 def test_the_newest_checkpoints_are_kept(tmp_path):
     for step in (1, 2, 3):
         save(tmp_path, step, keep_max=2)
-    assert checkpoint_steps(tmp_path) == [2, 3]
+    assert list_checkpoint_steps(tmp_path) == [2, 3]
 
 
 def test_zero_keeps_all_checkpoints(tmp_path):
     for step in (1, 2, 3):
         save(tmp_path, step, keep_max=0)
-    assert checkpoint_steps(tmp_path) == [1, 2, 3]
+    assert list_checkpoint_steps(tmp_path) == [1, 2, 3]
 
 
 def test_later_steps_of_an_earlier_training_are_removed(tmp_path):
     """The user went back to step 2: the training repeats the steps after it."""
     for step in (2, 8, 9, 3):
         save(tmp_path, step, keep_max=5, restored_step=2)
-    assert checkpoint_steps(tmp_path) == [2, 3]
+    assert list_checkpoint_steps(tmp_path) == [2, 3]
 
 
 def test_the_step_that_a_run_resumed_from_is_its_own(tmp_path):
@@ -49,7 +49,7 @@ def test_the_step_that_a_run_resumed_from_is_its_own(tmp_path):
     save(tmp_path, 1, keep_max=1)
     (tmp_path / "checkpoint").unlink()
     save(tmp_path, 2, keep_max=1, restored_step=1)
-    assert checkpoint_steps(tmp_path) == [2]
+    assert list_checkpoint_steps(tmp_path) == [2]
 
 
 def test_a_partial_checkpoint_is_removed(tmp_path):
@@ -67,7 +67,7 @@ def folders(tmp_path):
     for folder in folders:
         folder.mkdir()
         variable = keras.Variable([1.0, 2.0], name="a")
-        checkpointing.Checkpointer(
+        checkpointer.Checkpointer(
             folder, {"a": variable}, keep_checkpoint_max=1
         ).save(1)
     return folders
@@ -86,4 +86,4 @@ def test_a_checkpoint_without_a_source_stays_a_copy(folders):
     for end in ENDS:
         (run / f"model.ckpt-1.{end}").unlink()
     link_checkpoint(1, run, best)
-    assert checkpoint_steps(best) == [1]
+    assert list_checkpoint_steps(best) == [1]

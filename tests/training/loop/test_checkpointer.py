@@ -8,7 +8,8 @@ import pytest
 import tensorflow as tf
 
 from files.atomic import partial_path
-from training.loop import checkpoint_files, checkpointing
+from training.loop import checkpoint_rotation
+from training.loop.checkpointer import Checkpointer
 
 # The user's own: copies, archives, other tools' files. None is a checkpoint
 # that a run here would have written.
@@ -47,9 +48,7 @@ def write_files(folder, names):
 def checkpointer(tmp_path):
     """A Checkpointer of one variable that keeps two checkpoints."""
     variable = keras.Variable([1.0, 2.0], name="a")
-    return checkpointing.Checkpointer(
-        tmp_path, {"a": variable}, keep_checkpoint_max=2
-    )
+    return Checkpointer(tmp_path, {"a": variable}, keep_checkpoint_max=2)
 
 
 def complete_files(*steps):
@@ -102,7 +101,7 @@ def test_links_to_a_damaged_step_replace_nothing(tmp_path, checkpointer):
     checkpointer.save(1)
     run = shutil.copytree(tmp_path, tmp_path / "run")
     os.truncate(run / "model.ckpt-1.data-00000-of-00001", 3)
-    checkpoint_files.link_checkpoint(1, run, tmp_path)
+    checkpoint_rotation.link_checkpoint(1, run, tmp_path)
     assert checkpointer.restore() == 1
 
 

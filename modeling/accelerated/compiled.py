@@ -21,13 +21,14 @@ from modeling.ops import at_least_float32
 from modeling.tensors import Features, Tensor
 
 
-class Compiled:
+class CompiledFunction:
     """An elementwise function that XLA compiles, and its gradient.
 
     To save memory, the forward pass stores only the inputs. The backward pass
-    computes the function again. In `Compiled(ops.activation.plain)(inputs,
-    "gelu")`, for example, `inputs` is a tensor of the graph, and "gelu" a
-    constant, so that XLA compiles another graph for "relu".
+    computes the function again. For example, in
+    `CompiledFunction(ops.activation.plain)(inputs, "gelu")`, `inputs` is a
+    tensor of the graph, and "gelu" a constant, so that XLA compiles another
+    graph for "relu".
 
     Args:
         function: pure function, (tensors and constants) -> tensor.
@@ -136,12 +137,12 @@ def keep_mask(
     return random_bits(shape, seed) >= _uint32(int(dropout_prob * 2**32))
 
 
-activation = Compiled(ops.activation.plain)
-attention_probs = Compiled(ops.attention_probs.plain)
-dropout = Compiled(ops.dropout.plain)
+activation = CompiledFunction(ops.activation.plain)
+attention_probs = CompiledFunction(ops.attention_probs.plain)
+dropout = CompiledFunction(ops.dropout.plain)
 
 
-@Compiled
+@CompiledFunction
 def _dropout_add_norm(
     inputs: Tensor,
     residual: Tensor,

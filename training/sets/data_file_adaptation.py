@@ -21,7 +21,7 @@ _MIN_STEPS = 100
 # Largest number of epochs that a run on few rows repeats them for.
 _MAX_EPOCHS = 20.0
 # Percentage of the examples that are not longer than the input length.
-_PERCENTAGE = 95
+_PERCENTILE = 95
 # Shortest and longest input length that is chosen, in WordPieces.
 _MIN_LENGTH = 8
 _MAX_LENGTH = 512
@@ -29,7 +29,7 @@ _MAX_LENGTH = 512
 _MAX_TOKENIZED = 10_000
 
 
-def adapt_to_table(
+def adapt_to_data_file(
     start: StartingPoint[DataFileConfigT],
     processor: FileProcessor[ExampleT, OptionsT],
     may_set_flags: bool = True,
@@ -49,10 +49,14 @@ def adapt_to_table(
         OSError: the file cannot be read.
     """
     start = with_dev_set_rule(start, processor)
-    return adapt_to_rows(start, processor) if may_set_flags else start
+    return (
+        with_suitable_length_and_epochs(start, processor)
+        if may_set_flags
+        else start
+    )
 
 
-def adapt_to_rows(
+def with_suitable_length_and_epochs(
     start: StartingPoint[DataFileConfigT],
     processor: FileProcessor[ExampleT, OptionsT],
 ) -> StartingPoint[DataFileConfigT]:
@@ -131,5 +135,5 @@ def _choose_length(
         )
         for example in train[::step]
     ]
-    length = max(int(np.percentile(lengths, _PERCENTAGE)) + 1, _MIN_LENGTH)
+    length = max(int(np.percentile(lengths, _PERCENTILE)) + 1, _MIN_LENGTH)
     return min(length, num_positions, _MAX_LENGTH)

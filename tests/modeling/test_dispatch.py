@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from modeling import ops, overriding
+from modeling import dispatch, ops
 
 
 def test_plain_switches_all_forms_off():
     inputs = tf.cast(np.random.default_rng(0).normal(size=(4, 256)), "float32")
     arguments = dict(dropout_prob=0.5, seed=tf.constant((5, 6)))
     faster = ops.dropout(inputs, **arguments)
-    with overriding.plain():
+    with dispatch.plain():
         plain = ops.dropout(inputs, **arguments)
         again = ops.dropout(inputs, **arguments)
     # Another generator draws what is dropped.
@@ -27,10 +27,10 @@ def test_plain_switches_all_forms_off():
 
 def test_plain_switches_only_its_own_thread():
     with concurrent.futures.ThreadPoolExecutor(1) as pool:
-        with overriding.plain():
-            assert overriding.is_plain()
-            assert not pool.submit(overriding.is_plain).result()
-        assert not overriding.is_plain()
+        with dispatch.plain():
+            assert dispatch.is_plain()
+            assert not pool.submit(dispatch.is_plain).result()
+        assert not dispatch.is_plain()
 
 
 def mode_by_position(inputs, training):
@@ -44,7 +44,7 @@ def mode_in_two_names(inputs, *, training, seed):
 @pytest.mark.parametrize("function", [mode_by_position, mode_in_two_names])
 def test_an_operation_has_one_keyword_for_the_mode(function):
     with pytest.raises(TypeError, match=f"{function.__name__} must have"):
-        overriding.Overridable(function)
+        dispatch.DispatchedFunction(function)
 
 
 def test_the_mode_of_a_call_is_a_keyword():

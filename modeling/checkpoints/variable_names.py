@@ -19,7 +19,7 @@ _ORIGINAL_NAME = re.compile(
 _STATE_OF_KERAS = re.compile(r"seed_generator_\d+/")
 
 
-def original_name(variable: keras.Variable) -> str:
+def google_name_of(variable: keras.Variable) -> str:
     """Returns the name of a variable in Google's checkpoints.
 
     Args:
@@ -42,7 +42,7 @@ def named_variables(model: keras.Model) -> dict[str, keras.Variable]:
     path in Keras.
     """
     return {
-        original_name(variable): variable
+        google_name_of(variable): variable
         for variable in model.variables
         if not _STATE_OF_KERAS.match(variable.path)
     }

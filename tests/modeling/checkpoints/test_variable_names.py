@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 import modeling
-from modeling.checkpoints.names import named_variables, original_name
+from modeling.checkpoints.variable_names import google_name_of, named_variables
 from tests.support.models import SMALL, built
 
 QUERY = "bert/encoder/layer_0/attention/self/query/kernel"
@@ -26,7 +26,7 @@ QUERY = "bert/encoder/layer_0/attention/self/query/kernel"
     ],
 )
 def test_the_path_before_googles_name_is_left_out(path, name):
-    assert original_name(SimpleNamespace(path=path)) == name
+    assert google_name_of(SimpleNamespace(path=path)) == name
 
 
 def test_the_head_of_a_classifier_has_googles_names():

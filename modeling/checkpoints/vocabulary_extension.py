@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, TypeVar
 import keras
 import numpy as np
 
-from modeling.checkpoints.names import original_name
+from modeling.checkpoints.variable_names import google_name_of
 
 if TYPE_CHECKING:
-    from modeling.fitted_model import FittedModel
+    from modeling.keras_fit import KerasFitModel
 
-ModelT = TypeVar("ModelT", bound="FittedModel")
+ModelT = TypeVar("ModelT", bound="KerasFitModel")
 
 # Variables with one row for each WordPiece of the vocabulary.
 _NAMES_WITH_ROW_PER_WORDPIECE = (
@@ -38,9 +38,9 @@ def extend_model(model: ModelT, rows: Sequence[Sequence[int]]) -> ModelT:
     settings["config"] = settings["config"] | {"vocab_size": len(rows)}
     extended: ModelT = type(model).from_config(settings)
     extended.build()
-    values = {original_name(weight): weight for weight in model.weights}
+    values = {google_name_of(weight): weight for weight in model.weights}
     for variable in extended.weights:
-        name = original_name(variable)
+        name = google_name_of(variable)
         value = keras.ops.convert_to_numpy(values[name])
         if name in _NAMES_WITH_ROW_PER_WORDPIECE:
             value = np.stack([value[list(row)].mean(axis=0) for row in rows])

@@ -5,8 +5,8 @@ import types
 import pytest
 
 from tests.support.two_weights import create_config
-from training.loop import summaries
-from training.loop.summaries import Summaries
+from training.loop import summary_callback
+from training.loop.summary_callback import SummaryCallback
 
 LOGS = {"loss": 0.5, "learning_rate": 0.1}
 
@@ -26,7 +26,7 @@ def clock(monkeypatch):
     """A clock that a test moves."""
     clock = types.SimpleNamespace(now=100.0)
     clock.monotonic = lambda: clock.now
-    monkeypatch.setattr(summaries, "time", clock)
+    monkeypatch.setattr(summary_callback, "time", clock)
     return clock
 
 
@@ -37,7 +37,7 @@ def summarize(tmp_path, clock):
     def summarize_steps(num_train_steps, **flags):
         history = RecordingHistory()
         config = create_config(tmp_path, train_batch_size=4, **flags)
-        callback = Summaries(history, config, num_train_steps)
+        callback = SummaryCallback(history, config, num_train_steps)
         for step in range(1, num_train_steps + 1):
             clock.now += 1.0
             callback.on_step(step, LOGS)

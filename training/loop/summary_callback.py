@@ -11,7 +11,7 @@ from training.loop.callbacks import Callback, Logs
 from training.run.history import History
 
 
-class Summaries(Callback):
+class SummaryCallback(Callback):
     """Adds losses, speed and memory to the run's history.
 
     A training of few steps gets about ten lines too, so that it has a curve.
@@ -35,9 +35,9 @@ class Summaries(Callback):
         if step % self.interval:
             return
         values = dict(logs)
-        before, began = self._last
+        before, begin_time = self._last
         if step > before:
-            seconds = max(time.monotonic() - began, 1e-9)
+            seconds = max(time.monotonic() - begin_time, 1e-9)
             num_examples = (step - before) * self._config.batch_size
             values["examples_per_second"] = num_examples / seconds
             self._last = (step, time.monotonic())

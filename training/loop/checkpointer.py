@@ -20,10 +20,13 @@ import tensorflow as tf
 from absl import logging
 
 from files.paths import StrPath
-from model_folders.checkpoint_folders import CHECKPOINT_PREFIX, checkpoint_steps
+from model_folders.checkpoint_folders import (
+    CHECKPOINT_PREFIX,
+    list_checkpoint_steps,
+)
 from model_folders.formats import tf1_weights
 from modeling.checkpoints import tf1
-from training.loop import checkpoint_files
+from training.loop import checkpoint_rotation
 from training.optimizers.adamw import TrainingOptimizer
 
 # Keras's name of the variable in a `keras.random.SeedGenerator`.
@@ -86,7 +89,7 @@ class Checkpointer:
             return
         path = f"{self.output_dir}/{CHECKPOINT_PREFIX}-{step}"
         tf1.write_checkpoint(path, variables)
-        checkpoint_files.remove_old_checkpoints(
+        checkpoint_rotation.remove_old_checkpoints(
             self.output_dir,
             step,
             restored_step=self._restored_step,
@@ -102,7 +105,7 @@ class Checkpointer:
         Raises:
             ValueError: the folder contains checkpoints, but all are damaged.
         """
-        steps = checkpoint_steps(self.output_dir)
+        steps = list_checkpoint_steps(self.output_dir)
         for step in reversed(steps):
             try:
                 path = f"{self.output_dir}/{CHECKPOINT_PREFIX}-{step}"

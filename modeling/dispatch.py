@@ -1,18 +1,19 @@
 """Chooses for each call a function's plain version or a faster one.
 
 modeling/ops.py contains the plain versions, in `keras.ops`. A function there
-that is marked `Overridable` may have a faster version in modeling/accelerated/,
-whose results differ only by rounding. The choice depends on the first argument,
-and for some functions on whether the call is part of a training step. Such a
-function has a keyword-only parameter that shows this: `training`, or `seed` if
-the function drops elements, because only training drops elements.
+that is marked `DispatchedFunction` may have a faster version in
+modeling/accelerated/, whose results differ only by rounding. The choice depends
+on the first argument, and for some functions on whether the call is part of a
+training step. Such a function has a keyword-only parameter that shows this:
+`training`, or `seed` if the function drops elements, because only training
+drops elements.
 
 To remove the faster versions, delete modeling/accelerated/ with its tests. Then
 `_find_chooser` finds nothing, and each call runs the plain version. Call the
-model instead of `inference.Predictor` in training/loop/prediction.py, and
+model instead of `inference.GraphPredictor` in training/loop/prediction.py, and
 export without `kernels_to_cast` in saved_model_writer.py of serving/exporting/.
-Last, remove the decorator `Overridable`, which then does nothing. Results
-change only by rounding, but training and prediction become slower.
+Last, remove the decorator `DispatchedFunction`, which then does nothing.
+Results change only by rounding, but training and prediction become slower.
 """
 
 import contextlib
@@ -54,7 +55,7 @@ def is_plain() -> bool:
     return _is_plain.get()
 
 
-class Overridable(Generic[FirstT, P, R]):
+class DispatchedFunction(Generic[FirstT, P, R]):
     """A function that calls its plain version or a faster version.
 
     Examples:
@@ -104,7 +105,7 @@ class _Chooser(Protocol):
 
     def __call__(
         self,
-        function: Overridable[FirstT, P, R],
+        function: DispatchedFunction[FirstT, P, R],
         inputs: FirstT,
         *,
         training: bool,
@@ -112,7 +113,10 @@ class _Chooser(Protocol):
 
 
 def _choose_plain(
-    function: Overridable[FirstT, P, R], inputs: FirstT, *, training: bool
+    function: DispatchedFunction[FirstT, P, R],
+    inputs: FirstT,
+    *,
+    training: bool,
 ) -> None:
     """Chooses the plain version, where there are no faster ones."""
 
@@ -123,8 +127,9 @@ def _find_training_parameter(function: Callable[..., object]) -> str | None:
     Returns None if the function has no such parameter.
 
     Raises:
-        TypeError: the parameter can be passed by position, where `Overridable`
-            would not see it, or the function has two of them.
+        TypeError: the parameter can be passed by position, where a
+            `DispatchedFunction` would not see it, or the function has two of
+            them.
     """
     parameters = inspect.signature(function).parameters
     names = [name for name in ("training", "seed") if name in parameters]

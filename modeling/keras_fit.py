@@ -12,7 +12,7 @@ from modeling.features import check_names, check_ranges
 from modeling.tensors import Features, Outputs, Tensor
 
 
-class FittedModel(keras.Model):
+class KerasFitModel(keras.Model):
     """A keras.Model that `fit` trains on dicts of features, with our losses.
 
     Attributes:

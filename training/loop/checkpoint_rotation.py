@@ -8,7 +8,10 @@ from pathlib import Path
 
 from files.atomic import write_text
 from files.paths import StrPath
-from model_folders.checkpoint_folders import CHECKPOINT_PREFIX, checkpoint_steps
+from model_folders.checkpoint_folders import (
+    CHECKPOINT_PREFIX,
+    list_checkpoint_steps,
+)
 from model_folders.formats import tf1_weights
 from modeling.checkpoints import tf1
 
@@ -39,7 +42,7 @@ def remove_old_checkpoints(
         OSError: a file cannot be removed, or the list cannot be written.
     """
     listing = folder / "checkpoint"
-    steps = checkpoint_steps(folder)
+    steps = list_checkpoint_steps(folder)
     own_steps = _read_listing(listing) | {step, restored_step}
     kept = [
         own_step

@@ -6,12 +6,12 @@ import pytest
 import scipy.stats
 import tensorflow as tf
 
-from modeling.accelerated import kernels
+from modeling.accelerated import compiled
 
 
 def bits_of(seed, number=1 << 20):
-    compiled = tf.function(kernels.random_bits, jit_compile=True)
-    return compiled((number,), tf.constant(seed, tf.int32)).numpy()
+    random_bits = tf.function(compiled.random_bits, jit_compile=True)
+    return random_bits((number,), tf.constant(seed, tf.int32)).numpy()
 
 
 @pytest.mark.parametrize("seed", [(0, 0), (1, 0), (0, 1), (-5, 2_000_000_000)])
@@ -47,7 +47,7 @@ def test_statistics_of_half_precision_are_taken_in_float32(dtype):
     inputs = tf.cast(256.0 + np.arange(128)[None] % 2 * 2, "bfloat16")
     layer = keras.layers.LayerNormalization(epsilon=1e-12, dtype=dtype)
     layer.build((None, 128))
-    outputs = kernels.dropout_add_norm(
+    outputs = compiled.dropout_add_norm(
         inputs, tf.zeros_like(inputs), layer, 0.0, seed=tf.constant([0, 0])
     )
     assert outputs.dtype == tf.bfloat16
