@@ -25,7 +25,7 @@ from command_line import cli, config_values, flags
 from command_line.beam_flags import BeamFlags
 from command_line.flags import flag, group
 from command_line.path_flags import PathKind
-from data.io import records, text_files
+from data.io import text_files, tfrecord_files
 from data.jobs.sharded_job import choose_runner
 from data.pretraining import instances
 from data.pretraining.documents import DocumentReader, TextEncoder
@@ -151,7 +151,7 @@ def create_in_order(config: Config, input_files: Sequence[str]) -> Written:
     output_files = config.output_file.split(",")
     # Open the output files first. If they cannot be written, the script fails
     # before it creates the instances.
-    with records.RecordWriter(output_files) as writer:
+    with tfrecord_files.RecordWriter(output_files) as writer:
         for record in instances.create_training_instances(
             input_files, reader, config.instances
         ):

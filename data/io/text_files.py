@@ -13,7 +13,7 @@ import types
 from collections.abc import Iterator, Sequence
 from typing import IO
 
-from data.io import encodings, packed_files
+from data.io import compressed_files, encodings
 from data.sets.split_names import SetName
 from files.paths import StrPath, find_matches, is_remote, named_errors
 
@@ -61,14 +61,15 @@ def open_binary(path: StrPath) -> Iterator[io.BufferedReader]:
         ValueError: zstd needs a package that is not installed.
     """
     with named_errors(path), _open_raw(path) as file:
-        yield packed_files.unpack_file(file, path)
+        yield compressed_files.unpack_file(file, path)
 
 
 def is_packed(path: StrPath) -> bool:
     """Returns whether the bytes of a file are unpacked to read it."""
     with named_errors(path), _open_raw(path) as file:
         return (
-            packed_files.packing_of(packed_files.buffer_file(file)) is not None
+            compressed_files.packing_of(compressed_files.buffer_file(file))
+            is not None
         )
 
 
@@ -94,7 +95,7 @@ def open_text(
     """
     with open_binary(path) as file:
         first_bytes = file.peek()
-        packed_files.check_is_text(first_bytes, path)
+        compressed_files.check_is_text(first_bytes, path)
         name = encodings.find_marked_encoding(first_bytes) or encoding
         if not name:
             encodings.check_is_narrow(first_bytes, path)
@@ -215,7 +216,7 @@ def read_numbered(
 
 def check_first_line(line: bytes, path: StrPath) -> None:
     """Raises a ValueError if a file is not UTF-8 whose lines end in LF."""
-    packed_files.check_is_text(line, path)
+    compressed_files.check_is_text(line, path)
     marked = encodings.find_marked_encoding(line)
     if marked not in (None, "utf-8-sig"):
         raise ValueError(
@@ -250,7 +251,7 @@ def find_set_file(
         existing += [
             os.path.join(folder, file)
             for file in sorted(_list_files(folder))
-            if packed_files.name_without_packing(file) == wanted.lower()
+            if compressed_files.name_without_packing(file) == wanted.lower()
         ]
     if not existing:
         raise FileNotFoundError(

@@ -29,7 +29,7 @@ from typing import (
 )
 
 from command_line import progress, signals
-from data.io import file_sizes
+from data.io import file_checksums
 from data.jobs.beam_workers import run_on_beam
 from data.jobs.manifest import (
     MANIFEST_ENDING,
@@ -141,7 +141,7 @@ def is_done(unit: WorkUnit) -> bool:
     if not os.path.exists(unit.result_file):
         return False
     result: UnitResult = read_json(unit.result_file)
-    return all(map(file_sizes.is_whole, unit.shards, result["shards"]))
+    return all(map(file_checksums.is_whole, unit.shards, result["shards"]))
 
 
 def measure_inputs(paths: Iterable[str]) -> list[InputEntry]:
@@ -150,7 +150,9 @@ def measure_inputs(paths: Iterable[str]) -> list[InputEntry]:
     Raises:
         OSError: a file cannot be read.
     """
-    return [{"path": path, **file_sizes.measure_file(path)} for path in paths]
+    return [
+        {"path": path, **file_checksums.measure_file(path)} for path in paths
+    ]
 
 
 class JobFiles:
@@ -236,7 +238,7 @@ class JobFiles:
             if entry_name in manifest:
                 entries += manifest[entry_name]
                 paths.append(path)
-        is_intact = all(map(file_sizes.is_whole, paths, entries))
+        is_intact = all(map(file_checksums.is_whole, paths, entries))
         return manifest if is_intact else None
 
     def _read_same(self, path: str) -> JobDescription | None:

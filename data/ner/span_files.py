@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from absl import logging
 
-from data.io import packed_files, text_files
+from data.io import compressed_files, text_files
 from data.ner import span_units
 from data.ner.annotations import (
     find_sentence,
@@ -282,7 +282,7 @@ def _read_entries(
         if line.strip()
     ]
     text = "\n".join(line for _, line in lines)
-    is_list = packed_files.name_without_packing(path).endswith(".json")
+    is_list = compressed_files.name_without_packing(path).endswith(".json")
     if is_list and text.lstrip().startswith("["):
         for entry_number, row in enumerate(
             parse_json(text, str(path), list), 1

@@ -12,7 +12,7 @@ from data.pretraining.encoded_vocabulary import EncodedVocabulary
 from data.pretraining.pretraining_options import InstanceOptions
 from data.pretraining.sentence_split import create_splitter
 from data.text import characters, tokenization
-from data.text.words import WordCache
+from data.text.wordpiece import WordCache
 
 # Sentences, each a list of encoded WordPieces.
 Document = list[list[bytes]]

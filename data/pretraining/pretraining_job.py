@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
 from data.io import text_files
-from data.io.records import ShardEntry
+from data.io.tfrecord_files import ShardEntry
 from data.jobs.manifest import JobResults, Manifest, UnitResult
 from data.jobs.sharded_job import JobFiles, Runner, measure_inputs, run_units
 from data.pretraining import corpus_checks, corpus_parts

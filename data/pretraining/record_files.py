@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 import google_crc32c
 
 from command_line import progress
-from data.io import records, text_files, tf_examples
+from data.io import text_files, tf_examples, tfrecord_files
 from data.jobs.manifest import MANIFEST_ENDING, Manifest
 from files.json_files import parse_json
 from model_folders.model_entries import Fingerprint
@@ -35,7 +35,7 @@ def find_lengths(files: Sequence[str]) -> tuple[bool, dict[str, int]]:
         ValueError: a file does not contain TFRecords.
     """
     for path in files:
-        record = next(records.read_records(path), None)
+        record = next(tfrecord_files.read_records(path), None)
         if record is None:
             continue
         try:
@@ -99,7 +99,7 @@ def identify_files(files: Iterable[str]) -> list[Fingerprint]:
     """
     fingerprints: list[Fingerprint] = []
     # {path of a manifest: {name of a file: its entry}}
-    manifests: dict[str | None, dict[str, records.ShardEntry]] = {}
+    manifests: dict[str | None, dict[str, tfrecord_files.ShardEntry]] = {}
     for path in files:
         name, size = os.path.basename(path), text_files.file_size(path)
         manifest = _find_manifest(path)
@@ -114,7 +114,9 @@ def identify_files(files: Iterable[str]) -> list[Fingerprint]:
     return fingerprints
 
 
-def _list_entries(manifest: Manifest | None) -> dict[str, records.ShardEntry]:
+def _list_entries(
+    manifest: Manifest | None,
+) -> dict[str, tfrecord_files.ShardEntry]:
     """Returns {name of a shard: its entry}."""
     if manifest is None:
         return {}
@@ -127,11 +129,14 @@ def _read_ends(path: str, size: int) -> list[str]:
     if not size:
         return ["", ""]
     # A record ends in its checksum.
-    first = next(records.read_records(path))
+    first = next(tfrecord_files.read_records(path))
     with text_files.open_binary(path) as file:
         file.seek(size - _FOOTER_SIZE)
         last = file.read()
-    return [records.frame_record(first)[-_FOOTER_SIZE:].hex(), last.hex()]
+    return [
+        tfrecord_files.frame_record(first)[-_FOOTER_SIZE:].hex(),
+        last.hex(),
+    ]
 
 
 def _read_all(path: str) -> list[str]:
@@ -143,11 +148,11 @@ def _read_all(path: str) -> list[str]:
     checksum = google_crc32c.Checksum()
     ends = ["", ""]
     tracked_records = progress.track(
-        records.read_records(path),
+        tfrecord_files.read_records(path),
         label=f"Reading {os.path.basename(path)} for its checksum:",
     )
     for record in tracked_records:
-        framed = records.frame_record(record)
+        framed = tfrecord_files.frame_record(record)
         checksum.update(framed)
         ends[1] = framed[-_FOOTER_SIZE:].hex()
         ends[0] = ends[0] or ends[1]

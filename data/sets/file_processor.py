@@ -9,7 +9,7 @@ from typing import ClassVar, Generic, Protocol, TypeVar
 from data.io.text_files import find_set_file
 from data.sets.data_processor import DataProcessor
 from data.sets.split_names import SET_OF_PURPOSE, Purpose, SetName
-from data.tables import dev_set
+from data.tables import data_file_split
 from data.tables.data_file_options import DataFileOptions
 from data.tables.row_keys import key_of
 from files.paths import StrPath
@@ -88,10 +88,10 @@ class FileProcessor(DataProcessor[ExampleT], Generic[ExampleT, OptionsT]):
     def _split_file(self, path: str) -> tuple[list[ExampleT], list[ExampleT]]:
         """Returns the train set and the dev set of --data_file."""
         examples = self._read_file(path, "train")
-        train, dev = dev_set.split_examples(
+        train, dev = data_file_split.split_examples(
             path, examples, self.keys_of(examples), self._data.dev_fraction
         )
-        dev_set.log_labels(
+        data_file_split.log_labels(
             path, self._count_labels(train), self._count_labels(dev)
         )
         return train, dev

@@ -26,7 +26,7 @@ from data.squad.final_text import (
 from data.squad.passage_windows import SquadFeatures
 from data.squad.squad_examples import WORD, SquadExample
 from data.squad.squad_options import DecodingOptions
-from data.text.words import BasicTokenizer
+from data.text.wordpiece import BasicTokenizer
 
 
 class NbestEntry(TypedDict):

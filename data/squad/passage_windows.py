@@ -21,7 +21,7 @@ from data.squad.squad_examples import WORD, SquadExample
 from data.squad.squad_options import WindowOptions
 from data.text.token_windows import cut_spans, most_context
 from data.text.tokenization import FullTokenizer
-from data.text.words import BasicTokenizer
+from data.text.wordpiece import BasicTokenizer
 
 ValueT = TypeVar("ValueT")
 _FIRST_UNIQUE_ID = 1000000000

@@ -5,7 +5,7 @@ import os
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple, TypeVar
 
-from data.io import encodings, packed_files, text_files
+from data.io import compressed_files, encodings, text_files
 from data.squad import answer_cells
 from data.tables import table_formats, tables
 from files.json_files import JsonObject, parse_json
@@ -113,7 +113,7 @@ def _read_entries(
     The id of a row is its line number.
     """
     file_format = table_formats.format_of(path)
-    is_json = packed_files.name_without_packing(path).endswith(".json")
+    is_json = compressed_files.name_without_packing(path).endswith(".json")
     text = ""
     if is_json or file_format in (None, "text"):
         with text_files.open_text(path, layout.encoding) as lines:

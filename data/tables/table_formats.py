@@ -4,7 +4,7 @@ import itertools
 from collections.abc import Iterable, Iterator
 from typing import IO, Literal, NamedTuple, TypeAlias, get_args
 
-from data.io import encodings, packed_files, text_files
+from data.io import compressed_files, encodings, text_files
 from data.tables import (
     csv_records,
     dialects,
@@ -82,7 +82,7 @@ def format_of(path: StrPath) -> TableFormat | None:
 
     Upper case does not matter. An ending such as .gz is skipped.
     """
-    name = packed_files.name_without_packing(path)
+    name = compressed_files.name_without_packing(path)
     return next(
         (
             FORMAT_OF_ENDING[end]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 import modeling
-from data.io import tfrecords
+from data.io import record_datasets
 from data.pretraining import record_files
 from model_folders.model_entries import Fingerprint, TrainingSettings
 from training.config.pretraining_config import PretrainingConfig
@@ -62,7 +62,7 @@ def _find_num_steps(config: PretrainingConfig) -> NumSteps | None:
 
 def _find_settings_to_record(
     start: StartingPoint[PretrainingConfig],
-    records: tfrecords.Records,
+    records: record_datasets.Records,
     dev_set: list[Fingerprint],
 ) -> TrainingSettings:
     """Returns the settings for model.json: those of the weights' training.
@@ -82,7 +82,7 @@ def _find_settings_to_record(
 
 def list_pretraining_settings(
     start: StartingPoint[PretrainingConfig],
-    records: tfrecords.Records,
+    records: record_datasets.Records,
     dev_set: list[Fingerprint],
 ) -> TrainingSettings:
     """Returns the settings of the training, for model.json.

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from absl import logging
 
-from data.io import file_sizes
+from data.io import file_checksums
 from data.jobs import file_ranges
 from data.jobs.file_ranges import FileRange
 from data.jobs.manifest import JobResults, Manifest, UnitResult
@@ -182,7 +182,7 @@ def write_shard(unit: AnswerUnit) -> None:
             {
                 "path": shard,
                 "num_records": counts.num_rows,
-                **file_sizes.measure_shard(path),
+                **file_checksums.measure_shard(path),
             }
         ],
         "counts": counts._asdict(),

@@ -7,7 +7,7 @@ import functools
 
 import tensorflow as tf
 
-from data.io.tfrecords import trim_padding
+from data.io.record_datasets import trim_padding
 from data.ner.tagging_graph import cut_texts, decode_legal, separate_words
 from data.text.token_windows_graph import Windows
 from model_folders.model_entries import HeadSettings

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import pytest
 
 from command_line import signals
-from data.io.file_sizes import measure_shard
+from data.io.file_checksums import measure_shard
 from data.jobs.sharded_job import (
     JobFiles,
     choose_runner,

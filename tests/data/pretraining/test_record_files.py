@@ -6,13 +6,13 @@ import shutil
 
 import pytest
 
-from data.io import records, tf_examples
+from data.io import tf_examples, tfrecord_files
 from data.pretraining import pretraining_job, record_files
 
 
 def write_shard(path, numbers):
     """Writes a record for each number; returns its entry of a manifest."""
-    with records.RecordWriter([str(path)]) as writer:
+    with tfrecord_files.RecordWriter([str(path)]) as writer:
         for number in numbers:
             writer.write(
                 tf_examples.encode_example(
@@ -62,13 +62,13 @@ def test_records_with_a_manifest_are_identified_without_reading_them(
     copied = [shutil.copy(path, copies) for path in shard_files]
     # A copy without its manifest is the same.
     expected = record_files.identify_files(copied)
-    read_records = records.read_records
+    read_records = tfrecord_files.read_records
 
     def read_first(path):
         yield next(read_records(path))
         pytest.fail("reads more than the first record")
 
-    monkeypatch.setattr(records, "read_records", read_first)
+    monkeypatch.setattr(tfrecord_files, "read_records", read_first)
     assert record_files.identify_files(shard_files) == expected
     assert [fingerprint[0] for fingerprint in expected] == [
         "made-00000-of-00002",
@@ -114,7 +114,7 @@ def test_empty_shards_are_files_too(shard_files, tmp_path):
 
 
 def test_lengths_of_records_without_masks_are_in_the_manifest(shard_files):
-    with records.RecordWriter([shard_files[0]]) as writer:
+    with tfrecord_files.RecordWriter([shard_files[0]]) as writer:
         writer.write(tf_examples.encode_example({"input_ids": [7] * 8}))
     lengths = {"max_seq_length": 8, "max_predictions_per_seq": 3}
     assert record_files.find_lengths(shard_files) == (False, lengths)

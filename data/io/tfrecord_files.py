@@ -15,7 +15,7 @@ from typing import Self
 import google_crc32c
 
 from data.io import text_files
-from data.io.file_sizes import FileSize, measure_shard
+from data.io.file_checksums import FileSize, measure_shard
 from files.atomic import atomic_open
 from files.paths import StrPath
 

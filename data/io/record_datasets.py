@@ -14,7 +14,7 @@ import tensorflow as tf
 from absl import logging
 
 from data.io.feature_specs import Spec
-from data.io.records import count_records, read_records
+from data.io.tfrecord_files import count_records, read_records
 
 _OUT_OF_RANGE = "a record has a value out of its range"
 # TensorFlow's errors about a wrong record contain one of these texts: the

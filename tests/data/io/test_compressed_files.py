@@ -10,7 +10,7 @@ import zipfile
 
 import pytest
 
-from data.io import packed_files, text_files
+from data.io import compressed_files, text_files
 from data.pretraining import corpus_parts
 from data.tables.table_formats import Layout, read_rows
 
@@ -144,4 +144,6 @@ def test_a_file_without_a_buffer_is_unpacked():
             return True
 
     packed = Remote(PACK["xz"](TEXT.encode()))
-    assert packed_files.unpack_file(packed, "gs://a/b").read() == TEXT.encode()
+    assert (
+        compressed_files.unpack_file(packed, "gs://a/b").read() == TEXT.encode()
+    )
