@@ -97,7 +97,7 @@ def _files_of(folder: Path, name: EngineName) -> list[Path]:
     return files
 
 
-def _measure(path: Path) -> file_checksums.FileSize:
+def _measure(path: Path) -> file_checksums.FileChecksum:
     """Returns the size and the checksum of a file.
 
     A job asks for each of its units, so do not read a file again that is the
@@ -110,8 +110,10 @@ def _measure(path: Path) -> file_checksums.FileSize:
 
 
 @functools.lru_cache(maxsize=64)
-def _measure_once(path: Path, _: tuple[int, ...]) -> file_checksums.FileSize:
-    return file_checksums.measure_file(path)
+def _measure_once(
+    path: Path, _: tuple[int, ...]
+) -> file_checksums.FileChecksum:
+    return file_checksums.compute_file_checksum(path)
 
 
 def _checksum(file: Path) -> str:

@@ -211,7 +211,7 @@ class Task(abc.ABC, Generic[ExampleT, OriginT, OutputsT]):
         """
 
     @abc.abstractmethod
-    def feature_spec(self, split_name: str) -> "feature_specs.Spec":
+    def feature_spec(self, split_name: str) -> "feature_specs.RecordSpec":
         """Returns {name: Feature} of a split's records."""
 
     @abc.abstractmethod

@@ -51,7 +51,7 @@ class _Span(NamedTuple):
     widened: str
 
 
-class _Text(NamedTuple):
+class _AnnotatedRow(NamedTuple):
     """A text of a file, which may be left out.
 
     Attributes:
@@ -128,7 +128,7 @@ def _read_row(
     row: object,
     document_number: int,
     set_name: SetName,
-) -> _Text:
+) -> _AnnotatedRow:
     """Reads the text of a row, document `document_number` of the file."""
     is_test = set_name == "test"
     where = f"{path}, {guid}"
@@ -152,7 +152,7 @@ def _read_row(
         tags, spans = _tag_words(
             text, words, [] if is_unknown else values or [], where
         )
-    return _Text(
+    return _AnnotatedRow(
         NerExample(guid, words, tags, document_number, text, output_row),
         spans,
         has_tags=bool(sentence) and not is_unknown,
@@ -183,7 +183,7 @@ def _replace_tags(
 
 def _log_counts(
     path: StrPath,
-    texts: Sequence[_Text],
+    texts: Sequence[_AnnotatedRow],
     spans: Sequence[_Span],
     set_name: SetName,
 ) -> None:
@@ -278,11 +278,11 @@ def _read_entries(
     """
     lines = [
         (line_number, line)
-        for line_number, line in text_files.read_numbered(path, encoding)
+        for line_number, line in text_files.read_numbered_lines(path, encoding)
         if line.strip()
     ]
     text = "\n".join(line for _, line in lines)
-    is_list = compressed_files.name_without_packing(path).endswith(".json")
+    is_list = compressed_files.uncompressed_name(path).endswith(".json")
     if is_list and text.lstrip().startswith("["):
         for entry_number, row in enumerate(
             parse_json(text, str(path), list), 1

@@ -72,7 +72,7 @@ def cut_texts(
     # For each word, choose the window where its first token has the most
     # context. Positions are one higher, because a window begins with [CLS].
     first = pieces.row_starts()
-    window = windows.most_context(first)
+    window = windows.max_context_windows(first)
     positions = first - tf.gather(windows.starts, window) + 1
     return words, windows, tf.stack([window, positions], 1)
 
@@ -92,7 +92,7 @@ def decode_legal(
     Returns:
         index of each word's chosen tag, int32 [number of words in all texts].
     """
-    start, between, end = legal_tags.find_penalties(tuple(labels))
+    start, transition, end = legal_tags.find_penalties(tuple(labels))
     # Nearly always, the best tags of the words already form legal sequences,
     # which need no search.
     best = tf.argmax(probabilities.flat_values, -1, tf.int32)
@@ -102,7 +102,7 @@ def decode_legal(
     after = best[1:]
     penalties = tf.where(
         rows[:-1] == rows[1:],
-        tf.gather_nd(between, tf.stack([before, after], 1)),
+        tf.gather_nd(transition, tf.stack([before, after], 1)),
         tf.gather(end, before) + tf.gather(start, after),
     )
     outer = tf.gather(start, best[:1]) + tf.gather(end, best[-1:])
@@ -139,7 +139,7 @@ def _search_legal(
         St    0.1 0.4 0.5      0.08  0.32  0.05            B, best before I
         Ives  0.1 0.2 0.7      0.032 0.064 0.224           I, best at the end
     """
-    start, between, end = legal_tags.find_penalties(tuple(labels))
+    start, transition, end = legal_tags.find_penalties(tuple(labels))
     lengths = tf.cast(probabilities.row_lengths(), tf.int32)
     num_texts = tf.size(lengths)
     num_tags = len(end)
@@ -156,7 +156,7 @@ def _search_legal(
 
     def add_word(total: tf.Tensor, word: _PlaceWords) -> tf.Tensor:
         """Returns the score of the best sequence that ends in each tag."""
-        paths = total[:, :, None] + between
+        paths = total[:, :, None] + transition
         best = tf.reduce_max(paths, 1) - tf.reduce_max(paths, [1, 2])[:, None]
         return tf.where(word.word_index == 0, start, best) + word.scores
 
@@ -164,7 +164,7 @@ def _search_legal(
         """Returns the best tag before a tag, or at the end of a text."""
         # The tags of the padding after a text do not matter.
         is_last = (word.word_index + 1 == lengths)[:, None]
-        after = tf.where(is_last, end, tf.gather(between.T, next_tag))
+        after = tf.where(is_last, end, tf.gather(transition.T, next_tag))
         return tf.argmax(word.scores + after, -1, tf.int32)
 
     first_total = tf.zeros_like(scores[0, 0])

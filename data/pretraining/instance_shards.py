@@ -88,7 +88,7 @@ def write_shards(unit: InstanceUnit) -> None:
     counts = dict(reader.counts)
     if not unit.is_evaluation:  # Only training instances are counted.
         counts |= encoder.counts
-    result: UnitResult = {"shards": writer.describe(), "counts": counts}
+    result: UnitResult = {"shards": writer.list_shards(), "counts": counts}
     write_json(unit.result_file, result)
 
 

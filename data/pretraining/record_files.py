@@ -1,4 +1,4 @@
-"""Identifies and measures files of pretraining records.
+"""Fingerprints files of pretraining records, and finds their lengths.
 
 The manifest that create_pretraining_data.py wrote beside the files contains
 their checksums. Files without one are read.
@@ -21,7 +21,9 @@ _SHARD = re.compile(r"-\d{5}-of-\d{5}$")
 _FOOTER_SIZE = 4
 
 
-def find_lengths(files: Sequence[str]) -> tuple[bool, dict[str, int]]:
+def find_masking_and_lengths(
+    files: Sequence[str],
+) -> tuple[bool, dict[str, int]]:
     """Returns (whether records contain masks, {name of a flag: length}).
 
     The flags are "max_seq_length" and "max_predictions_per_seq". For records
@@ -79,7 +81,7 @@ def _read_manifest(file: str | None) -> Manifest | None:
     return manifest
 
 
-def identify_files(files: Iterable[str]) -> list[Fingerprint]:
+def fingerprint_records(files: Iterable[str]) -> list[Fingerprint]:
     """Returns a fingerprint of each file of records.
 
     It tells the file from other files of the same name.
@@ -109,7 +111,7 @@ def identify_files(files: Iterable[str]) -> list[Fingerprint]:
         if entry and entry.get("bytes") == size:
             checksum_and_ends = [entry["crc32c"], *_read_ends(path, size)]
         else:
-            checksum_and_ends = _read_all(path)
+            checksum_and_ends = _compute_checksums(path)
         fingerprints.append([name, size, *checksum_and_ends])
     return fingerprints
 
@@ -139,7 +141,7 @@ def _read_ends(path: str, size: int) -> list[str]:
     ]
 
 
-def _read_all(path: str) -> list[str]:
+def _compute_checksums(path: str) -> list[str]:
     """Returns the checksums of a file and of its first and last record.
 
     Checks the records in the same pass, because TensorFlow crashes if a record

@@ -46,8 +46,8 @@ def read_sheet(
         ValueError: the workbook is damaged, there is no such sheet, a formula
             has no value, or the package is not installed.
     """
-    with text_files.open_binary(path) as packed:
-        data = packed.read()
+    with text_files.open_binary(path) as file:
+        data = file.read()
     rows = _read_sheet_rows(path, data, sheet)
     yield from _without_empty(path, rows, empty_is_gap)
 

@@ -92,7 +92,7 @@ def read_checksums(manifest: Manifest) -> list[str]:
 
 
 def read_shards(
-    manifest: Manifest, spec: feature_specs.Spec | None = None
+    manifest: Manifest, spec: feature_specs.RecordSpec | None = None
 ) -> dict[str, NDArray[Any]]:
     """Returns {feature: array} of the records of all shards."""
     serialized = [

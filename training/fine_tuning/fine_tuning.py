@@ -56,7 +56,7 @@ def run(task: Task[ExampleT, OriginT, OutputsT]) -> None:
     first_step = trainer.run_weights.global_step
     evaluate = create_fine_tuning_evaluation(task, splits)
     records = [split.records for split in splits.values()]
-    with record_datasets.naming_wrong_records(records):
+    with record_datasets.named_record_errors(records):
         if plan.num_steps:
             _train(
                 task,

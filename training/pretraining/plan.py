@@ -40,7 +40,7 @@ def create_pretraining_plan(
     config = start.config
     dev_set: list[Fingerprint] = []
     if config.pretraining.eval_input_file:
-        dev_set = record_files.identify_files(records.eval.files)
+        dev_set = record_files.fingerprint_records(records.eval.files)
     return RunPlan(
         create_model=functools.partial(
             modeling.BertPretrainer, left_to_right=config.training.left_to_right
@@ -93,7 +93,7 @@ def list_pretraining_settings(
         dev_set: identity of the records of --eval_input_file.
     """
     settings = fingerprints.settings_of_start(start)
-    settings["input_file"] = record_files.identify_files(records.files)
+    settings["input_file"] = record_files.fingerprint_records(records.files)
     if start.config.keeps_best:
         settings["eval_input_file"] = dev_set
     return settings

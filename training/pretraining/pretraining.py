@@ -52,7 +52,7 @@ def run(start: StartingPoint[PretrainingConfig]) -> None:
     counts = MaskedCounts()
     evaluate = create_pretraining_evaluation(config, records.eval, counts)
     results: Scores = {}
-    with record_datasets.naming_wrong_records(records):
+    with record_datasets.named_record_errors(records):
         if plan.num_steps:
             _train(config, trainer, records.train, evaluate)
         if config.training.do_eval:

@@ -75,13 +75,13 @@ def _find_records(
         spec = feature_specs.unmasked_features(
             config.pretraining.max_seq_length
         )
-    spec = feature_specs.bounded(
+    spec = feature_specs.with_id_bounds(
         spec, start.bert_config.vocab_size, start.bert_config.type_vocab_size
     )
     record_datasets.check_records(files, spec)
     if not config.training.do_train:
         # TensorFlow crashes if a record is shorter than its header says. In
-        # training, `record_files.identify_files` checks all records.
+        # training, `record_files.fingerprint_records` checks all records.
         flags = config.pretraining
         count_records(files, flags.max_eval_steps * flags.eval_batch_size)
     return record_datasets.Records(files, spec, dynamic_masking)

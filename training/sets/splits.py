@@ -84,7 +84,7 @@ def _write_split(
             if split_name != "train":
                 origins.append(origin)
     bert_config = task.start.bert_config
-    spec = feature_specs.bounded(
+    spec = feature_specs.with_id_bounds(
         dict(task.feature_spec(split_name)),
         bert_config.vocab_size,
         bert_config.type_vocab_size,

@@ -116,12 +116,12 @@ def test_trim_padding_leaves_something_and_never_adds(value, length):
 def read_all(files, spec, message=None):
     """Reads all batches; expects an error, or none if `message` is None."""
     wrong_records = record_datasets.Records(
-        files, feature_specs.bounded(spec, 100, 2)
+        files, feature_specs.with_id_bounds(spec, 100, 2)
     )
     expected = contextlib.nullcontext()
     if message:
         expected = pytest.raises(ValueError, match=message)
-    with expected, record_datasets.naming_wrong_records([wrong_records]):
+    with expected, record_datasets.named_record_errors([wrong_records]):
         for _ in record_datasets.create_dataset(wrong_records, 4, False):
             pass
 

@@ -41,7 +41,9 @@ def random_rows(labels, lengths):
 def decode_in_python(rows, labels):
     """Returns the best legal tags of all texts, as one list of ids."""
     decoded = [
-        legal_tags.decode_tags(legal_tags.to_scores(row), labels, True)
+        legal_tags.decode_tags(
+            legal_tags.to_log_probabilities(row), labels, True
+        )
         for row in rows
     ]
     return [*itertools.chain(*decoded)]

@@ -163,11 +163,11 @@ def test_another_input_is_refused(tmp_path):
 
 
 def test_a_packed_corpus_gives_the_same_records(tmp_path):
-    packed = []
+    compressed = []
     for path in map(Path, CORPUS):
-        packed.append(tmp_path / f"{path.name}.gz")
-        packed[-1].write_bytes(gzip.compress(path.read_bytes()))
-    output = create_shards(tmp_path / "a", packed)
+        compressed.append(tmp_path / f"{path.name}.gz")
+        compressed[-1].write_bytes(gzip.compress(path.read_bytes()))
+    output = create_shards(tmp_path / "a", compressed)
     expected = create_shards(tmp_path / "b")
     assert read_checksums(output) == read_checksums(expected)
 
