@@ -46,13 +46,13 @@ def read_columns(
     layout = find_layout(path, lines, is_test, delimiter)
     sentences = find_sentences(path, lines, layout, options.tag_column_index)
     plan = _find_reading_plan(path, sentences, layout, options)
-    for document, sentence_lines in sentences:
+    for document_index, sentence_lines in sentences:
         pairs = [_read_word(path, line, plan) for line in sentence_lines]
         words = [word for word, _ in pairs]
         labels = [label for _, label in pairs]
         row = None if is_test else {"labels": labels}
         guid = f"line {sentence_lines[0].line_number}"
-        yield NerExample(guid, words, labels, document, row=row)
+        yield NerExample(guid, words, labels, document_index, row=row)
 
 
 class _ReadingPlan(NamedTuple):

@@ -35,11 +35,11 @@ class SentenceLines(NamedTuple):
     """The lines of a sentence.
 
     Attributes:
-        document: number of the document that contains the sentence.
+        document_index: index of the document that contains the sentence.
         lines: a line for each word.
     """
 
-    document: int
+    document_index: int
     lines: list[ColumnsLine]
 
 
@@ -79,16 +79,16 @@ def _read_sentences(
     tag_column_index: int | None,
 ) -> Iterator[SentenceLines]:
     """Yields the lines between empty lines."""
-    document = 0
+    document_index = 0
     sentence: list[ColumnsLine] = []
     for line_number, text, cells in _cut_lines(path, lines, layout):
         # Check all columns, because the first one need not contain the words.
         is_document = any(cell.startswith(DOCUMENT_MARK) for cell in cells)
         if is_document or not cells:
             if sentence:
-                yield SentenceLines(document, sentence)
+                yield SentenceLines(document_index, sentence)
             sentence = []
-            document += is_document
+            document_index += is_document
             continue
         # Files that were joined repeat the names.
         if layout.names and cells == layout.names:
@@ -181,17 +181,17 @@ def _split_by_column(
         # If some cells are empty, each filled one begins a sentence.
         return bool(empty_values) or value != value_before
 
-    for document, lines in sentences:
+    for document_index, lines in sentences:
         part: list[ColumnsLine] = []
         for line in lines:
             if part and begins_sentence(
                 line.cells[sentence_column_index],
                 part[-1].cells[sentence_column_index],
             ):
-                yield SentenceLines(document, part)
+                yield SentenceLines(document_index, part)
                 part = []
             part.append(line)
-        yield SentenceLines(document, part)
+        yield SentenceLines(document_index, part)
 
 
 def _find_list_columns(
@@ -242,7 +242,7 @@ def _expand_rows(
     tag_column_index: int,
 ) -> Iterator[SentenceLines]:
     """Yields a sentence for each row, whose cells are its words and tags."""
-    for document, lines in sentences:
+    for document_index, lines in sentences:
         for line_number, cells in lines:
             word_cell = cells[word_column_index]
             words = _split_words(word_cell)
@@ -260,4 +260,4 @@ def _expand_rows(
                 row[word_column_index], row[tag_column_index] = word, tag
                 sentence.append(ColumnsLine(line_number, row))
             if sentence:
-                yield SentenceLines(document, sentence)
+                yield SentenceLines(document_index, sentence)

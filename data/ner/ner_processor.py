@@ -126,7 +126,7 @@ class NerProcessor(FileProcessor[NerExample, NerOptions]):
         examples = self._read_examples(path, set_name)
         if not examples:
             raise ValueError(f"{path} contains no sentence or annotated text")
-        if self._options.document_context and not examples[-1].document:
+        if self._options.document_context and not examples[-1].document_index:
             raise ValueError(
                 f"--document_context needs lines -DOCSTART-. {path} has none"
             )
@@ -240,17 +240,17 @@ class NerProcessor(FileProcessor[NerExample, NerOptions]):
         """Returns the words, or with --document_context the document's."""
         if not self._options.document_context:
             return super().keys_of(examples)
-        # {number of a document: its sentences}
+        # {index of a document: its sentences}
         texts: dict[int, list[str]] = {}
         for example in examples:
-            texts.setdefault(example.document, []).extend(
+            texts.setdefault(example.document_index, []).extend(
                 self.texts_of(example)
             )
         keys = {
-            document: key_of([" ".join(sentences)])
-            for document, sentences in texts.items()
+            document_index: key_of([" ".join(sentences)])
+            for document_index, sentences in texts.items()
         }
-        return [keys[example.document] for example in examples]
+        return [keys[example.document_index] for example in examples]
 
 
 def _index_of(column_number: int | None) -> int | None:

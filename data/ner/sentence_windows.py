@@ -140,7 +140,7 @@ def _join_texts(
     """Yields the texts to cut: each sentence, or with context each document."""
     for _, sentences in itertools.groupby(
         enumerate(examples),
-        lambda pair: pair[1].document if document_context else pair[0],
+        lambda pair: pair[1].document_index if document_context else pair[0],
     ):
         text = _TokenizedText()
         for example_index, example in sentences:

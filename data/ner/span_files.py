@@ -103,8 +103,8 @@ def read_annotated_texts(
             such as B-PER, or most spans begin or end inside words.
     """
     texts = [
-        _read_row(path, guid, row, document_number, set_name)
-        for document_number, (guid, row) in enumerate(
+        _read_row(path, guid, row, document_index, set_name)
+        for document_index, (guid, row) in enumerate(
             _read_entries(path, encoding), 1
         )
     ]
@@ -126,10 +126,10 @@ def _read_row(
     path: StrPath,
     guid: str,
     row: object,
-    document_number: int,
+    document_index: int,
     set_name: SetName,
 ) -> _AnnotatedRow:
-    """Reads the text of a row, document `document_number` of the file."""
+    """Reads the text of a row, document `document_index` of the file."""
     is_test = set_name == "test"
     where = f"{path}, {guid}"
     if isinstance(row, list) and [*map(type, row)] == [str, dict]:
@@ -153,7 +153,7 @@ def _read_row(
             text, words, [] if is_unknown else values or [], where
         )
     return _AnnotatedRow(
-        NerExample(guid, words, tags, document_number, text, output_row),
+        NerExample(guid, words, tags, document_index, text, output_row),
         spans,
         has_tags=bool(sentence) and not is_unknown,
         is_unknown=is_unknown,

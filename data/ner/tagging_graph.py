@@ -20,7 +20,7 @@ from data.text.tokenizer_layer import TokenizerLayer, drop_invalid
 
 # Regular expression (RE2) of the white space at which `str.split` splits.
 _WHITE_SPACE = r"[\x09-\x0d\x1c-\x20\x{85}\pZ]"
-# Maximum number of words in a block of `decode_legal`.
+# Maximum number of words in a block of `decode_legal_tags`.
 _BLOCK_WORDS = 512
 
 
@@ -77,7 +77,7 @@ def cut_texts(
     return words, windows, tf.stack([window, positions], 1)
 
 
-def decode_legal(
+def decode_legal_tags(
     probabilities: tf.RaggedTensor, labels: Sequence[str]
 ) -> tf.Tensor:
     """Chooses the most probable legal sequence of tags of each text.
@@ -109,11 +109,11 @@ def decode_legal(
     return tf.cond(
         tf.reduce_all(penalties == 0) & tf.reduce_all(outer == 0),
         lambda: best,
-        lambda: _search_legal(probabilities, labels),
+        lambda: _find_legal_tags(probabilities, labels),
     )
 
 
-class _PlaceWords(NamedTuple):
+class _WordsAtIndex(NamedTuple):
     """The words of all texts at one index, or a stack of these for tf.scan.
 
     Attributes:
@@ -125,7 +125,7 @@ class _PlaceWords(NamedTuple):
     word_index: tf.Tensor
 
 
-def _search_legal(
+def _find_legal_tags(
     probabilities: tf.RaggedTensor, labels: Sequence[str]
 ) -> tf.Tensor:
     """Searches in the two passes of `legal_tags.decode_tags`.
@@ -154,13 +154,13 @@ def _search_legal(
     )
     indices = tf.reshape(tf.range(num_blocks * size), [num_blocks, size])
 
-    def add_word(total: tf.Tensor, word: _PlaceWords) -> tf.Tensor:
+    def add_word(total: tf.Tensor, word: _WordsAtIndex) -> tf.Tensor:
         """Returns the score of the best sequence that ends in each tag."""
         paths = total[:, :, None] + transition
         best = tf.reduce_max(paths, 1) - tf.reduce_max(paths, [1, 2])[:, None]
         return tf.where(word.word_index == 0, start, best) + word.scores
 
-    def choose_tag(next_tag: tf.Tensor, word: _PlaceWords) -> tf.Tensor:
+    def choose_tag(next_tag: tf.Tensor, word: _WordsAtIndex) -> tf.Tensor:
         """Returns the best tag before a tag, or at the end of a text."""
         # The tags of the padding after a text do not matter.
         is_last = (word.word_index + 1 == lengths)[:, None]
@@ -168,18 +168,18 @@ def _search_legal(
         return tf.argmax(word.scores + after, -1, tf.int32)
 
     first_total = tf.zeros_like(scores[0, 0])
-    words = _PlaceWords(scores, indices)
+    words = _WordsAtIndex(scores, indices)
     totals = _scan_blocks(add_word, words, first_total)
     no_tags = tf.zeros([num_texts], tf.int32)
-    words = _PlaceWords(totals, indices)
+    words = _WordsAtIndex(totals, indices)
     ids = _scan_blocks(choose_tag, words, no_tags, reverse=True)
     ids = tf.transpose(tf.reshape(ids, [-1, num_texts]))
     return tf.RaggedTensor.from_tensor(ids, lengths).flat_values
 
 
 def _scan_blocks(
-    step: Callable[[tf.Tensor, _PlaceWords], tf.Tensor],
-    blocks: _PlaceWords,
+    step: Callable[[tf.Tensor, _WordsAtIndex], tf.Tensor],
+    blocks: _WordsAtIndex,
     first: tf.Tensor,
     reverse: bool = False,
 ) -> tf.Tensor:

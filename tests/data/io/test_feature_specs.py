@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from data.io import feature_specs
-from data.io.feature_specs import Feature
+from data.io.feature_specs import FeatureSpec
 
 INPUT_NAMES = {"input_ids", "input_mask", "segment_ids"}
 
@@ -101,7 +101,7 @@ def test_bounded_limits_the_ids_to_the_sizes_of_a_model():
 
 
 def test_bounded_leaves_other_features_as_they_are():
-    spec = {"unique_ids": Feature(())}
+    spec = {"unique_ids": FeatureSpec(())}
     assert feature_specs.with_id_bounds(spec, 30, 2) == spec
 
 
