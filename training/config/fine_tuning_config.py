@@ -200,7 +200,7 @@ class FineTuningConfig(TrainingConfig):
 class DataFileConfig(FineTuningConfig):
     """Base class of the flags of scripts that can split one file."""
 
-    data: DataFileOptions = group(DataFileOptions)
+    data_file_options: DataFileOptions = group(DataFileOptions)
     report: bool = flags.neutral(
         False,
         "Write report.html about the dev set. It counts what is right "

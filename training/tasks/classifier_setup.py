@@ -66,7 +66,7 @@ def create_processors(
     if table_use:
         table_processor = table_use.create_processor(
             config.fine_tuning.data_dir,
-            config.data,
+            config.data_file_options,
             config.table,
             start.set_by_user,
             table,
