@@ -210,7 +210,7 @@ class DataFileConfig(FineTuningConfig):
     @property
     def data_file(self) -> str | None:
         """The file that the script splits itself, None without one."""
-        return self.data.data_file
+        return self.data_file_options.data_file
 
     @property
     def required_data_source(self) -> str:
